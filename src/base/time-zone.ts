@@ -17,7 +17,7 @@ function isUtc(zone: string | undefined): boolean {
   return (isSystemUtc ??= isUtcZone(zoneFile()));
 }
 
-/** Returns the content of the zone file, or an empty string: the engine then decides, which may look elsewhere. */
+/** Returns the content of the zone file; empty if it cannot be read, in which case the engine determines the zone. */
 function zoneFile(): string {
   try {
     return readFileSync(ZONE_FILE, 'latin1');

@@ -6,8 +6,8 @@ import type {BaseCommand} from './command/base-command.js';
 import type {CommandRun} from './command/command-services.js';
 
 /*
- * The commands as they lie on the disk. In the bundle, where there are no such files, a table of the same commands
- * takes this module's place (scripts/bundle/replacements.mjs).
+ * Finds commands by their files. In the bundle, which has no such files, a table of the same commands replaces this
+ * module (scripts/bundle/replacements.mjs).
  */
 
 /** Class of a command, as loaded by oclif and by main.ts. */

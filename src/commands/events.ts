@@ -89,7 +89,7 @@ export default class Events extends BaseCommand {
   }
 }
 
-/** Throws UsageError. */
+/** Parses an event type. Throws UsageError if it is unknown. */
 function parseEventType(word: string): EventType {
   const known = EVENT_TYPES.find((type) => type === word.toLowerCase());
   if (known === undefined)

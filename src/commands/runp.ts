@@ -9,7 +9,7 @@ import {ArgumentsError} from '../cli/usage-errors.js';
 import type {NamedText} from '../operations/manifests/read-text.js';
 import {withContext} from '../operations/with-context.js';
 
-/** Context of errors in the file. */
+/** Context of errors about the config file. */
 const LOADING = 'load podSandboxConfig';
 
 interface SandboxFlags {

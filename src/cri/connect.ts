@@ -134,7 +134,7 @@ function streamMethod(service: string, info: MethodInfo, wire: Wire) {
         yield message;
       }
     } catch (error) {
-      // Aborting is how a reader ends a stream, as is leaving its loop.
+      // A reader ends a stream by aborting or by leaving its loop.
       if (options.signal?.aborted !== true) failure = error;
       throw error;
     } finally {

@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
 import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
-/** The facts of a failed call from which message and hint are made. */
+/** A failed call, from which message and hint are derived. */
 interface Failure {
   readonly method: string;
   readonly endpoint: string;
@@ -53,7 +53,7 @@ export function formatPlainMessage({method, endpoint, grpcCode, details}: Failur
 /** Patterns of the runtime's or the system's error texts, each with a hint. */
 type Advice = readonly (readonly [RegExp, string | ((failure: Failure) => string)])[];
 
-/** Returns a hint how to fix a failed call, or undefined if none is known. */
+/** Returns a hint on how to fix a failed call; undefined if none is known. */
 export function hintFor(failure: Failure): string | undefined {
   const advice = [...(BY_METHOD[failure.method] ?? []), ...(BY_CODE[failure.grpcCode] ?? []), ...BY_TEXT];
   const found = advice.find(([pattern]) => pattern.test(failure.details))?.[1];
@@ -162,7 +162,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
   Attach: [[/CONTAINER_EXITED/, 'run "kcri logs" to see the output of the container']],
   CreateContainer: [
     [
-      // A runtime without image volumes takes them for a bind mount with an empty source.
+      // A runtime without support for image volumes treats one as a bind mount with an empty source.
       /failed to (mkdir|stat) ""/,
       'this runtime does not support image volumes (containerd: 2.1 or later)',
     ],
@@ -178,7 +178,7 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
     ],
     [/no runtime for|runtime handler|get sandbox runtime/, 'run "kcri info" to list the runtime handlers'],
     [
-      // The first directory that a pod with its own user namespace has to access below the runtime's state.
+      // The first directory below the runtime's state directory that a pod with its own user namespace has to access.
       /remount-private dst=.*permission denied/,
       'a pod with hostUsers: false runs as unprivileged users of the node: every directory above the runtime\'s state must be searchable by others (chmod o+x); move it with "kcri runtime up --root-dir"',
     ],

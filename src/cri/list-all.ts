@@ -13,7 +13,7 @@ import type {
   PodSandboxMetrics,
 } from './gen/types.js';
 
-/** The list is too large for one message, and the runtime has no streaming RPC for it. */
+/** Error of a list that is too large for one message, from a runtime without a streaming RPC for it. */
 export class ListTooLongError extends KcriError {
   readonly code = 'LIST_TOO_LONG';
 }

@@ -241,7 +241,7 @@ function number(value: unknown, context: ReadContext): number {
 }
 
 function wrongType({path}: ReadContext, expected: string, value: unknown): ConfigError {
-  // A whole document may be a file that is no config, such as /etc/passwd.
+  // The document may be a file of another kind, such as /etc/passwd.
   return path === ''
     ? new ConfigError(`the document: must be ${expected}, not ${kindOf(value)}`)
     : new ConfigError(`${shorten(path, LONGEST_SHOWN)}: must be ${expected}, not ${describeValue(value)}`);

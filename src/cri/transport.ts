@@ -34,7 +34,8 @@ export interface WireCallOptions {
 /** Maximum size of a message. gRPC's default of 4 MiB is too small: a list of 10,000 containers has 9 MB. */
 export const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 /**
- * Connect timeout in milliseconds, the kubelet's minimum: how long a server may accept a connection without sending.
+ * Connect timeout in milliseconds, the kubelet's minimum: the time for a server to send its first frame after accepting
+ * a connection.
  */
 export const CONNECT_TIMEOUT_MS = 5000;
 /** Longest delay of a timer, about 25 days; a longer deadline counts as none. */
@@ -43,7 +44,7 @@ export const MAX_DEADLINE_MS = 2 ** 31 - 1;
 /** Prefix of Go gRPC's texts for a connection that could not be established. */
 const CONNECTION_ERROR = 'connection error: desc = ';
 
-/** Go's texts for the errors of connect(2), which users and scripts of crictl know. */
+/** Go's texts for the errors of connect(2), which crictl's users and scripts expect. */
 export const DIAL_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ECONNREFUSED: 'connection refused',

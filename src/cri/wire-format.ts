@@ -1,10 +1,10 @@
 import type {NativeBuffer} from '../base/native-buffer.js';
 
-/* The protobuf wire format: a reader of one buffer and a writer into a growing one. Messages are codec.ts's part. */
+/* The protobuf wire format: a reader of one buffer and a writer into a growing one. codec.ts handles messages. */
 
 /** A malformed message from a peer. */
 export class WireError extends Error {
-  /** Text of Go's protobuf for it. */
+  /** Go protobuf's text for this error. */
   readonly goMessage: string;
 
   constructor(message: string, goMessage = 'proto: cannot parse invalid wire-format data') {

@@ -12,7 +12,7 @@ import {shorten} from '../base/shorten.js';
 export interface FirstYamlDocument {
   /** Undefined if the text has only comments. Its `errors` are those of this document. */
   readonly document: Document | undefined;
-  /** Whether the text continues after the document. */
+  /** True if the text continues after the document. */
   readonly hasMore: boolean;
 }
 

@@ -59,7 +59,7 @@ export function formatKlogJson({
   return `{${members.map(([key, value]) => `${JSON.stringify(key)}:${json(value)}`).join(',')}}\n`;
 }
 
-/** Returns the fields that identify a failed RPC, which its message does not. */
+/** Returns the fields that identify a failed RPC; its message does not contain them. */
 function rpcFields(error: unknown): LogFields {
   return error instanceof CriError ? {rpc: error.method, endpoint: error.endpoint} : {};
 }

@@ -1,4 +1,4 @@
-/** The kubelet's only door: what commands may use of it. */
+/** The public interface of the kubelet: the only module of it that commands import. */
 export {describeAbandonedNode, describeNode, type DescribedNode} from './pods/registry/describe-node.js';
 export {openPodRegistry} from './pods/registry/open-pod-registry.js';
 export type {PodRegistry} from './pods/registry/pod-registry.js';

@@ -16,7 +16,7 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** Result of the process: its exit code (128 + n for signal n), or the reason for a missing one. */
+/** Result of the process: its exit code (128 + n for signal n), or the reason why there is none. */
 export type RemoteResult =
   {readonly kind: 'exited'; readonly exitCode: number} | {readonly kind: 'failed'; readonly message: string};
 

@@ -40,7 +40,7 @@ export async function writeFileAtomicWithoutSync(path: string, content: string, 
 }
 
 /**
- * Removes a file that is written atomically, if it exists, and before it the temporary files that killed processes left
+ * Removes a file that is written atomically, if it exists. First removes the temporary files that killed processes left
  * in its directory. Rejects with SystemError.
  */
 export async function removeAtomicFile(path: string): Promise<void> {

@@ -49,7 +49,7 @@ export async function acquireLock(path: string, options: LockOptions = {}): Prom
   return heldLock(path, self);
 }
 
-/** True while a live process, this one included, holds the lock at `path`. Rejects with SystemError. */
+/** Reports whether a live process, including this one, holds the lock at `path`. Rejects with SystemError. */
 export async function isLockHeld(path: string): Promise<boolean> {
   const holder = await readHolder(path);
   return holder !== undefined && (await isProcessAlive(holder));

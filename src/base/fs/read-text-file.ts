@@ -13,7 +13,7 @@ export async function readTextFile(file: string, mostBytes: number, signal: Abor
   const handle = await open(file, READ_WITHOUT_BLOCKING);
   try {
     const found = await handle.stat();
-    // For a directory, the read reports it.
+    // Reading a directory fails with an error that says so.
     if (!found.isFile() && !found.isDirectory()) throw notAFileError(file);
     if (found.size > mostBytes) throw fileTooLargeError(file, mostBytes);
     const bytes = await handle.readFile({signal}).catch((error: unknown) => {

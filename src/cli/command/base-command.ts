@@ -20,8 +20,8 @@ import type {RuntimeConnections} from './runtime-connections.js';
 type FlagDefinitions = Readonly<Record<string, FlagDefinition>>;
 
 /**
- * Base class of all commands: parses oclif's definitions with crictl's flag syntax and reports errors. All else is in
- * its services. A command parses, calls an operation and prints.
+ * Base class of all commands: parses oclif's definitions with crictl's flag syntax and reports errors. Its services do
+ * everything else. A command parses, calls an operation and prints.
  */
 export abstract class BaseCommand extends Command {
   static override baseFlags = GLOBAL_FLAGS;

@@ -21,7 +21,10 @@ export const CRICTL_CONFIG_MESSAGES: ConfigMessages = {
   metadata: (metadata) => ` ${goQuote(protoText(metadata))}`,
 };
 
-/** Returns Go's name of the JSON type of a document that is no object; undefined for one, also alone in a list. */
+/**
+ * Returns Go's name for the JSON type of a document that is not an object; undefined for an object, or for a list of a
+ * single object.
+ */
 function jsonTypeOf(document: unknown): string | undefined {
   if (Array.isArray(document)) return document.length === 1 ? undefined : 'array';
   if (typeof document === 'object') return undefined;

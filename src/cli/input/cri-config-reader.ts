@@ -24,7 +24,7 @@ export interface ConfigFileStrategy {
   readonly withErrorContext: <T>(activity: string, work: () => Promise<T>) => Promise<T>;
   /** True if `run` reads the pod config twice and so warns twice. */
   readonly readsTwice: boolean;
-  /** Whether `-` is standard input rather than a file. */
+  /** True if `-` is standard input rather than a file. */
   readonly readsStdin: boolean;
 }
 

@@ -121,7 +121,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'pod-infra-container-image': 'the configuration of the runtime sets the image',
 };
 
-/** Flags that connect a kubelet to a cluster; they must not be ignored. */
+/** Flags that connect a kubelet to a cluster. Ignoring them would be wrong, so they are errors. */
 const CLUSTER_FLAGS = ['kubeconfig', 'bootstrap-kubeconfig'] as const;
 
 /** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */

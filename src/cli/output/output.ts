@@ -17,7 +17,7 @@ export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 
       () => {
         over.abort(signal.reason);
       },
-      () => undefined, // written in time
+      () => undefined, // all output was written in time
     );
   };
   if (signal.aborted) begin();

@@ -10,7 +10,7 @@ export interface FlagDefinition {
   readonly delimiter?: string;
   readonly options?: readonly string[];
   readonly required?: boolean;
-  /** Whether an empty value is an error, if the dialect rejects them. */
+  /** True if an empty value is an error in a dialect that rejects empty values. */
   readonly rejectsEmpty?: boolean;
   readonly default?: unknown;
   readonly parse: (input: never, context: never, flag: never) => Promise<unknown>;

@@ -7,7 +7,7 @@ export interface FlagShape {
   readonly char?: string;
   readonly aliases?: readonly string[];
   readonly charAliases?: readonly string[];
-  /** Whether the flag does not exist under the name crictl. */
+  /** True if the flag does not exist under the name crictl. */
   readonly kcriOnly?: boolean;
 }
 

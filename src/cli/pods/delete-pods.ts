@@ -116,7 +116,7 @@ async function deletePod(
 async function currentRecord(pods: PodRegistry, record: PodRecord): Promise<PodRecord | undefined> {
   try {
     const known = await pods.store.get(record.uid);
-    if (known !== undefined && known.goneAt === undefined) return known;
+    if (known !== undefined && known.removedAt === undefined) return known;
   } catch (error) {
     if (error instanceof SystemError) return record;
     throw error;

@@ -70,7 +70,7 @@ export function isOwnershipError(error: unknown): boolean {
   );
 }
 
-/** Returns an error about a pod that is not deleted, with a hint how to delete it. */
+/** Returns an error about a pod that is not deleted, with a hint on how to delete it. */
 export function createPodLeftError(pod: PodRef, text: string): PodError {
   return new PodError(pod, text, {hint: `run "kcri delete ${formatPodTitle(pod)}" to delete it`});
 }

@@ -144,7 +144,9 @@ async function removePod(local: PodRegistry, outcome: ForegroundSyncResult): Pro
   }
 }
 
-/** Returns errors about the remains of a pod that did not meet the wait condition, with a hint how to delete them. */
+/**
+ * Returns errors about the remains of a pod that did not meet the wait condition, with a hint on how to delete them.
+ */
 async function leftOver(local: PodRegistry, outcome: ForegroundSyncResult): Promise<readonly unknown[]> {
   const {kind, pod} = outcome;
   if (!isUnfinished(kind) || (kind === 'failed' && isUnchanged(outcome.error))) return [];

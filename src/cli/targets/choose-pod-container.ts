@@ -15,7 +15,7 @@ export interface NamedPod {
 export interface ContainerChoice {
   /** Name of the container; undefined for the default container. */
   readonly container?: string | undefined;
-  /** Whether to omit the note about the default container. */
+  /** True to omit the note about the default container. */
   readonly quiet?: boolean;
 }
 

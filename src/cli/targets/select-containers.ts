@@ -57,7 +57,7 @@ export interface ContainerSelection {
   readonly refs: readonly string[];
   /** Query of the filter flags; undefined if none is given. */
   readonly query: ContainerQuery | undefined;
-  /** Whether the words name pods, of each of which one container is chosen. */
+  /** True if the words name pods, from each of which one container is chosen. */
   readonly byPod: boolean;
 }
 

@@ -49,7 +49,7 @@ export function pingAck(payload: Uint8Array): Buffer {
   return frame(FRAME.ping, FLAG.ack, 0, payload);
 }
 
-/** Returns a GOAWAY frame; a client has processed no streams of the peer. */
+/** Returns a GOAWAY frame with the last stream ID 0, since servers open no streams. */
 export function goAway(code: number): Buffer {
   return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(0), uint32(code)]));
 }

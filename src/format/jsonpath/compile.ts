@@ -5,7 +5,7 @@ import {TemplateError, withinLimits} from '../template-error.js';
 import {evaluateJsonPath} from './evaluate.js';
 import {parseJsonPath} from './parser.js';
 
-/** Maximum length of a template in an error; one from a file may have any. */
+/** Maximum length of a template in an error, since a template from a file may have any length. */
 const LONGEST_SHOWN = 200;
 
 /**

@@ -17,7 +17,7 @@ export interface ImageEnsureRequest {
   readonly mustPull: boolean | undefined;
 }
 
-/** Metrics of a kubelet (pkg/kubelet/metrics). Methods must not throw and must be cheap. */
+/** Metrics of a kubelet (pkg/kubelet/metrics). Methods must be fast and must not throw. */
 export interface KubeletMetrics {
   /** Observes the time a pod worker took for an update (pod_worker_duration_seconds). */
   workCompleted(operation: 'create' | 'update' | 'sync' | 'kill', durationMs: number): void;

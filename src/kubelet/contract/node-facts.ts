@@ -3,7 +3,7 @@ export interface CgroupFacts {
   /** Cgroup version: 2 only for the unified hierarchy; a hybrid host counts as 1. */
   readonly version: 1 | 2;
   readonly driver: 'cgroupfs' | 'systemd';
-  /** The kubelet's cgroupRoot, which precedes /kubepods: `` or `/some/parent`. */
+  /** The kubelet's cgroupRoot, the parent of /kubepods: empty, or a path such as `/some/parent`. */
   readonly root: string;
   /** True if the kernel accounts swap per cgroup, which is required to forbid it per container. */
   readonly swapAccounting: boolean;
@@ -19,7 +19,9 @@ export interface HandlerFeatures {
 
 /** Features that the runtime reports. */
 export interface RuntimeFeatures {
-  /** Handlers by name, the default one under ``; empty for a runtime that does not report its handlers. */
+  /**
+   * Handlers by name, the default one under the empty name; an empty map if the runtime does not report its handlers.
+   */
   readonly handlers: ReadonlyMap<string, HandlerFeatures>;
   /** True if it supports a policy for supplementary groups. */
   readonly supplementalGroupsPolicy: boolean;
@@ -33,8 +35,8 @@ export interface ResolvConf {
 }
 
 /**
- * Node properties that a pod's configuration depends on. Read once at start (or created by a test), so that all
- * decisions are pure functions.
+ * Node properties that a pod's configuration depends on. Read once at the start, so that all decisions are pure
+ * functions.
  */
 export interface NodeFacts {
   /** Node name in lower case: the kubelet's --hostname-override or the host name. */
@@ -102,11 +104,11 @@ const EVICTION_STORAGE_SHARE = Math.fround(0.1);
 export function nodeAllocatable(
   node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>,
 ): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
-  const storageKept = BigInt(Math.trunc(Number(node.ephemeralStorageBytes) * EVICTION_STORAGE_SHARE));
+  const storageReserved = BigInt(Math.trunc(Number(node.ephemeralStorageBytes) * EVICTION_STORAGE_SHARE));
   return {
     cpuMilli: node.cpuMilli,
     memoryBytes: node.memoryBytes - EVICTION_MEMORY_BYTES,
-    ephemeralStorageBytes: node.ephemeralStorageBytes - storageKept,
+    ephemeralStorageBytes: node.ephemeralStorageBytes - storageReserved,
   };
 }
 

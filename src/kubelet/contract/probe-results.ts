@@ -40,7 +40,7 @@ export interface RunningInstance {
   readonly before: Readiness | undefined;
 }
 
-/** Prober of the containers of a pod; its results decide on restarts and readiness (the kubelet's prober Manager). */
+/** Prober of the containers of a pod. Its results determine restarts and readiness (prober.Manager). */
 export interface PodProbes {
   readonly results: ProbeResults;
   readonly readinessOf: (instance: RunningInstance) => Readiness;
@@ -70,7 +70,7 @@ export interface ProbeState {
   readonly threshold: number;
   /** Time of the next run; undefined while the probe runs and when no run is scheduled. */
   readonly nextAt: number | undefined;
-  /** Reason why the probe does not run yet; undefined when it is due. */
+  /** Reason why the probe does not run yet; undefined if it is due. */
   readonly waitsFor: 'another instance' | 'its time' | undefined;
 }
 

@@ -32,7 +32,7 @@ import {SyncLoop} from './sync-loop.js';
 import type {SyncLoopQueue} from './sync-loop-queue.js';
 
 /** Removal of orphaned pods, as used by the core. */
-export type OrphanedPodRemover = ManagedPodSyncHandlerOptions['gone'];
+export type OrphanedPodRemover = ManagedPodSyncHandlerOptions['orphans'];
 
 /** Shared parts of the core, and the points in which `kcri kubelet` and `kcri sync` differ. */
 export interface KubeletCoreOptions {
@@ -135,7 +135,7 @@ function createSyncHandler(
   return new ManagedPodSyncHandler({
     local: registry,
     own,
-    gone: options.createOrphanedPods({pleg, isWanted}),
+    orphans: options.createOrphanedPods({pleg, isWanted}),
     pleg,
     logger,
     clock,

@@ -5,7 +5,7 @@ import type {ManagedPodSet} from '../pods/registry/managed-pod-set.js';
 
 /**
  * Late binding of the managed pods for the parts that are created before them: pod sources, the pod registry's observer
- * and the secret registry. It is the only late binding in the kubelet.
+ * and the secret registry.
  */
 export class ManagedPodsBinding {
   #pods: ManagedPodSet | undefined;

@@ -39,7 +39,8 @@ export class SyncLoop {
   readonly #logger: FileLogger;
   #lastActiveAt: number;
   /**
-   * True if pods are being admitted. Admission may wait long for preempted pods to stop, which is not a stalled loop.
+   * True if pods are being admitted. Admission may wait a long time for preempted pods to stop; the loop does not count
+   * as stalled then.
    */
   #isAdmitting = false;
 

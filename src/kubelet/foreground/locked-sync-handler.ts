@@ -87,8 +87,8 @@ export class LockedSyncHandler implements PodSyncHandler {
       try {
         await registry.withPodLock(ref, aborted, async () => {
           await registry.requireOwn(pod);
-          // The worker is done before the lock is released: a lifecycle event that arrives from now on is one of after
-          // this work and causes another sync, as in the daemon.
+          // The worker finishes before the lock is released, so that a lifecycle event that arrives from now on causes
+          // another sync, as in the daemon.
           done(await work(await this.#readStatus(pod, aborted), aborted));
           await handler.flush();
         });

@@ -110,7 +110,7 @@ export class PodWait {
     this.#fail(this.#failure);
   }
 
-  /** Takes an error that is not one of a unit of work, which takes precedence if one is in progress. */
+  /** Evaluates an error from outside the units of work. The result of a unit in progress takes precedence. */
   async observeBackgroundError(error: unknown): Promise<void> {
     await this.#work;
     this.observeError(error);

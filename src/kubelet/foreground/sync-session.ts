@@ -146,7 +146,9 @@ export class SyncSession {
       void this.#waits.get(notice.uid)?.observeBackgroundError(notice.error); // never rejects
   }
 
-  /** Without a time limit a runtime that is not ready is final: the sync loop would wait for it. */
+  /**
+   * Fails the wait if the runtime is not ready and there is no time limit; the sync loop would wait for the runtime.
+   */
   #failIfRuntimeIsDown(wait: PodWait): void {
     const [error] = this.#core.handler.errors();
     if (error === undefined || this.#options.retry || !this.#isStarted) return;

@@ -15,7 +15,7 @@ import {effectiveRestartPolicy, exitCode} from '../managers/kuberuntime/compute/
 /** Reason for a call. */
 export interface PlannedReason {
   readonly text: string;
-  /** Function of the kubelet that makes the call, and the step of SyncPod. */
+  /** Kubelet function that makes the call, and the step of SyncPod. */
   readonly rule: string;
 }
 

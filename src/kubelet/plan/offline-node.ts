@@ -9,12 +9,12 @@ import type {DescribedNode} from '../pods/registry/describe-node.js';
  */
 export async function describeOfflineNode(options: NodeOptions, clock: Clock): Promise<DescribedNode> {
   const endpoint = 'offline';
-  const gone = createUnavailableRuntime(endpoint);
+  const unavailable = createUnavailableRuntime(endpoint);
   const runtime = {
-    ...gone.runtime,
+    ...unavailable.runtime,
     status: async () => ({info: {}, runtimeHandlers: HANDLERS, features: FEATURES}),
   };
-  const images = {...gone.images, imageStatus: async () => ({info: {}})};
+  const images = {...unavailable.images, imageStatus: async () => ({info: {}})};
   const node = await readNodeFacts(runtime, {...options, cgroupDriver: options.cgroupDriver ?? 'cgroupfs'});
   return {services: {runtime, images}, endpoint, node, runtimeName: 'runtime', clock};
 }

@@ -18,7 +18,7 @@ export interface ConfigMessages {
   readonly unknownField: (file: string, kind: string, key: string, guess?: string) => string | undefined;
   /** Returns a warning about documents after the first one, or undefined for none. */
   readonly moreDocuments: (file: string) => string | undefined;
-  /** Returns the error for a document that is no object, or undefined to decode it. */
+  /** Returns the error for a document that is not an object, or undefined to decode it. */
   readonly wrongDocument: (kind: string, document: unknown) => string | undefined;
   /** Returns a warning, or undefined for none. */
   readonly incomplete: (file: string, what: string) => string | undefined;
@@ -153,7 +153,7 @@ async function parseConfig<Name extends keyof Configs>(
 interface FirstDocument {
   /** Plain data; an empty object if there is no document or only `null`. */
   readonly document: unknown;
-  /** Whether the text continues after the document. */
+  /** True if the text continues after the document. */
   readonly hasMore: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface ContainerDetails {
   readonly ports: readonly ForwardedPort[];
 }
 
-/** Details by ID, and the first failure. Objects that were removed meanwhile are no failure. */
+/** Details by ID, and the first failure. Objects that were removed in the meantime do not count as failures. */
 export interface DetailsById<T> {
   readonly byId: ReadonlyMap<string, T>;
   readonly failure: CriError | undefined;

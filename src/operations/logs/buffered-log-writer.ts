@@ -79,7 +79,8 @@ export class BufferedLogWriter {
     const {stdout, stderr} = this.#batches;
     stdout.flush();
     if (stderr.hasOutput) {
-      // As with crictl, which writes line by line, stderr must not run ahead of a stdout that nobody reads any more.
+      // As in crictl, which writes line by line, stderr must not get ahead of stdout when the reader of stdout has
+      // closed it.
       await this.#sink.stdoutTaken?.();
       stderr.flush();
     }

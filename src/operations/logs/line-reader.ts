@@ -89,7 +89,7 @@ export class LineReader {
     return this.#text.length > this.#next && this.#next === 0 && this.#text.length >= MAX_LINE_BYTES;
   }
 
-  /** Continues after `end`. Returns false for a part to skip: the unread of a long line in an unknown format. */
+  /** Continues after `end`. Returns false for a part to skip, the rest of a long line in an unknown format. */
   #take(end: number, ended: boolean): boolean {
     const start = this.#next;
     this.lineStart = this.#textStart + start;

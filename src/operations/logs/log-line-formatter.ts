@@ -32,7 +32,7 @@ interface PartialLine {
 
 const emptyLine = (): PartialLine => ({buffered: [], bufferedLength: 0, started: false, written: false});
 
-/** Joins the parts of partial lines per stream, whatever was written between them. */
+/** Joins the parts of partial lines per stream, regardless of what was written between them. */
 export class JoiningFormatter implements LogLineFormatter {
   readonly #writer: BufferedLogWriter;
   readonly #timestamps: boolean;
@@ -83,7 +83,7 @@ export class JoiningFormatter implements LogLineFormatter {
     state.written = true;
   }
 
-  /** Prevents that output is appended to an incomplete line of another formatter, if lines have prefixes. */
+  /** If lines have prefixes, prevents output from being appended to an incomplete line of another formatter. */
   #startOutput(stream: LogStream, state: PartialLine): void {
     if (this.#prefix === undefined) return;
     const output = this.#writer.outputFor(stream);

@@ -21,7 +21,7 @@ export interface MergeOptions {
   readonly writer: BufferedLogWriter;
   /** Called with messages to show between the lines. */
   readonly notice: (text: string) => void;
-  /** Waits for watcher of followed logs. */
+  /** Waits for a change in the directories of followed logs. */
   readonly waitForChange?: (() => Promise<void>) | undefined;
   readonly signal: AbortSignal;
 }

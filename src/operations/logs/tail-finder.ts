@@ -128,7 +128,7 @@ async function lineAt(file: PlainLogFile, start: number, end: number): Promise<B
 
 /**
  * Returns the offset of the last `count` physical lines of a file, counted by newlines as crictl does, so that text
- * after the last newline is no extra line.
+ * after the last newline does not count as a line.
  */
 export async function findPhysicalTail(file: PlainLogFile, size: number, count: number): Promise<number> {
   let remaining = count + 1;

@@ -68,7 +68,7 @@ export function authFromFile({auths}: AuthFile, repository: ImageRepository): In
   return {username: decoded.slice(0, colon), password: decoded.slice(colon + 1)};
 }
 
-/** Returns the value of the bestMatch matching key. */
+/** Returns the value of the key that matches best; undefined if none matches. */
 function bestMatch(table: Readonly<Record<string, unknown>>, repository: ImageRepository): unknown {
   const matching = Object.entries(table)
     .map(([key, value]) => ({value, score: matchScore(key, repository) ?? -1}))

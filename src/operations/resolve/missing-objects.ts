@@ -37,7 +37,7 @@ export interface ContainerCandidates {
   readonly containers: readonly Container[];
   readonly kind: ObjectKind<Container>;
   readonly sandboxes: readonly PodSandbox[];
-  /** Whether pods are accepted too, so that their names are suggested. */
+  /** True if pods are accepted too, so that their names are suggested. */
   readonly acceptsPods: boolean;
 }
 

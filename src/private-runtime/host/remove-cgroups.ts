@@ -21,15 +21,15 @@ export function isInCgroup(cgroup: string, {cgroups}: RunningProcess): boolean {
  */
 export function removeCgroups(cgroups: readonly string[]): void {
   const kubeletRuns = listProcesses().some(({argv}) => /(^|\/)kubelet$/.test(argv[0] ?? ''));
-  const isKept = (cgroup: string): boolean => kubeletRuns && POD_PARENTS.includes(cgroup);
+  const isInUse = (cgroup: string): boolean => kubeletRuns && POD_PARENTS.includes(cgroup);
   for (const hierarchy of hierarchies()) {
     for (const cgroup of cgroups) {
       removeDeep(join(hierarchy, cgroup));
-      for (let parent = dirname(cgroup); parent !== '/' && !isKept(parent); parent = dirname(parent)) {
+      for (let parent = dirname(cgroup); parent !== '/' && !isInUse(parent); parent = dirname(parent)) {
         if (!removeEmpty(join(hierarchy, parent))) break;
       }
     }
-    for (const parent of POD_PARENTS) if (!isKept(parent)) removeEmpty(join(hierarchy, parent));
+    for (const parent of POD_PARENTS) if (!isInUse(parent)) removeEmpty(join(hierarchy, parent));
   }
 }
 

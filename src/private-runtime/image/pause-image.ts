@@ -12,7 +12,7 @@ export async function ensurePauseImage(client: CtrClient, signal: AbortSignal): 
   if ((await client.listImageNames(signal)).includes(PAUSE_IMAGE)) return;
   if (!isPauseArchitecture(process.arch)) return;
   await client.importArchive(Readable.from([pauseArchive(process.arch)]), signal);
-  // What the kubelet's image garbage collection leaves alone (CRI: Image.pinned).
+  // The kubelet's image garbage collection skips pinned images (CRI: Image.pinned).
   await client.labelImage(PAUSE_IMAGE, 'io.cri-containerd.pinned=pinned', signal);
 }
 

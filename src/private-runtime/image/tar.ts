@@ -15,8 +15,8 @@ const DEFAULT_MODE = {file: 0o644, symlink: 0o777, directory: 0o755} as const sa
 >;
 
 /**
- * A POSIX ustar archive of `entries`, in their order. Paths are relative and may have 255 bytes, split as
- * ustar does into prefix and name; throws RangeError for one that can't be.
+ * Creates a POSIX ustar archive of the entries, in their order. Paths are relative and have at most 255 bytes. Throws
+ * RangeError for a path that ustar cannot split into prefix and name.
  */
 export function createTarArchive(entries: readonly TarEntry[]): Uint8Array {
   const end = new Uint8Array(2 * BLOCK);
@@ -42,7 +42,7 @@ function header(entry: TarEntry): Uint8Array {
   return block;
 }
 
-/** The sum of the header's bytes, with the checksum's own field counted as eight spaces. */
+/** Returns the sum of the header's bytes, with the checksum field itself counted as eight spaces. */
 function checksum(block: Uint8Array): number {
   const withoutField = block.reduce(
     (sum, byte, index) => (index >= 148 && index < 156 ? sum : sum + byte),

@@ -33,7 +33,7 @@ export async function takeDownRuntime(options: TakeDownOptions, signal: AbortSig
   await withLock({lockFile: layout.lockFile, onProgress: progress, signal}, async () => {
     const record = readRuntimeRecord(rootDir);
     if (record !== undefined) progress('stopping pods and containerd');
-    // Not interruptible from here on, because a half-removed runtime is useless.
+    // Not interruptible from here on, because a partially removed runtime cannot be used.
     const {clock = systemClock} = options;
     const endpoint = await canonicalEndpoint(layout.endpoint);
     await tearDown({

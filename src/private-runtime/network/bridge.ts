@@ -14,7 +14,7 @@ import {
 import {tryReadFile} from '../process/process-identity.js';
 import {runHostProgram} from '../process/run-host-program.js';
 
-/** Matches the name and the owner of a bridge. */
+/** Shell script that creates the bridge $1 and stores its owner $2 as the alias of the device. */
 const MAKE_BRIDGE = 'ip link add name "$1" type bridge && ip link set "$1" alias "$2"';
 
 /** Returns the runtime's bridges. Their owner is stored as the device's alias, so none is lost or mixed up. */
@@ -40,23 +40,23 @@ export function listOwnNetworks(layout: PrivateRuntimeLayout, recorded: string |
  */
 export async function ensureNetwork(
   layout: PrivateRuntimeLayout,
-  kept: PodNetwork | undefined,
+  previous: PodNetwork | undefined,
   signal: AbortSignal,
 ): Promise<PodNetwork> {
   const [own] = listOwnBridges(layout);
-  if (own !== undefined && own === kept?.bridge) return kept;
+  if (own !== undefined && own === previous?.bridge) return previous;
   await removeBridges(layout, signal);
   // Two runtimes that start at the same time must not choose the same one.
-  return withLock({lockFile: NETWORK_LOCK, signal}, () => makeNetwork(layout, kept, signal));
+  return withLock({lockFile: NETWORK_LOCK, signal}, () => makeNetwork(layout, previous, signal));
 }
 
 async function makeNetwork(
   layout: PrivateRuntimeLayout,
-  kept: PodNetwork | undefined,
+  previous: PodNetwork | undefined,
   signal: AbortSignal,
 ): Promise<PodNetwork> {
   signal.throwIfAborted();
-  const network = chooseNetwork(networkInUse(), kept);
+  const network = chooseNetwork(networkInUse(), previous);
   if (network === undefined) {
     throw new SystemError('no free bridge name and subnet for pods', {
       hint: 'free a /24 in 10.88.0.0/16 to 10.90.0.0/16',

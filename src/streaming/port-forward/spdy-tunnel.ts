@@ -47,7 +47,7 @@ export class SpdyTunnel implements Tunnel {
       const {item, reused} = await this.#pool.lease();
       const end = await this.#open(item, port, reused);
       if (end !== undefined) return end;
-      // Data of an earlier use blocks the connection, or it was just closed. Nothing was sent over it.
+      // Data of an earlier use blocks the connection, or it has just been closed. Nothing was sent over it.
       this.#pool.discard(item);
     }
   }

@@ -49,7 +49,7 @@ async function dial(
   createSocket: () => Socket,
 ): Promise<Socket> {
   const proxy = proxyFromEnvironment(address, options.env);
-  // A file that is missing fails without TLS too, as in client-go.
+  // As in client-go, a missing file is an error even without TLS.
   const files = await readTlsFiles(options.tls);
   const settings = address.secure ? tlsSettings(address.host, options.tls, files) : undefined;
   const socket =

@@ -11,7 +11,7 @@ import type {SpdyStream} from './spdy-stream.js';
 /** Protocol versions to offer: the first with exit codes, which all servers of the last ten years support. */
 const PROTOCOLS = ['v4.channel.k8s.io'];
 
-/** Capacity of a pipe in bytes: a process with less input cannot leave a full pipe behind. */
+/** Capacity of a pipe in bytes; a process with less input cannot exit with its stdin full. */
 const PIPE_CAPACITY = 64 * 1024;
 const CHECK_INTERVAL_MS = 1000;
 /** Time without progress after which a session counts as stuck while input is unsent, in ms. */

@@ -24,7 +24,7 @@ export interface Channels {
   channel(number: number): Duplex & RemoteOutput & {readonly bytesReceived: number};
   /** Resolves when the connection has ended, with true if the server closed it regularly. */
   readonly closed: Promise<boolean>;
-  /** Starts a regular close and waits shortly for the server's reply. */
+  /** Starts a regular close and waits briefly for the server's reply. */
   finish(): void;
   /** Closes the connection. */
   close(): void;

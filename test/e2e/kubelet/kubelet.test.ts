@@ -139,7 +139,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     const text = await readFile(join(directory, 'web.yaml'), 'utf8');
     await rm(join(directory, 'web.yaml'));
     const record = join(ground.runtime.rootDir, 'records', `${uid}.json`);
-    await until(async () => (await readFile(record, 'utf8')).includes('"goneAt"'));
+    await until(async () => (await readFile(record, 'utf8')).includes('"removedAt"'));
     expect((await ground.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
     await writeFile(join(directory, 'web.yaml'), text);
     // Whether its dead container is there still depends on when its death was seen, in a kubelet too.

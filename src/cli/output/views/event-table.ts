@@ -64,15 +64,15 @@ function eventName({record, event}: RecordedPodEvent): string {
 }
 
 /** Returns the event as an Event object of the API. */
-export function eventJson(kept: RecordedPodEvent): JsonObject {
-  const {record, event} = kept;
+export function eventJson(recorded: RecordedPodEvent): JsonObject {
+  const {record, event} = recorded;
   const {uid, namespace, name, pod} = record;
   const {type, reason, message, fieldPath, count, firstTimestamp, lastTimestamp} = event;
   const {nodeName} = pod.spec;
   return {
     apiVersion: 'v1',
     kind: 'Event',
-    metadata: {name: eventName(kept), namespace, creationTimestamp: firstTimestamp},
+    metadata: {name: eventName(recorded), namespace, creationTimestamp: firstTimestamp},
     involvedObject: {
       apiVersion: 'v1',
       kind: 'Pod',
@@ -127,8 +127,8 @@ export class EventChangeDetector {
 
   detect(events: readonly RecordedPodEvent[]): readonly RecordedPodEvent[] {
     const before = this.#before;
-    this.#before = new Map(events.map((kept) => [keyOf(kept), kept.event.count]));
-    return events.filter((kept) => before.get(keyOf(kept)) !== kept.event.count);
+    this.#before = new Map(events.map((recorded) => [keyOf(recorded), recorded.event.count]));
+    return events.filter((recorded) => before.get(keyOf(recorded)) !== recorded.event.count);
   }
 }
 

@@ -10,8 +10,8 @@ export class PodChangeDetector {
     const before = this.#before;
     this.#before = now;
     const changed = Array.from(now).filter(([uid, {text}]) => before.get(uid)?.text !== text);
-    const gone = Array.from(before).filter(([uid]) => !now.has(uid));
-    return [...gone.map(([, {pod}]) => ended(pod, nowMs)), ...changed.map(([, {pod}]) => pod)];
+    const removed = Array.from(before).filter(([uid]) => !now.has(uid));
+    return [...removed.map(([, {pod}]) => ended(pod, nowMs)), ...changed.map(([, {pod}]) => pod)];
   }
 }
 

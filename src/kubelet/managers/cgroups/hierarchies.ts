@@ -9,7 +9,7 @@ export interface Hierarchy {
   readonly path: string;
   /** Controllers whose limits are written. */
   readonly controllers: readonly CgroupValue['controller'][];
-  /** Whether the cgroups of pods have no limits here; runtimes create them nevertheless. */
+  /** True if the cgroups of pods have no limits in this hierarchy; runtimes create them nevertheless. */
   readonly isOptional: boolean;
 }
 

@@ -15,9 +15,9 @@ const WAIT_MS = 100;
 
 /**
  * Removes a pod's cgroups (those of `paths` that exist, see podCgroupParents) in every hierarchy, and their empty
- * parents that kcri has created (podContainerManagerImpl Destroy). Kills the processes that are left in a cgroup that
- * kcri has created, such as a runtime's that is stuck; waits half a second for the processes in any other one. Rejects
- * with SystemError that names the cgroup in use.
+ * parents that kcri has created (podContainerManagerImpl Destroy). Kills the remaining processes in a cgroup that kcri
+ * has created, such as those of a stuck runtime, and waits half a second for those in any other cgroup. Rejects with
+ * SystemError that names the cgroup in use.
  */
 export async function removePodCgroup(
   cgroupRoot: CgroupRoot,
@@ -86,7 +86,7 @@ async function readPids(directory: string): Promise<string> {
   }
 }
 
-/** Lets frozen processes run, which would not die before (cgroup v1). */
+/** Thaws frozen processes, which cannot die while they are frozen (cgroup v1). */
 async function thaw(directory: string): Promise<void> {
   try {
     await writeFile(`${directory}/freezer.state`, 'THAWED', {flag: 'r+'});

@@ -15,9 +15,9 @@ import {joinHostPort, formatRequestUrl, withoutHeader, type HttpRequest} from '.
 const MAX_BODY_BYTES = 10 * 1024;
 const MAX_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number | undefined> = new Set([301, 302, 303, 307, 308]);
-/** OpenSSL's errors for a response that is not TLS. */
 /** Go's message for a deadline that passes before the response headers. */
 const NO_ANSWER = 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
+/** OpenSSL's errors for a response that is not TLS. */
 const NOT_TLS = /wrong version number|packet length too long|http request/i;
 
 /** GET without a response, with the message of Go's HTTP client that the kubelet shows. */

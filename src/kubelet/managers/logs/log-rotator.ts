@@ -90,8 +90,8 @@ export class LogRotator {
 
   async #rotateIfNeeded(running: LoggedContainer, signal: AbortSignal): Promise<void> {
     const {podLogsDir, pod, container, log, id} = running;
-    // Usually a stat shows that nothing is to do. A container that places links here can only prevent the rotation,
-    // because all changes are made relative to open directories.
+    // Usually a stat shows that there is nothing to do. A container that places links here can only prevent the
+    // rotation, because all changes are made relative to open directories.
     const stats = await lstat(`${podLogsDir}/${pod}/${container}/${log}`).catch(() => undefined); // reported below
     if (stats?.isFile() === true && stats.size < this.#options.maxSizeBytes) return;
     const directory = await LogDirectory.open(podLogsDir, pod, container);

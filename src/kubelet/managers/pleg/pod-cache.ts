@@ -10,7 +10,7 @@ interface Entry {
   readonly failure?: {readonly cause: unknown};
   /** Start time of the inspection, in ms since the epoch. */
   readonly readAt: number;
-  /** True if the pod has changed since; a later relist then does not make the entry newer. */
+  /** True if the pod has changed since then; a later relist does not make such an entry newer. */
   readonly isOutdated: boolean;
 }
 

@@ -196,7 +196,7 @@ async function send(
 
 function sendBuffered(response: ServerResponse, result: Omit<BufferedResponse, 'kind'>): void {
   const body = typeof result.body === 'string' ? Buffer.from(result.body) : result.body;
-  // The rest of a body that nobody reads is not worth a connection.
+  // Closing the connection is cheaper than reading the rest of the request body.
   const connection = response.req.complete ? {} : {connection: 'close'};
   response.writeHead(result.status, {...headersOf(result), ...connection, 'content-length': body.length});
   response.end(body);

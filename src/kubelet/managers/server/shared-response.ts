@@ -8,7 +8,7 @@ import type {BufferedResponse} from './kubelet-response.js';
  */
 export function shareResponse(compute: () => Promise<BufferedResponse>): () => Promise<BufferedResponse> {
   return coalesce(async () => {
-    // Without a break, a response that is computed at once would never be shared.
+    // Without this pause, a response that is computed synchronously would never be shared.
     await nextIteration();
     const {body, ...response} = await compute();
     return {...response, body: typeof body === 'string' ? Buffer.from(body) : body};

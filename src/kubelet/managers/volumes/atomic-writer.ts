@@ -151,7 +151,7 @@ async function replaceData(
   }
 }
 
-/** `2026_01_31_23_59_59` in UTC. */
+/** Formats a time as `2026_01_31_23_59_59`, in UTC. */
 function timestamp(now: number): string {
   return new Date(now).toISOString().slice(0, 19).replace(/[-T:]/g, '_');
 }

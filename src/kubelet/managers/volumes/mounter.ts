@@ -15,9 +15,9 @@ export interface MountPoint {
   readonly root: string;
   readonly path: string;
   readonly fileSystem: string;
-  /** The mount receives mounts and unmounts from its master, but does not propagate its own. */
+  /** True if the mount receives mounts and unmounts from its master, but does not propagate its own. */
   readonly isSlave: boolean;
-  /** Mounts and unmounts below the mount propagate to its peers. */
+  /** True if mounts and unmounts below the mount propagate to its peers. */
   readonly isShared: boolean;
 }
 
@@ -217,7 +217,7 @@ export async function findContainingMount(
 ): Promise<{readonly mount: MountPoint; readonly below: string}> {
   const target = await withFileErrors('resolving', directory, () => realpath(directory));
   const contains = ({path}: MountPoint): boolean => `${target}/`.startsWith(path === '/' ? path : `${path}/`);
-  // Of several mounts at the deepest path, the last one hides the others.
+  // If several mounts are at the deepest path, the last one hides the others.
   const [mount] = (await mounter.list())
     .filter(contains)
     .toReversed()

@@ -16,7 +16,7 @@ const DIRECTORY = 0o2110;
 export interface VolumeOwnership {
   /** The pod's fsGroup; undefined to change nothing. */
   readonly fsGroup: number | undefined;
-  /** The group gets no write permission. */
+  /** True if the group gets no write permission. */
   readonly readOnly: boolean;
 }
 

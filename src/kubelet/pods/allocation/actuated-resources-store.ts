@@ -8,7 +8,7 @@ import {
 import {PodFileStore} from '../history/pod-file-store.js';
 
 /** JSON form of a PodAllocation. */
-interface Kept {
+interface StoredAllocation {
   readonly pod?: ResourceRequirements;
   readonly containers: readonly (readonly [string, ResourceRequirements])[];
 }
@@ -21,15 +21,15 @@ export interface ActuatedResourcesBackend {
 }
 
 export class ActuatedResourcesStore implements ActuatedResourcesBackend {
-  readonly #files: PodFileStore<Kept>;
+  readonly #files: PodFileStore<StoredAllocation>;
 
   constructor(rootDir: string) {
     this.#files = new PodFileStore(rootDir, 'resources', ({containers}) => Array.isArray(containers));
   }
 
   async read(uid: PodUid): Promise<PodAllocation | undefined> {
-    const kept = (await this.#files.read(uid))?.value;
-    return kept && {pod: kept.pod, containers: new Map(kept.containers)};
+    const stored = (await this.#files.read(uid))?.value;
+    return stored && {pod: stored.pod, containers: new Map(stored.containers)};
   }
 
   async write(uid: PodUid, {pod, containers}: PodAllocation): Promise<void> {

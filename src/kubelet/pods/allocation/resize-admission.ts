@@ -38,7 +38,7 @@ export type ResizeDecision =
   | {readonly kind: 'pending'; readonly pending: PendingResize};
 
 /**
- * Decides whether a running pod gets other resources: first as the API server validates (ValidatePodResize), then by
+ * Decides whether a running pod gets other resources: first by the API server's validation (ValidatePodResize), then by
  * the capacity of the node (allocation_manager handlePodResourcesResize).
  */
 export function canResizePod(question: ResizeRequest): ResizeDecision {

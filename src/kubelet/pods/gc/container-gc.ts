@@ -46,9 +46,9 @@ export function computeContainerGcActions(
   const units = pods
     .filter(({isUnwanted}) => !isUnwanted)
     .flatMap(({status}) => unitsOf(evictable(status, before)));
-  const kept = new Set(keptOf(units, policy).flat());
+  const retained = new Set(retainedUnits(units, policy).flat());
   return pods.map((remains) => {
-    const containers = evictable(remains.status, before).filter((container) => !kept.has(container));
+    const containers = evictable(remains.status, before).filter((container) => !retained.has(container));
     return {containers, sandboxes: inactiveSandboxes(remains, new Set(containers))};
   });
 }
@@ -62,8 +62,8 @@ export function computeContainersToDelete(
   {maxPerContainer}: ContainerGcPolicy,
 ): readonly RuntimeContainerStatus[] {
   const dead = evictable(status, undefined);
-  const kept = isUnwanted ? [] : newestOfEach(unitsOf(dead), Math.max(1, maxPerContainer)).flat();
-  return dead.filter((container) => !kept.includes(container));
+  const retained = isUnwanted ? [] : newestOfEach(unitsOf(dead), Math.max(1, maxPerContainer)).flat();
+  return dead.filter((container) => !retained.includes(container));
 }
 
 /** Returns the dead containers created at or before `before`, in ns since the epoch. */
@@ -80,7 +80,7 @@ function unitsOf(containers: readonly RuntimeContainerStatus[]): readonly Unit[]
   return [...groupByName(containers).values()].map((instances) => instances.toSorted(newestFirst));
 }
 
-function keptOf(
+function retainedUnits(
   units: readonly Unit[],
   {maxPerContainer, maxContainers}: ContainerGcPolicy,
 ): readonly Unit[] {

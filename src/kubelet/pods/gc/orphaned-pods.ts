@@ -61,10 +61,10 @@ export class OrphanedPods {
 
   async #removeStep(record: PodRecord): Promise<boolean> {
     const {clock, own} = this.#options;
-    const {uid, goneAt} = record;
+    const {uid, removedAt} = record;
     try {
-      if (goneAt !== undefined) {
-        if (Date.parse(goneAt) + RETENTION_MS <= clock.now()) await this.#removeRecord(record);
+      if (removedAt !== undefined) {
+        if (Date.parse(removedAt) + RETENTION_MS <= clock.now()) await this.#removeRecord(record);
       } else if ((await own.claim(record)) !== undefined) await this.#removeFromNode(record);
       return true;
     } catch (error) {
@@ -95,8 +95,8 @@ export class OrphanedPods {
     const {uid} = record;
     const {own, local, isWanted} = this.#options;
     const isDone = await local.tryWithPodLock(record, async () => {
-      const isStillGone = (await local.store.get(uid))?.goneAt !== undefined;
-      if (!isStillGone) return true;
+      const isStillRemoved = (await local.store.get(uid))?.removedAt !== undefined;
+      if (!isStillRemoved) return true;
       if (isWanted(uid) || !(await local.createSyncer(record.pod, record.place).removeIfNotLive()))
         return false;
       await local.remover.forget(record);

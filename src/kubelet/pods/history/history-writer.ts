@@ -24,7 +24,10 @@ export class HistoryWriter<Status extends object> {
   readonly #place: HistoryStorage<Status>;
   #events: readonly Occurrence[] = [];
   #status: Status | undefined;
-  /** Number of events that can be appended; 0 before the first merge, since another process may have been killed. */
+  /**
+   * Number of events that can be appended before the next merge; 0 at first, since a killed process may have left a
+   * partial write.
+   */
   #room = 0;
   #isDue = false;
   #isFailing = false;
@@ -56,7 +59,7 @@ export class HistoryWriter<Status extends object> {
     this.#writing ??= this.#run();
   }
 
-  /** Never rejects. */
+  /** Writes until nothing is left to write or a write fails. Never rejects. */
   async #run(): Promise<void> {
     // Events of the same turn are written together.
     await Promise.resolve();

@@ -48,7 +48,7 @@ export class PodFileStore<T extends object> {
   async write(uid: PodUid, value: T): Promise<void> {
     const path = this.#path(uid);
     const replace = async (): Promise<true> => {
-      // The file only records the past: losing it in a power failure is better than a slower pod start.
+      // The file only records the past, so a faster start of pods is worth losing it in a power failure.
       await writeFileAtomicWithoutSync(path, lineOf({version: VERSION, ...value}), 0o600);
       return true;
     };

@@ -41,7 +41,7 @@ export async function checkPodConflicts(pod: Pod, options: PodConflictOptions): 
     throw createUidConflictError(ref, found);
   const {records, broken} = await snapshot.records();
   await requireReadableNamesake(ref, broken, snapshot);
-  const known = found?.goneAt === undefined ? found : undefined;
+  const known = found?.removedAt === undefined ? found : undefined;
   const namesake = records.find(({namespace, name}) => namespace === ref.namespace && name === ref.name);
   const older = namesake?.uid === ref.uid ? undefined : namesake;
   for (const record of [known, older]) if (record !== undefined) await requireOwnership(record, options);

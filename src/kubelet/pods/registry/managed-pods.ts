@@ -47,7 +47,7 @@ export class ManagedPods implements ManagedPodSet {
     for (const record of [...records, ...removed]) {
       if (record.manager !== 'kubelet') continue;
       if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
-      else if (record.goneAt === undefined) {
+      else if (record.removedAt === undefined) {
         const error = new OtherRuntimeError(record, record.endpoint, local.endpoint);
         this.#logger.error(error, 'Skipping pod created on another runtime', {
           pod: namespacedName(record),
@@ -65,7 +65,7 @@ export class ManagedPods implements ManagedPodSet {
 
   /** Returns the records of pods that have not been removed. */
   presentRecords(): readonly PodRecord[] {
-    return this.allRecords().filter(({goneAt}) => goneAt === undefined);
+    return this.allRecords().filter(({removedAt}) => removedAt === undefined);
   }
 
   /** Returns the record of a managed pod, even if the pod was removed. */
@@ -76,7 +76,7 @@ export class ManagedPods implements ManagedPodSet {
   /** Returns the record of a managed pod that has not been removed. */
   getPresent(uid: PodUid): PodRecord | undefined {
     const record = this.#records.get(uid);
-    return record?.goneAt === undefined ? record : undefined;
+    return record?.removedAt === undefined ? record : undefined;
   }
 
   listSyncers(): readonly PodSyncer[] {
@@ -107,7 +107,7 @@ export class ManagedPods implements ManagedPodSet {
     const now = await this.#options.local.tryWithPodLock(ref, async () => await store.get(uid));
     if (now?.manager !== 'kubelet') this.forget(uid);
     // From now on other processes see the pod as managed. A removed pod can be claimed by any process.
-    else if (now.goneAt === undefined) this.#claimed.add(uid);
+    else if (now.removedAt === undefined) this.#claimed.add(uid);
     return this.#records.get(uid);
   }
 
@@ -133,7 +133,7 @@ export class ManagedPods implements ManagedPodSet {
     const ref = podRef(pod);
     const {local} = this.#options;
     const known = await this.claim(ref);
-    if (known !== undefined && known.goneAt === undefined) {
+    if (known !== undefined && known.removedAt === undefined) {
       if (known.pod === pod) return this.ensureSyncer(known);
       await local.ensureActuatedResources(known);
       return await this.#record(pod, known);
@@ -185,8 +185,8 @@ export class ManagedPods implements ManagedPodSet {
  * Reports whether the running containers of a removed pod belong to another program. Before kcri recreates a removed
  * pod, it marks its record as present again.
  */
-export function isRecreatedByOthers({goneAt}: PodRecord, {sandboxes}: RuntimePodStatus): boolean {
-  if (goneAt === undefined) return false;
-  const goneAtNanos = BigInt(Date.parse(goneAt)) * NANOS_PER_MS;
-  return sandboxes.some(({state, createdAt}) => state === 'SANDBOX_READY' && createdAt > goneAtNanos);
+export function isRecreatedByOthers({removedAt}: PodRecord, {sandboxes}: RuntimePodStatus): boolean {
+  if (removedAt === undefined) return false;
+  const removedAtNanos = BigInt(Date.parse(removedAt)) * NANOS_PER_MS;
+  return sandboxes.some(({state, createdAt}) => state === 'SANDBOX_READY' && createdAt > removedAtNanos);
 }

@@ -32,7 +32,9 @@ export class PodLocks {
     return await this.#locked(nameOf(ref), {onWait}, work);
   }
 
-  /** Runs `work` with the lock of the pod's UID held: pods of different names may claim one UID at the same time. */
+  /**
+   * Runs `work` with the lock of the pod's UID held: pods of different names may claim the same UID at the same time.
+   */
   async withUidLock<T>(ref: PodRef, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     // Namespaces never start with an underscore.
     return await this.#locked(`_${ref.uid}`, this.#waiting(ref, signal), work);

@@ -79,7 +79,7 @@ export class PodRemover {
   async markRemoved(record: PodRecord): Promise<PodRecord> {
     const {store, clock} = this.#options;
     await this.#forgetPast(record.uid);
-    const removed = {...record, goneAt: new Date(clock.now()).toISOString()};
+    const removed = {...record, removedAt: new Date(clock.now()).toISOString()};
     await store.put(removed);
     return removed;
   }

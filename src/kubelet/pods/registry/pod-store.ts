@@ -31,7 +31,7 @@ export interface PodRecord {
    * Time of the removal from the node, in RFC 3339. Dead containers may remain in the runtime until the daemon removes
    * them. Other processes treat such a pod as deleted.
    */
-  readonly goneAt?: string;
+  readonly removedAt?: string;
 }
 
 /** An unusable record and its error. */
@@ -95,10 +95,10 @@ export class PodStore {
         broken.push({uid, error});
       }
     }
-    const isGone = ({goneAt}: PodRecord): boolean => goneAt !== undefined;
+    const isRemoved = ({removedAt}: PodRecord): boolean => removedAt !== undefined;
     return {
-      records: records.filter((record) => !isGone(record)).sort(byAge),
-      removed: records.filter(isGone),
+      records: records.filter((record) => !isRemoved(record)).sort(byAge),
+      removed: records.filter(isRemoved),
       broken,
     };
   }
@@ -167,7 +167,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   source: isString,
   manager: (value) => value === undefined || value === 'kubelet',
   createdAt: isTime,
-  goneAt: (value) => value === undefined || isTime(value),
+  removedAt: (value) => value === undefined || isTime(value),
   endpoint: isString,
   place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),
   pod: (value, uid) =>

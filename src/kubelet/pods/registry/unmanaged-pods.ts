@@ -31,13 +31,13 @@ export class UnmanagedPods {
     return [...this.#known.values()].find(
       (record) =>
         record !== undefined &&
-        this.#isKept(record) &&
+        this.#isUnmanaged(record) &&
         (record.uid === uid || (record.namespace === namespace && record.name === name)),
     );
   }
 
-  #isKept({manager, endpoint, goneAt}: PodRecord): boolean {
-    return manager === undefined || (endpoint !== this.#endpoint && goneAt === undefined);
+  #isUnmanaged({manager, endpoint, removedAt}: PodRecord): boolean {
+    return manager === undefined || (endpoint !== this.#endpoint && removedAt === undefined);
   }
 
   async #read(uid: PodUid): Promise<PodRecord | undefined> {

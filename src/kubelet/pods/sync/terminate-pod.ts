@@ -17,7 +17,7 @@ export interface StopOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Stops all containers of a pod for good, and its probes. Reports failures as an event. */
+/** Stops the probes of a pod and all its containers for good. Reports failures as an event. */
 export async function stopPod(
   context: SyncContext,
   pod: Pod,

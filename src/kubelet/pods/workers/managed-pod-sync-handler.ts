@@ -29,7 +29,7 @@ export interface ManagedPodSyncHandlerOptions {
   readonly local: Pick<PodRegistry, 'remover'>;
   readonly own: ManagedPodSet;
   /** Removal of orphaned pods. */
-  readonly gone: Pick<OrphanedPods, 'isRemoving' | 'waitForRemoval' | 'remove' | 'release'>;
+  readonly orphans: Pick<OrphanedPods, 'isRemoving' | 'waitForRemoval' | 'remove' | 'release'>;
   readonly pleg: Pleg;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -70,7 +70,7 @@ const ORPHAN_GRACE_SECONDS = 1;
 export class ManagedPodSyncHandler implements PodSyncHandler {
   readonly #options: ManagedPodSyncHandlerOptions;
   readonly #own: ManagedPodSet;
-  readonly #gone: ManagedPodSyncHandlerOptions['gone'];
+  readonly #orphans: ManagedPodSyncHandlerOptions['orphans'];
   readonly #garbage: ContainerCollector;
   readonly #metrics: KubeletMetrics;
 
@@ -78,13 +78,13 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const {metrics = NO_METRICS, logger} = options;
     this.#options = options;
     this.#metrics = metrics;
-    const {own, gone} = options;
+    const {own, orphans} = options;
     this.#own = own;
-    this.#gone = gone;
+    this.#orphans = orphans;
     this.#garbage = new ContainerCollector({
       own,
       lastSeen: (uid) => this.#lastSeen(uid),
-      isRemoved: (uid) => gone.isRemoving(uid),
+      isRemoved: (uid) => orphans.isRemoving(uid),
       logger,
     });
   }
@@ -195,7 +195,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     if (record === undefined) return;
     const status = this.#options.pleg.cache.get(uid);
     if (isRecreatedByOthers(record, status)) {
-      await this.#gone.release(record);
+      await this.#orphans.release(record);
       return;
     }
     await this.#own.ensureSyncer(record).syncTerminatingPod(status, {
@@ -242,11 +242,11 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
    * which is logged and must be retried.
    */
   async removeOrphan(uid: PodUid): Promise<boolean> {
-    return await this.#gone.remove(uid);
+    return await this.#orphans.remove(uid);
   }
 
   async #syncerFor(pod: Pod, status: RuntimePodStatus): Promise<PodSyncer> {
-    await this.#gone.waitForRemoval(podRef(pod).uid);
+    await this.#orphans.waitForRemoval(podRef(pod).uid);
     const {uid} = podRef(pod);
     const isListed = this.#options.pleg.runningPods().some((listed) => listed.uid === uid);
     return await this.#own.adopt(pod, {status, isListed});

@@ -353,7 +353,7 @@ export class PodWorkers {
     };
   }
 
-  /** Starts no more work, interrupts the work in progress, and resolves when it has stopped. */
+  /** Interrupts the work in progress, starts no other work, and resolves when all work has stopped. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const worker of this.#workers.values()) cancelWork(worker);

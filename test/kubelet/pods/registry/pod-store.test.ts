@@ -63,11 +63,11 @@ test('records are listed oldest first', async () => {
 
 test('a removed pod is listed separately', async () => {
   const {store} = await aStore();
-  const gone = aRecord('a', {goneAt: '2026-11-20T10:00:02.000Z'});
+  const gone = aRecord('a', {removedAt: '2026-11-20T10:00:02.000Z'});
   await store.put(gone);
   expect(await store.list()).toEqual({records: [], removed: [gone], broken: []});
-  await store.put(aRecord('a', {goneAt: 'yesterday'}));
-  expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('"goneAt"');
+  await store.put(aRecord('a', {removedAt: 'yesterday'}));
+  expect((await store.list()).broken.map(({error}) => error.message).join()).toContain('"removedAt"');
 });
 
 test('deleting a record also removes the temporary file of an interrupted write', async () => {

@@ -50,7 +50,7 @@ test.each([
   ],
   [
     'the same name, removed from another runtime',
-    record('other-uid', {name: 'web', ...ELSEWHERE, goneAt: 'now'}),
+    record('other-uid', {name: 'web', ...ELSEWHERE, removedAt: 'now'}),
     false,
   ],
   ['a record that is broken', {uid: podUid('broken')}, false],

@@ -80,7 +80,7 @@ function createHandler({
         removeFromNode: async () => void done.push('remove the rest'),
         removeVolumesAndCgroup: async () => void done.push('remove resources'),
         markRemoved: async (record: PodRecord) => {
-          storedRecord = {...record, goneAt: new Date(time.ms).toISOString()};
+          storedRecord = {...record, removedAt: new Date(time.ms).toISOString()};
           done.push('leave');
           return storedRecord;
         },
@@ -104,16 +104,16 @@ function createHandler({
     isWanted: () => wanted.is,
     originOf: () => 'file.yaml',
     metrics: NO_METRICS,
-  } as unknown as Omit<ManagedPodSyncHandlerOptions, 'own' | 'gone'> &
+  } as unknown as Omit<ManagedPodSyncHandlerOptions, 'own' | 'orphans'> &
     Omit<ConstructorParameters<typeof OrphanedPods>[0], 'own'> &
     ManagedPodsOptions;
   const own = new ManagedPods(parts);
-  const gone = new OrphanedPods({...parts, own});
+  const orphans = new OrphanedPods({...parts, own});
   const setStoredRecord = (record: PodRecord | undefined): void => {
     storedRecord = record;
   };
   return {
-    pods: new ManagedPodSyncHandler({...parts, own, gone}),
+    pods: new ManagedPodSyncHandler({...parts, own, orphans}),
     own,
     done,
     logs,
@@ -268,11 +268,11 @@ test.each([
   ['after its removal is left to its owner', 1n, ['forget'], false],
   ['before its removal is terminated', -1n, ['delete'], true],
 ])('a running pod created %s', async (_, ms, then, isOurs) => {
-  const goneAtMs = Date.parse('2026-05-01T12:00:00Z');
-  const createdAt = (BigInt(goneAtMs) + ms) * NANOS_PER_MS;
+  const removedAtMs = Date.parse('2026-05-01T12:00:00Z');
+  const createdAt = (BigInt(removedAtMs) + ms) * NANOS_PER_MS;
   const seen = {...NO_RUNTIME_POD, sandboxes: [aSandboxStatus({createdAt})]};
   const {pods, done, time} = createHandler({isWanted: false, seen});
-  time.ms = goneAtMs;
+  time.ms = removedAtMs;
   await pods.syncPod(aPod(), NO_RUNTIME_POD, signal);
   await pods.removeOrphan(uid);
   done.length = 0;

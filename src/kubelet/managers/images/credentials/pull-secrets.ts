@@ -35,7 +35,7 @@ export function findPullSecrets({metadata, spec}: Pod, objects: ApiObjects): Pul
   };
 }
 
-/** Records an event for missing pull secrets, which is no failure: the image may be public or present. */
+/** Records an event for missing pull secrets. They are not a failure, because the image may be public or present. */
 export function reportMissingPullSecrets(pod: Pod, objects: ApiObjects, events: EventSink): void {
   const {missing} = findPullSecrets(pod, objects);
   if (missing.length === 0) return;

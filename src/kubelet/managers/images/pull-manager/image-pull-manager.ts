@@ -71,13 +71,16 @@ export class ImagePullManager {
     });
   }
 
-  /** Must be called before a pull, so that the image does not count as preloaded if kcri is killed during the pull. */
+  /**
+   * Records that a pull is about to start. Must be called before the pull, so that the image does not count as
+   * preloaded if kcri is killed during it.
+   */
   async recordPullIntent(image: string): Promise<void> {
     const pull = await this.#records.writeIntent(image);
     this.#activePulls.set(image, [...(this.#activePulls.get(image) ?? []), pull]);
   }
 
-  /** Must be called after a pull that failed. */
+  /** Removes the intent of a pull. Must be called after a pull that failed. */
   async recordPullFailed(image: string): Promise<void> {
     const [pull, ...others] = this.#activePulls.get(image) ?? [];
     if (others.length === 0) this.#activePulls.delete(image);
@@ -87,7 +90,8 @@ export class ImagePullManager {
   }
 
   /**
-   * Must be called after a successful pull of `imageRef` with or without a credential. If it rejects, the intent stays.
+   * Records a pull and removes its intent. Must be called after a successful pull of `imageRef`, with or without a
+   * credential. If it rejects, the intent stays.
    */
   async recordPulled(
     {image, repository}: RequestedImage,

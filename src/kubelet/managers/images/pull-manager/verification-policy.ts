@@ -1,9 +1,13 @@
-/** Policy for which images on the node a pod needs credentials (imagePullCredentialsVerificationPolicy). */
+/**
+ * Policy that determines for which images on the node a pod needs credentials (imagePullCredentialsVerificationPolicy).
+ */
 export type VerificationPolicy =
   | {readonly kind: 'NeverVerify'}
-  /** Default: only for images that the kubelet has pulled. */
+  /** Requires credentials for images that the kubelet has pulled. The default. */
   | {readonly kind: 'NeverVerifyPreloadedImages'}
-  /** For all but these images: `registry/repository`, or `registry/path/*` for all below a path. */
+  /**
+   * Requires credentials for all images except these: `registry/repository`, or `registry/path/*` for all below a path.
+   */
   | {readonly kind: 'NeverVerifyAllowlistedImages'; readonly images: readonly string[]}
   | {readonly kind: 'AlwaysVerify'};
 

@@ -31,7 +31,7 @@ export class TerminationOrder {
     this.#clock = clock;
   }
 
-  /** Must be called when a container has exited. */
+  /** Records that a container has exited. Must be called for each container. */
   containerTerminated(name: string): void {
     this.#running.get(name)?.announce();
   }

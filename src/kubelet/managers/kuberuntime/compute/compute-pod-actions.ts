@@ -17,9 +17,9 @@ import {sandboxChanged} from './sandbox-changed.js';
 
 /** Options of computePodActions. */
 export interface ComputePodActionsOptions {
-  /** The pod status says that all containers restart, which the runtime's state may no longer show. */
+  /** True if the pod status says that all containers restart, which the runtime's state may no longer show. */
   readonly restartAllContainers?: boolean;
-  /** Resources that the pod and its containers were last given. */
+  /** Resources last actuated for the pod and its containers. */
   readonly actuated?: PodAllocation | undefined;
 }
 
@@ -62,8 +62,8 @@ export function computePodActions(
 }
 
 /**
- * Computes the resize beside other actions. A pod that terminates is not resized; containers that start get their new
- * resources.
+ * Computes the resize that accompanies the other actions. A pod that terminates is not resized; containers that start
+ * get their new resources.
  */
 function computeResize(
   {killPod, createSandbox, containersToKill, ...starts}: PodActions,

@@ -33,7 +33,8 @@ export interface ContainerConfigInput extends EnvContext, ContainerFiles {
  * Returns the CRI configuration of a container (kuberuntime generateContainerConfig). The pod must come from toLocalPod
  * or toStaticPod.
  *
- * @throws ContainerConfigError for an invalid reference, volume or user, and for arguments that no process can be given.
+ * @throws ContainerConfigError for an invalid reference, volume or user, and for arguments that exceed the limits of a
+ * process.
  */
 export function generateContainerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
   const {pod, container, restartCount, imageRef, imageUser, node} = input;

@@ -61,7 +61,7 @@ export class RequestGate extends Duplex {
     return this.#disconnected.signal;
   }
 
-  /** Whether a request of this connection is in progress. */
+  /** True while a request of this connection is in progress. */
   get isResponding(): boolean {
     return this.#current !== undefined;
   }
@@ -82,7 +82,7 @@ export class RequestGate extends Duplex {
       });
   }
 
-  /** Detaches the gate from its socket. Returns the socket with the data that no one has received. */
+  /** Detaches the gate from its socket. Returns the socket with the data that has not been received. */
   release(): {readonly socket: Socket; readonly unread: Buffer} {
     const unread = this.#received;
     this.#isReleased = true;
@@ -109,7 +109,7 @@ export class RequestGate extends Duplex {
     this.destroy();
   };
 
-  /** Whether there is data, or its end, that the HTTP server can take. */
+  /** Reports whether there is data, or its end, that the HTTP server can take. */
   #isReady(): boolean {
     if (!this.#isWanted || this.destroyed || this.#current?.request.complete === true) return false;
     return this.#received.length > 0 || this.#hasEnded;

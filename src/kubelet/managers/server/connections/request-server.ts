@@ -109,7 +109,7 @@ export class RequestServer {
     });
   }
 
-  /** A request for an upgrade gets an ordinary response, unless the handler accepts the upgrade. */
+  /** Handles a request for an upgrade. It gets an ordinary response unless the handler accepts the upgrade. */
   #handleUpgrade(request: IncomingMessage, gate: RequestGate, firstBytes: Buffer): void {
     if (gate.isResponding) {
       gate.destroy();

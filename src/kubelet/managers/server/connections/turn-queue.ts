@@ -36,7 +36,7 @@ export class TurnQueue {
     let endsAt = performance.now() + SLICE_MS;
     for (let task = this.#next(); task !== undefined; task = this.#next()) {
       task();
-      // The time of what the task has started counts too.
+      // The time of the microtasks that the task has queued counts too.
       await microtasksDone();
       if (performance.now() < endsAt) continue;
       await nextIteration();

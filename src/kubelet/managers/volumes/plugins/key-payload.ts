@@ -10,7 +10,7 @@ export interface KeySelection {
   /** Keys and their paths; all keys by name if empty. */
   readonly items?: readonly KeyToPath[] | undefined;
   readonly defaultMode?: number | undefined;
-  /** Missing keys are ignored. */
+  /** True if missing keys are ignored. */
   readonly optional?: boolean | undefined;
 }
 

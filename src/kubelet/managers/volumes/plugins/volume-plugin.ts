@@ -39,7 +39,7 @@ export interface PodVolume<Source> {
  * message.
  */
 export interface VolumePlugin<Source> {
-  /** The volume is always mounted read-only. */
+  /** True if the volume is always mounted read-only. */
   readonly readOnly: boolean;
   /** Returns the path of the volume on the node; empty if it has none. */
   path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;

@@ -37,14 +37,14 @@ export function computeContainerResources(
   return shown(
     limits && {
       ...limits,
-      ...kept(before.limits),
-      ...given(limits, actuated.limits),
+      ...cpuAndMemoryOf(before.limits),
+      ...actuatedAmounts(limits, actuated.limits),
       ...(actual && actualLimits(actual, limits)),
     },
     requests && {
       ...requests,
-      ...kept(before.requests),
-      ...given(requests, actuated.requests),
+      ...cpuAndMemoryOf(before.requests),
+      ...actuatedAmounts(requests, actuated.requests),
       ...(actual && actualRequests(actual, requests)),
     },
     requests,
@@ -67,15 +67,15 @@ function isNotEmpty(list: ResourceList | undefined): list is ResourceList {
 }
 
 /** Returns the actuated CPU and memory among the resources that are granted. */
-function given(granted: ResourceList, {cpu, memory}: ResourceList = {}): ResourceList {
-  return kept({
+function actuatedAmounts(granted: ResourceList, {cpu, memory}: ResourceList = {}): ResourceList {
+  return cpuAndMemoryOf({
     ...(granted['cpu'] !== undefined && cpu !== undefined && {cpu}),
     ...(granted['memory'] !== undefined && memory !== undefined && {memory}),
   });
 }
 
 /** Returns the CPU and memory of a list: the resources that the kernel reports. */
-function kept({cpu, memory}: ResourceList = {}): ResourceList {
+function cpuAndMemoryOf({cpu, memory}: ResourceList = {}): ResourceList {
   return {...(cpu !== undefined && {cpu}), ...(memory !== undefined && {memory})};
 }
 
@@ -98,6 +98,7 @@ function actualRequests({cpuShares}: LinuxContainerResources, asked: ResourceLis
 /** Returns the actual CPU; at or below the minimum, the requested amount, which is more precise. */
 function actualCpu(milli: bigint, asked: ResourceList, least: bigint): ResourceList {
   if (milli <= 0n) return {};
-  if (milli <= least && cpuMilli(asked) <= least) return kept({...(asked['cpu'] && {cpu: asked['cpu']})});
+  if (milli <= least && cpuMilli(asked) <= least)
+    return cpuAndMemoryOf({...(asked['cpu'] && {cpu: asked['cpu']})});
   return {cpu: formatAmount({nanos: milli * NANOS_PER_MILLI, format: 'DecimalSI'})};
 }

@@ -188,7 +188,9 @@ function isLost({state}: RuntimeContainerStatus, old: ContainerStatus | undefine
   return state === 'CONTAINER_UNKNOWN' && old?.state?.running !== undefined;
 }
 
-/** Returns the status of a container without an instance in the runtime: not created yet, or removed. */
+/**
+ * Returns the status of a container without an instance in the runtime, because it was not created yet or was removed.
+ */
 function forgotten(
   input: ContainerStatusInput,
   container: Container,

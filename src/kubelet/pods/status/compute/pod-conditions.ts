@@ -85,8 +85,8 @@ export function withTransitionTimes(
     const before = previous.find((condition) => condition.type === type);
     const isSame =
       before?.status === fact.status && (!(type in RESIZE_TYPES) || before.reason === fact.reason);
-    const kept = isSame ? before.lastTransitionTime : undefined;
-    return {type, ...fact, lastTransitionTime: kept ?? now};
+    const unchangedSince = isSame ? before.lastTransitionTime : undefined;
+    return {type, ...fact, lastTransitionTime: unchangedSince ?? now};
   });
 }
 

@@ -109,8 +109,8 @@ function hostAddresses({pod, node}: PodStatusInput): Pick<PodStatus, 'hostIP' | 
 function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStatus, 'podIP' | 'podIPs'> {
   const ips = sortPodIps(computePodIps(pod, runtime.ips, node), node.nodeIps);
   const hasSandbox = runtime.sandboxes.some(({state}) => state === 'SANDBOX_READY');
-  const kept = hasSandbox ? [] : (previous?.podIPs ?? []);
-  const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : kept;
+  const previousIps = hasSandbox ? [] : (previous?.podIPs ?? []);
+  const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : previousIps;
   return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
 }
 

@@ -8,7 +8,7 @@ import {ContainerConfigError} from '../config-errors.js';
  */
 const MAX_TOTAL_BYTES = 6 * 1024 * 1024;
 
-/** Limits the size of the arguments and the environment of a container to what a process can be given. */
+/** Limits the size of the arguments and the environment of a container to what execve(2) accepts. */
 export class ArgumentLimit {
   readonly #container: string;
   #total = 0;

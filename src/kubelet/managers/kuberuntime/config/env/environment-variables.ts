@@ -29,7 +29,7 @@ type Values = ReadonlyMap<string, string>;
  * each in the order of the pod spec; later values replace earlier ones. A variable may refer to those before it. There
  * are no service variables, because there are no services. Values that are not UTF-8 are encoded by bytesToText.
  *
- * @throws ContainerConfigError for values that no process can be given, and ContainerConfigError or
+ * @throws ContainerConfigError for values that exceed the limits of a process, and ContainerConfigError or
  * ObjectNotFoundError for a reference that cannot be resolved.
  */
 export function makeEnvironmentVariables(context: EnvContext): Values {

@@ -124,7 +124,10 @@ function hugepageLimits(limits: ResourceList, sizes: readonly string[]): readonl
 
 const SIZE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** The size of a resource such as `hugepages-2Mi` in the kernel's words, `2MB` (HugePageUnitSizeFromByteSize). */
+/**
+ * Returns the page size of a resource such as `hugepages-2Mi` in the kernel's notation, `2MB`
+ * (HugePageUnitSizeFromByteSize).
+ */
 export function hugePageSizeName(resource: string): string {
   let size = quantityValue(resource.slice('hugepages-'.length));
   let unit = 0;

@@ -11,8 +11,8 @@ const BURSTABLE_MIN = 3n;
 const BURSTABLE_MAX = 999n;
 
 /**
- * Returns the oom_score_adj of a container's processes (qos GetContainerOOMScoreAdjust). A Burstable container is
- * killed the later, the more of the node's memory it requests; a sidecar is not killed before the containers it serves.
+ * Returns the oom_score_adj of a container's processes (qos GetContainerOOMScoreAdjust). The more of the node's memory
+ * a Burstable container requests, the later it is killed; a sidecar is not killed before the containers it serves.
  */
 export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigint): bigint {
   const qos = computePodQosClass(pod);
