@@ -78,7 +78,7 @@ test('a process owns a pod until another process deletes or changes it', async (
   await pods.adopt(aLocalPod({metadata: {uid: 'u1'}, hostname: 'changed'}), 'pod.yaml');
   await expect(pods.requireOwn(pod)).rejects.toThrow(SupersededError);
   await pods.deletePod(record);
-  await expect(pods.requireOwn(pod)).rejects.toThrow('was deleted by another kcri');
+  await expect(pods.requireOwn(pod)).rejects.toThrow('another kcri process deleted it');
 });
 
 test('an aborted deletion that waits for a container keeps the record and can be retried', async () => {
