@@ -16,31 +16,31 @@ const filesIn = (dir: string): readonly string[] =>
   existsSync(dir) ? readdirSync(dir).map((name) => join(dir, name)) : [];
 
 describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
   afterEach(async () => {
     expect(await everything()).toEqual([]);
   });
 
-  /** All that any sync may have left, in the runtime and on the machine. */
-  async function everything(rootDir = ground.runtime.rootDir): Promise<readonly string[]> {
-    const {runtime} = ground.runtime.connection;
+  /** Returns everything that a sync may have left, in the runtime and on the machine. */
+  async function everything(rootDir = testbed.runtime.rootDir): Promise<readonly string[]> {
+    const {runtime} = testbed.runtime.connection;
     const [{items}, {containers}] = [await runtime.listPodSandbox(), await runtime.listContainers()];
     return [
       ...items.map(({id}) => `sandbox ${id}`),
       ...containers.map(({id}) => `container ${id}`),
       ...['records', 'pods', 'locks'].flatMap((dir) => filesIn(join(rootDir, dir))),
-      ...filesIn(ground.logsDir),
+      ...filesIn(testbed.logsDir),
       ...readFileSync('/proc/self/mountinfo', 'utf8')
         .split('\n')
         .filter((line) => line.includes(join(rootDir, 'pods'))),
     ];
   }
 
-  /** A failure in one or two lines for people, without a stack trace. */
+  /** Expects an error in one or two lines, without a stack trace. */
   function expectFailure({stderr, exitCode}: KcriResult, text: RegExp): void {
     expect({stderr, exitCode}).toMatchObject({exitCode: 1, stderr: expect.stringMatching(text) as string});
     expect(stderr).toMatch(/^kcri: /m);
@@ -49,7 +49,7 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
 
   async function killContainerd(): Promise<void> {
     const status = async (): Promise<RuntimeUpStatus> =>
-      JSON.parse((await ground.runtime.kcri(['runtime', 'status', '-o', 'json'])).stdout) as RuntimeUpStatus;
+      JSON.parse((await testbed.runtime.kcri(['runtime', 'status', '-o', 'json'])).stdout) as RuntimeUpStatus;
     process.kill((await status()).pid, 'SIGKILL');
     await expect.poll(async () => (await status()).state).toBe('dead');
   }
@@ -79,7 +79,7 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
   ])('%s fails the sync with the reason, and nothing is left', async (_, name, reason, fields) => {
     const volumes = [{name: 'v', hostPath: {path: '/nowhere/at/all', type: 'Directory'}}];
     const spec = {containers: [aContainer('main', fields)], ...(name === 'hostpath' && {volumes})};
-    expectFailure(await ground.sync(aManifest(name, spec)), reason);
+    expectFailure(await testbed.sync(aManifest(name, spec)), reason);
   });
 
   test.each([
@@ -89,12 +89,12 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
     const manifest = aManifest('half', {
       containers: [aContainer('a'), aContainer('b', {command: ['/nothing/there']}), aContainer('c')],
     });
-    expectFailure(await ground.sync(manifest, remove === true ? ['--rm'] : []), /"b".*\/nothing\/there/s);
+    expectFailure(await testbed.sync(manifest, remove === true ? ['--rm'] : []), /"b".*\/nothing\/there/s);
   });
 
   test('a sandbox that the runtime cannot create is reported with the reason', async () => {
     const sysctls = [{name: 'net.ipv4.ip_local_port_range', value: 'nonsense'}];
-    const result = await ground.sync(aManifest('sysctl', {securityContext: {sysctls}}));
+    const result = await testbed.sync(aManifest('sysctl', {securityContext: {sysctls}}));
     expectFailure(result, /CreatePodSandboxError.*ip_local_port_range/s);
   });
 
@@ -103,15 +103,15 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
       restartPolicy: 'Never',
       initContainers: [aContainer('first', {command: shellCommand('echo why; exit 4')})],
     });
-    expectFailure(await ground.sync(manifest), /container "first" exited with code 4/);
-    expect((await ground.runtime.kcri(['logs', 'init/first'])).stdout).toBe('why\n');
-    expect(await ground.delete('init')).toMatchObject({exitCode: 0});
+    expectFailure(await testbed.sync(manifest), /container "first" exited with code 4/);
+    expect((await testbed.runtime.kcri(['logs', 'init/first'])).stdout).toBe('why\n');
+    expect(await testbed.delete('init')).toMatchObject({exitCode: 0});
   });
 
   test('a missing runtime is reported with its endpoint, and nothing is created', async () => {
     const dir = await temporaryDirectory();
     const env = {CONTAINER_RUNTIME_ENDPOINT: `unix://${dir}/none.sock`, KCRI_ROOT_DIR: join(dir, 'root')};
-    expectFailure(await ground.sync(aManifest('none'), [], {env}), /none\.sock/);
+    expectFailure(await testbed.sync(aManifest('none'), [], {env}), /none\.sock/);
     expect(existsSync(join(dir, 'root'))).toBe(false);
   });
 
@@ -121,42 +121,42 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
     });
 
   test('a runtime that crashes during a sync is an error, and a sync after its repair continues', async () => {
-    const sync = ground.startSync(slow('dies'));
+    const sync = testbed.startSync(slow('dies'));
     await sync.waitForOutput(/container wait started/);
-    const {uid} = await ground.pod('dies');
+    const {uid} = await testbed.pod('dies');
     await killContainerd();
     const result = await sync.exited;
     expectFailure(result, /containerd\.sock/);
     expect(result.stderr).toContain('"kcri delete default/dies"');
-    expectFailure(await ground.delete('dies'), /containerd\.sock/);
+    expectFailure(await testbed.delete('dies'), /containerd\.sock/);
 
-    expect(await ground.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
-    expect(await ground.sync(slow('dies'))).toMatchObject({exitCode: 0, stderr: ''});
-    const pod = await ground.pod('dies');
+    expect(await testbed.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
+    expect(await testbed.sync(slow('dies'))).toMatchObject({exitCode: 0, stderr: ''});
+    const pod = await testbed.pod('dies');
     expect(pod.uid).toBe(uid);
     expect(pod.sandboxes).toHaveLength(1);
-    expect(await ground.delete('dies')).toMatchObject({exitCode: 0, stderr: ''});
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.delete('dies')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test('a pod left incomplete by a crashed runtime can be deleted after the repair', async () => {
-    const sync = ground.startSync(slow('halves'));
+    const sync = testbed.startSync(slow('halves'));
     await sync.waitForOutput(/sandbox \w+ created/);
-    const {uid} = await ground.pod('halves');
+    const {uid} = await testbed.pod('halves');
     await killContainerd();
     expect(await sync.exited).toMatchObject({exitCode: 1});
-    expect(await ground.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
-    expect(await ground.delete('halves')).toMatchObject({exitCode: 0, stderr: ''});
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('halves')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test('--timeout waits for a runtime that is repaired in time', async () => {
-    const sync = ground.startSync(slow('patient'), ['--timeout', '60s']);
+    const sync = testbed.startSync(slow('retrying'), ['--timeout', '60s']);
     await sync.waitForOutput(/container wait started/);
     await killContainerd();
-    expect(await ground.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
+    expect(await testbed.runtime.kcri(['runtime', 'up'])).toMatchObject({exitCode: 0});
     expect(await sync.exited).toMatchObject({exitCode: 0});
-    expect(await ground.delete('patient')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('retrying')).toMatchObject({exitCode: 0});
   });
 
   test.each([0, 4, 16, 40])(
@@ -168,15 +168,15 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
         containers: [aContainer('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],
         volumes: [{name: 'v', emptyDir: {}}],
       });
-      const result = await ground.sync(manifest, [], {env});
+      const result = await testbed.sync(manifest, [], {env});
       if (result.exitCode === 0)
-        expect(await ground.runtime.kcri(['delete', 'full'], {env})).toMatchObject({exitCode: 0});
+        expect(await testbed.runtime.kcri(['delete', 'full'], {env})).toMatchObject({exitCode: 0});
       else expectFailure(result, new RegExp(`${rootDir}.*no space left on device`, 'is'));
       expect(await everything(rootDir)).toEqual([]);
     },
   );
 
-  /** A small file system that is full but for the last few blocks. */
+  /** Mounts a small filesystem that is full except for `freeKib`. */
   async function fullDisk(freeKib: number): Promise<string> {
     const dir = await temporaryDirectory();
     const disk = join(dir, 'disk');
@@ -199,24 +199,24 @@ describe.each(newestRuntime)('failures on a real runtime: $name', (which) => {
     await writeFile(file, aManifest('closed'));
     const env = {
       ...process.env,
-      KCRI_ROOT_DIR: ground.runtime.rootDir,
-      CONTAINER_RUNTIME_ENDPOINT: ground.runtime.endpoint,
+      KCRI_ROOT_DIR: testbed.runtime.rootDir,
+      CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint,
     };
     const script = `file=$1 logs=$2; shift 2; "$@" ${command} | head -1`;
     const {stdout, stderr} = await promisify(execFile)(
       'sh',
-      ['-c', script, 'sh', file, ground.logsDir, ...KCRI_COMMAND],
+      ['-c', script, 'sh', file, testbed.logsDir, ...KCRI_COMMAND],
       {env},
     );
     expect(stdout.split('\n')).toHaveLength(2);
     expect(stderr).toBe('');
-    if (command.startsWith('sync')) expect(await ground.delete('closed')).toMatchObject({exitCode: 0});
+    if (command.startsWith('sync')) expect(await testbed.delete('closed')).toMatchObject({exitCode: 0});
   });
 
   test('no message contains secrets of the environment', async () => {
     const env = [{name: 'PASSWORD', value: 'hunter2'}];
     const manifest = aManifest('secret', {containers: [aContainer('main', {env, command: ['/none']})]});
-    const {stdout, stderr} = await ground.sync(manifest, ['-o', 'json']);
+    const {stdout, stderr} = await testbed.sync(manifest, ['-o', 'json']);
     expect(stdout + stderr).not.toContain('hunter2');
   });
 });

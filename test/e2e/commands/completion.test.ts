@@ -10,7 +10,7 @@ import {TmuxTerminal} from '../harness/tmux-terminal.js';
 const ID = '1234567890abc'.padEnd(64, '0');
 const DEAD_ID = '9876543210abc'.padEnd(64, '0');
 
-/** How each shell is started without anybody's settings, and how it is told to complete. */
+/** How each shell starts without user configuration, and how it loads the completion. */
 const SHELLS = [
   {shell: 'bash', start: 'bash --norc --noprofile', load: 'source <(kcri completion bash)'},
   {
@@ -58,7 +58,7 @@ describe.each(SHELLS)('in $shell', ({start, load}) => {
       terminal.pressKeys('-l', '#');
       await terminal.waitForScreen(new RegExp(`kcri ${complete} #`));
       terminal.pressKeys('C-c');
-      // A shell drops what is typed until it has a prompt again.
+      // A shell drops input until it shows its prompt again.
       await terminal.waitForScreen(/\n(?!.*kcri )[^\n]*[$#]$/);
     };
     await completes('kcri port-', 'port-forward');

@@ -12,13 +12,16 @@ import type {KcriResult} from '../harness/kcri-process.js';
 import {KCRI_FILE} from '../../kcri-command.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
-/** A line of a script or runbook, and what it prints on standard output, but for blanks at the end. */
+/** A line of a script or runbook, and its standard output without trailing blanks. */
 type Line = readonly [line: string, stdout: string | RegExp];
 
 const ID = '[0-9a-f]{64}';
 const SHORT_ID = '[0-9a-f]{13}';
 
-/** Lines as people, roles and scripts have them; `$id` and `$pod` are etcd's container and pod, `$job` one that ended. */
+/**
+ * Lines that people, Ansible roles and scripts use; `$id` and `$pod` are etcd's container and pod, `$job` is an exited
+ * container.
+ */
 const LISTS: readonly Line[] = [
   ['crictl ps -a | grep kube | grep -v pause | wc -l', '2'],
   ["crictl ps -a | grep Exited | awk '{print $1}'", new RegExp(`^${SHORT_ID}$`)],
@@ -120,7 +123,7 @@ const SETTINGS: readonly Line[] = [
   ['crictl ps >&-; echo $?', /^[01]$/],
 ];
 
-/** The steps of crictl's own tutorial, and of what resets a node. */
+/** The steps of crictl's tutorial, and of scripts that reset a node. */
 const LIFE: readonly Line[] = [
   ['crictl runp $DIR/life.pod.json > $DIR/life.pod; cat $DIR/life.pod', new RegExp(`^${ID}$`)],
   [
@@ -178,7 +181,7 @@ describe.each(runtimes)('common uses of crictl: $name', (which) => {
   const podOf = (container: string): Promise<string> =>
     output('ps', '-a', '--id', container, '-o', 'jsonpath={.containers[0].podSandboxId}');
 
-  /** The files of a pod and its container, with the labels that a kubelet gives them. */
+  /** Writes the config files of a pod and its container, with the kubelet's labels. */
   async function configs(pod: string, name: string, command: readonly string[]): Promise<readonly string[]> {
     const namespace = pod.endsWith('-node') ? 'kube-system' : 'default';
     const labels = {
@@ -211,13 +214,13 @@ describe.each(runtimes)('common uses of crictl: $name', (which) => {
   const run = async (pod: string, name: string, command: readonly string[]): Promise<string> =>
     await output('run', '--no-pull', ...(await configs(pod, name, command)));
 
-  /** Runs a line in bash, where `crictl` is kcri in its own manner or under crictl's name. */
-  function bash(line: string, manner: string): Promise<KcriResult> {
+  /** Runs a line in bash, where `crictl` is kcri in its own dialect or in crictl's. */
+  function bash(line: string, dialect: string): Promise<KcriResult> {
     const {PATH = '', HOME = '', LANG = ''} = process.env;
     const env = {
-      ...{...ids, HOME, LANG, DIR: join(dir, manner), EP: runtime.endpoint},
-      PATH: `${join(dir, manner)}${delimiter}${PATH}`,
-      CRI_CONFIG_FILE: join(dir, manner, 'crictl.yaml'),
+      ...{...ids, HOME, LANG, DIR: join(dir, dialect), EP: runtime.endpoint},
+      PATH: `${join(dir, dialect)}${delimiter}${PATH}`,
+      CRI_CONFIG_FILE: join(dir, dialect, 'crictl.yaml'),
     };
     return new Promise((resolve) => {
       const child = execFile('bash', ['-c', line], {env}, (error, stdout, stderr) => {
@@ -228,10 +231,10 @@ describe.each(runtimes)('common uses of crictl: $name', (which) => {
   }
 
   async function installPrograms(folder: string): Promise<void> {
-    for (const manner of ['own', 'crictl']) {
-      const bin = join(folder, manner);
+    for (const dialect of ['own', 'crictl']) {
+      const bin = join(folder, dialect);
       await mkdir(bin);
-      await symlink(KCRI_FILE, join(bin, manner === 'own' ? 'kcri' : 'crictl'));
+      await symlink(KCRI_FILE, join(bin, dialect === 'own' ? 'kcri' : 'crictl'));
       for (const file of ['life.main.json', 'life.pod.json']) await symlink(`../${file}`, join(bin, file));
       await writeFile(
         join(bin, 'crictl.yaml'),
@@ -243,9 +246,9 @@ describe.each(runtimes)('common uses of crictl: $name', (which) => {
     await chmod(alias, 0o755);
   }
 
-  describe.each(['own', 'crictl'])('in the dialect %s', (manner) => {
+  describe.each(['own', 'crictl'])('in the dialect %s', (dialect) => {
     const prints = async (line: string, stdout: string | RegExp): Promise<void> => {
-      const result = await bash(line, manner);
+      const result = await bash(line, dialect);
       const said = {line, stderr: result.stderr, stdout: result.stdout.trimEnd()};
       const expected = typeof stdout === 'string' ? stdout : (expect.stringMatching(stdout) as string);
       expect(said).toMatchObject({stdout: expected});

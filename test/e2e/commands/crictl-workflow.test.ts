@@ -12,7 +12,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 
 const ID = /^[0-9a-f]{64}$/;
 
-/** A table's rows, cell by cell; the columns are at least three spaces apart. */
+/** Returns the cells of a table by row; columns are separated by at least three spaces. */
 const cells = (table: string): readonly (readonly string[])[] =>
   table
     .trimEnd()
@@ -38,11 +38,11 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
   afterAll(async () => {
     await runtime.stop();
     await rm(dir, {recursive: true});
-    // Who names a pod's cgroup in a config removes it, as with crictl.
+    // As with crictl, the user who sets a pod's cgroup in a config removes it.
     removeCgroups(cgroupRoot);
   });
 
-  /** What a command prints when it succeeds. */
+  /** Returns the output of a command that must succeed. */
   async function output(...args: readonly string[]): Promise<string> {
     const {stdout, stderr, exitCode} = await runtime.kcri(args);
     expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
@@ -77,7 +77,7 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
       linux: {},
     });
 
-  /** A running container of a pod of the same name; both are removed when the test ends. */
+  /** Runs a container in a pod of the same name; both are removed at the end of the test. */
   async function running(name: string, command?: readonly string[]): Promise<string> {
     const files = [await containerConfig(name, command), await podConfig(name)];
     const id = (await output('run', '--no-pull', ...files)).trim();
@@ -289,7 +289,7 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
   });
 });
 
-/** An archive with an image of one file, so that no other image shares its id. */
+/** Writes an archive with an image of one file, so that no other image has its ID. */
 async function spareImage(archive: string): Promise<void> {
   const {buildOciArchive, toOciArchitecture} =
     await import('../../../src/private-runtime/image/oci-image.js');

@@ -13,7 +13,7 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
   let second: RunningPod;
   let ended: string;
 
-  /** Two pods that no kubelet made, one with a port on the node; and a container that has ended. */
+  /** Two pods created without a kubelet, one with a host port, and an exited container. */
   beforeAll(async () => {
     runtime = await startPrivateRuntime(which);
     first = await runPod(runtime.connection, {name: 'lists-first', hostPort: 18_473});
@@ -24,7 +24,7 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
     await runtime.stop();
   });
 
-  /** What a command prints when it succeeds. */
+  /** Returns the output of a command that must succeed. */
   async function output(...args: readonly string[]): Promise<string> {
     const {stdout, stderr, exitCode} = await runtime.kcri(args);
     expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
@@ -158,7 +158,7 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
   });
 });
 
-/** Runs a container in a pod to its end, which is an exit with 3, and gives its id. */
+/** Runs a container in a pod until it exits with 3, and returns its ID. */
 async function runEnded({connection}: TestRuntime, pod: RunningPod): Promise<string> {
   const {runtime} = connection;
   const {status} = await runtime.podSandboxStatus({podSandboxId: pod.podSandboxId});

@@ -21,7 +21,7 @@ describe.each(runtimes)('logs of real containers: $name', (which) => {
     rmSync(dir, {recursive: true});
   });
 
-  /** A pod as a kubelet makes it, in which containers are started; it is removed when the test ends. */
+  /** Creates a pod as a kubelet does, in which containers are started; it is removed at the end of the test. */
   async function aPod(name: string) {
     const {runtime: cri} = runtime.connection;
     const labels = {
@@ -120,7 +120,7 @@ describe.each(runtimes)('logs of real containers: $name', (which) => {
     await pod.run('talker', 0, `sleep 0.2; head -c ${long} /dev/zero | tr '\\0' x; echo; echo late >&2`);
     const following = runtime.start(['logs', '-f', '--pod', 'several']);
     await following.waitForOutput(/^talker \| late$/m);
-    // The runtime reads both pipes on its own: it may have logged the end of the first line after the second one.
+    // The runtime reads both pipes independently, so it may log the end of the first line after the second line.
     await following.waitForOutput(/x$/m);
     following.kill('SIGINT');
     const result = await following.exited;

@@ -26,18 +26,18 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     await rm(dir, {recursive: true});
   });
 
-  /** kcri called by the name of crictl, with a config file so that it has nothing to warn of. */
+  /** Runs kcri under the name crictl, with a config file so that it does not warn about a missing one. */
   const crictl = async (...args: readonly string[]): Promise<KcriResult> =>
     await runtime.kcri(args, {program: join(dir, 'crictl'), env: {CRI_CONFIG_FILE: '/dev/null'}});
 
-  /** What a command prints when it succeeds. */
+  /** Returns the output of a command that must succeed. */
   async function output(...args: readonly string[]): Promise<string> {
     const {stdout, stderr, exitCode} = await runtime.kcri(args);
     expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
     return stdout;
   }
 
-  /** A pod with a running container, both gone when the test ends. */
+  /** Creates a pod with a running container; both are removed at the end of the test. */
   async function pod(name: string) {
     const running = await runPod(runtime.connection, {name});
     onTestFinished(async () => {
@@ -46,7 +46,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     return running;
   }
 
-  /** An image of one file that goes by these names. */
+  /** Loads an image of one file with these names. */
   async function load(...names: readonly string[]): Promise<void> {
     const archive = join(dir, 'spare.tar');
     const file = {type: 'file', path: 'note', data: Buffer.from(`${names.join()}\n`)} as const;

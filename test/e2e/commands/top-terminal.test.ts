@@ -7,21 +7,21 @@ import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
 
 describe.each(newestRuntime)('top on a terminal: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
     const containers = [aContainer('main', {command: ['sleep', '3600']})];
-    const {exitCode, stderr} = await ground.sync(
+    const {exitCode, stderr} = await testbed.sync(
       aManifest('top-web', {terminationGracePeriodSeconds: 0, hostNetwork: true, containers}),
     );
     expect(exitCode, stderr).toBe(0);
   });
   afterAll(async () => {
-    await ground.delete('top-web');
-    await ground[Symbol.asyncDispose]();
+    await testbed.delete('top-web');
+    await testbed[Symbol.asyncDispose]();
   });
 
-  /** How often a line is on the screen. */
+  /** Returns how often a line is on the screen. */
   const count = (terminal: TmuxTerminal, pattern: RegExp): number =>
     terminal.screen.split('\n').filter((line) => pattern.test(line)).length;
   const time = (terminal: TmuxTerminal): string | undefined =>
@@ -29,7 +29,7 @@ describe.each(newestRuntime)('top on a terminal: $name', (which) => {
 
   test("is redrawn in place, follows the terminal's size, and restores it after Ctrl-C", async () => {
     const terminal = new TmuxTerminal(110, 24, {
-      KCRI_ROOT_DIR: ground.runtime.rootDir,
+      KCRI_ROOT_DIR: testbed.runtime.rootDir,
       K: KCRI_COMMAND.join(' '),
     });
     onTestFinished(() => {

@@ -15,7 +15,7 @@ const rows = (table: string): string[][] =>
     .map((line) => line.split(/ {3,}/));
 
 describe.each(newestRuntime)('watching: $name', (which) => {
-  /** It lacks what came with containerd 1.7 and later. */
+  /** True if the runtime lacks features of containerd 1.7 and later. */
   const isOld = which.name.startsWith('containerd 1.6');
   const cgroupRoot = `/kcri-watch-${randomBytes(4).toString('hex')}`;
   let runtime: TestRuntime;
@@ -58,7 +58,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['statsp', '-o', 'wide', '--no-headers']);
     await runtime.kcri(['rmp', '-f', podSandboxId]);
     expect(rows(stdout).map(([name]) => name)).toContain('watched');
-    // Only with cgroup v1 can't it be measured.
+    // Only cgroup v1 prevents the measurement.
     if (stderr !== '')
       expect(stderr).toMatch(
         /^kcri: warning: no stats of pod "kcri-e2e\/rootless": .*cgroupPath is empty\n$/,
@@ -83,7 +83,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
     });
   } else {
     describe('events', () => {
-      /** A pod that comes and goes. */
+      /** Creates and removes a pod. */
       async function briefly(name: string): Promise<RunningPod> {
         const brief = await runPod(runtime.connection, {name});
         await runtime.kcri(['rmp', '-f', brief.podSandboxId]);

@@ -1,27 +1,27 @@
 import {once} from 'node:events';
 import {WebSocket} from 'ws';
 
-/** Who a client is. */
+/** Client certificate and its key, in PEM. */
 export interface ClientCredentials {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** A WebSocket that carries channels, as clients of a kubelet have it. */
+/** A WebSocket with the channels of a kubelet's streaming protocols. */
 export interface ChannelClient {
   readonly protocol: string;
   readonly socket: WebSocket;
   send(channel: number, data: string | Buffer): void;
-  /** Tells that nothing more comes on a channel, in the words of v5. */
+  /** Closes a channel with the message of v5. */
   end(channel: number): void;
-  /** All that has come on a channel. */
+  /** Returns all data received on a channel. */
   readonly bytes: (channel: number) => Buffer;
   readonly text: (channel: number) => string;
-  /** Resolves with the code of the end. */
+  /** Resolves with the close code. */
   readonly closed: Promise<number>;
 }
 
-/** Opens one. Rejects when the server doesn't agree. */
+/** Opens a WebSocket with channels. Rejects if the server refuses. */
 export async function openChannelClient(
   url: string,
   protocol: string,

@@ -5,12 +5,12 @@ import type {GoldenCall} from '../../golden/canonical/canonical-calls.js';
 import type {PodTestbed} from './pod-testbed.js';
 import {shellCommand} from './manifests.js';
 
-/** What containerd gives to a container that asks for no capability. */
+/** Bounding set that containerd sets for a container that requests no capabilities. */
 const DEFAULT_CAPABILITIES = '00000000a80425fb';
 
 const NAMESPACES = {network: 'net', ipc: 'ipc', pid: 'pid'} as const;
 
-/** The fields of a CreateContainer that a container can see, as they were sent. */
+/** Fields of a CreateContainer request with effects visible inside the container, as sent. */
 interface ContainerRequest {
   readonly metadata: {readonly name: string};
   readonly envs?: readonly {readonly key: string; readonly value?: string}[];
@@ -36,12 +36,12 @@ interface ContainerRequest {
 
 interface MountRequest {
   readonly container_path: string;
-  /** None of an image's. */
+  /** Absent for the mount of an image. */
   readonly host_path?: string;
   readonly readonly?: boolean;
 }
 
-/** The same of a RunPodSandbox. */
+/** Such fields of a RunPodSandbox request. */
 interface SandboxRequest {
   readonly hostname?: string;
   readonly dns_config?: {
@@ -55,7 +55,7 @@ interface SandboxRequest {
   };
 }
 
-/** A container that was made by a case's calls. */
+/** A container created by the calls of a case. */
 export interface CreatedContainer {
   readonly id: ContainerId;
   readonly name: string;
@@ -64,7 +64,7 @@ export interface CreatedContainer {
   readonly pod: SandboxRequest;
 }
 
-/** The containers that the calls have made and that run. */
+/** Returns the running containers among those that the calls have created. */
 export async function listRunningContainers(
   {runtime: {connection}}: PodTestbed,
   calls: readonly GoldenCall[],
@@ -87,63 +87,63 @@ export async function listRunningContainers(
   });
 }
 
-/** What is known of a container when it is looked at. */
-interface Look extends CreatedContainer {
-  readonly inside: Inside;
-  /** Its own cgroup's path. */
+/** A created container with its properties at the time of the inspection. */
+interface InspectedContainer extends CreatedContainer {
+  readonly report: InspectionReport;
+  /** Path of its cgroup. */
   readonly cgroup: string;
   readonly sandboxPid: number;
   readonly sharesNetwork: boolean;
   readonly ip: string;
 }
 
-/** What a container asked for, and the same as it finds it. */
-type Fact = (look: Look) => readonly [asked: unknown, found: unknown];
+/** Returns the requested value of a property, and the value found in the container. */
+type Fact = (container: InspectedContainer) => readonly [requested: unknown, found: unknown];
 
-/** All that a container can see of how it was made. A file is the node's when it has its number. */
+/** Properties that are visible inside a container. Two files are the same if device and inode are equal. */
 const FACTS: Readonly<Record<string, Fact>> = {
-  user: ({request, inside}) => [
+  user: ({request, report}) => [
     request.linux.security_context.run_as_user?.value ?? '0',
-    inside.status('Uid').split('\t')[0],
+    report.status('Uid').split('\t')[0],
   ],
-  capabilities: ({request, inside}) => [
+  capabilities: ({request, report}) => [
     request.linux.security_context.privileged === true ? ownCapabilities() : DEFAULT_CAPABILITIES,
-    inside.status('CapBnd'),
+    report.status('CapBnd'),
   ],
-  newPrivileges: ({request, inside}) => [
+  newPrivileges: ({request, report}) => [
     request.linux.security_context.no_new_privs === true ? '1' : '0',
-    inside.status('NoNewPrivs'),
+    report.status('NoNewPrivs'),
   ],
-  seccomp: ({request, inside}) => [isConfined(request) ? '2' : '0', inside.status('Seccomp')],
-  oomScore: ({request, inside}) => [
+  seccomp: ({request, report}) => [isConfined(request) ? '2' : '0', report.status('Seccomp')],
+  oomScore: ({request, report}) => [
     reachableOomScore(Number(request.linux.resources.oom_score_adj ?? 0)),
-    Number(inside.said('oom')),
+    Number(report.section('oom')),
   ],
-  memory: ({request: {linux}, inside}) => {
+  memory: ({request: {linux}, report}) => {
     const {memory_limit_in_bytes: limit} = linux.resources;
-    return [limit, limit && inside.said('memory')];
+    return [limit, limit && report.section('memory')];
   },
-  cpuQuota: ({request: {linux}, inside}) => {
+  cpuQuota: ({request: {linux}, report}) => {
     const {cpu_quota: quota} = linux.resources;
-    return [quota, quota && inside.said('quota').split(' ')[0]];
+    return [quota, quota && report.section('quota').split(' ')[0]];
   },
-  // The second version of cgroups has weights, by a formula of the runtime's.
-  cpuShares: ({request, inside}) => [
-    inside.said('shares') && (request.linux.resources.cpu_shares ?? '2'),
-    inside.said('shares'),
+  // With cgroup v2 the runtime converts shares to weights.
+  cpuShares: ({request, report}) => [
+    report.section('shares') && (request.linux.resources.cpu_shares ?? '2'),
+    report.section('shares'),
   ],
   cgroup: ({pod, id, cgroup}) => [`${pod.linux.cgroup_parent}/${id}`, cgroup],
-  environment: ({request: {envs = []}, inside}) => {
-    const own = new Map(rows(inside.said('environment')).map((row) => cut(row, '=')));
+  environment: ({request: {envs = []}, report}) => {
+    const own = new Map(rows(report.section('environment')).map((row) => cut(row, '=')));
     return [
       Object.fromEntries(envs.map(({key, value = ''}) => [key, String(Buffer.from(value, 'base64'))])),
       Object.fromEntries(envs.map(({key}) => [key, own.get(key)])),
     ];
   },
-  namespaces: ({request, inside, sandboxPid}) => {
+  namespaces: ({request, report, sandboxPid}) => {
     const {namespace_options: options = {}} = request.linux.security_context;
     const keys = Object.keys(NAMESPACES) as (keyof typeof NAMESPACES)[];
-    const own = rows(inside.said('namespaces'));
+    const own = rows(report.section('namespaces'));
     const whose = (key: (typeof keys)[number], index: number): string => {
       const link = (pid: number | 'self'): string => readlinkSync(`/proc/${pid}/ns/${NAMESPACES[key]}`);
       if (own[index] === link('self')) return 'NODE';
@@ -154,41 +154,41 @@ const FACTS: Readonly<Record<string, Fact>> = {
       keys.map((key, at) => `${key} ${whose(key, at)}`),
     ];
   },
-  files: ({request, inside}) => {
+  files: ({request, report}) => {
     const files = filesOf(request);
-    const found = rows(inside.said('files'));
+    const found = rows(report.section('files'));
     return [files.map(({container_path: path, host_path: file = ''}) => `${path} ${numberOf(file)}`), found];
   },
-  readOnly: ({request: {mounts = []}, inside}) => [
+  readOnly: ({request: {mounts = []}, report}) => [
     mounts.filter((mount) => mount.readonly).map(({container_path: path}) => path),
-    mounts.map(({container_path: path}) => path).filter((path) => inside.mounts.get(path)?.includes('ro')),
+    mounts.map(({container_path: path}) => path).filter((path) => report.mounts.get(path)?.includes('ro')),
   ],
-  // A runtime covers nothing for who is privileged, whatever it is sent.
-  protectedPaths: ({request, inside}) => {
+  // Runtimes mask no paths of a privileged container, whatever the request.
+  protectedPaths: ({request, report}) => {
     const {
       privileged,
       masked_paths: masked = [],
       readonly_paths: readOnly = [],
     } = request.linux.security_context;
-    const asked = privileged === true ? [] : [...masked, ...readOnly];
-    const covered = [...inside.mounts.keys()].filter((path) =>
+    const requested = privileged === true ? [] : [...masked, ...readOnly];
+    const covered = [...report.mounts.keys()].filter((path) =>
       /^\/(?:proc\/|sys\/firmware|sys\/devices\/)/.test(path),
     );
-    return [asked.filter((path) => existsSync(path)).toSorted(), covered.toSorted()];
+    return [requested.filter((path) => existsSync(path)).toSorted(), covered.toSorted()];
   },
-  hostname: ({pod, inside, sharesNetwork}) => [
+  hostname: ({pod, report, sharesNetwork}) => [
     sharesNetwork ? hostname() : pod.hostname,
-    inside.said('hostname'),
+    report.section('hostname'),
   ],
-  ownAddress: ({pod, inside, ip, sharesNetwork}) => {
-    const own = rows(inside.said('hosts')).filter((row) => row.startsWith(`${ip}\t`));
+  ownAddress: ({pod, report, ip, sharesNetwork}) => {
+    const own = rows(report.section('hosts')).filter((row) => row.startsWith(`${ip}\t`));
     return [
       sharesNetwork ? [] : [pod.hostname],
       sharesNetwork ? [] : own.map((row) => row.split('\t').at(-1)),
     ];
   },
-  resolver: ({pod: {dns_config: {servers = [], searches = [], options = []} = {}}, inside}) => {
-    const found = rows(inside.said('resolver')).map((row) => cut(row, ' '));
+  resolver: ({pod: {dns_config: {servers = [], searches = [], options = []} = {}}, report}) => {
+    const found = rows(report.section('resolver')).map((row) => cut(row, ' '));
     const values = (key: string): readonly string[] =>
       found.filter(([name]) => name === key).flatMap(([, value]) => value.split(' '));
     return [
@@ -196,39 +196,39 @@ const FACTS: Readonly<Record<string, Fact>> = {
       {servers: values('nameserver'), searches: values('search'), options: values('options').toSorted()},
     ];
   },
-  sysctls: ({pod: {linux}, inside}) => {
-    const asked = Object.entries(linux.sysctls ?? {});
+  sysctls: ({pod: {linux}, report}) => {
+    const requested = Object.entries(linux.sysctls ?? {});
     return [
-      asked.map(([, value]) => value),
-      rows(inside.said('sysctls')).map((row) => row.replaceAll('\t', ' ')),
+      requested.map(([, value]) => value),
+      rows(report.section('sysctls')).map((row) => row.replaceAll('\t', ' ')),
     ];
   },
 };
 
-/** What the container asked for and what it finds, by fact, as two objects to compare; one exec. */
+/** Returns the requested and the found values of all properties, to be compared. Makes a single exec. */
 export async function compareContainerFacts(
-  ground: PodTestbed,
+  testbed: PodTestbed,
   made: CreatedContainer,
-): Promise<Readonly<Record<'asked' | 'found', object>>> {
+): Promise<Readonly<Record<'requested' | 'found', object>>> {
   const {sandbox, request} = made;
-  const {status} = await ground.runtime.connection.runtime.podSandboxStatus({podSandboxId: sandbox});
-  const look: Look = {
+  const {status} = await testbed.runtime.connection.runtime.podSandboxStatus({podSandboxId: sandbox});
+  const container: InspectedContainer = {
     ...made,
-    inside: new Inside(await ground.exec(made.id, ...shellCommand(question(made)))),
-    cgroup: cgroupOf(await ground.pidOf(made.id)),
-    sandboxPid: await ground.sandboxPidOf(sandbox),
+    report: new InspectionReport(await testbed.exec(made.id, ...shellCommand(inspectionScript(made)))),
+    cgroup: cgroupOf(await testbed.pidOf(made.id)),
+    sandboxPid: await testbed.sandboxPidOf(sandbox),
     sharesNetwork: request.linux.security_context.namespace_options?.network === 'NODE',
     ip: status?.network?.ip ?? '',
   };
-  const facts = Object.entries(FACTS).map(([name, fact]) => [name, fact(look)] as const);
+  const facts = Object.entries(FACTS).map(([name, fact]) => [name, fact(container)] as const);
   return {
-    asked: Object.fromEntries(facts.map(([name, [asked]]) => [name, asked])),
+    requested: Object.fromEntries(facts.map(([name, [requested]]) => [name, requested])),
     found: Object.fromEntries(facts.map(([name, [, found]]) => [name, found])),
   };
 }
 
-/** A shell script that tells all; `first` prints the first of these files that there is. */
-function question({request, pod}: CreatedContainer): string {
+/** Returns a shell script that prints all properties; `first` prints the first of these files that exists. */
+function inspectionScript({request, pod}: CreatedContainer): string {
   const first = (...files: readonly string[]): string =>
     `for f in ${files.join(' ')}; do if test -f $f; then cat $f; break; fi; done`;
   const paths = filesOf(request).map(({container_path: path}) => `'${path}'`);
@@ -257,36 +257,36 @@ function question({request, pod}: CreatedContainer): string {
     .join('\n');
 }
 
-/** What a container has told. */
-class Inside {
-  /** Its mount points with their options; of mounts on one another the topmost. */
+/** Parsed output of the inspection script. */
+class InspectionReport {
+  /** Mount points with their options; of several mounts at one path, the topmost one. */
   readonly mounts: ReadonlyMap<string, readonly string[]>;
   readonly #sections: ReadonlyMap<string, string>;
 
-  constructor(told: string) {
-    const [, ...parts] = `\n${told}`.split('\n== ');
+  constructor(output: string) {
+    const [, ...parts] = `\n${output}`.split('\n== ');
     this.#sections = new Map(parts.map((part) => cut(part, '\n')));
     this.mounts = new Map(
-      rows(this.said('mounts')).map((row) => {
+      rows(this.section('mounts')).map((row) => {
         const [, , , , path = '', options = ''] = row.split(' ');
         return [path, options.split(',')] as const;
       }),
     );
   }
 
-  said(section: string): string {
-    return (this.#sections.get(section) ?? '').trim();
+  section(name: string): string {
+    return (this.#sections.get(name) ?? '').trim();
   }
 
-  /** A row of /proc/self/status. */
+  /** Returns a field of /proc/self/status. */
   status(name: string): string {
-    return rowOf(this.said('status'), name);
+    return rowOf(this.section('status'), name);
   }
 }
 
 const rows = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
-/** What stands before and after the first `mark`. */
+/** Returns the text before and after the first `mark`. */
 function cut(text: string, mark: string): readonly [string, string] {
   const at = text.indexOf(mark);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + mark.length)];
@@ -316,7 +316,7 @@ function isConfined({linux: {security_context: security}}: ContainerRequest): bo
   return !privileged && seccomp !== undefined && seccomp.profile_type !== 'Unconfined';
 }
 
-/** Nobody can have a lower score than containerd where the capability for it is missing. */
+/** Returns the effective OOM score: without CAP_SYS_RESOURCE it cannot be lower than containerd's. */
 function reachableOomScore(wanted: number): number {
   const own = Number(readFileSync('/proc/self/oom_score_adj', 'utf8'));
   const mayLower =
@@ -324,7 +324,7 @@ function reachableOomScore(wanted: number): number {
   return mayLower ? wanted : Math.max(wanted, own);
 }
 
-/** The path in the first hierarchy, which has all containers. */
+/** Returns the path of a process's cgroup in the first hierarchy, which contains all containers. */
 function cgroupOf(pid: number): string {
   const [first = ''] = readFileSync(`/proc/${pid}/cgroup`, 'utf8').split('\n');
   return first.split(':').at(-1) ?? '';

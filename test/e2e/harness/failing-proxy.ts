@@ -2,21 +2,24 @@ import {once} from 'node:events';
 import {connect, createServer, type Socket} from 'node:net';
 import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 
-/** What a proxy does to what comes from behind it: pass all on, or after so many bytes hang up, or pass nothing more on. */
+/**
+ * Behavior of a proxy for data from the server: forward all of it, or after so many bytes disconnect or stop
+ * forwarding.
+ */
 export type ProxyMode =
   {readonly kind: 'open'} | {readonly kind: 'cut' | 'stall'; readonly afterBytes: number};
 
-/** A way to a server that can fail in the middle. */
+/** A TCP proxy that can fail during a transfer. */
 export interface FailingProxy extends AsyncDisposable {
-  /** `127.0.0.1:PORT`, instead of the server's own. */
+  /** `127.0.0.1:PORT`, in place of the server's own address. */
   readonly host: string;
-  /** Counts from now on. */
+  /** Sets the behavior; bytes are counted from now on. */
   set(mode: ProxyMode): void;
-  /** Whether it has failed since. */
+  /** Reports whether the proxy has failed since the last `set`. */
   readonly hasFailed: () => boolean;
 }
 
-/** Starts a proxy in front of `host`, open at first. */
+/** Starts a proxy in front of `host`, which first forwards everything. */
 export async function startFailingProxy(host: string): Promise<FailingProxy> {
   const [address = '', port = ''] = host.split(':');
   const sockets = new Set<Socket>();
@@ -27,7 +30,7 @@ export async function startFailingProxy(host: string): Promise<FailingProxy> {
     const upstream = connect(Number(port), address);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      // Either end may hang up at any time; the other one is then hung up too.
+      // Either side may disconnect at any time; the other one is then disconnected too.
       socket
         .on('error', () => undefined)
         .on('close', () => {

@@ -11,16 +11,16 @@ import {until} from '../../base/until.js';
 const run = promisify(execFile);
 const IMAGE = 'docker.io/library/busybox:1.36';
 
-/** A containerd that isn't kcri's, with a running container in CRI's namespace. */
+/** A containerd that kcri did not start, with a running container in the CRI namespace. */
 export interface ForeignContainerd extends AsyncDisposable {
-  /** What `ctr tasks list` shows: the container, its process and whether it runs. */
+  /** Returns the output of `ctr tasks list`: the container, its process and its state. */
   tasks(): Promise<string>;
 }
 
-/** Starts the machine's containerd as somebody else would. */
+/** Starts the machine's containerd without kcri. */
 export async function startForeignContainerd(): Promise<ForeignContainerd> {
   const dir = await mkdtemp(join(tmpdir(), 'foreign-containerd-'));
-  // runc keeps the machine's containers by name, whichever containerd they are of.
+  // runc stores all containers of the machine by name, whichever containerd they belong to.
   const id = basename(dir);
   const socket = join(dir, 'containerd.sock');
   const config = join(dir, 'config.toml');

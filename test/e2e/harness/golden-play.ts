@@ -19,24 +19,24 @@ import type {KcriResult, KcriProcess} from './kcri-process.js';
 
 const FIRST_FILE = 'pod.yaml';
 const BLOCK_DEVICE = '/dev/vda';
-/** A driver number for local use, which no machine has a device of. */
+/** Major number reserved for local use, which no device of the machine has. */
 const LOCAL_BLOCK_MAJOR = '240';
 const NODE_IP = '192.0.2.2';
-/** Longer than any back-off of a case, also on a busy machine. */
+/** Longer than any back-off of a case, even on a busy machine. */
 const TIMEOUT_MS = 120_000;
 const POLL_INTERVAL_MS = 50;
-/** Nobody waits for a pod that runs on: the sync is interrupted when the manifest goes. */
+/** Flags for a pod that keeps running: the sync is interrupted when the manifest is removed. */
 const NO_TIMEOUT = ['--wait', 'complete', '--timeout', '1h'];
 
-/** What of the recorded node can be said to kcri. */
+/** Properties of the recorded node that kcri accepts as flags. */
 const NODE_ARGS = [
   ...['--static', '--hostname-override', GOLDEN_NODE.nodeName, '--node-ip', NODE_IP],
   ...['--cluster-dns', '10.96.0.10', '--cluster-domain', 'cluster.local'],
   ...['--node-memory', String(GOLDEN_NODE.memoryBytes), '--node-cpu', String(GOLDEN_NODE.cpuMilli / 1000n)],
 ];
 
-/** Where cases are played. */
-export interface GoldenTestbed {
+/** Testbed of the cases. */
+export interface GoldenNode {
   readonly testbed: PodTestbed;
   readonly resolvConf: string;
 }
@@ -44,42 +44,43 @@ export interface GoldenTestbed {
 type Marked = Extract<CanonicalLine, {mark: string}>;
 
 /**
- * Plays one recorded case with `kcri sync` on a real runtime, from the manifest to the pod's end. What was done from outside is done
- * when as many calls have been made as had been recorded until then: so it waits for back-offs, but never for a time.
+ * Plays one recorded case with `kcri sync` on a real runtime, from the manifest to the end of the pod. An external
+ * action is performed when as many calls have been made as had been recorded before it, so that the play waits for
+ * back-offs but never for a fixed time.
  */
 export class GoldenPlay implements AsyncDisposable {
   readonly golden: GoldenCase;
-  readonly #where: GoldenTestbed;
+  readonly #node: GoldenNode;
   readonly #proxy: RecordingProxy;
   readonly #scratchDir: string;
-  readonly #doubles: ReadonlyMap<string, string>;
+  readonly #substitutes: ReadonlyMap<string, string>;
   readonly #socket = createServer();
   readonly #syncs = new Map<string, KcriProcess>();
   readonly #results: KcriResult[] = [];
   readonly #podIps = new Set<string>();
 
-  private constructor(where: GoldenTestbed, name: string, proxy: RecordingProxy, scratchDir: string) {
-    this.#where = where;
+  private constructor(node: GoldenNode, name: string, proxy: RecordingProxy, scratchDir: string) {
+    this.#node = node;
     this.#proxy = proxy;
     this.#scratchDir = scratchDir;
     this.golden = readGoldenCase(name, scratchDir);
-    this.#doubles = new Map([[join(scratchDir, 'vda'), BLOCK_DEVICE]]);
+    this.#substitutes = new Map([[join(scratchDir, 'vda'), BLOCK_DEVICE]]);
   }
 
-  static async start(where: GoldenTestbed, name: string): Promise<GoldenPlay> {
-    const proxy = await startRecordingProxy(where.testbed.runtime.endpoint);
-    const play = new GoldenPlay(where, name, proxy, await mkdtemp(join(tmpdir(), 'kcri-golden-')));
+  static async start(node: GoldenNode, name: string): Promise<GoldenPlay> {
+    const proxy = await startRecordingProxy(node.testbed.runtime.endpoint);
+    const play = new GoldenPlay(node, name, proxy, await mkdtemp(join(tmpdir(), 'kcri-golden-')));
     play.#prepare();
     return play;
   }
 
-  /** Makes on the node what the case needs there. */
+  /** Prepares the node for the case. */
   #prepare(): void {
     const {golden} = this;
     this.#socket.listen(join(this.#scratchDir, 'cri.sock'));
     if (golden.manifest.includes(BLOCK_DEVICE))
       execFileSync('mknod', [join(this.#scratchDir, 'vda'), 'b', LOCAL_BLOCK_MAJOR, '0']);
-    const env = {...process.env, ROOT: this.#where.testbed.runtime.rootDir};
+    const env = {...process.env, ROOT: this.#node.testbed.runtime.rootDir};
     if (golden.script !== '') execFileSync('sh', ['-ec', golden.script], {env});
   }
 
@@ -89,29 +90,29 @@ export class GoldenPlay implements AsyncDisposable {
     await Promise.all(left.map(({exited}) => exited));
     const uids = new Set(this.#uids);
     if (left.length > 0 && uids.size > 0)
-      await this.#where.testbed.runtime.kcri(['delete', ...uids, '--grace-period', '0'], {env: this.#env});
+      await this.#node.testbed.runtime.kcri(['delete', ...uids, '--grace-period', '0'], {env: this.#env});
     await this.#proxy[Symbol.asyncDispose]();
     this.#socket.close();
     await rm(this.#scratchDir, {recursive: true});
   }
 
-  /** The calls so far, as they were sent. */
+  /** Calls so far, as sent. */
   get calls(): readonly GoldenCall[] {
     return this.#proxy.calls;
   }
 
-  /** A pod belongs to the endpoint that it was made at. */
+  /** Environment of kcri: a pod belongs to the endpoint on which it was created. */
   get #env() {
     return {CONTAINER_RUNTIME_ENDPOINT: this.#proxy.endpoint};
   }
 
-  /** The pods that have had a sandbox. */
+  /** UIDs of the pods that have had a sandbox. */
   get #uids(): readonly string[] {
     const made = this.calls.filter(({method}) => method === 'RunPodSandbox');
     return made.map(({request}) => (request as {config: {metadata: {uid: string}}}).config.metadata.uid);
   }
 
-  /** From the manifest's coming to just before its going. */
+  /** Plays the case from the addition of the manifest until right before its deletion. */
   async playUntilDeletion(): Promise<void> {
     const {lines} = this.golden;
     for (const [index, line] of lines.entries()) {
@@ -122,21 +123,21 @@ export class GoldenPlay implements AsyncDisposable {
         return recorded.every(([pod, calls]) => (byPod[pod] ?? []).length >= calls.length);
       });
       if (line.mark === 'manifest-deleted') break;
-      await this.#act(line);
+      await this.#perform(line);
     }
-    await this.#untilTold();
-    await this.#rememberIps();
+    await this.#waitForReports();
+    await this.#recordPodIps();
   }
 
-  /** The manifests go: the syncs end their pods. Gives what all syncs came to. */
+  /** Deletes the manifests: the syncs terminate their pods. Returns the results of all syncs. */
   async delete(): Promise<readonly KcriResult[]> {
     await Promise.all([...this.#syncs.keys()].map((file) => this.#stop(file)));
     return this.#results;
   }
 
-  /** All changing calls in the recordings' form. */
+  /** Returns all mutating calls in the format of the recordings. */
   async canonicalCalls(): Promise<readonly CanonicalCall[]> {
-    const {testbed} = this.#where;
+    const {testbed} = this.#node;
     const {images} = await testbed.runtime.connection.images.listImages();
     return canonicalCalls(this.calls, {
       nodeName: GOLDEN_NODE.nodeName,
@@ -147,13 +148,13 @@ export class GoldenPlay implements AsyncDisposable {
       scratchDir: this.#scratchDir,
       podIps: [...this.#podIps],
       images: new Map(images.map(({id}) => [id, 'localhost:5000/busybox:1'])),
-      substitutes: this.#doubles,
+      substitutes: this.#substitutes,
     });
   }
 
-  async #act({mark}: Marked): Promise<void> {
+  async #perform({mark}: Marked): Promise<void> {
     const [verb = '', argument = ''] = mark.split(' ');
-    const acts: Readonly<Record<string, () => void | Promise<void>>> = {
+    const actions: Readonly<Record<string, () => void | Promise<void>>> = {
       'manifest-added': () => void this.add(),
       add: () => void this.add(argument),
       update: async () => {
@@ -161,35 +162,35 @@ export class GoldenPlay implements AsyncDisposable {
         this.add(FIRST_FILE, argument);
       },
       kill: async () => {
-        process.kill(await this.#where.testbed.pidOf(await this.#running(argument)), 'SIGKILL');
+        process.kill(await this.#node.testbed.pidOf(await this.#runningContainer(argument)), 'SIGKILL');
       },
       'kill-sandbox': async () => {
         process.kill(await this.#sandboxPid(), 'SIGKILL');
       },
       'stop-kubelet': () => this.#stop(FIRST_FILE),
       'start-kubelet': () => void this.add(),
-      // What it showed isn't in the recording.
+      // The recording does not contain the result of a snapshot.
       snapshot: () => undefined,
     };
-    const act = acts[verb];
-    if (act === undefined) throw new Error(`nobody here can do "${mark}"`);
+    const act = actions[verb];
+    if (act === undefined) throw new Error(`unsupported action "${mark}"`);
     await act();
   }
 
-  /** A manifest comes. */
+  /** Starts the sync of a manifest. */
   add(file = FIRST_FILE, source = file): KcriProcess {
-    const manifest = [...this.#doubles].reduce(
-      (text, [double, real]) => text.replaceAll(real, double),
+    const manifest = [...this.#substitutes].reduce(
+      (text, [substitute, original]) => text.replaceAll(original, substitute),
       this.golden.file(source),
     );
-    // A kubelet that goes leaves its pods, and so does one whose manifest is replaced.
+    // A stopping kubelet leaves its pods running, and so does a sync whose manifest is replaced.
     const next = this.golden.actions.some(([, verb]) => verb === 'stop-kubelet' || verb === 'update');
     const isLast = !next || this.#results.length > 0;
     const args = [
-      ...[...NODE_ARGS, '--resolv-conf', this.#where.resolvConf, '--lenient', '-o', 'json'],
+      ...[...NODE_ARGS, '--resolv-conf', this.#node.resolvConf, '--lenient', '-o', 'json'],
       ...[...NO_TIMEOUT, ...(isLast ? ['--rm'] : [])],
     ];
-    const kcri = this.#where.testbed.startSync(manifest, args, {env: this.#env});
+    const kcri = this.#node.testbed.startSync(manifest, args, {env: this.#env});
     this.#syncs.set(file, kcri);
     return kcri;
   }
@@ -202,7 +203,7 @@ export class GoldenPlay implements AsyncDisposable {
     this.#syncs.delete(file);
   }
 
-  /** Waits until that holds for the finished calls in canonical form. */
+  /** Waits until the condition holds for the finished calls in canonical form. */
   async waitForCalls(isEnough: (made: readonly CanonicalCall[]) => boolean): Promise<void> {
     const end = performance.now() + TIMEOUT_MS;
     for (let seen = -1; ;) {
@@ -218,8 +219,8 @@ export class GoldenPlay implements AsyncDisposable {
     }
   }
 
-  /** Waits for the end of a pod that had ended when it was recorded, else for what the kubelet had complained of. */
-  async #untilTold(): Promise<void> {
+  /** Waits for the end of the pod if it had ended in the recording, otherwise for the recorded warnings. */
+  async #waitForReports(): Promise<void> {
     const warnings = this.golden.events.filter(({type}) => type === 'Warning');
     const reasons = [...new Set(warnings.map(({reason}) => reason))];
     for (const kcri of this.#syncs.values()) {
@@ -228,15 +229,15 @@ export class GoldenPlay implements AsyncDisposable {
     }
   }
 
-  /** It had ended when it was recorded. */
+  /** True if the pod had ended in the recording. */
   get hasEnded(): boolean {
     return this.golden.pods.some(({status}) =>
       /^(?:Succeeded|Failed)$/.test((status as PodStatus).phase ?? ''),
     );
   }
 
-  async #rememberIps(): Promise<void> {
-    const {runtime} = this.#where.testbed.runtime.connection;
+  async #recordPodIps(): Promise<void> {
+    const {runtime} = this.#node.testbed.runtime.connection;
     const {items} = await runtime.listPodSandbox();
     for (const {id, metadata} of items) {
       if (!this.#uids.includes(metadata?.uid ?? '')) continue;
@@ -246,8 +247,8 @@ export class GoldenPlay implements AsyncDisposable {
     }
   }
 
-  async #running(name: string) {
-    const {containers} = await this.#where.testbed.runtime.connection.runtime.listContainers();
+  async #runningContainer(name: string) {
+    const {containers} = await this.#node.testbed.runtime.connection.runtime.listContainers();
     return containers.find(
       ({labels, metadata, state}) =>
         this.#uids.includes(labels['io.kubernetes.pod.uid'] ?? '') &&
@@ -257,10 +258,10 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   async #sandboxPid(): Promise<number> {
-    const {items} = await this.#where.testbed.runtime.connection.runtime.listPodSandbox();
+    const {items} = await this.#node.testbed.runtime.connection.runtime.listPodSandbox();
     const {id} = items.find(
       ({metadata, state}) => this.#uids.includes(metadata?.uid ?? '') && state === 'SANDBOX_READY',
     )!;
-    return await this.#where.testbed.sandboxPidOf(id);
+    return await this.#node.testbed.sandboxPidOf(id);
   }
 }

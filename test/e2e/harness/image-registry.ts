@@ -12,31 +12,34 @@ import {until} from '../../base/until.js';
 
 /** An image registry on loopback. */
 export interface ImageRegistry extends AsyncDisposable {
-  /** `127.0.0.1:PORT`, the first part of its images' names. */
+  /** `127.0.0.1:PORT`, the first component of its image names. */
   readonly host: string;
-  /** Puts the busybox image there under this name and tag; gives the complete name. */
+  /** Pushes the busybox image with this name and tag, and returns its full name. */
   push(name: string, tag: string): Promise<string>;
-  /** The same with a layer that no runtime can have from elsewhere, which is so many bytes larger: default 1 KiB. */
+  /**
+   * Pushes the busybox image with an additional file of random content, so that no runtime has its layer already.
+   * `bytes` is the size of the file, by default 1 KiB.
+   */
   pushUnique(name: string, tag: string, bytes?: number): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** Who may use a registry. */
+/** A user of a registry. */
 export interface RegistryUser {
   readonly name: string;
   readonly password: string;
-  /** The password as bcrypt has it. */
+  /** The bcrypt hash of the password. */
   readonly bcrypt: string;
 }
 
-/** A user for registries that want one. */
+/** User for registries with authentication. */
 export const ALICE: RegistryUser = {
   name: 'alice',
   password: 'se:cret',
   bcrypt: '$2y$04$dKuqfsDakM0EFGrzvKtYUeoSi2hoEFH8.un6flMJtlTmIN2CGqSmK',
 };
 
-/** Starts a registry that keeps its images in a temporary directory, for everybody or for one user only. */
+/** Starts a registry that stores its images in a temporary directory. Without `user` it needs no authentication. */
 export async function startImageRegistry(user?: RegistryUser, port?: number): Promise<ImageRegistry> {
   const dir = await mkdtemp(join(tmpdir(), 'kcri-registry-'));
   const host = `127.0.0.1:${port ?? (await freePort())}`;

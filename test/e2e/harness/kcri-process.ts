@@ -2,24 +2,24 @@ import {spawn} from 'node:child_process';
 import {setTimeout as delay} from 'node:timers/promises';
 import {KCRI_COMMAND, throughLink} from '../../kcri-command.js';
 
-/** What a run of kcri came to. */
+/** Result of a run of kcri. */
 export interface KcriResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** Undefined when a signal ended it. */
+  /** Undefined if a signal ended it. */
   readonly exitCode: number | undefined;
 }
 
-/** How to run kcri. */
+/** Options of a run of kcri. */
 export interface KcriOptions {
-  /** On top of this process's environment, without its endpoint and root directory. */
+  /** Variables in addition to this process's environment, which is used without its endpoint and root directory. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What it reads from standard input; default nothing. */
+  /** Standard input; empty by default. */
   readonly input?: string;
   readonly cwd?: string;
-  /** A link to the program (KCRI_FILE), whose name may matter. */
+  /** Link to the program (KCRI_FILE), to call it by another name. */
   readonly program?: string;
-  /** Ends it with SIGTERM. */
+  /** Signal that ends it with SIGTERM. */
   readonly signal?: AbortSignal;
 }
 
@@ -30,15 +30,15 @@ const OWN_VARIABLES = {
   KCRI_ROOT_DIR: undefined,
 };
 
-/** A kcri that runs. */
+/** A running kcri. */
 export interface KcriProcess {
   kill(signal: NodeJS.Signals): void;
-  /** Resolves with the match when standard output and error together have matched; rejects when kcri ends before. */
+  /** Resolves with the match of standard output followed by standard error; rejects if kcri exits before. */
   waitForOutput(pattern: RegExp): Promise<RegExpExecArray>;
   readonly exited: Promise<KcriResult>;
 }
 
-/** Runs the built kcri to its end, as a process of its own. */
+/** Runs the built kcri in a separate process until it exits. */
 export async function runKcriProcess(
   args: readonly string[],
   options: KcriOptions = {},
@@ -46,7 +46,7 @@ export async function runKcriProcess(
   return await startKcriProcess(args, options).exited;
 }
 
-/** Starts the built kcri as a process of its own. */
+/** Starts the built kcri in a separate process. */
 export function startKcriProcess(args: readonly string[], options: KcriOptions = {}): KcriProcess {
   const [program, ...before] = options.program === undefined ? KCRI_COMMAND : throughLink(options.program);
   const child = spawn(program, [...before, ...args], {
@@ -55,26 +55,26 @@ export function startKcriProcess(args: readonly string[], options: KcriOptions =
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   options.signal?.addEventListener('abort', () => child.kill('SIGTERM'), {once: true});
-  const said = {stdout: '', stderr: ''};
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
-  // A command that reads nothing may have ended before the input is written.
+  const output = {stdout: '', stderr: ''};
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  // A command that reads nothing may have exited before the input is written.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.input ?? '');
   const ended = new Promise<KcriResult>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => {
-      resolve({...said, exitCode: code ?? undefined});
+      resolve({...output, exitCode: code ?? undefined});
     });
   });
-  const says = async (pattern: RegExp): Promise<RegExpExecArray> => {
+  const waitForOutput = async (pattern: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
-      const match = pattern.exec(said.stdout + said.stderr);
+      const match = pattern.exec(output.stdout + output.stderr);
       if (match !== null) return match;
       if (child.exitCode !== null)
-        throw new Error(`kcri ended without saying ${String(pattern)}: ${said.stdout}${said.stderr}`);
+        throw new Error(`kcri ended without printing ${String(pattern)}: ${output.stdout}${output.stderr}`);
       await delay(5);
     }
   };
-  return {kill: (signal) => child.kill(signal), waitForOutput: says, exited: ended};
+  return {kill: (signal) => child.kill(signal), waitForOutput, exited: ended};
 }

@@ -7,11 +7,11 @@ import {startPodTestbed, type PodTestbed} from './pod-testbed.js';
 import type {KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
 
-/** A `kcri kubelet` that serves. */
+/** A running `kcri kubelet` with its HTTP servers. */
 export interface ServingDaemon {
   readonly kcri: KcriProcess;
   readonly pid: number;
-  /** Where the authenticated, the read-only and the health port are. */
+  /** URLs of the authenticated, the read-only and the health port. */
   readonly urls: Readonly<Record<'main' | 'readOnly' | 'health', string>>;
 }
 
@@ -20,23 +20,23 @@ export interface KubeletTestbed extends AsyncDisposable {
   readonly podTestbed: PodTestbed;
   /** Writes a manifest. */
   put(name: string, manifest: string): Promise<void>;
-  /** Removes a manifest, and waits until nothing of its pod is left. */
+  /** Removes a manifest and waits until nothing is left of its pod. */
   remove(name: string): Promise<void>;
-  /** Starts a daemon on free ports, with further lines of configuration and flags. */
+  /** Starts a daemon on free ports, with additional lines of configuration and flags. */
   start(config?: string, flags?: readonly string[]): Promise<ServingDaemon>;
 }
 
 /**
- * Starts the runtime, below `parent` when that is given; its daemons are called `node`. Disposing ends what still runs,
- * with its pods.
+ * Starts the runtime, below `parent` if given, for daemons with the node name `node`. Disposing ends running daemons
+ * and removes their pods.
  */
 export async function startKubeletTestbed(
   which: RuntimeUnderTest,
   node: string,
   parent?: string,
 ): Promise<KubeletTestbed> {
-  const ground = await startPodTestbed(which, parent);
-  const {rootDir} = ground.runtime;
+  const podTestbed = await startPodTestbed(which, parent);
+  const {rootDir} = podTestbed.runtime;
   const directory = join(rootDir, 'manifests');
   await mkdir(directory);
   const daemons: KcriProcess[] = [];
@@ -46,12 +46,12 @@ export async function startKubeletTestbed(
     const file = join(rootDir, 'kubelet.yaml');
     await writeFile(
       file,
-      `${kubeletConfigFor(ground, directory)}port: ${port}
+      `${kubeletConfigFor(podTestbed, directory)}port: ${port}
 readOnlyPort: ${readOnlyPort}
 healthzPort: ${healthzPort}
 ${config}`,
     );
-    const kcri = ground.runtime.start([
+    const kcri = podTestbed.runtime.start([
       ...['kubelet', '--config', file, '--hostname-override', node, '--no-admission', '--v=2'],
       ...flags,
     ]);
@@ -61,17 +61,17 @@ ${config}`,
     return {kcri, ...(JSON.parse(published) as Pick<ServingDaemon, 'pid' | 'urls'>)};
   };
   return {
-    podTestbed: ground,
+    podTestbed,
     start,
     put: async (name, manifest) => {
       names.push(`${name}-${node}`);
       await writeFile(join(directory, `${name}.json`), manifest);
     },
     remove: async (name) => {
-      const {uid} = await ground.pod(`${name}-${node}`);
+      const {uid} = await podTestbed.pod(`${name}-${node}`);
       await rm(join(directory, `${name}.json`));
       const left = async (): Promise<readonly string[]> =>
-        (await ground.listLeftovers(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
+        (await podTestbed.listLeftovers(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
       await until(async () => (await left()).length === 0);
     },
     [Symbol.asyncDispose]: async () => {
@@ -79,13 +79,13 @@ ${config}`,
         daemon.kill('SIGKILL');
         await daemon.exited;
       }
-      await ground.delete(...names);
-      await ground[Symbol.asyncDispose]();
+      await podTestbed.delete(...names);
+      await podTestbed[Symbol.asyncDispose]();
     },
   };
 }
 
-/** The configuration of a kubelet on the ground, with manifests in `directory`, to which lines may be added. */
+/** Returns the configuration of a kubelet on the testbed, with manifests in `directory`; lines may be appended. */
 export function kubeletConfigFor({runtime, logsDir, cgroupRoot}: PodTestbed, directory: string): string {
   return `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -96,7 +96,7 @@ cgroupRoot: ${cgroupRoot}
 `;
 }
 
-/** Ports that are free, each another. */
+/** Returns different free ports. */
 async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({length: count}, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -3,7 +3,9 @@ import {existsSync, readdirSync, readFileSync, rmdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {computeRuntimeLayout} from '../../../src/private-runtime/private-runtime-layout.js';
 
-/** What a private runtime may have left on the machine, one line each; none after a good `kcri runtime down`. */
+/**
+ * Returns everything that a private runtime has left on the machine, one line each; empty after `kcri runtime down`.
+ */
 export function listLeftovers({
   rootDir,
   bridge,
@@ -20,7 +22,9 @@ export function listLeftovers({
   ];
 }
 
-/** A bridge that is somebody else's by now has rules and results that are theirs. */
+/**
+ * Returns leftovers of the network. If another runtime owns the bridge by now, its rules and results are not leftovers.
+ */
 function networkOf(bridge: string, socket: string): string[] {
   const owner = `/sys/class/net/${bridge}/ifalias`;
   if (existsSync(owner)) {
@@ -34,7 +38,7 @@ function networkOf(bridge: string, socket: string): string[] {
   ];
 }
 
-/** Processes that run and name the text in their arguments; a zombie has none. */
+/** Returns the running processes whose arguments contain the text; a zombie has no arguments. */
 export function listProcessesWithArgument(text: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -42,7 +46,7 @@ export function listProcessesWithArgument(text: string): string[] {
     .filter((line) => line.includes(text));
 }
 
-/** The cgroup `path` in every hierarchy where it exists. */
+/** Returns the directories of the cgroup `path` in every hierarchy where it exists. */
 export function listCgroupsAt(path: string): string[] {
   const hierarchies = linesWith(readFileSync('/proc/self/mountinfo', 'utf8'), ' - cgroup').map(
     (line) => line.split(' ')[4] ?? '',
@@ -50,13 +54,13 @@ export function listCgroupsAt(path: string): string[] {
   return hierarchies.map((hierarchy) => `${hierarchy}${path}`).filter((cgroup) => existsSync(cgroup));
 }
 
-/** Removes a cgroup root that only a test uses, with the cgroups of the QoS classes below it; throws if pods are left. */
+/** Removes the cgroup root of a test with the cgroups of the QoS classes; throws if pods are left. */
 export function removeCgroupRoot(root: string): void {
   for (const level of ['/kubepods/burstable', '/kubepods/besteffort', '/kubepods', ''])
     for (const path of listCgroupsAt(`${root}${level}`)) rmdirSync(path);
 }
 
-/** What the first of these files says of the cgroup, whichever version of cgroups this machine has. */
+/** Returns the content of the first of these files that exists in the cgroup, for any cgroup version. */
 export function readCgroupValue(cgroup: string, ...files: readonly string[]): string | undefined {
   const paths = listCgroupsAt(cgroup).flatMap((path) => files.map((file) => join(path, file)));
   const found = paths.find((path) => existsSync(path));

@@ -1,15 +1,15 @@
 import {aRawPod} from '../../fakes/a-pod.js';
 
-/** The image that every runtime under test has. */
+/** Image that is loaded into every runtime under test. */
 export const IMAGE = 'docker.io/library/busybox:1.36';
 
-/** Runs until it is told to end, and then ends at once. */
+/** Command that runs until SIGTERM and then exits immediately. */
 export const SLEEP_COMMAND = ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'];
 
-/** A shell's command line. */
+/** Returns the command line of a shell script. */
 export const shellCommand = (script: string): readonly string[] => ['sh', '-c', script];
 
-/** Some of a Pod's fields, as people write them. */
+/** Some fields of a Pod, as in a manifest. */
 export type ManifestFields = Readonly<Record<string, unknown>>;
 
 const SLEEPS = {name: 'main', image: IMAGE, command: SLEEP_COMMAND};

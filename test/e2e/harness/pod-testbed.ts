@@ -13,40 +13,40 @@ import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
 import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
 
-/** What runs of one pod, newest first. */
+/** Sandboxes and containers of one pod in the runtime, newest first. */
 export interface RunningPodState {
   readonly uid: string;
   readonly sandboxes: readonly PodSandbox[];
   readonly containers: readonly Container[];
 }
 
-/** A private runtime, and the log directory and cgroup that pods on it get. */
+/** A private runtime, with the log directory and the parent cgroup of its pods. */
 export interface PodTestbed extends AsyncDisposable {
   readonly runtime: TestRuntime;
   readonly logsDir: string;
   readonly cgroupRoot: string;
-  /** `kcri sync -` of a manifest. */
+  /** Runs `kcri sync -` with a manifest. */
   sync(manifest: string, args?: readonly string[], options?: KcriOptions): Promise<KcriResult>;
   startSync(manifest: string, args?: readonly string[], options?: KcriOptions): KcriProcess;
   delete(...pods: readonly string[]): Promise<KcriResult>;
-  /** The newest pod of that name that is in the runtime, whoever made it. */
+  /** Returns the newest pod of that name in the runtime, whoever created it. */
   find(name: string): Promise<RunningPodState | undefined>;
-  /** The pod, which must be there. */
+  /** Returns the pod; rejects if it does not exist. */
   pod(name: string): Promise<RunningPodState>;
   statusOf(id: ContainerId): Promise<ContainerStatus>;
-  /** The process id of the container's first process, on the host. */
+  /** Returns the PID of the container's main process on the node. */
   pidOf(id: ContainerId): Promise<number>;
-  /** The same of a sandbox: its pause process. */
+  /** Returns the PID of a sandbox's pause process on the node. */
   sandboxPidOf(id: PodSandboxId): Promise<number>;
   netnsOf(id: PodSandboxId): Promise<string>;
-  /** What a command in the container prints. */
+  /** Returns the output of a command in the container. */
   exec(id: ContainerId, ...command: readonly string[]): Promise<string>;
   log(pod: {readonly uid: string; readonly name: string}, container: string, attempt: number): string;
-  /** What is left of a pod anywhere, one line each. */
+  /** Returns everything that is left of a pod, in the runtime and on the machine, one line each. */
   listLeftovers(uid: string): Promise<readonly string[]>;
 }
 
-/** Starts a private runtime for pods, below `parent` when that is given. */
+/** Starts a private runtime for pods, with its root directory below `parent` if given. */
 export async function startPodTestbed(which: RuntimeUnderTest, parent?: string): Promise<PodTestbed> {
   const runtime = await startPrivateRuntime(which, parent);
   const logsDir = join(runtime.rootDir, 'logs');
@@ -130,7 +130,7 @@ export async function startPodTestbed(which: RuntimeUnderTest, parent?: string):
   };
 }
 
-/** What containerd says beyond the interface. */
+/** Parts of containerd's verbose status. */
 interface VerboseInfo {
   readonly pid: number;
   readonly runtimeSpec: {

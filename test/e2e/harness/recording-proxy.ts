@@ -13,10 +13,10 @@ import {
 import {criServices, type DecodedRequest} from '../../fakes/runtime/cri-messages.js';
 import type {GoldenCall} from '../../golden/canonical/canonical-calls.js';
 
-/** Stands between kcri and a runtime, and writes down what passes. */
+/** A proxy between kcri and a runtime that records the calls. */
 export interface RecordingProxy extends AsyncDisposable {
   readonly endpoint: string;
-  /** Unary calls in the order in which they began. */
+  /** Unary calls in the order of their starts. */
   readonly calls: readonly GoldenCall[];
 }
 
@@ -24,7 +24,7 @@ type Recorded = Omit<GoldenCall, 'code'> & {code: string | undefined};
 
 const identity = (bytes: Buffer): Buffer => bytes;
 
-/** Starts a proxy on a socket of its own; requests and answers pass as the bytes that they are. */
+/** Starts a proxy on a new socket. It forwards the bytes of requests and responses unchanged. */
 export async function startRecordingProxy(endpoint: string): Promise<RecordingProxy> {
   const dir = await mkdtemp(join(tmpdir(), 'kcri-proxy-'));
   const options = {'grpc.max_receive_message_length': -1, 'grpc.default_authority': 'localhost'};
@@ -48,7 +48,7 @@ export async function startRecordingProxy(endpoint: string): Promise<RecordingPr
       (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => {
         const deadline = Number(call.getDeadline());
         let answered: Buffer | undefined;
-        // Most calls only read, and nobody looks at them: they are decoded when somebody does.
+        // Decoded on access, since most calls only read and are never examined.
         const record: Recorded = {
           method: rpc,
           get request() {
@@ -92,7 +92,7 @@ export async function startRecordingProxy(endpoint: string): Promise<RecordingPr
   };
 }
 
-/** `OK`, `NotFound`: as Go and the recordings have them. */
+/** Returns Go's name of a status, as in the recordings: `OK`, `NotFound`. */
 function goCode(code: status): string {
   if (code === status.OK) return 'OK';
   return status[code].toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());

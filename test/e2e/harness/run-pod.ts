@@ -7,18 +7,18 @@ export interface RunningPod {
   readonly ip: string;
 }
 
-/** What may differ between pods. */
+/** Options of runPod. */
 export interface PodOptions {
   readonly name?: string;
   readonly cgroupParent?: string;
   readonly hostPort?: number;
-  /** What the container runs; it sleeps unless given. */
+  /** Command line of the container; it sleeps by default. */
   readonly command?: readonly string[];
-  /** Of the sandbox and its container. */
+  /** Labels of the sandbox and of its container. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Runs a pod through CRI alone, whose container sleeps unless told otherwise. */
+/** Runs a pod with CRI calls only. Its container sleeps by default. */
 export async function runPod({runtime}: Connection, options: PodOptions = {}): Promise<RunningPod> {
   const {name = 'sleeper', cgroupParent = '', hostPort, command = ['sleep', '3600'], labels = {}} = options;
   const config = {
@@ -43,7 +43,7 @@ export async function runPod({runtime}: Connection, options: PodOptions = {}): P
   return {podSandboxId, containerId, ip: status?.network?.ip ?? ''};
 }
 
-/** The container's state, such as `CONTAINER_RUNNING`. */
+/** Returns the container's state, such as `CONTAINER_RUNNING`. */
 export async function containerState(
   {runtime}: Connection,
   containerId: ContainerId,

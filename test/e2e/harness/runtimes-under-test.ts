@@ -2,23 +2,23 @@ import {execFileSync} from 'node:child_process';
 import {join} from 'node:path';
 import {ensureSecondContainerd} from '../../../scripts/test-runtimes/second-containerd.mjs';
 
-/** What a runtime consists of; undefined is the machine's own. */
+/** Programs of a runtime; undefined stands for the machine's own. */
 export interface RuntimePrograms {
-  /** Where containerd and what belongs to it are. */
+  /** Directory of containerd and its programs. */
   readonly folder: string | undefined;
   readonly runc?: string | undefined;
 }
 
 /** A container runtime that the end-to-end tests run on. */
 export interface RuntimeUnderTest extends RuntimePrograms {
-  /** For titles: `containerd 1.6.20~ds1`. */
+  /** Name in titles: `containerd 1.6.20~ds1`. */
   readonly name: string;
 }
 
 /** The machine's own containerd and runc. */
 export const MACHINE_PROGRAMS: RuntimePrograms = {folder: undefined, runc: undefined};
 
-/** What makes `kcri runtime up` start this runtime. */
+/** Returns the flags with which `kcri runtime up` starts this runtime. */
 export function runtimeUpFlags({folder, runc}: RuntimePrograms): readonly string[] {
   return [
     ...(folder === undefined ? [] : ['--containerd', folder]),
@@ -50,7 +50,7 @@ function givenByBootstrap(): RuntimePrograms | undefined {
   return folder === undefined ? undefined : {folder, runc: runc === '' ? undefined : runc};
 }
 
-/** For a run of vitest by hand. */
+/** Returns the second containerd for a run of vitest without the bootstrap. */
 async function unpackedHere(): Promise<RuntimePrograms | undefined> {
   return await ensureSecondContainerd((step) => process.stderr.write(`${step}\n`));
 }

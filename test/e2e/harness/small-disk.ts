@@ -4,19 +4,19 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 
-/** A file system of its own, which is easily filled. */
+/** A separate small filesystem, which is easy to fill. */
 export interface SmallDisk extends AsyncDisposable {
-  /** Where it is mounted. */
+  /** Mount point. */
   readonly path: string;
-  /** As a kubelet computes it. */
+  /** Returns the disk usage in percent as a kubelet computes it. */
   usedPercent(): Promise<number>;
 }
 
-/** Mounts one of so many MiB on a new temporary directory. Disposing unmounts it. */
+/** Mounts a filesystem of this size on a new temporary directory. Disposing unmounts it. */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const run = promisify(execFile);
   const path = await mkdtemp(join(tmpdir(), 'kcri-disk-'));
-  // Pods with users of their own have to come through.
+  // Pods with their own user namespace must be able to enter the directory.
   await run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=755`, 'kcri-e2e-disk', path]);
   return {
     path,

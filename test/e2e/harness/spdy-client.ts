@@ -8,16 +8,19 @@ import type {ClientCredentials} from './channel-client.js';
 
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io';
 
-/** What a server answered to a request for another protocol. */
+/** Response of a server to an upgrade request. */
 export interface UpgradeResponse {
   readonly status: number;
   readonly head: string;
   readonly socket: Socket;
-  /** What came after the head already. */
+  /** Bytes received after the head. */
   readonly rest: Buffer;
 }
 
-/** A connection to a server, whatever its certificate, that stays open for writing when the server has ended. */
+/**
+ * Connects to a server without verifying its certificate. The connection stays writable after the server has closed its
+ * side.
+ */
 export async function dial(url: string, client?: ClientCredentials): Promise<Socket> {
   const {hostname, port, protocol} = new URL(url);
   const target = {host: hostname, port: Number(port), allowHalfOpen: true};
@@ -35,7 +38,7 @@ export async function dial(url: string, client?: ClientCredentials): Promise<Soc
   return socket;
 }
 
-/** Asks for another protocol in HTTP's own words. */
+/** Sends an HTTP upgrade request and resolves with the response. */
 export async function requestUpgrade(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -60,7 +63,7 @@ export async function requestUpgrade(
   }
 }
 
-/** One stream of a connection. */
+/** A stream of a SpdyClient. */
 export class ClientStream {
   readonly #client: SpdyClient;
   readonly #id: number;
@@ -78,7 +81,7 @@ export class ClientStream {
     this.#client.sendData(this.#id, Buffer.from(data), 0);
   }
 
-  /** Nothing more comes from here. */
+  /** Ends the client's direction of the stream. */
   end(): void {
     this.#client.sendData(this.#id, Buffer.alloc(0), 1);
   }
@@ -98,22 +101,22 @@ export class ClientStream {
     while (!holds(this)) await new Promise<void>((resolve) => this.#wakers.push(resolve));
   }
 
-  /** All that comes until it ends. */
+  /** Resolves with all data when the server has ended its direction. */
   async readAll(): Promise<string> {
     await this.waitUntil(({isEnded}) => isEnded);
     return this.text;
   }
 }
 
-/** A client of SPDY/3.1 that shares nothing with kcri's own. */
+/** A SPDY/3.1 client that shares no code with kcri's. */
 export class SpdyClient {
   readonly socket: Duplex;
-  /** Resolves when the connection is over. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>;
   readonly #streams = new Map<number, ClientStream>();
-  #kept: Buffer = Buffer.alloc(0);
-  /** What is still to come of a data frame. */
-  #coming: {readonly id: number; readonly length: number; readonly isEnd: boolean} | undefined;
+  #buffered: Buffer = Buffer.alloc(0);
+  /** Remaining part of the current data frame. */
+  #frame: {readonly id: number; readonly length: number; readonly isEnd: boolean} | undefined;
   #nextId = 1;
 
   private constructor(socket: Duplex, rest: Buffer) {
@@ -133,7 +136,7 @@ export class SpdyClient {
     socket.resume();
   }
 
-  /** Rejects when the server doesn't agree. */
+  /** Opens a connection. Rejects if the server refuses. */
   static async open(url: string, protocol: string, client?: ClientCredentials): Promise<SpdyClient> {
     const headers = {Upgrade: 'SPDY/3.1', 'X-Stream-Protocol-Version': protocol};
     const {status, head, socket, rest} = await requestUpgrade(url, headers, client);
@@ -142,7 +145,7 @@ export class SpdyClient {
     throw new Error(`${head}\n${rest.toString()}`);
   }
 
-  /** The same in the messages of a WebSocket, for port-forward. */
+  /** Opens a connection that is tunneled through a WebSocket, for port-forward. */
   static async openTunnel(url: string, client?: ClientCredentials): Promise<SpdyClient> {
     const headers = {
       Upgrade: 'websocket',
@@ -177,32 +180,32 @@ export class SpdyClient {
 
   #read(chunk: Buffer): void {
     let rest = this.#payload(chunk);
-    this.#kept = Buffer.concat([this.#kept, rest]);
-    while (this.#kept.length >= 8) {
-      const [first, length] = [this.#kept.readUInt32BE(0), this.#kept.readUIntBE(5, 3)];
+    this.#buffered = Buffer.concat([this.#buffered, rest]);
+    while (this.#buffered.length >= 8) {
+      const [first, length] = [this.#buffered.readUInt32BE(0), this.#buffered.readUIntBE(5, 3)];
       const isData = first < 0x80000000;
-      if (!isData && this.#kept.length < 8 + length) return;
-      if (isData) this.#coming = {id: first, length, isEnd: (this.#kept.readUInt8(4) & 1) !== 0};
+      if (!isData && this.#buffered.length < 8 + length) return;
+      if (isData) this.#frame = {id: first, length, isEnd: (this.#buffered.readUInt8(4) & 1) !== 0};
       else if ((first & 0xffff) === 3)
-        this.#streams.get(this.#kept.readUInt32BE(8))?.receive(Buffer.alloc(0), true);
-      rest = this.#kept.subarray(isData ? 8 : 8 + length);
-      this.#kept = this.#payload(rest);
+        this.#streams.get(this.#buffered.readUInt32BE(8))?.receive(Buffer.alloc(0), true);
+      rest = this.#buffered.subarray(isData ? 8 : 8 + length);
+      this.#buffered = this.#payload(rest);
     }
   }
 
-  /** Gives a stream what comes of its data, bit by bit; the rest is of the next frame. */
+  /** Passes data of the current frame to its stream. Returns the bytes that follow the frame. */
   #payload(bytes: Buffer): Buffer {
-    if (this.#coming === undefined) return bytes;
-    const {id, length, isEnd} = this.#coming;
+    if (this.#frame === undefined) return bytes;
+    const {id, length, isEnd} = this.#frame;
     const piece = bytes.subarray(0, length);
     const left = length - piece.length;
-    this.#coming = left === 0 ? undefined : {id, length: left, isEnd};
+    this.#frame = left === 0 ? undefined : {id, length: left, isEnd};
     this.#streams.get(id)?.receive(piece, isEnd && left === 0);
     return bytes.subarray(piece.length);
   }
 }
 
-/** A block of headers, as a part of the one zlib stream that all blocks are. */
+/** Returns a block of headers, which continues the connection's zlib stream. */
 function compressed(headers: Readonly<Record<string, string>>, isFirst: boolean): Buffer {
   const word = (text: string) => [words(text.length), Buffer.from(text)];
   const pairs = Object.entries(headers);

@@ -1,19 +1,19 @@
 import {expect, onTestFinished} from 'vitest';
 import type {PodTestbed, RunningPodState} from './pod-testbed.js';
 
-/** Syncs until the pod is ready; it is deleted when the test ends, and must leave nothing. */
+/** Syncs a pod until it is ready. Deletes it at the end of the test and expects that nothing is left. */
 export async function syncReadyPod(
-  ground: PodTestbed,
+  testbed: PodTestbed,
   name: string,
   manifest: string,
   args: readonly string[] = [],
 ): Promise<RunningPodState> {
-  const {exitCode, stderr} = await ground.sync(manifest, args);
+  const {exitCode, stderr} = await testbed.sync(manifest, args);
   expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
-  const pod = await ground.pod(name);
+  const pod = await testbed.pod(name);
   onTestFinished(async () => {
-    await ground.delete(name);
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    await testbed.delete(name);
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
   });
   return pod;
 }

@@ -16,7 +16,7 @@ import {runtimeUpFlags, type RuntimeUnderTest} from './runtimes-under-test.js';
 
 /** A private runtime of one test file, with the busybox image loaded. */
 export interface TestRuntime extends AsyncDisposable {
-  /** kcri's root directory, a temporary one. */
+  /** kcri's root directory, a temporary directory. */
   readonly rootDir: string;
   readonly endpoint: string;
   readonly connection: Connection;
@@ -24,11 +24,11 @@ export interface TestRuntime extends AsyncDisposable {
   kcri(args: readonly string[], options?: KcriOptions): Promise<KcriResult>;
   /** Starts kcri against this runtime. */
   start(args: readonly string[], options?: KcriOptions): KcriProcess;
-  /** Takes the runtime down; throws when anything of it is left. Disposing does the same. */
+  /** Takes the runtime down; rejects if anything of it is left. Disposing does the same. */
   stop(): Promise<void>;
 }
 
-/** What `kcri runtime status -o json` says of a runtime that is up, as far as tests use it. */
+/** Output of `kcri runtime status -o json` for a running runtime, as far as tests use it. */
 export interface RuntimeUpStatus {
   readonly state: string;
   readonly pid: number;
@@ -44,7 +44,7 @@ export interface RuntimeUpStatus {
 /** Starts a private runtime in a temporary root directory, below `parent`, and loads the busybox image. */
 export async function startPrivateRuntime(which: RuntimeUnderTest, parent = tmpdir()): Promise<TestRuntime> {
   const rootDir = await mkdtemp(join(parent, 'kcri-e2e-'));
-  // As kcri makes it: pods with users of their own have to come through.
+  // The mode that kcri uses: pods with their own user namespace must be able to enter the directory.
   await chmod(rootDir, 0o755);
   const kcri = (args: readonly string[]): Promise<KcriResult> =>
     runKcriProcess(args, {env: {KCRI_ROOT_DIR: rootDir}});

@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {until} from '../../base/until.js';
 
-/** A terminal, by tmux, with a shell in it. */
+/** A terminal of tmux with a shell. */
 export class TmuxTerminal implements Disposable {
   readonly #server = `kcri-test-${randomBytes(4).toString('hex')}`;
 
@@ -29,12 +29,12 @@ export class TmuxTerminal implements Disposable {
     this.#tmux('resize-window', '-x', String(columns), '-y', String(rows));
   }
 
-  /** What is to be seen. */
+  /** Visible text, without trailing blank lines. */
   get screen(): string {
     return this.#tmux('capture-pane', '-p').trimEnd();
   }
 
-  /** The process of the shell. */
+  /** PID of the shell. */
   get pid(): number {
     return Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
   }
@@ -47,7 +47,7 @@ export class TmuxTerminal implements Disposable {
     );
   }
 
-  /** Empties the screen, so that what comes next can be told from what was there. */
+  /** Clears the screen, so that later output can be distinguished from earlier output. */
   async clear(): Promise<void> {
     this.typeLine('clear; echo cle"are"d');
     await this.waitForScreen(/^cleared$/m);

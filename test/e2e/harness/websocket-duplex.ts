@@ -3,17 +3,17 @@ import {Duplex} from 'node:stream';
 const BINARY = 0x82;
 const MASKED = 0x80;
 
-/** The bytes in a WebSocket's binary messages, for a client; all that `transport` carries from here on. */
+/** The content of a client's WebSocket binary messages as a byte stream. It takes over `transport`. */
 export class WebSocketDuplex extends Duplex {
   readonly #transport: Duplex;
-  #kept: Buffer;
+  #buffered: Buffer;
 
   constructor(transport: Duplex, rest: Buffer) {
     super();
     this.#transport = transport;
-    this.#kept = rest;
+    this.#buffered = rest;
     transport.on('data', (chunk: Buffer) => {
-      this.#kept = Buffer.concat([this.#kept, chunk]);
+      this.#buffered = Buffer.concat([this.#buffered, chunk]);
       this.#messages();
     });
     transport.on('error', () => undefined);
@@ -30,7 +30,7 @@ export class WebSocketDuplex extends Duplex {
     const head = Buffer.alloc(14);
     head.writeUInt16BE(BINARY * 256 + MASKED + 127);
     head.writeBigUInt64BE(BigInt(chunk.length), 2);
-    // The mask is four zeros: it changes nothing.
+    // A mask of four zeros leaves the data unchanged.
     this.#transport.write(Buffer.concat([head, chunk]), () => {
       done();
     });
@@ -47,17 +47,17 @@ export class WebSocketDuplex extends Duplex {
 
   #messages(): void {
     for (;;) {
-      const front = frontOf(this.#kept);
-      if (front === undefined || this.#kept.length < front.start + front.length) return;
-      const payload = this.#kept.subarray(front.start, front.start + front.length);
-      if (this.#kept[0] === BINARY && !this.push(Buffer.from(payload))) this.#transport.pause();
-      this.#kept = this.#kept.subarray(front.start + front.length);
+      const payloadAt = findPayload(this.#buffered);
+      if (payloadAt === undefined || this.#buffered.length < payloadAt.start + payloadAt.length) return;
+      const payload = this.#buffered.subarray(payloadAt.start, payloadAt.start + payloadAt.length);
+      if (this.#buffered[0] === BINARY && !this.push(Buffer.from(payload))) this.#transport.pause();
+      this.#buffered = this.#buffered.subarray(payloadAt.start + payloadAt.length);
     }
   }
 }
 
-/** Where the payload of a server's frame begins, and how long it is. */
-function frontOf(bytes: Buffer): {readonly start: number; readonly length: number} | undefined {
+/** Returns offset and length of the payload of a server's frame; undefined if its header is incomplete. */
+function findPayload(bytes: Buffer): {readonly start: number; readonly length: number} | undefined {
   if (bytes.length < 10) return bytes.length >= 2 && (bytes[1] ?? 0) < 126 ? short(bytes) : undefined;
   const length = bytes.readUInt8(1);
   if (length < 126) return short(bytes);

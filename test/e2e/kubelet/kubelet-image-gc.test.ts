@@ -10,9 +10,9 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 import {mountSmallDisk, type SmallDisk} from '../harness/small-disk.js';
 
 const NODE = 'gc-node';
-/** What the pods' images have on top of busybox. They are four, of 8 MiB each, and are there twice: packed and unpacked. */
+/** Size of each of the four pod images in addition to busybox: 8 MiB in total, stored compressed and unpacked. */
 const OWN_BYTES = 6 * 1024 * 1024;
-/** An image is 6 % of it. */
+/** Size of the disk; one image takes 6 % of it. */
 const DISK_MIB = 128;
 
 const manifest = (name: string, image: string): string =>
@@ -29,7 +29,7 @@ describe.each(runtimes)('image garbage collection on a nearly full disk: $name',
   let daemon: ServingDaemon;
   let configuration: string;
   let rounds = 0;
-  /** Whether the runtime tells which images are pinned; not every containerd does. */
+  /** True if the runtime reports pinned images, which older versions of containerd do not. */
   let pins: boolean;
 
   const configFile = (): string => join(kubelet.podTestbed.runtime.rootDir, 'kubelet.yaml');
@@ -39,7 +39,7 @@ describe.each(runtimes)('image garbage collection on a nearly full disk: $name',
       new RegExp(`(?:"Image garbage collection (?:succeeded|failed)[^]*?){${rounds}}`),
     );
   };
-  /** Has the daemon read these fields and look after its images. */
+  /** Makes the daemon reload these fields and collect images. */
   const collect = async (fields: Readonly<Record<string, number | string>>): Promise<void> => {
     const lines = Object.entries(fields).map(([field, value]) => `${field}: ${value}\n`);
     await writeFile(configFile(), configuration + lines.join(''));
@@ -47,7 +47,7 @@ describe.each(runtimes)('image garbage collection on a nearly full disk: $name',
     await round();
   };
   const images = async () => (await kubelet.podTestbed.runtime.connection.images.listImages()).images;
-  /** The repositories of all images, without where they are. */
+  /** Returns the repositories of all images, without their registry. */
   const left = async (): Promise<readonly string[]> =>
     (await images()).map(({repoTags}) => /([^/]+):[^:]*$/.exec(repoTags[0] ?? '')?.[1] ?? '').toSorted();
   const runs = async (pod: string, image: string): Promise<void> => {

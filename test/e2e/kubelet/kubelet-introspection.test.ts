@@ -29,7 +29,7 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
   let kubelet: KubeletTestbed;
   let daemon: ServingDaemon;
 
-  /** kcri with the root directory alone. */
+  /** Runs kcri with the root directory as its only setting. */
   const kcri = async (...args: readonly string[]): Promise<KcriResult> =>
     await kubelet.podTestbed.runtime.kcri(args, {env: {CONTAINER_RUNTIME_ENDPOINT: undefined}});
   const says = async (args: readonly string[], ...expected: readonly RegExp[]): Promise<KcriResult> => {
@@ -134,7 +134,7 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     expect(described.stdout).not.toContain('Kubelet:');
     expect((await kcri('logs', `${WEB}/main`)).stdout).toBe('hello\n');
     expect((await kcri('exec', `${WEB}/main`, 'cat', '/tmp/file')).stdout).toBe('world\n');
-    // Nobody keeps it now.
+    // No kubelet manages the pod any more.
     expect((await kcri('delete', CRASH)).exitCode).toBe(0);
 
     const {pid} = await kubelet.start();

@@ -32,7 +32,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     return parseScrape({status, headers: Object.fromEntries(headers), body: await response.text()});
   }
 
-  /** The sum of the series with these labels; 0 of none. */
+  /** Returns the sum of the series with these labels; 0 without any. */
   async function value(
     name: string,
     labels: Readonly<Record<string, string>> = {},
@@ -50,7 +50,7 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
   const operations = async (type: string, kind = ''): Promise<number> =>
     await value(`kubelet_runtime_operations_${kind}total`, {operation_type: type});
 
-  /** How many containers are in a state, by the runtime itself. */
+  /** Returns the number of containers in a state, as reported by the runtime. */
   async function inRuntime(state: string): Promise<number> {
     const {containers} = await kubelet.podTestbed.runtime.connection.runtime.listContainers();
     return containers.filter((container) => container.state === state).length;

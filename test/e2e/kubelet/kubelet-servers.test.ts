@@ -33,7 +33,7 @@ const POLICY = policyFile(
   clusterRoleBinding('scrapers', '{kind: User, name: bob}', 'metrics'),
 );
 
-/** Says three lines, and goes on until a file is there. */
+/** Prints three lines and runs until a file exists. */
 const SAYS =
   'echo one; sleep 0.2; echo two >&2; sleep 0.2; echo three; until [ -e /go ]; do sleep 0.05; done; echo last';
 
@@ -246,7 +246,7 @@ describe.each(newestRuntime)("the kubelet's servers: $name", (which) => {
     daemon.kcri.kill('SIGTERM');
     expect((await daemon.kcri.exited).exitCode).toBe(0);
     await until(() => isOver);
-    // Cut off: nobody takes it for the whole log.
+    // The response is truncated, so that no client takes it for the complete log.
     expect(said).not.toMatch(/\r\n0\r\n\r\n$/);
   });
 

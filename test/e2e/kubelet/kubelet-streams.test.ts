@@ -19,7 +19,7 @@ const alice = createClientCertificate('alice');
 const [WEB, ECHO, NOBODY] = [8080, 9001, 9999];
 const MIB = 1024 * 1024;
 
-/** A web server with a small and a large page, and one that gives back what it gets. */
+/** A web server with a small and a large page, and an echo server. */
 const SERVERS = [
   `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=50 2>/dev/null; httpd -p ${WEB} -h /www`,
   `nc -ll -p ${ECHO} -e cat </dev/null >/dev/null 2>&1 &`,
@@ -29,8 +29,8 @@ const SERVERS = [
 interface Session {
   readonly client: SpdyClient;
   readonly stream: (type: string) => ClientStream;
-  /** The exit code, or what the status says instead. */
-  readonly verdict: () => Promise<unknown>;
+  /** Returns the exit code, or the status if it contains none. */
+  readonly result: () => Promise<unknown>;
 }
 
 describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
@@ -49,7 +49,7 @@ describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
     ]);
     return `${daemon.urls.main}${path}?${params.toString()}`;
   };
-  /** An exec with the streams that are asked for. */
+  /** Opens an exec session with these streams. */
   const exec = async (
     types: readonly ('stdin' | 'stdout' | 'stderr' | 'resize')[],
     ...command: readonly string[]
@@ -72,7 +72,7 @@ describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
     });
     const streams = new Map(['error', ...types].map((streamtype) => [streamtype, client.open({streamtype})]));
     const stream = (type: string): ClientStream => streams.get(type) ?? never(type);
-    return {client, stream, verdict: async () => exitCode(await stream('error').readAll())};
+    return {client, stream, result: async () => exitCode(await stream('error').readAll())};
   };
   const forward = async (): Promise<SpdyClient> => {
     const client = await SpdyClient.open(
@@ -102,13 +102,8 @@ describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
 
   describe('exec', () => {
     test('returns output, errors and the exit code', async () => {
-      const {stream, verdict} = await exec(
-        ['stdout', 'stderr'],
-        'sh',
-        '-c',
-        'echo out; echo bad >&2; exit 7',
-      );
-      expect(await Promise.all([stream('stdout').readAll(), stream('stderr').readAll(), verdict()])).toEqual([
+      const {stream, result} = await exec(['stdout', 'stderr'], 'sh', '-c', 'echo out; echo bad >&2; exit 7');
+      expect(await Promise.all([stream('stdout').readAll(), stream('stderr').readAll(), result()])).toEqual([
         'out\n',
         'bad\n',
         7,
@@ -116,24 +111,24 @@ describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
     });
 
     test("closes a command's input at its end", async () => {
-      const {stream, verdict} = await exec(['stdin', 'stdout'], 'sh', '-c', 'cat; echo end');
+      const {stream, result} = await exec(['stdin', 'stdout'], 'sh', '-c', 'cat; echo end');
       stream('stdin').send('in');
       stream('stdin').end();
       expect(await stream('stdout').readAll()).toBe('inend\n');
-      expect(await verdict()).toBe(0);
+      expect(await result()).toBe(0);
     });
 
     test('sets the size of the terminal', async () => {
-      const {stream, verdict} = await exec(['stdin', 'stdout', 'resize'], 'sh');
+      const {stream, result} = await exec(['stdin', 'stdout', 'resize'], 'sh');
       stream('resize').send('{"Width":93,"Height":27}');
       await stream('stdout').waitUntil(({text}) => text.includes('#'));
       stream('stdin').send('until stty size | grep "27 93"; do sleep 0.05; done; exit 3\n');
       expect(await stream('stdout').readAll()).toMatch(/27 93/);
-      expect(await verdict()).toBe(3);
+      expect(await result()).toBe(3);
     });
 
     test('returns every byte of the input', async () => {
-      const {stream, verdict} = await exec(['stdin', 'stdout'], 'sh', '-c', 'md5sum; true');
+      const {stream, result} = await exec(['stdin', 'stdout'], 'sh', '-c', 'md5sum; true');
       const piece = Buffer.alloc(MIB, 'some bytes of input ');
       for (let count = 0; count < 20; count++) stream('stdin').send(piece);
       stream('stdin').end();
@@ -141,22 +136,22 @@ describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
       const hash = createHash('md5');
       for (let count = 0; count < 20; count++) hash.update(piece);
       expect(await stream('stdout').readAll()).toBe(`${hash.digest('hex')}  -\n`);
-      expect(await verdict()).toBe(0);
+      expect(await result()).toBe(0);
     });
 
     test('waits for a slow reader and buffers little', async () => {
       const dd = 'dd if=/dev/zero bs=1M count=121';
-      const {client, stream, verdict} = await exec(['stdout', 'stderr'], 'sh', '-c', dd);
+      const {client, stream, result} = await exec(['stdout', 'stderr'], 'sh', '-c', dd);
       await stream('stdout').waitUntil(({length}) => length > 0);
       client.socket.pause();
       const before = residentBytes(daemon.pid);
-      await standstill(() => writtenBy(dd));
+      await waitUntilStable(() => writtenBy(dd));
       expect(writtenBy(dd)).toBeLessThan(60 * MIB);
       expect(residentBytes(daemon.pid) - before).toBeLessThan(40 * MIB);
       client.socket.resume();
       await stream('stdout').waitUntil(({isEnded}) => isEnded);
       expect(stream('stdout').length).toBe(121 * MIB);
-      expect(await verdict()).toBe(0);
+      expect(await result()).toBe(0);
     });
 
     test('ends when the client disconnects, and leaves no open connections', async () => {
@@ -174,9 +169,9 @@ describe.each(newestRuntime)("the kubelet's streams: $name", (which) => {
 
     test('closes the connection when the command has exited and the client has not', async () => {
       const before = openFiles();
-      const {client, stream, verdict} = await exec(['stdout'], 'true');
+      const {client, stream, result} = await exec(['stdout'], 'true');
       client.socket.removeAllListeners('end');
-      expect(await verdict()).toBe(0);
+      expect(await result()).toBe(0);
       expect(stream('stdout').isEnded).toBe(true);
       await until(() => openFiles() <= before);
     });
@@ -317,7 +312,7 @@ function residentBytes(pid: number): number {
   return Number(/VmRSS:\s*(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
 }
 
-/** How much the processes of that command line have written. */
+/** Returns the number of bytes that the processes with that command line have written. */
 function writtenBy(command: string): number {
   const pids = listProcessesWithArgument(command).map((line) => Number(line.split(' ', 1)[0]));
   return Math.max(
@@ -326,8 +321,8 @@ function writtenBy(command: string): number {
   );
 }
 
-/** Waits until a number stays what it is for a while. */
-async function standstill(read: () => number): Promise<void> {
+/** Waits until a number no longer changes. */
+async function waitUntilStable(read: () => number): Promise<void> {
   let [last, same] = [-1, 0];
   while (same < 5) {
     const now = read();

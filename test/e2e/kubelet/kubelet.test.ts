@@ -24,26 +24,26 @@ spec:
 `;
 
 describe.each(runtimes)('kcri kubelet: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   let foreign: RunningPod;
   let directory: string;
   let daemon: KcriProcess;
 
   const start = async (): Promise<KcriProcess> => {
-    const config = join(ground.runtime.rootDir, 'kubelet.yaml');
+    const config = join(testbed.runtime.rootDir, 'kubelet.yaml');
     await writeFile(
       config,
-      `${kubeletConfigFor(ground, directory)}enableServer: false\nhealthzPort: 0\nreadOnlyPort: 0\n`,
+      `${kubeletConfigFor(testbed, directory)}enableServer: false\nhealthzPort: 0\nreadOnlyPort: 0\n`,
     );
     const flags = ['--config', config, '--hostname-override', NODE, '--v=2', '--no-admission'];
-    const started = ground.runtime.start(['kubelet', ...flags]);
+    const started = testbed.runtime.start(['kubelet', ...flags]);
     await started.waitForOutput(/ sync-loop\.ts:\d+\] "Starting kubelet main sync loop"/);
     return started;
   };
 
-  /** The container of the newest pod that runs. */
+  /** Returns the running container of the newest pod of that name. */
   const running = async (name = NAME): Promise<{id: string; uid: string; attempt: number} | undefined> => {
-    const pod = await ground.find(name);
+    const pod = await testbed.find(name);
     const found = pod?.containers.find(({state}) => state === 'CONTAINER_RUNNING');
     if (pod === undefined || found === undefined) return undefined;
     return {id: found.id, uid: pod.uid, attempt: found.metadata?.attempt ?? 0};
@@ -53,22 +53,22 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     return (await running(name)) ?? {id: '', uid: '', attempt: -1};
   };
 
-  /** What is left of a pod, but for the daemon's own lock. */
+  /** Returns everything that is left of a pod, except the daemon's own lock. */
   const leftovers = async (uid: string): Promise<readonly string[]> =>
-    (await ground.listLeftovers(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
+    (await testbed.listLeftovers(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
 
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
-    foreign = await runPod(ground.runtime.connection, {name: 'kubelet-foreign'});
-    directory = join(ground.runtime.rootDir, 'manifests');
+    testbed = await startPodTestbed(which);
+    foreign = await runPod(testbed.runtime.connection, {name: 'kubelet-foreign'});
+    directory = join(testbed.runtime.rootDir, 'manifests');
     await mkdir(directory);
     daemon = await start();
   });
   afterAll(async () => {
     daemon.kill('SIGKILL');
     await daemon.exited;
-    await ground.delete(NAME);
-    await ground[Symbol.asyncDispose]();
+    await testbed.delete(NAME);
+    await testbed[Symbol.asyncDispose]();
   });
 
   test('runs the pod of an added manifest, and reports an invalid one with its line', async () => {
@@ -76,27 +76,27 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
     await runs();
     await daemon.waitForOutput(/bad\.yaml:3:18/);
-    expect(await readFile(join(ground.runtime.rootDir, 'kubelet.json'), 'utf8')).toContain(
-      `"endpoint": "${ground.runtime.endpoint}"`,
+    expect(await readFile(join(testbed.runtime.rootDir, 'kubelet.json'), 'utf8')).toContain(
+      `"endpoint": "${testbed.runtime.endpoint}"`,
     );
   });
 
   test('restarts a killed container', async () => {
     const {id, uid} = await runs();
-    const {containers} = await ground.pod(NAME);
-    process.kill(await ground.pidOf(containers[0]?.id as never), 'SIGKILL');
+    const {containers} = await testbed.pod(NAME);
+    process.kill(await testbed.pidOf(containers[0]?.id as never), 'SIGKILL');
     await until(async () => ((await running())?.id ?? id) !== id);
     expect(await running()).toMatchObject({uid, attempt: 1});
   });
 
   test('keeps its pods from being changed by other kcri commands', async () => {
-    const deleted = await ground.delete(NAME);
+    const deleted = await testbed.delete(NAME);
     expect(deleted.exitCode).toBe(1);
     expect(deleted.stderr).toMatch(
       /pod "default\/kubelet-web-kubelet-node": kcri kubelet \(PID \d+\) manages it/,
     );
     expect(deleted.stderr).toContain(`change or remove its manifest "${join(directory, 'web.yaml')}"`);
-    const synced = await ground.sync(manifest(NAME, 'of sync'));
+    const synced = await testbed.sync(manifest(NAME, 'of sync'));
     expect(synced.exitCode).toBe(1);
     expect(synced.stderr).toMatch(/kcri kubelet \(PID \d+\) manages it/);
     expect(await running()).toMatchObject({attempt: 1});
@@ -123,7 +123,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     await until(async () => (await leftovers(before.uid)).length === 0);
 
     const name = `kubelet-taken-${NODE}`;
-    expect((await ground.sync(manifest(name, 'of sync'))).exitCode).toBe(0);
+    expect((await testbed.sync(manifest(name, 'of sync'))).exitCode).toBe(0);
     const taken = await runs(name);
     await writeFile(join(directory, 'taken.yaml'), manifest('kubelet-taken', 'of the kubelet'));
     await daemon.waitForOutput(
@@ -131,28 +131,28 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     );
     expect(await running(name)).toEqual(taken);
     await rm(join(directory, 'taken.yaml'));
-    expect((await ground.delete(name)).exitCode).toBe(0);
+    expect((await testbed.delete(name)).exitCode).toBe(0);
   });
 
   test('continues the restart count of a pod whose manifest is restored soon', async () => {
     const {uid} = await runs();
     const text = await readFile(join(directory, 'web.yaml'), 'utf8');
     await rm(join(directory, 'web.yaml'));
-    const record = join(ground.runtime.rootDir, 'records', `${uid}.json`);
+    const record = join(testbed.runtime.rootDir, 'records', `${uid}.json`);
     await until(async () => (await readFile(record, 'utf8')).includes('"removedAt"'));
-    expect((await ground.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
+    expect((await testbed.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
     await writeFile(join(directory, 'web.yaml'), text);
-    // Whether its dead container is there still depends on when its death was seen, in a kubelet too.
+    // As with a kubelet, the dead container may or may not be removed yet, depending on when its exit was observed.
     expect(await runs()).toMatchObject({uid});
-    expect((await ground.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
+    expect((await testbed.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
   });
 
   test('terminates the pod of a removed manifest, and changes no other pods', async () => {
     const {uid} = await runs();
     await rm(join(directory, 'web.yaml'));
-    await until(async () => (await ground.find(NAME)) === undefined);
+    await until(async () => (await testbed.find(NAME)) === undefined);
     await until(async () => (await leftovers(uid)).length === 0);
-    expect((await ground.statusOf(foreign.containerId)).state).toBe('CONTAINER_RUNNING');
+    expect((await testbed.statusOf(foreign.containerId)).state).toBe('CONTAINER_RUNNING');
     daemon.kill('SIGTERM');
     const {stderr} = await daemon.exited;
     expect(stderr.match(/bad\.yaml/g)).not.toBeNull();

@@ -8,24 +8,24 @@ import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const LINES = 4000;
-/** Some 10 s of lines of 80 bytes, with which a limit of 20 KiB is passed again and again. */
+/** Prints lines of 80 bytes for about 10 s, which exceed a limit of 20 KiB repeatedly. */
 const CHATTER = `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "line $i ${'x'.repeat(65)}"; [ $((i % 100)) != 0 ] || usleep 240000; done; sleep 3600`;
 
 describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   let place: string;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
     place = await mkdtemp(join(tmpdir(), 'kcri-rotation-'));
   });
   afterAll(async () => {
-    await ground[Symbol.asyncDispose]();
+    await testbed[Symbol.asyncDispose]();
     await rm(place, {recursive: true});
   });
 
   test('loses no lines of a container with much output, and compresses older files', async () => {
     const manifests = join(place, 'manifests');
-    const podLogsDir = ground.logsDir;
+    const podLogsDir = testbed.logsDir;
     await mkdir(manifests);
     const config = {
       apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -35,8 +35,8 @@ describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
       containerLogMaxSize: '20Ki',
       containerLogMaxFiles: 10,
       containerLogMonitorInterval: '3s',
-      containerRuntimeEndpoint: ground.runtime.endpoint,
-      cgroupRoot: ground.cgroupRoot,
+      containerRuntimeEndpoint: testbed.runtime.endpoint,
+      cgroupRoot: testbed.cgroupRoot,
       enableServer: false,
       readOnlyPort: 0,
       healthzPort: 0,
@@ -48,7 +48,7 @@ describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
       containers: [aContainer('main', {command: shellCommand(CHATTER)})],
     });
     await writeFile(join(manifests, 'chatty.json'), pod);
-    const kubelet = ground.runtime.start([
+    const kubelet = testbed.runtime.start([
       'kubelet',
       '--config',
       join(place, 'kubelet.json'),
@@ -59,7 +59,7 @@ describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
     ]);
     try {
       const logs = async (): Promise<readonly string[]> =>
-        (await ground.runtime.kcri(['logs', 'chatty-n1/main'])).stdout.trimEnd().split('\n');
+        (await testbed.runtime.kcri(['logs', 'chatty-n1/main'])).stdout.trimEnd().split('\n');
       const end = Date.now() + 60_000;
       let lines = await logs();
       while (!lines.at(-1)?.startsWith(`line ${LINES} `) && Date.now() < end) {
@@ -81,7 +81,7 @@ describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
     } finally {
       kubelet.kill('SIGTERM');
       await kubelet.exited;
-      await ground.delete('chatty-n1');
+      await testbed.delete('chatty-n1');
     }
   });
 });

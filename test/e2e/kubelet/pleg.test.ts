@@ -11,7 +11,7 @@ import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
-const uid = podUid('uid-of-pleg-told');
+const uid = podUid('uid-of-pleg-managed');
 
 describe.each(runtimes)('the PLEG: $name', (which) => {
   const hasEvents = !which.name.startsWith('containerd 1.6');
@@ -20,7 +20,7 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
 
   beforeAll(async () => {
     runtime = await startPrivateRuntime(which);
-    pod = await runPod(runtime.connection, {name: 'pleg-told', labels: {'io.kubernetes.pod.uid': uid}});
+    pod = await runPod(runtime.connection, {name: 'pleg-managed', labels: {'io.kubernetes.pod.uid': uid}});
     await runPod(runtime.connection, {name: 'pleg-foreign'});
   });
   afterAll(async () => {
@@ -31,7 +31,7 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
     const events = new AsyncQueue<PodLifecycleEvent>(1000);
     const notices: PlegNotice[] = [];
     const stop = new AbortController();
-    // Where there are events no time passes by itself: what is told then no relist has found.
+    // With runtime events the clock stands still, so that no relist finds the changes.
     const manual = hasEvents ? new FakeClock() : undefined;
     const pleg = new EventedPleg({
       runtime: runtime.connection.runtime,
@@ -51,7 +51,7 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
         .runningPods()
         .map(({name}) => name)
         .toSorted(),
-    ).toEqual(['pleg-foreign', 'pleg-told']);
+    ).toEqual(['pleg-foreign', 'pleg-managed']);
 
     await until(async () => {
       await manual?.advance(1000);

@@ -36,7 +36,7 @@ test.for([
   const {stdout, stderr} = await runKcriProcess(['--version'], {
     env: {[name]: value.replace('PLANTED', planted)},
   });
-  // The engine reports an option that it does not know, and does not start the program.
+  // The engine rejects an unknown option and does not start the program.
   expect(stdout + stderr).toMatch(/^kcri version v\d|invalid JSC environment variable/);
   expect(stdout + stderr).not.toContain('functionOverrides SYNTAX ERROR');
   expect(await readdir(folder)).toEqual(['planted.js']);
@@ -112,7 +112,7 @@ test('runs under sudo, as root and as another user', async () => {
   await expect(sudo('-u', 'nobody', endpoint, program, 'ps')).rejects.toThrow(/permission denied[^]*hint: /i);
 });
 
-/** Makes a root of a folder, with the executable and the libraries that it is linked to. */
+/** Makes a directory usable as a root directory, with the executable and the libraries that it is linked to. */
 async function asRoot(root: string): Promise<void> {
   await mkdir(join(root, 'proc'));
   await copyFile(KCRI_FILE, join(root, 'kcri'));

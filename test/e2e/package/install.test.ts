@@ -10,19 +10,19 @@ import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
 
 const run = promisify(execFile);
 const TARGET = `linux-${process.arch}`;
-/** The other processor that there are executables for: its names in ours, in Debian and in QEMU. */
+/** The other architecture with an executable: its names in kcri, in Debian and in QEMU. */
 const OTHER =
   process.arch === 'arm64'
     ? {target: 'linux-x64', debian: 'amd64', qemu: 'x86_64'}
     : {target: 'linux-arm64', debian: 'arm64', qemu: 'aarch64'};
 
-/** As a shell of somebody who has just logged in on a bare machine, and without HOME. */
+/** Environment of a login shell on a minimal machine, without HOME. */
 const BARE = {env: {PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'}};
-/** With a /proc, as every node has and Bun needs; nothing stays mounted. */
+/** Runs a command in a root directory with /proc, which Bun needs; nothing stays mounted. */
 const IN_ROOT = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"';
 const NOBODY = {uid: 65534, gid: 65534};
 
-/** What is published, made from this checkout, and the folder that all is tried in. */
+/** The release built from this checkout, and the directory in which it is tested. */
 let folder: string;
 const released = (name: string) => join(folder, 'release', name);
 const manifest = async () =>
@@ -64,7 +64,7 @@ test('the checksums are correct and complete', async () => {
   expect(stdout.trim().split('\n').sort()).toEqual(names.map((name) => `kcri-${version}${name}: OK`).sort());
 });
 
-/** A root of some Debian packages of its own, with an archive unpacked into its /usr/local. */
+/** Creates a root directory of some Debian packages, with an archive unpacked into its /usr/local. */
 async function unpackedRoot(
   name: string,
   {packages, archive, tar}: {packages: string[]; archive: string; tar: string[]},

@@ -12,7 +12,7 @@ import {newestRuntime} from '../harness/runtimes-under-test.js';
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Somebody else's project with the packed kcri installed, and what kcri depends on. */
+/** Creates a project in which the packed kcri and its dependencies are installed. */
 async function makeConsumer(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'kcri-consumer-'));
   const modules = join(dir, 'node_modules');
@@ -40,23 +40,23 @@ beforeAll(async () => {
 afterAll(() => rm(consumer, {recursive: true}));
 
 describe.each(newestRuntime)('the client as a library: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   test('examples/list-pods.mjs lists the pods, in this checkout and with the installed package', async () => {
-    const {endpoint} = ground.runtime;
-    expect(await ground.sync(aManifest('listed'))).toMatchObject({exitCode: 0});
-    const {sandboxes} = await ground.pod('listed');
+    const {endpoint} = testbed.runtime;
+    expect(await testbed.sync(aManifest('listed'))).toMatchObject({exitCode: 0});
+    const {sandboxes} = await testbed.pod('listed');
     const example = await readFile(join(ROOT, 'examples/list-pods.mjs'));
     await writeFile(join(consumer, 'list-pods.mjs'), example);
     for (const file of [join(ROOT, 'examples/list-pods.mjs'), join(consumer, 'list-pods.mjs')])
       expect((await run(process.execPath, [file, endpoint])).stdout).toMatch(
         new RegExp(`^containerd \\S+\n${sandboxes[0]!.id.slice(0, 13)}  default/listed\n$`),
       );
-    expect(await ground.delete('listed')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('listed')).toMatchObject({exitCode: 0});
   });
 });
 
@@ -80,7 +80,7 @@ test('the installed package has a command', async () => {
   expect(stdout).toMatch(/^kcri version v\d/);
 });
 
-/** What does not compile must not, so that the types are known to be there. */
+/** The lines with @ts-expect-error must not compile, which proves that the types are installed. */
 const TYPED = `import {connect, isNotFound, type ContainerId, type ListContainersResponse} from 'kcri';
 const {runtime} = connect('unix:///run/containerd/containerd.sock', {timeoutMs: 1000});
 export const list: ListContainersResponse = await runtime.listContainers({filter: {podSandboxId: undefined}});

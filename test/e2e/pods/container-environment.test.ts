@@ -13,18 +13,18 @@ import {syncReadyPod} from '../harness/sync-ready-pod.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 describe.each(runtimes)('the environment of a container: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   const running = (name: string, manifest: string, args?: readonly string[]): Promise<RunningPodState> =>
-    syncReadyPod(ground, name, manifest, args);
+    syncReadyPod(testbed, name, manifest, args);
 
   const main = async (pod: RunningPodState, ...command: readonly string[]): Promise<string> => {
     const container = pod.containers.find(({metadata}) => metadata?.name === 'main');
-    return await ground.exec(container!.id, ...command);
+    return await testbed.exec(container!.id, ...command);
   };
 
   test('emptyDir volumes are shared and writable by all, and in-memory ones are a tmpfs with their size', async () => {
@@ -125,12 +125,12 @@ describe.each(runtimes)('the environment of a container: $name', (which) => {
     );
     const cgroupOf = (name: string): string => {
       const {id} = pod.containers.find(({metadata}) => metadata?.name === name)!;
-      return `${ground.cgroupRoot}/kubepods/burstable/pod${pod.uid}/${id}`;
+      return `${testbed.cgroupRoot}/kubepods/burstable/pod${pod.uid}/${id}`;
     };
     const limited = cgroupOf('main');
     expect(readCgroupValue(limited, 'memory.limit_in_bytes', 'memory.max')).toBe(String(128 * 1024 * 1024));
     expect(readCgroupValue(limited, 'cpu.cfs_quota_us', 'cpu.max')).toMatch(/^50000( 100000)?$/);
-    // The second version has weights, by a formula of the runtime's.
+    // With cgroup v2 the runtime converts shares to weights.
     expect([undefined, '256']).toContain(readCgroupValue(limited, 'cpu.shares'));
     expect([undefined, '2']).toContain(readCgroupValue(cgroupOf('free'), 'cpu.shares'));
     const oomScore = 1000 - Math.floor((1000 * 64 * 1024 * 1024) / totalmem());
@@ -143,14 +143,14 @@ describe.each(runtimes)('the environment of a container: $name', (which) => {
   ])('%s is in the cgroup of its QoS class', async (_, resources, folder, oomScore) => {
     const name = folder === '' ? 'guaranteed' : 'besteffort';
     const pod = await running(name, aManifest(name, {containers: [aContainer('main', {resources})]}));
-    const cgroup = `${ground.cgroupRoot}/kubepods/${folder}pod${pod.uid}/${pod.containers[0]!.id}`;
+    const cgroup = `${testbed.cgroupRoot}/kubepods/${folder}pod${pod.uid}/${pod.containers[0]!.id}`;
     expect(listCgroupsAt(cgroup)).not.toEqual([]);
-    // Where the capability is missing, nobody can have less than containerd itself.
+    // Without CAP_SYS_RESOURCE, the score cannot be lower than containerd's.
     if (oomScore !== undefined) expect(await main(pod, 'cat', '/proc/1/oom_score_adj')).toBe(oomScore);
   });
 
   test('deleting a pod removes its cgroup even if the runtime left a process in it', async () => {
-    const cgroupRoot = `${ground.cgroupRoot}/leftover`;
+    const cgroupRoot = `${testbed.cgroupRoot}/leftover`;
     const pod = await running('leftover', aManifest('leftover'), ['--cgroup-root', cgroupRoot]);
     const [cgroup] = listCgroupsAt(`${cgroupRoot}/kubepods/besteffort/pod${pod.uid}`);
     const stuck = spawn('sleep', ['3600']);
@@ -158,7 +158,7 @@ describe.each(runtimes)('the environment of a container: $name', (which) => {
     await once(stuck, 'spawn');
     await writeFile(`${cgroup}/cgroup.procs`, String(stuck.pid));
 
-    expect(await ground.delete('leftover')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('leftover')).toMatchObject({exitCode: 0});
 
     await expect.poll(() => stuck.signalCode).toBe('SIGKILL');
     expect(listCgroupsAt(cgroupRoot)).toEqual([]);
@@ -178,7 +178,7 @@ describe.each(runtimes)('the environment of a container: $name', (which) => {
       ['--node-ip', '192.0.2.2', '--cluster-dns', '192.0.2.53', '--cluster-domain', 'cluster.test'],
     );
     const {id} = pod.sandboxes[0]!;
-    const {status} = await ground.runtime.connection.runtime.podSandboxStatus({podSandboxId: id});
+    const {status} = await testbed.runtime.connection.runtime.podSandboxStatus({podSandboxId: id});
     const {ip} = status!.network!;
     expect(await main(pod, 'hostname')).toBe('facts');
     expect(await main(pod, 'cat', '/etc/hosts')).toMatch(
@@ -189,8 +189,8 @@ describe.each(runtimes)('the environment of a container: $name', (which) => {
       /^search default.svc.cluster.test svc.cluster.test cluster.test.*\nnameserver 192.0.2.53\noptions ndots:5$/,
     );
     await main(pod, 'sh', '-c', 'echo last words > /dev/termination-log');
-    const path = join(ground.runtime.rootDir, 'pods', pod.uid, 'containers/main');
-    const mount = (await ground.statusOf(pod.containers[0]!.id)).mounts.find(
+    const path = join(testbed.runtime.rootDir, 'pods', pod.uid, 'containers/main');
+    const mount = (await testbed.statusOf(pod.containers[0]!.id)).mounts.find(
       ({containerPath}) => containerPath === '/dev/termination-log',
     );
     expect(mount?.hostPath.startsWith(`${path}/`)).toBe(true);

@@ -17,24 +17,24 @@ interface Plan {
 }
 
 describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
-  /** Syncs a pod, which is deleted when the test ends, and must leave nothing. */
+  /** Syncs a pod. Deletes it at the end of the test and expects that nothing is left. */
   async function synced(name: string, manifest: string, args: readonly string[] = []): Promise<void> {
-    await ground.sync(manifest, args);
-    const {uid} = await ground.pod(name);
+    await testbed.sync(manifest, args);
+    const {uid} = await testbed.pod(name);
     onTestFinished(async () => {
-      await ground.delete(name);
-      expect(await ground.listLeftovers(uid)).toEqual([]);
+      await testbed.delete(name);
+      expect(await testbed.listLeftovers(uid)).toEqual([]);
     });
   }
 
   const shown = async (...args: readonly string[]): Promise<string> => {
-    const {stdout, stderr, exitCode} = await ground.runtime.kcri(args);
+    const {stdout, stderr, exitCode} = await testbed.runtime.kcri(args);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     return stdout;
   };
@@ -46,11 +46,11 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
       '-o',
       'json',
       '--pod-logs-dir',
-      ground.logsDir,
+      testbed.logsDir,
       '--cgroup-root',
-      ground.cgroupRoot,
+      testbed.cgroupRoot,
     ];
-    const {stdout, stderr} = await ground.runtime.kcri(args, {input: manifest});
+    const {stdout, stderr} = await testbed.runtime.kcri(args, {input: manifest});
     expect(stderr).toBe('');
     return (JSON.parse(stdout) as readonly Plan[])[0]!;
   }
@@ -66,7 +66,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     const {status} = JSON.parse(await shown('get', 'pods', 'show-runs', '-o', 'json')) as {
       status: {podIP: string; containerStatuses: readonly {containerID: string; imageID: string}[]};
     };
-    const {containers} = await ground.pod('show-runs');
+    const {containers} = await testbed.pod('show-runs');
     const main = containers.find(({metadata}) => metadata?.name === 'main');
     expect(status.containerStatuses[0]!.containerID).toBe(`containerd://${main!.id}`);
     const text = await shown('describe', 'show-runs');

@@ -6,22 +6,22 @@ import {callsByPod, type CanonicalLine} from '../../golden/canonical/canonical-c
 import {GOLDEN_CASES, readGoldenCase} from '../../golden/golden-cases.js';
 import {parityOf, type Parity} from '../../golden/parity.js';
 import {compareContainerFacts, listRunningContainers} from '../harness/container-facts.js';
-import {GoldenPlay, type GoldenTestbed} from '../harness/golden-play.js';
+import {GoldenPlay, type GoldenNode} from '../harness/golden-play.js';
 import {shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 /*
- * Every recorded case is played here but those of which test/golden/parity.ts says that they need a kubelet that runs
- * on, and why. A new case is played without being named here.
+ * Plays every recorded case, except those that need a running kubelet according to test/golden/parity.ts. New cases are
+ * included automatically.
  */
 
-// Most of the time a case waits: for a back-off, a grace period, the runtime.
+// A case mostly waits: for a back-off, a grace period or the runtime.
 vi.setConfig({maxConcurrency: 10});
 
-/** What containers show beyond how they were made (see golden-inside.ts), by case. */
-const SHOWN: Readonly<Record<string, (look: Look) => Promise<void>>> = {
+/** Additional checks inside the containers of a case, besides those of container-facts.ts. */
+const EXTRA_CHECKS: Readonly<Record<string, (running: RunningCase) => Promise<void>>> = {
   'host-port': async () => {
     const answer = await fetch('http://127.0.0.1:38080/etc/passwd');
     expect(await answer.text()).toContain('root:x:0:0');
@@ -73,23 +73,26 @@ const SHOWN: Readonly<Record<string, (look: Look) => Promise<void>>> = {
   },
 };
 
-/** A case whose pod stands. */
-interface Look {
-  /** What a shell script says in the running container of that name. */
+/** A case whose pod is running. */
+interface RunningCase {
+  /** Returns the output of a shell script in the running container of that name. */
   readonly run: (container: string, script: string) => Promise<string>;
 }
 
-/** What only one case can have at a time, on one runtime or on the machine; undefined when it needs nothing alone. */
-function soleNeed(name: string, runtime: string): string | undefined {
+/**
+ * Returns the resource that only one case can use at a time, on one runtime or on the machine; undefined if the case
+ * needs none.
+ */
+function exclusiveResource(name: string, runtime: string): string | undefined {
   if (name === 'host-port') return "the machine's port 38080";
   if (name === 'minimal' || name === 'multi-pod') return `the pod minimal on ${runtime}`;
-  // Together they ask for more than the two CPUs of the recordings' node.
+  // Together these cases request more than the two CPUs of the recorded node.
   return readGoldenCase(name).manifest.includes('cpu: ') ? `CPUs on ${runtime}` : undefined;
 }
 
 /**
- * What the kernel of the machine decides and no flag can say: sizes of huge pages, accounting of swap, masked
- * throttle files, the second version of cgroups. test/golden/cri-configs.test.ts compares these with injected facts.
+ * Fields that depend on the machine's kernel and cannot be set with flags: huge page sizes, swap accounting, masked
+ * throttle files and the cgroup version. test/golden/cri-configs.test.ts compares these with injected facts.
  */
 const KERNEL_FACTS: ReadonlySet<string> = new Set([
   'hugepage_limits',
@@ -97,10 +100,10 @@ const KERNEL_FACTS: ReadonlySet<string> = new Set([
   'unified',
 ]);
 
-/** The manifests name it, and a container's hash depends on its image's name. */
+/** Port of the registry in the manifests; the hash of a container depends on its image name. */
 const REGISTRY_PORT = 15_397;
 
-/** The exit code of a sync that SIGINT ends. */
+/** Exit code of a sync interrupted by SIGINT. */
 const INTERRUPTED = 130;
 
 const START_OF_ONE_CONTAINER: readonly string[] = ['RunPodSandbox', 'CreateContainer', 'StartContainer'];
@@ -117,7 +120,7 @@ function comparable(lines: readonly CanonicalLine[]): unknown {
   );
 }
 
-/** The containers that ran when the case was recorded, and how the others ended. */
+/** Returns the recorded container statuses of a case. */
 function recordedStates(name: string): readonly ContainerStatus[] {
   return readGoldenCase(name).pods.flatMap(({status}) => {
     const {initContainerStatuses = [], containerStatuses = []} = status as PodStatus;
@@ -125,7 +128,7 @@ function recordedStates(name: string): readonly ContainerStatus[] {
   });
 }
 
-/** Those that take longest first, since they mostly wait. */
+/** Sorts cases by duration, longest first, since they mostly wait. */
 function byDuration(names: readonly string[]): readonly string[] {
   const seconds = (name: string): number => {
     const {settleSeconds, manifest} = readGoldenCase(name);
@@ -138,85 +141,87 @@ function byDuration(names: readonly string[]): readonly string[] {
 const casesOf = (...kinds: readonly Parity['kind'][]): readonly string[] =>
   GOLDEN_CASES.filter((name) => kinds.includes(parityOf(name, 'foreground').kind));
 
-/** Cases in which the runtime decides: not every one can do what was asked of that of the recordings, and conversely. */
+/** Cases that depend on the features of the runtime, which differ from those of the recorded one. */
 const BY_RUNTIME = ['image-volume', 'sec-userns'];
-/** Cases that probe or have a deadline: what they do depends on time, which only a runtime of the tests keeps to. */
+/** Cases with probes or a deadline. Their calls depend on time, so they are only played on the fake runtime. */
 const BY_TIME = [
   ...['active-deadline', 'kubelet-restart', 'liveness-exec', 'readiness-http', 'sidecar', 'startup-probe'],
 ];
 const ELSEWHERE = [...BY_RUNTIME, ...BY_TIME];
 const PLAYED = byDuration(casesOf('equal').filter((name) => !ELSEWHERE.includes(name)));
 const REFUSED = casesOf('rejected', 'explained');
-/** What a kubelet without an API server doesn't run. */
+/** Cases that a kubelet without an API server does not run. */
 const RUN = casesOf('runs');
-const TOLD = casesOf('reported');
+const REPORTED = casesOf('reported');
 
 test('every recorded case is played here, except those that need a running kubelet', () => {
-  const here = [...PLAYED, ...ELSEWHERE, ...REFUSED, ...RUN, ...TOLD];
+  const here = [...PLAYED, ...ELSEWHERE, ...REFUSED, ...RUN, ...REPORTED];
   expect([...here, ...casesOf('missing')].toSorted()).toEqual(GOLDEN_CASES);
 });
 
 let registry: ImageRegistry;
 beforeAll(async () => {
   registry = await startImageRegistry(undefined, REGISTRY_PORT);
-  // An image of another content: one that has been pulled counts as pulled under all its names.
+  // Images with different content, since a pulled image counts as pulled under all its names.
   await registry.pushUnique('busybox', '1');
   await registry.pushUnique('other', 'latest');
 });
 afterAll(() => registry[Symbol.asyncDispose]());
 
-/** Who has a thing that only one can have at a time, and who waits for it. */
-class Turns {
+/** Serializes the cases that need the same resource. */
+class ResourceQueue {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async run(thing: string | undefined, act: () => Promise<void>): Promise<void> {
-    if (thing === undefined) {
+  async run(resource: string | undefined, act: () => Promise<void>): Promise<void> {
+    if (resource === undefined) {
       await act();
       return;
     }
-    const done = (this.#last.get(thing) ?? Promise.resolve()).then(act, act);
-    this.#last.set(thing, done);
+    const done = (this.#last.get(resource) ?? Promise.resolve()).then(act, act);
+    this.#last.set(resource, done);
     await done;
   }
 }
 
-const turns = new Turns();
+const queue = new ResourceQueue();
 
 describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2: $name', (which) => {
-  let ground: PodTestbed;
-  let where: GoldenTestbed;
+  let testbed: PodTestbed;
+  let node: GoldenNode;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
-    const resolvConf = join(ground.runtime.rootDir, 'resolv.conf');
+    testbed = await startPodTestbed(which);
+    const resolvConf = join(testbed.runtime.rootDir, 'resolv.conf');
     await writeFile(resolvConf, RESOLV_CONF);
-    where = {testbed: ground, resolvConf};
+    node = {testbed, resolvConf};
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
-  /** Asks every running container whether it is what its calls asked for; gives their names. */
-  async function lookAround(play: GoldenPlay, name: string): Promise<readonly string[]> {
-    const running = await listRunningContainers(ground, play.calls);
+  /** Checks that every running container has the requested properties. Returns the names of the containers. */
+  async function checkContainers(play: GoldenPlay, name: string): Promise<readonly string[]> {
+    const running = await listRunningContainers(testbed, play.calls);
     for (const container of running) {
-      const {asked, found} = await compareContainerFacts(ground, container);
-      expect(found, container.name).toEqual(asked);
+      const {requested, found} = await compareContainerFacts(testbed, container);
+      expect(found, container.name).toEqual(requested);
     }
     const idOf = (wanted: string) => running.find((container) => container.name === wanted)!.id;
-    await SHOWN[name]?.({run: (container, script) => ground.exec(idOf(container), ...shellCommand(script))});
+    await EXTRA_CHECKS[name]?.({
+      run: (container, script) => testbed.exec(idOf(container), ...shellCommand(script)),
+    });
     return running.map((container) => container.name).toSorted();
   }
 
-  async function playWhole(name: string): Promise<void> {
-    await turns.run(soleNeed(name, which.name), async () => {
-      await playAlone(name);
+  async function playRecorded(name: string): Promise<void> {
+    await queue.run(exclusiveResource(name, which.name), async () => {
+      await playRecordedNow(name);
     });
   }
 
-  async function playAlone(name: string): Promise<void> {
-    await using play = await GoldenPlay.start(where, name);
+  async function playRecordedNow(name: string): Promise<void> {
+    await using play = await GoldenPlay.start(node, name);
     await play.playUntilDeletion();
     const states = recordedStates(name);
     const running = states.filter(({state}) => state?.running).map((container) => container.name);
-    expect(await lookAround(play, name)).toEqual(running.toSorted());
+    expect(await checkContainers(play, name)).toEqual(running.toSorted());
     const results = await play.delete();
     const failed = states.find(({state}) => (state?.terminated?.exitCode ?? 0) !== 0);
     const exitCode = play.hasEnded ? (failed?.state?.terminated?.exitCode ?? 0) : INTERRUPTED;
@@ -224,55 +229,55 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
     expect(comparable(await play.canonicalCalls())).toEqual(comparable(play.golden.lines));
   }
 
-  /** Plays what is not in the recording: the pod's containers start, and find what they asked for. */
-  async function playFreely(name: string): Promise<void> {
-    await turns.run(soleNeed(name, which.name), async () => {
-      await playUnrecorded(name);
+  /** Plays a case that differs from its recording: the containers start and have the requested properties. */
+  async function playUnrecorded(name: string): Promise<void> {
+    await queue.run(exclusiveResource(name, which.name), async () => {
+      await playUnrecordedNow(name);
     });
   }
 
-  async function playUnrecorded(name: string): Promise<void> {
-    await using play = await GoldenPlay.start(where, name);
+  async function playUnrecordedNow(name: string): Promise<void> {
+    await using play = await GoldenPlay.start(node, name);
     play.add();
     await play.waitForCalls((made) => made.length >= START_OF_ONE_CONTAINER.length);
     expect((await play.canonicalCalls()).map(({method}) => method)).toEqual(START_OF_ONE_CONTAINER);
-    expect(await lookAround(play, name)).toEqual(['main']);
+    expect(await checkContainers(play, name)).toEqual(['main']);
     expect(await play.delete()).toMatchObject([{exitCode: INTERRUPTED}]);
   }
 
-  /** Plays what doesn't get further than to these words. */
-  async function playInVain(name: string, words: RegExp): Promise<GoldenPlay> {
-    await using play = await GoldenPlay.start(where, name);
-    await play.add().waitForOutput(words);
+  /** Plays a case that fails with a matching message. */
+  async function playFailure(name: string, message: RegExp): Promise<GoldenPlay> {
+    await using play = await GoldenPlay.start(node, name);
+    await play.add().waitForOutput(message);
     expect(await play.delete()).toMatchObject([{exitCode: INTERRUPTED}]);
     return play;
   }
 
-  test.for(PLAYED)('%s', playWhole);
+  test.for(PLAYED)('%s', playRecorded);
 
-  test.for(RUN)('%s: containers have the requested properties', playFreely);
+  test.for(RUN)('%s: containers have the requested properties', playUnrecorded);
 
   test('runtimeclass-missing: no call is made, and kcri reports the reason', async () => {
-    const play = await playInVain('runtimeclass-missing', /runtimeclass.node.k8s.io \\"nosuch\\" not found/);
+    const play = await playFailure('runtimeclass-missing', /runtimeclass.node.k8s.io \\"nosuch\\" not found/);
     expect(comparable(await play.canonicalCalls())).toEqual(comparable(play.golden.lines));
   });
 
   test("sec-userns: users are mapped if the runtime supports it, otherwise the calls equal the kubelet's", async () => {
-    const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
+    const {runtimeHandlers} = await testbed.runtime.connection.runtime.status({});
     const canMap = runtimeHandlers.some(
       ({name, features}) => name === '' && features?.userNamespaces === true,
     );
-    await (canMap ? playFreely : playWhole)('sec-userns');
+    await (canMap ? playUnrecorded : playRecorded)('sec-userns');
   });
 
   test('image-volume: an image is mounted if the runtime supports it', async () => {
     if (which.name.startsWith('containerd 1.'))
-      await playInVain('image-volume', /failed to (?:mkdir|stat) \\"\\"/);
-    else await playWhole('image-volume');
+      await playFailure('image-volume', /failed to (?:mkdir|stat) \\"\\"/);
+    else await playRecorded('image-volume');
   });
 
   test.for(REFUSED)('%s: is rejected without a call', async (name) => {
-    await using play = await GoldenPlay.start(where, name);
+    await using play = await GoldenPlay.start(node, name);
     expect(await play.add().exited).toMatchObject({exitCode: 1, stdout: ''});
     expect(play.calls).toEqual([]);
   });

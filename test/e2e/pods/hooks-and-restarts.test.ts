@@ -7,7 +7,7 @@ import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harne
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
-/** A container that sees the directory /out, into which it writes what happens to it. */
+/** Returns a container that records its lifecycle in the directory /out. */
 const witness = (name: string, script: string, fields: ManifestFields = {}): ManifestFields =>
   aContainer(name, {
     command: shellCommand(script),
@@ -20,11 +20,11 @@ const onEnd = (what: string): string => `trap '${what}; exit 0' TERM; sleep 3600
 const out = (path: string): ManifestFields => ({name: 'out', hostPath: {path}});
 
 describe.each(runtimes)('lifecycle hooks and restarts: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   test('hooks run in the container and over HTTP, and sidecars terminate last, in reverse order', async () => {
     const directory = await temporaryDirectory();
@@ -48,44 +48,44 @@ describe.each(runtimes)('lifecycle hooks and restarts: $name', (which) => {
       ],
     });
 
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
-    const {uid} = await ground.pod('life-hooks');
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
+    const {uid} = await testbed.pod('life-hooks');
     expect(await readFile(join(directory, 'log'), 'utf8')).toBe('main-postStart\n');
-    expect(await ground.delete('life-hooks')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.delete('life-hooks')).toMatchObject({exitCode: 0, stderr: ''});
 
     const log = (await readFile(join(directory, 'log'), 'utf8')).trimEnd().split('\n');
     expect(log).toEqual(['main-postStart', 's2-preStop', 'main', 's2', 's1']);
     expect(await readFile(join(directory, 'request'), 'utf8')).toMatch(
       /^GET \/bye HTTP\/1\.1\r\n(.*\r\n)*user-agent: kube-lifecycle\/1\.36\r\n/i,
     );
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test('a failing postStart hook fails the sync with its output, and nothing is left', async () => {
     const postStart = {exec: {command: shellCommand('echo no luck; exit 7')}};
     const manifest = aManifest('life-fails', {containers: [aContainer('main', {lifecycle: {postStart}})]});
 
-    const {exitCode, stderr} = await ground.sync(manifest);
+    const {exitCode, stderr} = await testbed.sync(manifest);
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
       'container "main": PostStartHookError: Exec lifecycle hook ([sh -c echo no luck; exit 7])',
     );
     expect(stderr).toContain('exited with 7: , message: "no luck\\n"');
-    expect(await ground.find('life-fails')).toBeUndefined();
+    expect(await testbed.find('life-fails')).toBeUndefined();
   });
 
   test('a slow preStop hook does not delay termination beyond the grace period', async () => {
     const preStop = {exec: {command: ['sleep', '60']}};
     const manifest = aManifest('life-slow', {containers: [aContainer('main', {lifecycle: {preStop}})]});
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    const {uid} = await ground.pod('life-slow');
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const {uid} = await testbed.pod('life-slow');
     const started = performance.now();
 
-    expect(await ground.delete('life-slow')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('life-slow')).toMatchObject({exitCode: 0});
 
     expect(performance.now() - started).toBeLessThan(20_000);
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test('a restart rule restarts all containers in their sandbox', async () => {
@@ -105,15 +105,15 @@ describe.each(runtimes)('lifecycle hooks and restarts: $name', (which) => {
       ],
     });
     onTestFinished(async () => {
-      await ground.delete('life-again');
+      await testbed.delete('life-again');
     });
 
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
     await expect.poll(() => existsSync(join(directory, 'again')), {timeout: 20_000}).toBe(true);
-    const before = await ground.pod('life-again');
+    const before = await testbed.pod('life-again');
     const states = async (): Promise<readonly string[]> => {
-      expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-      const {containers} = await ground.pod('life-again');
+      expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+      const {containers} = await testbed.pod('life-again');
       return containers
         .map(({metadata, state}) => `${metadata?.name}/${metadata?.attempt} ${state}`)
         .toSorted();
@@ -122,7 +122,7 @@ describe.each(runtimes)('lifecycle hooks and restarts: $name', (which) => {
       .poll(states, {timeout: 30_000})
       .toEqual(['init/1 CONTAINER_EXITED', 'main/1 CONTAINER_RUNNING', 'other/1 CONTAINER_RUNNING']);
 
-    const after = await ground.pod('life-again');
+    const after = await testbed.pod('life-again');
     expect(after.sandboxes.map(({id}) => id)).toEqual(before.sandboxes.map(({id}) => id));
     expect(await readFile(join(directory, 'log'), 'utf8')).toBe('init\ninit\n');
   });

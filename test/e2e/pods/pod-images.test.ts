@@ -10,7 +10,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** A Secret with a login for a registry. */
+/** Returns a Secret with a login for a registry. */
 const aSecret = (name: string, host: string, password = ALICE.password): string =>
   JSON.stringify({
     apiVersion: 'v1',
@@ -24,7 +24,7 @@ const aSecret = (name: string, host: string, password = ALICE.password): string 
     },
   });
 
-/** A pod that runs an image, and what stands beside it in its manifest. */
+/** Returns a manifest with a pod that runs an image and, in `beside`, other objects. */
 function aPod(name: string, image: string, {spec = {}, beside = [], ...container}: PodFields = {}): string {
   const containers = [aContainer('main', {image, ...container})];
   return [aManifest(name, {containers, ...spec}), ...beside].join('\n---\n');
@@ -36,32 +36,32 @@ interface PodFields extends ManifestFields {
 }
 
 describe.each(runtimes)('images of pods, on $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   let open: ImageRegistry;
   let closed: ImageRegistry;
   let home: string;
   beforeAll(async () => {
     [open, closed] = await Promise.all([startImageRegistry(), startImageRegistry(ALICE)]);
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
     home = await mkdtemp(join(tmpdir(), 'kcri-home-'));
   });
   afterAll(async () => {
-    await ground[Symbol.asyncDispose]();
+    await testbed[Symbol.asyncDispose]();
     await Promise.all([open.stop(), closed.stop(), rm(home, {recursive: true})]);
   });
 
-  /** Syncs as a user without credentials of his own, and deletes the pod when the test ends. */
+  /** Syncs as a user without stored credentials, and deletes the pod at the end of the test. */
   async function sync(name: string, manifest: string, args: readonly string[] = []) {
     onTestFinished(async () => {
-      if ((await ground.find(name)) !== undefined) await ground.delete(name);
+      if ((await testbed.find(name)) !== undefined) await testbed.delete(name);
     });
-    return await ground.sync(manifest, args, {env: {HOME: home}, cwd: home});
+    return await testbed.sync(manifest, args, {env: {HOME: home}, cwd: home});
   }
 
   const READY = {exitCode: 0, stderr: ''};
 
   const records = async (folder: 'pulling' | 'pulled'): Promise<string> => {
-    const dir = join(ground.runtime.rootDir, 'image_manager', folder);
+    const dir = join(testbed.runtime.rootDir, 'image_manager', folder);
     const names = await readdir(dir);
     return (await Promise.all(names.map((name) => readFile(join(dir, name), 'utf8')))).join('');
   };
@@ -178,12 +178,12 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     await open.pushUnique('team/stall', '1');
     proxy.set({kind: 'stall', afterBytes: 200_000});
     const pod = aPod('img-stall', `${proxy.host}/team/stall:1`);
-    const syncing = ground.startSync(pod, ['--rm'], {env: {HOME: home}, cwd: home});
+    const syncing = testbed.startSync(pod, ['--rm'], {env: {HOME: home}, cwd: home});
     await expect.poll(proxy.hasFailed, {timeout: 20_000}).toBe(true);
     const interruptedAt = performance.now();
     syncing.kill('SIGINT');
     expect((await syncing.exited).exitCode).toBe(130);
     expect(performance.now() - interruptedAt).toBeLessThan(10_000);
-    expect(await ground.find('img-stall')).toBeUndefined();
+    expect(await testbed.find('img-stall')).toBeUndefined();
   });
 });

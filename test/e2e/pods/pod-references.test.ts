@@ -31,17 +31,17 @@ const RUNC = {
 };
 
 describe.each(runtimes)('objects that pods refer to: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
-  /** The environment of the container's first process, byte by byte. */
+  /** Returns the environment of the container's main process, byte by byte. */
   async function environ(name: string): Promise<Record<string, string>> {
-    const {containers} = await ground.pod(name);
+    const {containers} = await testbed.pod(name);
     const id = containers.find(({metadata}) => metadata?.name === 'main')!.id;
-    const {stdout} = await ground.runtime.connection.runtime.execSync({
+    const {stdout} = await testbed.runtime.connection.runtime.execSync({
       containerId: id,
       cmd: ['cat', '/proc/1/environ'],
       timeout: 10n,
@@ -55,9 +55,9 @@ describe.each(runtimes)('objects that pods refer to: $name', (which) => {
   }
 
   async function deleted(name: string): Promise<void> {
-    const {uid} = await ground.pod(name);
-    await ground.delete(name);
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    const {uid} = await testbed.pod(name);
+    await testbed.delete(name);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   }
 
   test('a container has variables from ConfigMaps and Secrets, in a pod with a RuntimeClass', async () => {
@@ -75,7 +75,7 @@ describe.each(runtimes)('objects that pods refer to: $name', (which) => {
     });
     const pod = aManifest('refs', {containers: [container], runtimeClassName: 'usual'});
 
-    const {exitCode, stdout, stderr} = await ground.sync(documents(SETTINGS, pod, LOGIN, RUNC), ['-D']);
+    const {exitCode, stdout, stderr} = await testbed.sync(documents(SETTINGS, pod, LOGIN, RUNC), ['-D']);
 
     expect(exitCode).toBe(0);
     expect(`${stdout}${stderr}`).not.toMatch(/hunter|aHVudGVy/);
@@ -89,7 +89,7 @@ describe.each(runtimes)('objects that pods refer to: $name', (which) => {
       REF: '$(COLOR)',
       URL: `db://me:${password}@blue`,
     });
-    const {sandboxes} = await ground.pod('refs');
+    const {sandboxes} = await testbed.pod('refs');
     expect(sandboxes[0]?.runtimeHandler).toBe('runc');
     await deleted('refs');
   });
@@ -112,7 +112,7 @@ describe.each(runtimes)('objects that pods refer to: $name', (which) => {
       ],
     });
 
-    const {exitCode, stderr} = await ground.sync(pod);
+    const {exitCode, stderr} = await testbed.sync(pod);
 
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     const variables = await environ('refs-file');
@@ -139,12 +139,12 @@ describe.each(runtimes)('objects that pods refer to: $name', (which) => {
       ],
     });
 
-    const {exitCode, stdout, stderr} = await ground.sync(pod, ['-o', 'json']);
+    const {exitCode, stdout, stderr} = await testbed.sync(pod, ['-o', 'json']);
 
     expect(exitCode).toBe(1);
     expect(stdout).toContain('"reason":"CreateContainerConfigError","message":"couldn\'t parse env file"');
     expect(stderr).toContain('leads out of');
     expect(`${stdout}${stderr}`).not.toContain("A='precious'");
-    expect(await ground.find('refs-hostile')).toBeUndefined();
+    expect(await testbed.find('refs-hostile')).toBeUndefined();
   });
 });

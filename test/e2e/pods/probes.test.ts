@@ -7,18 +7,18 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 const shell = (script: string): readonly string[] => ['sh', '-c', script];
 
 describe.each(runtimes)('probes: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
-  /** The pod goes without a trace. */
+  /** Deletes the pod at the end of the test and expects that nothing is left. */
   function deletedAtTheEnd(name: string): void {
     onTestFinished(async () => {
-      const {uid} = await ground.pod(name);
-      await ground.delete(name);
-      expect(await ground.listLeftovers(uid)).toEqual([]);
+      const {uid} = await testbed.pod(name);
+      await testbed.delete(name);
+      expect(await testbed.listLeftovers(uid)).toEqual([]);
     });
   }
 
@@ -35,13 +35,13 @@ describe.each(runtimes)('probes: $name', (which) => {
     });
     deletedAtTheEnd('probes-web');
 
-    const {exitCode, stderr, stdout} = await ground.sync(
+    const {exitCode, stderr, stdout} = await testbed.sync(
       aManifest('probes-web', {terminationGracePeriodSeconds: 1, containers: [web]}),
     );
 
     expect(exitCode, stderr).toBe(0);
-    const [container] = (await ground.pod('probes-web')).containers;
-    expect(await ground.exec(container!.id, 'cat', '/www/ready')).toBe('yes');
+    const [container] = (await testbed.pod('probes-web')).containers;
+    expect(await testbed.exec(container!.id, 'cat', '/www/ready')).toBe('yes');
     expect(stdout).toContain('container web running, not ready');
   });
 
@@ -53,13 +53,13 @@ describe.each(runtimes)('probes: $name', (which) => {
     const manifest = aManifest('probes-ill', {terminationGracePeriodSeconds: 1, containers: [ill]});
     deletedAtTheEnd('probes-ill');
 
-    const sync = ground.startSync(manifest, ['--wait', 'complete', '--timeout', '1m']);
-    await until(async () => ((await ground.find('probes-ill'))?.containers.length ?? 0) > 1);
+    const sync = testbed.startSync(manifest, ['--wait', 'complete', '--timeout', '1m']);
+    await until(async () => ((await testbed.find('probes-ill'))?.containers.length ?? 0) > 1);
     sync.kill('SIGINT');
     const {stdout, stderr} = await sync.exited;
 
     expect(`${stdout}${stderr}`).toContain("Liveness probe failed: cat: can't open '/tmp/ok'");
-    const [newest, before] = (await ground.pod('probes-ill')).containers;
+    const [newest, before] = (await testbed.pod('probes-ill')).containers;
     expect([newest?.metadata?.attempt, before?.state]).toEqual([1, 'CONTAINER_EXITED']);
   });
 
@@ -71,11 +71,11 @@ describe.each(runtimes)('probes: $name', (which) => {
     });
     deletedAtTheEnd('probes-late');
 
-    const {exitCode, stdout, stderr} = await ground.sync(manifest, ['--wait', 'complete']);
+    const {exitCode, stdout, stderr} = await testbed.sync(manifest, ['--wait', 'complete']);
 
     expect(exitCode).not.toBe(0);
     expect(`${stdout}${stderr}`).toContain('Pod was active on the node longer than the specified deadline');
-    expect((await ground.pod('probes-late')).containers.map(({state}) => state)).toEqual([
+    expect((await testbed.pod('probes-late')).containers.map(({state}) => state)).toEqual([
       'CONTAINER_EXITED',
     ]);
   });

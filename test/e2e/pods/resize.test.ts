@@ -9,7 +9,7 @@ import {aContainer, aManifest} from '../harness/manifests.js';
 const NODE = 'resize-node';
 const MI = 1024 * 1024;
 
-/** What the container and its pod may have: milli-CPUs and mebibytes. */
+/** Limits of a container or a pod, in milli-CPUs and MiB. */
 interface Limits {
   readonly cpu: number;
   readonly memory: number;
@@ -53,7 +53,7 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
   const container = async (name: string): Promise<string | undefined> =>
     (await kubelet.podTestbed.find(name))?.containers.find(({state}) => state === 'CONTAINER_RUNNING')?.id;
 
-  /** What the container sees of its own cgroup. */
+  /** Returns the limits in the container's view of its cgroup. */
   const seen = async (name: string): Promise<Limits> => {
     const id = await container(name);
     const files = UNIFIED
@@ -63,7 +63,7 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
     return parse(await kubelet.podTestbed.exec(id as never, ...command));
   };
 
-  /** What the kernel limits the whole pod to. */
+  /** Returns the limits of the pod's cgroup. */
   const ofPod = async (uid: string): Promise<Limits> => {
     const path = `${kubelet.podTestbed.cgroupRoot}/kubepods/burstable/pod${uid}`;
     const read = async (controller: string, file: string): Promise<string> =>

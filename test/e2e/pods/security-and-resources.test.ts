@@ -15,21 +15,21 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 const MIB = 1024 * 1024;
 
 describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   const running = (name: string, spec: ManifestFields, args?: readonly string[]): Promise<RunningPodState> =>
-    syncReadyPod(ground, name, aManifest(name, spec), args);
+    syncReadyPod(testbed, name, aManifest(name, spec), args);
 
   const idOf = (pod: RunningPodState, name: string) =>
     pod.containers.find(({metadata}) => metadata?.name === name)!.id;
   const run = async (pod: RunningPodState, name: string, script: string): Promise<string> =>
-    await ground.exec(idOf(pod, name), ...shellCommand(script));
+    await testbed.exec(idOf(pod, name), ...shellCommand(script));
 
-  /** The rows of /proc/self/status, by name. */
+  /** Returns the fields of /proc/self/status by name. */
   async function processStatus(pod: RunningPodState, name: string): Promise<ReadonlyMap<string, string>> {
     const rows = (await run(pod, name, 'cat /proc/self/status')).split('\n');
     return new Map(rows.map((row) => [row.split(':')[0] ?? '', row.replace(/^[^:]*:\s*/, '').trim()]));
@@ -95,7 +95,7 @@ describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (wh
       },
       ['--pod-max-pids', '200'],
     );
-    const own = `${ground.cgroupRoot}/kubepods/burstable/pod${pod.uid}`;
+    const own = `${testbed.cgroupRoot}/kubepods/burstable/pod${pod.uid}`;
     const memory = ['memory.limit_in_bytes', 'memory.max'];
     const quota = ['cpu.cfs_quota_us', 'cpu.max'];
     expect(readCgroupValue(own, ...memory)).toBe(String(64 * MIB));
@@ -105,7 +105,7 @@ describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (wh
     expect(readCgroupValue(`${own}/${idOf(pod, 'main')}`, ...memory)).toBe(String(64 * MIB));
     expect(readCgroupValue(`${own}/${idOf(pod, 'main')}`, ...quota)).toMatch(/^50000( 100000)?$/);
     expect(readCgroupValue(`${own}/${idOf(pod, 'small')}`, ...memory)).toBe(String(32 * MIB));
-    // What the pod asks for beyond its containers' requests is shared among them.
+    // Pod-level requests beyond those of the containers are divided among the containers.
     expect(await run(pod, 'main', 'cat /proc/1/oom_score_adj')).toBe('999');
   });
 
@@ -167,7 +167,7 @@ describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (wh
   });
 
   test("users are mapped if the runtime supports it, otherwise rejected with the kubelet's message", async () => {
-    const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
+    const {runtimeHandlers} = await testbed.runtime.connection.runtime.status({});
     const handler = runtimeHandlers.find(({name}) => name === '');
     const spec = {
       hostUsers: false,
@@ -183,10 +183,10 @@ describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (wh
       await run(pod, 'main', 'touch /v/mine');
       expect(await run(pod, 'main', 'stat -c %u /v/mine /etc/hosts')).toBe('0\n0');
     } else {
-      const {exitCode, stderr} = await ground.sync(aManifest('ownusers', spec));
+      const {exitCode, stderr} = await testbed.sync(aManifest('ownusers', spec));
       expect(exitCode).toBe(1);
       expect(stderr).toContain("can't set `spec.hostUsers: false`, runtime does not support user namespaces");
-      expect(await ground.find('ownusers')).toBeUndefined();
+      expect(await testbed.find('ownusers')).toBeUndefined();
     }
   });
 
@@ -212,10 +212,10 @@ describe.each(runtimes)('fields of a Pod, checked in its containers: $name', (wh
       'CreateContainerConfigError: container has runAsNonRoot and image will run as root',
     ],
   ])('a pod that is not admitted is rejected, and leaves nothing: %s', async (name, spec, message) => {
-    const {exitCode, stderr} = await ground.sync(aManifest(`no-${name}`, spec));
+    const {exitCode, stderr} = await testbed.sync(aManifest(`no-${name}`, spec));
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(message);
-    expect(await ground.find(`no-${name}`)).toBeUndefined();
+    expect(await testbed.find(`no-${name}`)).toBeUndefined();
   });
 });

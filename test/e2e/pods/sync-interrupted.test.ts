@@ -6,7 +6,7 @@ import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
-/** A pod with two steps before its two containers, the second of which takes its time. */
+/** Returns a pod with two init containers, the second of which takes `seconds`. */
 const slow = (name: string, seconds = 3600): string =>
   aManifest(name, {
     initContainers: [
@@ -16,7 +16,10 @@ const slow = (name: string, seconds = 3600): string =>
     containers: [aContainer('one'), aContainer('two')],
   });
 
-/** The same with a sidecar, a third container and volumes of several kinds, and what they refer to. */
+/**
+ * Returns a larger pod with a sidecar, three containers and volumes of several kinds, and the objects that they refer
+ * to.
+ */
 const whole = (name: string): string => {
   const mounts = [
     {name: 'memory', mountPath: '/memory'},
@@ -50,16 +53,16 @@ const lockHeld = ({runtime}: PodTestbed, name: string): boolean =>
   filesIn(join(runtime.rootDir, 'locks')).includes(`default_${name}.lock`);
 
 describe.each(runtimes)('an interrupted sync: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   async function deleteWithoutTrace(name: string): Promise<void> {
-    const {uid} = await ground.pod(name);
-    expect(await ground.delete(name)).toMatchObject({exitCode: 0, stderr: ''});
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    const {uid} = await testbed.pod(name);
+    expect(await testbed.delete(name)).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   }
 
   const runningNames = ({containers}: RunningPodState): readonly string[] =>
@@ -69,24 +72,24 @@ describe.each(runtimes)('an interrupted sync: $name', (which) => {
       .sort();
 
   test('Ctrl-C leaves running containers and prints how to delete them', async () => {
-    const sync = ground.startSync(slow('left'));
+    const sync = testbed.startSync(slow('left'));
     await sync.waitForOutput(/container second started/);
     sync.kill('SIGINT');
     const {stdout, stderr, exitCode} = await sync.exited;
     expect({exitCode, stdout}).toMatchObject({exitCode: 130});
     expect(stderr).toContain('run "kcri delete default/left" to delete it');
     expect(stderr).not.toMatch(/^\s+at /m);
-    expect(runningNames(await ground.pod('left'))).toEqual(['second']);
+    expect(runningNames(await testbed.pod('left'))).toEqual(['second']);
     await deleteWithoutTrace('left');
   });
 
   test('Ctrl-C with --rm deletes the pod', async () => {
-    const sync = ground.startSync(slow('gone'), ['--rm']);
+    const sync = testbed.startSync(slow('gone'), ['--rm']);
     await sync.waitForOutput(/container second started/);
-    const {uid} = await ground.pod('gone');
+    const {uid} = await testbed.pod('gone');
     sync.kill('SIGINT');
     expect(await sync.exited).toMatchObject({exitCode: 130});
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test('a second Ctrl-C ends a deletion immediately, and the rest can be deleted later', async () => {
@@ -94,13 +97,13 @@ describe.each(runtimes)('an interrupted sync: $name', (which) => {
       terminationGracePeriodSeconds: 30,
       containers: [aContainer('main', {command: ['sleep', '3600']})],
     });
-    const sync = ground.startSync(manifest, ['--wait', 'complete', '--rm']);
+    const sync = testbed.startSync(manifest, ['--wait', 'complete', '--rm']);
     await sync.waitForOutput(/container main running/);
     sync.kill('SIGINT');
     await sync.waitForOutput(/default\/stubborn: is being deleted/);
     sync.kill('SIGINT');
     expect(await sync.exited).toMatchObject({exitCode: 130});
-    expect(await ground.delete('stubborn', '--grace-period', '0')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('stubborn', '--grace-period', '0')).toMatchObject({exitCode: 0});
   });
 
   test.each([
@@ -111,14 +114,14 @@ describe.each(runtimes)('an interrupted sync: $name', (which) => {
     ['between its containers', /container one started/],
   ])('after a sync is killed %s the next sync continues', async (_, moment) => {
     const manifest = whole('killed');
-    const sync = ground.startSync(manifest);
-    if (moment.source === '^') await until(() => recordsOf(ground).length > 0);
+    const sync = testbed.startSync(manifest);
+    if (moment.source === '^') await until(() => recordsOf(testbed).length > 0);
     else await sync.waitForOutput(moment);
     sync.kill('SIGKILL');
     expect(await sync.exited).toMatchObject({exitCode: undefined});
 
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
-    const pod = await ground.pod('killed');
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
+    const pod = await testbed.pod('killed');
     expect(pod.sandboxes).toHaveLength(1);
     expect(runningNames(pod)).toEqual(['one', 'side', 'three', 'two']);
     await deleteWithoutTrace('killed');
@@ -127,21 +130,21 @@ describe.each(runtimes)('an interrupted sync: $name', (which) => {
   test('after a delete is killed the next one completes it', async () => {
     const command = ['sleep', '3600'];
     const manifest = aManifest('twice', {containers: [aContainer('main', {command})]});
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    const {uid} = await ground.pod('twice');
-    const deletion = ground.runtime.start(['delete', 'twice']);
-    await until(() => lockHeld(ground, 'twice'));
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const {uid} = await testbed.pod('twice');
+    const deletion = testbed.runtime.start(['delete', 'twice']);
+    await until(() => lockHeld(testbed, 'twice'));
     deletion.kill('SIGKILL');
     await deletion.exited;
-    expect(await ground.delete('twice')).toMatchObject({exitCode: 0, stderr: ''});
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.delete('twice')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test('two concurrent syncs of one pod create one pod, and both succeed', async () => {
     const manifest = slow('double', 1);
-    const both = await Promise.all([ground.sync(manifest), ground.sync(manifest)]);
+    const both = await Promise.all([testbed.sync(manifest), testbed.sync(manifest)]);
     expect(both.map(({exitCode}) => exitCode)).toEqual([0, 0]);
-    const pod = await ground.pod('double');
+    const pod = await testbed.pod('double');
     expect(pod.sandboxes).toHaveLength(1);
     expect(pod.containers.map(({metadata}) => `${metadata?.name}/${metadata?.attempt}`).sort()).toEqual([
       'first/0',
@@ -154,15 +157,15 @@ describe.each(runtimes)('an interrupted sync: $name', (which) => {
 
   test('a concurrent sync and delete leave either a complete pod or nothing', async () => {
     const manifest = slow('race');
-    const sync = ground.startSync(manifest);
+    const sync = testbed.startSync(manifest);
     await sync.waitForOutput(/container first started/);
-    const {uid} = await ground.pod('race');
-    expect(await ground.delete('race')).toMatchObject({exitCode: 0});
+    const {uid} = await testbed.pod('race');
+    expect(await testbed.delete('race')).toMatchObject({exitCode: 0});
     const {exitCode, stderr} = await sync.exited;
     expect({exitCode, stderr}).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('deleted') as string,
     });
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 });

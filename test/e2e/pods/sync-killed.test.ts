@@ -10,15 +10,15 @@ import {startKcriProcess, type KcriResult, type KcriProcess} from '../harness/kc
 import {removeCgroupRoot} from '../harness/leftovers.js';
 
 /*
- * kcri as a process of its own that is killed at each of its CRI calls in turn, on a fake runtime that holds the call:
- * directories, mounts and links are real. The same on real runtimes, at a few moments, is in sync-interrupted.test.ts.
+ * Kills a kcri process at each of its CRI calls in turn, while a fake runtime holds the call; directories, mounts and
+ * links are real. sync-interrupted.test.ts does so on real runtimes at a few calls.
  */
 
 const UID = '5c0a51de-7a0b-4d0e-9f53-0d2f6c1b9e77';
-/** Longer than any test takes: a call that is held ends with the kcri that made it. */
+/** Longer than any test takes: a held call ends with the kcri process that made it. */
 const HELD_MS = 600_000;
 
-/** A ConfigMap and a pod of three containers with an init container, a sidecar and five volumes. */
+/** Returns a ConfigMap and a pod of three containers with an init container, a sidecar and five volumes. */
 function manifest(directory: string): string {
   const pod = aManifest({
     name: 'whole',
@@ -58,8 +58,8 @@ function manifest(directory: string): string {
   return [JSON.stringify(config), pod].join('\n---\n');
 }
 
-/** A machine with a fake runtime, and kcri told of both. */
-class Machine implements AsyncDisposable {
+/** A root directory, host directory and cgroup root with a fake runtime, on which kcri runs. */
+class SyncTestbed implements AsyncDisposable {
   readonly fake: FakeRuntime;
   readonly #directory: string;
 
@@ -68,11 +68,11 @@ class Machine implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  static async start(): Promise<Machine> {
+  static async start(): Promise<SyncTestbed> {
     const directory = mkdtempSync(join(tmpdir(), 'kcri-killed-'));
     mkdirSync(join(directory, 'host'));
     writeFileSync(join(directory, 'host/precious'), 'mine');
-    return new Machine(await FakeRuntime.start(), directory);
+    return new SyncTestbed(await FakeRuntime.start(), directory);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -81,7 +81,7 @@ class Machine implements AsyncDisposable {
     rmSync(this.#directory, {recursive: true, force: true});
   }
 
-  /** The pods of all machines have the same UID, but not the same cgroups. */
+  /** The pods of all testbeds have the same UID, but not the same cgroups. */
   get #cgroupRoot(): string {
     return `/${basename(this.#directory)}`;
   }
@@ -103,7 +103,10 @@ class Machine implements AsyncDisposable {
     });
   }
 
-  /** What there is of the pod in the runtime and on the machine, the same whatever led to it. */
+  /**
+   * Returns everything that exists of the pod in the runtime and on the testbed, in a form that does not depend on how
+   * it was created.
+   */
   state(): unknown {
     const running = this.fake.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
@@ -130,42 +133,42 @@ class Machine implements AsyncDisposable {
   }
 }
 
-/** One call among those that a command makes: the `skip`ped ones of its RPC come before it. */
-interface Moment {
+/** One of the calls of a command; `skip` is the number of earlier calls of its RPC. */
+interface KillPoint {
   readonly title: string;
   readonly rpc: Rpc;
   readonly skip: number;
-  /** The call has taken effect, and only its answer is missing. */
+  /** True if the call has taken effect and only its response is missing. */
   readonly afterEffect: boolean;
 }
 
 /**
- * Every call that changes something, before and after its effect, and the first one of those in between that only
- * read: the others find the same in the runtime, and on the machine no more than the next change does.
+ * Returns the points at which to kill kcri: before and after the effect of every mutating call, and at the first of
+ * consecutive calls that only read. The other reads find the same state.
  */
-function momentsOf(calls: readonly RecordedCall[]): readonly Moment[] {
+function killPointsOf(calls: readonly RecordedCall[]): readonly KillPoint[] {
   return calls.flatMap(({method}, index) => {
     const earlier = calls.slice(0, index);
     const changes = isMutatingCall(method);
     if (!changes && index > 0 && !isMutatingCall(earlier.at(-1)!.method)) return [];
     const skip = earlier.filter((call) => call.method === method).length;
     const title = `call ${index + 1}, ${method} ${skip + 1}`;
-    const moment = {rpc: method as Rpc, skip};
-    const before = {...moment, title: `before ${title}`, afterEffect: false};
-    return changes ? [before, {...moment, title: `after ${title}`, afterEffect: true}] : [before];
+    const killPoint = {rpc: method as Rpc, skip};
+    const before = {...killPoint, title: `before ${title}`, afterEffect: false};
+    return changes ? [before, {...killPoint, title: `after ${title}`, afterEffect: true}] : [before];
   });
 }
 
-/** Kills the command while the runtime holds its call of that moment. */
-async function killAt({fake}: Machine, command: () => KcriProcess, moment: Moment): Promise<void> {
-  const {rpc, skip, afterEffect} = moment;
+/** Kills the command while the runtime holds that call. */
+async function killAt({fake}: SyncTestbed, command: () => KcriProcess, killPoint: KillPoint): Promise<void> {
+  const {rpc, skip, afterEffect} = killPoint;
   const before = fake.callsTo(rpc).length;
   fake.injectDelay(rpc, HELD_MS, {skip, times: 1, afterEffect});
   const kcri = command();
   const isHeld = until(() => fake.callsTo(rpc).length > before + skip);
   const early = await Promise.race([isHeld, kcri.exited]);
   if (early !== undefined) throw new Error(`kcri ended before the call: ${JSON.stringify(early)}`);
-  // What takes effect does so before the call is held.
+  // The effect of the call precedes the delay.
   await new Promise((resolve) => setImmediate(resolve));
   kcri.kill('SIGKILL');
   expect(await kcri.exited).toMatchObject({exitCode: undefined});
@@ -177,17 +180,17 @@ async function succeeds(kcri: KcriProcess): Promise<void> {
   expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
 }
 
-/** What a sync and a delete that nobody disturbs call and come to. */
+/** Returns the calls and the results of a sync and a delete that are not disturbed. */
 async function undisturbed() {
-  await using machine = await Machine.start();
-  await succeeds(machine.sync());
-  const [synced, state] = [[...machine.fake.calls], machine.state()];
-  machine.fake.clearCalls();
-  await succeeds(machine.delete());
-  return {synced, state, deleted: [...machine.fake.calls], gone: machine.state()};
+  await using testbed = await SyncTestbed.start();
+  await succeeds(testbed.sync());
+  const [synced, state] = [[...testbed.fake.calls], testbed.state()];
+  testbed.fake.clearCalls();
+  await succeeds(testbed.delete());
+  return {synced, state, deleted: [...testbed.fake.calls], deletedState: testbed.state()};
 }
 
-const {synced, state, deleted, gone} = await undisturbed();
+const {synced, state, deleted, deletedState} = await undisturbed();
 
 test('an undisturbed sync creates the pod, and a delete removes it', () => {
   expect(state).toMatchObject({
@@ -197,33 +200,33 @@ test('an undisturbed sync creates the pod, and a delete removes it', () => {
     locks: [],
     host: ['precious'],
   });
-  expect(gone).toEqual({
+  expect(deletedState).toEqual({
     ...Object.fromEntries(Object.keys(state as object).map((key) => [key, []])),
     host: ['precious'],
   });
 });
 
 describe.concurrent('a killed sync', () => {
-  test.each(momentsOf(synced))('$title is continued by the next one', async (moment) => {
-    await using machine = await Machine.start();
-    await killAt(machine, () => machine.sync(), moment);
+  test.each(killPointsOf(synced))('$title is continued by the next one', async (killPoint) => {
+    await using testbed = await SyncTestbed.start();
+    await killAt(testbed, () => testbed.sync(), killPoint);
 
-    await succeeds(machine.sync());
+    await succeeds(testbed.sync());
 
-    expect(machine.state()).toEqual(state);
-    await succeeds(machine.delete());
-    expect(machine.state()).toEqual(gone);
+    expect(testbed.state()).toEqual(state);
+    await succeeds(testbed.delete());
+    expect(testbed.state()).toEqual(deletedState);
   });
 });
 
 describe.concurrent('a killed delete', () => {
-  test.each(momentsOf(deleted))('$title is completed by the next one', async (moment) => {
-    await using machine = await Machine.start();
-    await succeeds(machine.sync());
-    await killAt(machine, () => machine.delete(), moment);
+  test.each(killPointsOf(deleted))('$title is completed by the next one', async (killPoint) => {
+    await using testbed = await SyncTestbed.start();
+    await succeeds(testbed.sync());
+    await killAt(testbed, () => testbed.delete(), killPoint);
 
-    await succeeds(machine.delete());
+    await succeeds(testbed.delete());
 
-    expect(machine.state()).toEqual(gone);
+    expect(testbed.state()).toEqual(deletedState);
   });
 });

@@ -11,7 +11,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 const example = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url)), 'utf8');
 
-/** Name, attempt and state of each container, oldest first. */
+/** Returns name, attempt and state of each container, oldest first. */
 const summary = ({containers}: RunningPodState): readonly string[] =>
   containers.map(({metadata, state}) => `${metadata?.name}/${metadata?.attempt} ${state}`).toReversed();
 
@@ -19,78 +19,78 @@ const containerNamed = ({containers}: RunningPodState, name: string): RunningPod
   containers.find(({metadata}) => metadata?.name === name)!;
 
 describe.each(runtimes)('the life of a pod: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
-  /** Syncs until ready; the pod is deleted when the test ends, and must leave nothing. */
+  /** Syncs a pod until it is ready. Deletes it at the end of the test and expects that nothing is left. */
   async function running(name: string, manifest: string): Promise<RunningPodState> {
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
     onTestFinished(async () => {
-      const pod = await ground.find(name);
+      const pod = await testbed.find(name);
       if (pod === undefined) return;
-      expect(await ground.delete(name)).toMatchObject({exitCode: 0, stderr: ''});
-      expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+      expect(await testbed.delete(name)).toMatchObject({exitCode: 0, stderr: ''});
+      expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
     });
-    return await ground.pod(name);
+    return await testbed.pod(name);
   }
 
   async function killFirstProcess(pod: RunningPodState, name: string): Promise<void> {
     const {id} = containerNamed(pod, name);
-    process.kill(await ground.pidOf(id), 'SIGKILL');
-    await expect.poll(async () => (await ground.statusOf(id)).state).toBe('CONTAINER_EXITED');
+    process.kill(await testbed.pidOf(id), 'SIGKILL');
+    await expect.poll(async () => (await testbed.statusOf(id)).state).toBe('CONTAINER_EXITED');
   }
 
   test('examples/web.yaml serves a page, and its deletion leaves nothing', async () => {
-    const {stdout, stderr, exitCode} = await ground.sync(example('web.yaml'));
+    const {stdout, stderr, exitCode} = await testbed.sync(example('web.yaml'));
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     const ip = /IP (\S+)/.exec(stdout)?.[1] ?? '';
-    const pod = await ground.pod('web');
+    const pod = await testbed.pod('web');
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('default/web: ready');
     await expect
       .poll(async () => (await fetch(`http://${ip}:8080/`)).text())
       .toBe('<h1>Hello from web</h1>\n');
-    expect(ground.log({uid: pod.uid, name: 'web'}, 'server', 0)).toContain(
+    expect(testbed.log({uid: pod.uid, name: 'web'}, 'server', 0)).toContain(
       ` stdout F serving on http://${ip}:8080/\n`,
     );
     const [page, server] = await Promise.all(
-      ['page', 'server'].map((name) => ground.statusOf(containerNamed(pod, name).id)),
+      ['page', 'server'].map((name) => testbed.statusOf(containerNamed(pod, name).id)),
     );
     expect(page).toMatchObject({state: 'CONTAINER_EXITED', exitCode: 0, reason: 'Completed'});
     expect(page!.finishedAt < server!.createdAt).toBe(true);
 
-    const netns = await ground.netnsOf(pod.sandboxes[0]!.id);
+    const netns = await testbed.netnsOf(pod.sandboxes[0]!.id);
     expect(existsSync(netns)).toBe(true);
-    expect(await ground.delete('web')).toEqual({
+    expect(await testbed.delete('web')).toEqual({
       stdout: 'pod "default/web" deleted\n',
       stderr: '',
       exitCode: 0,
     });
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
     expect(existsSync(netns)).toBe(false);
-    expect(await ground.delete('web')).toMatchObject({exitCode: 1});
+    expect(await testbed.delete('web')).toMatchObject({exitCode: 1});
   });
 
   test('a second sync of a running pod changes nothing', async () => {
     const manifest = aManifest('same');
     const before = await running('same', manifest);
-    const {stdout, exitCode} = await ground.sync(manifest);
+    const {stdout, exitCode} = await testbed.sync(manifest);
     expect({stdout, exitCode}).toMatchObject({
       stdout: expect.not.stringMatching(/created|started|stopped/) as string,
       exitCode: 0,
     });
-    expect(await ground.pod('same')).toEqual(before);
+    expect(await testbed.pod('same')).toEqual(before);
   });
 
   test('a plan lists the calls of a sync, makes none, and is empty afterwards', async () => {
     const file = join(await temporaryDirectory(), 'planned.yaml');
     await writeFile(file, aManifest('planned'));
     const plan = async (): Promise<readonly string[]> =>
-      (await ground.runtime.kcri(['plan', file])).stdout.match(/(?<=^ +\d+\. )\w+/gm) ?? [];
+      (await testbed.runtime.kcri(['plan', file])).stdout.match(/(?<=^ +\d+\. )\w+/gm) ?? [];
     expect(await plan()).toEqual(['RunPodSandbox', 'CreateContainer', 'StartContainer']);
-    expect(await ground.find('planned')).toBeUndefined();
+    expect(await testbed.find('planned')).toBeUndefined();
     await running('planned', aManifest('planned'));
     expect(await plan()).toEqual([]);
   });
@@ -104,34 +104,34 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
     });
     const first = await running('restart', manifest);
     await killFirstProcess(first, 'main');
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    const second = await ground.pod('restart');
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const second = await testbed.pod('restart');
     expect(summary(second)).toEqual([
       'main/0 CONTAINER_EXITED',
       'other/0 CONTAINER_RUNNING',
       'main/1 CONTAINER_RUNNING',
     ]);
-    expect(ground.log({uid: second.uid, name: 'restart'}, 'main', 1)).toContain('here');
-    expect(await ground.statusOf(containerNamed(first, 'main').id)).toMatchObject({exitCode: 137});
+    expect(testbed.log({uid: second.uid, name: 'restart'}, 'main', 1)).toContain('here');
+    expect(await testbed.statusOf(containerNamed(first, 'main').id)).toMatchObject({exitCode: 137});
 
     await killFirstProcess(second, 'main');
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    // Of two dead instances the older one goes with the next pass.
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    expect(summary(await ground.pod('restart'))).toEqual([
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    // The next pass removes the older of two dead instances.
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    expect(summary(await testbed.pod('restart'))).toEqual([
       'other/0 CONTAINER_RUNNING',
       'main/1 CONTAINER_EXITED',
       'main/2 CONTAINER_RUNNING',
     ]);
-    expect(() => ground.log({uid: second.uid, name: 'restart'}, 'main', 0)).toThrow('ENOENT');
+    expect(() => testbed.log({uid: second.uid, name: 'restart'}, 'main', 0)).toThrow('ENOENT');
   });
 
   test('a sandbox stopped by others is replaced, and its init container runs again', async () => {
     const manifest = aManifest('lost', {initContainers: [aContainer('first', {command: ['true']})]});
     const before = await running('lost', manifest);
-    await ground.runtime.connection.runtime.stopPodSandbox({podSandboxId: before.sandboxes[0]!.id});
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    const after = await ground.pod('lost');
+    await testbed.runtime.connection.runtime.stopPodSandbox({podSandboxId: before.sandboxes[0]!.id});
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const after = await testbed.pod('lost');
     expect(after.uid).toBe(before.uid);
     expect(after.sandboxes.map(({metadata, state}) => `${metadata?.attempt} ${state}`)).toEqual([
       '1 SANDBOX_READY',
@@ -147,28 +147,28 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
   test('a changed manifest is a new pod, and the old one is terminated first and leaves nothing', async () => {
     const before = await running('changed', aManifest('changed'));
     await running('changed', aManifest('changed', {containers: [aContainer('renamed')]}));
-    const after = await ground.pod('changed');
+    const after = await testbed.pod('changed');
     expect(after.uid).not.toBe(before.uid);
     expect(summary(after)).toEqual(['renamed/0 CONTAINER_RUNNING']);
-    expect(await ground.listLeftovers(before.uid)).toEqual([]);
+    expect(await testbed.listLeftovers(before.uid)).toEqual([]);
   });
 
   test('two pods of one file run concurrently and reach each other', async () => {
     const dir = await temporaryDirectory();
     await writeFile(join(dir, 'a.yaml'), `${aManifest('left')}\n---\n${aManifest('right')}\n`);
-    const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
-    expect(await ground.runtime.kcri(['sync', dir, ...args])).toMatchObject({exitCode: 0, stderr: ''});
-    const [left, right] = [await ground.pod('left'), await ground.pod('right')];
-    const {status} = await ground.runtime.connection.runtime.podSandboxStatus({
+    const args = ['--pod-logs-dir', testbed.logsDir, '--cgroup-root', testbed.cgroupRoot];
+    expect(await testbed.runtime.kcri(['sync', dir, ...args])).toMatchObject({exitCode: 0, stderr: ''});
+    const [left, right] = [await testbed.pod('left'), await testbed.pod('right')];
+    const {status} = await testbed.runtime.connection.runtime.podSandboxStatus({
       podSandboxId: right.sandboxes[0]!.id,
     });
-    await ground.exec(left.containers[0]!.id, 'ping', '-c', '1', '-W', '5', status!.network!.ip);
-    const {stdout, exitCode} = await ground.runtime.kcri(['delete', dir]);
+    await testbed.exec(left.containers[0]!.id, 'ping', '-c', '1', '-W', '5', status!.network!.ip);
+    const {stdout, exitCode} = await testbed.runtime.kcri(['delete', dir]);
     expect({stdout, exitCode}).toEqual({
       stdout: 'pod "default/left" deleted\npod "default/right" deleted\n',
       exitCode: 0,
     });
-    for (const {uid} of [left, right]) expect(await ground.listLeftovers(uid)).toEqual([]);
+    for (const {uid} of [left, right]) expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 
   test.each([
@@ -181,32 +181,32 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
       restartPolicy: 'Never',
       containers: [aContainer('main', {command: shellCommand(script), resources})],
     });
-    const {exitCode, stderr} = await ground.sync(manifest, ['--wait', 'complete']);
-    const pod = await ground.pod('job');
+    const {exitCode, stderr} = await testbed.sync(manifest, ['--wait', 'complete']);
+    const pod = await testbed.pod('job');
     expect({exitCode, stderr}).toMatchObject({
       exitCode: code,
       stderr: code === 0 ? '' : (expect.stringContaining(`exited with code ${code}`) as string),
     });
-    const {reason} = await ground.statusOf(pod.containers[0]!.id);
+    const {reason} = await testbed.statusOf(pod.containers[0]!.id);
     expect(reason).toBe({0: 'Completed', 7: 'Error', 137: 'OOMKilled'}[code]);
     // A finished pod's sandbox is stopped.
     expect(pod.sandboxes[0]!.state).toBe('SANDBOX_NOTREADY');
-    expect(await ground.delete('job')).toMatchObject({exitCode: 0, stderr: ''});
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(await testbed.delete('job')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
   });
 
   test('a job terminated by a signal exits with the code of the signal', async () => {
     const manifest = aManifest('signalled', {restartPolicy: 'Never'});
-    const sync = ground.startSync(manifest, ['--wait', 'complete', '--rm']);
+    const sync = testbed.startSync(manifest, ['--wait', 'complete', '--rm']);
     await sync.waitForOutput(/container main running/);
-    const pod = await ground.pod('signalled');
-    process.kill(await ground.pidOf(pod.containers[0]!.id), 'SIGKILL');
+    const pod = await testbed.pod('signalled');
+    process.kill(await testbed.pidOf(pod.containers[0]!.id), 'SIGKILL');
     expect(await sync.exited).toMatchObject({exitCode: 137});
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
   });
 
   test('sync --logs --rm of examples/job.yaml prints every line and leaves nothing', async () => {
-    const {stdout, exitCode} = await ground.sync(example('job.yaml'), [
+    const {stdout, exitCode} = await testbed.sync(example('job.yaml'), [
       '--wait',
       'complete',
       '--logs',
@@ -220,8 +220,8 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
       'step 3',
       'done',
     ]);
-    expect(await ground.find('job')).toBeUndefined();
-    expect((await ground.delete('job')).stderr).toContain('pod "job" not found');
+    expect(await testbed.find('job')).toBeUndefined();
+    expect((await testbed.delete('job')).stderr).toContain('pod "job" not found');
   });
 
   test('a failing container is restarted until the timeout, and then the exit code is 124', async () => {
@@ -229,10 +229,16 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
       restartPolicy: 'OnFailure',
       containers: [aContainer('main', {command: shellCommand('exit 3')})],
     });
-    const {exitCode, stderr} = await ground.sync(manifest, ['--wait', 'complete', '--timeout', '6s', '--rm']);
+    const {exitCode, stderr} = await testbed.sync(manifest, [
+      '--wait',
+      'complete',
+      '--timeout',
+      '6s',
+      '--rm',
+    ]);
     expect(exitCode).toBe(124);
     expect(stderr).toContain('CrashLoopBackOff');
-    expect(await ground.find('crash')).toBeUndefined();
+    expect(await testbed.find('crash')).toBeUndefined();
   });
 
   test('pods created by others are not changed, whatever their names', async () => {
@@ -254,31 +260,31 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
       log_path: 'main.log',
       linux: {},
     });
-    const {runtime} = ground;
+    const {runtime} = testbed;
     const podId = (await runtime.kcri(['runp', sandbox])).stdout.trim();
     const containerId = (await runtime.kcri(['create', podId, container, sandbox])).stdout.trim();
     expect(await runtime.kcri(['start', containerId])).toMatchObject({
       stdout: `${containerId}\n`,
       exitCode: 0,
     });
-    const foreign = await ground.pod('beside');
+    const foreign = await testbed.pod('beside');
 
     const manifest = aManifest('beside', {containers: [aContainer('own')]});
-    expect(await ground.delete('beside')).toMatchObject({exitCode: 1});
+    expect(await testbed.delete('beside')).toMatchObject({exitCode: 1});
     expect((await runtime.kcri(['plan', '-'], {input: manifest})).stdout).not.toMatch(/Stop|Remove/);
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    const own = await ground.pod('beside');
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const own = await testbed.pod('beside');
     expect(own.uid).not.toBe('foreign-uid');
-    expect(await ground.sync(aManifest('beside', {}, {uid: 'foreign-uid'}))).toMatchObject({
+    expect(await testbed.sync(aManifest('beside', {}, {uid: 'foreign-uid'}))).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('kcri did not create') as string,
     });
-    expect(await ground.delete('beside')).toMatchObject({
+    expect(await testbed.delete('beside')).toMatchObject({
       stdout: 'pod "default/beside" deleted\n',
       exitCode: 0,
     });
-    expect(await ground.pod('beside')).toEqual(foreign);
-    expect(await ground.delete('beside', 'foreign-uid')).toMatchObject({stdout: '', exitCode: 1});
+    expect(await testbed.pod('beside')).toEqual(foreign);
+    expect(await testbed.delete('beside', 'foreign-uid')).toMatchObject({stdout: '', exitCode: 1});
     expect(await runtime.kcri(['rmp', '--force', podId])).toMatchObject({exitCode: 0});
   });
 
@@ -293,8 +299,8 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
         containers: [says('app'), says('extra')],
       }),
     );
-    const {runtime} = ground;
-    const dirs = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
+    const {runtime} = testbed;
+    const dirs = ['--pod-logs-dir', testbed.logsDir, '--cgroup-root', testbed.cgroupRoot];
     const id = (await runtime.kcri(['runp', file, ...dirs])).stdout.trim();
     const stderr = 'Defaulted container "app" out of: app, extra, setup (init)\n';
     for (const ref of [id, id.slice(0, 13), 'by-pod', 'default/by-pod']) {
@@ -317,28 +323,28 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
     expect(literal).toMatchObject({exitCode: 1, stderr: expect.not.stringContaining('Defaulted') as string});
     const attaching = runtime.start(['attach', id]);
     await attaching.waitForOutput(/^Defaulted container "app" out of: app, extra, setup \(init\)$/m);
-    expect(await ground.delete('by-pod')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('by-pod')).toMatchObject({exitCode: 0});
     await attaching.exited;
   });
 
   test('runp of a Pod manifest syncs the pod and prints only the ID of its sandbox', async () => {
     const file = join(await temporaryDirectory(), 'pod.yaml');
     await writeFile(file, aManifest('runp'));
-    const args = ['--pod-logs-dir', ground.logsDir, '--cgroup-root', ground.cgroupRoot];
-    const {stdout, stderr, exitCode} = await ground.runtime.kcri(['runp', file, ...args]);
-    const pod = await ground.pod('runp');
+    const args = ['--pod-logs-dir', testbed.logsDir, '--cgroup-root', testbed.cgroupRoot];
+    const {stdout, stderr, exitCode} = await testbed.runtime.kcri(['runp', file, ...args]);
+    const pod = await testbed.pod('runp');
     expect({stdout, stderr, exitCode}).toEqual({
       stdout: `${pod.sandboxes[0]!.id}\n`,
       stderr: '',
       exitCode: 0,
     });
     expect(summary(pod)).toEqual(['main/0 CONTAINER_RUNNING']);
-    expect(await ground.delete('runp')).toMatchObject({exitCode: 0});
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(await testbed.delete('runp')).toMatchObject({exitCode: 0});
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
   });
 
   test('sync -o json prints a line of JSON per step, the last with the outcome', async () => {
-    const {stdout, exitCode} = await ground.sync(aManifest('json'), ['-o', 'json', '--rm']);
+    const {stdout, exitCode} = await testbed.sync(aManifest('json'), ['-o', 'json', '--rm']);
     const lines = stdout
       .trimEnd()
       .split('\n')
@@ -351,15 +357,15 @@ describe.each(runtimes)('the life of a pod: $name', (which) => {
   test('a static pod has the name of the node appended', async () => {
     const manifest = aManifest('fixed');
     const args = ['--static', '--hostname-override', 'Node-1'];
-    expect(await ground.sync(manifest, args)).toMatchObject({exitCode: 0});
-    const pod = await ground.pod('fixed-node-1');
+    expect(await testbed.sync(manifest, args)).toMatchObject({exitCode: 0});
+    const pod = await testbed.pod('fixed-node-1');
     expect(pod.sandboxes[0]!.annotations).toMatchObject({
       'kubernetes.io/config.source': 'file',
       'kubernetes.io/config.hash': pod.uid,
     });
-    expect(await ground.runtime.kcri(['delete', '-'], {input: manifest})).toMatchObject({
+    expect(await testbed.runtime.kcri(['delete', '-'], {input: manifest})).toMatchObject({
       stdout: 'pod "default/fixed-node-1" deleted\n',
     });
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
   });
 });

@@ -11,11 +11,11 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 const IDS_PER_POD = 65_536;
 const FS_GROUP = 2345;
 
-/** The runtimes whose runc maps ids, and those that have to refuse. */
+/** Runtimes whose runc supports user namespaces, and those that must reject them. */
 const mapping = runtimes.filter(({runc}) => runc !== undefined);
 const others = runtimes.filter(({runc}) => runc === undefined);
 
-/** A pod with users of its own, after the objects that it refers to. */
+/** Returns a manifest with the objects that a pod refers to, and the pod, which has its own user namespace. */
 function aPod(name: string, spec: ManifestFields = {}): string {
   const objects = [
     {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'settings'}, data: {color: 'blue'}},
@@ -25,7 +25,7 @@ function aPod(name: string, spec: ManifestFields = {}): string {
   return [...objects.map((object) => JSON.stringify(object)), pod].join('\n---\n');
 }
 
-/** Every kind of volume, each mounted at its name; parts of two; and a user who isn't root. */
+/** Returns a spec with every kind of volume, each mounted at its name, two sub-paths, and a user other than root. */
 function everyVolume(hostDirectory: string): ManifestFields {
   const volumes = [
     {name: 'disk', emptyDir: {}},
@@ -51,7 +51,7 @@ function everyVolume(hostDirectory: string): ManifestFields {
   };
 }
 
-/** The owner and the group of a file, as the node has them. */
+/** Returns the owner and the group of a file on the node. */
 async function ownersOf(path: string): Promise<readonly number[]> {
   const {uid, gid} = await stat(path);
   return [uid, gid];
@@ -63,32 +63,32 @@ function containerOf(pod: RunningPodState, name: string) {
 
 describe.each(others)('user namespaces without runtime support: $name', (which) => {
   test('are rejected with their requirements', async () => {
-    await using ground = await startPodTestbed(which);
-    const {exitCode, stderr} = await ground.sync(aPod('unmapped'));
+    await using testbed = await startPodTestbed(which);
+    const {exitCode, stderr} = await testbed.sync(aPod('unmapped'));
     expect(exitCode).toBe(1);
     expect(stderr).toContain("can't set `spec.hostUsers: false`, runtime does not support user namespaces");
     expect(stderr).toContain('hint: remove spec.hostUsers; user namespaces require');
-    expect(await ground.find('unmapped')).toBeUndefined();
+    expect(await testbed.find('unmapped')).toBeUndefined();
   });
 });
 
 describe.each(mapping)('user namespaces: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   const running = (name: string, spec?: ManifestFields): Promise<RunningPodState> =>
-    syncReadyPod(ground, name, aPod(name, spec));
+    syncReadyPod(testbed, name, aPod(name, spec));
 
   const inside = async (pod: RunningPodState, name: string, script: string): Promise<string> =>
-    await ground.exec(containerOf(pod, name).id, ...shellCommand(script));
+    await testbed.exec(containerOf(pod, name).id, ...shellCommand(script));
 
   const idsOnNode = async (pod: RunningPodState, name: string): Promise<readonly number[]> =>
-    await ownersOf(`/proc/${await ground.pidOf(containerOf(pod, name).id)}`);
+    await ownersOf(`/proc/${await testbed.pidOf(containerOf(pod, name).id)}`);
 
-  /** What the pod's root is on the node; every user and group of the pod has its place behind it. */
+  /** Returns the first UID on the node of the pod's ID mapping. */
   async function rootOf(pod: RunningPodState): Promise<number> {
     const text = await inside(pod, 'main', 'cat /proc/self/uid_map /proc/self/gid_map');
     const [users, groups] = text.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
@@ -124,7 +124,7 @@ describe.each(mapping)('user namespaces: $name', (which) => {
     );
     await inside(pod, 'main', 'echo written | tee /part/file /found/new > /memory/file');
     await inside(pod, 'user', 'echo written > /part/user; cat /memory/file /disk/deep/part/file');
-    const disk = join(ground.runtime.rootDir, 'pods', pod.uid, 'volumes/kubernetes.io~empty-dir/disk');
+    const disk = join(testbed.runtime.rootDir, 'pods', pod.uid, 'volumes/kubernetes.io~empty-dir/disk');
     expect(await ownersOf(join(disk, 'deep/part/file'))).toEqual([0, FS_GROUP]);
     expect(await ownersOf(join(disk, 'deep/part/user'))).toEqual([1000, FS_GROUP]);
     expect(await ownersOf(join(host, 'found/new'))).toEqual([0, 0]);
@@ -136,16 +136,16 @@ describe.each(mapping)('user namespaces: $name', (which) => {
     const [root, otherRoot] = [await rootOf(one), await rootOf(other)];
     expect(Math.abs(root - otherRoot)).toBeGreaterThanOrEqual(IDS_PER_POD);
 
-    const {runtime} = ground.runtime.connection;
+    const {runtime} = testbed.runtime.connection;
     await runtime.stopContainer({containerId: containerOf(one, 'main').id, timeout: 0n});
-    expect(await ground.sync(aPod('first'))).toMatchObject({exitCode: 0});
-    const restarted = await ground.pod('first');
+    expect(await testbed.sync(aPod('first'))).toMatchObject({exitCode: 0});
+    const restarted = await testbed.pod('first');
     expect(containerOf(restarted, 'main').id).not.toBe(containerOf(one, 'main').id);
     expect(await rootOf(restarted)).toBe(root);
 
-    const ids = join(ground.runtime.rootDir, 'pods', one.uid, 'userns');
+    const ids = join(testbed.runtime.rootDir, 'pods', one.uid, 'userns');
     expect(JSON.parse(await readFile(ids, 'utf8'))).toMatchObject({uidMappings: [{hostId: root}]});
-    await ground.delete('first');
+    await testbed.delete('first');
     expect(existsSync(ids)).toBe(false);
   });
 
@@ -175,7 +175,7 @@ describe.each(mapping)('user namespaces: $name', (which) => {
   });
 
   test('a volume on a filesystem without ID-mapped mounts is reported', async () => {
-    const {exitCode, stderr} = await ground.sync(
+    const {exitCode, stderr} = await testbed.sync(
       aPod('unmappable', {
         containers: [aContainer('main', {volumeMounts: [{name: 'h', mountPath: '/h'}]})],
         volumes: [{name: 'h', hostPath: {path: '/sys'}}],

@@ -9,7 +9,7 @@ import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness
 import {syncReadyPod} from '../harness/sync-ready-pod.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
-/** A directory of the node whose mounts can be shared with containers, as those of most machines are. */
+/** Creates a directory of the node with shared mount propagation, as most machines have. */
 async function aSharedDirectory(): Promise<string> {
   const directory = await temporaryDirectory();
   const shared = join(directory, 'shared');
@@ -26,22 +26,22 @@ function mountTmpfs(path: string): void {
 }
 
 describe.each(runtimes)('mounted volumes: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   let handlers: Record<string, {readonly recursiveReadOnlyMounts?: boolean}>;
   const isNew = which.folder !== undefined;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
-    const {runtimeHandlers} = await ground.runtime.connection.runtime.status({});
+    testbed = await startPodTestbed(which);
+    const {runtimeHandlers} = await testbed.runtime.connection.runtime.status({});
     handlers = Object.fromEntries(runtimeHandlers.map(({name, features}) => [name, features ?? {}]));
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   const running = (name: string, spec: ManifestFields): Promise<RunningPodState> =>
-    syncReadyPod(ground, name, aManifest(name, spec));
+    syncReadyPod(testbed, name, aManifest(name, spec));
 
-  /** What a sync that fails says. */
+  /** Returns the message of a failing sync. */
   async function refused(name: string, spec: ManifestFields): Promise<string> {
-    const {exitCode, stderr} = await ground.sync(aManifest(name, spec));
+    const {exitCode, stderr} = await testbed.sync(aManifest(name, spec));
     expect(exitCode).toBe(1);
     return stderr;
   }
@@ -49,7 +49,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
   const container = (pod: RunningPodState, name = 'main') =>
     pod.containers.find(({metadata}) => metadata?.name === name)!;
   const inside = async (pod: RunningPodState, ...command: readonly string[]): Promise<string> =>
-    await ground.exec(container(pod).id, ...command);
+    await testbed.exec(container(pod).id, ...command);
 
   test('containers have sub-paths of volumes, new and existing, also after a restart', async () => {
     const host = await temporaryDirectory();
@@ -78,7 +78,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     };
     const pod = await running('parts', spec);
     await inside(pod, 'sh', '-c', 'echo shared > /part/file; echo mine > /mine/file; echo changed >> /file');
-    expect(await ground.exec(container(pod, 'second').id, 'cat', '/all/x/y/file', '/all/parts/z/file')).toBe(
+    expect(await testbed.exec(container(pod, 'second').id, 'cat', '/all/x/y/file', '/all/parts/z/file')).toBe(
       'shared\nmine',
     );
     expect(await inside(pod, 'stat', '-c', '%a', '/part', '/mine')).toBe('777\n777');
@@ -86,9 +86,9 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await readFile(join(host, 'file'), 'utf8')).toBe('from the node\nchanged\n');
     await expect(inside(pod, 'touch', '/sub/new')).rejects.toThrow('Read-only file system');
 
-    await ground.runtime.connection.runtime.stopContainer({containerId: container(pod).id, timeout: 0n});
-    expect(await ground.sync(aManifest('parts', spec))).toMatchObject({exitCode: 0});
-    expect(await inside(await ground.pod('parts'), 'cat', '/part/file')).toBe('shared');
+    await testbed.runtime.connection.runtime.stopContainer({containerId: container(pod).id, timeout: 0n});
+    expect(await testbed.sync(aManifest('parts', spec))).toMatchObject({exitCode: 0});
+    expect(await inside(await testbed.pod('parts'), 'cat', '/part/file')).toBe('shared');
   });
 
   test('links that a container creates in a volume do not lead later containers outside', async () => {
@@ -140,11 +140,11 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
       volumes: [{name: 'e', emptyDir: {}}],
     });
     await inside(pod, 'sh', '-c', 'mkdir /e/later && mount -t tmpfs tmpfs /e/later && touch /e/later/file');
-    expect(await ground.exec(container(pod, 'second').id, 'ls', '/e/later')).toBe('file');
-    expect(await ground.exec(container(pod, 'third').id, 'ls', '/e/later')).toBe('');
+    expect(await testbed.exec(container(pod, 'second').id, 'ls', '/e/later')).toBe('file');
+    expect(await testbed.exec(container(pod, 'third').id, 'ls', '/e/later')).toBe('');
     await inside(pod, 'umount', '/e/later');
-    expect(await ground.delete('shared')).toMatchObject({exitCode: 0, stderr: ''});
-    expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+    expect(await testbed.delete('shared')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
   });
 
   test('a read-only mount is recursively read-only if the runtime supports it', async () => {
@@ -217,7 +217,7 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
     expect(await refused('filling', spec)).toContain(
       'pod "default/filling": Evicted: Usage of EmptyDir volume "e" exceeds the limit "1Mi".',
     );
-    const {state} = await ground.statusOf(container(await ground.pod('filling')).id);
+    const {state} = await testbed.statusOf(container(await testbed.pod('filling')).id);
     expect(state).toBe('CONTAINER_EXITED');
   });
 
@@ -228,20 +228,20 @@ describe.each(runtimes)('mounted volumes: $name', (which) => {
       containers: [aContainer('main', {volumeMounts: [{name: 'e', mountPath: '/e'}]})],
       volumes: [{name: 'e', emptyDir: {}}],
     });
-    expect(await ground.sync(manifest)).toMatchObject({exitCode: 0});
-    const {uid} = await ground.pod('precious');
-    const place = join(ground.runtime.rootDir, 'pods', uid, 'volumes/kubernetes.io~empty-dir/e/mine');
+    expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const {uid} = await testbed.pod('precious');
+    const place = join(testbed.runtime.rootDir, 'pods', uid, 'volumes/kubernetes.io~empty-dir/e/mine');
     await mkdir(place);
     execFileSync('mount', ['--bind', precious, place]);
 
-    const first = await ground.delete('precious');
+    const first = await testbed.delete('precious');
     expect(first).toMatchObject({exitCode: 1});
     expect(first.stderr).toContain(`"${place}" is a mount that kcri did not create`);
     expect(await readFile(join(place, 'file'), 'utf8')).toBe('precious');
 
     execFileSync('umount', [place]);
-    expect(await ground.delete('precious')).toMatchObject({exitCode: 0});
+    expect(await testbed.delete('precious')).toMatchObject({exitCode: 0});
     expect(await readFile(join(precious, 'file'), 'utf8')).toBe('precious');
-    expect(await ground.listLeftovers(uid)).toEqual([]);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import {runtimes} from '../harness/runtimes-under-test.js';
 
 const SECRET = 'correct-horse-battery-staple';
 
-/** Documents of one stream. */
+/** Joins documents to a YAML stream. */
 function stream(...documents: readonly (string | ManifestFields)[]): string {
   return documents
     .map((document) => (typeof document === 'string' ? document : JSON.stringify(document)))
@@ -20,7 +20,7 @@ function aSecret(name: string, stringData: ManifestFields): ManifestFields {
   return {apiVersion: 'v1', kind: 'Secret', metadata: {name}, stringData};
 }
 
-/** A pod that mounts a volume of every kind that kcri writes. Its UID is its own, so that it may change. */
+/** Returns a pod with a volume of every type that kcri writes. It has a fixed UID, so that its manifest may change. */
 function aPod(name: string, labels: ManifestFields): string {
   const kinds = ['config', 'secret', 'downward', 'projected', 'empty'];
   const volumeMounts = [
@@ -65,23 +65,26 @@ function aPod(name: string, labels: ManifestFields): string {
 }
 
 describe.each(runtimes)('written volumes: $name', (which) => {
-  let ground: PodTestbed;
+  let testbed: PodTestbed;
   beforeAll(async () => {
-    ground = await startPodTestbed(which);
+    testbed = await startPodTestbed(which);
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
-  /** A container that sees the volumes, and the pod's end without a trace. */
+  /**
+   * Starts a pod and returns a function that runs a script in its container. Deletes the pod at the end of the test and
+   * expects that nothing is left.
+   */
   async function started(name: string, manifest: string): Promise<(script: string) => Promise<string>> {
-    const {exitCode, stdout, stderr} = await ground.sync(manifest);
+    const {exitCode, stdout, stderr} = await testbed.sync(manifest);
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     expect(stdout).not.toContain(SECRET);
-    const pod = await ground.pod(name);
+    const pod = await testbed.pod(name);
     onTestFinished(async () => {
-      await ground.delete(name);
-      expect(await ground.listLeftovers(pod.uid)).toEqual([]);
+      await testbed.delete(name);
+      expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
     });
-    return (script) => ground.exec(pod.containers[0]!.id, 'sh', '-c', script);
+    return (script) => testbed.exec(pod.containers[0]!.id, 'sh', '-c', script);
   }
 
   test('have the requested files, modes and owners, and are read-only for containers', async () => {
@@ -130,17 +133,17 @@ describe.each(runtimes)('written volumes: $name', (which) => {
     );
     const inside = await started('vw-update', before);
     const [version] = (await inside('readlink /config/..data')).split('\n');
-    const unchanged = await ground.sync(before);
+    const unchanged = await testbed.sync(before);
     expect(unchanged.exitCode).toBe(0);
     expect(await inside('readlink /config/..data')).toBe(version);
 
-    const plan = await ground.runtime.kcri(['plan', '-'], {input: after});
+    const plan = await testbed.runtime.kcri(['plan', '-'], {input: after});
     expect(plan.stdout).toContain('/kubernetes.io~secret/secret/password with mode 0440');
     expect(plan.stdout).not.toMatch(new RegExp(SECRET));
     expect(plan.stdout).not.toContain('CreateContainer');
     expect(await inside('cat /secret/password')).toBe('old');
 
-    const {exitCode, stderr} = await ground.sync(after);
+    const {exitCode, stderr} = await testbed.sync(after);
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     expect(await inside('ls /config; cat /config/color /projected/both/color')).toBe(
       'color\nfresh\nblueblue',
@@ -166,9 +169,9 @@ describe.each(runtimes)('written volumes: $name', (which) => {
         volumes: [{name: 'v', ...source}],
       }),
     );
-    const {exitCode, stderr} = await ground.sync(manifest);
+    const {exitCode, stderr} = await testbed.sync(manifest);
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`MountVolume.SetUp failed for volume "v" : ${reason}`);
-    expect(await ground.find('vw-missing')).toBeUndefined();
+    expect(await testbed.find('vw-missing')).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ async function statusOf(runtime: Pick<TestRuntime, 'kcri'>): Promise<RuntimeUpSt
   return JSON.parse((await runtime.kcri(['runtime', 'status', '-o', 'json'])).stdout) as RuntimeUpStatus;
 }
 
-/** Kills the runtime's containerd as an out-of-memory killer would; gives its pid. */
+/** Kills the runtime's containerd with SIGKILL and returns its PID. */
 async function killContainerd(runtime: TestRuntime): Promise<number> {
   const {pid} = await statusOf(runtime);
   process.kill(pid, 'SIGKILL');
@@ -137,7 +137,7 @@ describe.each(runtimes)('starting and stopping a private runtime: $name', (which
     await runPod(runtime.connection, {name: 'two', cgroupParent: `${parent}/pod`});
     expect(listCgroupsAt(parent)).not.toEqual([]);
     if (killFirst) await killContainerd(runtime);
-    // stop() looks for what is left, and throws.
+    // stop() rejects if anything is left.
     await runtime.stop();
     expect(listCgroupsAt(parent)).toEqual([]);
     expect(execFileSync('iptables-save', ['-t', 'nat'], {encoding: 'utf8'})).not.toContain(
@@ -250,7 +250,7 @@ describe('error conditions', () => {
   });
 });
 
-/** A folder with a containerd that says its version and can do nothing else. */
+/** Creates a directory with a containerd that can only print its version. */
 async function brokenContainerd(folder: string): Promise<string> {
   await mkdir(folder);
   const program = join(folder, 'containerd');

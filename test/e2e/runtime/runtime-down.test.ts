@@ -16,7 +16,7 @@ import {
 } from '../harness/runtimes-under-test.js';
 import type {RuntimeUpStatus} from '../harness/test-runtime.js';
 
-/** A runtime whose root directory `up` made, with one pod that has a volume in memory. */
+/** A runtime whose root directory `up` created, with a pod that has an in-memory volume. */
 interface Scene {
   readonly rootDir: string;
   readonly logsDir: string;

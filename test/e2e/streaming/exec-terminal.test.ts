@@ -20,7 +20,10 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
     await runtime.stop();
   });
 
-  /** A terminal of 80 by 24 whose shell knows `k` for kcri, `c` for the container, and remembers how it was set. */
+  /**
+   * Opens a terminal of 80 by 24 whose shell has variables `K` for kcri and `C` for the container, and the initial
+   * settings of the terminal.
+   */
   async function atTerminal(): Promise<TmuxTerminal> {
     const terminal = new TmuxTerminal(80, 24, {
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
@@ -36,7 +39,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
     return terminal;
   }
 
-  /** The last command's exit code is this, and the terminal is as it was. */
+  /** Expects this exit code of the last command and the initial settings of the terminal. */
   async function endsWith(terminal: TmuxTerminal, exitCode: number): Promise<void> {
     terminal.typeLine('echo "code $? $([ "$(stty -g)" = "$before" ] && echo as before)"');
     await terminal.waitForScreen(new RegExp(`^(\\$ )?code ${exitCode} as before$`, 'm'));
@@ -68,7 +71,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
     terminal.pressKeys('i');
     terminal.typeLine('written in vi');
     terminal.pressKeys('Escape');
-    // What follows too soon would be taken for a key with Alt.
+    // A key that follows too soon would be read as a key with Alt.
     await terminal.waitForScreen(/^- \/tmp\/note/m);
     terminal.typeLine(':wq');
     await terminal.waitForScreen(/\$ *$/m);
@@ -90,7 +93,7 @@ describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
       terminal.pressKeys(...keys);
       await terminal.waitForScreen(/detached from/);
       await endsWith(terminal, 0);
-      // containerd 2 ends a command when its client leaves.
+      // containerd 2 ends a command when its client disconnects.
       if (!which.name.startsWith('containerd 1.')) return;
       const {stdout} = await runtime.kcri(['exec', pod.containerId, 'ps']);
       expect(stdout).toMatch(new RegExp(`sleep ${seconds}$`, 'm'));

@@ -10,13 +10,13 @@ const WEB = 8080;
 const SLOW = 9001;
 const NOBODY = 9999;
 
-/** A web server, and one that answers a line a little later. */
+/** A web server, and a server that responds to a line after a delay. */
 const SERVERS = [
   `mkdir /www; echo small >/www/small; dd if=/dev/zero of=/www/big bs=1M count=64; httpd -p ${WEB} -h /www`,
   `nc -ll -p ${SLOW} -e sh -c 'read line; sleep 0.2; echo "heard $line"' </dev/null >/dev/null 2>&1 &`,
 ].join('\n');
 
-/** Everything that comes until the other side ends; whoever is cut off gets the error's code. */
+/** Resolves with everything received until the other side ends, or with the code of the error. */
 async function readAll(socket: Socket): Promise<string> {
   let said = '';
   return await new Promise((resolve) => {
@@ -54,8 +54,8 @@ describe.each(runtimes)('port-forward: $name', (which) => {
   });
 
   /**
-   * kcri forwarding local ports that it chooses to those of a pod, and what they are, as soon as all are open; it is
-   * ended with the test.
+   * Starts kcri to forward random local ports to ports of a pod, and resolves with the local ports when all are open.
+   * kcri is stopped at the end of the test.
    */
   async function forwarding(
     args: readonly string[],
@@ -67,7 +67,7 @@ describe.each(runtimes)('port-forward: $name', (which) => {
       await running.exited;
     });
     const ports: number[] = [];
-    // One is said to be open before the next one is.
+    // kcri reports each port before it opens the next one.
     for (const remote of remotes) {
       const [, port] = await running.waitForOutput(
         new RegExp(`^Forwarding from 127\\.0\\.0\\.1:(\\d+) -> ${remote}$`, 'm'),
