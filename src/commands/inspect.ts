@@ -1,8 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
-import {nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
-import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES, containerQuery} from '../cli/flags/filter-flags.js';
+import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS, containerQuery} from '../cli/flags/filter-flags.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
@@ -26,21 +24,7 @@ export default class Inspect extends BaseCommand {
   static override flags = {
     ...INSPECT_FLAGS,
     ...CONTAINER_FILTERS,
-    ...nonEmptyFlags({
-      namespace: Flags.string({
-        helpValue: 'REGEX',
-        description: 'Select only containers of pods whose namespace matches a regular expression.',
-      }),
-      state: withChoices(
-        Flags.string({
-          char: 's',
-          helpValue: 'STATE',
-          description: 'Select only containers in this state. [default: running]',
-        }),
-        CONTAINER_STATE_CHOICES,
-      ),
-    }),
-    all: Flags.boolean({char: 'a', description: 'Include containers in all states.'}),
+    ...CONTAINER_SCOPE_FLAGS,
   };
 
   async run(): Promise<void> {

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
-import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../cli/flags/filter-flags.js';
+import {nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../cli/flags/filter-flags.js';
 import {listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS, listContainersForPs} from '../cli/lists/list-containers.js';
 import {printContainers} from '../cli/lists/print-containers.js';
@@ -26,20 +26,8 @@ export default class Ps extends BaseCommand {
         helpValue: 'ID',
         description: 'Select only the container whose ID starts with this prefix.',
       }),
-      namespace: Flags.string({
-        helpValue: 'REGEX',
-        description: 'Select only containers of pods whose namespace matches a regular expression.',
-      }),
-      state: withChoices(
-        Flags.string({
-          char: 's',
-          helpValue: 'STATE',
-          description: 'Select only containers in this state. [default: running]',
-        }),
-        CONTAINER_STATE_CHOICES,
-      ),
     }),
-    all: Flags.boolean({char: 'a', description: 'Include containers in all states.'}),
+    ...CONTAINER_SCOPE_FLAGS,
     ...listFlags(CONTAINER_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each container.'}),
     'resolve-image-path': Flags.boolean({

@@ -51,8 +51,3 @@ export function isLoopback(host: string): boolean {
   if (host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
 }
-
-/** Returns `host:port` as in URLs, for messages and Host headers. */
-export function formatAuthority({host, port}: Pick<StreamingAddress, 'host' | 'port'>): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}

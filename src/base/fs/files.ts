@@ -1,5 +1,5 @@
 import {constants} from 'node:fs';
-import {mkdir, open, rmdir, stat, type FileHandle} from 'node:fs/promises';
+import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
 import {hasErrno, SystemError} from '../errors.js';
 import {systemErrorMessage} from '../system-error-message.js';
 
@@ -67,6 +67,11 @@ export async function ifPresent<T>(act: () => Promise<T>): Promise<T | undefined
     if (hasErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/** Returns the names in a directory, empty if it does not exist. Rejects with SystemError. */
+export async function listNames(directory: string): Promise<readonly string[]> {
+  return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
 }
 
 /** Reports whether the path exists, following links. Rejects with SystemError. */

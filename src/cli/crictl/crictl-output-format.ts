@@ -61,7 +61,7 @@ export async function parseCrictlOutputFormat<F extends OutputFormatName>(
     return await crictlTemplate(command, template, crictl.template);
   if (command === 'events' && template !== '' && /^(json|yaml)$/.test(output))
     throw new UsageError(`template can't be used with ${goQuote(output)} format`);
-  return {kind: knownKind(output, formats, crictl), compat: true} as OutputFormat<F>;
+  return {kind: knownKind(output, formats, crictl), encodesLikeGo: true} as OutputFormat<F>;
 }
 
 function knownKind(
@@ -84,7 +84,7 @@ async function crictlTemplate(command: string, text: string, context: string): P
   const render = inContext(generating, () => compileGoTemplate(text, TEMPLATE_NAME));
   return {
     kind: 'template',
-    compat: true,
+    encodesLikeGo: true,
     render: (json) => inContext(`${context}failed to template data: `, () => render(json)),
   };
 }

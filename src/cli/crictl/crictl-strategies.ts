@@ -14,7 +14,7 @@ export const CRICTL_STRATEGIES: {
   configFiles: async () => (await import('./strategies/config-files.js')).CRICTL_CONFIG_FILES,
   events: async () => (await import('./strategies/events.js')).CRICTL_EVENTS,
   exec: async () => (await import('./strategies/exec.js')).crictlExec,
-  imagefsinfo: async () => (await import('../output/views/filesystem-table.js')).crictlFilesystemLines,
+  imagefsinfo: async () => (await import('./crictl-filesystems.js')).crictlFilesystemLines,
   images: async () => (await import('./strategies/lists.js')).listImagesAsCrictl,
   inspect: async () => (await import('./strategies/inspect.js')).CRICTL_INSPECT,
   inspecti: async () => (await import('./strategies/inspect.js')).CRICTL_INSPECTI,

@@ -37,6 +37,35 @@ export const CONTAINER_FILTERS = nonEmptyFlags({
   }),
 });
 
+const CONTAINER_STATES: ReadonlyMap<string, ContainerState> = new Map([
+  ['created', 'CONTAINER_CREATED'],
+  ['running', 'CONTAINER_RUNNING'],
+  ['exited', 'CONTAINER_EXITED'],
+  ['unknown', 'CONTAINER_UNKNOWN'],
+]);
+
+/** Values of `--state` of the commands for containers. */
+export const CONTAINER_STATE_CHOICES = [...CONTAINER_STATES.keys()];
+
+/** Further filters of `ps` and `inspect`. */
+export const CONTAINER_SCOPE_FLAGS = {
+  ...nonEmptyFlags({
+    namespace: Flags.string({
+      helpValue: 'REGEX',
+      description: 'Select only containers of pods whose namespace matches a regular expression.',
+    }),
+    state: withChoices(
+      Flags.string({
+        char: 's',
+        helpValue: 'STATE',
+        description: 'Select only containers in this state. [default: running]',
+      }),
+      CONTAINER_STATE_CHOICES,
+    ),
+  }),
+  all: Flags.boolean({char: 'a', description: 'Include containers in all states.'}),
+};
+
 /** Filters of `pods` and `inspectp`. */
 export const SANDBOX_FILTERS = nonEmptyFlags({
   name: Flags.string({
@@ -82,16 +111,6 @@ export interface ContainerFilterValues {
   readonly latest?: boolean;
   readonly last?: number | undefined;
 }
-
-const CONTAINER_STATES: ReadonlyMap<string, ContainerState> = new Map([
-  ['created', 'CONTAINER_CREATED'],
-  ['running', 'CONTAINER_RUNNING'],
-  ['exited', 'CONTAINER_EXITED'],
-  ['unknown', 'CONTAINER_UNKNOWN'],
-]);
-
-/** Values of `--state` of the commands for containers. */
-export const CONTAINER_STATE_CHOICES = [...CONTAINER_STATES.keys()];
 
 const SANDBOX_STATES: ReadonlyMap<string, PodSandboxState> = new Map([
   ['ready', 'SANDBOX_READY'],

@@ -3,18 +3,21 @@ import type {Json} from '../../format/json.js';
 /** Names of the output formats other than templates. */
 export type OutputFormatName = 'table' | 'wide' | 'name' | 'json' | 'yaml';
 
-/** Parsed output format: a format of the command, or a template. */
+/**
+ * Parsed output format: a format of the command, or a template. With `encodesLikeGo`, inspected objects have the
+ * artifacts of Go's JSON encoder: numbers beyond 2^53 lose precision, and `<`, `>` and `&` are escaped.
+ */
 export type OutputFormat<F extends OutputFormatName> = Kind<F> | TemplateFormat;
 
 /** Union member for each format, so that comparisons narrow the type. */
 type Kind<F extends OutputFormatName> = F extends OutputFormatName
-  ? {readonly kind: F; readonly compat?: boolean}
+  ? {readonly kind: F; readonly encodesLikeGo?: boolean}
   : never;
 
 /** Compiled template. Rendering throws TemplateError if it does not match the data. */
 export interface TemplateFormat {
   readonly kind: 'template';
-  readonly compat?: boolean;
+  readonly encodesLikeGo?: boolean;
   readonly render: (json: Json) => string;
 }
 

@@ -74,15 +74,12 @@ export async function formatMessage<Name extends keyof MessageTypes>(
   return form.kind === 'json' ? formatJson(json) : await formatYamlOrTemplate(form, json);
 }
 
-/**
- * Formats one or several inspected objects with sorted keys. As crictl, numbers beyond 2^53 lose precision, and `<`,
- * `>` and `&` are escaped.
- */
+/** Formats one or several inspected objects with sorted keys, like Go's encoder if the format says so. */
 export async function formatSorted(form: ObjectFormat, json: Json): Promise<string> {
-  const {compat = false} = form;
-  const data = compat ? toFloat64Numbers(json) : json;
+  const {encodesLikeGo = false} = form;
+  const data = encodesLikeGo ? toFloat64Numbers(json) : json;
   return form.kind === 'json'
-    ? formatJson(data, {sortKeys: true, escapeHtml: compat})
+    ? formatJson(data, {sortKeys: true, escapeHtml: encodesLikeGo})
     : await formatYamlOrTemplate(form, data);
 }
 

@@ -1,5 +1,6 @@
 import {byKey} from '../../base/compare.js';
-import {isJsonList, formatCompactJson, memberOf, type Json, type JsonObject} from '../json.js';
+import {isObject} from '../../base/is-object.js';
+import {isJsonList, formatCompactJson, memberOf, type Json} from '../json.js';
 import {TemplateError} from '../template-error.js';
 import type {Filter, Part, Step} from './nodes.js';
 
@@ -66,10 +67,6 @@ function present(value: Json | undefined): readonly Json[] {
 
 function member(value: Json, name: string): Json | undefined {
   return isObject(value) ? memberOf(value, name) : undefined;
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isJsonList(value);
 }
 
 /** Returns the lists among the values. Null counts as an empty list; other values are an error. */

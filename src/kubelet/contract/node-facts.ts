@@ -1,3 +1,5 @@
+import {validatePathSegment} from '../../base/fs/files.js';
+
 /** Cgroup layout and driver of the node and its runtime. */
 export interface CgroupFacts {
   /** Cgroup version: 2 only for the unified hierarchy; a hybrid host counts as 1. */
@@ -124,9 +126,9 @@ export function getCgroupRoot({cgroupMount, cgroup, rootDir}: NodeFacts): Cgroup
   return cgroupMount === undefined ? undefined : {mount: cgroupMount, version: cgroup.version, rootDir};
 }
 
-/** Returns `<rootDir>/pods/<uid>`. */
+/** Returns `<rootDir>/pods/<uid>`. Throws SystemError for a UID that is not a valid file name. */
 export function podDir(node: Pick<NodeFacts, 'rootDir'>, uid: string): string {
-  return `${node.rootDir}/pods/${uid}`;
+  return `${node.rootDir}/pods/${validatePathSegment('pod UID', uid)}`;
 }
 
 /** Returns `<podLogsDir>/<namespace>_<name>_<uid>` (BuildPodLogsDirectory). */

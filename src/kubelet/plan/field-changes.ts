@@ -1,4 +1,5 @@
-import type {Json, JsonObject} from '../../format/json.js';
+import {isObject} from '../../base/is-object.js';
+import type {Json} from '../../format/json.js';
 
 /** Change of a field. */
 export interface FieldChange {
@@ -36,7 +37,7 @@ const NAMES = ['name', 'key', 'container_path', 'mountPath', 'containerPort'] as
 function membersOf(value: Json): ReadonlyMap<string, Json> | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (!isList(value)) return new Map(Object.entries(value));
-  const items = value.filter(isObject);
+  const items = value.filter((item) => isObject(item));
   if (items.length < value.length || items.length === 0) return undefined;
   const labels = NAMES.map((name) => items.map((item) => labelOf(item[name]))).find(areNames);
   return new Map(items.map((item, index) => [`[${labels?.[index] ?? String(index)}]`, item]));
@@ -53,10 +54,6 @@ function areNames(labels: readonly (string | undefined)[]): boolean {
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value);
 }
 
 /** Joins a path and a key; keys with dots, as in labels and annotations, go in brackets. */

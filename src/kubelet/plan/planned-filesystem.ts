@@ -12,7 +12,8 @@ import type {
   PodFilesystem,
 } from '../contract/pod-filesystem.js';
 import {podRef} from '../contract/pod-ref.js';
-import {needsHostsFile, nextLogAttempt} from '../managers/pod-filesystem/pod-directories.js';
+import {needsHostsFile} from '../managers/pod-filesystem/hosts-file.js';
+import {nextLogAttempt} from '../managers/pod-filesystem/pod-directories.js';
 import {plannedUserNamespace} from '../managers/pod-filesystem/user-namespaces.js';
 import {createVolumeHost} from '../managers/pod-filesystem/create-volume-host.js';
 import {subPathTargets} from '../managers/volumes/bind-sub-paths.js';

@@ -1,4 +1,5 @@
 import {ConfigError} from '../../base/errors.js';
+import {isObject} from '../../base/is-object.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -18,10 +19,10 @@ export interface InspectedConfig {
  */
 export function configFromInspect(name: ConfigName, data: unknown): InspectedConfig {
   if (Array.isArray(data)) return configFromInspect(name, singleItem(data));
-  if (!isFields(data)) return {data};
+  if (!isObject(data)) return {data};
   const config = field(field(data, 'info'), 'config');
-  if (isFields(config) && 'metadata' in config) return {data: config};
-  const status = isFields(data['status']) ? data['status'] : data;
+  if (isObject(config) && 'metadata' in config) return {data: config};
+  const status = isObject(data['status']) ? data['status'] : data;
   return isStatus(status) ? FROM_STATUS[name](status) : {data};
 }
 
@@ -30,12 +31,8 @@ function singleItem(list: readonly unknown[]): unknown {
   throw new ConfigError(`must contain one object, not ${list.length}`);
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function field(value: unknown, name: string): unknown {
-  return isFields(value) ? value[name] : undefined;
+  return isObject(value) ? value[name] : undefined;
 }
 
 /** Reports whether an object is a status: it has an ID and a state, unlike a config. */
@@ -78,7 +75,7 @@ function fileName(path: unknown): string | undefined {
 
 /** Returns the security context with the user of a container. */
 function userOf(user: unknown): Fields | undefined {
-  if (!isFields(user)) return undefined;
+  if (!isObject(user)) return undefined;
   return {
     run_as_user: {value: user['uid']},
     run_as_group: {value: user['gid']},

@@ -1,7 +1,7 @@
 import {readdirSync, rmdirSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {hasErrno} from '../../base/errors.js';
-import {currentMounts} from './mount-info.js';
+import {currentMounts} from './mounts.js';
 import {listProcesses, type RunningProcess} from '../process/processes.js';
 
 /** Parent cgroups of pods. A running kubelet keeps its own, even if they are empty. */

@@ -1,6 +1,5 @@
-import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {ifPresent, withFileErrors} from '../../base/fs/files.js';
+import {listNames} from '../../base/fs/files.js';
 import {connect} from '../../cri/index.js';
 import {computeRuntimeLayout, POD_DIRS, type PrivateRuntimeLayout} from '../private-runtime-layout.js';
 import type {WithReason} from '../host/host-capabilities.js';
@@ -62,8 +61,7 @@ export async function runtimeStatus(rootDir: string, signal: AbortSignal): Promi
 async function leftIn(rootDir: string, layout: PrivateRuntimeLayout): Promise<string[]> {
   const left: string[] = [];
   for (const dir of [layout.root, ...POD_DIRS.map((name) => join(rootDir, name))]) {
-    const names = await withFileErrors('reading', dir, () => ifPresent(() => readdir(dir)));
-    if (names !== undefined && names.length > 0) left.push(dir);
+    if ((await listNames(dir)).length > 0) left.push(dir);
   }
   return left;
 }

@@ -22,7 +22,7 @@ import {
   detectIptables,
   detectSnapshotter,
 } from '../host/host-capabilities.js';
-import {unmountAndRemove} from '../host/mount-info.js';
+import {unmountAndRemove} from '../host/mounts.js';
 import {renderConflist} from '../network/pod-network.js';
 import {ensurePauseImage} from '../image/pause-image.js';
 import {terminateProcesses, isContainerdWithConfig, listProcesses} from '../process/processes.js';

@@ -10,7 +10,7 @@ import {isInCgroup, removeCgroups} from '../host/remove-cgroups.js';
 import {withLock} from '../host/with-lock.js';
 import {removeIptablesRules} from '../network/iptables.js';
 import {POD_DIRS, RUN_ROOT, type PrivateRuntimeLayout} from '../private-runtime-layout.js';
-import {unmountAndRemove} from '../host/mount-info.js';
+import {unmountAndRemove} from '../host/mounts.js';
 import {
   descendantsOf,
   terminateProcesses,

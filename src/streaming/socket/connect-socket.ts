@@ -6,7 +6,8 @@ import type {ConnectionOptions} from 'node:tls';
 import {messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
-import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
+import {joinHostPort} from '../../base/net/join-host-port.js';
+import {type StreamingAddress} from '../streaming-address.js';
 import {StreamingError} from '../errors.js';
 import {WriteTolerantSocket} from './write-tolerant-socket.js';
 import {proxyFromEnvironment} from './proxy-from-environment.js';
@@ -28,7 +29,7 @@ export async function connectSocket(
   using limit = createDeadline(
     options.clock,
     DIAL_TIMEOUT_MS,
-    () => new StreamingError(`cannot connect to ${formatAuthority(address)}: no response`),
+    () => new StreamingError(`cannot connect to ${joinHostPort(address)}: no response`),
   );
   const signal = AbortSignal.any([options.signal, limit.signal]);
   try {
@@ -37,7 +38,7 @@ export async function connectSocket(
     signal.throwIfAborted();
     throw error instanceof StreamingError
       ? error
-      : new StreamingError(`cannot connect to ${formatAuthority(address)}: ${messageOf(error)}`, {
+      : new StreamingError(`cannot connect to ${joinHostPort(address)}: ${messageOf(error)}`, {
           cause: error,
         });
   }
@@ -85,7 +86,7 @@ async function untilEvent<S extends Socket>(socket: S, event: string, signal: Ab
 
 /** Connects through an HTTP proxy (CONNECT). */
 async function tunnel(address: StreamingAddress, proxy: URL, signal: AbortSignal): Promise<Socket> {
-  const target = formatAuthority(address);
+  const target = joinHostPort(address);
   const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const clientRequest = request({
     host: proxy.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -148,7 +149,7 @@ async function connectTls(
     socket.destroy();
     const {message, hint = "set --tls-ca to the server's CA and --tls-server-name to its name"} =
       describeTlsFailure(error, options);
-    throw new StreamingError(`TLS handshake with ${formatAuthority(address)} failed: ${message}`, {
+    throw new StreamingError(`TLS handshake with ${joinHostPort(address)} failed: ${message}`, {
       cause: error,
       hint,
     });

@@ -2,7 +2,8 @@ import {request, type ClientRequest, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
-import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
+import {joinHostPort} from '../../base/net/join-host-port.js';
+import {type StreamingAddress} from '../streaming-address.js';
 import {abortableRequest, connectSocket} from './connect-socket.js';
 import {StreamingError, UpgradeRefusedError} from '../errors.js';
 import {BufferReusingSocket} from './buffer-reusing-socket.js';
@@ -35,7 +36,7 @@ export async function upgrade(
     createConnection: () => socket,
     method: 'POST',
     path: address.path,
-    headers: {Host: formatAuthority(address), 'Content-Length': '0', ...headers},
+    headers: {Host: joinHostPort(address), 'Content-Length': '0', ...headers},
   });
   try {
     const signal = AbortSignal.any([options.signal, limit.signal]);
@@ -54,7 +55,7 @@ export function createUpgradeDeadline(address: StreamingAddress, clock: Clock): 
   return createDeadline(
     clock,
     UPGRADE_TIMEOUT_MS,
-    () => new StreamingError(`cannot open a stream at ${formatAuthority(address)}: no response`),
+    () => new StreamingError(`cannot open a stream at ${joinHostPort(address)}: no response`),
   );
 }
 
@@ -65,7 +66,7 @@ async function upgradeResponse(
 ): Promise<UpgradedSocket> {
   return await new Promise((resolve, reject) => {
     clientRequest.once('error', (cause) => {
-      const operation = `cannot open a stream at ${formatAuthority(address)}`;
+      const operation = `cannot open a stream at ${joinHostPort(address)}`;
       reject(openingError(operation, cause, {secure: address.secure, tls}));
     });
     clientRequest.once('upgrade', (response, socket: Socket, head: Buffer) => {

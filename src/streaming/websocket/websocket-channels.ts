@@ -1,6 +1,7 @@
 import {Duplex} from 'node:stream';
 import type {RawData, WebSocket} from 'ws';
-import {formatAuthority, type StreamingAddress} from '../streaming-address.js';
+import {joinHostPort} from '../../base/net/join-host-port.js';
+import type {StreamingAddress} from '../streaming-address.js';
 import {connectSocket} from '../socket/connect-socket.js';
 import {openingError} from '../socket/tls-errors.js';
 import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../remote-output.js';
@@ -59,7 +60,7 @@ export async function dialChannels(
     // Masks protect proxies from scripts in browsers; a zero mask avoids the work.
     generateMask: (mask: Buffer) => mask.fill(0),
   };
-  const url = `ws://${formatAuthority(address)}${address.path}`;
+  const url = `ws://${joinHostPort(address)}${address.path}`;
   const socket = new WebSocket(url, [...request.protocols], settings);
   // The first messages may arrive in one packet with the response, so the listeners are attached now.
   const channels = new ChannelSocket(socket, request);
@@ -89,7 +90,7 @@ async function opened(socket: WebSocket, address: StreamingAddress, {tls}: DialO
       (_request, response) => void readRefusal(response).then(reject, reject),
     );
     socket.once('error', (error) => {
-      const operation = `cannot open a WebSocket at ${formatAuthority(address)}`;
+      const operation = `cannot open a WebSocket at ${joinHostPort(address)}`;
       reject(openingError(operation, error, {secure: address.secure, tls}));
     });
   });

@@ -21,8 +21,12 @@ describe('numbers beyond 2^53 in info', () => {
   });
 
   test("lose precision like crictl's if called as crictl", async () => {
-    expect(await formatSorted({kind: 'json', compat: true}, STATUS)).toContain('"limit": 9007199254740992');
-    expect(await formatSorted({kind: 'yaml', compat: true}, STATUS)).toContain('limit: 9007199254740992');
+    expect(await formatSorted({kind: 'json', encodesLikeGo: true}, STATUS)).toContain(
+      '"limit": 9007199254740992',
+    );
+    expect(await formatSorted({kind: 'yaml', encodesLikeGo: true}, STATUS)).toContain(
+      'limit: 9007199254740992',
+    );
   });
 });
 

@@ -4,7 +4,7 @@ import {
   CRICTL_PORT_FORWARD_MESSAGES,
   crictlNotListeningText,
   nothingBoundText,
-} from '../../output/views/port-forward-text.js';
+} from '../crictl-port-forward-text.js';
 import type {PortForwardStrategy} from '../../port-forward/forward-ports.js';
 import {checkCrictlClient} from './streaming.js';
 

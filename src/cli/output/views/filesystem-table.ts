@@ -27,20 +27,3 @@ export function filesystemColumns(nowMs: number): readonly Column<FilesystemRow>
     {header: 'MOUNTPOINT', value: ({usage}) => usage.fsId?.mountpoint ?? ''},
   ];
 }
-
-/** Formats the filesystems as crictl does. */
-export function crictlFilesystemLines(info: ImageFsInfoResponse): string {
-  return (
-    filesystemLines('Container', info.containerFilesystems) + filesystemLines('Image', info.imageFilesystems)
-  );
-}
-
-function filesystemLines(label: string, filesystems: readonly FilesystemUsage[]): string {
-  const lines = filesystems.flatMap(({timestamp, usedBytes, inodesUsed, fsId}, index) => [
-    `TimeStamp[${index}]: ${timestamp}`,
-    `Disk[${index}]: ${humanSize(usedBytes?.value ?? 0n)}`,
-    `Inodes[${index}]: ${inodesUsed?.value ?? 0n}`,
-    `Mountpoint[${index}]: ${fsId?.mountpoint ?? ''}`,
-  ]);
-  return [`${label} Filesystem `, ...lines].map((line) => `${line}\n`).join('');
-}

@@ -1,6 +1,5 @@
 import {UsageError} from '../../../base/errors.js';
-import {goQuote} from '../../../format/go-quote.js';
-import {formatAuthority} from '../../../streaming/streaming-address.js';
+import {joinHostPort} from '../../../base/net/join-host-port.js';
 import type {BindFailure, BindReason, BoundPort} from '../../../streaming/port-forward/listen.js';
 import type {ForwardFailure} from '../../../streaming/port-forward/port-forwarder.js';
 import type {InvalidPortSpec, PortSpec} from '../../../streaming/port-forward/port-spec.js';
@@ -8,8 +7,7 @@ import type {InvalidPortSpec, PortSpec} from '../../../streaming/port-forward/po
 /** Formats the output lines for a port, identical to crictl's. */
 export function listeningLines({spec, listeners}: BoundPort): readonly string[] {
   return listeners.map(
-    ({address, local}) =>
-      `Forwarding from ${formatAuthority({host: address, port: local})} -> ${spec.remote}`,
+    ({address, local}) => `Forwarding from ${joinHostPort({host: address, port: local})} -> ${spec.remote}`,
   );
 }
 
@@ -34,14 +32,6 @@ export const KCRI_PORT_FORWARD_MESSAGES: PortForwardMessages = {
   connectionFailed: connectionFailureText,
 };
 
-export const CRICTL_PORT_FORWARD_MESSAGES: PortForwardMessages = {
-  noId: 'port forward: ID cannot be empty',
-  portError: (fault) => new UsageError(`port forward: ${crictlPortFaultText(fault)}`),
-  requesting: () => 'port forward',
-  connecting: () => 'port forward: error upgrading connection',
-  connectionFailed: crictlConnectionFailureText,
-};
-
 function portFaultText(fault: InvalidPortSpec): string {
   switch (fault.kind) {
     case 'format':
@@ -57,57 +47,18 @@ function portFaultText(fault: InvalidPortSpec): string {
   }
 }
 
-function crictlPortFaultText(fault: InvalidPortSpec): string {
-  switch (fault.kind) {
-    case 'format':
-      return `invalid port format '${fault.text}'`;
-    case 'syntax':
-    case 'range': {
-      const why = fault.kind === 'syntax' ? 'invalid syntax' : 'value out of range';
-      return `error parsing ${fault.side} port '${fault.text}': strconv.ParseUint: parsing ${goQuote(fault.text)}: ${why}`;
-    }
-    case 'no-remote':
-      return 'remote port must be > 0';
-    default:
-      return fault satisfies never;
-  }
-}
-
 /** Formats the error for an address that cannot be listened on. */
 export function notListeningText({address, port, reason, message}: BindFailure): string {
-  const why = reason === 'other' ? message : REASONS[reason].words;
-  return `cannot listen on ${formatAuthority({host: address, port})}: ${why}`;
+  const why = reason === 'other' ? message : REASONS[reason];
+  return `cannot listen on ${joinHostPort({host: address, port})}: ${why}`;
 }
 
-/** Formats crictl's error, outside its log, for a port that cannot be listened on at all. */
-export function crictlNotListeningText({spec, failures}: BoundPort): string {
-  const errors = failures.map(({address, port, reason, message}) => {
-    const why = reason === 'other' ? `bind: ${message}` : REASONS[reason].go;
-    const family = address.includes(':') ? 'tcp6' : 'tcp4';
-    return `unable to create listener: Error listen ${family} ${formatAuthority({host: address, port})}: ${why}`;
-  });
-  const all = `Listeners failed to create with the following errors: [${errors.join(' ')}]`;
-  return `Unable to listen on port ${spec.local}: ${all}`;
-}
-
-/** Formats crictl's error for the case that no port can be listened on. */
-export function nothingBoundText(ports: readonly BoundPort[]): string {
-  const pairs = ports.map(({spec: {local, remote}}) => `{${local} ${remote}}`);
-  return `unable to listen on any of the requested ports: [${pairs.join(' ')}]`;
-}
-
-const REASONS = {
-  'in use': {words: 'the port is in use', go: 'bind: address already in use'},
-  'not permitted': {words: 'permission denied', go: 'bind: permission denied'},
-  'no such address': {
-    words: 'this machine has no such address',
-    go: 'bind: cannot assign requested address',
-  },
-  'no such family': {
-    words: 'this machine has no addresses of this family',
-    go: 'socket: address family not supported by protocol',
-  },
-} as const satisfies Record<Exclude<BindReason, 'other'>, {readonly words: string; readonly go: string}>;
+const REASONS: Readonly<Record<Exclude<BindReason, 'other'>, string>> = {
+  'in use': 'the port is in use',
+  'not permitted': 'permission denied',
+  'no such address': 'this machine has no such address',
+  'no such family': 'this machine has no addresses of this family',
+};
 
 /** Formats the error of a connection that could not be forwarded, or was cut off. */
 function connectionFailureText({remote}: PortSpec, failure: ForwardFailure): string {
@@ -120,21 +71,6 @@ function connectionFailureText({remote}: PortSpec, failure: ForwardFailure): str
       return `a connection to port ${remote} of the pod was lost: the runtime closed it`;
     case 'unreachable':
       return `a connection to port ${remote} of the pod failed: ${failure.error.message}`;
-    default:
-      return failure satisfies never;
-  }
-}
-
-/** Formats the error of a connection as crictl writes it to klog. */
-function crictlConnectionFailureText({local, remote}: PortSpec, failure: ForwardFailure): string {
-  const from = `${local} -> ${remote}`;
-  switch (failure.kind) {
-    case 'refused':
-      return `an error occurred forwarding ${from}: ${failure.message}`;
-    case 'lost':
-      return `error reading from error stream for port ${from}: unexpected EOF`;
-    case 'unreachable':
-      return `error creating error stream for port ${from}: ${failure.error.message}`;
     default:
       return failure satisfies never;
   }

@@ -1,6 +1,7 @@
 import type {ManifestIssue} from '../../../api/decoding/manifest-issue.js';
 import {renderIssue} from '../../../api/decoding/manifest-issue.js';
 import {KcriError, messageOf, UsageError} from '../../../base/errors.js';
+import {isObject} from '../../../base/is-object.js';
 import {decodeKubeletConfig, type DecodedKubeletConfig} from './decode-kubelet-config.js';
 import {parseDuration} from '../../../format/duration.js';
 import {
@@ -107,10 +108,6 @@ function merge(before: unknown, after: unknown): unknown {
   if (!isObject(before) || !isObject(after)) return after;
   const entries = Object.entries(after).map(([key, value]) => [key, merge(before[key], value)]);
   return {...before, ...(Object.fromEntries(entries) as object)};
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function problemsOf({path, value, issue}: Setting): readonly string[] {

@@ -8,8 +8,9 @@ import {
 import {request as requestHttps} from 'node:https';
 import {isIP, type Socket} from 'node:net';
 import {hasErrno, isSystemCallError, messageOf} from '../../../base/errors.js';
+import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {goQuote} from '../../../format/go-quote.js';
-import {joinHostPort, formatRequestUrl, withoutHeader, type HttpRequest} from './http-request.js';
+import {formatRequestUrl, withoutHeader, type HttpRequest} from './http-request.js';
 
 /** Maximum number of bytes read from a response. */
 const MAX_BODY_BYTES = 10 * 1024;

@@ -1,3 +1,4 @@
+import {joinHostPort} from '../../../base/net/join-host-port.js';
 import type {Container, HTTPGetAction, HTTPHeader} from '../../../api/types/v1-pod.js';
 import type {IntOrString} from '../../../api/types/v1-meta.js';
 import {goQuote} from '../../../format/go-quote.js';
@@ -47,11 +48,6 @@ export function createHttpGetRequest(
     target: requestTarget(action.path ?? ''),
     headers: requestHeaders(action.httpHeaders ?? [], defaults),
   };
-}
-
-/** Returns `host:port`, with an IPv6 address in brackets (net.JoinHostPort). */
-export function joinHostPort({host, port}: Pick<HttpRequest, 'host' | 'port'>): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** Returns the URL of a request. */

@@ -2,6 +2,7 @@ import type {ExecAction, HTTPGetAction} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import {sleepLong} from '../../../base/async/deadline.js';
+import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {execErrorMessage} from '../../../format/exec-error.js';
 import {goQuote} from '../../../format/go-quote.js';
 import type {EventSink} from '../../contract/pod-event.js';
@@ -9,13 +10,7 @@ import type {LifecycleHook, RunHook} from '../../contract/lifecycle-hook.js';
 import {formatPod, podRef} from '../../contract/pod-ref.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {httpGet, HttpGetError} from '../http/http-get.js';
-import {
-  HOOK_HEADERS,
-  joinHostPort,
-  createHttpGetRequest,
-  withoutHeader,
-  type HttpRequest,
-} from '../http/http-request.js';
+import {HOOK_HEADERS, createHttpGetRequest, withoutHeader, type HttpRequest} from '../http/http-request.js';
 
 /** Dependencies of hook runners. */
 export interface HookContext {

@@ -1,4 +1,11 @@
-import type {HostAlias} from '../../../api/types/v1-pod.js';
+import {constants} from 'node:fs';
+import {join} from 'node:path';
+import type {HostAlias, Pod} from '../../../api/types/v1-pod.js';
+import {writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {ifPresent, withFile, withFileErrors} from '../../../base/fs/files.js';
+import {podDir, type NodeFacts} from '../../contract/node-facts.js';
+import type {ContainerInstance} from '../../contract/pod-filesystem.js';
+import {podRef} from '../../contract/pod-ref.js';
 
 /** Lines of the hosts file of every pod without host network. */
 const STANDARD_LINES = [
@@ -46,4 +53,49 @@ function aliasLines(aliases: readonly HostAlias[]): readonly string[] {
 
 function lines(...texts: readonly string[]): string {
   return texts.map((text) => `${text}\n`).join('');
+}
+
+/**
+ * Reports whether a container gets the pod's hosts file: if the pod has an IP address, and the container does not mount
+ * a volume at /etc/hosts (shouldMountHostsFile).
+ */
+export function needsHostsFile({pod, container, podIps}: ContainerInstance): boolean {
+  const {volumeMounts = []} = container;
+  const hasAddress = pod.spec.hostNetwork === true || podIps.length > 0;
+  return hasAddress && volumeMounts.every(({mountPath}) => mountPath !== '/etc/hosts');
+}
+
+/**
+ * Writes the pod's hosts file and returns its path (ensureHostsFile). An unchanged file is not written; a changed one
+ * is overwritten in place, because running containers have this file mounted. Not fsynced: the content is compared with
+ * each call. Rejects with SystemError.
+ */
+export async function writeHostsFile(
+  node: Pick<NodeFacts, 'rootDir'>,
+  pod: Pod,
+  content: string,
+): Promise<string> {
+  const path = join(podDir(node, podRef(pod).uid), 'etc-hosts');
+  const isSame = await withFileErrors('reading', path, () => ifPresent(() => hasContent(path, content)));
+  if (isSame === undefined)
+    await withFileErrors('writing', path, () => writeFileAtomicWithoutSync(path, content, 0o644));
+  else if (!isSame)
+    await withFileErrors('writing', path, () =>
+      withFile(path, constants.O_WRONLY | constants.O_NOFOLLOW, 0, async (file) => {
+        // Overwrite before truncating, so that a full disk does not leave an empty file.
+        await file.writeFile(content);
+        await file.truncate(Buffer.byteLength(content));
+      }),
+    );
+  return path;
+}
+
+/** Compares a file with `content` without reading more than its length. */
+async function hasContent(path: string, content: string): Promise<boolean> {
+  const expected = Buffer.from(content);
+  return await withFile(path, constants.O_RDONLY | constants.O_NOFOLLOW, 0, async (file) => {
+    if ((await file.stat()).size !== expected.length) return false;
+    const {buffer, bytesRead} = await file.read(Buffer.alloc(expected.length), 0, expected.length, 0);
+    return buffer.subarray(0, bytesRead).equals(expected);
+  });
 }

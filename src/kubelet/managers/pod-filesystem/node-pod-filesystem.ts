@@ -16,17 +16,15 @@ import {podRef} from '../../contract/pod-ref.js';
 import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
 import {podCgroupParent} from '../kuberuntime/config/resources/pod-cgroup-parent.js';
 import {podHostname} from '../network/pod-hostname.js';
-import {hostNetworkHostsFileContent, hostsFileContent} from './hosts-file.js';
+import {hostNetworkHostsFileContent, hostsFileContent, needsHostsFile, writeHostsFile} from './hosts-file.js';
 import {
   makeContainerLogDirectory,
   makeLogDirectory,
   makePodDirs,
   createTerminationLog,
-  needsHostsFile,
   nextLogAttempt,
   removeContainerLogs,
   removePodLogs,
-  writeHostsFile,
 } from './pod-directories.js';
 import {allocateUserNamespace} from './user-namespaces.js';
 import {readEnvFile} from './read-env-file.js';

@@ -1,9 +1,7 @@
-import {constants} from 'node:fs';
-import {readdir, unlink} from 'node:fs/promises';
+import {unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
-import {writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
 import {
   ifPresent,
   pathExists,
@@ -13,10 +11,10 @@ import {
   withFile,
   withFileErrors,
   type DirectoryToMake,
+  listNames,
 } from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
 import {podDir, podLogsDirectory, podLogsDirectoryName, type NodeFacts} from '../../contract/node-facts.js';
-import type {ContainerInstance} from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
 
 /** Pod data is readable by root and its group only. */
@@ -28,13 +26,9 @@ const TERMINATION_LOG_MODE = 0o666;
 type RootFacts = Pick<NodeFacts, 'rootDir'>;
 type LogFacts = Pick<NodeFacts, 'podLogsDir'>;
 
-function podDataDir(node: RootFacts, pod: Pod): string {
-  return podDir(node, validatePathSegment('pod UID', podRef(pod).uid));
-}
-
 /** Creates the pod's data directories (Kubelet.makePodDataDirs). Idempotent. Rejects with SystemError. */
 export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
-  const directory = podDataDir(node, pod);
+  const directory = podDir(node, podRef(pod).uid);
   const innermost = [join(directory, 'volumes'), join(directory, 'plugins')];
   // Usually the innermost directories exist, and therefore all. A failed check is reported by makeDirectories.
   const exist = await Promise.all(innermost.map(pathExists)).catch(() => [false]);
@@ -47,47 +41,6 @@ export async function makePodDirs(node: RootFacts, pod: Pod): Promise<void> {
   );
 }
 
-/**
- * Reports whether a container gets the pod's hosts file: if the pod has an IP address, and the container does not mount
- * a volume at /etc/hosts (shouldMountHostsFile).
- */
-export function needsHostsFile({pod, container, podIps}: ContainerInstance): boolean {
-  const {volumeMounts = []} = container;
-  const hasAddress = pod.spec.hostNetwork === true || podIps.length > 0;
-  return hasAddress && volumeMounts.every(({mountPath}) => mountPath !== '/etc/hosts');
-}
-
-/**
- * Writes the pod's hosts file and returns its path (ensureHostsFile). An unchanged file is not written; a changed one
- * is overwritten in place, because running containers have this file mounted. Not fsynced: the content is compared with
- * each call. Rejects with SystemError.
- */
-export async function writeHostsFile(node: RootFacts, pod: Pod, content: string): Promise<string> {
-  const path = join(podDataDir(node, pod), 'etc-hosts');
-  const isSame = await withFileErrors('reading', path, () => ifPresent(() => hasContent(path, content)));
-  if (isSame === undefined)
-    await withFileErrors('writing', path, () => writeFileAtomicWithoutSync(path, content, 0o644));
-  else if (!isSame)
-    await withFileErrors('writing', path, () =>
-      withFile(path, constants.O_WRONLY | constants.O_NOFOLLOW, 0, async (file) => {
-        // Overwrite before truncating, so that a full disk does not leave an empty file.
-        await file.writeFile(content);
-        await file.truncate(Buffer.byteLength(content));
-      }),
-    );
-  return path;
-}
-
-/** Compares a file with `content` without reading more than its length. */
-async function hasContent(path: string, content: string): Promise<boolean> {
-  const expected = Buffer.from(content);
-  return await withFile(path, constants.O_RDONLY | constants.O_NOFOLLOW, 0, async (file) => {
-    if ((await file.stat()).size !== expected.length) return false;
-    const {buffer, bytesRead} = await file.read(Buffer.alloc(expected.length), 0, expected.length, 0);
-    return buffer.subarray(0, bytesRead).equals(expected);
-  });
-}
-
 /** Creates the empty termination log of a new container instance and returns its path. Rejects with SystemError. */
 export async function createTerminationLog(
   node: RootFacts,
@@ -95,7 +48,7 @@ export async function createTerminationLog(
   containerName: string,
   random: RandomSource,
 ): Promise<string> {
-  const containers = join(podDataDir(node, pod), 'containers');
+  const containers = join(podDir(node, podRef(pod).uid), 'containers');
   const directory = join(containers, validatePathSegment('container name', containerName));
   const path = join(directory, random().toString(16).padStart(8, '0'));
   await makeDirectories([containers, directory].map((each) => ({path: each, mode: DATA_MODE})));
@@ -146,7 +99,7 @@ export async function makeContainerLogDirectory(
  * Rejects with SystemError.
  */
 export async function nextLogAttempt(node: LogFacts, pod: Pod, containerName: string): Promise<number> {
-  const names = await fileNames(containerLogDir(node, pod, containerName));
+  const names = await listNames(containerLogDir(node, pod, containerName));
   const attempts = names.flatMap((name) => {
     const attempt = /^(\d{1,15})\.log(?:\..*)?$/.exec(name)?.[1];
     return attempt === undefined ? [] : [Number(attempt) + 1];
@@ -163,7 +116,7 @@ export async function removeContainerLogs(
 ): Promise<void> {
   const directory = containerLogDir(node, pod, containerName);
   const log = `${attempt}.log`;
-  const names = await fileNames(directory);
+  const names = await listNames(directory);
   for (const name of names.filter((name) => name === log || name.startsWith(`${log}.`))) {
     const path = join(directory, name);
     await withFileErrors('removing', path, () => ifPresent(() => unlink(path)));
@@ -174,8 +127,4 @@ export async function removeContainerLogs(
 export async function removePodLogs(node: LogFacts, pod: Pod): Promise<void> {
   if (podLogsDirectoryName(podRef(pod)).length > MAX_SEGMENT_LENGTH) return;
   await removeTree(podLogDir(node, pod));
-}
-
-async function fileNames(directory: string): Promise<readonly string[]> {
-  return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
 }

@@ -1,8 +1,9 @@
+import {joinHostPort} from '../../../base/net/join-host-port.js';
 import type {GRPCAction} from '../../../api/types/v1-pod.js';
 import {checkHealth, type Health} from '../../../cri/check-health.js';
 import {formatGoSeconds} from '../../../format/duration.js';
 import {goQuote} from '../../../format/go-quote.js';
-import {joinHostPort, PROBE_HEADERS} from '../http/http-request.js';
+import {PROBE_HEADERS} from '../http/http-request.js';
 import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 
 /** Calls the gRPC health service; SERVING is a success (probe/grpc). Rejects with the signal's reason. */

@@ -1,8 +1,9 @@
 import {isRestartableInitContainer} from '../../../api/pod-containers.js';
 import type {Container, Pod, Probe} from '../../../api/types/v1-pod.js';
 import {hasEnded, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
-import {containerId, type ContainerId} from '../../../cri/index.js';
+import {type ContainerId} from '../../../cri/index.js';
 import type {ProbeKind, ProbeResult, Readiness, RunningInstance} from '../../contract/probe-results.js';
+import {parseContainerId} from '../../contract/parse-container-id.js';
 
 /** Probe of a container, and the facts about the kubelet that decisions need. */
 export interface ProbeDecisionSubject {
@@ -147,11 +148,6 @@ export function computeReadiness(
       ? readinessProbe === undefined || before?.ready === true
       : results.readiness === 'Success';
   return {started, ready: started && isReady};
-}
-
-/** Returns the ID without the prefix of the runtime, such as `containerd://`. */
-export function parseContainerId(fullId: string): ContainerId {
-  return containerId(fullId.replace(/^.*:\/\//, ''));
 }
 
 /** Returns the status of a container that has or had an instance. */

@@ -1,8 +1,9 @@
 import {connect} from 'node:net';
 import type {TCPSocketAction} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
+import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {dialErrorMessage} from '../http/http-get.js';
-import {resolveContainerPort, joinHostPort} from '../http/http-request.js';
+import {resolveContainerPort} from '../http/http-request.js';
 import type {ProbeTarget} from './http-probe.js';
 import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 

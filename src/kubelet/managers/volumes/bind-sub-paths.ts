@@ -48,7 +48,7 @@ function subPathTarget(
   {volumeName, index}: SubPathMount,
 ): string {
   return join(
-    podDir(node, validatePathSegment('pod UID', podUid)),
+    podDir(node, podUid),
     'volume-subpaths',
     validatePathSegment('volume name', volumeName),
     validatePathSegment('container name', containerName),

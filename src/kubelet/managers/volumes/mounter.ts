@@ -4,22 +4,8 @@ import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
+import {parseMountInfo, type MountPoint} from '../../../base/fs/mount-info.js';
 import {shellQuote} from '../../../base/shell-quote.js';
-
-/** A mount in the mount namespace of this process. */
-export interface MountPoint {
-  readonly id: number;
-  /** ID of the mount that contains this one. */
-  readonly parentId: number;
-  /** Directory of the filesystem that is mounted; `/` unless it is a bind mount of a part. */
-  readonly root: string;
-  readonly path: string;
-  readonly fileSystem: string;
-  /** True if the mount receives mounts and unmounts from its master, but does not propagate its own. */
-  readonly isSlave: boolean;
-  /** True if mounts and unmounts below the mount propagate to its peers. */
-  readonly isShared: boolean;
-}
 
 /** Filesystems of volumes. */
 export type VolumeFileSystem = 'tmpfs' | 'hugetlbfs';
@@ -112,29 +98,6 @@ function parseStderr(cause: unknown): string {
 function hintFor(reason: string, path: string): string | undefined {
   if (reason.includes('busy')) return `list the processes that use it with: fuser -vm ${shellQuote(path)}`;
   return /permission denied|superuser/.test(reason) ? 'run as root' : undefined;
-}
-
-/** Parses /proc/<pid>/mountinfo (proc_pid_mountinfo(5)). */
-export function parseMountInfo(text: string): readonly MountPoint[] {
-  return text.split('\n').flatMap((line) => {
-    const [left = '', right = ''] = line.split(' - ', 2);
-    const [id, parentId, , root = '', path, , ...optional] = left.split(' ');
-    if (path === undefined) return [];
-    return {
-      id: Number(id),
-      parentId: Number(parentId),
-      root: unescapePath(root),
-      path: unescapePath(path),
-      fileSystem: right.split(' ', 1)[0] ?? '',
-      isSlave: optional.some((field) => field.startsWith('master:')),
-      isShared: optional.some((field) => field.startsWith('shared:')),
-    };
-  });
-}
-
-/** Decodes octal escapes such as `\040`, which the kernel writes for white space and backslashes. */
-function unescapePath(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_escape, digits: string) => String.fromCharCode(parseInt(digits, 8)));
 }
 
 /**

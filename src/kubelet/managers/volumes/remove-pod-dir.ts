@@ -1,15 +1,8 @@
 import {join} from 'node:path';
-import {validatePathSegment} from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
+import type {MountPoint} from '../../../base/fs/mount-info.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
-import {
-  listMountsBelow,
-  systemMounter,
-  unmountBelow,
-  type IsOwnMount,
-  type MountPoint,
-  type Mounter,
-} from './mounter.js';
+import {listMountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounter.js';
 
 /**
  * Removes a pod's directory with its volumes, if it exists (kubelet_volumes.go cleanupOrphanedPodDirs). First unmounts
@@ -36,7 +29,7 @@ export async function removePodVolumes(
 
 /** Unmounts everything in a pod's directory and returns its path. */
 async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter: Mounter): Promise<string> {
-  const directory = podDir(node, validatePathSegment('pod UID', uid));
+  const directory = podDir(node, uid);
   await detachSubPaths(directory, mounter);
   await unmountBelow(directory, mounter, isPodMount);
   return directory;

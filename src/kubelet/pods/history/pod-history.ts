@@ -1,5 +1,6 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
+import {isObject} from '../../../base/is-object.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {WaitingReason} from '../../contract/waiting-reason.js';
@@ -122,8 +123,4 @@ export class PodHistories {
     await this.#events.delete(uid);
     await this.#statuses.delete(uid);
   }
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@ import {isHugePageResource} from '../../../api/resource-list.js';
 import {quantityValue} from '../../../api/quantity.js';
 import type {ContainerPort, Pod} from '../../../api/types/v1-pod.js';
 import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
-import {hugePageSizeName} from '../../managers/kuberuntime/config/resources/linux-resources.js';
+import {hugePageSizeName} from '../../managers/kuberuntime/config/resources/huge-pages.js';
 import {
   cpuMilli,
   memoryBytes,

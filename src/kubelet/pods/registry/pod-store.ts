@@ -1,9 +1,16 @@
-import {readdir, readFile} from 'node:fs/promises';
+import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
 import {removeAtomicFile, writeFileAtomic} from '../../../base/fs/atomic-write.js';
-import {ifPresent, makeDirectories, validatePathSegment, withFileErrors} from '../../../base/fs/files.js';
+import {
+  ifPresent,
+  makeDirectories,
+  validatePathSegment,
+  withFileErrors,
+  listNames,
+} from '../../../base/fs/files.js';
+import {isObject} from '../../../base/is-object.js';
 import {podUid, type PodUid} from '../../../cri/index.js';
 import type {PodLocation} from '../../contract/node-facts.js';
 
@@ -112,14 +119,9 @@ export class PodStore {
     return join(this.#directory, `${validatePathSegment('pod UID', uid)}${SUFFIX}`);
   }
 
-  async #fileNames(): Promise<readonly string[]> {
-    const directory = this.#directory;
-    return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
-  }
-
   /** Resolves with the UIDs of all records without reading them. */
   async uids(): Promise<readonly PodUid[]> {
-    return (await this.#fileNames())
+    return (await listNames(this.#directory))
       .filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.'))
       .map((name) => podUid(name.slice(0, -SUFFIX.length)));
   }
@@ -177,7 +179,3 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
     isObject(value['spec']) &&
     Array.isArray(value['spec']['containers']),
 };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -8,12 +8,11 @@ import {
   makeLogDirectory,
   makePodDirs,
   createTerminationLog,
-  needsHostsFile,
   nextLogAttempt,
   removeContainerLogs,
   removePodLogs,
-  writeHostsFile,
 } from '../../../../src/kubelet/managers/pod-filesystem/pod-directories.js';
+import {needsHostsFile, writeHostsFile} from '../../../../src/kubelet/managers/pod-filesystem/hosts-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aPod} from '../../../fakes/a-pod.js';
 

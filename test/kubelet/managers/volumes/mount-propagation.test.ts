@@ -4,7 +4,7 @@ import {mkdir, realpath} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {MountPropagationMode, Pod} from '../../../../src/api/types/v1-pod.js';
-import {parseMountInfo, type MountPoint} from '../../../../src/kubelet/managers/volumes/mounter.js';
+import {parseMountInfo, type MountPoint} from '../../../../src/base/fs/mount-info.js';
 import {removePodDir} from '../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {
   ensureSharedVolumes,

@@ -3,16 +3,13 @@ import {existsSync} from 'node:fs';
 import {mkdir, readFile, readdir, realpath, rename, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {
-  systemMounter,
-  unmountBelow,
-  type MountPoint,
-} from '../../../../src/kubelet/managers/volumes/mounter.js';
+import {systemMounter, unmountBelow} from '../../../../src/kubelet/managers/volumes/mounter.js';
 import {isPodMount, removePodDir} from '../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {bindSubPaths} from '../../../../src/kubelet/managers/volumes/bind-sub-paths.js';
 import {mountVolumes} from '../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {transpile} from '../../../base/transpile.js';
+import type {MountPoint} from '../../../../src/base/fs/mount-info.js';
 import {aHost, aPodWith} from './volume-fixtures.js';
 
 const signal = new AbortController().signal;
@@ -266,6 +263,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     ...[
       'base/errors',
       'base/fs/files',
+      'base/fs/mount-info',
       'base/fs/file-handles',
       'base/fs/remove-tree',
       'base/shell-quote',

@@ -7,6 +7,7 @@ import {parseDuration} from '../../../../format/duration.js';
 import type {DockerConfig, RegistryLogin} from './docker-config.js';
 import type {CredentialProviderEntry} from './credential-provider-config.js';
 import {matchesRepository} from './registry-match.js';
+import {requireObject, parseSecretJson, type JsonFields} from './parse-json-object.js';
 
 /** Credentials of a provider for an image, empty if its patterns do not match, or a problem of the plugin. */
 export type ProvidedConfig = {readonly config: DockerConfig} | {readonly problem: string};
@@ -113,9 +114,11 @@ function milliseconds(duration: string): number {
   return Number(nanos / 1000n) / 1000;
 }
 
+const INVALID_RESPONSE = 'its response is invalid';
+
 /** Parses a CredentialProviderResponse. Throws ConfigError, whose message contains nothing of it. */
 function parseResponse(output: string, apiVersion: string): ProviderResponse {
-  const response = requireObject(parseJson(output));
+  const response = requireObject(parseSecretJson(output, 'its response is not JSON'), INVALID_RESPONSE);
   if (response['kind'] !== 'CredentialProviderResponse')
     throw new ConfigError('its response is not a CredentialProviderResponse');
   if (response['apiVersion'] !== apiVersion)
@@ -123,30 +126,18 @@ function parseResponse(output: string, apiVersion: string): ProviderResponse {
   const {cacheKeyType, cacheDuration, auth} = response;
   if (cacheKeyType !== 'Image' && cacheKeyType !== 'Registry' && cacheKeyType !== 'Global')
     throw new ConfigError('credential provider plugin did not return a valid cacheKeyType');
-  const entries = Object.entries(requireObject(auth ?? {}));
+  const entries = Object.entries(requireObject(auth ?? {}, INVALID_RESPONSE));
   return {
     cacheKeyType,
     cacheMs: typeof cacheDuration === 'string' ? milliseconds(cacheDuration) : undefined,
-    config: new Map(entries.map(([location, login]) => [location, loginOf(requireObject(login))])),
+    config: new Map(
+      entries.map(([location, login]) => [location, loginOf(requireObject(login, INVALID_RESPONSE))]),
+    ),
   };
 }
 
-function loginOf({username, password}: Readonly<Record<string, unknown>>): RegistryLogin {
+function loginOf({username, password}: JsonFields): RegistryLogin {
   if (typeof username !== 'string' || typeof password !== 'string')
     throw new ConfigError('its response has credentials without username or password');
   return {username, password, email: ''};
-}
-
-function requireObject(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>;
-  throw new ConfigError('its response is invalid');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ConfigError('its response is not JSON');
-  }
 }

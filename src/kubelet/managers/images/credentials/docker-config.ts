@@ -1,5 +1,6 @@
 import {ConfigError} from '../../../../base/errors.js';
 import {findBase64Error} from '../../../../api/decoding/base64.js';
+import {requireObject, parseSecretJson, type JsonFields} from './parse-json-object.js';
 
 /** Login to a registry. */
 export interface RegistryLogin {
@@ -23,18 +24,23 @@ export type DockerConfigFormat = 'config.json' | '.dockercfg';
  * @throws ConfigError for an invalid config; its message contains nothing of the config.
  */
 export function parseDockerConfig(text: string, format: DockerConfigFormat): DockerConfig | undefined {
-  const json = requireObject(parseJson(text), 'the file');
+  const json = requireObject(
+    parseSecretJson(text, 'error occurred while trying to unmarshal json'),
+    'the file is not an object',
+  );
   if (format === '.dockercfg') return logins(json);
   const {auths} = json;
-  return auths === undefined || auths === null ? undefined : logins(requireObject(auths, '"auths"'));
+  return auths === undefined || auths === null
+    ? undefined
+    : logins(requireObject(auths, '"auths" is not an object'));
 }
 
-function logins(entries: JsonObject): DockerConfig {
+function logins(entries: JsonFields): DockerConfig {
   return new Map(Object.entries(entries).map(([location, entry]) => [location, login(location, entry)]));
 }
 
 function login(location: string, entry: unknown): RegistryLogin {
-  const fields = requireObject(entry ?? {}, `the entry of ${JSON.stringify(location)}`);
+  const fields = requireObject(entry ?? {}, `the entry of ${JSON.stringify(location)} is not an object`);
   const text = (name: string): string => {
     const value = fields[name] ?? '';
     if (typeof value === 'string') return value;
@@ -56,20 +62,4 @@ function decodeAuth(auth: string): Pick<RegistryLogin, 'username' | 'password'> 
   if (colon === -1)
     throw new ConfigError('unable to parse auth field, must be formatted as base64(username:password)');
   return {username: decoded.slice(0, colon), password: decoded.slice(colon + 1)};
-}
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function requireObject(value: unknown, title: string): JsonObject {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
-  throw new ConfigError(`${title} is not an object`);
-}
-
-/** Parses JSON. The JSON engine's own message is dropped, because it may contain a password. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new ConfigError('error occurred while trying to unmarshal json');
-  }
 }

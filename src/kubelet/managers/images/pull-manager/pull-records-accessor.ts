@@ -1,11 +1,12 @@
 import {createHash, randomUUID} from 'node:crypto';
-import {readdir, readFile, unlink} from 'node:fs/promises';
+import {readFile, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {SystemError} from '../../../../base/errors.js';
 import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
-import {ifPresent, makeDirectories, withFileErrors} from '../../../../base/fs/files.js';
+import {ifPresent, makeDirectories, withFileErrors, listNames} from '../../../../base/fs/files.js';
 import {acquireLock, isLockHeld} from '../../../../base/fs/lock.js';
 import {removeTree} from '../../../../base/fs/remove-tree.js';
+import {isObject} from '../../../../base/is-object.js';
 import type {ImagePulledRecord} from './image-pulled-record.js';
 
 /** Storage of pull intents and records. `kcri plan` has its own implementation. Methods reject with SystemError. */
@@ -80,7 +81,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   async #recordRuntime(): Promise<void> {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
-    if (!(await namesIn(this.#runtimes)).includes(fileName(endpoint)))
+    if (!(await listNames(this.#runtimes)).includes(fileName(endpoint)))
       await this.#write(this.#runtimes, endpoint, {kind: 'PullingRuntime', endpoint});
   }
 
@@ -90,13 +91,13 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
    */
   async forgetRuntime(): Promise<void> {
     const endpoint = this.#endpoint;
-    if (endpoint === undefined || !(await namesIn(this.#runtimes)).includes(fileName(endpoint))) return;
+    if (endpoint === undefined || !(await listNames(this.#runtimes)).includes(fileName(endpoint))) return;
     await this.#withLock(async () => {
-      const pullers = (await namesIn(this.#pullers)).map((name) => join(this.#pullers, name));
+      const pullers = (await listNames(this.#pullers)).map((name) => join(this.#pullers, name));
       for (const path of pullers) if (await isLockHeld(path)) return;
       const file = join(this.#runtimes, fileName(endpoint));
       await withFileErrors('removing', file, () => ifPresent(() => unlink(file)));
-      if ((await namesIn(this.#runtimes)).length > 0) return;
+      if ((await listNames(this.#runtimes)).length > 0) return;
       for (const directory of [this.#pulling, this.#pulled, this.#pullers, this.#runtimes])
         await removeTree(directory);
     });
@@ -131,7 +132,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
 
   /** Returns the images of all intents. */
   async listIntents(): Promise<readonly string[]> {
-    const files = (await namesIn(this.#pulling)).filter((name) => FILE_NAME.test(name));
+    const files = (await listNames(this.#pulling)).filter((name) => FILE_NAME.test(name));
     const objects = await Promise.all(
       // An intent that is invalid or was removed meanwhile must not hide the others.
       files.map((name) => readObject(join(this.#pulling, name), 'ImagePullIntent').catch(() => undefined)),
@@ -154,7 +155,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   async pulledRefs(): Promise<ReadonlySet<string> | undefined> {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return undefined;
-    const runtimes = await namesIn(this.#runtimes);
+    const runtimes = await listNames(this.#runtimes);
     if (runtimes.some((name) => name !== fileName(endpoint))) return undefined;
     if (runtimes.length === 0) return new Set();
     return new Set((await this.#listPulled()).map(({imageRef}) => imageRef));
@@ -175,7 +176,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   }
 
   async #listPulled(): Promise<readonly {readonly imageRef: string}[]> {
-    const files = (await namesIn(this.#pulled)).filter((name) => FILE_NAME.test(name));
+    const files = (await listNames(this.#pulled)).filter((name) => FILE_NAME.test(name));
     const objects = await Promise.all(
       files.map((name) => readObject(join(this.#pulled, name), 'ImagePulledRecord').catch(() => undefined)),
     );
@@ -211,7 +212,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
 
   async #pullersOf(image: string): Promise<readonly string[]> {
     const prefix = `${fileName(image)}.`;
-    return (await namesIn(this.#pullers))
+    return (await listNames(this.#pullers))
       .filter((name) => name.startsWith(prefix))
       .map((name) => join(this.#pullers, name));
   }
@@ -255,10 +256,6 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   }
 }
 
-async function namesIn(directory: string): Promise<readonly string[]> {
-  return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
-}
-
 /** Returns a hash of an image name as file name, because image names contain slashes. */
 function fileName(name: string): string {
   return `sha256-${createHash('sha256').update(name).digest('hex')}`;
@@ -282,7 +279,7 @@ async function readObject(
 function parseJson(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }

@@ -6,11 +6,12 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStatus} from '../../../../api/types/v1-status.js';
 import {isSystemCallError, messageOf} from '../../../../base/errors.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
-import {containerId, type ContainerId} from '../../../../cri/index.js';
+import {type ContainerId} from '../../../../cri/index.js';
 import {goQuote} from '../../../../format/go-quote.js';
 import {isRunning, logPathOf, getContainerStatus} from '../../../../operations/logs/container-log.js';
 import {readLog, type ReadLogOptions} from '../../../../operations/logs/read-log.js';
 import {logTime} from '../../../../operations/logs/log-selection.js';
+import {parseContainerId} from '../../../contract/parse-container-id.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import {findRequestedPod} from '../find-requested-pod.js';
 import {parsePodLogOptions, type PodLogOptions} from './pod-log-options.js';
@@ -88,11 +89,6 @@ function noLogReason(state: ContainerStatus['state']): string {
   if (reason === 'ErrImagePull') return "waiting to start: image can't be pulled";
   if (reason === 'ImagePullBackOff') return 'waiting to start: trying and failing to pull image';
   return `waiting to start: ${reason}`;
-}
-
-/** Returns `abc` of `containerd://abc` (kubecontainer.ParseContainerID). */
-function parseContainerId(text: string): ContainerId {
-  return containerId(text.slice(text.indexOf('://') + 3));
 }
 
 /** Resolves with the path of the log. Rejects with HttpError 400 if the container or its log file does not exist. */

@@ -1,8 +1,8 @@
 import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import {networkInterfaces} from 'node:os';
+import {joinHostPort} from '../../../../base/net/join-host-port.js';
 import {
-  formatAuthority,
   isLoopback,
   parseStreamingAddress,
   type StreamingAddress,
@@ -46,12 +46,9 @@ export interface StreamingBackendRequest {
 export function resolveBackendAddress(url: string): StreamingAddress {
   const address = parseStreamingAddress(url);
   if (isThisMachine(address.host)) return address;
-  throw new StreamingError(
-    `the runtime's streaming server ${formatAuthority(address)} is not on this machine`,
-    {
-      hint: "let the runtime's streaming server listen on 127.0.0.1",
-    },
-  );
+  throw new StreamingError(`the runtime's streaming server ${joinHostPort(address)} is not on this machine`, {
+    hint: "let the runtime's streaming server listen on 127.0.0.1",
+  });
 }
 
 /**
@@ -107,11 +104,11 @@ async function upgrade(
       createConnection: () => socket,
       method,
       path: address.path,
-      headers: {host: formatAuthority(address), connection: 'Upgrade', ...forwardedHeaders(headers)},
+      headers: {host: joinHostPort(address), connection: 'Upgrade', ...forwardedHeaders(headers)},
     });
     request.once('error', (cause) => {
       reject(
-        new StreamingError(`cannot open a stream at ${formatAuthority(address)}: ${cause.message}`, {cause}),
+        new StreamingError(`cannot open a stream at ${joinHostPort(address)}: ${cause.message}`, {cause}),
       );
     });
     request.once('upgrade', ({rawHeaders}: IncomingMessage, upgradedSocket: Socket, head: Buffer) => {

@@ -57,7 +57,7 @@ export function podVolumeDir(
   plugin: string,
   {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
 ): string {
-  return join(podDirOf(node, pod), 'volumes', plugin, validatePathSegment('volume name', name));
+  return join(podDir(node, podRef(pod).uid), 'volumes', plugin, validatePathSegment('volume name', name));
 }
 
 /**
@@ -69,9 +69,5 @@ export function podPluginDir(
   plugin: string,
   {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
 ): string {
-  return join(podDirOf(node, pod), 'plugins', plugin, validatePathSegment('volume name', name));
-}
-
-function podDirOf(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): string {
-  return podDir(node, validatePathSegment('pod UID', podRef(pod).uid));
+  return join(podDir(node, podRef(pod).uid), 'plugins', plugin, validatePathSegment('volume name', name));
 }

@@ -1,13 +1,12 @@
-import {quantityValue} from '../../../../../api/quantity.js';
-import {isHugePageResource} from '../../../../../api/resource-list.js';
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
 import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
-import type {HugepageLimit, Init, LinuxContainerResources} from '../../../../../cri/index.js';
+import type {Init, LinuxContainerResources} from '../../../../../cri/index.js';
 import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
 import type {CgroupFacts, NodeFacts} from '../../../../contract/node-facts.js';
 import {milliCpuToShares, sharesToMilliCpu} from '../../../../contract/resources/cpu-shares.js';
 import {oomScoreAdj} from './oom-score.js';
 import {cpuMilli, effectiveLimit, memoryBytes, podResources} from './resource-amounts.js';
+import {hugePageAmounts} from './huge-pages.js';
 
 /** CFS period in µs (--cpu-cfs-quota-period). */
 export const CPU_PERIOD_MICROS = 100_000n;
@@ -94,7 +93,10 @@ export function linuxContainerResources(
   return {
     ...withoutSwap(linuxResources(input, node.cgroup), node.cgroup),
     oomScoreAdj: oomScoreAdj(pod, container, node.memoryBytes),
-    hugepageLimits: hugepageLimits({...pod.spec.resources?.limits, ...limits}, node.hugePageSizes),
+    hugepageLimits: Array.from(
+      hugePageAmounts({...pod.spec.resources?.limits, ...limits}, node.hugePageSizes),
+      ([pageSize, limit]) => ({pageSize, limit}),
+    ),
   };
 }
 
@@ -107,33 +109,4 @@ function withoutSwap(
   return version === 1
     ? {...resources, memorySwapLimitInBytes: resources.memoryLimitInBytes}
     : {...resources, unified: {...resources.unified, 'memory.swap.max': '0'}};
-}
-
-/**
- * Returns a limit for each huge page size of the node, 0 for sizes that are not requested
- * (GetHugepageLimitsFromResources).
- */
-function hugepageLimits(limits: ResourceList, sizes: readonly string[]): readonly Init<HugepageLimit>[] {
-  const asked = new Map(
-    Object.entries(limits)
-      .filter(([name]) => isHugePageResource(name))
-      .map(([name, quantity]) => [hugePageSizeName(name), quantityValue(quantity)]),
-  );
-  return sizes.map((pageSize) => ({pageSize, limit: asked.get(pageSize) ?? 0n}));
-}
-
-const SIZE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
-
-/**
- * Returns the page size of a resource such as `hugepages-2Mi` in the kernel's notation, `2MB`
- * (HugePageUnitSizeFromByteSize).
- */
-export function hugePageSizeName(resource: string): string {
-  let size = quantityValue(resource.slice('hugepages-'.length));
-  let unit = 0;
-  while (size >= 1024n && size % 1024n === 0n && unit < SIZE_UNITS.length - 1) {
-    size /= 1024n;
-    unit += 1;
-  }
-  return `${size}${SIZE_UNITS[unit] ?? ''}`;
 }

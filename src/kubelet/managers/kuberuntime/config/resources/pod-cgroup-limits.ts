@@ -1,11 +1,9 @@
 import {containersOf} from '../../../../../api/pod-containers.js';
-import {isHugePageResource} from '../../../../../api/resource-list.js';
-import {quantityValue} from '../../../../../api/quantity.js';
 import type {Pod} from '../../../../../api/types/v1-pod.js';
-import type {ResourceList} from '../../../../../api/types/v1-meta.js';
 import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
 import type {NodeFacts} from '../../../../contract/node-facts.js';
-import {CPU_PERIOD_MICROS, milliCpuToQuota, hugePageSizeName} from './linux-resources.js';
+import {hugePageAmounts} from './huge-pages.js';
+import {CPU_PERIOD_MICROS, milliCpuToQuota} from './linux-resources.js';
 import {MIN_CPU_SHARES, milliCpuToShares} from '../../../../contract/resources/cpu-shares.js';
 import {computePodQosClass} from './qos-class.js';
 import {cpuMilli, isPositive, memoryBytes, podLimits, podRequests} from './resource-amounts.js';
@@ -21,7 +19,7 @@ export function podCgroupLimits(
     cpuShares: qos === 'BestEffort' ? MIN_CPU_SHARES : milliCpuToShares(cpuMilli(requests)),
     ...(qos === 'BestEffort' ? {} : limitsOf(pod, qos === 'Guaranteed')),
     ...(podPidsLimit !== undefined && {pids: podPidsLimit}),
-    hugePages: hugePageBytes(requests, hugePageSizes),
+    hugePages: hugePageAmounts(requests, hugePageSizes),
   };
 }
 
@@ -44,14 +42,4 @@ function hasLimit(pod: Pod, name: 'cpu' | 'memory'): boolean {
     isPositive(pod.spec.resources?.limits?.[name]) ||
     containersOf(pod).every(({resources}) => isPositive(resources?.limits?.[name]))
   );
-}
-
-/** Returns the requested limit of each huge page size of the node. */
-function hugePageBytes(requests: ResourceList, sizes: readonly string[]): ReadonlyMap<string, bigint> {
-  const asked = new Map(
-    Object.entries(requests)
-      .filter(([name]) => isHugePageResource(name))
-      .map(([name, amount]) => [hugePageSizeName(name), quantityValue(amount)]),
-  );
-  return new Map(sizes.map((size) => [size, asked.get(size) ?? 0n]));
 }
