@@ -99,8 +99,11 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Reports whether this process waits for something other than time, such as a file or a program. */
+/** Names of what a process may wait for apart from time: files and programs. */
 const isWork = (resource: string): boolean => resource.startsWith('FSReq') || resource === 'ProcessWrap';
+
+/** Reports whether this process waits for a file or a program. */
+export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork);
 
 /**
  * Moves a FakeClock by small steps while this process is idle, so that seconds pass in an instant and a slow machine only
@@ -111,7 +114,7 @@ export class AutoAdvance implements Disposable {
 
   constructor(clock: FakeClock, stepMs = 50) {
     this.#timer = setInterval(() => {
-      if (process.getActiveResourcesInfo().some(isWork)) return;
+      if (isAtWork()) return;
       // Hours of fake time would fill the list.
       clock.clearSleeps();
       clock.elapse(stepMs);

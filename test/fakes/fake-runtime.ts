@@ -5,7 +5,7 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {BUILT_AT_NANOS, aContainer, aSandbox, anImage} from './runtime-builders.js';
 import {containerHandlers} from './runtime/handlers/container-handlers.js';
 import {exitContainer, type ContainerExit} from './runtime/container-lifecycle.js';
-import {CallDispatcher, type RecordedCall} from './runtime/call-dispatcher.js';
+import {CallDispatcher, type CallInterceptor, type RecordedCall} from './runtime/call-dispatcher.js';
 import {FaultInjector, type FaultScope, type InjectedError} from './runtime/fault-injector.js';
 import {imageHandlers} from './runtime/handlers/image-handlers.js';
 import {infoHandlers} from './runtime/handlers/info-handlers.js';
@@ -28,6 +28,8 @@ export interface FakeRuntimeOptions extends FakeRuntimeStateOptions {
   readonly socketPath?: string | undefined;
   /** RPCs that fail with UNIMPLEMENTED, in addition to those of the profile. */
   readonly unimplemented?: readonly Rpc[] | undefined;
+  /** Runs in every call. */
+  readonly intercept?: CallInterceptor | undefined;
 }
 
 /** Numbers of objects for `fill`. */
@@ -67,6 +69,7 @@ export class FakeRuntime {
         ...metricHandlers(this.state),
       },
       this.#faults,
+      options.intercept,
     );
     this.#server = new SocketServer(socketPath, this.#dispatcher.toServiceImplementation());
     const {profile} = this.state;
@@ -100,6 +103,11 @@ export class FakeRuntime {
   /** Clears the recorded calls. */
   clearCalls(): void {
     this.#dispatcher.calls.length = 0;
+  }
+
+  /** Whether it accepts connections: not after a crash. */
+  get isRunning(): boolean {
+    return this.#server.isRunning;
   }
 
   /** Number of connections accepted so far, and number of open connections. */
@@ -137,6 +145,11 @@ export class FakeRuntime {
   /** Runs `act` in calls to `rpc`, by default once and before their effect. */
   injectAction(rpc: Rpc, act: () => void | Promise<void>, scope: FaultScope = {}): void {
     this.#faults.add(rpc, {kind: 'action', act}, {times: 1, ...scope});
+  }
+
+  /** Delivers calls to `rpc` twice; the response is the second one. Messages of a stream are repeated. */
+  injectDuplicate(rpc: Rpc, scope: FaultScope = {}): void {
+    this.#faults.add(rpc, {kind: 'duplicate'}, scope);
   }
 
   /** Makes the runtime crash in a call to `rpc`, by default once. */

@@ -1,12 +1,17 @@
 import {existsSync, readFileSync, readdirSync} from 'node:fs';
-import {join} from 'node:path';
+import {createRequire} from 'node:module';
+import {dirname, join} from 'node:path';
 import type {NodeFacts} from '../../src/kubelet/contract/node-facts.js';
 import type {JsonObject} from './canonical/canonical-json.js';
 import type {CanonicalEvent} from './canonical/canonical-pods.js';
 import type {CanonicalLine} from './canonical/canonical-calls.js';
 import type {GoldenEnvironment} from './canonical/canonical-labels.js';
 
-const TRACES = join(import.meta.dirname, 'traces');
+/** Independent of where this file was compiled to. */
+const TRACES = join(
+  dirname(createRequire(import.meta.url).resolve('kcri/package.json')),
+  'test/golden/traces',
+);
 
 /** Names of all recorded cases. */
 export const GOLDEN_CASES: readonly string[] = readdirSync(TRACES).sort();

@@ -35,6 +35,8 @@ export interface GoldenTestbedOptions {
   /** Address of every sandbox, one of this machine. */
   readonly podIp: string;
   readonly createDriver: CreatePodDriver;
+  /** Base deadline of CRI calls, in ms of real time. */
+  readonly callTimeoutMs?: number;
 }
 
 const needsKubelet = (verb: string): Error => new ConfigError(`"${verb}" needs a running kubelet`);
@@ -57,7 +59,7 @@ export class GoldenTestbed implements AsyncDisposable {
   constructor(options: GoldenTestbedOptions) {
     const {fake, node, clock, golden, scratchDir} = options;
     this.#options = options;
-    this.#connection = connect(fake.endpoint);
+    this.#connection = connect(fake.endpoint, {timeoutMs: options.callTimeoutMs});
     this.driver = options.createDriver({connection: this.#connection, endpoint: fake.endpoint, node, clock});
     const substitute = join(scratchDir, 'vda');
     this.substitutes = new Map(golden.manifest.includes(BLOCK_DEVICE) ? [[substitute, BLOCK_DEVICE]] : []);

@@ -31,11 +31,19 @@ export interface RecordedCall {
   response: object | undefined;
 }
 
+/**
+ * Runs in every call, before and after the handler has its effect. The call waits for it, and fails if it throws a
+ * GrpcStatusError.
+ */
+export type CallInterceptor = (call: RecordedCall, stage: 'before' | 'after') => void | Promise<void>;
+
 /** Differences between unary calls and streams. */
 interface CallKind {
   readonly invoke: (handler: AnyHandler, signal: AbortSignal) => Promise<unknown>;
   /** Returns what a handler returns that responds with these bytes. */
   readonly respond: (bytes: Buffer) => unknown;
+  /** Returns the handler of a call that is delivered twice. */
+  readonly duplicate: (handler: AnyHandler) => AnyHandler;
 }
 
 type AnyHandler = (request: unknown, signal: AbortSignal) => unknown;
@@ -47,11 +55,13 @@ export class CallDispatcher {
   readonly calls: RecordedCall[] = [];
   readonly #handlers: Readonly<Record<string, AnyHandler | undefined>>;
   readonly #faults: FaultInjector;
+  readonly #intercept: CallInterceptor | undefined;
   readonly #running = new Set<AbortController>();
 
-  constructor(handlers: Handlers, faults: FaultInjector) {
+  constructor(handlers: Handlers, faults: FaultInjector, intercept?: CallInterceptor) {
     this.#handlers = handlers as Readonly<Record<string, AnyHandler | undefined>>;
     this.#faults = faults;
+    this.#intercept = intercept;
   }
 
   /** Aborts all waiting handlers. */
@@ -77,6 +87,10 @@ export class CallDispatcher {
     const answered = await this.#handle(rpc, call, {
       invoke: async (handler, signal) => handler(call.request.request, signal),
       respond: (bytes) => bytes,
+      duplicate: (handler) => async (request, signal) => {
+        await handler(request, signal);
+        return handler(request, signal);
+      },
     });
     if (answered.refusal === undefined) callback(null, answered.value);
     else callback(statusOf(answered.refusal), null);
@@ -91,6 +105,8 @@ export class CallDispatcher {
           call.write(message);
       },
       respond: (bytes) => [bytes],
+      duplicate: (handler) => async (request, signal) =>
+        repeatEach((await handler(request, signal)) as AsyncIterable<unknown>),
     });
     if (refusal === undefined) call.end();
     else call.emit('error', statusOf(refusal));
@@ -99,7 +115,7 @@ export class CallDispatcher {
   async #handle(
     rpc: string,
     call: UnaryCall | StreamCall,
-    {invoke, respond}: CallKind,
+    {invoke, respond, duplicate}: CallKind,
   ): Promise<{readonly value?: unknown; readonly refusal?: GrpcStatusError}> {
     const {json} = call.request;
     const record: RecordedCall = {
@@ -117,6 +133,7 @@ export class CallDispatcher {
       controller.abort();
     });
     try {
+      await this.#intercept?.(record, 'before');
       await this.#faults.applyFaults(rpc, json, 'before', controller.signal);
       const replaced = this.#faults.replacedResponse(rpc, json);
       const handler = this.#handlers[rpc] ?? refuseUnimplemented(rpc);
@@ -124,7 +141,9 @@ export class CallDispatcher {
         if (replaced?.afterEffect === true) await handler(request, signal);
         return replaced && respond(replaced.bytes);
       };
-      const value = await invoke(replaced === undefined ? handler : replacing, controller.signal);
+      const effective = this.#faults.isDuplicated(rpc, json) ? duplicate(handler) : handler;
+      const value = await invoke(replaced === undefined ? effective : replacing, controller.signal);
+      await this.#intercept?.(record, 'after');
       await this.#faults.applyFaults(rpc, json, 'after', controller.signal);
       record.code = 'OK';
       record.response = value as object | undefined;
@@ -136,6 +155,13 @@ export class CallDispatcher {
     } finally {
       this.#running.delete(controller);
     }
+  }
+}
+
+async function* repeatEach(messages: AsyncIterable<unknown>): AsyncGenerator {
+  for await (const message of messages) {
+    yield message;
+    yield message;
   }
 }
 

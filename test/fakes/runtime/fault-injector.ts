@@ -25,7 +25,14 @@ type Effect =
   | {readonly kind: 'delay'; readonly ms: number}
   | {readonly kind: 'response'; readonly bytes: Buffer}
   | {readonly kind: 'action'; readonly act: () => void | Promise<void>}
+  | {readonly kind: 'duplicate'}
   | {readonly kind: 'crash'};
+
+/** An effect before or after the handler, which it does not replace. */
+type ImmediateEffect = Exclude<Effect, {kind: 'response' | 'duplicate'}>;
+
+const isImmediate = (effect: Effect): effect is ImmediateEffect =>
+  effect.kind !== 'response' && effect.kind !== 'duplicate';
 
 interface Fault {
   readonly rpc: Rpc;
@@ -62,7 +69,7 @@ export class FaultInjector {
   ): Promise<void> {
     for (const fault of this.#faults) {
       if (fault.rpc !== rpc || (fault.scope.afterEffect === true) !== (when === 'after')) continue;
-      if (fault.effect.kind !== 'response' && affects(fault, request)) await this.#act(fault.effect, signal);
+      if (isImmediate(fault.effect) && affects(fault, request)) await this.#act(fault.effect, signal);
     }
   }
 
@@ -79,7 +86,14 @@ export class FaultInjector {
     return undefined;
   }
 
-  async #act(effect: Exclude<Effect, {kind: 'response'}>, signal: AbortSignal): Promise<void> {
+  /** Returns whether the call is delivered twice. */
+  isDuplicated(rpc: string, request: ProtoJson): boolean {
+    return this.#faults.some(
+      (fault) => fault.rpc === rpc && fault.effect.kind === 'duplicate' && affects(fault, request),
+    );
+  }
+
+  async #act(effect: ImmediateEffect, signal: AbortSignal): Promise<void> {
     switch (effect.kind) {
       case 'error':
         throw effect.error;

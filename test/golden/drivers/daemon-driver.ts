@@ -5,7 +5,7 @@ import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.
 import {createTestKubelet} from '../../kubelet/daemon/create-test-kubelet.js';
 import {runCurlCommand, serveKubeletApi, type KubeletApiServer} from './serve-kubelet-api.js';
 import type {PodWithStatus} from '../canonical/canonical-pods.js';
-import {JITTER, sortPodsByName, type PodDriver, type PodDriverOptions} from './pod-driver.js';
+import {sortPodsByName, type PodDriver, type PodDriverOptions} from './pod-driver.js';
 import {fakeLogger} from '../../base/fake-logger.js';
 
 /** Log messages about a rejected manifest and about a missed event. */
@@ -14,6 +14,9 @@ const MISSED = 'Evented PLEG: Relist found a change missed by events';
 /** Time after which a daemon has removed everything. */
 const REMOVED_AFTER_MS = 300_000;
 const POLL_INTERVAL_MS = 500;
+
+/** Returns the manifest directory of the kubelet with this root directory. */
+export const manifestsDirOf = (rootDir: string): string => `${rootDir}-manifests`;
 
 /** Runs `kcri kubelet` with a manifest directory. */
 export class DaemonDriver implements PodDriver {
@@ -36,12 +39,18 @@ export class DaemonDriver implements PodDriver {
     this.#options = options;
     this.#overrides = overrides;
     this.#apiAddress = apiAddress;
-    this.#directory = `${rootDir}-manifests`;
+    this.#directory = manifestsDirOf(rootDir);
     this.shellEnvironment = {LOGS: podLogsDir};
   }
 
   get pods(): readonly Pick<PodWithStatus, 'pod'>[] {
     return [...this.events, ...this.podsBeforeDeletion];
+  }
+
+  /** The pods by name. */
+  get podsNow(): readonly PodWithStatus[] {
+    const shown = this.#kubelet?.view.pods() ?? [];
+    return sortPodsByName(shown.map(({status = {}, ...pod}) => ({pod, status})));
   }
 
   async start(): Promise<void> {
@@ -52,7 +61,7 @@ export class DaemonDriver implements PodDriver {
       eventedPleg: true,
       logger: this.#logger,
       onEvent: (event) => void this.events.push(event),
-      overrides: {random: () => JITTER, ...this.#overrides},
+      overrides: this.#overrides,
     });
     const controller = new AbortController();
     const exited = kubelet.run(controller.signal);
@@ -83,8 +92,7 @@ export class DaemonDriver implements PodDriver {
 
   async deleteManifests(): Promise<void> {
     const {clock} = this.#options;
-    const shown = this.#kubelet?.view.pods() ?? [];
-    this.podsBeforeDeletion = sortPodsByName(shown.map(({status = {}, ...pod}) => ({pod, status})));
+    this.podsBeforeDeletion = this.podsNow;
     for (const file of this.#files) await rm(join(this.#directory, file));
     const end = clock.now() + REMOVED_AFTER_MS;
     do await clock.sleep(POLL_INTERVAL_MS);

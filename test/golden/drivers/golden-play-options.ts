@@ -6,7 +6,7 @@ import type {DriverName} from '../parity.js';
 import type {PlayOptions} from '../play-case.js';
 import {DaemonDriver} from './daemon-driver.js';
 import {ForegroundDriver} from './foreground-driver.js';
-import type {CreatePodDriver} from './pod-driver.js';
+import {JITTER, type CreatePodDriver} from './pod-driver.js';
 
 /** Properties of the runtime that a case is played on. */
 export interface GoldenRuntime {
@@ -36,8 +36,13 @@ export function goldenPlayOptions(driver: DriverName, name: string, {hasEvents}:
 function createDriver(driver: DriverName, name: string): CreatePodDriver {
   if (driver === 'foreground') return (options) => new ForegroundDriver(options);
   const usesApi = readGoldenCase(name).manifest.includes('$API');
-  const overrides = {logRotation: logRotationOf(name)};
+  const overrides = goldenKubeletOptions(name);
   return (options) => new DaemonDriver(options, overrides, usesApi ? '127.0.0.1' : undefined);
+}
+
+/** Returns the options of the kubelet of a case. */
+export function goldenKubeletOptions(name: string): Pick<KubeletOptions, 'random' | 'logRotation'> {
+  return {random: () => JITTER, logRotation: logRotationOf(name)};
 }
 
 function logRotationOf(name: string): KubeletOptions['logRotation'] {

@@ -1,0 +1,90 @@
+// Runs the fault campaign: plays the golden cases with each fault of each RPC and with a kubelet that is killed in each
+// call, and checks what docs/reliability.md promises. Needs root.
+// Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
+//   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
+//   --write     updates the results in docs/reliability.md
+//   --case, --only   play one case, or the points whose description contains a text, such as "kill after"
+import {fork} from 'node:child_process';
+import {readdirSync, readFileSync} from 'node:fs';
+import {cpus} from 'node:os';
+import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {parseArgs} from 'node:util';
+import {buildFaultPrograms} from './faults/build.mjs';
+import {summaryTable, writeResults} from './faults/report.mjs';
+
+const {values} = parseArgs({
+  options: {
+    case: {type: 'string'},
+    only: {type: 'string'},
+    every: {type: 'string', default: '8'},
+    seed: {type: 'string', default: new Date().toISOString().slice(0, 10).replaceAll('-', '')},
+    jobs: {type: 'string', default: String(cpus().length)},
+    write: {type: 'boolean', default: false},
+  },
+});
+const GOLDEN = fileURLToPath(new URL('../test/golden/', import.meta.url));
+
+/** Returns all cases, the longest first. */
+function listCases() {
+  const names = [
+    ...readdirSync(join(GOLDEN, 'traces')),
+    ...readdirSync(join(GOLDEN, 'derived')).map((name) => `../derived/${name}`),
+  ];
+  const settle = (name) =>
+    Number(/"settle": (\d+)/.exec(readFileSync(join(GOLDEN, 'traces', name, 'pod.yaml'), 'utf8'))?.[1] ?? 10);
+  return names.toSorted((a, b) => settle(b) - settle(a));
+}
+
+const queue = listCases().filter((name) => values.case === undefined || name === values.case);
+const {shard} = await buildFaultPrograms('campaign');
+const reports = [];
+const total = queue.length;
+let finished = 0;
+const startedAt = Date.now();
+const descriptors = await Promise.all(Array.from({length: Number(values.jobs)}, runShard));
+for (const extra of descriptors)
+  if (extra > 0)
+    reports.push({
+      caseName: 'all',
+      kind: 'none',
+      point: 'at the end',
+      violations: [`a process has ${extra} more open files`],
+    });
+const minutes = (Date.now() - startedAt) / 60_000;
+const broken = reports.filter(({violations}) => violations.length > 0);
+for (const {caseName, point, violations} of broken)
+  process.stdout.write(`FAULT ${caseName}: ${point}\n${violations.map((text) => `  ${text}\n`).join('')}`);
+const table = summaryTable({reports, cases: total, minutes, seed: values.seed, every: values.every});
+process.stdout.write(`${table}\n`);
+if (values.write) writeResults(table);
+process.exitCode = broken.length === 0 ? 0 : 1;
+
+/** Plays cases of the queue in a process until none is left. Resolves with the number of files it left open. */
+async function runShard() {
+  const child = fork(shard);
+  return await new Promise((resolve, reject) => {
+    let playing;
+    child.on('exit', (code, signal) => {
+      reject(new Error(`the process of "${playing}" ended with ${code ?? signal}`));
+    });
+    child.on('message', (message) => {
+      if (message.descriptors !== undefined) resolve(message.descriptors);
+      else if (message === 'done') {
+        if (playing !== undefined) {
+          finished += 1;
+          process.stderr.write(`${finished}/${total} ${playing}: ${reports.length} points\n`);
+        }
+        playing = queue.shift();
+        const {every, seed, only} = values;
+        child.send(
+          playing === undefined ? 'end' : {caseName: playing, every: Number(every), seed: Number(seed), only},
+        );
+      } else {
+        reports.push(message);
+        for (const text of message.violations)
+          process.stderr.write(`FAULT ${message.caseName}: ${message.point}: ${text}\n`);
+      }
+    });
+  });
+}

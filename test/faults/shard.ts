@@ -1,0 +1,125 @@
+import {readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
+import {describePoint, planPoints, type FaultName, type FaultPoint} from './fault-point.js';
+import {KubeletProcesses} from './killable-driver.js';
+import {playPoint, type Outcome} from './play-point.js';
+
+/** Order to play the points of a case. */
+export interface CaseOrder {
+  readonly caseName: string;
+  /** Plays one point in this number, chosen by `seed`. */
+  readonly every: number;
+  readonly seed: number;
+  /** Plays only points whose description contains this text. */
+  readonly only?: string | undefined;
+}
+
+/** Result of a point. */
+export interface PointReport {
+  readonly caseName: string;
+  readonly kind: FaultPoint['kind'] | 'none';
+  readonly fault?: FaultName;
+  readonly point: string;
+  readonly wasReached: boolean;
+  readonly violations: readonly string[];
+}
+
+const CONCURRENCY = 8;
+const CLOSED_WITHIN_MS = 5000;
+
+/*
+ * A process of the fault campaign: plays the cases that it receives and reports each point, then the end of the case.
+ */
+const processes = new KubeletProcesses(join(import.meta.dirname, 'kubelet-process.js'));
+const playing = new Set<string>();
+let descriptorsAtStart: number | undefined;
+const report = (point: PointReport): void => void process.send?.(point);
+process.on('unhandledRejection', (reason) => {
+  report({
+    caseName: [...playing].join(', '),
+    kind: 'none',
+    point: 'one of these',
+    wasReached: true,
+    violations: [`unhandled rejection: ${reason instanceof Error ? reason.stack : String(reason)}`],
+  });
+});
+process.on('message', (order: CaseOrder | 'end') => {
+  if (order === 'end') void end();
+  else
+    void playCasePoints(order).then(() => {
+      // The first case opens files that stay, such as the inotify instance.
+      descriptorsAtStart ??= countDescriptors();
+      process.send?.('done');
+    });
+});
+// The coordinator has ended.
+process.on('disconnect', () => {
+  process.exit(1);
+});
+process.send?.('done');
+
+function countDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+/** Reports how many more files are open than at the start, after a while if there are any. */
+async function end(): Promise<void> {
+  const extra = (): number => countDescriptors() - (descriptorsAtStart ?? Infinity);
+  const until = performance.now() + CLOSED_WITHIN_MS;
+  while (extra() > 0 && performance.now() < until) await delay(100);
+  processes[Symbol.dispose]();
+  process.send?.({descriptors: extra()}, () => {
+    process.exit();
+  });
+}
+
+async function playCasePoints({caseName, every, seed, only = ''}: CaseOrder): Promise<void> {
+  const base = await playPoint({caseName});
+  report({caseName, kind: 'none', point: 'no fault', wasReached: true, violations: base.violations});
+  const random = pseudoRandom(seedOf(caseName, seed));
+  const points = planPoints(base.calls, (n) => Math.floor(random() * n))
+    .filter(() => random() * every < 1)
+    .filter((point) => describePoint(point).includes(only));
+  const queue = points.values();
+  await Promise.all(
+    Array.from({length: CONCURRENCY}, async () => {
+      for (const point of queue) await playAndReport(caseName, point, base);
+    }),
+  );
+}
+
+async function playAndReport(caseName: string, point: FaultPoint, expected: Outcome): Promise<void> {
+  const name = `${caseName}: ${describePoint(point)}`;
+  playing.add(name);
+  const {violations, wasReached} = await playPoint({
+    caseName,
+    point,
+    expected,
+    startProcess: () => processes.take(),
+  });
+  playing.delete(name);
+  report({
+    caseName,
+    kind: point.kind,
+    ...(point.kind === 'rpc' && {fault: point.fault}),
+    point: describePoint(point),
+    wasReached,
+    violations,
+  });
+}
+
+function seedOf(caseName: string, seed: number): number {
+  return [...caseName].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) | 0, seed);
+}
+
+/** Returns a generator of numbers in [0, 1) (mulberry32). */
+function pseudoRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
