@@ -41,7 +41,8 @@ const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Texts of grpc-go for a response that is not one valid message. */
-const INVALID_RESPONSE = /^grpc: failed to unmarshal|^No message received$|^Too many responses received$/;
+export const INVALID_RESPONSE =
+  /^grpc: failed to unmarshal|^No message received$|^Too many responses received$/;
 
 /** Returns a message without gRPC's terms; a runtime's own text stays unchanged. */
 export function formatPlainMessage({method, endpoint, grpcCode, details}: Failure): string {

@@ -1,5 +1,5 @@
 import {KcriError} from '../base/errors.js';
-import {hintFor, formatPlainMessage, RUNTIME_STARTING} from './error-messages.js';
+import {hintFor, formatPlainMessage, INVALID_RESPONSE, RUNTIME_STARTING} from './error-messages.js';
 
 /** gRPC's status codes by number, with the names that Go prints in `rpc error: code = NotFound`. */
 const CODES = [
@@ -89,6 +89,17 @@ export function isNotFound(error: unknown): boolean {
 /** Reports whether the runtime lacks the RPC. Texts differ between runtimes, so only the code is compared. */
 export function isUnimplemented(error: unknown): boolean {
   return error instanceof CriError && error.grpcCode === 'UNIMPLEMENTED';
+}
+
+/** Returns the failed call that is the error or a cause of it; undefined if there is none. */
+export function findCriError(error: unknown): CriError | undefined {
+  if (error instanceof CriError) return error;
+  return error instanceof Error ? findCriError(error.cause) : undefined;
+}
+
+/** Reports whether the error, or a cause of it, is a response of the runtime that is not a valid message. */
+export function isInvalidResponse(error: unknown): boolean {
+  return INVALID_RESPONSE.test(findCriError(error)?.details ?? '');
 }
 
 /**

@@ -1,6 +1,6 @@
 import {messageOf} from '../base/errors.js';
 import type {LogFields} from '../base/logger.js';
-import {CriError} from '../cri/errors.js';
+import {findCriError} from '../cri/errors.js';
 import {goQuote} from './go-quote.js';
 
 /** Log record. */
@@ -59,9 +59,10 @@ export function formatKlogJson({
   return `{${members.map(([key, value]) => `${JSON.stringify(key)}:${json(value)}`).join(',')}}\n`;
 }
 
-/** Returns the fields that identify a failed RPC; its message does not contain them. */
+/** Returns the fields that identify a failed RPC; neither its message nor that of an error that wraps it has them. */
 function rpcFields(error: unknown): LogFields {
-  return error instanceof CriError ? {rpc: error.method, endpoint: error.endpoint} : {};
+  const failed = findCriError(error);
+  return failed === undefined ? {} : {rpc: failed.method, endpoint: failed.endpoint};
 }
 
 function klogTime(date: Date): string {

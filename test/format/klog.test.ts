@@ -28,6 +28,8 @@ describe('a line of text', () => {
       '"Event occurred" err="rpc error: code = Internal desc = no" rpc="Status" endpoint="unix:///r.sock"\n',
     );
     expect(JSON.parse(formatKlogJson(failed))).toMatchObject({rpc: 'Status', endpoint: 'unix:///r.sock'});
+    const wrapped = record({error: new Error('starting', {cause: new CriError(failure)})});
+    expect(formatKlogText(wrapped)).toContain('err="starting" rpc="Status" endpoint="unix:///r.sock"\n');
   });
 
   test('starts with severity, local time, process ID and source position', () => {

@@ -44,7 +44,7 @@ export function createRunKubeletOptions(
   };
 }
 
-/** Connects to the configured runtime and describes the node. Rejects with KcriError. */
+/** Opens the connection to the configured runtime; see RunKubeletOptions. Both functions reject with KcriError. */
 async function openRuntime(
   services: CommandServices,
   flags: KubeletFlagValues,
@@ -57,7 +57,12 @@ async function openRuntime(
     imageServiceEndpoint === '' ? (await settings.read()).imageEndpoint : imageServiceEndpoint;
   const timeoutMs = durationMs(runtimeRequestTimeout);
   const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers: [observer]});
-  await validateConnection(connection, {endpoint, imageEndpoint}, signal);
-  const node = await describeNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
-  return {connection, node: {...node, imageCredentials: await openNodeCredentials(services, flags)}};
+  return {
+    connection,
+    describe: async () => {
+      await validateConnection(connection, {endpoint, imageEndpoint}, signal);
+      const node = await describeNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
+      return {...node, imageCredentials: await openNodeCredentials(services, flags)};
+    },
+  };
 }

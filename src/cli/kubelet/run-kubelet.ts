@@ -24,6 +24,7 @@ import {KlogLogger} from './klog-logger.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
+import {retryInvalidResponses} from './retry-invalid-responses.js';
 import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd-notifier.js';
 
@@ -37,10 +38,10 @@ export interface RunKubeletOptions {
   readonly certDir: string;
   /** RBAC policy of the HTTPS server; without it, any authenticated client may do anything. */
   readonly policyFile: string | undefined;
-  /** Connects to the runtime and describes the node. */
+  /** Opens the connection to the runtime. `describe` verifies it and describes the node; it can be called again. */
   readonly open: (
     observer: CallObserver,
-  ) => Promise<{readonly connection: Connection; readonly node: DescribedNode}>;
+  ) => Promise<{readonly connection: Connection; readonly describe: () => Promise<DescribedNode>}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
   /** Version and flags, for /statusz and /flagz. */
@@ -66,7 +67,8 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
     const operations = new RuntimeOperationMetrics(context.clock);
-    const {connection, node} = await options.open(operations.observer);
+    const {connection, describe} = await options.open(operations.observer);
+    const node = await retryInvalidResponses(describe, {...context, logger});
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
