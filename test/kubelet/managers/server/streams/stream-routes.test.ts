@@ -152,6 +152,25 @@ describe('exec and attach', () => {
     expect(response.body).toBe("the runtime's streaming server 192.0.2.1:80 is not on this machine");
   });
 
+  test.each([
+    ['SPDY', UPGRADE],
+    ['WebSocket', {...UPGRADE, upgrade: 'websocket', 'sec-websocket-protocol': 'v4.channel.k8s.io'}],
+  ])('do not follow or pass on a redirect of the runtime, over %s', async (_, headers) => {
+    let reached = 0;
+    const target = createHttpServer().on('connection', () => (reached += 1));
+    const location = `http://127.0.0.1:${await listenOnLoopback(target)}/exec/stolen`;
+    const redirecting = createHttpServer((_request, response) => {
+      response.writeHead(302, {location}).end();
+    });
+    const streamingUrl = `http://127.0.0.1:${await listenOnLoopback(redirecting)}`;
+    onTestFinished(() => void [target, redirecting].map((server) => server.close()));
+    const {request} = await startServerTestbed({runtime: {streamingUrl}});
+    const response = await request('/exec/team/web/main?output=1&command=id', {method: 'POST', headers});
+    expect(response).toMatchObject({status: 500, body: 'invalid upgrade response: status code 302\n'});
+    expect(response.headers['location']).toBeUndefined();
+    expect(reached).toBe(0);
+  });
+
   test('map an error of the runtime to a status', async () => {
     const {request, runtime} = await start({});
     runtime.injectError('Exec', {code: 'RESOURCE_EXHAUSTED', message: 'too many'});
