@@ -6,11 +6,12 @@ const below = {
   base: [],
   api: ['base'],
   cri: ['base'],
+  'kube-api': ['base', 'api'],
   format: ['base', 'api', 'cri'],
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
   operations: ['base', 'api', 'cri', 'format', 'streaming'],
-  kubelet: ['base', 'api', 'cri', 'format'],
+  kubelet: ['base', 'api', 'cri', 'format', 'kube-api'],
   cli: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet'],
   commands: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet', 'cli'],
 };
@@ -27,7 +28,7 @@ const layers = Object.entries(below).map(([layer, allowed]) => ({
 }));
 
 /** Floors of the kubelet from top to bottom; each imports only those below it. */
-const FLOORS = [['foreground', 'plan'], ['daemon'], ['pods'], ['managers'], ['contract']];
+const FLOORS = [['foreground', 'plan', 'cluster'], ['daemon'], ['pods'], ['managers'], ['contract']];
 const floors = FLOORS.flatMap((floor, index) =>
   floor.map((name) => ({
     name: `kubelet-${name}-points-down`,
@@ -140,7 +141,7 @@ module.exports = {
       to: {
         path: '^src/kubelet/',
         pathNot:
-          '^src/kubelet/(index|pods/registry/running-kubelet|contract/configuration/fields-and-defaults/kubelet-config-defaults)\\.ts$',
+          '^src/kubelet/(index|cluster/index|pods/registry/running-kubelet|contract/configuration/fields-and-defaults/kubelet-config-defaults)\\.ts$',
       },
     },
     {

@@ -5,6 +5,7 @@ export class TokenBucket {
   readonly #perSecond: number;
   readonly #burst: number;
   readonly #clock: Clock;
+  /** Tokens left; negative if callers of take wait for theirs. */
   #tokens: number;
   /** Time at which `#tokens` was last updated, in ms since the epoch. */
   #updatedAt: number;
@@ -19,12 +20,23 @@ export class TokenBucket {
 
   /** Takes a token without waiting. Returns false if the bucket is empty. */
   tryTake(): boolean {
+    this.#refill();
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Takes a token, after waiting for it in the order of the calls. Rejects with the signal's reason. */
+  async take(signal: AbortSignal): Promise<void> {
+    this.#refill();
+    this.#tokens -= 1;
+    if (this.#tokens < 0) await this.#clock.sleep((-this.#tokens / this.#perSecond) * 1000, signal);
+  }
+
+  #refill(): void {
     const now = this.#clock.now();
     const elapsedMs = Math.max(now - this.#updatedAt, 0);
     this.#tokens = Math.min(this.#burst, this.#tokens + (elapsedMs / 1000) * this.#perSecond);
     this.#updatedAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
   }
 }

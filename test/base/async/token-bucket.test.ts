@@ -15,3 +15,11 @@ test('a bucket starts full and is refilled at its rate up to the burst', () => {
     3, 0, 1, 2, 3,
   ]);
 });
+
+test('takers of an empty bucket wait in turn', async () => {
+  const clock = new FakeClock({nowMs: TEST_TIME_MS, sleep: 'instant'});
+  const bucket = new TokenBucket({perSecond: 4, burst: 1}, clock);
+  const {signal} = new AbortController();
+  for (let count = 0; count < 3; count += 1) await bucket.take(signal);
+  expect(clock.sleeps).toEqual([250, 500]);
+});

@@ -8,13 +8,11 @@ export interface ListedObject {
   };
 }
 
-/** Event of a watch (watch.Event). */
+/** Event of a watch (watch.Event). An event of type ERROR ends the watch with an ApiError instead. */
 export type WatchEvent<T> =
   | {readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T}
   /** Event after which all events up to this version have been sent. */
-  | {readonly type: 'BOOKMARK'; readonly resourceVersion: string}
-  /** Error event; code 410 means that the version is too old to resume from. */
-  | {readonly type: 'ERROR'; readonly code: number; readonly message: string};
+  | {readonly type: 'BOOKMARK'; readonly resourceVersion: string};
 
 /** List of all objects at one version. */
 export interface ObjectList<T> {
@@ -24,23 +22,14 @@ export interface ObjectList<T> {
 
 /** Collection of an API server, such as the pods of a node (cache.ListerWatcher). */
 export interface ListerWatcher<T> {
-  /** Lists all objects at a version that is not older: `0` for any version, `''` for the newest. */
+  /**
+   * Lists all objects at a version that is not older: `0` for any version, `''` for the newest. Rejects with ApiError
+   * and the errors of connections.
+   */
   list(resourceVersion: string, signal: AbortSignal): Promise<ObjectList<T>>;
   /**
-   * Watches changes after the version; the server can end the watch at any time. Rejects with ApiStatusError and
-   * others.
+   * Watches changes after the version; the server can end the watch at any time. Rejects with ApiError, whose code 410
+   * means that the version is too old, and with the errors of connections.
    */
   watch(resourceVersion: string, signal: AbortSignal): AsyncIterable<WatchEvent<T>>;
-}
-
-/** Error status returned by the API server. */
-export class ApiStatusError extends Error {
-  /** HTTP status, such as 410 for a version that is too old. */
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.name = 'ApiStatusError';
-    this.code = code;
-  }
 }

@@ -17,7 +17,7 @@ export class ObjectStore<T extends ListedObject> {
   }
 
   /** Applies an event and returns whether it changed the objects. */
-  apply(event: Exclude<WatchEvent<T>, {readonly type: 'ERROR'}>): boolean {
+  apply(event: WatchEvent<T>): boolean {
     if (event.type === 'BOOKMARK') {
       this.#forgetDeleted(versionOf(event.resourceVersion));
       return false;

@@ -1,0 +1,159 @@
+import type {IncomingMessage} from 'node:http';
+import {startTimer} from '../base/async/timer.js';
+import type {TokenBucket} from '../base/async/token-bucket.js';
+import type {Clock} from '../base/clock.js';
+import {ApiError, createApiError, fromStatus} from './api-error.js';
+import type {HttpConnection, HttpRequest} from './http-connection.js';
+import {splitLines} from './lines.js';
+
+/** A request to the API server. */
+export interface ApiRequest extends Pick<HttpRequest, 'method' | 'path' | 'query'> {
+  readonly body?: object;
+  /** Time limit in ms, which the server learns too; 30 s by default. */
+  readonly timeoutMs?: number;
+}
+
+/** Event of a watch as the server sends it. */
+export interface RawWatchEvent {
+  readonly type: string;
+  readonly object: object;
+}
+
+/** Options of {@link ApiClient}. */
+export interface ApiClientOptions {
+  readonly connection: HttpConnection;
+  /** Limit of the rate of requests; none by default. */
+  readonly limiter?: Pick<TokenBucket, 'take'>;
+  readonly userAgent: string;
+  readonly clock: Clock;
+}
+
+/** Time limit of a request, in ms: a dead connection is noticed within it. */
+const TIMEOUT_MS = 30_000;
+/** Maximum size of a response, in bytes. A page of a list has at most 500 objects. */
+const MAX_BODY_BYTES = 256 * 1024 * 1024;
+/** Number of times that a request is repeated when the server asks for it (client-go's maxRetries). */
+const MAX_RETRIES = 10;
+
+const CONTENT_TYPES = {
+  PATCH: 'application/strategic-merge-patch+json',
+} as const satisfies Partial<Record<HttpRequest['method'], string>>;
+
+/** Client of an API server: JSON over HTTP (client-go's rest.Request). */
+export class ApiClient {
+  readonly #options: ApiClientOptions;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves with the object in the response. A PATCH is a strategic merge patch. Repeats the request when the server
+   * names a time for it (Retry-After). Rejects with ApiError, with the connection's errors, and with the signal's
+   * reason.
+   */
+  async request(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    for (let retries = 0; ; retries += 1) {
+      try {
+        return await this.#requestOnce(request, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const delaySeconds = retryDelaySeconds(error);
+        if (delaySeconds === undefined || retries === MAX_RETRIES) throw error;
+        await this.#options.clock.sleep(delaySeconds * 1000, signal);
+      }
+    }
+  }
+
+  async #requestOnce(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    const {timeoutMs = TIMEOUT_MS} = request;
+    const response = await this.#send(request, timeoutMs, signal);
+    const text = await readText(response, timeoutMs);
+    requireSuccess(response, text);
+    return JSON.parse(text);
+  }
+
+  /**
+   * Watches a collection. Ends when the server ends the watch or the connection. Rejects like `request`, and with the
+   * ApiError of an event of type ERROR.
+   */
+  async *watch(
+    {path, query}: Pick<ApiRequest, 'path' | 'query'>,
+    signal: AbortSignal,
+  ): AsyncGenerator<RawWatchEvent> {
+    const response = await this.#send(
+      {method: 'GET', path, query: {...query, watch: 'true'}},
+      TIMEOUT_MS,
+      signal,
+    );
+    try {
+      if (!isSuccess(response)) requireSuccess(response, await readText(response, TIMEOUT_MS));
+      for await (const line of splitLines(response)) {
+        const event = JSON.parse(line) as RawWatchEvent;
+        if (event.type === 'ERROR') throw fromStatus(event.object, 500);
+        yield event;
+      }
+    } finally {
+      response.destroy();
+    }
+  }
+
+  async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<IncomingMessage> {
+    const {connection, limiter, userAgent} = this.#options;
+    await limiter?.take(signal);
+    const {method, path, body} = request;
+    const query = {
+      ...request.query,
+      ...(request.timeoutMs !== undefined && {timeout: `${request.timeoutMs / 1000}s`}),
+    };
+    const contentType = method === 'PATCH' ? CONTENT_TYPES.PATCH : 'application/json';
+    return await connection.send(
+      {
+        method,
+        path,
+        query: Object.keys(query).length === 0 ? undefined : query,
+        headers: {
+          accept: 'application/json, */*',
+          'user-agent': userAgent,
+          ...(body !== undefined && {'content-type': contentType}),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        timeoutMs,
+      },
+      signal,
+    );
+  }
+}
+
+/** Returns the seconds after which the server wants the request again (client-go's retryAfterSeconds). */
+function retryDelaySeconds(error: unknown): number | undefined {
+  if (!(error instanceof ApiError) || (error.code !== 429 && error.code < 500)) return undefined;
+  return error.retryAfterSeconds;
+}
+
+function isSuccess({statusCode = 0}: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+function requireSuccess(response: IncomingMessage, text: string): void {
+  if (!isSuccess(response))
+    throw createApiError(response.statusCode ?? 0, text, response.headers['retry-after']);
+}
+
+async function readText(response: IncomingMessage, timeoutMs: number): Promise<string> {
+  const cancelTimer = startTimer(timeoutMs, () => {
+    response.destroy(new Error(`the response was incomplete after ${timeoutMs / 1000} s`));
+  });
+  try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) throw new Error(`the response has more than ${MAX_BODY_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString();
+  } finally {
+    cancelTimer();
+  }
+}

@@ -1,0 +1,137 @@
+import {X509Certificate, createPrivateKey} from 'node:crypto';
+import {readTextFile} from '../../base/fs/read-text-file.js';
+import type {Clock} from '../../base/clock.js';
+import {ConfigError, messageOf} from '../../base/errors.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
+import type {ClusterAccess, Material} from './parse-kubeconfig.js';
+
+/** TLS settings of connections to the API server, as node:tls takes them. */
+export interface ClientTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized: boolean;
+}
+
+/** Credentials for requests. `tls` is the same object as long as it is unchanged. */
+export interface Credentials {
+  readonly tls: ClientTls;
+  readonly token: string | undefined;
+}
+
+/** Provides the credentials of the moment. */
+export interface CredentialSource {
+  current(): Promise<Credentials>;
+}
+
+/** Time after which files are read again, in ms (client-go's cachingTokenSource). */
+const RELOAD_MS = 60_000;
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/**
+ * Opens the credentials of a kubeconfig. Files are read again once a minute, so that renewed certificates and tokens are
+ * used; the previous ones stay in use while a file cannot be used. Rejects with ConfigError if a file cannot be read, or
+ * a certificate is invalid, expired or does not match its key.
+ */
+export async function openCredentials(
+  access: ClusterAccess,
+  {file, clock}: {readonly file: string; readonly clock: Clock},
+): Promise<CredentialSource> {
+  let current = await readCredentials(access, {file, now: clock.now()});
+  let readAt = clock.now();
+  return {
+    current: async () => {
+      const now = clock.now();
+      if (Math.abs(now - readAt) < RELOAD_MS) return current;
+      readAt = now;
+      try {
+        const next = await readCredentials(access, {file, now});
+        current = isSameTls(next.tls, current.tls) ? {...next, tls: current.tls} : next;
+      } catch (error) {
+        // A renewal in progress: the API server will tell whether the old credentials still do.
+        if (!(error instanceof ConfigError)) throw error;
+      }
+      return current;
+    },
+  };
+}
+
+function isSameTls(a: ClientTls, b: ClientTls): boolean {
+  return a.ca === b.ca && a.cert === b.cert && a.key === b.key;
+}
+
+interface ReadContext {
+  /** The kubeconfig, for messages. */
+  readonly file: string;
+  readonly now: number;
+}
+
+async function readCredentials(access: ClusterAccess, context: ReadContext): Promise<Credentials> {
+  const {certificateAuthority, clientCertificate, clientKey, tlsServerName, verifiesServer} = access;
+  const [ca, cert, key, token] = await Promise.all([
+    readMaterial(certificateAuthority, context),
+    readMaterial(clientCertificate, context),
+    readMaterial(clientKey, context),
+    readMaterial(access.token, context),
+  ]);
+  if (ca !== undefined) parseCertificate(ca, certificateAuthority, context);
+  if (cert !== undefined && key !== undefined) checkKeyPair(cert, key, access, context);
+  return {
+    tls: {
+      ...(ca !== undefined && {ca}),
+      ...(cert !== undefined && {cert}),
+      ...(key !== undefined && {key}),
+      ...(tlsServerName !== undefined && {servername: tlsServerName}),
+      rejectUnauthorized: verifiesServer,
+    },
+    token: token?.trim(),
+  };
+}
+
+async function readMaterial(source: Material | undefined, {file}: ReadContext): Promise<string | undefined> {
+  if (source === undefined || source.kind === 'inline') return source?.text;
+  const {field, path} = source;
+  try {
+    return await readTextFile(path, MAX_FILE_BYTES, new AbortController().signal);
+  } catch (error) {
+    throw new ConfigError(
+      `invalid kubeconfig "${file}": ${field}: cannot read "${path}": ${systemErrorMessage(error)}`,
+      {cause: error, hint: 'correct the path, or create the file'},
+    );
+  }
+}
+
+function parseCertificate(pem: string, source: Material | undefined, {file}: ReadContext): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (error) {
+    throw new ConfigError(
+      `invalid kubeconfig "${file}": ${source?.field ?? ''}: not a PEM certificate: ${messageOf(error)}`,
+      {cause: error, hint: 'it must begin with "-----BEGIN CERTIFICATE-----"'},
+    );
+  }
+}
+
+function checkKeyPair(cert: string, key: string, access: ClusterAccess, context: ReadContext): void {
+  const {clientCertificate, clientKey} = access;
+  const certificate = parseCertificate(cert, clientCertificate, context);
+  const fail = (source: Material | undefined, problem: string, hint: string, cause?: unknown): never => {
+    throw new ConfigError(`invalid kubeconfig "${context.file}": ${source?.field ?? ''}: ${problem}`, {
+      cause,
+      hint,
+    });
+  };
+  if (Date.parse(certificate.validTo) <= context.now)
+    fail(
+      clientCertificate,
+      `the certificate expired on ${certificate.validTo}`,
+      'renew the client certificate',
+    );
+  try {
+    if (certificate.checkPrivateKey(createPrivateKey(key))) return;
+  } catch (error) {
+    fail(clientKey, `not a private key in PEM: ${messageOf(error)}`, 'set the key of the certificate', error);
+  }
+  fail(clientKey, 'the key does not match the client certificate', 'set the key of the certificate');
+}

@@ -1,0 +1,194 @@
+import {dirname, resolve} from 'node:path';
+import {Decoder} from '../../api/decoding/decoder.js';
+import {parseYaml} from '../../api/decoding/parse-yaml.js';
+import {FieldPath} from '../../api/field-path.js';
+import {ConfigError} from '../../base/errors.js';
+import {
+  KUBECONFIG,
+  type Kubeconfig,
+  type KubeconfigCluster,
+  type KubeconfigContext,
+  type KubeconfigUser,
+} from './kubeconfig-schema.js';
+
+/** A value in the kubeconfig, or the file that contains it. `field` names its field for messages. */
+export type Material =
+  | {readonly kind: 'inline'; readonly field: string; readonly text: string}
+  | {readonly kind: 'file'; readonly field: string; readonly path: string};
+
+/** API server of the current context, and the credentials for it. */
+export interface ClusterAccess {
+  readonly server: URL;
+  readonly tlsServerName: string | undefined;
+  readonly verifiesServer: boolean;
+  readonly certificateAuthority: Material | undefined;
+  readonly clientCertificate: Material | undefined;
+  readonly clientKey: Material | undefined;
+  readonly token: Material | undefined;
+}
+
+/** Fields that change how requests are made and that kcri does not support. */
+const UNSUPPORTED_CLUSTER = {
+  'proxy-url': 'make the API server reachable without a proxy',
+} as const satisfies Partial<Record<keyof KubeconfigCluster, string>>;
+
+const OTHER_CREDENTIALS = 'use client-certificate and client-key, token or tokenFile';
+const NO_IMPERSONATION = 'use the credentials of the node itself';
+const UNSUPPORTED_USER = {
+  exec: OTHER_CREDENTIALS,
+  'auth-provider': OTHER_CREDENTIALS,
+  username: OTHER_CREDENTIALS,
+  password: OTHER_CREDENTIALS,
+  as: NO_IMPERSONATION,
+  'as-uid': NO_IMPERSONATION,
+  'as-groups': NO_IMPERSONATION,
+  'as-user-extra': NO_IMPERSONATION,
+} as const satisfies Partial<Record<keyof KubeconfigUser, string>>;
+
+/**
+ * Returns how to reach the API server of the kubeconfig's current context. Paths are relative to the file. Throws
+ * ConfigError with the file, the field and a remedy for what is missing, contradictory or not supported.
+ */
+export function parseKubeconfig(content: string, file: string): ClusterAccess {
+  const fail = (message: string, hint: string): never => {
+    throw new ConfigError(`invalid kubeconfig "${file}": ${message}`, {hint});
+  };
+  const config = decode(content, fail);
+  const context = findContext(config, fail);
+  const {cluster: clusterName = '', user: userName = ''} = context.value;
+  const cluster = config.clusters?.find(({name}) => name === clusterName)?.cluster;
+  const user = config.users?.find(({name}) => name === userName)?.user;
+  if (cluster === undefined)
+    return fail(
+      `${context.at}.cluster: Invalid value: "${clusterName}": there is no such cluster`,
+      'add it to clusters',
+    );
+  if (user === undefined)
+    return fail(`${context.at}.user: Invalid value: "${userName}": there is no such user`, 'add it to users');
+  const at = {cluster: `clusters[${clusterName}]`, user: `users[${userName}]`};
+  refuse(cluster, UNSUPPORTED_CLUSTER, (field, hint) =>
+    fail(`${at.cluster}.${field} is not supported`, hint),
+  );
+  refuse(user, UNSUPPORTED_USER, (field, hint) => fail(`${at.user}.${field} is not supported`, hint));
+  return {
+    ...readCluster(cluster, at.cluster, {file, fail}),
+    ...readUser(user, at.user, {file, fail}),
+  };
+}
+
+function findContext(
+  {contexts = [], 'current-context': current = ''}: Kubeconfig,
+  fail: Fail,
+): {readonly value: KubeconfigContext; readonly at: string} {
+  if (current === '')
+    return fail('current-context: Required value', 'set it with "kubectl config use-context NAME"');
+  const value = contexts.find(({name}) => name === current)?.context;
+  if (value === undefined)
+    return fail(
+      `current-context: Invalid value: "${current}": there is no such context`,
+      `use one of: ${contexts.map(({name}) => name).join(', ')}`,
+    );
+  return {value, at: `contexts[${current}]`};
+}
+
+type Fail = (message: string, hint: string) => never;
+
+function decode(content: string, fail: Fail): Kubeconfig {
+  const [document, ...others] = parseYaml(content.replace(/^\uFEFF/, ''));
+  const [syntax] = document?.problems ?? [];
+  if (syntax !== undefined) return fail(syntax.message, 'correct its YAML');
+  if (others.length > 0) return fail('it contains more than one document', 'leave one document in the file');
+  if (document?.root === undefined)
+    return fail('it is empty', 'write a Config with clusters, users and contexts');
+  const decoder = new Decoder();
+  const config = decoder.decode(KUBECONFIG, document.root, new FieldPath());
+  const problem = decoder.problems.find(({kind}) => kind !== 'unknown-field');
+  if (problem !== undefined) return fail(problem.message, 'correct this field');
+  return config;
+}
+
+function refuse(
+  value: object,
+  fields: Readonly<Record<string, string>>,
+  report: (field: string, hint: string) => void,
+): void {
+  for (const [name, hint] of Object.entries(fields)) {
+    const field = (value as Readonly<Record<string, unknown>>)[name];
+    if (field !== undefined && field !== '') report(name, hint);
+  }
+}
+
+interface ReadOptions {
+  readonly file: string;
+  readonly fail: Fail;
+}
+
+function readCluster(
+  cluster: KubeconfigCluster,
+  at: string,
+  {file, fail}: ReadOptions,
+): Pick<ClusterAccess, 'server' | 'tlsServerName' | 'verifiesServer' | 'certificateAuthority'> {
+  const {server = '', 'insecure-skip-tls-verify': insecure = false} = cluster;
+  if (server === '') return fail(`${at}.server: Required value`, 'set the URL of the API server');
+  if (!URL.canParse(server) || !/^https?:\/\//i.test(server))
+    return fail(
+      `${at}.server: Invalid value: ${JSON.stringify(server)}: must be an http or https URL`,
+      'set it to a URL such as https://10.0.0.1:6443',
+    );
+  const certificateAuthority = chooseMaterial(cluster, 'certificate-authority', {at, file, fail});
+  if (insecure && certificateAuthority !== undefined)
+    return fail(
+      `${at}.insecure-skip-tls-verify: Forbidden: may not be set together with a certificate authority`,
+      'remove one of them',
+    );
+  return {
+    server: new URL(server),
+    tlsServerName: nonEmpty(cluster['tls-server-name']),
+    verifiesServer: !insecure,
+    certificateAuthority,
+  };
+}
+
+function readUser(
+  user: KubeconfigUser,
+  at: string,
+  {file, fail}: ReadOptions,
+): Pick<ClusterAccess, 'clientCertificate' | 'clientKey' | 'token'> {
+  const clientCertificate = chooseMaterial(user, 'client-certificate', {at, file, fail});
+  const clientKey = chooseMaterial(user, 'client-key', {at, file, fail});
+  if ((clientCertificate === undefined) !== (clientKey === undefined))
+    return fail(
+      `${at}: client-certificate and client-key must be set together`,
+      `add the ${clientKey === undefined ? 'client-key' : 'client-certificate'}`,
+    );
+  return {clientCertificate, clientKey, token: chooseToken(user, at, file)};
+}
+
+/** Returns the token. As in client-go, the file takes precedence: it is the one that is renewed. */
+function chooseToken(user: KubeconfigUser, at: string, file: string): Material | undefined {
+  const [path, text] = [nonEmpty(user.tokenFile), nonEmpty(user.token)];
+  if (path !== undefined) return {kind: 'file', field: `${at}.tokenFile`, path: resolve(dirname(file), path)};
+  return text === undefined ? undefined : {kind: 'inline', field: `${at}.token`, text};
+}
+
+/** Returns the value of a field or of its variant with `-data` in base64; both together are contradictory. */
+function chooseMaterial(
+  value: object,
+  name: string,
+  {at, file, fail}: ReadOptions & {readonly at: string},
+): Material | undefined {
+  const fields = value as Readonly<Record<string, string | undefined>>;
+  const [path, data] = [nonEmpty(fields[name]), nonEmpty(fields[`${name}-data`])];
+  if (path !== undefined && data !== undefined)
+    return fail(`${at}: ${name} and ${name}-data may not be set together`, 'remove one of them');
+  if (path !== undefined) return {kind: 'file', field: `${at}.${name}`, path: resolve(dirname(file), path)};
+  if (data === undefined) return undefined;
+  const field = `${at}.${name}-data`;
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(data))
+    return fail(`${field}: Invalid value: must be base64`, 'encode the PEM text with "base64 -w0"');
+  return {kind: 'inline', field, text: Buffer.from(data, 'base64').toString()};
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,158 @@
+import {mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {ConfigError} from '../../src/base/errors.js';
+import {openCredentials} from '../../src/kube-api/kubeconfig/credentials.js';
+import {parseKubeconfig} from '../../src/kube-api/kubeconfig/parse-kubeconfig.js';
+import {createSelfSignedPair} from '../../src/kubelet/managers/server/certificate/self-signed-certificate.js';
+import {FakeClock, TEST_TIME_MS} from '../fakes/fake-clock.js';
+
+/** Returns a kubeconfig in YAML with fields of its cluster and its user. */
+function kubeconfig(cluster: string, user = 'token: secret', context = 'node'): string {
+  return `apiVersion: v1
+kind: Config
+current-context: ${context}
+clusters:
+- name: home
+  cluster: {${cluster}}
+users:
+- name: me
+  user: {${user}}
+contexts:
+- name: node
+  context: {cluster: home, user: me}
+`;
+}
+
+const SERVER = 'server: "https://10.0.0.1:6443"';
+
+describe('a kubeconfig', () => {
+  test('has the server, CA and credentials of the current context; paths are relative to it', () => {
+    const text = kubeconfig(
+      `${SERVER}, certificate-authority: ca.crt, tls-server-name: api`,
+      'client-certificate: /pki/me.crt, client-key-data: a2V5',
+    );
+    const {server, tlsServerName, verifiesServer, certificateAuthority, clientCertificate, clientKey} =
+      parseKubeconfig(text, '/etc/kcri/kubelet.conf');
+    expect({server: server.href, tlsServerName, verifiesServer}).toEqual({
+      server: 'https://10.0.0.1:6443/',
+      tlsServerName: 'api',
+      verifiesServer: true,
+    });
+    expect(certificateAuthority).toMatchObject({kind: 'file', path: '/etc/kcri/ca.crt'});
+    expect(clientCertificate).toMatchObject({kind: 'file', path: '/pki/me.crt'});
+    expect(clientKey).toMatchObject({kind: 'inline', text: 'key'});
+  });
+
+  test.each<[string, string, string]>([
+    ['an empty file', '', 'it is empty'],
+    ['a syntax error', 'a: [', 'invalid kubeconfig "k"'],
+    ['no current context', kubeconfig(SERVER, undefined, '""'), 'current-context: Required value'],
+    ['an unknown context', kubeconfig(SERVER, undefined, 'x'), 'current-context: Invalid value: "x"'],
+    ['no server', kubeconfig('tls-server-name: a'), 'clusters[home].server: Required value'],
+    ['a server that is not a URL', kubeconfig('server: host'), 'must be an http or https URL'],
+    ['a proxy', kubeconfig(`${SERVER}, proxy-url: "http://p"`), 'clusters[home].proxy-url is not supported'],
+    ['an exec plugin', kubeconfig(SERVER, 'exec: {command: aws}'), 'users[me].exec is not supported'],
+    ['a password', kubeconfig(SERVER, 'username: a'), 'users[me].username is not supported'],
+    [
+      'a CA twice',
+      kubeconfig(`${SERVER}, certificate-authority: a, certificate-authority-data: YQ==`),
+      'certificate-authority and certificate-authority-data may not be set together',
+    ],
+    [
+      'a CA that is not used',
+      kubeconfig(`${SERVER}, certificate-authority: a, insecure-skip-tls-verify: true`),
+      'insecure-skip-tls-verify: Forbidden',
+    ],
+    [
+      'a certificate without key',
+      kubeconfig(SERVER, 'client-certificate: a'),
+      'client-certificate and client-key must be set together',
+    ],
+    [
+      'data that is not base64',
+      kubeconfig(`${SERVER}, certificate-authority-data: "-"`),
+      'certificate-authority-data: Invalid value: must be base64',
+    ],
+    ['a value of another type', kubeconfig(`${SERVER}, insecure-skip-tls-verify: 1`), 'must be a boolean'],
+  ])('with %s is rejected with a remedy', (_title, text, message) => {
+    let error: unknown;
+    try {
+      parseKubeconfig(text, 'k');
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String((error as ConfigError).message)).toContain(message);
+    expect((error as ConfigError).hint).not.toBe('');
+  });
+
+  test('a secret is not shown in a message', () => {
+    expect(() => parseKubeconfig(kubeconfig(SERVER, 'token: 12345'), 'k')).toThrow(/token/);
+    expect(() => parseKubeconfig(kubeconfig(SERVER, 'token: 12345'), 'k')).not.toThrow(/12345/);
+  });
+});
+
+describe('credentials', () => {
+  let directory = '';
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'kcri-kubeconfig-'));
+  });
+  afterEach(async () => {
+    await rm(directory, {recursive: true});
+  });
+
+  const open = async (user: string, clock = new FakeClock({nowMs: TEST_TIME_MS})) => {
+    const file = join(directory, 'config');
+    return await openCredentials(parseKubeconfig(kubeconfig(SERVER, user), file), {file, clock});
+  };
+
+  test('a token file is read again after a minute', async () => {
+    const clock = new FakeClock({nowMs: TEST_TIME_MS});
+    await writeFile(join(directory, 'token'), 'first\n');
+    const source = await open('tokenFile: token', clock);
+    await writeFile(join(directory, 'token'), 'second\n');
+    expect((await source.current()).token).toBe('first');
+    await clock.advance(60_000);
+    expect((await source.current()).token).toBe('second');
+  });
+
+  test('a file that disappears later leaves the last credentials in use', async () => {
+    const clock = new FakeClock({nowMs: TEST_TIME_MS});
+    await writeFile(join(directory, 'token'), 'first');
+    const source = await open('tokenFile: token', clock);
+    await rm(join(directory, 'token'));
+    await clock.advance(60_000);
+    expect((await source.current()).token).toBe('first');
+  });
+
+  test('a missing file is an error with field and path', async () => {
+    await expect(open('tokenFile: token')).rejects.toThrow(/users\[me\]\.tokenFile: cannot read ".*token"/);
+  });
+
+  test('an expired certificate, a foreign key and text that is not PEM are errors', async () => {
+    const [own, other] = [0, 1].map(() =>
+      createSelfSignedPair({
+        commonName: 'node',
+        names: [],
+        notBeforeMs: TEST_TIME_MS,
+        notAfterMs: TEST_TIME_MS + 86_400_000,
+      }),
+    );
+    await writeFile(join(directory, 'own.crt'), own!.certificate);
+    await writeFile(join(directory, 'own.key'), own!.key);
+    await writeFile(join(directory, 'other.key'), other!.key);
+    const pair = 'client-certificate: own.crt, client-key: own.key';
+    expect((await (await open(pair)).current()).tls.cert).toBe(own!.certificate);
+    await expect(open('client-certificate: own.crt, client-key: other.key')).rejects.toThrow(
+      'does not match',
+    );
+    await expect(open('client-certificate: own.key, client-key: own.key')).rejects.toThrow(
+      'not a PEM certificate',
+    );
+    await expect(open(pair, new FakeClock({nowMs: TEST_TIME_MS + 86_400_000}))).rejects.toThrow(
+      'the certificate expired on',
+    );
+  });
+});
