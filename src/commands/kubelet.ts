@@ -23,7 +23,7 @@ export default class Kubelet extends BaseCommand {
   static override usage = 'kubelet [FLAGS]';
   static override examples = [
     '<%= config.bin %> kubelet --pod-manifest-path=/etc/kubernetes/manifests',
-    '<%= config.bin %> kubelet --config=examples/kubelet/config.yaml',
+    '<%= config.bin %> kubelet --kubeconfig=/etc/kubernetes/kubelet.conf',
     '<%= config.bin %> kubelet --config=/etc/kcri/kubelet.yaml --print-unit > kcri-kubelet.service',
   ];
   static override flags = {
@@ -36,6 +36,11 @@ export default class Kubelet extends BaseCommand {
       helpGroup: 'KUBELET',
       helpValue: 'DIR',
       description: 'Drop-in directory; its *.conf files override --config in lexical order.',
+    }),
+    kubeconfig: Flags.string({
+      helpGroup: 'KUBELET',
+      helpValue: 'FILE',
+      description: 'Kubeconfig file of the cluster to join. [default: none; runs without an API server]',
     }),
     'cert-dir': Flags.string({
       helpGroup: 'KUBELET',

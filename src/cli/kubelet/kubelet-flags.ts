@@ -104,13 +104,13 @@ export function redactFlags(flags: Readonly<Record<string, unknown>>): Readonly<
   );
 }
 
-const NO_CLUSTER = 'there is no API server';
+const NO_CLOUD = 'there are no cloud providers in Kubernetes 1.36';
 
 /** Flags of the kubelet that have no effect, with the reason. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  'register-schedulable': NO_CLUSTER,
-  'cloud-provider': NO_CLUSTER,
-  'cloud-config': NO_CLUSTER,
+  'register-schedulable': 'it has been removed from Kubernetes; use --register-with-taints',
+  'cloud-provider': NO_CLOUD,
+  'cloud-config': NO_CLOUD,
   'exit-on-lock-contention': 'kcri always locks its root directory',
   'lock-file': 'kcri locks its root directory',
   'experimental-allocatable-ignore-eviction':
@@ -121,14 +121,14 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'pod-infra-container-image': 'the configuration of the runtime sets the image',
 };
 
-/** Flags that connect a kubelet to a cluster. Ignoring them would be wrong, so they are errors. */
-const CLUSTER_FLAGS = ['kubeconfig', 'bootstrap-kubeconfig'] as const;
+/** Flag that obtains a kubeconfig. Ignoring it would be wrong, so it is an error. */
+const BOOTSTRAP_FLAG = 'bootstrap-kubeconfig';
 
 /** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */
 export const IGNORED_FLAGS = Object.fromEntries(
-  [...Object.keys(WITHOUT_EFFECT), ...CLUSTER_FLAGS].map((name) => [
+  [...Object.keys(WITHOUT_EFFECT), BOOTSTRAP_FLAG].map((name) => [
     name,
-    Flags.string({hidden: true, description: WITHOUT_EFFECT[name] ?? NO_CLUSTER}),
+    Flags.string({hidden: true, description: WITHOUT_EFFECT[name] ?? 'TLS bootstrap is not supported'}),
   ]),
 );
 
@@ -138,13 +138,12 @@ export interface IgnoredFlag {
   readonly reason: string;
 }
 
-/** Returns the given flags that have no effect. Throws UsageError for flags that connect to a cluster. */
+/** Returns the given flags that have no effect. Throws UsageError for --bootstrap-kubeconfig. */
 export function listIgnoredFlags(flags: Readonly<Record<string, unknown>>): readonly IgnoredFlag[] {
-  for (const name of CLUSTER_FLAGS)
-    if ((flags[name] ?? '') !== '')
-      throw new UsageError(`--${name} is not supported: kcri runs without an API server`, {
-        hint: `omit --${name}; use --pod-manifest-path or --manifest-url as the source of pods`,
-      });
+  if ((flags[BOOTSTRAP_FLAG] ?? '') !== '')
+    throw new UsageError(`--${BOOTSTRAP_FLAG} is not supported: TLS bootstrap is not implemented`, {
+      hint: 'create a client certificate for the node, and set --kubeconfig to a file that refers to it',
+    });
   return Object.entries(WITHOUT_EFFECT).flatMap(([name, reason]) =>
     flags[name] === undefined ? [] : [{flag: `--${name}`, reason}],
   );

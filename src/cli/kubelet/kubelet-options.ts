@@ -9,6 +9,7 @@ import {
   type LiveConfig,
   type VerificationPolicy,
 } from '../../kubelet/index.js';
+import type {JoinedCluster} from '../../kubelet/cluster/index.js';
 import type {CliContext} from '../context.js';
 
 /** Inputs of {@link createKubeletOptions}. */
@@ -20,6 +21,8 @@ export interface KubeletOptionsParts extends Pick<
   readonly connection: Connection;
   readonly node: DescribedNode;
   readonly context: CliContext;
+  /** Cluster to join; none for a kubelet without an API server. */
+  readonly cluster: JoinedCluster | undefined;
 }
 
 /** Creates a kubelet's options. Reloadable settings are getters, so that a reload takes effect. */
@@ -28,6 +31,7 @@ export function createKubeletOptions({
   connection,
   node,
   context,
+  cluster,
   ...parts
 }: KubeletOptionsParts): KubeletOptions {
   const {values} = liveConfig;
@@ -43,6 +47,7 @@ export function createKubeletOptions({
     ...(onLockAcquired && {onLockAcquired}),
     node: withPolicies(node, values),
     runtime: connection.runtime,
+    cluster,
     openSources: (sink) =>
       openPodSources(
         {
@@ -55,6 +60,7 @@ export function createKubeletOptions({
           get httpCheckFrequencyMs() {
             return durationToMs(liveConfig.values.httpCheckFrequency);
           },
+          api: cluster?.source,
           nodeName: node.node.nodeName,
           clock,
         },
@@ -104,18 +110,23 @@ function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation'
   };
 }
 
+/** Returns the number of pods that the node can run. */
+export function computeMaxPods({node}: DescribedNode, {podsPerCore, maxPods}: ConfigValues): number {
+  const cores = Number(node.cpuMilli) / 1000;
+  return podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores));
+}
+
 /** Adds the settings for images, crash back-off and the number of pods to the node. */
 function withPolicies(node: DescribedNode, values: ConfigValues): DescribedNode {
-  const {maxParallelImagePulls, podsPerCore, maxPods} = values;
+  const {maxParallelImagePulls} = values;
   const serialize = values.serializeImagePulls ?? (maxParallelImagePulls ?? 1) < 2;
-  const cores = Number(node.node.cpuMilli) / 1000;
   const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];
   const images = values.preloadedImagesVerificationAllowlist;
   return {
     ...node,
     node: {
       ...node.node,
-      maxPods: podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores)),
+      maxPods: computeMaxPods(node, values),
     },
     imagePolicy: {
       limits: {

@@ -13,6 +13,7 @@ import {validateConnection} from './validate-connection.js';
 /** Values of all flags of the command `kubelet`. */
 export type KubeletFlagValues = Readonly<Record<string, unknown>> &
   PodFlagValues & {
+    readonly kubeconfig?: string | undefined;
     readonly 'cert-dir'?: string | undefined;
     readonly 'authorization-policy-file'?: string | undefined;
     readonly 'no-admission'?: boolean;
@@ -29,6 +30,7 @@ export function createRunKubeletOptions(
   return {
     ...reading,
     rootDir: settings.rootDir,
+    kubeconfig: flags.kubeconfig === '' ? undefined : flags.kubeconfig,
     certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
     policyFile: flags['authorization-policy-file'],
     open: async (observer) => await openRuntime(services, flags, {observer, ...reading.config}),

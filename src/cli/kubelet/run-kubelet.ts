@@ -21,6 +21,7 @@ import {
 import type {CliContext} from '../context.js';
 import type {IgnoredFlag} from './kubelet-flags.js';
 import {KlogLogger} from './klog-logger.js';
+import {openCluster} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
@@ -35,6 +36,8 @@ export interface RunKubeletOptions {
   readonly readConfig: () => Promise<KubeletConfig>;
   readonly ignoredFlags: readonly IgnoredFlag[];
   readonly rootDir: string;
+  /** Kubeconfig of the cluster to join; undefined to run without an API server. */
+  readonly kubeconfig: string | undefined;
   readonly certDir: string;
   /** RBAC policy of the HTTPS server; without it, any authenticated client may do anything. */
   readonly policyFile: string | undefined;
@@ -69,6 +72,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
     const node = await retryInvalidResponses(describe, {...context, logger});
+    using cluster = await openCluster({...options, config: live.values, connection, node, logger: log});
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
@@ -77,6 +81,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
         liveConfig: live,
         connection,
         node,
+        cluster: cluster?.link,
         logger: log,
         metrics,
         onLockAcquired: async () => {

@@ -1,4 +1,6 @@
 import type {ApiObject, ConfigMap, RuntimeClass, Secret, ServiceAccount} from '../../api/types/v1-objects.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {ServiceAccountTokenProjection} from '../../api/types/v1-volumes.js';
 import {KcriError} from '../../base/errors.js';
 
 /**
@@ -16,6 +18,12 @@ export interface ApiObjects {
   runtimeClass(name: string): RuntimeClass | undefined;
   /** Reads the objects again from their source, if possible; objects that cannot be read remain unchanged. */
   refresh?(): Promise<void>;
+  /** Reads the objects that this pod refers to, if they come from an API server. Rejects if one could not be read. */
+  load?(pod: Pod, signal: AbortSignal): Promise<void>;
+  /** Returns the variables of Services for the containers of the pod, by name; undefined without an API server. */
+  serviceVariables?(pod: Pod): ReadonlyMap<string, string>;
+  /** Returns the token for a volume of the pod; undefined without an API server that issues tokens. */
+  serviceAccountToken?(pod: Pod, projection: ServiceAccountTokenProjection): string | undefined;
 }
 
 /** Namespace of namespaced objects that name none. */
@@ -48,6 +56,21 @@ export function getObjectKey({kind, metadata}: ApiObject): string {
 
 /** No objects, for pods without references. */
 export const NO_OBJECTS: ApiObjects = createApiObjects([], []);
+
+/** Returns the objects of the manifests and of a cluster; those of the cluster take precedence. */
+export function withClusterObjects(manifests: ApiObjects, cluster: ApiObjects | undefined): ApiObjects {
+  if (cluster === undefined) return manifests;
+  return {
+    sources: [...manifests.sources, ...cluster.sources],
+    configMap: (...key) => cluster.configMap(...key) ?? manifests.configMap(...key),
+    secret: (...key) => cluster.secret(...key) ?? manifests.secret(...key),
+    serviceAccount: (...key) => cluster.serviceAccount(...key) ?? manifests.serviceAccount(...key),
+    runtimeClass: (name) => cluster.runtimeClass(name) ?? manifests.runtimeClass(name),
+    load: async (pod, signal) => cluster.load?.(pod, signal),
+    serviceVariables: (pod) => cluster.serviceVariables?.(pod) ?? new Map(),
+    serviceAccountToken: (...key) => cluster.serviceAccountToken?.(...key),
+  };
+}
 
 /**
  * Reports that an object a Pod refers to does not exist, in the API server's wording; the hint lists the sources that

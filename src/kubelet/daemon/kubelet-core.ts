@@ -64,6 +64,10 @@ export interface KubeletCoreOptions {
   readonly eventedPleg: boolean;
   /** Resolves when the runtime's events are needed; immediately by default. */
   readonly needsEvents?: Promise<void>;
+  /** Called when a pod was rejected or its worker has finished. */
+  readonly onPodChanged?: ((uid: PodUid) => void) | undefined;
+  /** See PodAdmission. */
+  readonly nodeLabels?: (() => NodeFacts['labels'] | undefined) | undefined;
   readonly onPlegNotice: (notice: PlegNotice) => void;
   /** True if the handler checks admission; if not, every pod is admitted. */
   readonly admission: boolean;
@@ -163,6 +167,7 @@ function createPodWorkers(
       return options.syncFrequencyMs;
     },
     metrics,
+    onFinished: options.onPodChanged,
   });
 }
 
@@ -173,6 +178,7 @@ function createHandler(
   const {manager, registry, own, clock, logger, events, metrics} = options;
   const admission = new PodAdmission({
     node: options.node,
+    nodeLabels: options.nodeLabels,
     enabled: options.admission,
     isManaged: (uid) => own.getPresent(uid) !== undefined,
     allocations,
@@ -194,6 +200,7 @@ function createHandler(
     ...{manager, workers, pods, admission, cleanups, containerGc, evictions, clock, logger},
     errors: () => findSyncErrors(runtimeState, pleg),
     seenAllSources: options.seenAllSources,
+    onRejected: (uid) => options.onPodChanged?.(uid),
   });
 }
 

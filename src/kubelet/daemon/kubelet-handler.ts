@@ -33,6 +33,8 @@ export interface KubeletHandlerOptions {
   readonly errors: () => readonly string[];
   /** Reports whether every source has delivered its pods and they were handled. No pod is terminated before that. */
   readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
+  /** Called when the node has rejected a pod. */
+  readonly onRejected: (uid: PodUid) => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
@@ -52,9 +54,9 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#options.seenAllSources(this.#readySources);
   }
 
-  /** Returns the last computed status, or Pending before the pod's first sync. */
+  /** Returns the last computed status, or Pending before the first one. */
   getStatus({uid, pod}: DesiredPod): PodStatus {
-    return this.#knownStatus(uid) ?? {phase: 'Pending', qosClass: computePodQosClass(pod)};
+    return this.knownStatus(uid) ?? {phase: 'Pending', qosClass: computePodQosClass(pod)};
   }
 
   /** Reports whether the node rejected the pod. */
@@ -62,7 +64,8 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#options.admission.isRejected(uid);
   }
 
-  #knownStatus(uid: PodUid): PodStatus | undefined {
+  /** Returns the last computed status; undefined before the pod's first sync. */
+  knownStatus(uid: PodUid): PodStatus | undefined {
     const {admission, pods} = this.#options;
     return admission.rejectedStatus(uid) ?? pods.getStatus(uid);
   }
@@ -82,7 +85,7 @@ export class KubeletHandler implements SyncLoopHandler {
         for (const pod of pods) this.#remove(pod);
         break;
       case 'RECONCILE':
-        for (const pod of pods) this.#options.manager.set(pod);
+        for (const pod of pods) this.#reconcile(pod);
     }
     this.#readySources.add(source);
     this.#retryPendingResizes();
@@ -104,7 +107,10 @@ export class KubeletHandler implements SyncLoopHandler {
     if (!workers.isTerminationRequested(uid)) {
       const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
       const others = active.map((other) => other.pod);
-      if (!(await admission.admit(pod, others, signal))) return;
+      if (!(await admission.admit(pod, others, signal))) {
+        this.#options.onRejected(uid);
+        return;
+      }
     }
     admission.allocate(pod);
     workers.update({type: 'create', pod});
@@ -113,7 +119,7 @@ export class KubeletHandler implements SyncLoopHandler {
   /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
   #isActive({uid}: DesiredPod): boolean {
     if (this.#options.workers.isTerminated(uid)) return false;
-    return !hasEnded(this.#knownStatus(uid)?.phase);
+    return !hasEnded(this.knownStatus(uid)?.phase);
   }
 
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
@@ -125,6 +131,12 @@ export class KubeletHandler implements SyncLoopHandler {
     }
     admission.pushPendingResize(desired.uid);
     workers.update({type: 'update', pod: desired.pod});
+  }
+
+  /** Sets the pod, whose status has changed; readiness gates depend on it (HandlePodReconcile). */
+  #reconcile(desired: DesiredPod): void {
+    this.#options.manager.set(desired);
+    if ((desired.pod.spec.readinessGates ?? []).length > 0) this.#sync(desired);
   }
 
   /** Terminates the pod. Housekeeping does it later if a source has not delivered its pods yet. */

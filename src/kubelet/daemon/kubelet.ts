@@ -4,8 +4,10 @@ import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
-import type {ImageService, RuntimeService} from '../../cri/index.js';
+import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
 import type {SourceReport} from '../managers/sources/pod-source.js';
+import {withClusterObjects} from '../contract/api-objects.js';
+import type {ClusterLink} from '../contract/cluster-link.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
@@ -66,6 +68,8 @@ export interface KubeletOptions {
   readonly onEvent?: (event: PodEvent) => void;
   /** Metrics of the kubelet; by default nothing is counted. */
   readonly metrics?: KubeletMetrics & {pleg(notice: PlegNotice): void};
+  /** Cluster that the kubelet joins; none by default. */
+  readonly cluster?: ClusterLink | undefined;
 }
 
 /** Time limit for work in progress when the kubelet stops, in ms. The next kubelet resumes unfinished work. */
@@ -96,8 +100,10 @@ export class Kubelet {
       if (!binding.recordEvent(event)) logEvent(event);
     };
     const sources = options.openSources(createSourcesSink({queue, secrets, logger, events}));
-    const observer = createPodObserver({secrets, logger, logEvent});
-    const registry = openPodRegistry(node, observer, sources.objects, random);
+    const podChanged = (uid: PodUid): void => options.cluster?.podChanged(uid);
+    const observer = createPodObserver({secrets, logger, logEvent, podChanged});
+    const objects = withClusterObjects(sources.objects, options.cluster?.objects);
+    const registry = openPodRegistry(node, observer, objects, random);
     const own = new ManagedPods({
       local: registry,
       logger,
@@ -126,6 +132,8 @@ export class Kubelet {
       admission: options.admission,
       containerGc: options.containerGc,
       seenAllSources: (handled) => sources.seenAllSources(handled),
+      onPodChanged: podChanged,
+      nodeLabels: () => options.cluster?.nodeLabels(),
       signal: this.#end.signal,
     });
     this.#options = options;
@@ -169,6 +177,7 @@ export class Kubelet {
       this.#createLogRotator().run(this.#end.signal),
       this.#images?.run(this.#end.signal) ?? Promise.resolve(),
       this.#sources.run(this.#end.signal),
+      this.#options.cluster?.run(this.view, this.#end.signal) ?? Promise.resolve(),
     ];
     try {
       await Promise.race([loop.run(signal), Promise.all(parts)]);
@@ -277,10 +286,12 @@ function createPodObserver({
   secrets,
   logger,
   logEvent,
+  podChanged,
 }: {
   readonly secrets: SecretRegistry;
   readonly logger: Logger;
   readonly logEvent: (event: PodEvent) => void;
+  readonly podChanged: (uid: PodUid) => void;
 }): PodObserver {
   return {
     event: logEvent,
@@ -288,6 +299,9 @@ function createPodObserver({
     waitingForLock: () => undefined,
     secret: (texts: readonly string[], {uid}: PodRef): void => {
       secrets.setPodValues(uid, texts);
+    },
+    statusChanged: ({uid}: PodRef): void => {
+      podChanged(uid);
     },
     recordingFailed: (ref: PodRef, error: unknown): void => {
       logger

@@ -20,6 +20,8 @@ export interface PodSourcesOptions {
   readonly manifestUrl?: string | undefined;
   /** Headers of the requests to the URL (staticPodURLHeader). */
   readonly manifestHeaders?: ManifestHeaders | undefined;
+  /** Source of the pods of an API server; none by default. */
+  readonly api?: PodSource | undefined;
   /** Periods of the checks of the sources, in ms; both may change at any time. */
   readonly fileCheckFrequencyMs: number;
   readonly httpCheckFrequencyMs: number;
@@ -102,7 +104,7 @@ function placesOf({manifestPath, manifestUrl}: PodSourcesOptions): readonly stri
 }
 
 function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
-  const {manifestPath, manifestUrl, clock} = options;
+  const {manifestPath, manifestUrl, api, clock} = options;
   const sources: PodSource[] = [];
   if (manifestPath !== undefined) {
     sources.push(
@@ -129,6 +131,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
       }),
     );
   }
+  if (api !== undefined) sources.push(api);
   return sources;
 }
 

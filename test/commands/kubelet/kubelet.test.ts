@@ -82,7 +82,8 @@ test.each([
   ['--sync-frequency=1x', 'syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
   ['--logging-format=xml', 'logging.format (--logging-format) "xml" must be one of: "text", "json"'],
   ['--manifest-url=/m', 'staticPodURL (--manifest-url) "/m" must be an http or https URL'],
-  ['--kubeconfig=/k', '--kubeconfig is not supported: kcri runs without an API server'],
+  ['--bootstrap-kubeconfig=/k', '--bootstrap-kubeconfig is not supported: TLS bootstrap is not implemented'],
+  ['--register-with-taints=a', '"a" is not KEY=VALUE:EFFECT'],
   ['--pod-manifest-paht=/m', 'did you mean --pod-manifest-path?'],
   ['--config=/nonexistent', 'cannot read configuration "/nonexistent": no such file or directory'],
 ])('%s is rejected', async (flag, message) => {
@@ -144,7 +145,7 @@ describe('on a runtime', () => {
     const {stdout, stderr, exitCode} = await exited;
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
     expect(stderr).toMatch(
-      /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect" settings=\["--cloud-provider: there is no API server"\]$/m,
+      /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect" settings=\["--cloud-provider: there are no cloud providers in Kubernetes 1\.36"\]$/m,
     );
     expect(stderr).toMatch(/"SyncLoop ADD" source="file" pods=\["default\/web-n1"\]$/m);
     expect(stderr).toMatch(/"Received SIGHUP, reloading configuration and manifests"$/m);

@@ -3,6 +3,7 @@ import type {Logger} from '../../../src/base/logger.js';
 import type {Connection} from '../../../src/cri/index.js';
 import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {openPodSources, type PodEvent} from '../../../src/kubelet/index.js';
+import type {JoinedCluster} from '../../../src/kubelet/cluster/index.js';
 import {Kubelet, type KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
 
 /** Options of a test kubelet. */
@@ -15,6 +16,8 @@ export interface TestKubeletOptions {
   readonly eventedPleg: boolean;
   readonly logger: Logger;
   readonly onEvent: (event: PodEvent) => void;
+  /** Cluster that the kubelet joins. */
+  readonly cluster?: JoinedCluster | undefined;
   /** Options that replace the defaults of the tests. */
   readonly overrides?: Partial<KubeletOptions>;
 }
@@ -31,6 +34,7 @@ export function createTestKubelet(options: TestKubeletOptions): Kubelet {
   const {runtime, images} = connection;
   const sourceOptions = {
     manifestPath: manifestsDir,
+    api: options.cluster?.source,
     fileCheckFrequencyMs: CHECK_FREQUENCY_MS,
     httpCheckFrequencyMs: CHECK_FREQUENCY_MS,
     nodeName: node.nodeName,
@@ -49,6 +53,7 @@ export function createTestKubelet(options: TestKubeletOptions): Kubelet {
     stopPodsOnExit: false,
     hide: () => undefined,
     onEvent,
+    cluster: options.cluster,
     ...options.overrides,
   });
 }

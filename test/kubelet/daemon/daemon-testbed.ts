@@ -3,6 +3,8 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {connect, type Connection, type ContainerEventResponse} from '../../../src/cri/index.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';
+import type {JoinedCluster} from '../../../src/kubelet/cluster/index.js';
+import type {JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
 import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
 import type {KubeletView} from '../../../src/kubelet/daemon/introspection/kubelet-view.js';
 import {list} from '../../commands/command-testbed.js';
@@ -23,9 +25,14 @@ export interface DaemonTestbedOptions {
   readonly metrics?: NonNullable<KubeletOptions['metrics']>;
   /** Root directory to use instead of a new one. */
   readonly rootDir?: string;
+  /** Joins each kubelet to a cluster. */
+  readonly join?: (parts: JoinParts) => JoinedCluster;
   /** Transforms the runtime's event stream. */
   readonly transformEvents?: (events: EventStream) => EventStream;
 }
+
+/** Parts of the testbed that a cluster needs. */
+export type JoinParts = Pick<JoinClusterOptions, 'services' | 'node' | 'clock' | 'logger'>;
 
 export type EventStream = AsyncIterable<ContainerEventResponse>;
 
@@ -123,18 +130,21 @@ export class DaemonTestbed implements AsyncDisposable {
   run(): void {
     const {fake, clock, manifestsDir, rootDir} = this;
     const controller = new AbortController();
+    const node = {...GOLDEN_NODE, rootDir, podLogsDir: join(this.directory, 'logs')};
+    const logger = fakeLogger({
+      info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
+      error: (error, message, fields = {}) =>
+        void this.log.push({at: clock.now(), message, fields, error: error ?? message}),
+    });
     this.#kubelet = createTestKubelet({
+      cluster: this.#seed.join?.({services: this.#connection, node, clock, logger}),
       connection: this.#connection,
       endpoint: fake.endpoint,
-      node: {...GOLDEN_NODE, rootDir, podLogsDir: join(this.directory, 'logs')},
+      node,
       clock,
       manifestsDir,
       eventedPleg: this.#seed.eventedPleg ?? false,
-      logger: fakeLogger({
-        info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
-        error: (error, message, fields = {}) =>
-          void this.log.push({at: clock.now(), message, fields, error: error ?? message}),
-      }),
+      logger,
       onEvent: (event) => void this.events.push(event),
       ...(this.#seed.metrics && {overrides: {metrics: this.#seed.metrics}}),
     });

@@ -102,6 +102,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
   });
   const handler = new KubeletHandler({
     ...{manager, workers, pods, admission, clock, logger},
+    onRejected: () => undefined,
     cleanups: new PodCleanups({
       ...{manager, workers, pods, pleg},
       isRejected: (uid) => admission.isRejected(uid),

@@ -6,10 +6,15 @@ import {
   int64,
   list,
   map,
+  object,
+  objectSchema,
+  required,
   secretText,
   text,
+  time,
   type Field,
 } from '../../../api/schema/object-schema.js';
+import type {Taint} from '../../../api/types/v1-node.js';
 import {parseQuantity} from '../../../api/quantity.js';
 import {messageOf, UsageError} from '../../../base/errors.js';
 import {parseDuration} from '../../../format/duration.js';
@@ -178,6 +183,26 @@ export const HEADERS: ConfigType<Readonly<Record<string, readonly string[]>>> = 
     value: (headers) => Object.fromEntries(Object.keys(headers).map((name) => [name, ['<masked>']])),
     flagText: () => 'CLASSIFIED',
   },
+};
+
+const TAINT = objectSchema<Taint>('Taint', {
+  key: required(text),
+  value: text,
+  effect: required(text),
+  timeAdded: time,
+});
+
+/** A list of taints; as a flag `key=value:NoSchedule,other:NoExecute`. */
+export const TAINTS: ConfigType<readonly Taint[]> = {
+  name: '[]Taint',
+  schema: list(object(TAINT)),
+  fromFlags: (texts) =>
+    TEXTS.fromFlags(texts).map((taint) => {
+      const [, key, value = '', effect] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(taint) ?? [];
+      if (key === undefined || effect === undefined)
+        throw new UsageError(`${JSON.stringify(taint)} is not KEY=VALUE:EFFECT`);
+      return {key, ...(value !== '' && {value}), effect};
+    }),
 };
 
 /** Any value; for fields that kcri does not interpret. */

@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
+import type {ClusterHost, ClusterPodState} from '../../contract/cluster-link.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
@@ -25,6 +26,7 @@ interface Parts {
   /** Handler of the sync loop. */
   readonly handler: {
     getStatus(pod: DesiredPod): PodStatus;
+    knownStatus(uid: PodUid): PodStatus | undefined;
     isRejected(uid: PodUid): boolean;
     errors(): readonly string[];
   };
@@ -41,7 +43,7 @@ interface Parts {
 export type ViewReport = Omit<KubeletReport, 'pid' | 'startedAt' | 'endpoint' | 'urls'>;
 
 /** Read-only view of a running kubelet, for its HTTP servers, metrics and introspection. */
-export class KubeletView {
+export class KubeletView implements ClusterHost {
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
@@ -121,6 +123,28 @@ export class KubeletView {
   /** Returns the reasons why pods cannot be synced now; empty if they can. */
   errors(): readonly string[] {
     return this.#parts.handler.errors();
+  }
+
+  podUids(): readonly PodUid[] {
+    return [...this.#parts.manager.uids()];
+  }
+
+  podState(uid: PodUid): ClusterPodState | undefined {
+    const {manager, handler, workers} = this.#parts;
+    const desired = manager.get(uid);
+    if (desired === undefined) return undefined;
+    const isRejected = handler.isRejected(uid);
+    return {
+      desired,
+      status: handler.knownStatus(uid),
+      couldHaveRunningContainers: !isRejected && workers.couldHaveRunningContainers(uid),
+      isFinished: isRejected || workers.isFinished(uid),
+    };
+  }
+
+  get nodeErrors(): readonly string[] {
+    const {networkError} = this;
+    return [...this.errors(), ...(networkError === undefined ? [] : [networkError])];
   }
 
   get networkError(): string | undefined {

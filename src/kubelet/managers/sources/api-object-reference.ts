@@ -93,10 +93,11 @@ function firstOf<T>(
   return undefined;
 }
 
+/** Names of objects; undefined and empty ones are missing. */
 type Names = readonly (string | undefined)[];
 
 /** Returns the names of all Secrets that image pulls, environments and volumes refer to (VisitPodSecretNames). */
-function secretNames(spec: PodSpec): Names {
+export function secretNames(spec: PodSpec): Names {
   return [
     ...(spec.imagePullSecrets ?? []).map(({name}) => name),
     ...allContainersOf({spec}).flatMap(({env = [], envFrom = []}) => [
@@ -119,7 +120,7 @@ function volumeSecretNames(volume: Volume): Names {
 }
 
 /** Returns the names of all ConfigMaps that environments and volumes refer to (VisitPodConfigmapNames). */
-function configMapNames(spec: PodSpec): Names {
+export function configMapNames(spec: PodSpec): Names {
   return [
     ...allContainersOf({spec}).flatMap(({env = [], envFrom = []}) => [
       ...envFrom.map(({configMapRef}) => configMapRef?.name),

@@ -1,4 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {describeFieldError} from '../../../api/field-error.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
@@ -11,11 +12,15 @@ import type {AllocationManager} from '../allocation/allocation-manager.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
 import {findRejection} from './admit-pod.js';
+import {observedGenerationOf} from '../status/compute/pod-conditions.js';
+import {unsupportedApiFields} from '../field-support/unsupported-fields.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
 /** Dependencies of PodAdmission. */
 export interface PodAdmissionOptions extends PreemptContext {
   readonly node: NodeFacts;
+  /** Returns the labels of the Node object in the cluster; undefined without one. */
+  readonly nodeLabels?: (() => NodeFacts['labels'] | undefined) | undefined;
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
@@ -43,10 +48,20 @@ export class PodAdmission {
    * the signal's reason.
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
-    const {enabled, node, allocations} = this.#options;
+    const {enabled, node, nodeLabels, allocations} = this.#options;
+    const unsupported = findUnsupportedFeature(pod);
+    if (unsupported !== undefined) {
+      this.#reject(pod, unsupported);
+      return false;
+    }
     if (!enabled) return true;
     const others = active.map((other) => allocations.getAllocatedPod(other));
-    const request = {pod: allocations.getAllocatedPod(pod), others, preemptable: others, node};
+    const request = {
+      pod: allocations.getAllocatedPod(pod),
+      others,
+      preemptable: others,
+      node: {...node, labels: nodeLabels?.() ?? node.labels},
+    };
     const rejection = findRejection(request);
     if (rejection !== undefined) {
       this.#reject(pod, rejection);
@@ -69,6 +84,7 @@ export class PodAdmission {
       // The status manager sets it with the first status and keeps it (updateStatusInternal).
       startTime: this.#rejected.get(uid)?.startTime ?? formatRfc3339Seconds(clock.now()),
       qosClass: computePodQosClass(pod),
+      ...observedGenerationOf(pod),
     });
   }
 
@@ -113,4 +129,15 @@ export class PodAdmission {
     const {allocations, node, enabled} = this.#options;
     return allocations.retryPendingResizes({active, node, admission: enabled});
   }
+}
+
+/** Rejects a pod of an API server with fields that kcri does not support; manifests are checked when they are read. */
+function findUnsupportedFeature(pod: Pod): Rejection | undefined {
+  const fields = unsupportedApiFields(pod);
+  if (fields.length === 0) return undefined;
+  return {
+    reason: 'PodFeatureUnsupported',
+    message: fields.map(describeFieldError).join('; '),
+    hint: 'remove these fields, or run the pod on another node',
+  };
 }

@@ -5,30 +5,48 @@ import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {FIELD_RULES} from './field-rules.js';
 
+/** Fields, by type, that are refused in manifests and that an API server may set. */
+const OF_API_SERVER: Readonly<Record<string, ReadonlySet<string>>> = {
+  Pod: new Set(['metadata']),
+  PodSpec: new Set(['ephemeralContainers', 'schedulingGates']),
+  VolumeProjection: new Set(['serviceAccountToken']),
+};
+
 /** Returns an error with its reason for each field of a Pod that kcri cannot honor and must not ignore. */
 export function unsupportedFields(pod: Pod): readonly FieldError[] {
-  return [...inObject(podSchema, pod, new FieldPath())];
+  return [...inObject(podSchema, pod, {path: new FieldPath(), exempt: {}})];
 }
 
-function* inObject(schema: AnySchema, value: object, path: FieldPath): Generator<FieldError> {
+/** Returns the errors of unsupportedFields for a Pod of an API server. */
+export function unsupportedApiFields(pod: Pod): readonly FieldError[] {
+  return [...inObject(podSchema, pod, {path: new FieldPath(), exempt: OF_API_SERVER})];
+}
+
+interface Place {
+  readonly path: FieldPath;
+  /** Fields that are not checked, by type. */
+  readonly exempt: typeof OF_API_SERVER;
+}
+
+function* inObject(schema: AnySchema, value: object, {path, exempt}: Place): Generator<FieldError> {
   const rules = FIELD_RULES[schema.name] ?? {};
   for (const [name, {type}] of Object.entries(schema.fields)) {
     const field = (value as Readonly<Record<string, unknown>>)[name];
-    if (isAbsent(type, field)) continue;
+    if (isAbsent(type, field) || exempt[schema.name]?.has(name) === true) continue;
     const rule = rules[name];
     const at = path.child(name);
     if (rule?.kind === 'ignored') continue;
     if (rule?.kind === 'refused' && rule.when(field as never))
       yield forbidden(at, `not supported by kcri: ${rule.reason}`);
-    else yield* inValue(type, field, at);
+    else yield* inValue(type, field, {path: at, exempt});
   }
 }
 
-function* inValue(type: FieldType, value: unknown, path: FieldPath): Generator<FieldError> {
-  if (type.kind === 'object') yield* inObject(type.schema, value as object, path);
+function* inValue(type: FieldType, value: unknown, place: Place): Generator<FieldError> {
+  if (type.kind === 'object') yield* inObject(type.schema, value as object, place);
   if (type.kind !== 'list') return;
   for (const [index, item] of (value as readonly unknown[]).entries())
-    yield* inValue(type.item, item, path.index(index));
+    yield* inValue(type.item, item, {...place, path: place.path.index(index)});
 }
 
 /** Reports whether a field is unset: undefined, or an empty string, list or map. An empty object may be significant. */

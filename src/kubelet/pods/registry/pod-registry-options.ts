@@ -23,6 +23,8 @@ export interface PodObserver {
   waitingForLock(pod: PodRef, holderPid: number): void;
   /** Sets the known secret values of the pod: values of Secrets and of files for variables. */
   secret?(texts: readonly string[], pod: PodRef): void;
+  /** Called when the pod has a new status. */
+  statusChanged?(pod: PodRef): void;
   /** Called when the pod's history cannot be written; work on the pod continues. */
   recordingFailed(pod: PodRef, error: unknown): void;
 }

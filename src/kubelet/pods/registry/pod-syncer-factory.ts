@@ -69,7 +69,14 @@ export class PodSyncerFactory {
     const onFailure = (error: unknown): void => {
       observer.recordingFailed(ref, error);
     };
-    return histories?.of(ref.uid, onFailure) ?? NO_HISTORY;
+    const history = histories?.of(ref.uid, onFailure) ?? NO_HISTORY;
+    return {
+      ...history,
+      remember: (known) => {
+        history.remember(known);
+        observer.statusChanged?.(ref);
+      },
+    };
   }
 
   /** Creates the syncer of a pod at its location. */

@@ -8,7 +8,7 @@ import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 
 type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events'>;
 
-/** Prepares the pod's resources on the node: cgroup, directories and volumes. */
+/** Prepares the pod's resources on the node: cgroup, directories, the objects that it refers to, and volumes. */
 export async function preparePodFilesystem(
   context: NodeContext,
   pod: Pod,
@@ -28,6 +28,7 @@ export async function preparePodFilesystem(
     return reportSetUpFailure(context, pod, {reason: 'Failed', message, cause});
   }
   try {
+    await objects.load?.(pod, signal);
     return {volumes: await files.mountVolumes(pod, objects, signal)};
   } catch (cause) {
     signal.throwIfAborted();

@@ -49,6 +49,8 @@ export interface PodWorkersOptions {
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
   readonly syncFrequencyMs: number;
   readonly metrics?: Pick<KubeletMetrics, 'workCompleted'>;
+  /** Called when a worker has nothing left to do for its pod; must not throw. */
+  readonly onFinished?: ((uid: PodUid) => void) | undefined;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -243,6 +245,7 @@ export class PodWorkers {
     const next = this.#turns.release(podFullName(worker.ref), worker.ref.uid);
     const waiting = next === undefined ? undefined : this.#workers.get(next);
     if (waiting !== undefined) this.#wake(waiting);
+    this.#options.onFinished?.(worker.ref.uid);
   }
 
   #random(): number {
@@ -315,6 +318,11 @@ export class PodWorkers {
   isTerminated(uid: PodUid): boolean {
     const worker = this.#workers.get(uid);
     return worker !== undefined && isTerminated(worker.lifecycle);
+  }
+
+  /** Reports whether nothing of the pod is left to stop or release. */
+  isFinished(uid: PodUid): boolean {
+    return this.#workers.get(uid)?.lifecycle.kind === 'finished';
   }
 
   /** Reports whether containers of the pod may run; true for an unknown pod before the first housekeeping. */

@@ -96,10 +96,10 @@ test('unknown feature gates are reported as not supported', () => {
 
 test('fields without effect are reported unless they have the default value', () => {
   const {unsupported, ignored} = read(
-    'cpuManagerPolicy: static\ncpuManagerReconcilePeriod: 10000ms\nimageGCHighThresholdPercent: 85\nkubeAPIQPS: 5\nregisterNode: true\n',
+    'cpuManagerPolicy: static\ncpuManagerReconcilePeriod: 10000ms\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
   );
   expect(unsupported.map(({field}) => field)).toEqual(['cpuManagerPolicy']);
-  expect(ignored).toEqual([{field: 'kubeAPIQPS', reason: 'there is no API server'}]);
+  expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
 });
 
 describe('an invalid configuration is reported with its position', () => {

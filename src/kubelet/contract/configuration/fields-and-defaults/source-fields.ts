@@ -6,6 +6,7 @@ import {
   DURATION,
   HEADERS,
   INT32,
+  TAINTS,
   PATH,
   TEXT,
   TEXTS,
@@ -13,9 +14,7 @@ import {
   URL_TEXT,
 } from '../config-field-types.js';
 
-const NO_CLUSTER = 'there is no API server';
-
-/** Fields for pod sources, the runtime, the network and the API server. */
+/** Fields for pod sources, the runtime, the network and the API server; the latter only apply with --kubeconfig. */
 export const SOURCE_FIELDS = {
   staticPodPath: honored(PATH, '', {flag: 'pod-manifest-path'}),
   podLogsDir: honored(TEXT, '/var/log/pods', {flag: 'pod-logs-dir', check: podLogsDirProblem}),
@@ -33,23 +32,28 @@ export const SOURCE_FIELDS = {
       value ? `${String(value)}, Runonce mode has been deprecated and should not be set` : undefined,
   }),
   featureGates: honored(BOOL_MAP, {}, {flag: 'feature-gates'}),
-  registerNode: ignored(NO_CLUSTER, BOOL, true, {flag: 'register-node'}),
-  registerWithTaints: ignored(NO_CLUSTER, ANYTHING, undefined, {flag: 'register-with-taints'}),
-  providerID: ignored(NO_CLUSTER, TEXT, '', {flag: 'provider-id'}),
-  nodeStatusUpdateFrequency: ignored(NO_CLUSTER, DURATION, '10s', {flag: 'node-status-update-frequency'}),
-  nodeStatusReportFrequency: ignored(NO_CLUSTER, DURATION, '5m0s'),
-  nodeLeaseDurationSeconds: ignored(NO_CLUSTER, INT32, 40, {
+  registerNode: honored(BOOL, true, {flag: 'register-node'}),
+  registerWithTaints: honored(TAINTS, [], {flag: 'register-with-taints', check: taintsProblem}),
+  providerID: honored(TEXT, '', {flag: 'provider-id'}),
+  nodeStatusUpdateFrequency: honored(DURATION, '10s', {flag: 'node-status-update-frequency'}),
+  nodeStatusReportFrequency: honored(DURATION, '5m0s'),
+  nodeLeaseDurationSeconds: honored(INT32, 40, {
     check: (value) => (value <= 0 ? 'must be greater than 0' : undefined),
   }),
-  nodeStatusMaxImages: ignored(NO_CLUSTER, INT32, 50, {
+  nodeStatusMaxImages: honored(INT32, 50, {
     flag: 'node-status-max-images',
     check: (value) => (value < -1 ? `${value} must be -1 or greater` : undefined),
   }),
-  contentType: ignored(NO_CLUSTER, TEXT, 'application/vnd.kubernetes.protobuf', {
-    flag: 'kube-api-content-type',
-  }),
-  kubeAPIQPS: ignored(NO_CLUSTER, INT32, 50, {flag: 'kube-api-qps', check: notNegative}),
-  kubeAPIBurst: ignored(NO_CLUSTER, INT32, 100, {flag: 'kube-api-burst', check: notNegative}),
+  contentType: ignored(
+    'requests to the API server are in JSON',
+    TEXT,
+    'application/vnd.kubernetes.protobuf',
+    {
+      flag: 'kube-api-content-type',
+    },
+  ),
+  kubeAPIQPS: honored(INT32, 50, {flag: 'kube-api-qps', check: notNegative}),
+  kubeAPIBurst: honored(INT32, 100, {flag: 'kube-api-burst', check: notNegative}),
   eventRecordQPS: ignored('events are written to the log without a limit', INT32, 50, {
     flag: 'event-qps',
     check: notNegative,
@@ -59,7 +63,7 @@ export const SOURCE_FIELDS = {
     check: notNegative,
   }),
   configMapAndSecretChangeDetectionStrategy: ignored(
-    'ConfigMaps and Secrets are read from the manifests',
+    'ConfigMaps and Secrets are read when a pod is synced, from the manifests or the API server',
     TEXT,
     'Watch',
     {check: oneOf('Get', 'Cache', 'Watch')},
@@ -95,6 +99,15 @@ export const SOURCE_FIELDS = {
   }),
   iptablesDropBit: ignored('it is deprecated and has no effect', INT32, 15, {flag: 'iptables-drop-bit'}),
 };
+
+const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+function taintsProblem(
+  taints: readonly {readonly key: string; readonly effect: string}[],
+): string | undefined {
+  const wrong = taints.find(({effect}) => !TAINT_EFFECTS.includes(effect));
+  return wrong && `invalid taint effect: ${wrong.effect}, unsupported taint effect`;
+}
 
 function podLogsDirProblem(value: string): string | undefined {
   if (!value.startsWith('/')) return `${JSON.stringify(value)} must be absolute path`;

@@ -1,7 +1,12 @@
-import type {ProjectedVolumeSource, VolumeProjection} from '../../../../api/types/v1-volumes.js';
+import type {
+  ProjectedVolumeSource,
+  ServiceAccountTokenProjection,
+  VolumeProjection,
+} from '../../../../api/types/v1-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import {mapCollectingErrors} from './map-collecting-errors.js';
 import type {Payload} from '../atomic-writer.js';
+import {DEFAULT_MODE} from './key-payload.js';
 import {configMapPayload} from './config-map.js';
 import {downwardApiPayload} from './downward-api.js';
 import {secretPayload} from './secret.js';
@@ -22,12 +27,34 @@ export function projectedPayload(
 ): Payload {
   const {sources, defaultMode} = source;
   const mode = defaultMode === undefined ? {} : {defaultMode};
-  const payloadOf = ({secret, configMap, downwardAPI, ...others}: VolumeProjection): Payload => {
+  const payloadOf = ({
+    secret,
+    configMap,
+    downwardAPI,
+    serviceAccountToken,
+    ...others
+  }: VolumeProjection): Payload => {
     if (secret !== undefined)
       return secretPayload(host, {pod, source: {...secret, ...mode, secretName: secret.name ?? ''}});
     if (configMap !== undefined) return configMapPayload(host, {pod, source: {...configMap, ...mode}});
     if (downwardAPI !== undefined) return downwardApiPayload(host, {pod, source: {...downwardAPI, ...mode}});
+    if (serviceAccountToken !== undefined)
+      return tokenPayload(host, {pod, source: serviceAccountToken}, mode);
     throw new SystemError(`cannot project ${Object.keys(others).join(', ')} without an API server`);
   };
   return new Map(mapCollectingErrors(sources, payloadOf).flatMap((payload) => [...payload]));
+}
+
+/** Mode of a token whose group the volume's ownership sets (projected.go collectData). */
+const PRIVATE_MODE = 0o600;
+
+function tokenPayload(
+  {objects}: Pick<VolumeHost, 'objects'>,
+  {pod, source}: Pick<PodVolume<ServiceAccountTokenProjection>, 'pod' | 'source'>,
+  {defaultMode = DEFAULT_MODE}: Pick<ProjectedVolumeSource, 'defaultMode'>,
+): Payload {
+  const token = objects.serviceAccountToken?.(pod, source);
+  if (token === undefined) throw new SystemError('cannot project serviceAccountToken without an API server');
+  const mode = pod.spec.securityContext?.fsGroup === undefined ? defaultMode : PRIVATE_MODE;
+  return new Map([[source.path, {data: Buffer.from(token), mode}]]);
 }

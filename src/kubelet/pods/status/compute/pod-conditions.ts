@@ -7,6 +7,7 @@ import {
   areAllContainersRemoved,
   couldRestartAllContainers,
 } from '../../../managers/kuberuntime/compute/restart-all-containers.js';
+import {isStaticPod} from '../../../managers/sources/static-pod.js';
 import {sandboxChanged} from '../../../managers/kuberuntime/compute/sandbox-changed.js';
 
 /** Type of the condition that gives the reason of a disruption; it remains after the pod has ended. */
@@ -70,7 +71,11 @@ export function computePodConditions(input: ConditionInput): readonly PodConditi
       ? [['AllContainersRestarting', allContainersRestarting(input)] as const]
       : []),
   ];
-  const own = withTransitionTimes(facts, input.previous, input.now);
+  const generation = observedGenerationOf(input.pod);
+  const own = withTransitionTimes(facts, input.previous, input.now).map((condition) => ({
+    ...condition,
+    ...generation,
+  }));
   if (ended(input.phase) === undefined) return own;
   return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
 }
@@ -90,6 +95,12 @@ export function withTransitionTimes(
   });
 }
 
+/** Returns the generation of the Pod that a status is about; none for static pods, which have no generation. */
+export function observedGenerationOf(pod: Pod): Pick<PodCondition, 'observedGeneration'> {
+  const {generation} = pod.metadata;
+  return generation === undefined || isStaticPod(pod) ? {} : {observedGeneration: generation};
+}
+
 type ReadyInput = Pick<ConditionInput, 'pod' | 'phase' | 'initStatuses' | 'statuses'>;
 
 /** Returns the conditions that depend on container readiness: Ready and ContainersReady. */
@@ -101,15 +112,24 @@ export function computeReadyConditions(input: ReadyInput): readonly ConditionFac
   ];
 }
 
-/** Returns the Ready condition; a pod with readiness gates never becomes ready (GeneratePodReadyCondition). */
-function podReady({spec}: Pod, containers: Facts): Facts {
+/**
+ * Returns the Ready condition (GeneratePodReadyCondition). The conditions of readiness gates come from the API server;
+ * without one, a pod with readiness gates never becomes ready.
+ */
+function podReady({spec, status = {}}: Pod, containers: Facts): Facts {
   const {readinessGates: gates = []} = spec;
   if (containers.status !== 'True' || gates.length === 0) return containers;
-  const missing = gates.map(
-    ({conditionType}) =>
-      `corresponding condition of pod readiness gate ${JSON.stringify(conditionType)} does not exist.`,
-  );
-  return {status: 'False', reason: 'ReadinessGatesNotReady', message: missing.join(', ')};
+  const problems = gates.flatMap(({conditionType: type}) => gateProblem(type, status.conditions ?? []) ?? []);
+  if (problems.length === 0) return containers;
+  return {status: 'False', reason: 'ReadinessGatesNotReady', message: problems.join(', ')};
+}
+
+function gateProblem(type: string, conditions: readonly PodCondition[]): string | undefined {
+  const found = conditions.find((condition) => condition.type === type);
+  const gate = JSON.stringify(type);
+  if (found === undefined) return `corresponding condition of pod readiness gate ${gate} does not exist.`;
+  if (found.status === 'True') return undefined;
+  return `the status of pod readiness gate ${gate} is not "True", but ${found.status}`;
 }
 
 /**

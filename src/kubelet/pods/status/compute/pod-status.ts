@@ -8,7 +8,7 @@ import {computePodIps} from '../../../managers/kuberuntime/config/pod-addresses.
 import {computePodQosClass} from '../../../managers/kuberuntime/config/resources/qos-class.js';
 import {podLimits, podRequests} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
 import {sortPodIps} from '../../../managers/network/sort-pod-ips.js';
-import {computePodConditions, type ResizeConditions} from './pod-conditions.js';
+import {computePodConditions, observedGenerationOf, type ResizeConditions} from './pod-conditions.js';
 import {computeContainerStatus, formatMs, type ContainerStatusInput} from './container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './active-deadline.js';
 import {computePodPhase} from './pod-phase.js';
@@ -53,6 +53,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
       isTerminal: input.isTerminal === true && !isStaticPod(pod),
     });
   return {
+    ...observedGenerationOf(pod),
     phase,
     conditions: computePodConditions({
       pod,

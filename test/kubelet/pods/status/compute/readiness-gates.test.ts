@@ -37,3 +37,26 @@ test('ContainersNotReady takes precedence over ReadinessGatesNotReady', () => {
     {type: 'ContainersReady', reason: 'ContainersNotReady'},
   ]);
 });
+
+test.each<[string, PodCondition['status'], object]>([
+  ['ready', 'True', {status: 'True'}],
+  [
+    'not ready',
+    'False',
+    {
+      status: 'False',
+      message: 'the status of pod readiness gate "example.com/dns" is not "True", but False',
+    },
+  ],
+])('a pod is %s if a gate has the status %s in the API server', (_title, dns, expected) => {
+  const gates: readonly PodCondition[] = [
+    {type: 'example.com/lb', status: 'True'},
+    {type: 'example.com/dns', status: dns},
+  ];
+  const pod = {...GATED, status: {conditions: gates}};
+  const {conditions: all = []} = computeStatus({
+    pod,
+    runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
+  });
+  expect(all.find(({type}) => type === 'Ready')).toMatchObject(expected);
+});

@@ -22,18 +22,27 @@ export interface EnvContext {
   readonly envFiles: EnvFiles;
 }
 
-type Values = ReadonlyMap<string, string>;
+type Variables = ReadonlyMap<string, string>;
+
+/** Variables that another one may refer to. */
+type Values = Pick<Variables, 'get'>;
+
+const NO_VARIABLES: Variables = new Map();
 
 /**
  * Returns the environment variables of a container by name (Kubelet.makeEnvironmentVariables): envFrom first, then env,
- * each in the order of the pod spec; later values replace earlier ones. A variable may refer to those before it. There
- * are no service variables, because there are no services. Values that are not UTF-8 are encoded by bytesToText.
+ * each in the order of the pod spec; later values replace earlier ones. A variable may refer to those before it, and to
+ * those of Services, which the others precede. Values that are not UTF-8 are encoded by bytesToText.
  *
  * @throws ContainerConfigError for values that exceed the limits of a process, and ContainerConfigError or
  * ObjectNotFoundError for a reference that cannot be resolved.
  */
-export function makeEnvironmentVariables(context: EnvContext): Values {
+export function makeEnvironmentVariables(context: EnvContext): Variables {
+  const services = context.objects.serviceVariables?.(context.pod) ?? NO_VARIABLES;
   const variables = new Map<string, string>();
+  const known: Values = {
+    get: (name: string) => variables.get(name) ?? services.get(name),
+  };
   const {envFrom = [], env = [], name: container} = context.container;
   for (const source of envFrom)
     for (const [key, value] of allValues(source, context))
@@ -42,10 +51,11 @@ export function makeEnvironmentVariables(context: EnvContext): Values {
   for (const variable of env) {
     const {name} = variable;
     const value = limit.expand(`environment variable ${goQuote(name)}`, () =>
-      valueOf(variable, variables, context),
+      valueOf(variable, known, context),
     );
     if (value !== undefined) variables.set(name, value);
   }
+  for (const [name, value] of services) if (!variables.has(name)) variables.set(name, value);
   return variables;
 }
 

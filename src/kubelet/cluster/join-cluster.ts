@@ -1,0 +1,222 @@
+import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
+import type {Node} from '../../api/types/v1-node.js';
+import type {Clock, RandomSource} from '../../base/clock.js';
+import type {Logger} from '../../base/logger.js';
+import type {PodUid} from '../../cri/index.js';
+import {createCollection, Reflector, type ApiServer} from '../../kube-api/index.js';
+import type {ClusterHost, ClusterLink} from '../contract/cluster-link.js';
+import type {KubeServices} from '../contract/kube-services.js';
+import type {NodeFacts} from '../contract/node-facts.js';
+import type {PodSource} from '../managers/sources/pod-source.js';
+import {NodeLease} from './node/node-lease.js';
+import {registerNode} from './node/node-registrar.js';
+import {
+  computeInitialNode,
+  computeNodeStatus,
+  type NodeSettings,
+  type NodeStatusInput,
+} from './node/node-status.js';
+import {NodeStatusUpdater} from './node/node-status-updater.js';
+import {readSystemInfo} from './node/read-system-info.js';
+import {createApiSource} from './pods/api-source.js';
+import {ApiStatusManager} from './pods/api-status-manager.js';
+import type {Service} from './pods/service-variables.js';
+import {ClusterObjects} from './pods/cluster-objects.js';
+
+/** Options of {@link joinCluster}. */
+export interface JoinClusterOptions {
+  readonly server: ApiServer;
+  readonly services: KubeServices;
+  readonly node: NodeFacts;
+  readonly settings: NodeSettings;
+  /** True to create the Node object if it is missing (registerNode). */
+  readonly registerNode: boolean;
+  /** Version of kcri, for nodeInfo. */
+  readonly kcriVersion: string;
+  /** Periods of the node's heartbeats, in ms; see NodeStatusUpdater. */
+  readonly updateFrequencyMs: number;
+  readonly reportFrequencyMs: number;
+  readonly leaseDurationSeconds: number;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+}
+
+/** A cluster and the source of the pods that it has for this node. */
+export interface JoinedCluster extends ClusterLink {
+  readonly source: PodSource;
+}
+
+/** Connects a kubelet to a cluster. Sends nothing before `run`. */
+export function joinCluster(options: JoinClusterOptions): JoinedCluster {
+  return new Cluster(options);
+}
+
+class Cluster implements JoinedCluster {
+  readonly #options: JoinClusterOptions;
+  readonly #statuses: ApiStatusManager;
+  readonly objects: ClusterObjects;
+  readonly source: PodSource;
+  #node: Node | undefined;
+  #nodeKnown: () => void = () => undefined;
+  #services: readonly Service[] = [];
+  readonly #servicesKnown: Promise<void>;
+  #setServicesKnown: () => void = () => undefined;
+
+  constructor(options: JoinClusterOptions) {
+    const {server, node, clock, random, logger} = options;
+    const {client, url} = server;
+    this.#options = options;
+    this.#statuses = new ApiStatusManager({client, clock, logger});
+    this.#servicesKnown = new Promise<void>((resolve) => {
+      this.#setServicesKnown = resolve;
+    });
+    const services = async (): Promise<readonly Service[]> => {
+      await this.#servicesKnown;
+      return this.#services;
+    };
+    this.objects = new ClusterObjects({client, origin: url, services, clock});
+    const ready = new Promise<void>((resolve) => {
+      this.#nodeKnown = resolve;
+    });
+    const pods = createCollection({
+      client,
+      path: '/api/v1/pods',
+      fieldSelector: `spec.nodeName=${node.nodeName}`,
+      decode: (value) => decodeApiObject(value, 'Pod'),
+      random,
+    });
+    this.source = createApiSource({pods, origin: url, ready, clock, random});
+  }
+
+  nodeLabels(): Readonly<Record<string, string>> | undefined {
+    return this.#node?.metadata.labels;
+  }
+
+  podChanged(uid: PodUid): void {
+    this.#statuses.podChanged(uid);
+  }
+
+  async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
+    try {
+      await Promise.all([
+        this.#watchNode(signal),
+        this.#watchServices(signal),
+        this.#reportNode(host, signal),
+        this.#createLease().run(signal),
+        this.#statuses.run(host, signal),
+        this.#forgetObjects(host, signal),
+      ]);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #watchNode(signal: AbortSignal): Promise<never> {
+    const {server, node, clock, random, logger} = this.#options;
+    const log = logger.forFile('join-cluster.ts');
+    const collection = createCollection<Node>({
+      client: server.client,
+      path: '/api/v1/nodes',
+      fieldSelector: `metadata.name=${node.nodeName}`,
+      decode: (value) => value as Node,
+      random,
+    });
+    return await new Reflector<Node>({
+      collection,
+      onChange: ([current]) => {
+        this.#node = current;
+        this.#nodeKnown();
+      },
+      onFailure: (error) => {
+        log.error(error, 'Failed to watch', {type: '*v1.Node'});
+      },
+      clock,
+      random,
+    }).run(signal);
+  }
+
+  async #watchServices(signal: AbortSignal): Promise<never> {
+    const {server, clock, random, logger} = this.#options;
+    const log = logger.forFile('join-cluster.ts');
+    const collection = createCollection<Service>({
+      client: server.client,
+      path: '/api/v1/services',
+      fieldSelector: 'spec.clusterIP!=None',
+      decode: (value) => value as Service,
+      random,
+    });
+    return await new Reflector<Service>({
+      collection,
+      onChange: (services) => {
+        this.#services = services;
+        this.#setServicesKnown();
+      },
+      onFailure: (error) => {
+        log.error(error, 'Failed to watch', {type: '*v1.Service'});
+      },
+      clock,
+      random,
+    }).run(signal);
+  }
+
+  /** Registers the node and then reports its status. */
+  async #reportNode(host: ClusterHost, signal: AbortSignal): Promise<void> {
+    const {server, services, node, settings, kcriVersion, clock, random, logger} = this.#options;
+    const log = logger.forFile('join-cluster.ts');
+    const orUndefined = async <T>(work: Promise<T>): Promise<T | undefined> =>
+      await work.catch((error: unknown) => {
+        // The conditions of the node must be sent above all when its runtime is down.
+        if (!signal.aborted) log.error(error, 'Failed to read node information from the runtime');
+        return undefined;
+      });
+    const input = async (previous: Node['status']): Promise<NodeStatusInput> => ({
+      ...{node, settings},
+      info: await orUndefined(readSystemInfo(services.runtime, node, kcriVersion, signal)),
+      images: await orUndefined(services.images.listImages({}, {signal}).then(({images}) => images)),
+      errors: host.nodeErrors,
+      previous: previous?.conditions ?? [],
+      now: clock.now(),
+    });
+    if (this.#options.registerNode) {
+      const createNode = async (): Promise<Node> => computeInitialNode(await input(undefined));
+      await registerNode({client: server.client, createNode, clock, logger}, signal);
+    }
+    await new NodeStatusUpdater({
+      client: server.heartbeats,
+      nodeName: node.nodeName,
+      node: () => this.#node,
+      computeStatus: async (previous) => computeNodeStatus(await input(previous)),
+      updateFrequencyMs: this.#options.updateFrequencyMs,
+      reportFrequencyMs: this.#options.reportFrequencyMs,
+      clock,
+      random,
+      logger,
+    }).run(signal);
+  }
+
+  #createLease(): NodeLease {
+    const {server, node, leaseDurationSeconds, clock, random, logger} = this.#options;
+    return new NodeLease({
+      client: server.heartbeats,
+      nodeName: node.nodeName,
+      node: () => this.#node,
+      leaseDurationSeconds,
+      clock,
+      random,
+      logger,
+    });
+  }
+
+  /** Forgets the objects of removed pods now and then. */
+  async #forgetObjects(host: ClusterHost, signal: AbortSignal): Promise<never> {
+    const {clock} = this.#options;
+    for (;;) {
+      await clock.sleep(FORGET_PERIOD_MS, signal);
+      const uids: ReadonlySet<string> = new Set(host.podUids());
+      this.objects.retain((uid) => uids.has(uid));
+    }
+  }
+}
+
+const FORGET_PERIOD_MS = 60_000;

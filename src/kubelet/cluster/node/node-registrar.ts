@@ -1,0 +1,94 @@
+import type {Node} from '../../../api/types/v1-node.js';
+import type {Clock} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import {createMergePatch, isAlreadyExists, type ApiClient} from '../../../kube-api/index.js';
+
+/** Options of {@link registerNode}. */
+export interface RegisterNodeOptions {
+  readonly client: ApiClient;
+  /** Computes the Node for each attempt (computeInitialNode). */
+  readonly createNode: () => Promise<Node>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Delays between attempts: doubled up to a maximum, in ms (registerWithAPIServer). */
+const INITIAL_DELAY_MS = 200;
+const MAX_DELAY_MS = 7000;
+
+/**
+ * Labels that the kubelet puts back when they were changed (updateDefaultLabels); labels of --node-labels only apply
+ * when the node is created.
+ */
+const DEFAULT_LABELS = [
+  'kubernetes.io/hostname',
+  'kubernetes.io/os',
+  'kubernetes.io/arch',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+] as const;
+
+const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
+
+/**
+ * Creates the Node, or reconciles an existing one, until it succeeds; resolves with the Node of the API server. Rejects
+ * with the signal's reason (Kubelet.registerWithAPIServer).
+ */
+export async function registerNode(options: RegisterNodeOptions, signal: AbortSignal): Promise<Node> {
+  const {clock} = options;
+  const logger = options.logger.forFile('node-registrar.ts');
+  for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    try {
+      return await tryRegister(options, logger, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      logger.error(error, 'Unable to register node with API server', {error: messageOf(error)});
+    }
+    await clock.sleep(delayMs, signal);
+  }
+}
+
+async function tryRegister(
+  {client, createNode}: RegisterNodeOptions,
+  logger: FileLogger,
+  signal: AbortSignal,
+): Promise<Node> {
+  const node = await createNode();
+  const name = node.metadata.name ?? '';
+  try {
+    const created = (await client.request(
+      {method: 'POST', path: '/api/v1/nodes', body: node},
+      signal,
+    )) as Node;
+    logger.info('Successfully registered node', {node: name});
+    return created;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  const path = `/api/v1/nodes/${name}`;
+  const existing = (await client.request({method: 'GET', path}, signal)) as Node;
+  logger.info('Node was previously registered', {node: name});
+  const patch = createMergePatch({...existing}, {...reconcileNode(existing, node)});
+  if (Object.keys(patch).length === 0) return existing;
+  // As in the kubelet, the subresource: a node may change its own metadata there.
+  return (await client.request({method: 'PATCH', path: `${path}/status`, body: patch}, signal)) as Node;
+}
+
+/** Returns the existing Node with the labels and annotations that the kubelet owns. */
+export function reconcileNode(existing: Node, initial: Node): Node {
+  const {labels = {}, annotations = {}} = initial.metadata;
+  const own = DEFAULT_LABELS.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]));
+  const managed = annotations[ATTACH_DETACH];
+  return {
+    ...existing,
+    metadata: {
+      ...existing.metadata,
+      labels: {...existing.metadata.labels, ...(Object.fromEntries(own) as Record<string, string>)},
+      annotations: {
+        ...existing.metadata.annotations,
+        ...(managed !== undefined && {[ATTACH_DETACH]: managed}),
+      },
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import {isDeepStrictEqual} from 'node:util';
+import type {Node, NodeCondition, NodeStatus} from '../../../api/types/v1-node.js';
+import type {Clock, RandomSource} from '../../../base/clock.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import {omit} from '../../../base/omit.js';
+import {createMergePatch, type ApiClient} from '../../../kube-api/index.js';
+
+/** Options of {@link NodeStatusUpdater}. */
+export interface NodeStatusUpdaterOptions {
+  readonly client: ApiClient;
+  readonly nodeName: string;
+  /** Returns the last Node of the watch. */
+  readonly node: () => Node | undefined;
+  /** Computes the status of the node; `previous` is the one in the API server. */
+  readonly computeStatus: (previous: NodeStatus | undefined) => Promise<NodeStatus>;
+  /** Period of the computation, in ms (nodeStatusUpdateFrequency). */
+  readonly updateFrequencyMs: number;
+  /** Period after which an unchanged status is sent, in ms (nodeStatusReportFrequency). */
+  readonly reportFrequencyMs: number;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly logger: Logger;
+}
+
+const MAX_TRIES = 5;
+const TIMEOUT_MS = 10_000;
+/** Largest share of the report frequency that is added to it, so that nodes do not report together. */
+const REPORT_JITTER = 0.5;
+
+/** Sends the status of the node when it has changed, and now and then (Kubelet.syncNodeStatus). */
+export class NodeStatusUpdater {
+  readonly #options: NodeStatusUpdaterOptions;
+  readonly #logger: FileLogger;
+  /** Time of the next report of an unchanged status, in ms since the epoch. */
+  #reportAt = 0;
+
+  constructor(options: NodeStatusUpdaterOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('node-status-updater.ts');
+  }
+
+  /** Updates the status periodically until the signal aborts, then rejects with its reason. */
+  async run(signal: AbortSignal): Promise<never> {
+    const {clock, updateFrequencyMs} = this.#options;
+    for (;;) {
+      await this.#update(signal);
+      await clock.sleep(updateFrequencyMs, signal);
+    }
+  }
+
+  async #update(signal: AbortSignal): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      try {
+        await this.#tryUpdate(tries, signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#logger.error(error, 'Error updating node status, will retry');
+      }
+    }
+    this.#logger.error('update node status exceeds retry count', 'Unable to update node status');
+  }
+
+  async #tryUpdate(tries: number, signal: AbortSignal): Promise<void> {
+    const {client, nodeName, clock, computeStatus} = this.#options;
+    const node = await this.#currentNode(tries, signal);
+    const before = node.status ?? {};
+    const status = await computeStatus(before);
+    const isDue = clock.now() >= this.#reportAt;
+    if (!isDue && !hasChanged(before, status)) return;
+    const {addresses, ...others} = createMergePatch({...before}, {...before, ...status});
+    // Addresses of one type may be several, so that their merge key is not unique.
+    const patch = {
+      ...others,
+      ...(Array.isArray(addresses) && {addresses: [...(addresses as object[]), {$patch: 'replace'}]}),
+    };
+    await client.request(
+      {
+        method: 'PATCH',
+        path: `/api/v1/nodes/${nodeName}/status`,
+        body: Object.keys(patch).length === 0 ? {} : {status: patch},
+        timeoutMs: TIMEOUT_MS,
+      },
+      signal,
+    );
+    this.#scheduleReport();
+  }
+
+  #scheduleReport(): void {
+    const {clock, random, reportFrequencyMs} = this.#options;
+    this.#reportAt = clock.now() + reportFrequencyMs * (1 + (random() / 2 ** 32) * REPORT_JITTER);
+  }
+
+  /** Resolves with the watched Node, or after a failure with the current one. */
+  async #currentNode(tries: number, signal: AbortSignal): Promise<Node> {
+    const {client, nodeName, node} = this.#options;
+    const known = tries === 0 ? node() : undefined;
+    if (known !== undefined) return known;
+    const path = `/api/v1/nodes/${nodeName}`;
+    return (await client.request({method: 'GET', path, timeoutMs: TIMEOUT_MS}, signal)) as Node;
+  }
+}
+
+/** Reports whether a status differs in more than the time of its heartbeat (nodeStatusHasChanged). */
+export function hasChanged(before: NodeStatus, after: NodeStatus): boolean {
+  const {conditions = [], ...others} = after;
+  const isSame = conditions.every((condition) => {
+    const known = before.conditions?.find(({type}) => type === condition.type);
+    return known !== undefined && isDeepStrictEqual(withoutHeartbeat(known), withoutHeartbeat(condition));
+  });
+  const known: Readonly<Record<string, unknown>> = {...before};
+  return !isSame || Object.entries(others).some(([name, value]) => !isDeepStrictEqual(value, known[name]));
+}
+
+function withoutHeartbeat(condition: NodeCondition): object {
+  return omit(condition, 'lastHeartbeatTime');
+}

@@ -1,0 +1,162 @@
+import {formatAmount} from '../../../api/quantity.js';
+import type {ResourceList} from '../../../api/types/v1-meta.js';
+import type {
+  ContainerImage,
+  Node,
+  NodeCondition,
+  NodeStatus,
+  NodeSystemInfo,
+} from '../../../api/types/v1-node.js';
+import type {Image} from '../../../cri/index.js';
+import {formatRfc3339Seconds} from '../../../format/time.js';
+import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
+
+/** Settings of the node that come from the configuration of the kubelet. */
+export interface NodeSettings {
+  readonly maxPods: number;
+  /** Port of the kubelet's HTTPS server. */
+  readonly port: number;
+  readonly providerId: string;
+  readonly registerWithTaints: NonNullable<Node['spec']['taints']>;
+  /** Number of images in the status; -1 for all (nodeStatusMaxImages). */
+  readonly maxImages: number;
+}
+
+/** Facts that the status of a node is computed from. */
+export interface NodeStatusInput {
+  readonly node: NodeFacts;
+  /** Undefined if the runtime could not be asked; the status then keeps the last one. */
+  readonly info: NodeSystemInfo | undefined;
+  readonly settings: NodeSettings;
+  /** Images of the runtime; see `info`. */
+  readonly images: readonly Image[] | undefined;
+  /** Reasons why the kubelet is not ready. */
+  readonly errors: readonly string[];
+  /** Last known conditions of the Node. */
+  readonly previous: readonly NodeCondition[];
+  /** Current time, in ms since the epoch. */
+  readonly now: number;
+}
+
+const NANOS = 1_000_000_000n;
+const MILLI_NANOS = 1_000_000n;
+/** Names of an image in the status (MaxNamesPerImageInNodeStatus). */
+const MAX_NAMES_PER_IMAGE = 5;
+
+/** Returns the Node that the kubelet registers (Kubelet.initialNode). */
+export function computeInitialNode(input: NodeStatusInput): Node {
+  const {node, settings} = input;
+  const {providerId: providerID, registerWithTaints: taints} = settings;
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name: node.nodeName,
+      labels: node.labels,
+      annotations: {'volumes.kubernetes.io/controller-managed-attach-detach': 'true'},
+    },
+    spec: {...(providerID !== '' && {providerID}), ...(taints.length > 0 && {taints})},
+    status: computeNodeStatus(input),
+  };
+}
+
+/** Returns the status of the node (nodestatus setters). */
+export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
+  const {node, info, settings, images} = input;
+  return {
+    addresses: [
+      ...node.nodeIps.map((address) => ({type: 'InternalIP', address}) as const),
+      {type: 'Hostname', address: node.nodeName},
+    ],
+    capacity: resourcesOf(node, settings.maxPods, ephemeralCapacity(node.ephemeralStorageBytes)),
+    allocatable: allocatableOf(node, settings.maxPods),
+    conditions: computeNodeConditions(input),
+    daemonEndpoints: {kubeletEndpoint: {Port: settings.port}},
+    features: {supplementalGroupsPolicy: node.runtime.supplementalGroupsPolicy},
+    ...(images && {images: computeNodeImages(images, settings.maxImages)}),
+    ...(info && {nodeInfo: info}),
+    ...(node.runtime.handlers.size > 0 && {
+      runtimeHandlers: [...node.runtime.handlers].map(([name, features]) => ({name, features})),
+    }),
+  };
+}
+
+const ephemeralCapacity = (bytes: bigint): string => formatAmount({nanos: bytes * NANOS, format: 'BinarySI'});
+
+function allocatableOf(node: NodeFacts, maxPods: number): ResourceList {
+  const {cpuMilli, memoryBytes, ephemeralStorageBytes} = nodeAllocatable(node);
+  const ephemeral = formatAmount({nanos: ephemeralStorageBytes * NANOS, format: 'DecimalSI'});
+  return resourcesOf({...node, cpuMilli, memoryBytes}, maxPods, ephemeral);
+}
+
+function resourcesOf(
+  {cpuMilli, memoryBytes, hugePageBytes}: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'hugePageBytes'>,
+  maxPods: number,
+  ephemeralStorage: string,
+): ResourceList {
+  const memory = formatAmount({nanos: memoryBytes * NANOS, format: 'BinarySI'});
+  const hugePages = [...hugePageBytes].map(([size, bytes]) => [
+    `hugepages-${size.replace('B', 'i')}`,
+    formatAmount({nanos: bytes * NANOS, format: 'BinarySI'}),
+  ]);
+  return {
+    cpu: formatAmount({nanos: cpuMilli * MILLI_NANOS, format: 'DecimalSI'}),
+    'ephemeral-storage': ephemeralStorage,
+    ...(Object.fromEntries(hugePages) as ResourceList),
+    memory,
+    pods: String(maxPods),
+  };
+}
+
+/** Returns the largest images, at most `most` (nodestatus.Images). */
+export function computeNodeImages(images: readonly Image[], most: number): readonly ContainerImage[] {
+  const named = images.filter(({repoTags, repoDigests}) => repoTags.length + repoDigests.length > 0);
+  const sorted = named.toSorted((a, b) => (a.size === b.size ? 0 : a.size > b.size ? -1 : 1));
+  return (most === -1 ? sorted : sorted.slice(0, most)).map(({repoDigests, repoTags, size}) => ({
+    names: [...repoDigests, ...repoTags].slice(0, MAX_NAMES_PER_IMAGE),
+    sizeBytes: Number(size),
+  }));
+}
+
+type ConditionFacts = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
+
+/**
+ * Returns the conditions of the node. kcri does not evict pods of a node under pressure, so the pressure conditions are
+ * never true.
+ */
+export function computeNodeConditions({
+  errors,
+  previous,
+  now,
+}: Pick<NodeStatusInput, 'errors' | 'previous' | 'now'>): readonly NodeCondition[] {
+  const time = formatRfc3339Seconds(now);
+  const noPressure = (type: string, reason: string, message: string): ConditionFacts => ({
+    type,
+    status: 'False',
+    reason,
+    message,
+  });
+  const facts: readonly ConditionFacts[] = [
+    noPressure('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
+    noPressure('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
+    noPressure('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    readyCondition(errors),
+  ];
+  return facts.map((fact) => {
+    const before = previous.find(({type}) => type === fact.type);
+    const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
+    return {...fact, lastHeartbeatTime: time, lastTransitionTime: kept ?? time};
+  });
+}
+
+function readyCondition(errors: readonly string[]): ConditionFacts {
+  if (errors.length === 0)
+    return {
+      type: 'Ready',
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'kubelet is posting ready status',
+    };
+  const message = errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`;
+  return {type: 'Ready', status: 'False', reason: 'KubeletNotReady', message};
+}

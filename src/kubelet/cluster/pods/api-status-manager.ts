@@ -1,0 +1,207 @@
+import {encodePodStatus} from '../../../api/encode-pod.js';
+import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import type {Clock} from '../../../base/clock.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import type {PodUid} from '../../../cri/index.js';
+import {createMergePatch, isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
+import type {ClusterHost, ClusterPodState} from '../../contract/cluster-link.js';
+import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
+import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {mergePodStatus} from './merge-pod-status.js';
+
+/** Options of {@link ApiStatusManager}. */
+export interface ApiStatusManagerOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Period after which failed and differing statuses are sent again, in ms (syncPeriod). */
+const RECONCILE_MS = 10_000;
+
+/** What was last sent for a pod. */
+interface SentState {
+  /** State of the pod on the node, as JSON. */
+  readonly state: string;
+  /** Status that the API server had then according to the watch, as JSON. */
+  readonly watched: string;
+}
+
+/**
+ * Sends the statuses of the pods to the API server, one after the other, and deletes Pods that have ended for good
+ * (status_manager.go manager). Statuses that change while others are sent coalesce.
+ */
+export class ApiStatusManager {
+  readonly #options: ApiStatusManagerOptions;
+  readonly #logger: FileLogger;
+  readonly #changed = new Set<PodUid>();
+  readonly #sent = new Map<PodUid, SentState>();
+  #wake: () => void = () => undefined;
+
+  constructor(options: ApiStatusManagerOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('api-status-manager.ts');
+  }
+
+  /** Queues the pod, whose status may have changed. */
+  podChanged(uid: PodUid): void {
+    this.#changed.add(uid);
+    this.#wake();
+  }
+
+  /** Sends statuses until the signal aborts. */
+  async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
+    const {clock} = this.#options;
+    let reconcileAt = clock.now() + RECONCILE_MS;
+    while (!signal.aborted) {
+      const [uid] = this.#changed;
+      if (uid !== undefined) {
+        this.#changed.delete(uid);
+        await this.#sync(host, uid, signal);
+        continue;
+      }
+      const waitMs = Math.min(reconcileAt - clock.now(), RECONCILE_MS);
+      if (waitMs > 0) await this.#waitForChange(waitMs, signal);
+      else {
+        reconcileAt = clock.now() + RECONCILE_MS;
+        this.#reconcile(host);
+      }
+    }
+  }
+
+  async #waitForChange(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => {
+      woken.abort();
+    };
+    await this.#options.clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined); // woken
+    this.#wake = () => undefined;
+  }
+
+  /** Queues the pods whose status has not been sent, and forgets those that are in no source. */
+  #reconcile(host: ClusterHost): void {
+    const uids = new Set(host.podUids());
+    for (const uid of this.#sent.keys()) if (!uids.has(uid)) this.#sent.delete(uid);
+    for (const uid of uids) this.#changed.add(uid);
+  }
+
+  async #sync(host: ClusterHost, uid: PodUid, signal: AbortSignal): Promise<void> {
+    const state = host.podState(uid);
+    if (state === undefined || isStaticPod(state.desired.pod)) return;
+    const ref = podRef(state.desired.pod);
+    try {
+      await this.#send(ref, state, signal);
+    } catch (error) {
+      if (signal.aborted || isNotFound(error)) return;
+      const fields = {pod: namespacedName(ref), podUID: uid};
+      this.#logger.error(error, 'Failed to update status for pod', fields);
+    }
+  }
+
+  async #send(ref: PodRef, state: ClusterPodState, signal: AbortSignal): Promise<void> {
+    const {pod} = state.desired;
+    if (state.status === undefined && !isToBeDeleted(state)) return;
+    const next = describeState(state);
+    if (this.#isSent(ref.uid, state, next)) {
+      this.#sent.set(ref.uid, next);
+      return;
+    }
+    const stored = await this.#get(ref, signal);
+    // Another pod of the same name: this one is gone.
+    if (stored?.metadata.uid !== ref.uid) return;
+    const merged = mergePodStatus(
+      stored.status ?? {},
+      state.status ?? neverStartedStatus(pod),
+      state.couldHaveRunningContainers,
+    );
+    await this.#patch(ref, stored, merged, signal);
+    if (isToBeDeleted(state) && hasEnded(merged.phase)) await this.#delete(ref, signal);
+    this.#sent.set(ref.uid, next);
+  }
+
+  #isSent(uid: PodUid, state: ClusterPodState, next: SentState): boolean {
+    const sent = this.#sent.get(uid);
+    if (sent?.state !== next.state) return false;
+    return sent.watched === next.watched || isStored(state);
+  }
+
+  async #get({namespace, name}: PodRef, signal: AbortSignal): Promise<Pod | undefined> {
+    const {client} = this.#options;
+    const path = podPath(namespace, name);
+    return decodeApiObject(await client.request({method: 'GET', path}, signal), 'Pod');
+  }
+
+  async #patch(ref: PodRef, stored: Pod, status: PodStatus, signal: AbortSignal): Promise<void> {
+    // Fields that the decoder drops remain, since the patch is relative to what was decoded.
+    const patch = createPatch(stored.status ?? {}, status);
+    if (Object.keys(patch).length === 0) return;
+    await this.#options.client.request(
+      {
+        method: 'PATCH',
+        path: `${podPath(ref.namespace, ref.name)}/status`,
+        body: {metadata: {uid: ref.uid}, status: patch},
+      },
+      signal,
+    );
+  }
+
+  /** Deletes the Pod for good; another Pod of its name is left alone. */
+  async #delete(ref: PodRef, signal: AbortSignal): Promise<void> {
+    const {client} = this.#options;
+    try {
+      await client.request(
+        {
+          method: 'DELETE',
+          path: podPath(ref.namespace, ref.name),
+          body: {
+            apiVersion: 'v1',
+            kind: 'DeleteOptions',
+            gracePeriodSeconds: 0,
+            preconditions: {uid: ref.uid},
+          },
+        },
+        signal,
+      );
+      this.#logger.info('Pod fully terminated and removed from etcd', {pod: namespacedName(ref)}, 3);
+    } catch (error) {
+      if (!isNotFound(error) && !isConflict(error)) throw error;
+    }
+  }
+}
+
+function podPath(namespace: string, name: string): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+/** Reports whether the Pod is being deleted and nothing of it is left on the node (canBeDeleted). */
+function isToBeDeleted({desired, isFinished, couldHaveRunningContainers}: ClusterPodState): boolean {
+  return desired.pod.metadata.deletionTimestamp !== undefined && isFinished && !couldHaveRunningContainers;
+}
+
+function describeState(pod: ClusterPodState): SentState {
+  const {desired, status, couldHaveRunningContainers, isFinished} = pod;
+  const {deletionTimestamp} = desired.pod.metadata;
+  return {
+    state: JSON.stringify([status, couldHaveRunningContainers, isFinished, deletionTimestamp]),
+    watched: JSON.stringify(desired.pod.status ?? {}),
+  };
+}
+
+/** Reports whether the watched status is the one that would be stored, so that nothing must be sent (needsReconcile). */
+function isStored({desired, status, couldHaveRunningContainers}: ClusterPodState): boolean {
+  const stored = desired.pod.status ?? {};
+  if (status === undefined) return true;
+  const merged = mergePodStatus(stored, status, couldHaveRunningContainers);
+  return Object.keys(createPatch(stored, merged)).length === 0;
+}
+
+function createPatch(before: PodStatus, after: PodStatus): object {
+  return createMergePatch({...encodePodStatus(before)}, {...encodePodStatus(after)});
+}
+
+/** Returns the status of a pod that was deleted before it was first synced. */
+function neverStartedStatus({status = {}}: Pod): PodStatus {
+  return hasEnded(status.phase) ? status : {...status, phase: 'Failed'};
+}

@@ -1,0 +1,96 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {ServiceAccountTokenProjection} from '../../../api/types/v1-volumes.js';
+import type {Clock} from '../../../base/clock.js';
+import type {ApiClient} from '../../../kube-api/index.js';
+import {podRef} from '../../contract/pod-ref.js';
+
+/** A token and the time from which on it is renewed, in ms since the epoch. */
+interface CachedToken {
+  readonly token: string;
+  readonly refreshAt: number;
+  readonly expiresAt: number;
+}
+
+interface TokenRequest {
+  readonly status: {readonly token: string; readonly expirationTimestamp: string};
+}
+
+/** Default lifetime of a token, in seconds. */
+const DEFAULT_EXPIRATION_SECONDS = 3600;
+/** Share of its lifetime after which a token is renewed, and the longest use of one (requiresRefresh). */
+const REFRESH_SHARE = 0.8;
+const MAX_USE_MS = 24 * 3600 * 1000;
+
+/** Requests and caches the service account tokens of pods (token.Manager). */
+export class ServiceAccountTokens {
+  readonly #client: ApiClient;
+  readonly #clock: Clock;
+  readonly #tokens = new Map<string, CachedToken>();
+
+  constructor(client: ApiClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** Returns the last token of a projection; undefined before it was loaded. */
+  get(pod: Pod, projection: ServiceAccountTokenProjection): string | undefined {
+    return this.#tokens.get(keyOf(pod, projection))?.token;
+  }
+
+  /**
+   * Requests the token of a projection unless the last one is recent. A token that cannot be renewed is used until it
+   * expires. Rejects with ApiError and the errors of connections.
+   */
+  async load(pod: Pod, projection: ServiceAccountTokenProjection, signal: AbortSignal): Promise<void> {
+    const key = keyOf(pod, projection);
+    const now = this.#clock.now();
+    const known = this.#tokens.get(key);
+    if (known !== undefined && now < known.refreshAt) return;
+    try {
+      this.#tokens.set(key, await this.#request(pod, projection, signal));
+    } catch (error) {
+      if (signal.aborted || known === undefined || now >= known.expiresAt) throw error;
+    }
+  }
+
+  /** Forgets the tokens of pods for which `keep` returns false. */
+  retain(keep: (uid: string) => boolean): void {
+    for (const key of this.#tokens.keys())
+      if (!keep(key.slice(0, key.indexOf(' ')))) this.#tokens.delete(key);
+  }
+
+  async #request(
+    pod: Pod,
+    {audience, expirationSeconds = DEFAULT_EXPIRATION_SECONDS}: ServiceAccountTokenProjection,
+    signal: AbortSignal,
+  ): Promise<CachedToken> {
+    const {uid, namespace, name} = podRef(pod);
+    const account = pod.spec.serviceAccountName ?? 'default';
+    const hasAudience = audience !== undefined && audience !== '';
+    const requestedAt = this.#clock.now();
+    const {status} = (await this.#client.request(
+      {
+        method: 'POST',
+        path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
+        body: {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          metadata: {},
+          spec: {
+            audiences: hasAudience ? [audience] : null,
+            expirationSeconds,
+            boundObjectRef: {kind: 'Pod', apiVersion: 'v1', name, uid},
+          },
+        },
+      },
+      signal,
+    )) as TokenRequest;
+    const expiresAt = Date.parse(status.expirationTimestamp);
+    const lifetimeMs = Math.min((expiresAt - requestedAt) * REFRESH_SHARE, MAX_USE_MS);
+    return {token: status.token, expiresAt, refreshAt: requestedAt + lifetimeMs};
+  }
+}
+
+function keyOf(pod: Pod, {audience = '', expirationSeconds = 0}: ServiceAccountTokenProjection): string {
+  return `${podRef(pod).uid} ${JSON.stringify([pod.spec.serviceAccountName, audience, expirationSeconds])}`;
+}

@@ -1,0 +1,36 @@
+import type {PodStatus} from '../../api/types/v1-status.js';
+import type {PodUid} from '../../cri/index.js';
+import type {ApiObjects} from './api-objects.js';
+import type {DesiredPod} from './pod-update.js';
+
+/** State of a pod that the API server must know. */
+export interface ClusterPodState {
+  readonly desired: DesiredPod;
+  /** Last computed status; undefined before the first sync. */
+  readonly status: PodStatus | undefined;
+  readonly couldHaveRunningContainers: boolean;
+  /** True if nothing of the pod is left to stop or release on the node. */
+  readonly isFinished: boolean;
+}
+
+/** What a kubelet tells the cluster about itself. */
+export interface ClusterHost {
+  /** Returns the state of a pod that is in a source. */
+  podState(uid: PodUid): ClusterPodState | undefined;
+  /** Returns the UIDs of all pods that are in a source. */
+  podUids(): readonly PodUid[];
+  /** Returns the reasons why the node is not ready. */
+  readonly nodeErrors: readonly string[];
+}
+
+/** A cluster that the kubelet has joined. */
+export interface ClusterLink {
+  /** Objects of the API server that pods refer to. */
+  readonly objects: ApiObjects;
+  /** Returns the labels of the Node object; undefined until it is known. */
+  nodeLabels(): Readonly<Record<string, string>> | undefined;
+  /** Registers the node and reports its state and that of its pods until the signal aborts. */
+  run(host: ClusterHost, signal: AbortSignal): Promise<void>;
+  /** Called when the state of a pod may have changed; never throws. */
+  podChanged(uid: PodUid): void;
+}

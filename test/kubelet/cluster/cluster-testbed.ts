@@ -1,0 +1,94 @@
+import type {PodStatus} from '../../../src/api/types/v1-status.js';
+import {ApiClient} from '../../../src/kube-api/api-client.js';
+import {HttpConnection} from '../../../src/kube-api/http-connection.js';
+import {joinCluster} from '../../../src/kubelet/cluster/join-cluster.js';
+import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
+import type {StoredObject} from '../../fakes/api-server/object-storage.js';
+import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
+import {GOLDEN_NODE} from '../../golden/golden-cases.js';
+import {DaemonTestbed, type DaemonTestbedOptions} from '../daemon/daemon-testbed.js';
+
+export const NODE_PATH = `/api/v1/nodes/${GOLDEN_NODE.nodeName}`;
+export const LEASE_PATH = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${GOLDEN_NODE.nodeName}`;
+
+/** A kubelet that has joined a fake API server, on a fake runtime. */
+export class ClusterTestbed implements AsyncDisposable {
+  readonly api: FakeApiServer;
+  readonly daemon: DaemonTestbed;
+
+  private constructor(api: FakeApiServer, daemon: DaemonTestbed) {
+    this.api = api;
+    this.daemon = daemon;
+  }
+
+  /** Starts both; `prepare` runs before the kubelet. */
+  static async start(
+    prepare: (api: FakeApiServer) => Promise<void> | void = () => undefined,
+    options: DaemonTestbedOptions = {},
+  ): Promise<ClusterTestbed> {
+    const api = await FakeApiServer.start();
+    await prepare(api);
+    const {url} = api;
+    const daemon = await DaemonTestbed.start({
+      runtime: {images: [anImage()]},
+      ...options,
+      join: ({services, node, clock, logger}) => {
+        const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
+        const connection = new HttpConnection(new URL(url), {current: async () => credentials});
+        const client = new ApiClient({connection, userAgent: 'kcri', clock});
+        return joinCluster({
+          server: {url, client, heartbeats: client, [Symbol.dispose]: () => undefined},
+          ...{services, node, clock, logger},
+          settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
+          registerNode: true,
+          kcriVersion: '0.0.0',
+          updateFrequencyMs: 10_000,
+          reportFrequencyMs: 300_000,
+          leaseDurationSeconds: 40,
+          random: () => 0,
+        });
+      },
+    });
+    return new ClusterTestbed(api, daemon);
+  }
+
+  /** Creates a pod on the node of the kubelet. */
+  createPod(name: string, spec: object = {}, metadata: object = {}): StoredObject {
+    return this.api.createPod({
+      metadata: {name, ...metadata},
+      spec: {
+        nodeName: GOLDEN_NODE.nodeName,
+        terminationGracePeriodSeconds: 30,
+        containers: [{name: 'main', image: BUSYBOX}],
+        ...spec,
+      },
+    });
+  }
+
+  /** Status of a pod in the API server. */
+  status(name: string): PodStatus {
+    return (this.api.pod(name)?.['status'] ?? {}) as PodStatus;
+  }
+
+  /** Waits until the API server has this phase of the pod. */
+  async untilPhase(name: string, phase: string): Promise<void> {
+    await this.daemon.until(`${name} is ${phase}`, () => this.status(name).phase === phase);
+  }
+
+  /** Waits until the pod is gone from the API server. */
+  async untilDeleted(name: string): Promise<void> {
+    await this.daemon.until(`${name} is deleted`, () => this.api.pod(name) === undefined);
+  }
+
+  /** Status patches of a pod in order. */
+  statusPatches(name: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.api.requests
+      .filter(({method, path}) => method === 'PATCH' && path.endsWith(`/pods/${name}/status`))
+      .map(({body}) => body ?? {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.daemon[Symbol.asyncDispose]();
+    await this.api[Symbol.asyncDispose]();
+  }
+}
