@@ -8,20 +8,18 @@
  * field that does not exist, or if more fields are unproven than MOST_UNPROVEN.
  */
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
-import {dirname, join} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {join} from 'node:path';
 import {testsBySubject} from './evidence/declarations.mjs';
+import {cell, load, ROOT} from './evidence/table-support.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const page = join(root, 'docs/pod-fields.md');
+const page = join(ROOT, 'docs/pod-fields.md');
 
-const load = async (path) => await import(pathToFileURL(join(root, 'dist', path)).href);
 const {pod} = await load('api/schema/schema-pod.js');
 const {FIELD_RULES} = await load('kubelet/pods/field-support/field-rules.js');
 
 const HONORED = {kind: 'honored'};
 const ruleOf = (schema, name) => FIELD_RULES[schema.name]?.[name] ?? HONORED;
-/** Whether the rule rejects only some values. */
+/** Reports whether the rule rejects only some values. */
 const isPartly = (rule) => rule.kind === 'refused' && rule.when.length > 0;
 const isHonored = (rule) => rule.kind === 'honored' || isPartly(rule);
 
@@ -46,7 +44,6 @@ function reachableTypes() {
   return [...found.values()];
 }
 
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
 function row(schema, name, tests) {
   const rule = ruleOf(schema, name);
   const test = cell(tests.get(`${schema.name}.${name}`)?.[0] ?? 'unproven');
@@ -87,7 +84,7 @@ const types = reachableTypes();
 const write = (tests) =>
   [INTRO, ...types.flatMap((type) => section(type, tests))].join('\n').trimEnd() + '\n';
 
-const proven = testsBySubject(root);
+const proven = testsBySubject(ROOT);
 const fields = types.flatMap(({schema}) =>
   Object.keys(schema.fields).map((name) => `${schema.name}.${name}`),
 );

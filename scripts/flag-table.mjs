@@ -7,16 +7,14 @@
  * flag that does not exist, or if more flags are unproven than MAX_UNPROVEN.
  */
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
-import {dirname, join, relative} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {join, relative} from 'node:path';
 import {testsBySubject} from './evidence/declarations.mjs';
+import {cell, load, ROOT} from './evidence/table-support.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const page = join(root, 'docs/crictl.md');
+const page = join(ROOT, 'docs/crictl.md');
 const BEGIN = '<!-- flag table: made by scripts/flag-table.mjs -->';
 const END = '<!-- end of flag table -->';
 
-const load = async (path) => await import(pathToFileURL(join(root, 'dist', path)).href);
 const {GLOBAL_FLAGS} = await load('cli/flags/global-flags.js');
 const {tokenize} = await load('cli/parsing/tokenize.js');
 const {findCommand} = await load('cli/find-command.js');
@@ -26,7 +24,7 @@ const visibleFlags = (flags) =>
 
 /** Returns the flags of every command by its words, with the global flags under `kcri`. */
 async function commandFlags() {
-  const folder = join(root, 'dist/commands');
+  const folder = join(ROOT, 'dist/commands');
   const files = readdirSync(folder, {recursive: true}).filter((name) => name.endsWith('.js'));
   const commands = new Map([['kcri', GLOBAL_FLAGS]]);
   for (const file of files.toSorted()) {
@@ -63,7 +61,7 @@ async function usedFlags(args) {
 
 /** Returns the recorded command lines of crictl that succeeded, the shortest first. */
 function recordedCommandLines() {
-  const folder = join(root, 'test/compat/recordings');
+  const folder = join(ROOT, 'test/compat/recordings');
   return readdirSync(folder)
     .flatMap((file) => Object.entries(JSON.parse(readFileSync(join(folder, file), 'utf8')).outcomes))
     .filter(([title, {exitCode}]) => exitCode === 0 && title.startsWith('crictl '))
@@ -80,7 +78,7 @@ async function findEvidence() {
       if (!evidence.has(subject)) evidence.set(subject, `test/compat/compat.test.ts: ${title}`);
     }
   }
-  for (const [subject, [test]] of testsBySubject(root)) evidence.set(subject, test);
+  for (const [subject, [test]] of testsBySubject(ROOT)) evidence.set(subject, test);
   return evidence;
 }
 
@@ -89,8 +87,6 @@ function spelling(name, {char, charAliases = []}) {
     .map((flag) => `\`${flag}\``)
     .join(', ');
 }
-
-const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
 
 function rows(command, flags, evidence) {
   const all = [['', undefined], ...Object.entries(flags).toSorted(([a], [b]) => (a < b ? -1 : 1))];
@@ -121,7 +117,7 @@ const updated = `${before.trimEnd()}\n\n${BEGIN}\n\n${lines}\n\n${END}\n${after.
 if (process.argv.includes('--check')) {
   const known = new Set(subjects);
   const problems = [
-    ...[...testsBySubject(root)]
+    ...[...testsBySubject(ROOT)]
       .filter(([subject]) => !/^[A-Z]\w*\.\w+$/.test(subject) && !known.has(subject))
       .map(([subject, [test]]) => `${test}: unknown flag ${subject}`),
     ...(unproven.length > MAX_UNPROVEN ? [`unproven: ${unproven.join(', ')}`] : []),

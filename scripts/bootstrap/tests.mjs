@@ -13,7 +13,7 @@ const ALL = {
 };
 
 /**
- * What each task runs: projects of vitest.config.ts, and in CI `npm run check`. Projects of `processors` keep the
+ * Projects of vitest.config.ts that each task runs, and in CI `npm run check`. Projects of `processors` keep the
  * processors busy; those of `runtimes` use a container runtime and mostly wait, so they run at the same time and with a
  * higher priority.
  */

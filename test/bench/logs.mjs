@@ -7,6 +7,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
 import {compileFakes} from '../../scripts/compile-fakes.mjs';
+import {median} from './median.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const {values} = parseArgs({
@@ -73,8 +74,6 @@ async function run([program, ...args], env) {
   if (code !== 0) throw new Error(`${program} ${args.join(' ')} exited with ${code}`);
   return {seconds: (performance.now() - started) / 1000, cpu: ticks / 100, megabytes};
 }
-
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 const {FakeRuntime, aContainer, aSandbox} = await import(join(compileFakes(), 'fake-runtime.js'));
 const directory = mkdtempSync(join(tmpdir(), 'kcri-bench-'));

@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly defaultConfigFile?: string;
   /** File with the kernel's list of swap areas, by default this machine's. */
   readonly swapsFile?: string;
-  /** Whether standard output is a terminal. */
+  /** True if standard output is a terminal. */
   readonly terminal?: boolean;
   /** Called with each chunk of standard output as it is written. */
   readonly onStdout?: (text: string) => void;

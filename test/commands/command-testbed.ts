@@ -137,3 +137,11 @@ export async function onlyRecord(testbed: CommandTestbed): Promise<Record<string
     unknown
   >;
 }
+
+/** Creates a testbed on which the default manifest is synced, without recorded calls. */
+export async function createSyncedTestbed(): Promise<CommandTestbed> {
+  const testbed = await createTestbed();
+  expect(await testbed.run(['sync', '-'], {stdin: aManifest()})).toMatchObject({exitCode: 0});
+  testbed.runtime.clearCalls();
+  return testbed;
+}

@@ -11,11 +11,11 @@ import {runKcri, type RunResult} from '../cli/run-kcri.js';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 import {
   aManifest,
-  createTestbed,
   expectUserError,
   isMutatingCall,
   NO_LEFTOVERS,
   type CommandTestbed,
+  createSyncedTestbed,
 } from './command-testbed.js';
 
 async function anotherRuntime(): Promise<FakeRuntime> {
@@ -24,13 +24,6 @@ async function anotherRuntime(): Promise<FakeRuntime> {
     await runtime.stop();
   });
   return runtime;
-}
-
-async function createSyncedTestbed(): Promise<CommandTestbed> {
-  const testbed = await createTestbed();
-  expect(await testbed.run(['sync', '-'], {stdin: aManifest()})).toMatchObject({exitCode: 0});
-  testbed.runtime.clearCalls();
-  return testbed;
 }
 
 /** Runs kcri without an endpoint on a machine with a listener at `found`. */

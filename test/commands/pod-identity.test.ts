@@ -10,14 +10,8 @@ import {
   NO_LEFTOVERS,
   onlyRecord,
   type CommandTestbed,
+  createSyncedTestbed,
 } from './command-testbed.js';
-
-async function createSyncedTestbed(): Promise<CommandTestbed> {
-  const testbed = await createTestbed();
-  expect(await testbed.run(['sync', '-'], {stdin: aManifest()})).toMatchObject({exitCode: 0});
-  testbed.runtime.clearCalls();
-  return testbed;
-}
 
 async function onlyRecordPath(testbed: CommandTestbed): Promise<string> {
   const [name = ''] = await testbed.records();

@@ -1,6 +1,7 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {yamlStream} from '../fakes/yaml-stream.js';
 import {
   aContainerSpec,
   aManifest,
@@ -12,10 +13,6 @@ import {
 import {runToTimeLimit} from './run-to-time-limit.js';
 
 const SECRET = 'hunter2-of-the-secret';
-
-/** Joins YAML documents. */
-const documents = (...texts: readonly (string | object)[]): string =>
-  texts.map((text) => (typeof text === 'string' ? text : JSON.stringify(text))).join('\n---\n');
 
 const configMap = (data: object = {COLOR: 'blue'}): object => ({
   apiVersion: 'v1',
@@ -69,10 +66,10 @@ async function textsBelow(directory: string): Promise<string> {
 describe('sync', () => {
   test("uses objects in the Pod's file or directory as variables", async () => {
     const testbed = await createTestbed();
-    await testbed.write('pod.yaml', documents(podWith(FROM_BOTH), configMap()));
+    await testbed.write('pod.yaml', yamlStream(podWith(FROM_BOTH), configMap()));
     await testbed.write(
       'secret.json',
-      documents({apiVersion: 'v1', kind: 'SecretList', items: [loginSecret]}),
+      yamlStream({apiVersion: 'v1', kind: 'SecretList', items: [loginSecret]}),
     );
 
     const {exitCode, stderr} = await testbed.run(['sync', testbed.directory]);
@@ -85,7 +82,7 @@ describe('sync', () => {
   test('prints and records no value of a Secret, even with --debug', async () => {
     const testbed = await createTestbed();
     testbed.runtime.injectError('StartContainer', {code: 'UNKNOWN', message: `exec: "${SECRET}": not found`});
-    const stdin = documents(podWith(FROM_BOTH), configMap(), loginSecret);
+    const stdin = yamlStream(podWith(FROM_BOTH), configMap(), loginSecret);
 
     const {exitCode, stdout, stderr} = await runToTimeLimit(testbed, ['sync', '-', '-D', '-o', 'json'], {
       limitMs: 1000,
@@ -105,10 +102,10 @@ describe('sync', () => {
   test('does not restart a container after a change of its ConfigMap', async () => {
     const testbed = await createTestbed();
     const pod = podWith({envFrom: [{configMapRef: {name: 'settings'}}]});
-    await testbed.run(['sync', '-'], {stdin: documents(pod, configMap())});
+    await testbed.run(['sync', '-'], {stdin: yamlStream(pod, configMap())});
     testbed.runtime.clearCalls();
 
-    const {exitCode} = await testbed.run(['sync', '-'], {stdin: documents(pod, configMap({COLOR: 'red'}))});
+    const {exitCode} = await testbed.run(['sync', '-'], {stdin: yamlStream(pod, configMap({COLOR: 'red'}))});
 
     expect(exitCode).toBe(0);
     expect(testbed.mutatingCalls).toEqual([]);
@@ -130,7 +127,7 @@ describe('sync', () => {
     const testbed = await createTestbed();
 
     const result = await testbed.run(['sync', '-', '-o', 'json'], {
-      stdin: documents(podWith(FROM_BOTH), ...beside),
+      stdin: yamlStream(podWith(FROM_BOTH), ...beside),
     });
 
     expectUserError(result);
@@ -145,7 +142,7 @@ describe('sync', () => {
     const testbed = await createTestbed({runtimeHandlers: ['kata-qemu']});
 
     const {exitCode, stderr} = await testbed.run(['sync', '-'], {
-      stdin: documents(podWith({}, {runtimeClassName: 'kata'}), kataRuntimeClass),
+      stdin: yamlStream(podWith({}, {runtimeClassName: 'kata'}), kataRuntimeClass),
     });
 
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
@@ -171,7 +168,7 @@ describe('sync', () => {
 
   test('rejects contradictions to the RuntimeClass, with their position', async () => {
     const testbed = await createTestbed();
-    const stdin = documents(podWith({}, {runtimeClassName: 'kata', overhead: {cpu: '1'}}), kataRuntimeClass);
+    const stdin = yamlStream(podWith({}, {runtimeClassName: 'kata', overhead: {cpu: '1'}}), kataRuntimeClass);
 
     const {exitCode, stderr} = await testbed.run(['sync', '-'], {stdin});
 
@@ -184,7 +181,7 @@ describe('sync', () => {
 
   test('reports a missing Pod in a directory with ConfigMaps', async () => {
     const testbed = await createTestbed();
-    const file = await testbed.write('settings.yaml', documents(configMap()));
+    const file = await testbed.write('settings.yaml', yamlStream(configMap()));
 
     const result = await testbed.run(['sync', testbed.directory]);
 
@@ -198,9 +195,9 @@ describe('sync', () => {
     const testbed = await createTestbed();
     const pod = podWith(FROM_BOTH);
 
-    const rejected = await testbed.run(['sync', '--static', '-'], {stdin: documents(pod, configMap())});
+    const rejected = await testbed.run(['sync', '--static', '-'], {stdin: yamlStream(pod, configMap())});
     const accepted = await testbed.run(['sync', '--static', '-'], {
-      stdin: documents(pod, configMap(), loginSecret),
+      stdin: yamlStream(pod, configMap(), loginSecret),
     });
 
     expect(rejected.stderr).toContain('static pods may not reference secrets');
@@ -211,7 +208,7 @@ describe('sync', () => {
 
 test("a plan shows placeholders for a Secret's values", async () => {
   const testbed = await createTestbed();
-  const stdin = documents(podWith(FROM_BOTH), configMap(), loginSecret);
+  const stdin = yamlStream(podWith(FROM_BOTH), configMap(), loginSecret);
 
   for (const format of ['text', 'json', 'yaml']) {
     const {stdout, stderr, exitCode} = await testbed.run(['plan', '-', '-o', format], {stdin});
@@ -227,7 +224,7 @@ describe('delete', () => {
   test('accepts the files of sync', async () => {
     const testbed = await createTestbed();
     const pod = await testbed.write('pod.yaml', podWith(FROM_BOTH));
-    const beside = await testbed.write('objects.yaml', documents(configMap(), loginSecret));
+    const beside = await testbed.write('objects.yaml', yamlStream(configMap(), loginSecret));
     await testbed.run(['sync', pod, beside]);
 
     const {exitCode, stdout, stderr} = await testbed.run(['delete', beside, pod]);
@@ -242,7 +239,7 @@ describe('delete', () => {
 
   test('reports a missing Pod in a file with ConfigMaps', async () => {
     const testbed = await createTestbed();
-    const file = await testbed.write('settings.yaml', documents(configMap()));
+    const file = await testbed.write('settings.yaml', yamlStream(configMap()));
 
     const result = await testbed.run(['delete', file]);
 

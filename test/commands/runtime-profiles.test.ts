@@ -90,7 +90,7 @@ interface CommandCase {
   readonly args: (scene: Scene) => readonly string[];
   /** The RPC without which the command fails. */
   readonly needs?: Rpc;
-  /** Whether it measures for a second. */
+  /** True if it measures for a second. */
   readonly isMeasured?: boolean;
   /** Matches standard output. */
   readonly prints: RegExp;

@@ -18,11 +18,11 @@ export interface CaseOptions {
   readonly fault?: readonly [Rpc, GrpcCode];
   /** An RPC that is delayed by some milliseconds. */
   readonly delay?: readonly [Rpc, number];
-  /** Whether Ctrl-C is sent during the delayed RPC. */
+  /** True if Ctrl-C is sent during the delayed RPC. */
   readonly interrupted?: true;
   /** An RPC during which the runtime crashes. */
   readonly crash?: Rpc;
-  /** Whether the order of lines is arbitrary. */
+  /** True if the order of lines is arbitrary. */
   readonly unordered?: true;
 }
 

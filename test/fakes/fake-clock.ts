@@ -128,7 +128,7 @@ export class AutoAdvance implements Disposable {
 
 /** Options of a real-time clock. */
 export interface RealTimeClockOptions {
-  /** How many times faster than real time the clock runs. */
+  /** Factor by which the clock is faster than real time. */
   readonly factor?: number;
   /** Returns how long a sleep really takes, in ms; by default its duration divided by `factor`. */
   readonly sleepMs?: (ms: number) => number;

@@ -1,4 +1,4 @@
-/** How kcri compares with the kubelet in a recorded case. The tests beside this list verify each entry. */
+/** Comparison of kcri with the kubelet in a recorded case. The tests beside this list verify each entry. */
 export type Parity =
   /**
    * Calls, pod and events equal the kubelet's. `settleSeconds` if the manifest is deleted at another time;
@@ -28,7 +28,7 @@ export type Parity =
 /** The driver of a case: `kcri kubelet`, or `kcri sync` and `kcri delete`. */
 export type DriverName = 'daemon' | 'foreground';
 
-/** How both drivers compare with the kubelet in a case. */
+/** Comparison of both drivers with the kubelet in a case. */
 export type CaseParity = Readonly<Record<DriverName, Parity>>;
 
 const EQUAL: Parity = {kind: 'equal'};

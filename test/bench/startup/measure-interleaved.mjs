@@ -1,5 +1,6 @@
 import {spawnSync} from 'node:child_process';
 import {fileURLToPath} from 'node:url';
+import {median} from '../median.mjs';
 
 const RUN_ONCE = fileURLToPath(new URL('run-once.pl', import.meta.url));
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
@@ -43,8 +44,6 @@ export function runOnce(command, env) {
   if (exitCode === 127) throw new Error(`${command[0]} does not exist`);
   return {wall: wall / 1000, cpu: cpu / 1000, memory: kib / 1024};
 }
-
-const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
 export function medians(samples) {
   return Object.fromEntries(MEASURES.map((name) => [name, median(samples.map((sample) => sample[name]))]));

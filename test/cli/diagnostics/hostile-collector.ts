@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {createServer, type ServerHttp2Stream} from 'node:http2';
 import {createServer as createTcpServer, type AddressInfo, type Server, type Socket} from 'node:net';
 
-/** What a collector does with a connection, or with a request of OTLP over gRPC. */
+/** Behavior of a collector for a connection, or for an OTLP request over gRPC. */
 export type CollectorBehavior =
   {readonly connection: (socket: Socket) => void} | {readonly request: (stream: ServerHttp2Stream) => void};
 

@@ -39,7 +39,7 @@ export interface WorkerContext {
   readonly stdout: OutputShape;
   /** `same` if both are one stream. */
   readonly stderr: OutputShape | 'same';
-  /** Whether the clock is the system's. If not, the worker asks for the time and sleeps by messages. */
+  /** True if the clock is the system's. If not, the worker asks for the time and sleeps by messages. */
   readonly systemClock: boolean;
   readonly wellKnownEndpoints: readonly string[];
   readonly defaultConfigFile: string;

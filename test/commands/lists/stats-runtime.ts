@@ -1,3 +1,4 @@
+import {tableCells} from '../../cli/output/table-cells.js';
 import {runKcri, type RunOptions} from '../../cli/run-kcri.js';
 import {
   FakeRuntime,
@@ -7,13 +8,6 @@ import {
   type FakeRuntimeOptions,
 } from '../../fakes/fake-runtime.js';
 import {FAST_CLOCK} from '../interrupt-watch.js';
-
-/** Returns the rows of a table as cells. Columns are separated by at least three spaces. */
-export const cells = (table: string): string[][] =>
-  table
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {3,}/));
 
 /** Escape codes, which must not be written to a pipe. */
 export const ESCAPES = /\u001B/;
@@ -45,4 +39,4 @@ export async function run(runtime: FakeRuntime, args: readonly string[], options
 }
 
 /** Returns the second column, with its header. */
-export const names = (table: string): (string | undefined)[] => cells(table).map((row) => row[1]);
+export const names = (table: string): (string | undefined)[] => tableCells(table).map((row) => row[1]);

@@ -1,14 +1,15 @@
 import {describe, expect, test} from 'vitest';
+import {tableCells} from '../../cli/output/table-cells.js';
 import {FakeTerminal} from '../../cli/terminal/fake-terminal.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {cells, ESCAPES, names, run, startRuntime} from './stats-runtime.js';
+import {ESCAPES, names, run, startRuntime} from './stats-runtime.js';
 import {interruptAt, FAST_CLOCK, runKcriOnTerminal} from '../interrupt-watch.js';
 
 describe('stats', () => {
   test('prints the usage of each container between two samples, sorted by ID', async () => {
     await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['stats']);
-    expect(cells(stdout)).toEqual([
+    expect(tableCells(stdout)).toEqual([
       ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP'],
       ['aaaaaaaaaaaaa', 'sidecar', '5.00', '10.49MB', '65.54kB', '12', '0B'],
       ['bbbbbbbbbbbbb', 'main', '5.00', '10.49MB', '65.54kB', '12', '0B'],
@@ -94,7 +95,7 @@ describe('stats', () => {
     await using runtime = await startRuntime();
     const column = async (...args: string[]) => {
       const {stdout} = await run(runtime, ['stats', '--no-headers', ...args]);
-      return cells(stdout).map(([id]) => id?.charAt(0));
+      return tableCells(stdout).map(([id]) => id?.charAt(0));
     };
     expect(await column('--sort', 'name')).toEqual(['b', 'c', 'a']);
     expect(await column('--sort', 'name', '--reverse')).toEqual(['a', 'c', 'b']);
@@ -110,7 +111,7 @@ describe('stats', () => {
   test('-o wide adds limits and pods', async () => {
     await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['stats', '-o', 'wide', 'prod/api/main']);
-    expect(cells(stdout)).toEqual([
+    expect(tableCells(stdout)).toEqual([
       [
         'CONTAINER',
         'NAME',
@@ -150,7 +151,7 @@ describe('stats', () => {
       match: (request) => request['container_id'] === 'a'.repeat(64),
     });
     const {stdout, stderr, exitCode} = await run(runtime, ['stats']);
-    expect(cells(stdout).map(([id]) => id)).toEqual(['CONTAINER', 'bbbbbbbbbbbbb', 'ccccccccccccc']);
+    expect(tableCells(stdout).map(([id]) => id)).toEqual(['CONTAINER', 'bbbbbbbbbbbbb', 'ccccccccccccc']);
     expect({stderr, exitCode}).toEqual({
       stderr: 'kcri: warning: no stats of container "sidecar": no metrics\n',
       exitCode: 0,
@@ -187,7 +188,7 @@ describe('stats', () => {
     await using runtime = await startRuntime();
     runtime.state.uniqueNowNanos = () => 1_777_636_900_000_000_000n;
     const {stdout} = await run(runtime, ['stats', '--no-headers', 'sidecar']);
-    expect(cells(stdout)[0]?.slice(1, 4)).toEqual(['sidecar', '-', '10.49MB']);
+    expect(tableCells(stdout)[0]?.slice(1, 4)).toEqual(['sidecar', '-', '10.49MB']);
     const crictl = await run(runtime, ['stats'], {env: {KCRI_COMPAT: 'crictl'}});
     expect(crictl).toMatchObject({
       stdout: '',

@@ -1,13 +1,14 @@
 import {describe, expect, test} from 'vitest';
+import {tableCells} from '../../cli/output/table-cells.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {cells, ESCAPES, run, startRuntime} from './stats-runtime.js';
+import {ESCAPES, run, startRuntime} from './stats-runtime.js';
 import {interruptAt} from '../interrupt-watch.js';
 
 describe('statsp', () => {
   test('prints the usage of each pod', async () => {
     await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['statsp', '--sort', 'cpu']);
-    expect(cells(stdout)).toEqual([
+    expect(tableCells(stdout)).toEqual([
       ['POD', 'POD ID', 'CPU %', 'MEM'],
       ['web', runtime.sandboxes[0]!.id.slice(0, 13), '10.00', '20.97MB'],
       ['api', runtime.sandboxes[1]!.id.slice(0, 13), '5.00', '10.49MB'],
@@ -18,7 +19,7 @@ describe('statsp', () => {
   test('-o wide adds processes, traffic and containers', async () => {
     await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['statsp', '-owide', '--no-headers', 'prod/api']);
-    expect(cells(stdout)[0]?.slice(2)).toEqual(['5.00', '10.49MB', '2', '1kB', '2kB', '1', 'prod']);
+    expect(tableCells(stdout)[0]?.slice(2)).toEqual(['5.00', '10.49MB', '2', '1kB', '2kB', '1', 'prod']);
   });
 
   test.each([
@@ -40,7 +41,7 @@ describe('statsp', () => {
   ])('%j prints %j', async (args, expected) => {
     await using runtime = await startRuntime();
     const {stdout} = await run(runtime, ['statsp', '--no-headers', ...args]);
-    expect(cells(stdout).map(([name]) => name)).toEqual(expected);
+    expect(tableCells(stdout).map(([name]) => name)).toEqual(expected);
   });
 
   test('reports a broken pod and prints the others', async () => {
@@ -52,7 +53,7 @@ describe('statsp', () => {
       match: (request) => request['pod_sandbox_id'] === runtime.sandboxes[1]!.id,
     });
     const {stdout, stderr, exitCode} = await run(runtime, ['statsp', '--no-headers']);
-    expect(cells(stdout).map(([name, , cpu]) => [name, cpu])).toEqual([['web', '10.00']]);
+    expect(tableCells(stdout).map(([name, , cpu]) => [name, cpu])).toEqual([['web', '10.00']]);
     expect({stderr, exitCode}).toEqual({
       stderr: 'kcri: warning: no stats of pod "prod/api": cgroupPath is empty\n',
       exitCode: 0,
@@ -71,7 +72,7 @@ describe('statsp', () => {
       match: (request) => request['pod_sandbox_id'] === runtime.sandboxes[1]!.id,
     });
     const {stdout, stderr} = await run(runtime, ['statsp', '--no-headers']);
-    expect(cells(stdout).map(([name]) => name)).toEqual(['web']);
+    expect(tableCells(stdout).map(([name]) => name)).toEqual(['web']);
     expect(stderr).toBe('');
   });
 

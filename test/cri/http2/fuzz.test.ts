@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {expect, test} from 'vitest';
+import {uint32} from '../../base/uint32.js';
 import {CriError} from '../../../src/cri/errors.js';
 import {frame} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
@@ -7,15 +8,7 @@ import {FRAME, SETTING} from '../../../src/cri/http2/protocol-constants.js';
 import {frameMessage} from '../../../src/cri/unary/message-framing.js';
 import {unaryTransport} from '../../../src/cri/unary/unary-transport.js';
 import {collector} from './transport-client.js';
-import {
-  answer,
-  HEADERS,
-  OK,
-  ScriptedPeer,
-  settingsFrame,
-  uint32,
-  type PeerConnection,
-} from './scripted-peer.js';
+import {answer, HEADERS, OK, ScriptedPeer, settingsFrame, type PeerConnection} from './scripted-peer.js';
 
 /* Servers that send anything, from frames in a strange order to noise. The seeds are fixed. */
 

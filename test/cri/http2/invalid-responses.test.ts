@@ -3,6 +3,7 @@ import {frame, frameHeader} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders} from '../../../src/cri/http2/hpack.js';
 import {FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol-constants.js';
 import {until} from '../../base/until.js';
+import {uint32} from '../../base/uint32.js';
 import {againstOurs as to, echo, serve} from './transport-client.js';
 import {
   answer,
@@ -16,7 +17,6 @@ import {
   resetFrame,
   settingsFrame,
   trailers,
-  uint32,
   windowFrame,
 } from './scripted-peer.js';
 

@@ -4,6 +4,7 @@ import {createServer, type Server, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {AsyncQueue} from '../../../src/base/async/async-queue.js';
+import {uint32} from '../../base/uint32.js';
 import {frame, PREFACE} from '../../../src/cri/http2/frames.js';
 import {encodeHeaders, HeaderDecoder, type HeaderField} from '../../../src/cri/http2/hpack.js';
 import {FLAG, FRAME} from '../../../src/cri/http2/protocol-constants.js';
@@ -44,11 +45,6 @@ export function settingsFrame(...pairs: readonly (readonly [setting: number, val
   });
   return frame(FRAME.settings, 0, 0, payload);
 }
-export const uint32 = (...numbers: readonly number[]): Buffer => {
-  const bytes = Buffer.alloc(4 * numbers.length);
-  numbers.forEach((number, index) => bytes.writeUInt32BE(number, 4 * index));
-  return bytes;
-};
 export const goAwayFrame = (lastId: number, code = 0) => frame(FRAME.goAway, 0, 0, uint32(lastId, code));
 export const resetFrame = (id: number, code: number) => frame(FRAME.rstStream, 0, id, uint32(code));
 export const windowFrame = (id: number, increment: number) =>

@@ -4,6 +4,7 @@ import {ERROR_CODE, FLAG, FRAME, SETTING} from '../../../src/cri/http2/protocol-
 import {frameMessage} from '../../../src/cri/unary/message-framing.js';
 import {unaryTransport, type UnaryTransportOptions} from '../../../src/cri/unary/unary-transport.js';
 import {until} from '../../base/until.js';
+import {uint32} from '../../base/uint32.js';
 import {against, againstOurs as to, collector, echo, serve, type Script} from '../http2/transport-client.js';
 import {
   answer,
@@ -13,7 +14,6 @@ import {
   resetFrame,
   settingsFrame,
   trailers,
-  uint32,
   windowFrame,
 } from '../http2/scripted-peer.js';
 

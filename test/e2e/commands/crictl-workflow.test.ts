@@ -4,6 +4,7 @@ import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {tableCells} from '../../cli/output/table-cells.js';
 import {listCgroupsAt} from '../harness/leftovers.js';
 import {aContainer, aManifest, IMAGE, SLEEP_COMMAND, type ManifestFields} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
@@ -11,13 +12,6 @@ import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 const ID = /^[0-9a-f]{64}$/;
-
-/** Returns the cells of a table by row; columns are separated by at least three spaces. */
-const cells = (table: string): readonly (readonly string[])[] =>
-  table
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {3,}/));
 
 function removeCgroups(root: string): void {
   for (const cgroup of listCgroupsAt(root)) {
@@ -42,15 +36,8 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
     removeCgroups(cgroupRoot);
   });
 
-  /** Returns the output of a command that must succeed. */
-  async function output(...args: readonly string[]): Promise<string> {
-    const {stdout, stderr, exitCode} = await runtime.kcri(args);
-    expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
-    return stdout;
-  }
-
   async function json<T = Record<string, unknown>>(...args: readonly string[]): Promise<T> {
-    return JSON.parse(await output(...args)) as T;
+    return JSON.parse(await runtime.output(...args)) as T;
   }
 
   async function config(name: string, fields: ManifestFields): Promise<string> {
@@ -80,7 +67,7 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
   /** Runs a container in a pod of the same name; both are removed at the end of the test. */
   async function running(name: string, command?: readonly string[]): Promise<string> {
     const files = [await containerConfig(name, command), await podConfig(name)];
-    const id = (await output('run', '--no-pull', ...files)).trim();
+    const id = (await runtime.output('run', '--no-pull', ...files)).trim();
     expect(id).toMatch(ID);
     onTestFinished(async () => {
       await runtime.kcri(['rmp', '--force', `team/${name}`]);
@@ -89,7 +76,7 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
   }
 
   test('version prints the runtime and its version', async () => {
-    expect(await output('version')).toMatch(
+    expect(await runtime.output('version')).toMatch(
       /^Version: {2}0\.1\.0\nRuntimeName: {2}containerd\nRuntimeVersion: {2}\S+\nRuntimeApiVersion: {2}v1\n$/,
     );
   });
@@ -106,32 +93,32 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
 
   test('runp, create and start create a container step by step, and stop, rm, stopp and rmp remove it', async () => {
     const [pod, container] = [await podConfig('steps'), await containerConfig('steps')];
-    const podId = (await output('runp', pod)).trim();
-    const id = (await output('create', podId, container, pod)).trim();
+    const podId = (await runtime.output('runp', pod)).trim();
+    const id = (await runtime.output('create', podId, container, pod)).trim();
     expect([podId, id]).toEqual([expect.stringMatching(ID), expect.stringMatching(ID)]);
-    expect(await output('ps', '-q')).toBe('');
-    expect(await output('ps', '-q', '--state', 'created', '--no-trunc')).toBe(`${id}\n`);
-    expect(await output('start', id)).toBe(`${id}\n`);
-    expect(await output('ps', '-q', '--no-trunc')).toBe(`${id}\n`);
+    expect(await runtime.output('ps', '-q')).toBe('');
+    expect(await runtime.output('ps', '-q', '--state', 'created', '--no-trunc')).toBe(`${id}\n`);
+    expect(await runtime.output('start', id)).toBe(`${id}\n`);
+    expect(await runtime.output('ps', '-q', '--no-trunc')).toBe(`${id}\n`);
     expect(await runtime.kcri(['rm', id])).toMatchObject({stdout: '', exitCode: 1});
-    expect(await output('stop', '--timeout', '1', id)).toBe(`${id}\n`);
-    expect(await output('rm', id)).toBe(`${id}\n`);
+    expect(await runtime.output('stop', '--timeout', '1', id)).toBe(`${id}\n`);
+    expect(await runtime.output('rm', id)).toBe(`${id}\n`);
     expect(await runtime.kcri(['rmp', podId])).toMatchObject({stdout: '', exitCode: 1});
-    expect(await output('stopp', podId)).toBe(`Stopped sandbox ${podId}\n`);
-    expect(await output('rmp', podId)).toBe(`Removed sandbox ${podId}\n`);
-    expect(await output('pods', '-q')).toBe('');
+    expect(await runtime.output('stopp', podId)).toBe(`Stopped sandbox ${podId}\n`);
+    expect(await runtime.output('rmp', podId)).toBe(`Removed sandbox ${podId}\n`);
+    expect(await runtime.output('pods', '-q')).toBe('');
   });
 
   test("pods and ps print a row per object, and -o json prints the runtime's response", async () => {
     const id = await running('listed');
-    const podId = (await output('pods', '-q', '--no-trunc')).trim();
-    expect(cells(await output('pods'))).toEqual([
+    const podId = (await runtime.output('pods', '-q', '--no-trunc')).trim();
+    expect(tableCells(await runtime.output('pods'))).toEqual([
       ['POD ID', 'CREATED', 'STATE', 'NAME', 'NAMESPACE', 'ATTEMPT', 'RUNTIME'],
       [podId.slice(0, 13), expect.stringMatching(/ago$/), 'Ready', 'listed', 'team', '1', '(default)'],
     ]);
     const {image} = await runtime.connection.images.imageStatus({image: {image: IMAGE}});
     const imageId = image!.id.replace('sha256:', '').slice(0, 13);
-    expect(cells(await output('ps'))).toEqual([
+    expect(tableCells(await runtime.output('ps'))).toEqual([
       ['CONTAINER', 'IMAGE', 'CREATED', 'STATE', 'NAME', 'ATTEMPT', 'POD ID', 'POD', 'NAMESPACE'],
       [
         id.slice(0, 13),
@@ -149,8 +136,8 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
     expect(containers).toEqual([
       expect.objectContaining({id, podSandboxId: podId, state: 'CONTAINER_RUNNING'}),
     ]);
-    expect(await output('ps', '--name', 'other', '-q')).toBe('');
-    expect(await output('pods', '--label', 'app=listed', '-q', '--no-trunc')).toBe(`${podId}\n`);
+    expect(await runtime.output('ps', '--name', 'other', '-q')).toBe('');
+    expect(await runtime.output('pods', '--label', 'app=listed', '-q', '--no-trunc')).toBe(`${podId}\n`);
   });
 
   test('inspect, inspectp and inspecti print one object as JSON, by name or ID', async () => {
@@ -224,18 +211,18 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['run', '--no-pull', bad, pod]);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr).toContain('nowhere.invalid/x:1');
-    expect(await output('pods', '-q')).toBe('');
+    expect(await runtime.output('pods', '-q')).toBe('');
   });
 
   test('rmi removes an unused image with all its names', async () => {
     const archive = join(dir, 'spare.tar');
-    await output('images');
+    await runtime.output('images');
     await spareImage(archive);
-    await output('runtime', 'load', archive);
-    expect(cells(await output('images')).map(([name, tag]) => `${name}:${tag}`)).toContain(
+    await runtime.output('runtime', 'load', archive);
+    expect(tableCells(await runtime.output('images')).map(([name, tag]) => `${name}:${tag}`)).toContain(
       'localhost/spare:2',
     );
-    expect(await output('rmi', 'localhost/spare:2')).toBe('Deleted: localhost/spare:2\n');
+    expect(await runtime.output('rmi', 'localhost/spare:2')).toBe('Deleted: localhost/spare:2\n');
     expect(await runtime.kcri(['rmi', 'localhost/spare:2'])).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('no such image "localhost/spare:2"') as string,
@@ -251,10 +238,12 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
 
     test('pulls an image and prints it', async () => {
       const name = await registry.push('library/thing', 'v1');
-      expect(await output('pull', name)).toMatch(/^Image is up to date for \S*sha256:[0-9a-f]{64}\n$/);
+      expect(await runtime.output('pull', name)).toMatch(
+        /^Image is up to date for \S*sha256:[0-9a-f]{64}\n$/,
+      );
       const {images} = await json<{images: {repoTags: string[]}[]}>('images', '-o', 'json');
       expect(images.flatMap(({repoTags}) => repoTags)).toContain(name);
-      expect(await output('images', '-q', '--no-trunc', name)).toMatch(/^sha256:[0-9a-f]{64}\n$/);
+      expect(await runtime.output('images', '-q', '--no-trunc', name)).toMatch(/^sha256:[0-9a-f]{64}\n$/);
     });
 
     test('of a missing tag reports the image', async () => {

@@ -24,15 +24,8 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
     await runtime.stop();
   });
 
-  /** Returns the output of a command that must succeed. */
-  async function output(...args: readonly string[]): Promise<string> {
-    const {stdout, stderr, exitCode} = await runtime.kcri(args);
-    expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
-    return stdout;
-  }
-
   test('ps -o wide prints addresses, PIDs, exit codes and ports', async () => {
-    const rows = parseTable(await output('ps', '-a', '-o', 'wide', '--sort', 'pod'));
+    const rows = parseTable(await runtime.output('ps', '-a', '-o', 'wide', '--sort', 'pod'));
     const namespace = 'kcri-e2e';
     expect(rows).toHaveLength(3);
     expect(rows).toEqual(
@@ -57,7 +50,7 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
   });
 
   test('pods -o wide counts containers', async () => {
-    const rows = parseTable(await output('pods', '-o', 'wide', '--sort', 'name'));
+    const rows = parseTable(await runtime.output('pods', '-o', 'wide', '--sort', 'name'));
     expect(rows).toMatchObject([
       {NAME: 'lists-first', IP: first.ip, RUNNING: '1/1', PORTS: '18473->80/TCP'},
       {NAME: 'lists-second', IP: second.ip, RUNNING: '1/2', PORTS: '-'},
@@ -65,14 +58,14 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
   });
 
   test('-o name prints names that other commands accept', async () => {
-    const names = (await output('ps', '-a', '-o', 'name', '--sort', 'name')).trim().split('\n');
+    const names = (await runtime.output('ps', '-a', '-o', 'name', '--sort', 'name')).trim().split('\n');
     expect(names.toSorted()).toEqual([
       'kcri-e2e/lists-first/main',
       'kcri-e2e/lists-second/ended',
       'kcri-e2e/lists-second/main',
     ]);
     for (const name of names) {
-      const {status} = JSON.parse(await output('inspect', '-q', name)) as {
+      const {status} = JSON.parse(await runtime.output('inspect', '-q', name)) as {
         status: {metadata: {name: string}};
       };
       expect(name).toContain(status.metadata.name);
@@ -84,7 +77,7 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
     ['kcri-e2e/lists-second/main', () => second.containerId],
     ['ended', () => ended],
   ])('%s resolves to one container', async (ref, id) => {
-    expect(await output('inspect', ref, '-o', 'jsonpath={.status.id}')).toBe(`${id()}\n`);
+    expect(await runtime.output('inspect', ref, '-o', 'jsonpath={.status.id}')).toBe(`${id()}\n`);
   });
 
   test('an ambiguous name is rejected with the matches', async () => {
@@ -108,7 +101,7 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
     [['--image', 'localhost:5000/nothing', '-a'], []],
     [['--label', 'of=nobody', '-a'], []],
   ])('ps %j prints %j', async (flags, names) => {
-    const listed = (await output('ps', ...flags, '-o', 'name')).split('\n').filter(Boolean);
+    const listed = (await runtime.output('ps', ...flags, '-o', 'name')).split('\n').filter(Boolean);
     expect(listed.toSorted()).toEqual(names.map((name) => `kcri-e2e/${name}`));
   });
 
@@ -121,28 +114,28 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
     [['--filter', 'dangling=true'], false],
     [['--filter', 'reference=^docker.io/library/busybox'], true],
   ])('images %j contains busybox: %s', async (args, has) => {
-    expect((await output('images', ...args, '-o', 'name')).includes('busybox')).toBe(has);
+    expect((await runtime.output('images', ...args, '-o', 'name')).includes('busybox')).toBe(has);
   });
 
   test('images -o wide prints the number of containers and the platform', async () => {
-    const rows = parseTable(await output('images', 'busybox:1.36', '-o', 'wide'));
+    const rows = parseTable(await runtime.output('images', 'busybox:1.36', '-o', 'wide'));
     expect(rows[0]).toMatchObject({CONTAINERS: '3', PLATFORM: expect.stringMatching(/^linux\//) as string});
   });
 
   test('inspect, inspectp and inspecti print readable tables', async () => {
-    expect(await output('inspect', 'ended', '-o', 'table')).toMatch(
+    expect(await runtime.output('inspect', 'ended', '-o', 'table')).toMatch(
       /^Name: +ended\n(.*\n)*Pod: +kcri-e2e\/lists-second\n(.*\n)*State: +Exited \(failed\)\nExit code: +3\n(.*\n)*Command: +sh -c 'exit 3'\n/,
     );
-    expect(await output('inspectp', 'lists-first', '-o', 'table')).toMatch(
+    expect(await runtime.output('inspectp', 'lists-first', '-o', 'table')).toMatch(
       new RegExp(`^Name: +lists-first\n(.*\n)*IP: +${first.ip}\n(.*\n)*Ports: +18473->80/TCP\n`),
     );
-    expect(await output('inspecti', 'busybox:1.36', '-o', 'table')).toMatch(
+    expect(await runtime.output('inspecti', 'busybox:1.36', '-o', 'table')).toMatch(
       /^ID: +sha256:\w+\nTags:\n(.*\n)* {2}docker\.io\/library\/busybox:1\.36\n(.*\n)*Command: +sh\n/,
     );
   });
 
   test('inspecti --name prints only the named image', async () => {
-    expect(await output('inspecti', '--name', 'busy*', '-q')).toContain('busybox:1.36');
+    expect(await runtime.output('inspecti', '--name', 'busy*', '-q')).toContain('busybox:1.36');
     expect((await runtime.kcri(['inspecti', '--name', 'nothing'])).exitCode).toBe(1);
   });
 

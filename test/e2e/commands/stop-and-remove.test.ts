@@ -30,13 +30,6 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
   const crictl = async (...args: readonly string[]): Promise<KcriResult> =>
     await runtime.kcri(args, {program: join(dir, 'crictl'), env: {CRI_CONFIG_FILE: '/dev/null'}});
 
-  /** Returns the output of a command that must succeed. */
-  async function output(...args: readonly string[]): Promise<string> {
-    const {stdout, stderr, exitCode} = await runtime.kcri(args);
-    expect({args, exitCode, stderr}).toEqual({args, exitCode: 0, stderr: ''});
-    return stdout;
-  }
-
   /** Creates a pod with a running container; both are removed at the end of the test. */
   async function pod(name: string) {
     const running = await runPod(runtime.connection, {name});
@@ -57,7 +50,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
       files: [file],
     };
     await writeFile(archive, buildOciArchive({names: [...names], ...image}));
-    await output('runtime', 'load', archive);
+    await runtime.output('runtime', 'load', archive);
   }
 
   test('stop and rm select by pod, and suggest names', async () => {
@@ -65,11 +58,11 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['stop', 'change-pot/main']);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr).toContain('no such container "change-pot/main"');
-    expect(await output('stop', '-t', '0', '--pod', 'change-pod')).toBe(`${containerId}\n`);
+    expect(await runtime.output('stop', '-t', '0', '--pod', 'change-pod')).toBe(`${containerId}\n`);
     expect(await containerState(runtime.connection, containerId)).toBe('CONTAINER_EXITED');
-    expect(await output('rm', 'main', '-p', 'change-pod')).toBe('main\n');
-    expect(await output('ps', '-aq', '--pod', 'change-pod')).toBe('');
-    expect(await output('rmp', '-f', `${NAMESPACE}/change-pod`)).toBe(
+    expect(await runtime.output('rm', 'main', '-p', 'change-pod')).toBe('main\n');
+    expect(await runtime.output('ps', '-aq', '--pod', 'change-pod')).toBe('');
+    expect(await runtime.output('rmp', '-f', `${NAMESPACE}/change-pod`)).toBe(
       `Stopped sandbox ${NAMESPACE}/change-pod\nRemoved sandbox ${NAMESPACE}/change-pod\n`,
     );
   });
@@ -88,7 +81,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     };
     const containerConfig = join(dir, 'container.json');
     await writeFile(containerConfig, JSON.stringify(config));
-    const id = (await output('run', '--no-pull', containerConfig, podConfig)).trim();
+    const id = (await runtime.output('run', '--no-pull', containerConfig, podConfig)).trim();
     onTestFinished(async () => {
       await runtime.kcri(['rmp', '--force', 'change-logs']);
     });
@@ -96,7 +89,7 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
       join(logs, name),
     );
     for (const file of files.slice(1)) await writeFile(file, '');
-    expect(await output('rm', '-f', id)).toBe(`${id}\n${id}\n`);
+    expect(await runtime.output('rm', '-f', id)).toBe(`${id}\n${id}\n`);
     expect(files.map((file) => existsSync(file))).toEqual([false, false, true]);
   });
 
@@ -108,13 +101,13 @@ describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
     await load('localhost/change:1', 'localhost/change:2');
     const tagged = await runtime.kcri(['rmi', 'localhost/change:1']);
     expect(tagged.stderr).toContain('image "localhost/change:1" is also tagged localhost/change:2\n');
-    const removed = (await output('rmi', '--force', 'localhost/change:1')).split('\n').toSorted();
+    const removed = (await runtime.output('rmi', '--force', 'localhost/change:1')).split('\n').toSorted();
     expect(removed).toEqual(['', 'Deleted: localhost/change:1', 'Deleted: localhost/change:2']);
     await load('localhost/change:3');
     const {stdout, stderr} = await runtime.kcri(['rmi', '--all']);
     expect(stdout).toBe('Deleted: localhost/change:3\n');
     expect(stderr).toContain(`kept ${IMAGE}: used by container `);
-    expect(await output('images', '-q', IMAGE)).not.toBe('');
+    expect(await runtime.output('images', '-q', IMAGE)).not.toBe('');
   });
 
   test("as crictl the behavior and messages are crictl's", async () => {

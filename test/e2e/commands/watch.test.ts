@@ -2,17 +2,12 @@ import {randomBytes} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {tableCells} from '../../cli/output/table-cells.js';
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const ESCAPES = /\u001B/;
-
-const rows = (table: string): string[][] =>
-  table
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/ {3,}/));
 
 describe.each(newestRuntime)('watching: $name', (which) => {
   /** True if the runtime lacks features of containerd 1.7 and later. */
@@ -32,7 +27,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
   test('stats prints running containers, by name and as objects', async () => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['stats', 'watched/main']);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-    expect(rows(stdout)).toEqual([
+    expect(tableCells(stdout)).toEqual([
       ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP'],
       [
         pod.containerId.slice(0, 13),
@@ -57,7 +52,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
     const {podSandboxId} = await runPod(runtime.connection, {name: 'rootless'});
     const {stdout, stderr, exitCode} = await runtime.kcri(['statsp', '-o', 'wide', '--no-headers']);
     await runtime.kcri(['rmp', '-f', podSandboxId]);
-    expect(rows(stdout).map(([name]) => name)).toContain('watched');
+    expect(tableCells(stdout).map(([name]) => name)).toContain('watched');
     // Only cgroup v1 prevents the measurement.
     if (stderr !== '')
       expect(stderr).toMatch(
@@ -150,7 +145,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
 
   test('imagefsinfo prints the image filesystem and its usage', async () => {
     const {stdout} = await runtime.kcri(['imagefsinfo', '-o', 'table']);
-    const [header, images] = rows(stdout);
+    const [header, images] = tableCells(stdout);
     expect(header).toEqual(['HOLDS', 'USED', 'INODES', 'MEASURED', 'MOUNTPOINT']);
     expect(images?.[4]).toMatch(/overlayfs|native/);
     const {stdout: json} = await runtime.kcri(['imagefsinfo']);

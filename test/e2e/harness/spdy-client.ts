@@ -3,6 +3,7 @@ import {connect as connectTcp, type Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {connect as connectTls} from 'node:tls';
 import {constants, deflateRawSync} from 'node:zlib';
+import {uint32} from '../../base/uint32.js';
 import {WebSocketDuplex} from './websocket-duplex.js';
 import type {ClientCredentials} from './channel-client.js';
 
@@ -170,12 +171,12 @@ export class SpdyClient {
     const stream = new ClientStream(this, id);
     this.#streams.set(id, stream);
     const block = compressed(headers, id === 1);
-    this.socket.write(Buffer.concat([words(0x80030001, 10 + block.length, id, 0), Buffer.alloc(2), block]));
+    this.socket.write(Buffer.concat([uint32(0x80030001, 10 + block.length, id, 0), Buffer.alloc(2), block]));
     return stream;
   }
 
   sendData(id: number, data: Buffer, flags: number): void {
-    this.socket.write(Buffer.concat([words(id, flags * 0x1000000 + data.length), data]));
+    this.socket.write(Buffer.concat([uint32(id, flags * 0x1000000 + data.length), data]));
   }
 
   #read(chunk: Buffer): void {
@@ -207,15 +208,9 @@ export class SpdyClient {
 
 /** Returns a block of headers, which continues the connection's zlib stream. */
 function compressed(headers: Readonly<Record<string, string>>, isFirst: boolean): Buffer {
-  const word = (text: string) => [words(text.length), Buffer.from(text)];
+  const word = (text: string) => [uint32(text.length), Buffer.from(text)];
   const pairs = Object.entries(headers);
-  const plain = [words(pairs.length), ...pairs.flatMap(([name, value]) => [...word(name), ...word(value)])];
+  const plain = [uint32(pairs.length), ...pairs.flatMap(([name, value]) => [...word(name), ...word(value)])];
   const block = deflateRawSync(Buffer.concat(plain), {finishFlush: constants.Z_SYNC_FLUSH});
   return isFirst ? Buffer.concat([Buffer.of(0x78, 0x9c), block]) : block;
-}
-
-function words(...values: readonly number[]): Buffer {
-  const buffer = Buffer.alloc(4 * values.length);
-  values.forEach((value, index) => buffer.writeUInt32BE(value >>> 0, 4 * index));
-  return buffer;
 }

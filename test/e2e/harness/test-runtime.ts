@@ -22,6 +22,8 @@ export interface TestRuntime extends AsyncDisposable {
   readonly connection: Connection;
   /** Runs kcri against this runtime. */
   kcri(args: readonly string[], options?: KcriOptions): Promise<KcriResult>;
+  /** Runs kcri against this runtime and returns its output. Rejects if it fails or prints a message. */
+  output(...args: readonly string[]): Promise<string>;
   /** Starts kcri against this runtime. */
   start(args: readonly string[], options?: KcriOptions): KcriProcess;
   /** Takes the runtime down; rejects if anything of it is left. Disposing does the same. */
@@ -78,7 +80,12 @@ export async function startPrivateRuntime(which: RuntimeUnderTest, parent = tmpd
       env: {KCRI_ROOT_DIR: rootDir, CONTAINER_RUNTIME_ENDPOINT: endpoint, ...options.env},
     });
   const bound: TestRuntime['kcri'] = (args, options) => start(args, options).exited;
-  return {rootDir, endpoint, connection, kcri: bound, start, stop, [Symbol.asyncDispose]: stop};
+  const output: TestRuntime['output'] = async (...words) => {
+    const {stdout, stderr, exitCode} = await bound(words);
+    if (exitCode === 0 && stderr === '') return stdout;
+    throw new Error(`kcri ${words.join(' ')} exited with ${exitCode ?? 'a signal'}: ${stderr}`);
+  };
+  return {rootDir, endpoint, connection, kcri: bound, output, start, stop, [Symbol.asyncDispose]: stop};
 }
 
 async function loadBusybox(

@@ -1,13 +1,11 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {yamlStream} from '../../fakes/yaml-stream.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
-import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harness/manifests.js';
+import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
-
-const documents = (...objects: readonly (string | ManifestFields)[]): string =>
-  objects.map((object) => (typeof object === 'string' ? object : JSON.stringify(object))).join('\n---\n');
 
 const SETTINGS = {
   apiVersion: 'v1',
@@ -75,7 +73,7 @@ describe.each(runtimes)('objects that pods refer to: $name', (which) => {
     });
     const pod = aManifest('refs', {containers: [container], runtimeClassName: 'usual'});
 
-    const {exitCode, stdout, stderr} = await testbed.sync(documents(SETTINGS, pod, LOGIN, RUNC), ['-D']);
+    const {exitCode, stdout, stderr} = await testbed.sync(yamlStream(SETTINGS, pod, LOGIN, RUNC), ['-D']);
 
     expect(exitCode).toBe(0);
     expect(`${stdout}${stderr}`).not.toMatch(/hunter|aHVudGVy/);

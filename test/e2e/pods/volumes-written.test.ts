@@ -1,16 +1,10 @@
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {yamlStream} from '../../fakes/yaml-stream.js';
 import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 
 const SECRET = 'correct-horse-battery-staple';
-
-/** Joins documents to a YAML stream. */
-function stream(...documents: readonly (string | ManifestFields)[]): string {
-  return documents
-    .map((document) => (typeof document === 'string' ? document : JSON.stringify(document)))
-    .join('\n---\n');
-}
 
 function aConfigMap(name: string, data: ManifestFields): ManifestFields {
   return {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name}, data};
@@ -90,7 +84,7 @@ describe.each(runtimes)('written volumes: $name', (which) => {
   test('have the requested files, modes and owners, and are read-only for containers', async () => {
     const inside = await started(
       'vw-files',
-      stream(
+      yamlStream(
         aConfigMap('settings', {color: 'red', 'app.conf': 'x = 1\n'}),
         aSecret('keys', {password: SECRET}),
         aPod('vw-files', {app: 'a'}),
@@ -121,12 +115,12 @@ describe.each(runtimes)('written volumes: $name', (which) => {
   });
 
   test('updates reach a running container, but not sub-path mounts', async () => {
-    const before = stream(
+    const before = yamlStream(
       aConfigMap('settings', {color: 'red', gone: '1'}),
       aSecret('keys', {password: 'old'}),
       aPod('vw-update', {app: 'a'}),
     );
-    const after = stream(
+    const after = yamlStream(
       aConfigMap('settings', {color: 'blue', fresh: '2'}),
       aSecret('keys', {password: SECRET}),
       aPod('vw-update', {app: 'b'}),
@@ -162,7 +156,7 @@ describe.each(runtimes)('written volumes: $name', (which) => {
       'configmap references non-existent config key: nope',
     ],
   ])('a missing %s prevents the start of a new pod, and nothing is left', async (_title, source, reason) => {
-    const manifest = stream(
+    const manifest = yamlStream(
       aConfigMap('settings', {color: 'red'}),
       aManifest('vw-missing', {
         containers: [aContainer('main', {volumeMounts: [{name: 'v', mountPath: '/v'}]})],

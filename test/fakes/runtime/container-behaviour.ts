@@ -16,11 +16,11 @@ export interface ContainerBehaviour {
   readonly files?: Readonly<Record<string, string>>;
   /** Error of StartContainer, for example if the command does not exist. */
   readonly startError?: string;
-  /** Whether the OOM killer ends it: reason `OOMKilled`. */
+  /** True if the OOM killer ends it: reason `OOMKilled`. */
   readonly oomKilled?: boolean;
-  /** Whether it ignores the stop signal, so that StopContainer kills it after its timeout. */
+  /** True if it ignores the stop signal, so that StopContainer kills it after its timeout. */
   readonly ignoresStop?: boolean;
-  /** How it ends after the stop signal. By default it is terminated by the signal immediately. */
+  /** Reaction to the stop signal. By default the signal terminates it immediately. */
   readonly onStop?: {readonly exitCode?: number; readonly afterMs?: number};
 }
 

@@ -16,7 +16,7 @@ export class EventFeed<T> {
     return this.#listeners.size;
   }
 
-  /** Whether there are listeners. */
+  /** True if there are listeners. */
   get hasRecipient(): boolean {
     return this.#keeps || this.#listeners.size > 0;
   }

@@ -37,9 +37,9 @@ export interface FakeRuntimeStateOptions {
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
   /** Names of runtime handlers accepted by RunPodSandbox, in addition to the empty one. */
   readonly runtimeHandlers?: readonly string[] | undefined;
-  /** Whether events without listeners are delivered to the next listener; by default that of the profile. */
+  /** True if events without listeners are delivered to the next listener; by default that of the profile. */
   readonly buffersEvents?: boolean | undefined;
-  /** Whether lists of containers and sandboxes ignore filters, which the CRI permits. */
+  /** True if lists of containers and sandboxes ignore filters, which the CRI permits. */
   readonly ignoresFilters?: boolean | undefined;
   /** Base URL returned by Exec, Attach and PortForward, which are UNIMPLEMENTED without it. */
   readonly streamingUrl?: string | undefined;

@@ -11,7 +11,7 @@ export interface FaultScope {
   readonly skip?: number;
   /** Selects requests, in the format of the recordings. */
   readonly match?: (request: ProtoJson) => boolean;
-  /** Whether the call has its effect before the response is lost or delayed. */
+  /** True if the call has its effect before the response is lost or delayed. */
   readonly afterEffect?: boolean;
 }
 

@@ -1,5 +1,6 @@
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import {createInflate, constants} from 'node:zlib';
+import {uint32} from '../../base/uint32.js';
 
 /** Options of the server. */
 export interface StreamingServerOptions {
@@ -300,10 +301,4 @@ export function frameHeader(id: number, flags: number, length: number): Buffer {
 /** Returns a control frame of SPDY/3.1. */
 export function control(type: number, payload: Buffer): Buffer {
   return Buffer.concat([uint32(0x80030000 + type, payload.length), payload]);
-}
-
-function uint32(...values: readonly number[]): Buffer {
-  const buffer = Buffer.alloc(4 * values.length);
-  values.forEach((value, index) => buffer.writeUInt32BE(value, 4 * index));
-  return buffer;
 }

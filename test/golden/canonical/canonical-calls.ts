@@ -27,7 +27,7 @@ export interface CanonicalCall {
   readonly code: string;
   readonly resp?: JsonObject;
   readonly msg?: string;
-  /** Whether it represents any number of a probe's calls. */
+  /** True if it represents any number of a probe's calls. */
   readonly probe?: boolean;
 }
 

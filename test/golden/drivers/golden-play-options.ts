@@ -10,7 +10,7 @@ import {JITTER, type CreatePodDriver} from './pod-driver.js';
 
 /** Properties of the runtime that a case is played on. */
 export interface GoldenRuntime {
-  /** Whether it supports events (GetContainerEvents), as containerd does since 1.7. */
+  /** True if it supports events (GetContainerEvents), as containerd does since 1.7. */
   readonly hasEvents: boolean;
 }
 

@@ -25,19 +25,19 @@ export interface RuntimeProfile {
   /** RPCs that fail with UNIMPLEMENTED, and the error. */
   readonly unimplemented: readonly Rpc[];
   unimplementedError(rpc: string): GrpcStatusError;
-  /** Whether events without listeners are delivered to the next listener. */
+  /** True if events without listeners are delivered to the next listener. */
   readonly buffersEvents: boolean;
-  /** Whether GetContainerEvents sends events. If not, its stream ends immediately. */
+  /** True if GetContainerEvents sends events. If not, its stream ends immediately. */
   readonly sendsEvents: boolean;
-  /** Whether images can be pinned. */
+  /** True if images can be pinned. */
   readonly pinsImages: boolean;
-  /** Whether Status lists runtime handlers and features. */
+  /** True if Status lists runtime handlers and features. */
   readonly reportsHandlers: boolean;
-  /** Whether ListImages applies its filter. */
+  /** True if ListImages applies its filter. */
   readonly filtersImages: boolean;
-  /** Whether a filter accepts a prefix of a sandbox's ID. */
+  /** True if a filter accepts a prefix of a sandbox's ID. */
   readonly findsSandboxPrefix: boolean;
-  /** Whether stats contain more than CPU time and working set. */
+  /** True if stats contain more than CPU time and working set. */
   readonly hasFullStats: boolean;
   /** Error of ReopenContainerLog if it is not supported. */
   readonly reopenError?: string;

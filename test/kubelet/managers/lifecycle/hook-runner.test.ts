@@ -10,6 +10,7 @@ import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {createHookRunner, type HookContext} from '../../../../src/kubelet/managers/lifecycle/hook-runner.js';
 import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {execResponse} from '../../../fakes/exec-response.js';
 
 const never = new AbortController().signal;
 const SUBJECT = 'Container "main" in Pod "web_default(11111111-2222-3333-4444-555555555555)"';
@@ -41,10 +42,6 @@ async function run(
 }
 
 const succeedingExec: HookContext['runtime']['execSync'] = async () => execResponse();
-
-function execResponse({exitCode = 0, stdout = '', stderr = ''} = {}) {
-  return {exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr)};
-}
 
 describe('an exec hook', () => {
   const handler = {exec: {command: ['sh', '-c', 'echo nope; exit 7']}};

@@ -14,6 +14,7 @@ import {
 } from '../../../../src/kubelet/managers/pod-filesystem/pod-directories.js';
 import {needsHostsFile, writeHostsFile} from '../../../../src/kubelet/managers/pod-filesystem/hosts-file.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {mode, withUmask} from '../../../base/file-mode.js';
 import {aPod} from '../../../fakes/a-pod.js';
 
 const pod = aPod({}, {uid: 'u1'});
@@ -22,17 +23,6 @@ async function aNode(): Promise<{rootDir: string; podLogsDir: string; data: stri
   const directory = await temporaryDirectory();
   const [rootDir, podLogsDir] = [join(directory, 'root'), join(directory, 'logs')];
   return {rootDir, podLogsDir, data: `${rootDir}/pods/u1`, logs: `${podLogsDir}/default_web_u1`};
-}
-
-async function mode(path: string): Promise<number> {
-  return (await stat(path)).mode & 0o7777;
-}
-
-function withUmask(mask: number): void {
-  const before = process.umask(mask);
-  onTestFinished(() => {
-    process.umask(before);
-  });
 }
 
 test('the directories of a pod have mode 0750', async () => {

@@ -11,6 +11,7 @@ import {runProbe, type ProbeServices} from '../../../../src/kubelet/managers/pro
 import {probeTcp} from '../../../../src/kubelet/managers/probes/tcp-probe.js';
 import {CERTIFICATE, KEY} from '../../../fakes/streaming/test-certificate.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {execResponse} from '../../../fakes/exec-response.js';
 
 type ExecSync = ProbeServices['runtime']['execSync'];
 
@@ -22,10 +23,6 @@ interface RunOptions {
 }
 
 const succeedingExec: ExecSync = async () => execResponse();
-
-function execResponse({exitCode = 0, stdout = '', stderr = ''} = {}) {
-  return {exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr)};
-}
 
 /**
  * Runs a probe of the container `main` at 127.0.0.1; resolves with its result, followed by the emitted
