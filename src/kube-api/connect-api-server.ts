@@ -16,6 +16,9 @@ export interface ConnectApiServerOptions {
   readonly qps: number;
   /** Number of requests that may exceed the rate at once (kubeAPIBurst). */
   readonly burst: number;
+  /** The same limits for events (eventRecordQPS, eventBurst). */
+  readonly eventQps: number;
+  readonly eventBurst: number;
   readonly userAgent: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -26,6 +29,8 @@ export interface ApiServer extends Disposable {
   /** URL of the server, for messages. */
   readonly url: string;
   readonly client: ApiClient;
+  /** Client for events, which have a limit of their own. */
+  readonly events: ApiClient;
   /** Client without a limit of its rate, for the node's status and lease, which must not wait for other requests. */
   readonly heartbeats: ApiClient;
 }
@@ -37,6 +42,8 @@ export async function connectApiServer({
   kubeconfig: file,
   qps,
   burst,
+  eventQps,
+  eventBurst,
   userAgent,
   clock,
   signal,
@@ -44,10 +51,14 @@ export async function connectApiServer({
   const access = parseKubeconfig(await readKubeconfig(file, signal), file);
   const credentials = await openCredentials(access, {file, clock});
   const connection = new HttpConnection(access.server, credentials);
-  const limiter = qps > 0 ? new TokenBucket({perSecond: qps, burst: Math.max(burst, 1)}, clock) : undefined;
+  const createClient = (perSecond: number, most: number): ApiClient => {
+    const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);
+    return new ApiClient({connection, userAgent, clock, ...(perSecond > 0 && {limiter})});
+  };
   return {
     url: access.server.href.replace(/\/$/, ''),
-    client: new ApiClient({connection, userAgent, clock, ...(limiter && {limiter})}),
+    client: createClient(qps, burst),
+    events: createClient(eventQps, eventBurst),
     heartbeats: new ApiClient({connection, userAgent, clock}),
     [Symbol.dispose]: () => {
       connection.close();

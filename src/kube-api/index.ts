@@ -1,6 +1,6 @@
 /** Client of the Kubernetes API server. */
 export type {ApiClient} from './api-client.js';
-export {isAlreadyExists, isConflict, isNotFound} from './api-error.js';
+export {ApiError, isAlreadyExists, isConflict, isNotFound} from './api-error.js';
 export {connectApiServer, type ApiServer} from './connect-api-server.js';
 export type {ListerWatcher} from './list-watch.js';
 export {Reflector} from './reflector.js';

@@ -1,4 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
+import {isObject} from '../base/is-object.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -69,10 +70,6 @@ function patchList(name: string, {known, next, key}: ListChange, mergeKeys: List
     [`$setElementOrder/${name}`]: order,
     ...(changed.length + removed.length > 0 && {[name]: [...changed, ...removed]}),
   };
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isObjectList(value: unknown): value is readonly Json[] {

@@ -84,7 +84,7 @@ describe('a kubeconfig', () => {
       error = thrown;
     }
     expect(error).toBeInstanceOf(ConfigError);
-    expect(String((error as ConfigError).message)).toContain(message);
+    expect((error as ConfigError).message).toContain(message);
     expect((error as ConfigError).hint).not.toBe('');
   });
 

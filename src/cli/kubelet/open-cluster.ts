@@ -42,6 +42,8 @@ export async function openCluster({
     kubeconfig,
     qps: config.kubeAPIQPS,
     burst: config.kubeAPIBurst,
+    eventQps: config.eventRecordQPS,
+    eventBurst: config.eventBurst,
     userAgent: `kcri/${kcriVersion} (linux)`,
     clock,
     signal,

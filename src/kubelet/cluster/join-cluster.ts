@@ -6,8 +6,10 @@ import type {PodUid} from '../../cri/index.js';
 import {createCollection, Reflector, type ApiServer} from '../../kube-api/index.js';
 import type {ClusterHost, ClusterLink} from '../contract/cluster-link.js';
 import type {KubeServices} from '../contract/kube-services.js';
+import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../managers/sources/pod-source.js';
+import {EventSender} from './events/event-sender.js';
 import {NodeLease} from './node/node-lease.js';
 import {registerNode} from './node/node-registrar.js';
 import {
@@ -55,6 +57,7 @@ export function joinCluster(options: JoinClusterOptions): JoinedCluster {
 class Cluster implements JoinedCluster {
   readonly #options: JoinClusterOptions;
   readonly #statuses: ApiStatusManager;
+  readonly #events: EventSender;
   readonly objects: ClusterObjects;
   readonly source: PodSource;
   #node: Node | undefined;
@@ -76,6 +79,12 @@ class Cluster implements JoinedCluster {
       return this.#services;
     };
     this.objects = new ClusterObjects({client, origin: url, services, clock});
+    this.#events = new EventSender({
+      client: server.events,
+      nodeName: node.nodeName,
+      clock,
+      logger,
+    });
     const ready = new Promise<void>((resolve) => {
       this.#nodeKnown = resolve;
     });
@@ -93,6 +102,10 @@ class Cluster implements JoinedCluster {
     return this.#node?.metadata.labels;
   }
 
+  event(event: PodEvent): void {
+    this.#events.event(event);
+  }
+
   podChanged(uid: PodUid): void {
     this.#statuses.podChanged(uid);
   }
@@ -105,6 +118,7 @@ class Cluster implements JoinedCluster {
         this.#reportNode(host, signal),
         this.#createLease().run(signal),
         this.#statuses.run(host, signal),
+        this.#events.run(signal),
         this.#forgetObjects(host, signal),
       ]);
     } catch (error) {

@@ -1,6 +1,7 @@
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {PodUid} from '../../cri/index.js';
 import type {ApiObjects} from './api-objects.js';
+import type {PodEvent} from './pod-event.js';
 import type {DesiredPod} from './pod-update.js';
 
 /** State of a pod that the API server must know. */
@@ -31,6 +32,8 @@ export interface ClusterLink {
   nodeLabels(): Readonly<Record<string, string>> | undefined;
   /** Registers the node and reports its state and that of its pods until the signal aborts. */
   run(host: ClusterHost, signal: AbortSignal): Promise<void>;
+  /** Sends an event of a pod; never throws. */
+  event(event: PodEvent): void;
   /** Called when the state of a pod may have changed; never throws. */
   podChanged(uid: PodUid): void;
 }

@@ -229,8 +229,8 @@ export class Kubelet {
   }
 }
 
-/** Returns a function that logs an event as the kubelet does (client-go's StartStructuredLogging). */
-function createEventLogger({logger, onEvent}: KubeletOptions): (event: PodEvent) => void {
+/** Returns a function that logs an event as the kubelet does (client-go's StartStructuredLogging), and sends it. */
+function createEventLogger({logger, cluster, onEvent}: KubeletOptions): (event: PodEvent) => void {
   return (event) => {
     const {type, reason, message, pod, fieldPath = ''} = event;
     logger.forFile('kubelet.ts').info('Event occurred', {
@@ -242,6 +242,7 @@ function createEventLogger({logger, onEvent}: KubeletOptions): (event: PodEvent)
       reason,
       message,
     });
+    cluster?.event(event);
     onEvent?.(event);
   };
 }

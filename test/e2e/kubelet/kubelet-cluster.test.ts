@@ -74,7 +74,10 @@ describe.each(runtimes)('a kubelet in a cluster: $name', (which) => {
     await until(() => node()?.status?.conditions?.find(({type}) => type === 'Ready')?.status === 'True');
     expect(node()?.status).toMatchObject({
       capacity: {pods: '110'},
-      nodeInfo: {operatingSystem: 'linux', containerRuntimeVersion: expect.stringContaining('containerd://')},
+      nodeInfo: {
+        operatingSystem: 'linux',
+        containerRuntimeVersion: expect.stringContaining('containerd://') as string,
+      },
     });
   });
 

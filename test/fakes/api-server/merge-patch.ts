@@ -1,3 +1,5 @@
+import {isObject} from '../../../src/base/is-object.js';
+
 type Json = Record<string, unknown>;
 
 /** Keys by which the items of lists in a pod's or node's status are merged. */
@@ -7,9 +9,6 @@ const MERGE_KEYS: Readonly<Record<string, string>> = {
   podIPs: 'ip',
   hostIPs: 'ip',
 };
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Applies a strategic merge patch as the API server does, as far as a kubelet uses it. */
 export function applyMergePatch(target: unknown, patch: Json): Json {

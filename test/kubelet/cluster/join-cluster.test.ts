@@ -50,9 +50,9 @@ test('a deleted pod is stopped, gets a terminal phase, and is then deleted for g
   api.deletePod('web');
   await testbed.untilDeleted('web');
   const stops = daemon.fake.calls.filter(({method}) => method === 'StopContainer');
-  expect(stops.map(({request}) => request)).toEqual([expect.objectContaining({timeout: '30'})]);
+  expect(stops.map(({request}) => request)).toEqual([expect.objectContaining({timeout: '30'}) as object]);
   const last = testbed.statusPatches('web').at(-1) as {readonly status: object};
-  expect(last.status).toMatchObject({phase: expect.stringMatching(/Succeeded|Failed/)});
+  expect(last.status).toMatchObject({phase: expect.stringMatching(/Succeeded|Failed/) as string});
   const deletion = api.requests.find(({method}) => method === 'DELETE');
   expect(deletion?.body).toEqual({
     apiVersion: 'v1',
@@ -96,7 +96,7 @@ test('a pod that the node lacks resources for fails with a reason, and no call i
   await testbed.untilPhase('big', 'Failed');
   expect(testbed.status('big')).toMatchObject({
     reason: 'OutOfcpu',
-    message: expect.stringContaining('Pod was rejected: '),
+    message: expect.stringContaining('Pod was rejected: ') as string,
     observedGeneration: 1,
   });
   expect(testbed.daemon.ownContainers).toEqual([]);
@@ -108,7 +108,7 @@ test('a pod with a volume that kcri does not support fails and says so', async (
   await testbed.untilPhase('data', 'Failed');
   expect(testbed.status('data')).toMatchObject({
     reason: 'PodFeatureUnsupported',
-    message: expect.stringContaining('spec.volumes[0].persistentVolumeClaim'),
+    message: expect.stringContaining('spec.volumes[0].persistentVolumeClaim') as string,
   });
 });
 
@@ -334,4 +334,22 @@ test('containers get the variables of Services, which own variables may refer to
   const variables = new Map(container?.config.envs?.map(({key, value}) => [key, String(value)]));
   expect([variables.get('API'), variables.get('KUBERNETES_SERVICE_PORT')]).toEqual(['10.99.0.1', '6443']);
   expect(variables.get('KUBERNETES_PORT')).toBe('tcp://10.99.0.1:443');
+});
+
+test('events of pods reach the API server, also after an outage', async () => {
+  await using testbed = await ClusterTestbed.start();
+  const {api, daemon} = testbed;
+  testbed.createPod('web');
+  await testbed.untilPhase('web', 'Running');
+  const reasons = (): readonly unknown[] =>
+    api.storage.list('/api/v1/namespaces/default/events').map(({reason}) => reason);
+  await daemon.until('the start is reported', () => reasons().includes('Started'));
+  expect(reasons()).toEqual(['Pulled', 'Created', 'Started']);
+  await api.refuse();
+  daemon.kill('main', 1);
+  await daemon.until('the container runs again', () => daemon.running.includes('web/main/1'));
+  await api.listen();
+  const started = (): unknown =>
+    api.storage.list('/api/v1/namespaces/default/events').find(({reason}) => reason === 'Started')?.['count'];
+  await daemon.until('the restart is counted', () => started() === 2);
 });

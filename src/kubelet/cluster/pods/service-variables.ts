@@ -1,3 +1,5 @@
+import {joinHostPort} from '../../../base/net/join-host-port.js';
+
 /** Port of a Service. */
 export interface ServicePort {
   readonly name?: string;
@@ -45,9 +47,8 @@ function* variablesOf({metadata, spec = {}}: Service): Generator<readonly [strin
   yield [`${prefix}_SERVICE_PORT`, String(first.port)];
   for (const {name = '', port} of ports)
     if (name !== '') yield [`${prefix}_SERVICE_PORT_${toVariableName(name)}`, String(port)];
-  const host = ip.includes(':') ? `[${ip}]` : ip;
   const urlOf = ({protocol = 'TCP', port}: ServicePort): string =>
-    `${protocol.toLowerCase()}://${host}:${port}`;
+    `${protocol.toLowerCase()}://${joinHostPort({host: ip, port})}`;
   yield [`${prefix}_PORT`, urlOf(first)];
   for (const port of ports) {
     const {protocol = 'TCP'} = port;

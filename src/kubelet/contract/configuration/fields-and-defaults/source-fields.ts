@@ -54,11 +54,11 @@ export const SOURCE_FIELDS = {
   ),
   kubeAPIQPS: honored(INT32, 50, {flag: 'kube-api-qps', check: notNegative}),
   kubeAPIBurst: honored(INT32, 100, {flag: 'kube-api-burst', check: notNegative}),
-  eventRecordQPS: ignored('events are written to the log without a limit', INT32, 50, {
+  eventRecordQPS: honored(INT32, 50, {
     flag: 'event-qps',
     check: notNegative,
   }),
-  eventBurst: ignored('events are written to the log without a limit', INT32, 100, {
+  eventBurst: honored(INT32, 100, {
     flag: 'event-burst',
     check: notNegative,
   }),
