@@ -97,9 +97,9 @@ async function deletePod(
 ): Promise<void> {
   const title = formatPodTitle(record);
   try {
-    await pods.withPodLock(record, signal, async () => {
+    await pods.locks.withPodLock(record, signal, async () => {
       const current = await currentRecord(pods, record);
-      if (current !== undefined) await pods.deletePod(current, {gracePeriodSeconds, signal});
+      if (current !== undefined) await pods.remover.deletePod(current, {gracePeriodSeconds, signal});
       else report.warn(`pod "${title}" was deleted by another kcri process`);
     });
     out.print(`pod "${title}" deleted`);

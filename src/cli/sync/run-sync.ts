@@ -134,9 +134,9 @@ async function removePod(local: PodRegistry, outcome: ForegroundSyncResult): Pro
   const {pod} = outcome;
   if (outcome.kind === 'failed' && isOwnershipError(outcome.error)) return [];
   try {
-    await local.withPodLock(pod, undefined, async () => {
+    await local.locks.withPodLock(pod, undefined, async () => {
       const record = await local.findByName(pod);
-      if (record?.uid === pod.uid) await local.deletePod(record);
+      if (record?.uid === pod.uid) await local.remover.deletePod(record);
     });
     return [];
   } catch (error) {

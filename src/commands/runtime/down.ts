@@ -51,7 +51,7 @@ export default class RuntimeDown extends BaseCommand {
     const pods = openPodRegistry(node, SILENT_OBSERVER);
     for (const record of own) {
       try {
-        await pods.withPodLock(record, this.signal, () => pods.deletePod(record));
+        await pods.locks.withPodLock(record, this.signal, () => pods.remover.deletePod(record));
       } catch (error) {
         this.report.fail(error);
         this.report.fail(createPodLeftError(record, 'is partially deleted'));

@@ -197,7 +197,7 @@ function createHandler(
     clock,
   });
   return new KubeletHandler({
-    ...{manager, workers, pods, admission, cleanups, containerGc, evictions, clock, logger},
+    ...{manager, workers, pods, admission, allocations, cleanups, containerGc, evictions, clock, logger},
     errors: () => findSyncErrors(runtimeState, pleg),
     seenAllSources: options.seenAllSources,
     onRejected: (uid) => options.onPodChanged?.(uid),

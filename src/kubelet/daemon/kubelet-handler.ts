@@ -1,3 +1,4 @@
+import type {AllocationManager} from '../pods/allocation/allocation-manager.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
@@ -26,6 +27,7 @@ export interface KubeletHandlerOptions {
   >;
   readonly pods: Pick<ManagedPodSyncHandler, 'getStatus' | 'objectsChanged' | 'applyProbeUpdate'>;
   readonly admission: PodAdmission;
+  readonly allocations: Pick<AllocationManager, 'forget' | 'hasUnreviewedResizes' | 'pushPendingResize'>;
   readonly cleanups: PodCleanups;
   readonly containerGc: PeriodicContainerGc;
   readonly evictions: Pick<EvictionManager, 'synchronize'>;
@@ -93,8 +95,8 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Syncs the pods whose pending resize now fits or is rejected for another reason. */
   #retryPendingResizes(): void {
-    const {admission, manager, workers} = this.#options;
-    if (!this.allSourcesReady || !admission.hasUnreviewedResizes) return;
+    const {admission, allocations, manager, workers} = this.#options;
+    if (!this.allSourcesReady || !allocations.hasUnreviewedResizes) return;
     const active = manager.list().filter((desired) => this.#isActive(desired));
     for (const pod of admission.retryPendingResizes(active.map(({pod}) => pod)))
       workers.update({type: 'sync', pod});
@@ -123,13 +125,13 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
-    const {manager, workers, admission} = this.#options;
+    const {manager, workers, allocations} = this.#options;
     manager.set(desired);
     if (this.isRejected(desired.uid)) {
       await this.#add(desired, signal);
       return;
     }
-    admission.pushPendingResize(desired.uid);
+    allocations.pushPendingResize(desired.uid);
     workers.update({type: 'update', pod: desired.pod});
   }
 
@@ -141,9 +143,9 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Terminates the pod. Housekeeping does it later if a source has not delivered its pods yet. */
   #remove({uid, pod}: DesiredPod): void {
-    const {manager, workers, admission} = this.#options;
+    const {manager, workers, admission, allocations} = this.#options;
     manager.delete(uid);
-    admission.release(uid);
+    allocations.forget(uid);
     if (admission.clearRejection(uid)) return;
     if (this.allSourcesReady) workers.update({type: 'kill', pod});
   }

@@ -8,6 +8,7 @@ import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
 import type {PodSyncHandler, TerminationOptions} from '../pods/workers/run-work.js';
 import type {SyncOutcome} from '../pods/workers/worker-state.js';
@@ -85,8 +86,8 @@ export class LockedSyncHandler implements PodSyncHandler {
     const aborted = signal === undefined ? wait.signal : AbortSignal.any([signal, wait.signal]);
     return await wait.run<T>(async (done) => {
       try {
-        await registry.withPodLock(ref, aborted, async () => {
-          await registry.requireOwn(pod);
+        await registry.locks.withPodLock(ref, aborted, async () => {
+          await requireNotSuperseded(pod, registry.store);
           // The worker finishes before the lock is released, so that a lifecycle event that arrives from now on causes
           // another sync, as in the daemon.
           done(await work(await this.#readStatus(pod, aborted), aborted));

@@ -7,6 +7,7 @@ import {CriError, type RuntimeService} from '../../cri/index.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
 import {createCallError, PodError, SupersededError} from '../pods/pod-errors.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {WaitFor} from './evaluate-wait.js';
 import {PodWait, type FinalWaitResult} from './pod-wait.js';
 import {SyncSession} from './sync-session.js';
@@ -139,7 +140,7 @@ class PodSync {
     const {registry, session, request} = this.#options;
     const signal = AbortSignal.any([interrupted, timeout]);
     signal.throwIfAborted();
-    const adopted = await registry.withPodLock(this.#ref, signal, async () =>
+    const adopted = await registry.locks.withPodLock(this.#ref, signal, async () =>
       registry.adopt(request.pod, request.source, signal),
     );
     this.#isNew = adopted.before === undefined;
@@ -158,7 +159,7 @@ class PodSync {
     const check = async (): Promise<never> => {
       for (;;) {
         await options.clock.sleep(OWNERSHIP_CHECK_MS, signal);
-        await registry.requireOwn(request.pod);
+        await requireNotSuperseded(request.pod, registry.store);
       }
     };
     const watch = check();
@@ -172,9 +173,9 @@ class PodSync {
     const crashed = error instanceof PodError && error.reason === 'CrashLoopBackOff';
     if (!this.#isNew || crashed || error instanceof SupersededError) return {removed: false};
     try {
-      await registry.withPodLock(this.#ref, undefined, async () => {
+      await registry.locks.withPodLock(this.#ref, undefined, async () => {
         const record = await registry.store.get(this.#ref.uid);
-        if (record !== undefined) await registry.deletePod(record, {gracePeriodSeconds: 0});
+        if (record !== undefined) await registry.remover.deletePod(record, {gracePeriodSeconds: 0});
       });
       return {removed: true};
     } catch (removalError) {

@@ -64,7 +64,7 @@ export class ForegroundDriver implements PodDriver {
     await Promise.all(
       uids.map(async (uid) => {
         const record = await this.#local.store.get(uid);
-        if (record !== undefined) await this.#local.deletePod(record);
+        if (record !== undefined) await this.#local.remover.deletePod(record);
       }),
     );
     this.#syncs.clear();

@@ -92,16 +92,17 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
       running.map((uid) => ({uid: podUid(uid), name: uid, namespace: 'default', isRunning: true})),
   };
   const sink = (event: PodEvent): void => void events.push(event);
+  const allocations = new AllocationManager();
   const admission = new PodAdmission({
     node: {...GOLDEN_NODE, maxPods: 2},
     enabled: admitsPods,
     isManaged: (uid) => managed.includes(uid),
-    allocations: new AllocationManager(),
+    allocations,
     killPod: (pod, kill, abort) => killPodNow({workers, clock, events: sink}, pod, kill, abort),
     ...{events: sink, clock, logger},
   });
   const handler = new KubeletHandler({
-    ...{manager, workers, pods, admission, clock, logger},
+    ...{manager, workers, pods, admission, allocations, clock, logger},
     onRejected: () => undefined,
     cleanups: new PodCleanups({
       ...{manager, workers, pods, pleg},

@@ -110,20 +110,6 @@ export class PodAdmission {
     metrics?.podAdded(pod.spec.containers.length);
   }
 
-  /** Releases the allocation of a removed pod. */
-  release(uid: PodUid): void {
-    this.#options.allocations.forget(uid);
-  }
-
-  /** Queues a possible resize of the pod for retryPendingResizes. */
-  pushPendingResize(uid: PodUid): void {
-    this.#options.allocations.pushPendingResize(uid);
-  }
-
-  get hasUnreviewedResizes(): boolean {
-    return this.#options.allocations.hasUnreviewedResizes;
-  }
-
   /** Grants the resizes that now fit beside the `active` pods. Returns the pods to sync because of a change. */
   retryPendingResizes(active: readonly Pod[]): readonly Pod[] {
     const {allocations, node, enabled} = this.#options;

@@ -94,7 +94,7 @@ export class OrphanedPods {
   async #removeRecord(record: PodRecord): Promise<void> {
     const {uid} = record;
     const {own, local, isWanted} = this.#options;
-    const isDone = await local.tryWithPodLock(record, async () => {
+    const isDone = await local.locks.tryWithPodLock(record, async () => {
       const isStillRemoved = (await local.store.get(uid))?.removedAt !== undefined;
       if (!isStillRemoved) return true;
       if (isWanted(uid) || !(await local.createSyncer(record.pod, record.place).removeIfNotLive()))
@@ -108,7 +108,7 @@ export class OrphanedPods {
   /** Releases a removed pod whose UID another program uses again. */
   async release(record: PodRecord): Promise<void> {
     const {own, local} = this.#options;
-    await local.tryWithPodLock(record, async () => {
+    await local.locks.tryWithPodLock(record, async () => {
       await local.remover.forget(record);
     });
     own.forget(record.uid);

@@ -104,7 +104,7 @@ export class ManagedPods implements ManagedPodSet {
     const known = this.#records.get(uid);
     if (known === undefined || this.#claimed.has(uid)) return known;
     const {store} = this.#options.local;
-    const now = await this.#options.local.tryWithPodLock(ref, async () => await store.get(uid));
+    const now = await this.#options.local.locks.tryWithPodLock(ref, async () => await store.get(uid));
     if (now?.manager !== 'kubelet') this.forget(uid);
     // From now on other processes see the pod as managed. A removed pod can be claimed by any process.
     else if (now.removedAt === undefined) this.#claimed.add(uid);
@@ -138,7 +138,7 @@ export class ManagedPods implements ManagedPodSet {
       await local.ensureActuatedResources(known);
       return await this.#record(pod, known);
     }
-    return await local.tryWithPodLock(ref, async () => {
+    return await local.locks.tryWithPodLock(ref, async () => {
       await this.#refuseOther(ref);
       if (known === undefined || isRecreatedByOthers(known, found.status)) this.#refuseForeign(ref, found);
       return await this.#record(pod, undefined);

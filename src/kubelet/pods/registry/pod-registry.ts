@@ -13,8 +13,7 @@ import type {PodRegistryOptions} from './pod-registry-options.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from './node-pod-snapshot.js';
 import {checkPodConflicts, type PodConflicts} from './check-pod-conflicts.js';
 import {PodLocks} from './pod-locks.js';
-import {requireNotSuperseded} from './pod-ownership.js';
-import {PodRemover, type DeletePodOptions} from './pod-remover.js';
+import {PodRemover} from './pod-remover.js';
 import type {PodSyncer} from '../sync/pod-syncer.js';
 import {createImageManager, PodSyncerFactory} from './pod-syncer-factory.js';
 import {PodStore, type PodRecord} from './pod-store.js';
@@ -30,16 +29,18 @@ export interface AdoptedPod {
 
 /**
  * Registry of the pods that kcri created: those with a record under the root directory. kcri never changes any other
- * pod of the runtime. Locks (PodLocks), ownership (pod-ownership.ts) and removal (PodRemover) are separate parts.
+ * pod of the runtime. Locks, ownership (pod-ownership.ts) and removal are separate parts.
  */
 export class PodRegistry {
   readonly #options: PodRegistryOptions;
   readonly #actuated: ActuatedResourcesBackend;
   readonly #syncers: PodSyncerFactory;
   readonly #snapshot: NodePodSnapshot;
-  readonly #locks: PodLocks;
-  readonly #remover: PodRemover;
   readonly store: PodStore;
+  /** Locks of the pods; whoever changes a pod holds its lock. */
+  readonly locks: PodLocks;
+  /** Deletes pods and removes their resources. */
+  readonly remover: PodRemover;
 
   constructor(options: PodRegistryOptions) {
     const {node, clock, observer} = options;
@@ -49,8 +50,8 @@ export class PodRegistry {
     this.#actuated = options.actuated ?? new ActuatedResourcesStore(node.rootDir);
     const images = createImageManager(options);
     this.#syncers = new PodSyncerFactory({...options, images, actuated: this.#actuated});
-    this.#locks = new PodLocks({rootDir: node.rootDir, clock, observer});
-    this.#remover = new PodRemover({
+    this.locks = new PodLocks({rootDir: node.rootDir, clock, observer});
+    this.remover = new PodRemover({
       ...options,
       store: this.store,
       syncers: this.#syncers,
@@ -83,16 +84,6 @@ export class PodRegistry {
     return this.#syncers.createSyncer(pod, place);
   }
 
-  /** Runs `work` with the pod's lock held; see PodLocks.withPodLock. */
-  async withPodLock<T>(ref: PodRef, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    return await this.#locks.withPodLock(ref, signal, work);
-  }
-
-  /** Runs `work` with the pod's lock held or rejects; see PodLocks.tryWithPodLock. */
-  async tryWithPodLock<T>(ref: PodRef, work: () => Promise<T>): Promise<T> {
-    return await this.#locks.tryWithPodLock(ref, work);
-  }
-
   /** Checks the pod against the others of the node; see checkPodConflicts. Changes nothing. */
   async checkConflicts(pod: Pod, snapshot = this.#snapshot): Promise<PodConflicts> {
     return await checkPodConflicts(pod, {...this.#options, store: this.store, snapshot});
@@ -117,9 +108,9 @@ export class PodRegistry {
    * the record. The caller holds the pod's lock.
    */
   async adopt(pod: Pod, source: string, signal?: AbortSignal): Promise<AdoptedPod> {
-    return await this.#locks.withUidLock(podRef(pod), signal, async () => {
+    return await this.locks.withUidLock(podRef(pod), signal, async () => {
       const {known, older} = await this.checkConflicts(pod);
-      if (older !== undefined) await this.deletePod(older, {signal});
+      if (older !== undefined) await this.remover.deletePod(older, {signal});
       if (known !== undefined) await this.ensureActuatedResources(known);
       const record = this.createRecord(pod, source, known);
       await this.store.put(record);
@@ -136,25 +127,10 @@ export class PodRegistry {
     return {uid, namespace, name, source, createdAt, endpoint, place, pod};
   }
 
-  /** Rejects if the pod was superseded; see requireNotSuperseded. The caller holds the pod's lock. */
-  async requireOwn(pod: Pod): Promise<void> {
-    await requireNotSuperseded(pod, this.store);
-  }
-
   /** Returns a record that replaces an unreadable one and suffices to delete the pod. Rejects with CriError. */
   async reconstructRecord(uid: PodUid): Promise<PodRecord> {
     const {services, node, endpoint} = this.#options;
     const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
     return {...(await reconstructRecord(services.runtime, uid, place)), endpoint};
-  }
-
-  /** Deletes a pod; see PodRemover.deletePod. The caller holds the pod's lock. */
-  async deletePod(record: PodRecord, options?: DeletePodOptions): Promise<void> {
-    await this.#remover.deletePod(record, options);
-  }
-
-  /** Remover of the resources of terminated pods in the runtime, on the node and in the root directory. */
-  get remover(): Omit<PodRemover, 'deletePod'> {
-    return this.#remover;
   }
 }

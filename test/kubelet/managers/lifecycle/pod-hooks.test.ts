@@ -170,7 +170,7 @@ describe('a preStop hook', () => {
     const testbed = await startRegistryTestbed();
     const {record} = await aRunningPod(testbed, {containers: [aContainerWithHook({preStop: exec('true')})]});
 
-    await testbed.pods.deletePod(record);
+    await testbed.pods.remover.deletePod(record);
 
     expect(containerCalls(testbed.runtime).slice(2)).toEqual([
       'ExecSync main/0: true',
@@ -187,7 +187,7 @@ describe('a preStop hook', () => {
     };
     const {record} = await aRunningPod(testbed, fields);
 
-    await testbed.pods.deletePod(record);
+    await testbed.pods.remover.deletePod(record);
 
     expect(containerCalls(testbed.runtime)).toContain('ExecSync main/0: true');
   });
@@ -199,7 +199,7 @@ describe('a preStop hook', () => {
     const {uid} = podRef(pod);
     await writeFile(join(testbed.node.rootDir, 'records', `${uid}.json`), '{');
 
-    await testbed.pods.deletePod(await testbed.pods.reconstructRecord(uid));
+    await testbed.pods.remover.deletePod(await testbed.pods.reconstructRecord(uid));
 
     expect(containerCalls(testbed.runtime).slice(2, 4)).toEqual([
       'ExecSync main/0: echo bye',

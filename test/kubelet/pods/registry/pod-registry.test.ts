@@ -1,4 +1,5 @@
 import {expect, test} from 'vitest';
+import {requireNotSuperseded} from '../../../../src/kubelet/pods/registry/pod-ownership.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {SupersededError} from '../../../../src/kubelet/pods/pod-errors.js';
 import {aSandbox} from '../../../fakes/fake-runtime.js';
@@ -74,11 +75,11 @@ test('a process owns a pod until another process deletes or changes it', async (
   const {pods} = await startRegistryTestbed();
   const pod = aLocalPod({metadata: {uid: 'u1'}});
   const {record} = await pods.adopt(pod, 'pod.yaml');
-  await pods.requireOwn(pod);
+  await requireNotSuperseded(pod, pods.store);
   await pods.adopt(aLocalPod({metadata: {uid: 'u1'}, hostname: 'changed'}), 'pod.yaml');
-  await expect(pods.requireOwn(pod)).rejects.toThrow(SupersededError);
-  await pods.deletePod(record);
-  await expect(pods.requireOwn(pod)).rejects.toThrow('another kcri process deleted it');
+  await expect(requireNotSuperseded(pod, pods.store)).rejects.toThrow(SupersededError);
+  await pods.remover.deletePod(record);
+  await expect(requireNotSuperseded(pod, pods.store)).rejects.toThrow('another kcri process deleted it');
 });
 
 test('an aborted deletion that waits for a container keeps the record and can be retried', async () => {
@@ -87,13 +88,13 @@ test('an aborted deletion that waits for a container keeps the record and can be
   const {record} = await pods.adopt(pod, 'pod.yaml');
   await syncOnce(pods.createSyncer(pod), signal);
   const controller = new AbortController();
-  const ending = pods.deletePod(record, {signal: controller.signal});
+  const ending = pods.remover.deletePod(record, {signal: controller.signal});
   await expect.poll(() => runtime.callsTo('StopContainer')).toHaveLength(1);
   controller.abort(new Error('enough'));
   await expect(ending).rejects.toThrow('enough');
   expect(await pods.store.get(record.uid)).toEqual(record);
   runtime.exitContainer(runtime.containers[0]!.id, 0);
-  await pods.deletePod(record);
+  await pods.remover.deletePod(record);
   expect(await pods.store.get(record.uid)).toBeUndefined();
   expect(runtime.sandboxes).toEqual([]);
 });

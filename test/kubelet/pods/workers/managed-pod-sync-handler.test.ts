@@ -86,7 +86,7 @@ function createHandler({
         },
         forget: async () => void done.push('forget'),
       },
-      tryWithPodLock: async (_: unknown, work: () => Promise<unknown>) => work(),
+      locks: {tryWithPodLock: async (_: unknown, work: () => Promise<unknown>) => work()},
       ensureActuatedResources: async () => undefined,
     },
     pleg: {
