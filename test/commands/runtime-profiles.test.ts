@@ -15,7 +15,6 @@ import {
   type ProfileName,
 } from '../fakes/fake-runtime.js';
 import type {Rpc} from '../fakes/runtime/cri-messages.js';
-import type {RuntimeProfile} from '../fakes/runtime/profiles/runtime-profile.js';
 import {FakeStreamingServer} from '../fakes/streaming/fake-streaming-server.js';
 import {answering, startFakePortForwardServer} from '../streaming/port-forward/fake-port-forward-server.js';
 import {aManifest, createTestbed} from './command-testbed.js';
@@ -192,7 +191,7 @@ function expectMissing({stderr, exitCode}: RunResult, rpc: Rpc): void {
 
 describe.each(NAMES)('on %s', (profile) => {
   const lacks = (rpc: Rpc | undefined): rpc is Rpc =>
-    rpc !== undefined && (PROFILES[profile].unimplemented as readonly Rpc[]).includes(rpc);
+    rpc !== undefined && (PROFILES[profile].unimplemented).includes(rpc);
 
   test.each(Object.entries(CASES))('%s', async (_, {args, needs, prints, isMeasured = false}) => {
     const scene = await startScene(profile);
@@ -201,7 +200,7 @@ describe.each(NAMES)('on %s', (profile) => {
       expectMissing(result, needs);
       return;
     }
-    expect({stderr: result.stderr.match(/^kcri: .*/m)?.[0], exitCode: result.exitCode}).toEqual({
+    expect({stderr: (/^kcri: .*/m.exec(result.stderr))?.[0], exitCode: result.exitCode}).toEqual({
       exitCode: 0,
     });
     expect(result.stdout).toMatch(prints);
@@ -215,7 +214,7 @@ describe.each(NAMES)('on %s', (profile) => {
 
   test('logs --reopen fails only on a runtime that cannot reopen logs', async () => {
     const {stderr, exitCode} = await run(await startScene(profile), ['logs', '--reopen', 'main']);
-    const {reopenError} = PROFILES[profile] as RuntimeProfile;
+    const {reopenError} = PROFILES[profile];
     if (reopenError !== undefined) expect(stderr).toContain(reopenError);
     expect(exitCode).toBe(reopenError === undefined ? 0 : 1);
   });
