@@ -46,7 +46,7 @@ export const isGone = (error: unknown): boolean => hasCode(error, 410);
 export const isAlreadyExists = (error: unknown): boolean =>
   hasCode(error, 409) && (error as ApiError).reason === 'AlreadyExists';
 
-/** Reports whether the object was changed by somebody else, or is not the expected one. */
+/** Reports whether another client has changed the object, or it is not the expected one. */
 export const isConflict = (error: unknown): boolean =>
   hasCode(error, 409) && (error as ApiError).reason !== 'AlreadyExists';
 

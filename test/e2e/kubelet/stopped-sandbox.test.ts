@@ -28,14 +28,14 @@ interface ServedPods {
 const attemptOf = ({sandboxes}: RunningPodState): number => sandboxes[0]?.metadata?.attempt ?? 0;
 
 describe.each(runtimes)('a sandbox stopped behind the daemon: $name', (which) => {
-  let ground: KubeletTestbed;
+  let testbed: KubeletTestbed;
   let daemon: ServingDaemon;
 
   beforeAll(async () => {
-    ground = await startKubeletTestbed(which, NODE);
-    daemon = await ground.start();
+    testbed = await startKubeletTestbed(which, NODE);
+    daemon = await testbed.start();
   });
-  afterAll(() => ground[Symbol.asyncDispose]());
+  afterAll(() => testbed[Symbol.asyncDispose]());
 
   const containersOf = async (name: string): Promise<readonly ServedContainer[]> => {
     const response = await fetch(`${daemon.urls.readOnly}/pods`);
@@ -53,11 +53,11 @@ describe.each(runtimes)('a sandbox stopped behind the daemon: $name', (which) =>
 
   /** Stops the sandbox and waits until the pod runs in a new one. Resolves with the duration of the stop, in ms. */
   async function stopSandbox(name: string): Promise<number> {
-    const {sandboxes} = await ground.podTestbed.pod(name);
+    const {sandboxes} = await testbed.podTestbed.pod(name);
     const startedAt = performance.now();
-    expect(await ground.podTestbed.runtime.kcri(['stopp', sandboxes[0]!.id])).toMatchObject({exitCode: 0});
+    expect(await testbed.podTestbed.runtime.kcri(['stopp', sandboxes[0]!.id])).toMatchObject({exitCode: 0});
     const durationMs = performance.now() - startedAt;
-    await until(async () => attemptOf(await ground.podTestbed.pod(name)) === 1 && (await areReady(name)));
+    await until(async () => attemptOf(await testbed.podTestbed.pod(name)) === 1 && (await areReady(name)));
     return durationMs;
   }
 
@@ -69,13 +69,13 @@ describe.each(runtimes)('a sandbox stopped behind the daemon: $name', (which) =>
     for (let proven = 0, round = 0; proven < ROUNDS; round++) {
       const name = `stopped-${count}-${round}`;
       const podName = `${name}-${NODE}`;
-      await ground.put(name, aManifest(name, {containers}));
+      await testbed.put(name, aManifest(name, {containers}));
       await until(() => areReady(podName));
       // A stop that takes longer proves nothing: its containers and its sandbox did not end together.
       if ((await stopSandbox(podName)) >= SETTLE_MS) continue;
       proven++;
       expect(await restartCounts(podName)).toEqual(Object.fromEntries(names.map((each) => [each, 1])));
-      const {stdout} = await ground.podTestbed.runtime.kcri(['describe', podName]);
+      const {stdout} = await testbed.podTestbed.runtime.kcri(['describe', podName]);
       expect(stdout).toContain('SandboxChanged');
       expect(stdout).not.toContain('BackOff');
     }
