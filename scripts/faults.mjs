@@ -10,7 +10,7 @@ import {cpus} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {buildFaultPrograms} from './faults/build.mjs';
+import {buildTestPrograms} from './build-test-programs.mjs';
 import {summaryTable, writeResults} from './faults/report.mjs';
 
 const {values} = parseArgs({
@@ -37,7 +37,7 @@ function listCases() {
 }
 
 const queue = listCases().filter((name) => values.case === undefined || name === values.case);
-const {shard} = await buildFaultPrograms('campaign');
+const [shard] = await buildTestPrograms('faults', ['faults/shard.ts', 'faults/kubelet-process.ts']);
 const reports = [];
 const total = queue.length;
 let finished = 0;

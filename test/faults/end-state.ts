@@ -23,10 +23,10 @@ function describeState(state: ContainerState | undefined): string {
   return state?.running === undefined ? 'unknown' : 'running';
 }
 
-/** Returns the containers of which more than one instance is running, as `pod/container`. */
+/** Returns the containers of a pod (UID) of which more than one instance is running, as `pod/UID/container`. */
 export function findDuplicates({sandboxes, containers}: FakeRuntime): readonly string[] {
   const podNames = new Map(
-    sandboxes.map(({id, config}) => [id, `${config.metadata?.namespace}/${config.metadata?.name}`]),
+    sandboxes.map(({id, config}) => [id, `${config.metadata?.name}/${config.metadata?.uid}`]),
   );
   const names = containers
     .filter(({state}) => state === 'CONTAINER_RUNNING')

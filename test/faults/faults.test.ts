@@ -1,5 +1,5 @@
 import {beforeAll, afterAll, describe, expect, test} from 'vitest';
-import {buildFaultPrograms} from '../../scripts/faults/build.mjs';
+import {buildTestPrograms} from '../../scripts/build-test-programs.mjs';
 import {FAULT_NAMES, planPoints, type FaultPoint} from './fault-point.js';
 import {KubeletProcesses} from './killable-driver.js';
 import {playPoint, type Played} from './play-point.js';
@@ -10,8 +10,8 @@ describe.runIf(process.getuid?.() === 0)('a fault in the golden case "minimal" (
   let processes: KubeletProcesses;
 
   beforeAll(async () => {
-    const {kubeletProcess} = await buildFaultPrograms('sample');
-    processes = new KubeletProcesses(kubeletProcess);
+    const [kubeletProcess] = await buildTestPrograms('faults-sample', ['faults/kubelet-process.ts']);
+    processes = new KubeletProcesses(kubeletProcess!);
     base = await playPoint({caseName: 'minimal'});
   });
   afterAll(() => {

@@ -124,7 +124,7 @@ class PointPlay {
       ...outcome,
       calls: this.#calls,
       wasReached: this.#wasReached,
-      violations: this.#violations,
+      violations: [...new Set(this.#violations)],
     };
   }
 
