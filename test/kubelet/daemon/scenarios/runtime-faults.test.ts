@@ -1,5 +1,6 @@
+import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, test} from 'vitest';
-import type {ContainerEventResponse} from '../../../../src/cri/index.js';
+import {containerId, type ContainerEventResponse} from '../../../../src/cri/index.js';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed, NOTHING_REMAINS, type EventStream} from '../daemon-testbed.js';
 
@@ -109,6 +110,29 @@ describe.each([
   });
 });
 
+/** Events of an endless stream in a millisecond. */
+const FLOOD = 10;
+const UNKNOWN = {podSandboxStatus: undefined, containersStatuses: []};
+
+/** Yields the events amid an endless stream of events of containers that do not exist. */
+async function* mergeEndless(events: EventStream): EventStream {
+  const iterator = events[Symbol.asyncIterator]();
+  let next = iterator.next();
+  let last: ContainerEventResponse | undefined;
+  for (let count = 0; ; count += 1) {
+    const pause = delay(1, undefined);
+    const result = await Promise.race([next, pause]);
+    if (result?.done === true) return;
+    if (result !== undefined) {
+      last = result.value;
+      yield last;
+      next = iterator.next();
+    }
+    for (let flood = 0; last !== undefined && flood < FLOOD; flood += 1)
+      yield {...last, ...UNKNOWN, containerId: containerId(`${count}-${flood}`)};
+  }
+}
+
 /** Faults of the runtime's event stream. */
 const EVENT_FAULTS: Readonly<Record<string, (events: EventStream) => EventStream>> = {
   'are duplicated': async function* (events) {
@@ -134,6 +158,7 @@ const EVENT_FAULTS: Readonly<Record<string, (events: EventStream) => EventStream
       return;
     }
   },
+  'never stop': (events) => mergeEndless(events),
   'are lost': async function* (events) {
     for await (const event of events) if (event.containerId === '') yield event;
   },

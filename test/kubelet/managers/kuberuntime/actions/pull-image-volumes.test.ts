@@ -7,11 +7,16 @@ import {syncOnce} from '../../../pods/sync-once.js';
 const signal = new AbortController().signal;
 const CONTENT = 'localhost:5000/content:1';
 
+const ENV = [
+  {name: 'A', value: 'x'},
+  {name: 'ROOT', value: '/etc'},
+];
+
 function aPodThatMounts(reference: string, mount: object = {}, pullPolicy = 'IfNotPresent') {
   const volumeMounts = [{name: 'v', mountPath: '/v', ...mount}];
   return aLocalPod({
     containers: [
-      {name: 'main', image: BUSYBOX, command: ['sleep', '1'], volumeMounts, env: [{name: 'A', value: 'x'}]},
+      {name: 'main', image: BUSYBOX, command: ['sleep', '1'], volumeMounts, env: ENV},
       {name: 'other', image: BUSYBOX, command: ['sleep', '1']},
     ],
     volumes: [{name: 'v', image: {reference, pullPolicy}}],
@@ -39,6 +44,22 @@ test('an image volume is mounted read-only by image ID', async () => {
     ['the pod', 'Pulled'],
     ['spec.containers{main}', 'Pulled'],
   ]);
+});
+
+test.each([
+  [{subPathExpr: '$(A)/../..'}, "unable to provision SubPath `x/../..`: must not contain '..'"],
+  [{subPathExpr: '$(ROOT)'}, 'error SubPath `/etc` must not be an absolute path'],
+  [{subPath: '../etc'}, "unable to provision SubPath `../etc`: must not contain '..'"],
+])('a sub-path outside the image volume never reaches the runtime: %j', async (mount, message) => {
+  const {pods, runtime} = await startRegistryTestbed({
+    images: [anImage({name: BUSYBOX}), anImage({name: CONTENT})],
+  });
+  const {results} = await syncOnce(pods.createSyncer(aPodThatMounts(CONTENT, mount)), signal);
+  expect(results.find(({target}) => target === 'main')?.failure).toMatchObject({
+    reason: 'CreateContainerConfigError',
+    message: expect.stringContaining(message) as unknown,
+  });
+  expect(runtime.containers.map(({config}) => config.metadata?.name)).toEqual(['other']);
 });
 
 // Proves: ImageVolumeSource.reference, Volume.image
