@@ -46,9 +46,6 @@ class SlowestFirst extends BaseSequencer {
   }
 }
 
-/** Timeout of `until` in end-to-end tests. */
-const KCRI_TEST_TIMEOUT_MS = '60000';
-
 /**
  * Three tiers: units and the CLI against the fake runtime in `unit`, the same CLI from the bundle in `bundle` and in
  * the executable in `binary`, and the built program on real runtimes in `e2e`. `e2e-binary` runs a part of the latter
@@ -62,8 +59,6 @@ export default defineConfig({
     // For machines that are much slower; the default is 1 s.
     expect: {poll: {timeout: 60_000}},
     sequence: {sequencer: SlowestFirst},
-    // Some tests still depend on the order in which a busy machine runs processes. A second failure fails the run.
-    retry: process.env['CI'] === 'true' ? 1 : 0,
     projects: [
       {
         extends: true,
@@ -113,7 +108,6 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           exclude: ['test/e2e/package/binary.test.ts'],
-          env: {KCRI_TEST_TIMEOUT_MS},
           // At most three at a time, since they mostly wait. Each file has its own runtime, cgroup root, directories
           // and ports, because pods with equal content have equal UIDs.
           maxWorkers: 3,
@@ -130,7 +124,6 @@ export default defineConfig({
           // It tests the npm package.
           exclude: ['test/e2e/package/library.test.ts'],
           env: {
-            KCRI_TEST_TIMEOUT_MS,
             KCRI_TEST_PROGRAM: EXECUTABLE,
             ...(!IS_FULL && {KCRI_TEST_RUNTIMES: 'newest'}),
           },

@@ -4,6 +4,7 @@ import {main} from './program.js';
 import {isCompat, createProcessContext, type CliContext} from '../../src/cli/context.js';
 import {omitProvenFlag} from '../evidence/omit-flag.js';
 import {readOmittedSubject} from '../evidence/omitted-subject.js';
+import {UNCREATABLE_CONFIG_FILE} from './uncreatable-path.js';
 
 /** Options of a run of kcri in this process. */
 export interface RunOptions {
@@ -51,7 +52,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     // Pods on a fake runtime must not get real cgroups.
     cgroupMount: undefined,
     ...(options.swapsFile !== undefined && {swapsFile: options.swapsFile}),
-    defaultConfigFile: options.defaultConfigFile ?? '/nonexistent/crictl.yaml',
+    defaultConfigFile: options.defaultConfigFile ?? UNCREATABLE_CONFIG_FILE,
   };
   const exitCode = await main(
     readOmittedSubject() === undefined ? args : await omitProvenFlag(args),

@@ -4,6 +4,7 @@ import {main} from '../cli/program.js';
 import {realTimeClock} from '../fakes/fake-clock.js';
 import type {FakeTerminal} from '../cli/terminal/fake-terminal.js';
 import {InterruptedError} from '../../src/cli/interrupt.js';
+import {UNCREATABLE_CONFIG_FILE} from '../cli/uncreatable-path.js';
 
 /** A clock whose sleeps are short, but long enough that the fake runtime's time advances. */
 export const FAST_CLOCK = realTimeClock({sleepMs: () => 2});
@@ -36,7 +37,7 @@ export async function runKcriOnTerminal(
     stderr,
     clock: FAST_CLOCK,
     wellKnownEndpoints: [],
-    defaultConfigFile: '/nonexistent/crictl.yaml',
+    defaultConfigFile: UNCREATABLE_CONFIG_FILE,
     cgroupMount: undefined,
   });
   return {exitCode, stderr: ((stderr.read() as Buffer | null) ?? '').toString()};

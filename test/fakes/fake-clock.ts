@@ -105,16 +105,35 @@ const isWork = (resource: string): boolean => resource.startsWith('FSReq') || re
 /** Reports whether this process waits for a file or a program. */
 export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork);
 
+/** Number of turns of the event loop without an event after which nothing is in flight on a socket of this process. */
+const QUIET_TURNS = 2;
+
+/** Finds out whether this process waits for time only: no file, program or message to itself is in progress. */
+class IdleDetector {
+  #last = performance.nodeTiming.uvMetricsInfo;
+
+  /** Reports whether nothing has happened since the last call that returned false, for at least QUIET_TURNS. */
+  isIdle(): boolean {
+    const {loopCount, events} = performance.nodeTiming.uvMetricsInfo;
+    const isQuiet = events === this.#last.events;
+    if (isQuiet && loopCount - this.#last.loopCount < QUIET_TURNS) return false;
+    this.#last = performance.nodeTiming.uvMetricsInfo;
+    return isQuiet && !isAtWork();
+  }
+}
+
 /**
  * Moves a FakeClock by small steps while this process is idle, so that seconds pass in an instant and a slow machine only
- * makes a test slow. A step is short enough that no awaited work is overtaken by a deadline. Stops when disposed.
+ * makes a test slow: no time passes while calls between the test and its fake runtime are in progress. Stops when
+ * disposed.
  */
 export class AutoAdvance implements Disposable {
   readonly #timer: NodeJS.Timeout;
 
   constructor(clock: FakeClock, stepMs = 50) {
+    const detector = new IdleDetector();
     this.#timer = setInterval(() => {
-      if (isAtWork()) return;
+      if (!detector.isIdle()) return;
       // Hours of fake time would fill the list.
       clock.clearSleeps();
       clock.elapse(stepMs);

@@ -9,6 +9,7 @@ import {SystemError} from '../../../src/base/errors.js';
 import {acquireLock} from '../../../src/base/fs/lock.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 import {transpile} from '../transpile.js';
+import {until} from '../until.js';
 
 let modules: string;
 
@@ -100,7 +101,7 @@ test('a second caller waits for the first, is notified once, and then gets the l
     taken = true;
     return lock;
   });
-  await new Promise((resolve) => setTimeout(resolve, 180));
+  await until(() => notified.length > 0);
   expect({taken, notified}).toEqual({taken: false, notified: [process.pid]});
   await first[Symbol.asyncDispose]();
   await (await second)[Symbol.asyncDispose]();
@@ -126,7 +127,7 @@ test('the lock of a killed process is free immediately', async () => {
   const child = await holder(path);
   const notified: number[] = [];
   const waiting = acquireLock(path, {onWait: (pid) => notified.push(pid)});
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(() => notified.length > 0);
   child.kill('SIGKILL');
   await using lock = await waiting;
   expect(lock.path).toBe(path);

@@ -10,6 +10,7 @@ import {createProcessContext} from '../../../src/cli/context.js';
 import {CRICTL_SETTINGS_SOURCE} from '../../../src/cli/crictl/crictl-settings.js';
 import {resolveSettings, resolveRootDir} from '../../../src/cli/settings/settings.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {UNCREATABLE_CONFIG_FILE} from '../uncreatable-path.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -78,7 +79,7 @@ describe('settings are read from flag, environment, file and defaults:', () => {
     const context = {
       ...createProcessContext(),
       env: {},
-      defaultConfigFile: '/nonexistent',
+      defaultConfigFile: UNCREATABLE_CONFIG_FILE,
       program: ['node', join(folder, 'kcri')],
     };
     expect((await resolveSettings({}, context, {onWarning: () => undefined})).timeoutMs).toBe(9000);

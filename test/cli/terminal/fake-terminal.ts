@@ -2,6 +2,7 @@ import {PassThrough, Readable} from 'node:stream';
 import {createProcessContext, type CliContext} from '../../../src/cli/context.js';
 import {main} from '../program.js';
 import type {CommandTestbed} from '../../commands/command-testbed.js';
+import {UNCREATABLE_CONFIG_FILE} from '../uncreatable-path.js';
 
 /** Emulates a terminal's screen, with the escape codes that the live tree uses. */
 export class FakeTerminal {
@@ -81,7 +82,7 @@ export async function runOnTerminal(
     stdout: terminal.stream,
     stderr,
     wellKnownEndpoints: [],
-    defaultConfigFile: '/nonexistent/crictl.yaml',
+    defaultConfigFile: UNCREATABLE_CONFIG_FILE,
     cgroupMount: undefined,
     ...context,
   });

@@ -1,9 +1,10 @@
-import {chmodSync, chownSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import {chmodSync, chownSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
 import {lstatSync} from 'node:fs';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {UNCREATABLE_CONFIG_FILE} from '../../cli/uncreatable-path.js';
 
 let folder: string;
 let file: string;
@@ -187,4 +188,10 @@ describe('config as crictl', () => {
     await crictl('--set', 'runtime-endpoint=unix:///a,timeout=2');
     expect(inFile()).toMatch(/^runtime-endpoint: "unix:\/\/\/a"\nimage-endpoint: ""\ntimeout: 2\n/);
   });
+});
+
+test('a command of a test cannot create the default config file', async () => {
+  const {exitCode} = await runKcri(['config', '--set', 'timeout=7']);
+  expect(exitCode).toBe(1);
+  expect(existsSync(dirname(UNCREATABLE_CONFIG_FILE))).toBe(false);
 });

@@ -122,7 +122,8 @@ describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
     expect(await value('kubelet_pod_start_duration_seconds_count')).toBe(1);
     // containerd has events from 1.7 on.
     const hasEvents = !which.name.startsWith('containerd 1.6');
-    expect((await value('kubelet_evented_pleg_connection_success_count')) > 0).toBe(hasEvents);
+    const connections = hasEvents ? 'success' : 'error';
+    await until(async () => (await value(`kubelet_evented_pleg_connection_${connections}_count`)) > 0);
     expect((await value('kubelet_evented_pleg_connection_latency_seconds_count')) > 0).toBe(hasEvents);
   });
 

@@ -1,11 +1,11 @@
 import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {setTimeout as delay} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
+import {until} from '../../base/until.js';
 
 const LINES = 4000;
 /** Prints lines of 80 bytes for about 10 s, which exceed a limit of 20 KiB repeatedly. */
@@ -60,12 +60,11 @@ describe.each(newestRuntime)('log rotation by a kubelet: $name', (which) => {
     try {
       const logs = async (): Promise<readonly string[]> =>
         (await testbed.runtime.kcri(['logs', 'chatty-n1/main'])).stdout.trimEnd().split('\n');
-      const end = Date.now() + 60_000;
-      let lines = await logs();
-      while (!lines.at(-1)?.startsWith(`line ${LINES} `) && Date.now() < end) {
-        await delay(1000);
+      let lines: readonly string[] = [];
+      await until(async () => {
         lines = await logs();
-      }
+        return lines.at(-1)?.startsWith(`line ${LINES} `) === true;
+      });
       expect(lines.map((line) => Number(line.split(' ')[1]))).toEqual(
         Array.from({length: LINES}, (_, index) => index + 1),
       );

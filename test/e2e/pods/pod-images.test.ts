@@ -179,11 +179,9 @@ describe.each(runtimes)('images of pods, on $name', (which) => {
     proxy.set({kind: 'stall', afterBytes: 200_000});
     const pod = aPod('img-stall', `${proxy.host}/team/stall:1`);
     const syncing = testbed.startSync(pod, ['--rm'], {env: {HOME: home}, cwd: home});
-    await expect.poll(proxy.hasFailed, {timeout: 20_000}).toBe(true);
-    const interruptedAt = performance.now();
+    await expect.poll(proxy.hasFailed).toBe(true);
     syncing.kill('SIGINT');
     expect((await syncing.exited).exitCode).toBe(130);
-    expect(performance.now() - interruptedAt).toBeLessThan(10_000);
     expect(await testbed.find('img-stall')).toBeUndefined();
   });
 });

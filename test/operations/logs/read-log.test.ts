@@ -1,4 +1,4 @@
-import {appendFileSync, mkdirSync, renameSync, writeFileSync} from 'node:fs';
+import {appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {execFileSync} from 'node:child_process';
 import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
@@ -153,9 +153,8 @@ describe('readLog', () => {
     expect((await read({tailLines: 2})).stdout).toBe(`${long}\nb\n`);
   });
 
-  test('reads a million lines in a few seconds', async () => {
+  test('reads a million lines', async () => {
     writeFileSync(path, line(1, 'some text of a usual length, as a server writes it').repeat(1_000_000));
-    const started = performance.now();
     let bytes = 0;
     const sink = {
       write: (_: LogStream, chunk: Uint8Array) => void (bytes += chunk.length),
@@ -163,7 +162,6 @@ describe('readLog', () => {
     };
     await readLog(path, {streams: BOTH, signal: never}, sink);
     expect(bytes).toBe(51_000_000);
-    expect(performance.now() - started).toBeLessThan(8000);
   });
 });
 
@@ -204,11 +202,16 @@ describe('tailLines', () => {
 
   test('reads only the end of a large file', async () => {
     writeFileSync(path, line(1, 'text of a line').repeat(500_000) + line(2, 'last'));
-    const started = performance.now();
+    const before = bytesRead();
     expect((await read({tailLines: 2})).stdout).toBe('text of a line\nlast\n');
-    expect(performance.now() - started).toBeLessThan(200);
+    expect(bytesRead() - before).toBeLessThan(2 * 1024 * 1024);
   });
 });
+
+/** Returns the number of bytes that this process has read so far. */
+function bytesRead(): number {
+  return Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+}
 
 describe('follow', () => {
   /** Follows the log and runs the next step after each output; the container ends after the last step. */

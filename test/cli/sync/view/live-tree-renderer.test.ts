@@ -11,7 +11,7 @@ import {
 } from '../../../commands/command-testbed.js';
 import {runOnTerminal, FakeTerminal} from '../../terminal/fake-terminal.js';
 import {until} from '../../../base/until.js';
-import {realTimeClock} from '../../../fakes/fake-clock.js';
+import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 
 const withoutTimes = (text: string): string =>
   text.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/ {2}\d+m?s$/gm, '  T');
@@ -214,10 +214,9 @@ describe('other output to the terminal', () => {
       renameSync(`${file}.new`, file);
     });
     const args = ['sync', file, '--wait', 'complete', '--timeout', '2m'];
-    const {exitCode} = await runOnTerminal(testbed, terminal, args, {
-      clock: realTimeClock({factor: 60}),
-      stderr: terminal.stream,
-    });
+    const clock = new FakeClock({nowMs: TEST_TIME_MS});
+    using _ = new AutoAdvance(clock);
+    const {exitCode} = await runOnTerminal(testbed, terminal, args, {clock, stderr: terminal.stream});
     expect(exitCode).toBe(124);
     expect(terminal.text).toMatch(
       /^kcri: warning: keeping the ConfigMaps and Secrets read before: [^\n]*\n(?: {4}.*\n)+ {2}default\/web {2}Running.*\n {2}├─ sandbox.*\n {2}└─ main.*\nkcri: pod/,

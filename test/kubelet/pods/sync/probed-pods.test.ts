@@ -85,7 +85,7 @@ test('an unhealthy container is restarted during a sync', async () => {
   const pod = aPodOf({livenessProbe: {...exec('live'), failureThreshold: 1}});
   const controller = new AbortController();
   const syncing = syncOnePod(testbed, pod, {wait: 'complete'}, controller.signal);
-  await expect.poll(() => runtime.containers.length, {timeout: 10_000}).toBe(2);
+  await expect.poll(() => runtime.containers.length).toBe(2);
   controller.abort();
   await syncing;
 
