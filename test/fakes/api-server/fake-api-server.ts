@@ -5,6 +5,7 @@ import type {AddressInfo} from 'node:net';
 import {omit} from '../../../src/base/omit.js';
 import {applyMergePatch} from './merge-patch.js';
 import {ObjectStorage, type Change, type StoredObject} from './object-storage.js';
+import {startDeletion, type PodLike} from './pod-deletion.js';
 
 /** A request that the server has received. */
 export interface RecordedRequest {
@@ -30,16 +31,12 @@ export type Fault =
 
 /** Options of a fake API server. */
 export interface FakeApiServerOptions {
-  /** Token that requests must have; by default everybody may do everything. */
+  /** Token that requests must have; by default every request is allowed. */
   readonly token?: string;
   /** Serving certificate; plain HTTP by default. */
   readonly tls?: {readonly cert: string; readonly key: string};
 }
 
-type PodLike = StoredObject & {
-  readonly spec?: {readonly nodeName?: string; readonly terminationGracePeriodSeconds?: number};
-  readonly status?: {readonly phase?: string};
-};
 
 const KINDS: Readonly<Record<string, string>> = {
   pods: 'Pod',
@@ -270,24 +267,11 @@ export class FakeApiServer implements AsyncDisposable {
   }
 
   #deletePod(path: string, gracePeriodSeconds?: number): void {
-    const pod = this.storage.get(path) as PodLike | undefined;
+    const pod = this.storage.get(path);
     if (pod === undefined) return;
-    const {metadata, spec, status} = pod;
-    const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-    const grace = hasEnded ? 0 : (gracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30);
-    if (grace === 0 && (metadata.finalizers ?? []).length === 0) {
-      this.storage.delete(path);
-      return;
-    }
-    this.storage.put(path, {
-      ...pod,
-      metadata: {
-        ...metadata,
-        generation: (metadata.generation ?? 0) + (metadata.deletionTimestamp === undefined ? 1 : 0),
-        deletionTimestamp: metadata.deletionTimestamp ?? NOW,
-        deletionGracePeriodSeconds: grace,
-      },
-    });
+    const terminating = startDeletion(pod, {gracePeriodSeconds, now: NOW});
+    if (terminating === undefined) this.storage.delete(path);
+    else this.storage.put(path, terminating);
   }
 
   #post({path, body = {}}: RecordedRequest, response: ServerResponse): void {

@@ -331,7 +331,7 @@ test('containers get the variables of Services, which own variables may refer to
   });
   await testbed.untilPhase('web', 'Running');
   const [container] = testbed.daemon.ownContainers;
-  const variables = new Map(container?.config.envs?.map(({key, value}) => [key, String(value)]));
+  const variables = new Map(container?.config.envs.map(({key, value}) => [key, String(value)]));
   expect([variables.get('API'), variables.get('KUBERNETES_SERVICE_PORT')]).toEqual(['10.99.0.1', '6443']);
   expect(variables.get('KUBERNETES_PORT')).toBe('tcp://10.99.0.1:443');
 });

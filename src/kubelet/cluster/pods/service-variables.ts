@@ -47,9 +47,18 @@ function* variablesOf({metadata, spec = {}}: Service): Generator<readonly [strin
   yield [`${prefix}_SERVICE_PORT`, String(first.port)];
   for (const {name = '', port} of ports)
     if (name !== '') yield [`${prefix}_SERVICE_PORT_${toVariableName(name)}`, String(port)];
+  yield* linkVariablesOf(prefix, ip, [first, ...ports.slice(1)]);
+}
+
+/** Returns the variables of the ports in the form of Docker links (envvars.makeLinkVariables). */
+function* linkVariablesOf(
+  prefix: string,
+  ip: string,
+  ports: readonly [ServicePort, ...ServicePort[]],
+): Generator<readonly [string, string]> {
   const urlOf = ({protocol = 'TCP', port}: ServicePort): string =>
     `${protocol.toLowerCase()}://${joinHostPort({host: ip, port})}`;
-  yield [`${prefix}_PORT`, urlOf(first)];
+  yield [`${prefix}_PORT`, urlOf(ports[0])];
   for (const port of ports) {
     const {protocol = 'TCP'} = port;
     const link = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;

@@ -7,13 +7,22 @@ const gate: PodCondition = {type: 'example.com/lb', status: 'True'};
 const disruption: PodCondition = {type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet'};
 
 describe('the phase', () => {
-  test.each<[string, PodStatus, PodStatus, boolean, PodStatus['phase']]>([
-    ['the computed one', {phase: 'Pending'}, {phase: 'Running'}, true, 'Running'],
-    ['not terminal while containers may run', {phase: 'Running'}, {phase: 'Failed'}, true, 'Running'],
-    ['terminal when no container can run', {phase: 'Running'}, {phase: 'Failed'}, false, 'Failed'],
-    ['never changed once it is terminal', {phase: 'Succeeded'}, {phase: 'Running'}, false, 'Succeeded'],
-  ])('is %s', (_title, stored, computed, couldRun, expected) => {
-    expect(mergePodStatus(stored, computed, couldRun).phase).toBe(expected);
+  test.each([
+    ['the computed one', {stored: 'Pending', computed: 'Running', couldRun: true, sent: 'Running'}],
+    [
+      'not terminal while containers may run',
+      {stored: 'Running', computed: 'Failed', couldRun: true, sent: 'Running'},
+    ],
+    [
+      'terminal when no container can run',
+      {stored: 'Running', computed: 'Failed', couldRun: false, sent: 'Failed'},
+    ],
+    [
+      'never changed once it is terminal',
+      {stored: 'Succeeded', computed: 'Running', couldRun: false, sent: 'Succeeded'},
+    ],
+  ] as const)('is %s', (_title, {stored, computed, couldRun, sent}) => {
+    expect(mergePodStatus({phase: stored}, {phase: computed}, couldRun).phase).toBe(sent);
   });
 
   test('that is delayed delays reason and message too', () => {

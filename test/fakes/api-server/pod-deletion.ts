@@ -1,0 +1,34 @@
+import type {StoredObject} from './object-storage.js';
+
+export type PodLike = StoredObject & {
+  readonly spec?: {readonly nodeName?: string; readonly terminationGracePeriodSeconds?: number};
+  readonly status?: {readonly phase?: string};
+};
+
+/**
+ * Returns a pod with the deletion timestamp and grace period of a DELETE; undefined if it is deleted at once, since it has
+ * ended or its grace period is zero, and it has no finalizers.
+ */
+export function startDeletion(
+  pod: StoredObject,
+  {gracePeriodSeconds, now}: {readonly gracePeriodSeconds: number | undefined; readonly now: string},
+): StoredObject | undefined {
+  const {metadata} = pod;
+  const grace = effectiveGracePeriod(pod, gracePeriodSeconds);
+  if (grace === 0 && (metadata.finalizers ?? []).length === 0) return undefined;
+  return {
+    ...pod,
+    metadata: {
+      ...metadata,
+      generation: (metadata.generation ?? 0) + (metadata.deletionTimestamp === undefined ? 1 : 0),
+      deletionTimestamp: metadata.deletionTimestamp ?? now,
+      deletionGracePeriodSeconds: grace,
+    },
+  };
+}
+
+/** Returns the grace period of a DELETE, in seconds: 0 for a pod that has ended, and that of the pod by default. */
+function effectiveGracePeriod({spec, status}: PodLike, requested: number | undefined): number {
+  const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return hasEnded ? 0 : (requested ?? spec?.terminationGracePeriodSeconds ?? 30);
+}
