@@ -86,7 +86,7 @@ export function fromStatus(status: object, code: number, retryAfterSeconds?: num
   return new ApiError(typeof message === 'string' ? message : `the server answered with status ${code}`, {
     code: typeof own === 'number' ? own : code,
     reason: typeof reason === 'string' ? reason : undefined,
-    details: typeof details === 'object' && details !== null ? (details) : undefined,
+    details: typeof details === 'object' && details !== null ? details : undefined,
     retryAfterSeconds,
   });
 }

@@ -170,8 +170,14 @@ class PointPlay {
   }
 
   async #restartWhenCrashed(fake: FakeRuntime, signal: AbortSignal): Promise<void> {
-    const pause = (): Promise<void> => this.#clock.sleep(DOWN_MS, signal).catch(() => undefined); // the play has ended
-    for (; !signal.aborted; await pause()) if (!fake.isRunning) await fake.restart();
+    while (!signal.aborted) {
+      if (!fake.isRunning) await fake.restart();
+      try {
+        await this.#clock.sleep(DOWN_MS, signal);
+      } catch {
+        // The play has ended.
+      }
+    }
   }
 
   async #kill(): Promise<void> {

@@ -110,7 +110,7 @@ async function playAndReport(caseName: string, point: FaultPoint, expected: Outc
 }
 
 function seedOf(caseName: string, seed: number): number {
-  return [...caseName].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) | 0, seed);
+  return Buffer.from(caseName).reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, seed);
 }
 
 /** Returns a generator of numbers in [0, 1) (mulberry32). */

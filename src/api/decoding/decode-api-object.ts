@@ -17,7 +17,7 @@ export function decodeApiObject<K extends 'Pod' | ApiObject['kind']>(
   kind: K,
 ): Extract<Pod | ApiObject, {readonly kind: K}> | undefined {
   const [found] = decodeObjects(toNode(value), new FieldPath(), new Decoder(), kind);
-  if (found === undefined || found.object.kind !== kind) return undefined;
+  if (found?.object.kind !== kind) return undefined;
   const {object} = found;
   const complete = object.kind === 'Pod' ? applyPodDefaults(object) : applyObjectDefaults(object);
   // Both functions return an object of the same kind.

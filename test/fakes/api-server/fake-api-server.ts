@@ -37,7 +37,6 @@ export interface FakeApiServerOptions {
   readonly tls?: {readonly cert: string; readonly key: string};
 }
 
-
 const KINDS: Readonly<Record<string, string>> = {
   pods: 'Pod',
   nodes: 'Node',

@@ -167,7 +167,7 @@ describe('exec and attach', () => {
     const {request} = await startServerTestbed({runtime: {streamingUrl}});
     const response = await request('/exec/team/web/main?output=1&command=id', {method: 'POST', headers});
     expect(response).toMatchObject({status: 500, body: 'invalid upgrade response: status code 302\n'});
-    expect(response.headers['location']).toBeUndefined();
+    expect(response.headers.location).toBeUndefined();
     expect(reached).toBe(0);
   });
 
