@@ -191,7 +191,7 @@ function expectMissing({stderr, exitCode}: RunResult, rpc: Rpc): void {
 
 describe.each(NAMES)('on %s', (profile) => {
   const lacks = (rpc: Rpc | undefined): rpc is Rpc =>
-    rpc !== undefined && (PROFILES[profile].unimplemented).includes(rpc);
+    rpc !== undefined && PROFILES[profile].unimplemented.includes(rpc);
 
   test.each(Object.entries(CASES))('%s', async (_, {args, needs, prints, isMeasured = false}) => {
     const scene = await startScene(profile);
@@ -200,7 +200,7 @@ describe.each(NAMES)('on %s', (profile) => {
       expectMissing(result, needs);
       return;
     }
-    expect({stderr: (/^kcri: .*/m.exec(result.stderr))?.[0], exitCode: result.exitCode}).toEqual({
+    expect({stderr: /^kcri: .*/m.exec(result.stderr)?.[0], exitCode: result.exitCode}).toEqual({
       exitCode: 0,
     });
     expect(result.stdout).toMatch(prints);

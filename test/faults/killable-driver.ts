@@ -2,7 +2,7 @@ import {fork, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdir} from 'node:fs/promises';
 import type {DaemonDriver} from '../golden/drivers/daemon-driver.js';
-import { manifestsDirOf} from '../golden/drivers/daemon-driver.js';
+import {manifestsDirOf} from '../golden/drivers/daemon-driver.js';
 import type {PodDriver, PodDriverOptions} from '../golden/drivers/pod-driver.js';
 import type {KubeletProcessOptions} from './kubelet-process.js';
 import type {LockstepClock} from './lockstep-clock.js';

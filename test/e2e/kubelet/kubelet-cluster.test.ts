@@ -38,7 +38,7 @@ describe.each(runtimes)('a kubelet in a cluster: $name', (which) => {
   let kubelet: KubeletTestbed;
   let api: FakeApiServer;
 
-  const statusOf = (name: string): PodStatus => (api.pod(name)?.['status'] ?? {});
+  const statusOf = (name: string): PodStatus => api.pod(name)?.['status'] ?? {};
   const untilPhase = async (name: string, phase: string): Promise<void> => {
     await until(() => statusOf(name).phase === phase);
   };

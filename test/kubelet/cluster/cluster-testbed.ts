@@ -67,7 +67,7 @@ export class ClusterTestbed implements AsyncDisposable {
 
   /** Status of a pod in the API server. */
   status(name: string): PodStatus {
-    return (this.api.pod(name)?.['status'] ?? {});
+    return this.api.pod(name)?.['status'] ?? {};
   }
 
   /** Waits until the API server has this phase of the pod. */
