@@ -192,8 +192,17 @@ const BY_METHOD: Readonly<Record<string, Advice>> = {
   ],
 };
 
+/** Error text of containerd for an exited container with a task, left behind when the client of StartContainer was lost. */
+const LEFT_TASK = /cannot delete running task (\w+)/;
+
+function leftTask({endpoint, details}: Failure): string {
+  const [, id = ''] = LEFT_TASK.exec(details) ?? [];
+  return `containerd has kept a task of the container; run "ctr -a ${socketPath(endpoint)} -n k8s.io tasks delete ${id}" and try again`;
+}
+
 const BY_TEXT: Advice = [
   [RUNTIME_STARTING, 'try again in a moment'],
+  [LEFT_TASK, leftTask],
   [
     /^(an error occurred when try to find container|container |could not find container ).*not found|No such container: /,
     'run "kcri ps -a" to list containers',

@@ -22,6 +22,16 @@ test.each([
   expect(hint).toContain('hostUsers: false');
 });
 
+test.each(['RemoveContainer', 'RemovePodSandbox'])(
+  'the hint of %s says how to delete a task that was left',
+  (method) => {
+    const details =
+      'failed to delete containerd container "c1": cannot delete running task c1: failed precondition';
+    const failure = {method, endpoint: 'unix:///run/a.sock', grpcCode: 'FAILED_PRECONDITION', details};
+    expect(hintFor(failure)).toContain('"ctr -a /run/a.sock -n k8s.io tasks delete c1"');
+  },
+);
+
 test.each(['UNKNOWN', 'UNAVAILABLE'])('the hint for a starting runtime (%s) is to try again', (grpcCode) => {
   const failure = {
     method: 'ListContainers',

@@ -178,7 +178,7 @@ export function aPod(name, spec = {}) {
 
 /** Returns a container that sleeps by default. */
 export function sleeper(name, fields = {}) {
-  return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '3600'], ...fields};
+  return {name, image: BUSYBOX, imagePullPolicy: 'IfNotPresent', command: ['sleep', '1000000'], ...fields};
 }
 
 /** Resolves when the condition holds. It is checked every 2 ms. */

@@ -52,16 +52,18 @@ test('10,000 names are resolved among 10,000 containers in seconds, with one cal
   expect(runtime.calls).toHaveLength(1);
 }, 30_000);
 
-test('50,000 containers, too many for one message, are read in pages, each once and newest first', async () => {
+test('300,000 containers, too many for one message, are read in pages, each once and newest first', async () => {
   await using runtime = await FakeRuntime.start();
-  runtime.fill({containers: 50_000, pods: 100});
+  runtime.fill({containers: 300_000, pods: 100});
   runtime.injectError('ListContainers', TOO_LONG);
   const {stdout, exitCode} = await runKcri(['ps', '-a', '--no-trunc'], {endpoint: runtime.endpoint});
   const ids = stdout.split('\n').slice(1, -1);
   expect(exitCode).toBe(0);
-  expect(ids.map((line) => line.slice(0, 64))).toEqual(runtime.containers.map(({id}) => id).toReversed());
+  const expected = runtime.containers.map(({id}) => id).toReversed();
+  // Comparing the arrays themselves would take minutes to describe a difference.
+  expect(ids.map((line) => line.slice(0, 64)).join() === expected.join()).toBe(true);
   expect(runtime.calls.map(({method}) => method)).toEqual(['ListContainers', 'StreamContainers']);
-}, 120_000);
+}, 600_000);
 
 test.each([
   ['slowly is printed completely', '(sleep 1; wc -l)', String(COUNT + 1)],
