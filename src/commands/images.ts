@@ -3,8 +3,8 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
 import {listFlags} from '../cli/flags/list-flags.js';
-import {LIST_FORMATS} from '../cli/lists/list-containers.js';
-import {listImagesForCommand} from '../cli/lists/list-images.js';
+import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
+import {collectImages} from '../cli/lists/collect-images.js';
 import {printImages} from '../cli/lists/print-images.js';
 import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
 import {IMAGE_ORDERS} from '../cli/output/views/image-table.js';
@@ -41,7 +41,7 @@ export default class Images extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Images);
-    const list = await this.dialect.strategy('images', listImagesForCommand);
+    const list = await this.dialect.strategy('images', collectImages);
     await printImages(this.services, await list(this.services, args.repository, flags), flags);
   }
 }

@@ -3,9 +3,9 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
 import {planData, planText} from '../cli/output/views/plan-text.js';
-import {describeNode} from '../cli/pods/describe-node.js';
+import {readCommandNode} from '../cli/pods/read-command-node.js';
 import {loadPods} from '../cli/pods/load-pods.js';
-import type {DescribedNode} from '../kubelet/index.js';
+import type {NodeAndRuntime} from '../kubelet/index.js';
 
 export default class Plan extends BaseCommand {
   static override summary = 'Show the CRI calls that a sync would make';
@@ -41,7 +41,7 @@ export default class Plan extends BaseCommand {
     const {flags, argv} = await this.parse(Plan);
     if (argv.length === 0) throw new UsageError('no manifest specified');
     const {node, pods, objects} = await loadPods(this.services, argv as string[], flags, () =>
-      this.#describeNode(flags),
+      this.#readCommandNode(flags),
     );
     const {planPods} = await import('../kubelet/index.js');
     const plans = await planPods(
@@ -57,8 +57,8 @@ export default class Plan extends BaseCommand {
     }
   }
 
-  async #describeNode(flags: PodFlagValues & {readonly offline: boolean}): Promise<DescribedNode> {
-    if (!flags.offline) return await describeNode(this.services, flags);
+  async #readCommandNode(flags: PodFlagValues & {readonly offline: boolean}): Promise<NodeAndRuntime> {
+    if (!flags.offline) return await readCommandNode(this.services, flags);
     const {describeOfflineNode} = await import('../kubelet/index.js');
     const {clock, cgroupMount} = this.context;
     return await describeOfflineNode({...nodeOptions(flags, this.settings.rootDir), cgroupMount}, clock);

@@ -4,8 +4,8 @@ import {SANDBOX_FILTERS} from '../cli/flags/filter-flags.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {listFlags} from '../cli/flags/list-flags.js';
 import {isListAlias} from '../cli/flags/positional-arguments.js';
-import {LIST_FORMATS} from '../cli/lists/list-containers.js';
-import {listPods} from '../cli/lists/list-pods.js';
+import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
+import {collectPods} from '../cli/lists/collect-pods.js';
 import {printPods} from '../cli/lists/print-pods.js';
 import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
 import {SANDBOX_ORDERS} from '../cli/output/views/sandbox-table.js';
@@ -42,7 +42,7 @@ export default class Pods extends BaseCommand {
     this.dialect.checkUsage(() => {
       checkWords(argv as string[]);
     });
-    const list = await this.dialect.strategy('pods', listPods);
+    const list = await this.dialect.strategy('pods', collectPods);
     await printPods(this.services, await list(this.services, flags), flags);
   }
 }

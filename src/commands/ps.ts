@@ -3,7 +3,7 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../cli/flags/filter-flags.js';
 import {listFlags} from '../cli/flags/list-flags.js';
-import {LIST_FORMATS, listContainersForPs} from '../cli/lists/list-containers.js';
+import {LIST_FORMATS, collectContainers} from '../cli/lists/collect-containers.js';
 import {printContainers} from '../cli/lists/print-containers.js';
 import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
 import {CONTAINER_ORDERS} from '../cli/output/views/container-table.js';
@@ -40,7 +40,7 @@ export default class Ps extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Ps);
-    const list = await this.dialect.strategy('ps', listContainersForPs);
+    const list = await this.dialect.strategy('ps', collectContainers);
     await printContainers(this.services, await list(this.services, flags), flags);
   }
 }

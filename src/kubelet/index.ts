@@ -1,5 +1,5 @@
 /** The public interface of the kubelet: the only module of it that commands import. */
-export {describeAbandonedNode, describeNode, type DescribedNode} from './pods/registry/describe-node.js';
+export {readAbandonedNode, readNode, type NodeAndRuntime} from './pods/registry/read-node.js';
 export {openPodRegistry} from './pods/registry/open-pod-registry.js';
 export type {PodRegistry} from './pods/registry/pod-registry.js';
 export {SILENT_OBSERVER, type PodObserver} from './pods/registry/pod-registry-options.js';

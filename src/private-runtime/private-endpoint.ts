@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {isRunning, type ProcessIdentity} from './process/process-identity.js';
+import {isRunning, type ProcessIdentity} from './process/running-process.js';
 
 /** Path of the record of `kcri runtime up` below kcri's root directory. */
 export function runtimeRecordPath(rootDir: string): string {

@@ -3,7 +3,7 @@ import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {takeDownRuntime} from '../../src/private-runtime/lifecycle/take-down-runtime.js';
 import {findPrivateEndpoint, runtimeRecordPath} from '../../src/private-runtime/private-endpoint.js';
-import {identityOf, isRunning, parseProcessStat} from '../../src/private-runtime/process/process-identity.js';
+import {identityOf, isRunning, parseProcessStat} from '../../src/private-runtime/process/running-process.js';
 import {runtimeStatusRows} from '../../src/private-runtime/lifecycle/private-runtime-status-rows.js';
 import {runtimeStatus} from '../../src/private-runtime/lifecycle/private-runtime-status.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';

@@ -4,7 +4,7 @@ import {
   durationToMs,
   openPodSources,
   type ConfigValues,
-  type DescribedNode,
+  type NodeAndRuntime,
   type KubeletOptions,
   type LiveConfig,
   type VerificationPolicy,
@@ -19,7 +19,7 @@ export interface KubeletOptionsParts extends Pick<
 > {
   readonly liveConfig: LiveConfig;
   readonly connection: Connection;
-  readonly node: DescribedNode;
+  readonly node: NodeAndRuntime;
   readonly context: CliContext;
   /** Cluster to join; none for a kubelet without an API server. */
   readonly cluster: JoinedCluster | undefined;
@@ -111,13 +111,13 @@ function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation'
 }
 
 /** Returns the number of pods that the node can run. */
-export function computeMaxPods({node}: DescribedNode, {podsPerCore, maxPods}: ConfigValues): number {
+export function computeMaxPods({node}: NodeAndRuntime, {podsPerCore, maxPods}: ConfigValues): number {
   const cores = Number(node.cpuMilli) / 1000;
   return podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores));
 }
 
 /** Adds the settings for images, crash back-off and the number of pods to the node. */
-function withPolicies(node: DescribedNode, values: ConfigValues): DescribedNode {
+function withPolicies(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
   const {maxParallelImagePulls} = values;
   const serialize = values.serializeImagePulls ?? (maxParallelImagePulls ?? 1) < 2;
   const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];

@@ -5,7 +5,7 @@ import {
   toKubeletConfiguration,
   durationToMs,
   type LiveConfig,
-  type DescribedNode,
+  type NodeAndRuntime,
   type KubeletMetricsRegistry,
   type ServerOptions,
 } from '../../kubelet/index.js';
@@ -13,7 +13,7 @@ import {
 /** Dependencies of the HTTP servers besides the configuration. */
 export interface ServerDependencies {
   readonly connection: Connection;
-  readonly node: DescribedNode;
+  readonly node: NodeAndRuntime;
   readonly certDir: string;
   readonly policyFile: string | undefined;
   readonly clock: Clock;

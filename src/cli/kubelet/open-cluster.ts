@@ -1,7 +1,7 @@
 import {systemRandom} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {Connection} from '../../cri/index.js';
-import {durationToMs, type ConfigValues, type DescribedNode} from '../../kubelet/index.js';
+import {durationToMs, type ConfigValues, type NodeAndRuntime} from '../../kubelet/index.js';
 import type {JoinedCluster} from '../../kubelet/cluster/index.js';
 import type {CliContext} from '../context.js';
 import {programVersion} from '../program-version.js';
@@ -12,7 +12,7 @@ export interface OpenClusterOptions {
   readonly kubeconfig: string | undefined;
   readonly config: ConfigValues;
   readonly connection: Connection;
-  readonly node: DescribedNode;
+  readonly node: NodeAndRuntime;
   readonly context: CliContext;
   readonly logger: Logger;
 }

@@ -2,7 +2,7 @@ import type {CallObserver} from '../../cri/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {durationMs} from '../flags/flag-types.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
-import {describeNode, openNodeCredentials} from '../pods/describe-node.js';
+import {readCommandNode, openNodeCredentials} from '../pods/read-command-node.js';
 import {programVersion} from '../program-version.js';
 import {containerGcPolicy} from './container-gc-flags.js';
 import {redactFlags} from './kubelet-flags.js';
@@ -63,7 +63,7 @@ async function openRuntime(
     connection,
     describe: async () => {
       await validateConnection(connection, {endpoint, imageEndpoint}, signal);
-      const node = await describeNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
+      const node = await readCommandNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
       return {...node, imageCredentials: await openNodeCredentials(services, flags)};
     },
   };

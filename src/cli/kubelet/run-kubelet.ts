@@ -11,7 +11,7 @@ import {
   serveReports,
   startServers,
   type ContainerGcPolicy,
-  type DescribedNode,
+  type NodeAndRuntime,
   type ServerOptions,
   type KubeletConfig,
   type KubeletReport,
@@ -44,7 +44,7 @@ export interface RunKubeletOptions {
   /** Opens the connection to the runtime. `describe` verifies it and describes the node; it can be called again. */
   readonly open: (
     observer: CallObserver,
-  ) => Promise<{readonly connection: Connection; readonly describe: () => Promise<DescribedNode>}>;
+  ) => Promise<{readonly connection: Connection; readonly describe: () => Promise<NodeAndRuntime>}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
   /** Version and flags, for /statusz and /flagz. */

@@ -5,7 +5,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {formatListTable} from '../flags/list-flags.js';
 import {formatMessage} from '../output/parse-output-format.js';
 import {containerBlock, containerColumns, containerDetailColumns} from '../output/views/container-table.js';
-import type {ContainerList, PsFlags} from './list-containers.js';
+import type {ContainerList, PsFlags} from './collect-containers.js';
 
 /** Prints a list of containers in its form. */
 export async function printContainers(

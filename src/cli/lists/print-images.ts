@@ -8,7 +8,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {formatListTable} from '../flags/list-flags.js';
 import {formatMessage} from '../output/parse-output-format.js';
 import {imageBlock, imageColumns, imageDetailColumns, imageRows} from '../output/views/image-table.js';
-import type {ImageList, ImagesFlags} from './list-images.js';
+import type {ImageList, ImagesFlags} from './collect-images.js';
 
 /** Prints a list of images in its form. */
 export async function printImages(

@@ -12,7 +12,7 @@ import {
   sandboxColumns,
   sandboxDetailColumns,
 } from '../output/views/sandbox-table.js';
-import type {PodList, PodsFlags} from './list-pods.js';
+import type {PodList, PodsFlags} from './collect-pods.js';
 
 /** Prints a list of sandboxes in its form. */
 export async function printPods(

@@ -5,7 +5,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {createPodLeftError, isOwnershipError} from '../sync/pod-outcome.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {selectPodRecords} from '../targets/select-pod-records.js';
-import {describeNode} from './describe-node.js';
+import {readCommandNode} from './read-command-node.js';
 
 /** Deletes the named pods. Reports a pod that cannot be deleted and continues with the others. */
 export async function deletePods(
@@ -38,7 +38,7 @@ async function readRecords(
     if (!words.includes(uid)) services.report.warn(error);
     else {
       // The record's endpoint is unknown: the configured runtime is assumed.
-      const registry = openPodRegistry(await describeNode(services), SILENT_OBSERVER);
+      const registry = openPodRegistry(await readCommandNode(services), SILENT_OBSERVER);
       reconstructed.push(await registry.reconstructRecord(uid));
     }
   }
@@ -72,7 +72,7 @@ async function openOrReport(services: CommandServices, endpoint: string): Promis
 
 /** Opens the pods of a runtime; of a removed private runtime, only files on this machine are left. */
 async function openRegistry(services: CommandServices, endpoint: string): Promise<PodRegistry> {
-  const [{describeAbandonedNode, openPodRegistry, SILENT_OBSERVER}, {isPrivateRuntimeRemoved}] =
+  const [{readAbandonedNode, openPodRegistry, SILENT_OBSERVER}, {isPrivateRuntimeRemoved}] =
     await Promise.all([
       import('../../kubelet/index.js'),
       import('../../private-runtime/lifecycle/is-removed.js'),
@@ -84,8 +84,8 @@ async function openRegistry(services: CommandServices, endpoint: string): Promis
   } = services;
   const canonical = await canonicalEndpoint(endpoint);
   const node = (await isPrivateRuntimeRemoved(canonical, rootDir))
-    ? await describeAbandonedNode(canonical, rootDir, clock, cgroupMount)
-    : await describeNode(services, {}, await connections.open(endpoint));
+    ? await readAbandonedNode(canonical, rootDir, clock, cgroupMount)
+    : await readCommandNode(services, {}, await connections.open(endpoint));
   return openPodRegistry(node, SILENT_OBSERVER);
 }
 

@@ -1,12 +1,12 @@
-import type {ApiObjects, DescribedNode, PreparedPod} from '../../kubelet/index.js';
+import type {ApiObjects, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
 import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
-import {describeNode, openNodeCredentials} from './describe-node.js';
+import {readCommandNode, openNodeCredentials} from './read-command-node.js';
 
 /** Pods from manifests, and their node. */
 export interface LoadedPods {
-  readonly node: DescribedNode;
+  readonly node: NodeAndRuntime;
   readonly pods: readonly PreparedPod[];
   /** Objects that the pods refer to. */
   readonly objects: ApiObjects;
@@ -26,7 +26,7 @@ export async function loadPods(
   services: CommandServices,
   sources: readonly ManifestSource[],
   flags: ManifestFlagValues,
-  describe: () => Promise<DescribedNode> = async () => await describeNode(services, flags),
+  describe: () => Promise<NodeAndRuntime> = async () => await readCommandNode(services, flags),
 ): Promise<LoadedPods> {
   const [{readManifests}, {preparePods, secretValuesOf}, {createReloadingObjects}] = await Promise.all([
     import('../../operations/manifests/read-manifests.js'),

@@ -1,14 +1,14 @@
 import type {KcriError} from '../../base/errors.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
-import type {DescribedNode, LastKnown, ObservedPod, PodRecord} from '../../kubelet/index.js';
+import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
 import type {RecordedPodEvent} from '../output/views/event-table.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
 import {podNotFound} from '../targets/pod-not-found.js';
-import {describeNode} from './describe-node.js';
+import {readCommandNode} from './read-command-node.js';
 import {WarnOnce} from './warn-once.js';
 
 /** Names of the kind in kubectl; kcri has only pods. */
@@ -18,7 +18,7 @@ const KIND_WORDS: ReadonlySet<string> = new Set(['pod', 'pods', 'po']);
 export class PodReader {
   readonly #services: CommandServices;
   readonly #problems: WarnOnce;
-  readonly #nodes = new Map<string, DescribedNode>();
+  readonly #nodes = new Map<string, NodeAndRuntime>();
   readonly #lastKnown = new Map<PodUid, LastKnown>();
 
   constructor(services: CommandServices) {
@@ -88,11 +88,11 @@ export class PodReader {
     }
   }
 
-  async #nodeOf(endpoint: string): Promise<DescribedNode> {
+  async #nodeOf(endpoint: string): Promise<NodeAndRuntime> {
     const services = this.#services;
     const node =
       this.#nodes.get(endpoint) ??
-      (await describeNode(services, {}, await services.connections.open(endpoint)));
+      (await readCommandNode(services, {}, await services.connections.open(endpoint)));
     this.#nodes.set(endpoint, node);
     return node;
   }

@@ -36,13 +36,13 @@ export default class RuntimeDown extends BaseCommand {
 
   /** Removes volumes, logs and records of its pods; reports errors and continues. */
   async #removePods(endpoint: string): Promise<void> {
-    const {describeAbandonedNode, openPodRegistry, PodStore, SILENT_OBSERVER} =
+    const {readAbandonedNode, openPodRegistry, PodStore, SILENT_OBSERVER} =
       await import('../../kubelet/index.js');
     const {records, removed, broken} = await new PodStore(this.settings.rootDir).list();
     for (const {error} of broken) this.report.warn(error);
     const own = [...records, ...removed].filter((record) => record.endpoint === endpoint);
     if (own.length === 0) return;
-    const node = await describeAbandonedNode(
+    const node = await readAbandonedNode(
       endpoint,
       this.settings.rootDir,
       this.context.clock,

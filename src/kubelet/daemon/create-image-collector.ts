@@ -11,12 +11,12 @@ import {
   type ImageGcPolicy,
 } from '../managers/images/gc/image-gc-policy.js';
 import {FilePullRecordsAccessor} from '../managers/images/pull-manager/pull-records-accessor.js';
-import type {DescribedNode} from '../pods/registry/describe-node.js';
+import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import {PodStore} from '../pods/registry/pod-store.js';
 
 /** Options of createImageCollector. */
 export interface KubeletImagesOptions {
-  readonly node: DescribedNode;
+  readonly node: NodeAndRuntime;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly logger: Logger;

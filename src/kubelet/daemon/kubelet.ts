@@ -12,7 +12,7 @@ import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
 import {KubeletView} from './introspection/kubelet-view.js';
-import type {DescribedNode} from '../pods/registry/describe-node.js';
+import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import {openPodRegistry} from '../pods/registry/open-pod-registry.js';
 import type {PodObserver} from '../pods/registry/pod-registry-options.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
@@ -37,7 +37,7 @@ import {SyncLoopQueue} from './sync-loop-queue.js';
 
 /** Options of a kubelet. */
 export interface KubeletOptions {
-  readonly node: DescribedNode;
+  readonly node: NodeAndRuntime;
   readonly runtime: RuntimeService;
   /** Opens the pod sources (openPodSources with its options). */
   readonly openSources: (sink: PodSourcesSink) => PodSources;

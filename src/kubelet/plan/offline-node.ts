@@ -1,13 +1,13 @@
 import type {Clock} from '../../base/clock.js';
 import {createUnavailableRuntime} from '../pods/registry/unavailable-runtime.js';
 import {readNodeFacts, type NodeOptions} from '../managers/node/read-node-facts.js';
-import type {DescribedNode} from '../pods/registry/describe-node.js';
+import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 
 /**
  * Describes this node with an empty runtime that supports everything in the CRI, without contacting a runtime. The
  * cgroup driver defaults to cgroupfs, as in the kubelet.
  */
-export async function describeOfflineNode(options: NodeOptions, clock: Clock): Promise<DescribedNode> {
+export async function describeOfflineNode(options: NodeOptions, clock: Clock): Promise<NodeAndRuntime> {
   const endpoint = 'offline';
   const unavailable = createUnavailableRuntime(endpoint);
   const runtime = {

@@ -2,7 +2,7 @@ import {readdirSync} from 'node:fs';
 import {basename, join} from 'node:path';
 import {tryReadJson} from '../private-endpoint.js';
 import type {PrivateRuntimeLayout} from '../private-runtime-layout.js';
-import {tryReadFile} from '../process/process-identity.js';
+import {tryReadFile} from '../process/running-process.js';
 
 /** Data of one container in containerd's state directory. */
 export interface Bundle {

@@ -6,7 +6,7 @@ import type {Clock} from '../../base/clock.js';
 import {messageOf, SystemError} from '../../base/errors.js';
 import {connect, CriError} from '../../cri/index.js';
 import type {PrivateRuntimeLayout} from '../private-runtime-layout.js';
-import {identityOf, isRunning, type ProcessIdentity} from '../process/process-identity.js';
+import {identityOf, isRunning, type ProcessIdentity} from '../process/running-process.js';
 import {programStartError} from '../process/run-host-program.js';
 
 const READY_TIMEOUT_MS = 30_000;

@@ -2,7 +2,7 @@ import {SystemError} from '../../base/errors.js';
 import {createCtrClient, type CtrClient} from '../containerd/ctr-client.js';
 import {openImageSource} from './image-source.js';
 import {computeRuntimeLayout} from '../private-runtime-layout.js';
-import {isRunning} from '../process/process-identity.js';
+import {isRunning} from '../process/running-process.js';
 import {readRuntimeRecord} from '../lifecycle/private-runtime-record.js';
 import {canonicalDirectory} from '../root-dir.js';
 

@@ -4,7 +4,7 @@ import {findBinaries, type BinaryChoice} from '../containerd/binaries.js';
 import {waitUntilReady} from '../containerd/start-containerd.js';
 import {withLock, requireRoot} from '../host/with-lock.js';
 import {computeRuntimeLayout} from '../private-runtime-layout.js';
-import {isRunning} from '../process/process-identity.js';
+import {isRunning} from '../process/running-process.js';
 import {readRuntimeRecord, type RuntimeRecord} from './private-runtime-record.js';
 import {ensureRootDir} from '../root-dir.js';
 import {stopUnrecordedContainerd, startRuntime, type StartContext} from './start-runtime.js';

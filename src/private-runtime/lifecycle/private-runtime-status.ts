@@ -4,7 +4,7 @@ import {connect} from '../../cri/index.js';
 import {computeRuntimeLayout, POD_DIRS, type PrivateRuntimeLayout} from '../private-runtime-layout.js';
 import type {WithReason} from '../host/host-capabilities.js';
 import type {PodNetwork} from '../network/pod-network.js';
-import {isRunning} from '../process/process-identity.js';
+import {isRunning} from '../process/running-process.js';
 import {readRuntimeRecord, type RuntimeRecord} from './private-runtime-record.js';
 import {canonicalDirectory} from '../root-dir.js';
 import type {ConfigVersion} from '../containerd/containerd-version.js';

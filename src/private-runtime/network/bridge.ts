@@ -11,7 +11,7 @@ import {
   type NetworkInUse,
   type PodNetwork,
 } from './pod-network.js';
-import {tryReadFile} from '../process/process-identity.js';
+import {tryReadFile} from '../process/running-process.js';
 import {runHostProgram} from '../process/run-host-program.js';
 
 /** Shell script that creates the bridge $1 and stores its owner $2 as the alias of the device. */

@@ -7,7 +7,7 @@ import {
   parseProcessStat,
   tryReadFile,
   type ProcessIdentity,
-} from './process-identity.js';
+} from './running-process.js';
 
 /** A process and its command line. */
 export interface RunningProcess {

@@ -1,7 +1,7 @@
 // A kubelet on an accelerated clock that reports its cost to its parent. Forked by scale-node.mjs.
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {connect} from '../../../dist/cri/index.js';
-import {describeNode, Kubelet, openPodSources} from '../../../dist/kubelet/index.js';
+import {readNode, Kubelet, openPodSources} from '../../../dist/kubelet/index.js';
 import {NO_METRICS} from '../../../dist/kubelet/contract/kubelet-metrics.js';
 import {acceleratedClock} from './accelerated-clock.mjs';
 
@@ -11,7 +11,7 @@ const {endpoint, rootDir, podLogsDir, manifestsDir, origin, factor, eventedPleg,
 const clock = acceleratedClock(origin, factor);
 const connection = connect(endpoint);
 const end = new AbortController();
-const described = await describeNode(
+const described = await readNode(
   connection,
   {rootDir, podLogsDir, cgroupDriver: 'cgroupfs', resolvConf: '', nodeName: 'scale'},
   {clock, signal: end.signal},

@@ -3,7 +3,7 @@ import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runtimeRecordPath} from '../../../src/private-runtime/private-endpoint.js';
 import {loadImages} from '../../../src/private-runtime/image/load-images.js';
-import {identityOf} from '../../../src/private-runtime/process/process-identity.js';
+import {identityOf} from '../../../src/private-runtime/process/running-process.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 /** Creates a root directory that looks to `load` like that of a running runtime, with `ctr` as its client. */

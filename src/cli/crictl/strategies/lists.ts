@@ -1,6 +1,6 @@
-import {LIST_FORMATS, type ListContainersStrategy} from '../../lists/list-containers.js';
-import type {ListImagesStrategy} from '../../lists/list-images.js';
-import type {ListPodsStrategy} from '../../lists/list-pods.js';
+import {LIST_FORMATS, type ListContainersStrategy} from '../../lists/collect-containers.js';
+import type {ListImagesStrategy} from '../../lists/collect-images.js';
+import type {ListPodsStrategy} from '../../lists/collect-pods.js';
 import {parseOutputFormat} from '../../output/parse-output-format.js';
 import {
   checkLabels,

@@ -3,7 +3,7 @@ import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import type {PodUid} from '../../../cri/index.js';
 import {PodHistories, type LastKnown} from '../history/pod-history.js';
 import {SILENT_OBSERVER} from './pod-registry-options.js';
-import type {DescribedNode} from './describe-node.js';
+import type {NodeAndRuntime} from './read-node.js';
 import {openPodRegistry} from './open-pod-registry.js';
 import type {PodRecord} from './pod-store.js';
 import {formatMs} from '../status/compute/container-status.js';
@@ -26,7 +26,7 @@ const AT_ONCE = 8;
  * last sync, whichever is newer. Rejects with CriError and SystemError.
  */
 export async function observePods(
-  node: DescribedNode,
+  node: NodeAndRuntime,
   records: readonly PodRecord[],
   before: ReadonlyMap<PodUid, LastKnown>,
   signal: AbortSignal,
@@ -46,7 +46,7 @@ function newest(a: LastKnown | undefined, b: LastKnown | undefined): LastKnown |
 }
 
 async function seePod(
-  {node, ...options}: DescribedNode,
+  {node, ...options}: NodeAndRuntime,
   record: PodRecord,
   known: LastKnown | undefined,
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/rest
 import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart-policy.js';
 import {NodePodFilesystem} from '../../managers/pod-filesystem/node-pod-filesystem.js';
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
-import type {DescribedNode} from './describe-node.js';
+import type {NodeAndRuntime} from './read-node.js';
 import type {PodObserver} from './pod-registry-options.js';
 import {PodRegistry} from './pod-registry.js';
 
@@ -14,7 +14,7 @@ import {PodRegistry} from './pod-registry.js';
  * does not need them. First probes run at once unless `probeRandom` spreads them.
  */
 export function openPodRegistry(
-  node: DescribedNode,
+  node: NodeAndRuntime,
   observer: PodObserver,
   objects: ApiObjects = NO_OBJECTS,
   probeRandom: RandomSource = () => 0,

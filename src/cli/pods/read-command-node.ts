@@ -1,18 +1,18 @@
 import type {Connection} from '../../cri/index.js';
-import type {DescribedNode, NodeCredentials} from '../../kubelet/index.js';
+import type {NodeAndRuntime, NodeCredentials} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {nodeOptions, type PodFlagValues} from '../flags/pod-flags.js';
 
-/** Describes the node from flags and its runtime, by default the configured one. */
-export async function describeNode(
+/** Reads the facts of the node, with the flags of the command, and of its runtime, by default the configured one. */
+export async function readCommandNode(
   services: CommandServices,
   flags: PodFlagValues = {},
   connection?: Connection,
-): Promise<DescribedNode> {
-  const {describeNode: describe} = await import('../../kubelet/index.js');
+): Promise<NodeAndRuntime> {
+  const {readNode} = await import('../../kubelet/index.js');
   const {context, connections, settings, signal} = services;
   const {clock, cgroupMount} = context;
-  return await describe(
+  return await readNode(
     connection ?? (await connections.default()),
     {...nodeOptions(flags, settings.rootDir), cgroupMount},
     {clock, signal},

@@ -47,7 +47,7 @@ export interface ContainerList {
 export type ListContainersStrategy = (services: CommandServices, flags: PsFlags) => Promise<ContainerList>;
 
 /** kcri's list of containers. */
-export const listContainersForPs: ListContainersStrategy = async (services, flags) => {
+export const collectContainers: ListContainersStrategy = async (services, flags) => {
   const {connections, signal} = services;
   const form = await parseOutputFormat(flags, LIST_FORMATS, services);
   const query = {...(await containerQuery(flags)), fields: fieldsFor(form, flags)};

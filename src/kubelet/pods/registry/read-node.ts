@@ -6,14 +6,14 @@ import type {PodRegistryOptions} from './pod-registry-options.js';
 import {createUnavailableRuntime} from './unavailable-runtime.js';
 
 /** Facts of a node and its runtime, as input of a pod registry or a plan. */
-export type DescribedNode = Omit<PodRegistryOptions, 'observer' | 'files' | 'objects' | 'probes'>;
+export type NodeAndRuntime = Omit<PodRegistryOptions, 'observer' | 'files' | 'objects' | 'probes'>;
 
 /** Reads the facts of the node and the name of its runtime. Changes nothing; rejects with CriError. */
-export async function describeNode(
+export async function readNode(
   {endpoint, runtime, images}: Connection,
   node: NodeOptions,
   {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
-): Promise<DescribedNode> {
+): Promise<NodeAndRuntime> {
   const [{runtimeName}, facts] = await Promise.all([
     runtime.version({version: '0.1.0'}, {signal}),
     readNodeFacts(runtime, node, signal),
@@ -31,12 +31,12 @@ export async function describeNode(
  * Describes a node whose runtime at `endpoint` and its containers no longer exist. The result suffices to clean up
  * after pods created there.
  */
-export async function describeAbandonedNode(
+export async function readAbandonedNode(
   endpoint: string,
   rootDir: string,
   clock: Clock,
   cgroupMount: string | undefined,
-): Promise<DescribedNode> {
+): Promise<NodeAndRuntime> {
   const services = createUnavailableRuntime(endpoint);
   const node = await readNodeFacts(services.runtime, {
     rootDir,

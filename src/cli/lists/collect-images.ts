@@ -7,7 +7,7 @@ import {createSorter, type ListFlagValues} from '../flags/list-flags.js';
 import {isListAlias} from '../flags/positional-arguments.js';
 import {parseOutputFormat} from '../output/parse-output-format.js';
 import {IMAGE_COLUMN_FIELDS, IMAGE_ORDERS} from '../output/views/image-table.js';
-import {LIST_FORMATS, type ListForm} from './list-containers.js';
+import {LIST_FORMATS, type ListForm} from './collect-containers.js';
 
 declare module '../command-strategies.js' {
   interface CommandStrategies {
@@ -41,7 +41,7 @@ export type ListImagesStrategy = (
 ) => Promise<ImageList>;
 
 /** kcri's list of images. */
-export const listImagesForCommand: ListImagesStrategy = async (services, name, flags) => {
+export const collectImages: ListImagesStrategy = async (services, name, flags) => {
   if (name === '') throw new EmptyValueError('the image name');
   const form = await parseOutputFormat(flags, LIST_FORMATS, services);
   const arrange = createSorter(flags, IMAGE_ORDERS);

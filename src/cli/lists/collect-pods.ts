@@ -6,7 +6,7 @@ import {sandboxQuery, type SandboxFilterValues} from '../flags/filter-flags.js';
 import {createSorter, type ListFlagValues} from '../flags/list-flags.js';
 import {parseOutputFormat} from '../output/parse-output-format.js';
 import {SANDBOX_COLUMN_FIELDS, SANDBOX_ORDERS} from '../output/views/sandbox-table.js';
-import {LIST_FORMATS, type ListForm} from './list-containers.js';
+import {LIST_FORMATS, type ListForm} from './collect-containers.js';
 
 declare module '../command-strategies.js' {
   interface CommandStrategies {
@@ -33,7 +33,7 @@ export interface PodList {
 export type ListPodsStrategy = (services: CommandServices, flags: PodsFlags) => Promise<PodList>;
 
 /** kcri's list of sandboxes. */
-export const listPods: ListPodsStrategy = async (services, flags) => {
+export const collectPods: ListPodsStrategy = async (services, flags) => {
   const form = await parseOutputFormat(flags, LIST_FORMATS, services);
   const query = {...(await sandboxQuery(flags)), fields: fieldsFor(form, flags)};
   const arrange = createSorter(flags, SANDBOX_ORDERS);
