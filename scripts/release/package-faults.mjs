@@ -65,7 +65,7 @@ function importFaults(files, {name: own, dependencies}) {
           if (!name.startsWith('.'))
             return [own, ...declared].includes(name) || name.startsWith('node:')
               ? []
-              : [`${path} imports ${name}, which is no dependency`];
+              : [`${path} imports ${name}, which is not a dependency`];
           const file = posix.join(
             posix.dirname(path),
             path.endsWith('.ts') ? name.replace(/\.js$/, '.d.ts') : name,

@@ -1,4 +1,4 @@
-/** What an error of the API server is about (metav1.StatusDetails). */
+/** Object and causes of an error of the API server (metav1.StatusDetails). */
 export interface ApiErrorDetails {
   readonly name?: string;
   readonly group?: string;

@@ -3,7 +3,7 @@ import {isObject} from '../base/is-object.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** How the lists of an object are patched, by field: merged by a key field, or replaced as a whole (the default). */
+/** Rules for the lists of an object, by field: merged by a key field, or replaced as a whole (the default). */
 export type ListMergeKeys = Readonly<Record<string, string>>;
 
 /** List of the pod and node status whose items are merged (patchMergeKey of the API types). */

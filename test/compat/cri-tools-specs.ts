@@ -206,7 +206,7 @@ const INSPECT_SPECS: readonly Spec[] = [
     holds: outcome('--invalid', 1, TITLE, /flag provided but not defined/),
   },
   {
-    title: 'inspect: filters select containers, and finding none is no failure',
+    title: 'inspect: filters select containers, and finding none is not a failure',
     ownReason: 'finding nothing is an error',
     holds: async (tools) => {
       const {runtime, run, file} = tools;

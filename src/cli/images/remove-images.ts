@@ -22,7 +22,7 @@ export interface RmiFlags {
 /** Images to remove, and options of the removal. */
 export interface ImageRemoval {
   readonly refs: readonly string[];
-  /** Whether the images must be removed one after the other. */
+  /** True if the images must be removed one after the other. */
   readonly isSerial: boolean;
   /** Removes an image and returns its former names. Rejects with KcriError. */
   readonly remove: (ref: string) => Promise<readonly string[]>;

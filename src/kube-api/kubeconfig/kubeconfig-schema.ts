@@ -10,7 +10,7 @@ import {
   text,
 } from '../../api/schema/object-schema.js';
 
-/** How to reach an API server (clientcmd api.Cluster). */
+/** Address and certificate authority of an API server (clientcmd api.Cluster). */
 export interface KubeconfigCluster {
   readonly server?: string;
   readonly 'tls-server-name'?: string;

@@ -14,7 +14,7 @@ export interface ClusterPodState {
   readonly isFinished: boolean;
 }
 
-/** What a kubelet tells the cluster about itself. */
+/** Facts about a kubelet for the cluster. */
 export interface ClusterHost {
   /** Returns the state of a pod that is in a source. */
   podState(uid: PodUid): ClusterPodState | undefined;

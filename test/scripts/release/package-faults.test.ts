@@ -38,7 +38,7 @@ test.each([
   [
     'an import of a module that is not a dependency',
     aFile('dist/library/more.js', 'import{x}from"chalk"'),
-    'dist/library/more.js imports chalk, which is no dependency',
+    'dist/library/more.js imports chalk, which is not a dependency',
   ],
   [
     'types that import missing types',

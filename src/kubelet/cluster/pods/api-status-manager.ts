@@ -21,7 +21,7 @@ export interface ApiStatusManagerOptions {
 /** Period after which failed and differing statuses are sent again, in ms (syncPeriod). */
 const RECONCILE_MS = 10_000;
 
-/** What was last sent for a pod. */
+/** State of a pod when its status was last sent. */
 interface SentState {
   /** State of the pod on the node, as JSON. */
   readonly state: string;
