@@ -1,6 +1,7 @@
 import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect} from 'vitest';
+import {hasErrno} from '../../src/base/errors.js';
 import type {FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import type {CommandTestbed} from './command-testbed.js';
 
@@ -17,13 +18,19 @@ export function aSecret(name: string, stringData: Readonly<Record<string, string
 }
 
 /** Resolves with everything that kcri stores under the root directory, except for the pods' volumes. */
-export async function readStoredState({rootDir}: CommandTestbed): Promise<string> {
+export async function readStoredState({rootDir}: Pick<CommandTestbed, 'rootDir'>): Promise<string> {
   const files = await readdir(rootDir, {recursive: true, withFileTypes: true});
   const stored = files.filter((file) => file.isFile() && !file.parentPath.includes('/volumes/'));
-  const texts = await Promise.all(
-    stored.map(async (file) => readFile(join(file.parentPath, file.name), 'utf8')),
-  );
-  return texts.join('\n');
+  try {
+    const texts = await Promise.all(
+      stored.map(async (file) => readFile(join(file.parentPath, file.name), 'utf8')),
+    );
+    return texts.join('\n');
+  } catch (error) {
+    // A running kubelet has replaced a file meanwhile.
+    if (hasErrno(error, 'ENOENT')) return await readStoredState({rootDir});
+    throw error;
+  }
 }
 
 /** Expects that a text contains none of the values, whether plain, quoted or encoded. */
