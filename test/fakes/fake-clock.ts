@@ -64,12 +64,6 @@ export class FakeClock implements Clock {
     return this.#sleepers.size;
   }
 
-  /** Time until the next sleep ends, in ms; undefined without a pending sleep. */
-  get untilNextEndMs(): number | undefined {
-    const ends = [...this.#sleepers].map(({untilMs}) => untilMs);
-    return ends.length === 0 ? undefined : Math.min(...ends) - this.#elapsedMs;
-  }
-
   /** The duration of every sleep so far, in ms. */
   get sleeps(): readonly number[] {
     return this.#sleeps;
@@ -128,17 +122,6 @@ class IdleDetector {
   }
 }
 
-/** Options of an AutoAdvance. */
-export interface AutoAdvanceOptions {
-  /** Step of the clock, 50 ms by default. */
-  readonly stepMs?: number | undefined;
-  /**
-   * Makes all steps at once that end no sleep. Only for a test that acts at times of the clock and nothing else, and whose
-   * program does nothing in threads.
-   */
-  readonly skipsEmptySteps?: boolean;
-}
-
 /**
  * Moves a FakeClock by small steps while this process is idle, so that seconds pass in an instant and a slow machine only
  * makes a test slow: no time passes while calls between the test and its fake runtime are in progress. Stops when
@@ -147,14 +130,13 @@ export interface AutoAdvanceOptions {
 export class AutoAdvance implements Disposable {
   readonly #timer: NodeJS.Timeout;
 
-  constructor(clock: FakeClock, {stepMs = 50, skipsEmptySteps = false}: AutoAdvanceOptions = {}) {
+  constructor(clock: FakeClock, stepMs = 50) {
     const detector = new IdleDetector();
     this.#timer = setInterval(() => {
       if (!detector.isIdle()) return;
       // Hours of fake time would fill the list.
       clock.clearSleeps();
-      const steps = skipsEmptySteps ? Math.ceil((clock.untilNextEndMs ?? 0) / stepMs) : 1;
-      clock.elapse(Math.max(1, steps) * stepMs);
+      clock.elapse(stepMs);
     }, 1);
   }
 

@@ -10,7 +10,7 @@ import {ForegroundDriver} from './drivers/foreground-driver.js';
 import type {CreatePodDriver} from './drivers/pod-driver.js';
 import {collectProbeCommands} from './canonical/probe-calls.js';
 import {FIRST_MANIFEST_FILE, GoldenTestbed} from './golden-testbed.js';
-import {AutoAdvance, FakeClock, type AutoAdvanceOptions} from '../fakes/fake-clock.js';
+import {AutoAdvance, FakeClock} from '../fakes/fake-clock.js';
 
 /** kcri's result for a case, in canonical form. */
 export interface PlayResult {
@@ -30,8 +30,8 @@ export interface PlayOptions {
   readonly createDriver?: CreatePodDriver;
   /** Properties of the runtime. */
   readonly runtime?: FakeRuntimeOptions;
-  /** How the clock moves. */
-  readonly advance?: AutoAdvanceOptions;
+  /** Step of the clock. */
+  readonly stepMs?: number | undefined;
   /** Latencies of the runtime, by default none. */
   readonly latencies?: {readonly runPodSandboxMs: number; readonly startContainerMs: number};
 }
@@ -60,7 +60,7 @@ export async function playCase(
   await mkdir(scratchDir);
   const golden = readGoldenCase(name, scratchDir);
   const clock = new FakeClock({nowMs: ADDED_AT_MS - PRELUDE_MS});
-  using advance = new AutoAdvance(clock, options.advance ?? {skipsEmptySteps: true});
+  using advance = new AutoAdvance(clock, options.stepMs);
   await using fake = await startRuntime(scratchDir, clock, options);
   const node = {...GOLDEN_NODE, rootDir: join(directory, 'root'), podLogsDir: join(directory, 'logs')};
   await using testbed = new GoldenTestbed({

@@ -27,8 +27,8 @@ export function goldenPlayOptions(driver: DriverName, name: string, {hasEvents}:
       unimplemented: hasEvents ? [] : ['GetContainerEvents'],
       streamingUrl: STREAMING_URL,
     },
-    // Logs are compressed in threads that the clock does not see.
-    advance: containerLogMonitorInterval === undefined ? {skipsEmptySteps: true} : {stepMs: SMALL_STEP_MS},
+    // Logs are compressed in threads that the clock does not see, and a foreground sync makes several calls under a lock.
+    stepMs: containerLogMonitorInterval === undefined && driver === 'daemon' ? undefined : SMALL_STEP_MS,
     latencies: {runPodSandboxMs: 900, startContainerMs: 600},
   };
 }
