@@ -88,6 +88,12 @@ export default class Kubelet extends BaseCommand {
       return;
     }
     if (flags['check-config']) {
+      const {openApiServer} = await import('../cli/kubelet/open-cluster.js');
+      using _ = await openApiServer({
+        kubeconfig: flags.kubeconfig,
+        config: config.values,
+        context: this.context,
+      });
       for (const {field, reason} of [...config.unsupported, ...config.ignored])
         this.out.print(`${field} has no effect: ${reason}`);
       return;

@@ -2,53 +2,57 @@ import {systemRandom} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {Connection} from '../../cri/index.js';
 import {durationToMs, type ConfigValues, type NodeAndRuntime} from '../../kubelet/index.js';
-import type {JoinedCluster} from '../../kubelet/cluster/index.js';
+import type {ApiServer, JoinedCluster} from '../../kubelet/cluster/index.js';
 import type {CliContext} from '../context.js';
 import {programVersion} from '../program-version.js';
 import {computeMaxPods} from './kubelet-options.js';
 
-/** Inputs of {@link openCluster}. */
-export interface OpenClusterOptions {
+/** Inputs of {@link openApiServer}. */
+export interface OpenApiServerOptions {
   readonly kubeconfig: string | undefined;
   readonly config: ConfigValues;
-  readonly connection: Connection;
-  readonly node: NodeAndRuntime;
-  readonly context: CliContext;
-  readonly logger: Logger;
-}
-
-/** A cluster to join, and its connections. */
-export interface OpenedCluster extends Disposable {
-  readonly link: JoinedCluster;
+  readonly context: Pick<CliContext, 'clock' | 'signal'>;
 }
 
 /**
- * Opens the cluster of the kubeconfig, if there is one. Nothing is sent yet. Rejects with ConfigError for an invalid
- * kubeconfig.
+ * Reads the kubeconfig, if there is one, and its credentials; connects with the first request. Rejects with ConfigError for
+ * an invalid kubeconfig.
  */
-export async function openCluster({
+export async function openApiServer({
   kubeconfig,
   config,
-  connection,
-  node,
-  context,
-  logger,
-}: OpenClusterOptions): Promise<OpenedCluster | undefined> {
+  context: {clock, signal},
+}: OpenApiServerOptions): Promise<ApiServer | undefined> {
   if (kubeconfig === undefined) return undefined;
-  const {connectApiServer, joinCluster} = await import('../../kubelet/cluster/index.js');
-  const {clock, signal} = context;
-  const kcriVersion = programVersion();
-  const server = await connectApiServer({
+  const {connectApiServer} = await import('../../kubelet/cluster/index.js');
+  return await connectApiServer({
     kubeconfig,
     qps: config.kubeAPIQPS,
     burst: config.kubeAPIBurst,
     eventQps: config.eventRecordQPS,
     eventBurst: config.eventBurst,
-    userAgent: `kcri/${kcriVersion} (linux)`,
+    userAgent: `kcri/${programVersion()} (linux)`,
     clock,
     signal,
   });
-  const link = joinCluster({
+}
+
+/** Inputs of {@link openCluster}. */
+export interface OpenClusterOptions {
+  readonly config: ConfigValues;
+  readonly connection: Connection;
+  readonly node: NodeAndRuntime;
+  readonly context: Pick<CliContext, 'clock'>;
+  readonly logger: Logger;
+}
+
+/** Returns the cluster of the API server, which the kubelet joins when it starts. Nothing is sent yet. */
+export async function openCluster(
+  server: ApiServer,
+  {config, connection, node, context, logger}: OpenClusterOptions,
+): Promise<JoinedCluster> {
+  const {joinCluster} = await import('../../kubelet/cluster/index.js');
+  return joinCluster({
     server,
     services: connection,
     node: node.node,
@@ -60,18 +64,12 @@ export async function openCluster({
       maxImages: config.nodeStatusMaxImages,
     },
     registerNode: config.registerNode,
-    kcriVersion,
+    kcriVersion: programVersion(),
     updateFrequencyMs: durationToMs(config.nodeStatusUpdateFrequency),
     reportFrequencyMs: durationToMs(config.nodeStatusReportFrequency),
     leaseDurationSeconds: config.nodeLeaseDurationSeconds,
-    clock,
+    clock: context.clock,
     random: systemRandom,
     logger,
   });
-  return {
-    link,
-    [Symbol.dispose]: () => {
-      server[Symbol.dispose]();
-    },
-  };
 }

@@ -21,7 +21,7 @@ import {
 import type {CliContext} from '../context.js';
 import type {IgnoredFlag} from './kubelet-flags.js';
 import {KlogLogger} from './klog-logger.js';
-import {openCluster} from './open-cluster.js';
+import {openApiServer, openCluster} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
@@ -69,10 +69,12 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
+    using server = await openApiServer({...options, config: live.values});
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
     const node = await retryInvalidResponses(describe, {...context, logger});
-    using cluster = await openCluster({...options, config: live.values, connection, node, logger: log});
+    const cluster =
+      server && (await openCluster(server, {config: live.values, connection, node, context, logger: log}));
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
@@ -81,7 +83,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
         liveConfig: live,
         connection,
         node,
-        cluster: cluster?.link,
+        cluster,
         logger: log,
         metrics,
         onLockAcquired: async () => {

@@ -1,3 +1,3 @@
 /** The door to the part of the kubelet that joins a cluster; loaded only with --kubeconfig. */
-export {connectApiServer} from '../../kube-api/index.js';
+export {connectApiServer, type ApiServer} from '../../kube-api/index.js';
 export {joinCluster, type JoinedCluster} from './join-cluster.js';

@@ -83,6 +83,7 @@ test.each([
   ['--logging-format=xml', 'logging.format (--logging-format) "xml" must be one of: "text", "json"'],
   ['--manifest-url=/m', 'staticPodURL (--manifest-url) "/m" must be an http or https URL'],
   ['--bootstrap-kubeconfig=/k', '--bootstrap-kubeconfig is not supported: TLS bootstrap is not implemented'],
+  ['--kubeconfig=/nonexistent', '"/nonexistent": no such file or directory'],
   ['--register-with-taints=a', '"a" is not KEY=VALUE:EFFECT'],
   ['--pod-manifest-paht=/m', 'did you mean --pod-manifest-path?'],
   ['--config=/nonexistent', 'cannot read configuration "/nonexistent": no such file or directory'],
@@ -90,6 +91,13 @@ test.each([
   const {stderr, exitCode} = await runKcri(['kubelet', flag, '--check-config']);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(message);
+});
+
+test('an invalid kubeconfig is reported before the runtime is looked for', async () => {
+  const {stderr, exitCode} = await runKcri(['kubelet', '--kubeconfig=/nonexistent']);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain('"/nonexistent": no such file or directory');
+  expect(stderr).not.toContain('no container runtime found');
 });
 
 test('the configuration file and its drop-in files are checked together', async () => {
