@@ -19,15 +19,15 @@ export function aSecret(name: string, stringData: Readonly<Record<string, string
 
 /** Resolves with everything that kcri stores under the root directory, except for the pods' volumes. */
 export async function readStoredState({rootDir}: Pick<CommandTestbed, 'rootDir'>): Promise<string> {
-  const files = await readdir(rootDir, {recursive: true, withFileTypes: true});
-  const stored = files.filter((file) => file.isFile() && !file.parentPath.includes('/volumes/'));
   try {
+    const files = await readdir(rootDir, {recursive: true, withFileTypes: true});
+    const stored = files.filter((file) => file.isFile() && !file.parentPath.includes('/volumes/'));
     const texts = await Promise.all(
       stored.map(async (file) => readFile(join(file.parentPath, file.name), 'utf8')),
     );
     return texts.join('\n');
   } catch (error) {
-    // A running kubelet has replaced a file meanwhile.
+    // A running kubelet has replaced a file or removed a directory meanwhile.
     if (hasErrno(error, 'ENOENT')) return await readStoredState({rootDir});
     throw error;
   }
