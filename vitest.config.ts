@@ -60,7 +60,7 @@ export default defineConfig({
     expect: {poll: {timeout: 60_000}},
     sequence: {sequencer: SlowestFirst},
     // CI shows a repeated test as `(retry x1)`. Such a test is a fault to fix, but must not cost the whole run.
-    retry: process.env['CI'] === 'true' ? 1 : 0,
+    retry: process.env['CI'] === 'true' ? 2 : 0,
     projects: [
       {
         extends: true,

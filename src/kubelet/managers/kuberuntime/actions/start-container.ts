@@ -184,11 +184,16 @@ async function createContainer(
     const imageUser = await getImageUser(context, pod, container);
     const {node, envObjects: objects} = context;
     const envFiles = await readEnvFiles(context.files, container, volumes);
-    const secrets = containerSecretValuesOf(container, podRef(pod).namespace, context.objects);
-    context.secrets.addStartedValues(container.name, [...secrets, ...envFileValues(envFiles)]);
+    const maskValues = (): void => {
+      const secrets = containerSecretValuesOf(container, podRef(pod).namespace, context.objects);
+      context.secrets.addStartedValues(container.name, [...secrets, ...envFileValues(envFiles)]);
+    };
+    maskValues();
     const input = {pod, container, podIps, volumes, node, objects, envFiles};
     const subPaths = computeSubPathMounts(input);
     const files = await context.files.prepareContainer({pod, container, podIps, subPaths});
+    // A Secret may have changed meanwhile.
+    maskValues();
     const generated = generateContainerConfig({
       ...input,
       restartCount: count,
