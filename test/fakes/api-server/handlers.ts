@@ -1,0 +1,25 @@
+import {randomUUID} from 'node:crypto';
+import type {ApiCall, Handler, Handlers} from './api-call.js';
+import {answer} from './api-request.js';
+import {OBJECT_HANDLERS} from './object-handlers.js';
+
+/** Handlers of requests that differ from those of plain objects. */
+const SPECIAL_HANDLERS: Handlers = {
+  'POST serviceaccounts/token': issueToken,
+};
+
+/** Returns the handler of a request; `own` handlers precede those of all servers. */
+export function findHandler(
+  {request, target}: Pick<ApiCall, 'request' | 'target'>,
+  own: Handlers,
+): Handler | undefined {
+  const {resource, subresource} = target;
+  const key = `${request.method} ${[resource, subresource].filter((part) => part !== undefined).join('/')}`;
+  return own[key] ?? SPECIAL_HANDLERS[key] ?? OBJECT_HANDLERS[request.method];
+}
+
+function issueToken({request: {body = {}}, response}: ApiCall): void {
+  const {expirationSeconds = 3600} = body['spec'] as {readonly expirationSeconds?: number};
+  const expirationTimestamp = new Date(Date.now() + expirationSeconds * 1000).toISOString();
+  answer(response, 201, {...body, status: {token: `token-${randomUUID()}`, expirationTimestamp}});
+}

@@ -1,0 +1,114 @@
+import {randomUUID} from 'node:crypto';
+import type {ApiCall, Handler, Handlers} from './api-call.js';
+import {answer, answerStatus} from './api-request.js';
+import {applyMergePatch} from './merge-patch.js';
+import type {ObjectStorage, StoredObject} from './object-storage.js';
+import {startDeletion} from './pod-deletion.js';
+
+/** Time of everything that the server does: tests compare times of the kubelet only. */
+export const NOW = '2026-05-01T12:00:00Z';
+
+/** Handlers of plain objects, by method; an object's subresource, such as its status, is part of the object. */
+export const OBJECT_HANDLERS: Handlers = {
+  GET: withObject(({response}, found) => {
+    answer(response, 200, found);
+  }),
+  POST: createObject,
+  PUT: withObject(replaceObject),
+  PATCH: withObject(patchObject),
+  DELETE: withObject(deleteObject),
+};
+
+/** Stores a new object at a path such as `/api/v1/namespaces/default/configmaps/settings`. */
+export function storeObject(storage: ObjectStorage, path: string, object: object): StoredObject {
+  return storage.put(path, {...object, metadata: newMetadata(path, object)});
+}
+
+/** Deletes a pod as a user does, with its grace period by default. */
+export function deletePod(storage: ObjectStorage, path: string, gracePeriodSeconds?: number): void {
+  const pod = storage.get(path);
+  if (pod === undefined) return;
+  const terminating = startDeletion(pod, {gracePeriodSeconds, now: NOW});
+  if (terminating === undefined) storage.delete(path);
+  else storage.put(path, terminating);
+}
+
+/** Path at which the object of a call is stored. */
+export function objectPath({target: {collection, name = ''}}: Pick<ApiCall, 'target'>): string {
+  return `${collection}/${name}`;
+}
+
+/** Calls `handle` with the stored object, or answers 404. */
+export function withObject(handle: (call: ApiCall, found: StoredObject) => void): Handler {
+  return (call) => {
+    const found = call.storage.get(objectPath(call));
+    if (found === undefined) {
+      const message = `${call.request.path} not found`;
+      answerStatus(call.response, 404, {reason: 'NotFound', message});
+    } else handle(call, found);
+  };
+}
+
+function createObject({request: {path, body = {}}, storage, response}: ApiCall): void {
+  const {name: given, generateName = ''} = body['metadata'] as {name?: string; generateName?: string};
+  const name = given ?? `${generateName}${randomUUID().slice(0, 5)}`;
+  const at = `${path}/${name}`;
+  if (storage.get(at) === undefined) answer(response, 201, storeObject(storage, at, body));
+  else answerStatus(response, 409, {reason: 'AlreadyExists', message: `"${name}" already exists`});
+}
+
+function replaceObject(call: ApiCall, found: StoredObject): void {
+  const {request, storage, response} = call;
+  const {body = {}} = request;
+  const metadata = (body['metadata'] ?? {}) as {readonly uid?: string; readonly resourceVersion?: string};
+  if (!requireUid(call, found, metadata.uid)) return;
+  if (metadata.resourceVersion !== found.metadata.resourceVersion)
+    answerStatus(response, 409, {reason: 'Conflict', message: 'the object has been modified'});
+  else {
+    const stored = {...found, ...body, metadata: {...found.metadata, ...metadata}};
+    answer(response, 200, storage.put(objectPath(call), stored));
+  }
+}
+
+function patchObject(call: ApiCall, found: StoredObject): void {
+  const {request, storage, response} = call;
+  const {body = {}} = request;
+  if (!requireUid(call, found, (body['metadata'] as {uid?: string} | undefined)?.uid)) return;
+  const patched = applyMergePatch(found, body) as StoredObject;
+  const isSame = JSON.stringify(patched) === JSON.stringify(found);
+  answer(response, 200, isSame ? found : storage.put(objectPath(call), patched));
+}
+
+function deleteObject(call: ApiCall, found: StoredObject): void {
+  const {request, storage, response} = call;
+  const {preconditions, gracePeriodSeconds} = (request.body ?? {}) as {
+    preconditions?: {uid?: string};
+    gracePeriodSeconds?: number;
+  };
+  if (!requireUid(call, found, preconditions?.uid)) return;
+  if (found.kind === 'Pod') deletePod(storage, objectPath(call), gracePeriodSeconds);
+  else storage.delete(objectPath(call));
+  answer(response, 200, found);
+}
+
+/** Reports whether the UID of a precondition is that of the object, and answers 409 if not. */
+function requireUid({response}: ApiCall, found: StoredObject, uid: string | undefined): boolean {
+  if (uid === undefined || uid === found.metadata.uid) return true;
+  answerStatus(response, 409, {
+    reason: 'Conflict',
+    message: 'the UID in the precondition does not match',
+  });
+  return false;
+}
+
+function newMetadata(path: string, object: object): object {
+  const namespace = /\/namespaces\/([^/]+)/.exec(path)?.[1];
+  const {metadata = {}} = object as {readonly metadata?: object};
+  return {
+    ...(namespace !== undefined && {namespace}),
+    name: path.split('/').at(-1),
+    uid: randomUUID(),
+    creationTimestamp: NOW,
+    ...metadata,
+  };
+}
