@@ -49,6 +49,7 @@ export interface NodeStatus {
   readonly capacity?: ResourceList;
   readonly conditions?: readonly NodeCondition[];
   readonly daemonEndpoints?: {readonly kubeletEndpoint: {readonly Port: number}};
+  readonly declaredFeatures?: readonly string[];
   readonly features?: {readonly supplementalGroupsPolicy: boolean};
   readonly images?: readonly ContainerImage[];
   readonly nodeInfo?: NodeSystemInfo;

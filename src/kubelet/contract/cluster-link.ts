@@ -1,6 +1,7 @@
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {PodUid} from '../../cri/index.js';
 import type {ApiObjects} from './api-objects.js';
+import type {NodeFacts} from './node-facts.js';
 import type {PodEvent} from './pod-event.js';
 import type {DesiredPod} from './pod-update.js';
 
@@ -24,12 +25,15 @@ export interface ClusterHost {
   readonly nodeErrors: readonly string[];
 }
 
+/** Facts that others may change in the Node object. */
+export type NodeObjectFacts = Pick<NodeFacts, 'labels' | 'taints'>;
+
 /** A cluster that the kubelet has joined. */
 export interface ClusterLink {
   /** Objects of the API server that pods refer to. */
   readonly objects: ApiObjects;
-  /** Returns the labels of the Node object; undefined until it is known. */
-  nodeLabels(): Readonly<Record<string, string>> | undefined;
+  /** Returns what the Node object says about the node; undefined until it is known. */
+  nodeObject(): NodeObjectFacts | undefined;
   /** Registers the node and reports its state and that of its pods until the signal aborts. */
   run(host: ClusterHost, signal: AbortSignal): Promise<void>;
   /** Sends an event of a pod; never throws. */

@@ -1,3 +1,4 @@
+import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
@@ -79,6 +80,8 @@ export interface NodeFacts {
   readonly maxPods?: number | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Taints of the Node object; none without a cluster. */
+  readonly taints?: readonly Taint[];
   readonly runtime: RuntimeFeatures;
   /** True if SELinux is enabled: files that kcri creates for a container must then be relabeled. */
   readonly selinuxEnabled: boolean;

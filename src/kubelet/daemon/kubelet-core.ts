@@ -1,6 +1,7 @@
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid, RuntimeService} from '../../cri/index.js';
+import type {NodeObjectFacts} from '../contract/cluster-link.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {Pleg} from '../contract/pleg.js';
@@ -67,7 +68,7 @@ export interface KubeletCoreOptions {
   /** Called when a pod was rejected or its worker has finished. */
   readonly onPodChanged?: ((uid: PodUid) => void) | undefined;
   /** See PodAdmission. */
-  readonly nodeLabels?: (() => NodeFacts['labels'] | undefined) | undefined;
+  readonly nodeObject?: (() => NodeObjectFacts | undefined) | undefined;
   readonly onPlegNotice: (notice: PlegNotice) => void;
   /** True if the handler checks admission; if not, every pod is admitted. */
   readonly admission: boolean;
@@ -178,7 +179,7 @@ function createHandler(
   const {manager, registry, own, clock, logger, events, metrics} = options;
   const admission = new PodAdmission({
     node: options.node,
-    nodeLabels: options.nodeLabels,
+    nodeObject: options.nodeObject,
     enabled: options.admission,
     isManaged: (uid) => own.getPresent(uid) !== undefined,
     allocations,

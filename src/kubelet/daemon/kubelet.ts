@@ -133,7 +133,7 @@ export class Kubelet {
       containerGc: options.containerGc,
       seenAllSources: (handled) => sources.seenAllSources(handled),
       onPodChanged: podChanged,
-      nodeLabels: () => options.cluster?.nodeLabels(),
+      nodeObject: () => options.cluster?.nodeObject(),
       signal: this.#end.signal,
     });
     this.#options = options;

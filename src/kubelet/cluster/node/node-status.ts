@@ -43,6 +43,16 @@ const MILLI_NANOS = 1_000_000n;
 /** Names of an image in the status (MaxNamesPerImageInNodeStatus). */
 const MAX_NAMES_PER_IMAGE = 5;
 
+/**
+ * Features that the scheduler and the API server look for before they use them, sorted (nodedeclaredfeatures). Without
+ * ExtendWebSocketsToKubelet, the API server translates WebSocket streams of kubectl to SPDY.
+ */
+const DECLARED_FEATURES = [
+  'ExtendWebSocketsToKubelet',
+  'InPlacePodLevelResourcesVerticalScaling',
+  'RestartAllContainersOnContainerExits',
+] as const;
+
 /** Returns the Node that the kubelet registers (Kubelet.initialNode). */
 export function computeInitialNode(input: NodeStatusInput): Node {
   const {node, settings} = input;
@@ -72,6 +82,7 @@ export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
     allocatable: allocatableOf(node, settings.maxPods),
     conditions: computeNodeConditions(input),
     daemonEndpoints: {kubeletEndpoint: {Port: settings.port}},
+    declaredFeatures: DECLARED_FEATURES,
     features: {supplementalGroupsPolicy: node.runtime.supplementalGroupsPolicy},
     ...(images && {images: computeNodeImages(images, settings.maxImages)}),
     ...(info && {nodeInfo: info}),

@@ -3,8 +3,10 @@ import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
 import {apparmorProfiles} from '../../managers/kuberuntime/config/security-profiles.js';
+import {isStaticPod} from '../../managers/sources/static-pod.js';
 import {matchesNodeAffinity} from '../node-fit/node-affinity.js';
 import {hasHostPortConflict, findInsufficientResources} from '../node-fit/node-capacity.js';
+import {toleratesTaints} from '../node-fit/taint-toleration.js';
 import {decidePreemption, type PreemptionInput} from '../preemption/needed-preemption.js';
 import {findForbiddenSysctl} from './sysctl-allowlist.js';
 
@@ -21,6 +23,7 @@ const HANDLERS: readonly Handler[] = [
   admitResources,
   admitNode,
   admitPorts,
+  admitTaints,
   admitCritical,
   admitAppArmor,
 ];
@@ -108,6 +111,16 @@ function admitPorts({pod, others}: AdmissionRequest): Rejection | undefined {
     'NodePorts',
     "node(s) didn't have free ports for the requested pod ports",
     'change hostPort, or delete the pod that uses it with "kcri delete"',
+  );
+}
+
+/** Rejects a pod that does not tolerate a NoExecute taint; static pods run despite taints. */
+function admitTaints({pod, node}: AdmissionRequest): Rejection | undefined {
+  if (isStaticPod(pod) || toleratesTaints(pod, node.taints ?? [])) return undefined;
+  return failedPredicate(
+    'TaintToleration',
+    "node(s) had taints that the pod didn't tolerate",
+    'add a toleration to spec.tolerations, or remove the taint from the node',
   );
 }
 

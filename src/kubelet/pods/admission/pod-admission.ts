@@ -3,6 +3,7 @@ import {describeFieldError} from '../../../api/field-error.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
+import type {NodeObjectFacts} from '../../contract/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -19,8 +20,8 @@ import {reportUnknownResources} from './unknown-resources.js';
 /** Dependencies of PodAdmission. */
 export interface PodAdmissionOptions extends PreemptContext {
   readonly node: NodeFacts;
-  /** Returns the labels of the Node object in the cluster; undefined without one. */
-  readonly nodeLabels?: (() => NodeFacts['labels'] | undefined) | undefined;
+  /** Returns the labels and taints of the Node object in the cluster; undefined without one. */
+  readonly nodeObject?: (() => NodeObjectFacts | undefined) | undefined;
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
@@ -48,7 +49,7 @@ export class PodAdmission {
    * the signal's reason.
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
-    const {enabled, node, nodeLabels, allocations} = this.#options;
+    const {enabled, node, nodeObject, allocations} = this.#options;
     const unsupported = findUnsupportedFeature(pod);
     if (unsupported !== undefined) {
       this.#reject(pod, unsupported);
@@ -60,7 +61,7 @@ export class PodAdmission {
       pod: allocations.getAllocatedPod(pod),
       others,
       preemptable: others,
-      node: {...node, labels: nodeLabels?.() ?? node.labels},
+      node: {...node, ...nodeObject?.()},
     };
     const rejection = findRejection(request);
     if (rejection !== undefined) {

@@ -71,6 +71,11 @@ test('the initial Node is the one that a kubelet registers', () => {
         condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
       ],
       daemonEndpoints: {kubeletEndpoint: {Port: 10_250}},
+      declaredFeatures: [
+        'ExtendWebSocketsToKubelet',
+        'InPlacePodLevelResourcesVerticalScaling',
+        'RestartAllContainersOnContainerExits',
+      ],
       features: {supplementalGroupsPolicy: true},
       images: [],
       runtimeHandlers: [{name: '', features: {recursiveReadOnlyMounts: true, userNamespaces: false}}],

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
-import type {NodeSelectorTerm} from '../../../../src/api/types/v1-scheduling.js';
+import type {NodeSelectorTerm, Toleration} from '../../../../src/api/types/v1-scheduling.js';
 import {findRejection} from '../../../../src/kubelet/pods/admission/admit-pod.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
@@ -291,6 +291,40 @@ describe('resources on the node', () => {
 
     expect(rejection(empty!, {}, [one!])?.[0]).toBe('NodePorts');
     expect(rejection(one!, {}, [empty!])?.[0]).toBe('NodePorts');
+  });
+});
+
+describe('taints', () => {
+  const taints = [
+    {key: 'soft', effect: 'NoSchedule'},
+    {key: 'hard', value: 'yes', effect: 'NoExecute'},
+  ];
+  const tolerating = (...tolerations: readonly Toleration[]): Pod => aPod({tolerations});
+
+  test.each<[string, Pod]>([
+    ['its key and value', tolerating({key: 'hard', value: 'yes'})],
+    ['its key', tolerating({key: 'hard', operator: 'Exists', effect: 'NoExecute'})],
+    ['everything', tolerating({operator: 'Exists'})],
+  ])('a pod that tolerates %s is admitted', (_, pod) => {
+    expect(rejection(pod, {taints})).toBeUndefined();
+  });
+
+  test.each<[string, Pod]>([
+    ['nothing', tolerating()],
+    ['another value', tolerating({key: 'hard', value: 'no'})],
+    ['another key', tolerating({key: 'soft', operator: 'Exists'})],
+    ['another effect', tolerating({key: 'hard', operator: 'Exists', effect: 'NoSchedule'})],
+  ])('a pod that tolerates %s is rejected', (_, pod) => {
+    expect(rejection(pod, {taints})).toEqual([
+      'TaintToleration',
+      "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+    ]);
+  });
+
+  test('a static pod is admitted', () => {
+    const pod = aPod();
+    const annotations = {'kubernetes.io/config.source': 'file'};
+    expect(rejection({...pod, metadata: {...pod.metadata, annotations}}, {taints})).toBeUndefined();
   });
 });
 
