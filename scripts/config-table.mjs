@@ -40,11 +40,20 @@ const formatDefault = (value) =>
     ? ''
     : `\`${cell(typeof value === 'string' ? value : JSON.stringify(value))}\``;
 
-function row([path, {type, default: fallback, flag, use, live}]) {
+function describeSupport(use, live) {
   const honored = live ? 'honored, reloadable' : 'honored';
-  const support = use.kind === 'honored' ? honored : `${use.kind}: ${cell(use.reason)}`;
+  return use.kind === 'honored' ? honored : `${use.kind}: ${cell(use.reason)}`;
+}
+
+/** Returns two values as one cell: without an API server, and with one. */
+const inBoth = (alone, inCluster) =>
+  alone === inCluster ? alone : `${alone === '' ? 'none' : alone}; with \`--kubeconfig\` ${inCluster}`;
+
+function row([path, {type, default: fallback, flag, use, live, inCluster}]) {
+  const joined = inCluster ?? {default: fallback, use};
+  const support = inBoth(describeSupport(use, live), describeSupport(joined.use, live));
   const option = flag === undefined ? '' : `\`--${flag}\``;
-  return `| \`${path}\` | ${cell(type.name)} | ${formatDefault(fallback)} | ${option} | ${support} |\n`;
+  return `| \`${path}\` | ${cell(type.name)} | ${inBoth(formatDefault(fallback), formatDefault(joined.default))} | ${option} | ${support} |\n`;
 }
 
 const text =

@@ -79,6 +79,7 @@ export default class Kubelet extends BaseCommand {
       readKubeletConfig(
         await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal),
         configFlagTexts(flags),
+        (flags.kubeconfig ?? '') !== '',
       );
     const config = await readConfig();
     if (flags['print-unit']) {

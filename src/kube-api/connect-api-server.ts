@@ -31,6 +31,8 @@ export interface ApiServer extends Disposable {
   readonly client: ApiClient;
   /** Client for events, which have a limit of their own. */
   readonly events: ApiClient;
+  /** Client for reviews, which peers of the kubelet's server cause; it has a limit of its own. */
+  readonly reviews: ApiClient;
   /** Client without a limit of its rate, for the node's status and lease, which must not wait for other requests. */
   readonly heartbeats: ApiClient;
 }
@@ -58,6 +60,7 @@ export async function connectApiServer({
   return {
     url: access.server.href.replace(/\/$/, ''),
     client: createClient(qps, burst),
+    reviews: createClient(qps, burst),
     events: createClient(eventQps, eventBurst),
     heartbeats: new ApiClient({connection, userAgent, clock}),
     [Symbol.dispose]: () => {

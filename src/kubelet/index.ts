@@ -42,6 +42,6 @@ export type {ConfigValues} from './contract/configuration/fields-and-defaults/ku
 export {LiveConfig} from './contract/configuration/live-config.js';
 export type {VerificationPolicy} from './managers/images/pull-manager/verification-policy.js';
 export {startServers} from './managers/server/start-servers.js';
-export type {ServerOptions} from './managers/server/http-server-options.js';
+export type {ServerAccess, ServerOptions} from './managers/server/http-server-options.js';
 export {KubeletMetricsRegistry} from './managers/metrics/kubelet-metrics-registry.js';
 export {RuntimeOperationMetrics} from './managers/metrics/runtime-operation-metrics.js';

@@ -7,6 +7,7 @@ import {
   type LiveConfig,
   type NodeAndRuntime,
   type KubeletMetricsRegistry,
+  type ServerAccess,
   type ServerOptions,
 } from '../../kubelet/index.js';
 
@@ -16,6 +17,8 @@ export interface ServerDependencies {
   readonly node: NodeAndRuntime;
   readonly certDir: string;
   readonly policyFile: string | undefined;
+  /** Reviews by the API server; empty without one. */
+  readonly reviews: Pick<ServerAccess, 'tokenReviews' | 'accessReviews'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: KubeletMetricsRegistry;
@@ -25,7 +28,17 @@ export interface ServerDependencies {
 /** Creates the options of the kubelet's HTTP servers from its configuration. */
 export function createServerOptions(
   live: LiveConfig,
-  {connection, node: {node}, certDir, policyFile, clock, logger, metrics, program}: ServerDependencies,
+  {
+    connection,
+    node: {node},
+    certDir,
+    policyFile,
+    reviews,
+    clock,
+    logger,
+    metrics,
+    program,
+  }: ServerDependencies,
 ): ServerOptions {
   const {values} = live;
   const {address, enableServer, port, readOnlyPort, healthzPort, healthzBindAddress} = values;
@@ -53,6 +66,7 @@ export function createServerOptions(
       anonymous: values['authentication.anonymous.enabled'],
       clientCaFile: optionalPath(values['authentication.x509.clientCAFile']),
       policyFile,
+      ...reviews,
     },
     debuggingHandlers: values.enableDebuggingHandlers,
     systemLogHandler: values.enableSystemLogHandler,

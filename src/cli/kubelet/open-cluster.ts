@@ -1,7 +1,12 @@
 import {systemRandom} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {Connection} from '../../cri/index.js';
-import {durationToMs, type ConfigValues, type NodeAndRuntime} from '../../kubelet/index.js';
+import {
+  durationToMs,
+  type ConfigValues,
+  type NodeAndRuntime,
+  type ServerAccess,
+} from '../../kubelet/index.js';
 import type {ApiServer, JoinedCluster} from '../../kubelet/cluster/index.js';
 import type {CliContext} from '../context.js';
 import {programVersion} from '../program-version.js';
@@ -35,6 +40,27 @@ export async function openApiServer({
     clock,
     signal,
   });
+}
+
+/** Returns the reviews of requests to the kubelet's server by the API server, as far as the configuration wants them. */
+export async function openAccessReviews(
+  {reviews: client}: ApiServer,
+  config: ConfigValues,
+  {clock, signal}: Pick<CliContext, 'clock' | 'signal'>,
+): Promise<Pick<ServerAccess, 'tokenReviews' | 'accessReviews'>> {
+  const {ApiAccessReviews} = await import('../../kubelet/cluster/index.js');
+  const reviews = new ApiAccessReviews({
+    client,
+    tokenTtlMs: durationToMs(config['authentication.webhook.cacheTTL']),
+    authorizedTtlMs: durationToMs(config['authorization.webhook.cacheAuthorizedTTL']),
+    unauthorizedTtlMs: durationToMs(config['authorization.webhook.cacheUnauthorizedTTL']),
+    clock,
+    signal,
+  });
+  return {
+    tokenReviews: config['authentication.webhook.enabled'] ? reviews : undefined,
+    accessReviews: config['authorization.mode'] === 'Webhook' ? reviews : undefined,
+  };
 }
 
 /** Inputs of {@link openCluster}. */

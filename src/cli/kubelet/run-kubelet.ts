@@ -21,7 +21,7 @@ import {
 import type {CliContext} from '../context.js';
 import type {IgnoredFlag} from './kubelet-flags.js';
 import {KlogLogger} from './klog-logger.js';
-import {openApiServer, openCluster} from './open-cluster.js';
+import {openAccessReviews, openApiServer, openCluster} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
@@ -75,6 +75,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const node = await retryInvalidResponses(describe, {...context, logger});
     const cluster =
       server && (await openCluster(server, {config: live.values, connection, node, context, logger: log}));
+    const reviews = server === undefined ? {} : await openAccessReviews(server, live.values, context);
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
@@ -93,6 +94,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
             logger: log,
             certDir,
             policyFile,
+            reviews,
             metrics,
             program: options.program,
             clock: context.clock,

@@ -37,7 +37,14 @@ export class ClusterTestbed implements AsyncDisposable {
         const connection = new HttpConnection(new URL(url), {current: async () => credentials});
         const client = new ApiClient({connection, userAgent: 'kcri', clock});
         return joinCluster({
-          server: {url, client, events: client, heartbeats: client, [Symbol.dispose]: () => undefined},
+          server: {
+            url,
+            client,
+            reviews: client,
+            events: client,
+            heartbeats: client,
+            [Symbol.dispose]: () => undefined,
+          },
           ...{services, node, clock, logger},
           settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
           registerNode: true,

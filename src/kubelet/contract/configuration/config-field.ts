@@ -13,10 +13,12 @@ export interface ConfigField<T = unknown, D = T | undefined> {
   readonly type: ConfigType<T>;
   readonly default: D;
   readonly use: FieldUse;
+  /** Default and support with an API server, if they differ. */
+  readonly inCluster: {readonly default: D; readonly use: FieldUse} | undefined;
   /** The kubelet's flag for the field, without dashes. */
   readonly flag: string | undefined;
   /** Validates a value; returns the kubelet's message, which follows the name of the field. */
-  readonly check: ((value: T) => string | undefined) | undefined;
+  readonly check: ((value: T, joinsCluster: boolean) => string | undefined) | undefined;
   /** True if a reload applies the field; other fields need a restart. */
   readonly live: boolean;
 }
@@ -25,9 +27,11 @@ export interface ConfigField<T = unknown, D = T | undefined> {
 export type ValueOf<F> =
   F extends ConfigField<infer T, infer D> ? (undefined extends D ? T | undefined : T) : never;
 
+const HONORED: FieldUse = {kind: 'honored'};
+
 interface Extras<T> {
   readonly flag?: string;
-  readonly check?: (value: T) => string | undefined;
+  readonly check?: (value: T, joinsCluster: boolean) => string | undefined;
   readonly live?: boolean;
 }
 
@@ -38,7 +42,7 @@ export function honored<T, D extends T | undefined>(
   extras: Extras<T> = {},
 ): ConfigField<T, D> {
   const {flag, check, live = false} = extras;
-  return {type, default: fallback, use: {kind: 'honored'}, flag, check, live};
+  return {type, default: fallback, use: HONORED, inCluster: undefined, flag, check, live};
 }
 
 /** Defines a field that has no effect, for the reason. */
@@ -55,6 +59,19 @@ export function unsupported<T, D extends T | undefined>(
   ...[type, fallback, extras]: Parameters<typeof honored<T, D>>
 ): ConfigField<T, D> {
   return {...honored(type, fallback, extras), use: {kind: 'not supported', reason}};
+}
+
+/** Returns the field as it is with an API server: honored, with a default of its own. */
+export function honoredInCluster<T, D extends T | undefined>(
+  field: ConfigField<T, D>,
+  fallback: D = field.default,
+): ConfigField<T, D> {
+  return {...field, inCluster: {default: fallback, use: HONORED}};
+}
+
+/** Returns the default and the support of a field. */
+export function fieldIn(field: ConfigField, joinsCluster: boolean): Pick<ConfigField, 'default' | 'use'> {
+  return (joinsCluster ? field.inCluster : undefined) ?? field;
 }
 
 /** Checks that a number is not negative (validation.go ValidateKubeletConfiguration). */

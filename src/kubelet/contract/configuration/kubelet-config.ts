@@ -2,6 +2,7 @@ import type {ManifestIssue} from '../../../api/decoding/manifest-issue.js';
 import {renderIssue} from '../../../api/decoding/manifest-issue.js';
 import {KcriError, messageOf, UsageError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
+import {fieldIn, type FieldUse} from './config-field.js';
 import {decodeKubeletConfig, type DecodedKubeletConfig} from './decode-kubelet-config.js';
 import {parseDuration} from '../../../format/duration.js';
 import {
@@ -36,36 +37,42 @@ interface IneffectiveField {
 /** Configuration of a kubelet. */
 export interface KubeletConfig {
   readonly values: ConfigValues;
+  /** True with an API server. */
+  readonly joinsCluster: boolean;
   /** Fields that are set but have no effect, for the log at the start. */
   readonly unsupported: readonly IneffectiveField[];
   readonly ignored: readonly IneffectiveField[];
 }
 
 /**
- * Combines files, flags and defaults: flags override files, and later files override earlier ones (server.go
- * NewKubeletCommand). Throws KubeletConfigError with all problems, and UsageError for an invalid flag.
+ * Combines files, flags and defaults, some of which differ with an API server: flags override files, and later files
+ * override earlier ones (server.go NewKubeletCommand). Throws KubeletConfigError with all problems, and UsageError for an invalid flag.
  */
 export function readKubeletConfig(
   files: readonly ConfigFileText[],
   flags: ReadonlyMap<string, readonly string[]>,
+  joinsCluster = false,
 ): KubeletConfig {
   const decoded = files.map(({path, content}) => decodeKubeletConfig(content, path));
   const issues = decoded.flatMap((file) => file.issues);
   if (issues.length > 0) throw new KubeletConfigError(issues.map(renderIssue));
   const settings = CONFIG_PATHS.flatMap((path) => settingOf(path, decoded, flags));
   const values = Object.fromEntries([
-    ...CONFIG_PATHS.map((path) => [path, CONFIG_FIELDS[path].default]),
+    ...CONFIG_PATHS.map((path) => [path, fieldIn(CONFIG_FIELDS[path], joinsCluster).default]),
     ...settings.map(({path, value}) => [path, value]),
   ]) as unknown as ConfigValues;
   const problems = [
-    ...settings.flatMap(problemsOf),
+    ...settings.flatMap((setting) => problemsOf(setting, joinsCluster)),
     ...findFieldConflicts(values).map((text) => `invalid configuration: ${text}`),
   ];
   if (problems.length > 0) throw new KubeletConfigError(problems);
+  const ineffective = (kind: IneffectiveKind): readonly IneffectiveField[] =>
+    ineffectiveFields(settings, kind, joinsCluster);
   return {
     values,
-    unsupported: [...ineffectiveFields(settings, 'not supported'), ...unknownGates(values.featureGates)],
-    ignored: ineffectiveFields(settings, 'ignored'),
+    joinsCluster,
+    unsupported: [...ineffective('not supported'), ...unknownGates(values.featureGates)],
+    ignored: ineffective('ignored'),
   };
 }
 
@@ -110,10 +117,10 @@ function merge(before: unknown, after: unknown): unknown {
   return {...before, ...(Object.fromEntries(entries) as object)};
 }
 
-function problemsOf({path, value, issue}: Setting): readonly string[] {
+function problemsOf({path, value, issue}: Setting, joinsCluster: boolean): readonly string[] {
   const {type, check, flag} = CONFIG_FIELDS[path];
   const typeProblem = type.problem?.(value);
-  const problem = typeProblem ?? check?.(value);
+  const problem = typeProblem ?? check?.(value, joinsCluster);
   if (problem === undefined) return [];
   const name = flag === undefined ? path : `${path} (--${flag})`;
   const message =
@@ -135,13 +142,16 @@ function unknownGates(gates: Readonly<Record<string, boolean>>): readonly Ineffe
     }));
 }
 
+type IneffectiveKind = Exclude<FieldUse['kind'], 'honored'>;
+
 /** Returns the fields of that kind that are set to a value other than the default. */
 function ineffectiveFields(
   settings: readonly Setting[],
-  kind: 'ignored' | 'not supported',
+  kind: IneffectiveKind,
+  joinsCluster: boolean,
 ): readonly IneffectiveField[] {
   return settings.flatMap(({path, value}) => {
-    const {use, default: fallback} = CONFIG_FIELDS[path];
+    const {use, default: fallback} = fieldIn(CONFIG_FIELDS[path], joinsCluster);
     if (use.kind !== kind || isSame(value, fallback)) return [];
     return [{field: path, reason: use.reason}];
   });

@@ -4,6 +4,7 @@ import {
   type ConfigPath,
   type ConfigValues,
 } from './fields-and-defaults/kubelet-config-defaults.js';
+import {fieldIn} from './config-field.js';
 import type {KubeletConfig} from './kubelet-config.js';
 
 /** Fields that have changed at a reload. */
@@ -19,11 +20,13 @@ export interface ConfigChange {
 /** Configuration in effect of a running kubelet. */
 export class LiveConfig {
   #values: ConfigValues;
+  readonly #joinsCluster: boolean;
   readonly #read: () => Promise<KubeletConfig>;
 
   /** `read` reads the files and flags again. */
-  constructor({values}: KubeletConfig, read: () => Promise<KubeletConfig>) {
+  constructor({values, joinsCluster}: KubeletConfig, read: () => Promise<KubeletConfig>) {
     this.#values = values;
+    this.#joinsCluster = joinsCluster;
     this.#read = read;
   }
 
@@ -40,10 +43,12 @@ export class LiveConfig {
     const applied = changed.filter((path) => CONFIG_FIELDS[path].live);
     const others = changed.filter((path) => !CONFIG_FIELDS[path].live);
     this.#values = {...this.#values, ...Object.fromEntries(applied.map((path) => [path, values[path]]))};
+    const isHonored = (path: ConfigPath): boolean =>
+      fieldIn(CONFIG_FIELDS[path], this.#joinsCluster).use.kind === 'honored';
     return {
       applied,
-      needRestart: others.filter((path) => CONFIG_FIELDS[path].use.kind === 'honored'),
-      ineffective: others.filter((path) => CONFIG_FIELDS[path].use.kind !== 'honored'),
+      needRestart: others.filter(isHonored),
+      ineffective: others.filter((path) => !isHonored(path)),
     };
   }
 }

@@ -2,9 +2,11 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 import {performance} from 'node:perf_hooks';
 import type {FileLogger} from '../../../base/logger.js';
-import {authenticate} from './auth/authenticate.js';
-import {formatForbidden, getRequestAttributes} from './auth/request-attributes.js';
-import type {Authorize} from './auth/authorization-policy.js';
+import {abortable} from '../../../base/async/abortable.js';
+import {TooManyReviewsError, type User} from '../../contract/access-reviews.js';
+import type {Authenticate} from './auth/authenticate.js';
+import {AuthorizationError, type Authorize} from './auth/authorize.js';
+import {formatForbidden, getRequestAttributes, type RequestAttributes} from './auth/request-attributes.js';
 import {
   HttpError,
   PLAIN_TEXT,
@@ -23,7 +25,7 @@ export interface HttpAppOptions extends Pick<ServerOptions, 'logger' | 'metrics'
   /** Message of the 405 response by the first path segment, for disabled endpoints. */
   readonly disabled: ReadonlyMap<string, string>;
   /** Authentication and authorization; undefined on a port without them. */
-  readonly access: {readonly anonymous: boolean; readonly authorize: Authorize} | undefined;
+  readonly access: {readonly authenticate: Authenticate; readonly authorize: Authorize} | undefined;
 }
 
 const METHODS: ReadonlySet<string> = new Set([
@@ -79,21 +81,28 @@ export class HttpApp {
     const {method = ''} = request.raw;
     const root = path.parts[0] ?? '';
     if (!this.#roots.has(root)) return errorResponse(404, '404 page not found');
-    this.#authorize(request.raw.method ?? '', path, socket);
+    await abortable(this.#authorize(request.raw, path, socket), request.signal);
     const disabled = this.#options.disabled.get(root);
     if (disabled !== undefined) return errorResponse(405, disabled);
     const {route, params} = findRoute(this.#options.routes, path, method);
     return await route.handle({...request, method, params, query});
   }
 
-  /** Throws HttpError 401 or 403 if the request is not allowed. */
-  #authorize(method: string, path: RequestPath, socket: Socket): void {
-    const {access, clock} = this.#options;
+  /**
+   * Rejects with HttpError 401 or 403 if the request is not allowed, 500 if its authorization is unknown, and 429 if too
+   * many others wait for a review (InstallAuthFilter).
+   */
+  async #authorize(request: IncomingMessage, path: RequestPath, socket: Socket): Promise<void> {
+    const {access} = this.#options;
     if (access === undefined) return;
-    const user = authenticate(socket, access.anonymous, clock.now());
+    const user = await access.authenticate(request, socket).catch((error: unknown) => {
+      rejectIfBusy(error);
+      this.#logger.error(error, 'Unable to authenticate the request due to an error');
+      return undefined;
+    });
     if (user === undefined) throw new HttpError(401, 'Unauthorized');
-    const attributes = getRequestAttributes(method, path.parts);
-    if (access.authorize(user, attributes)) return;
+    const attributes = getRequestAttributes(request.method ?? '', path.parts);
+    if (await this.#isAllowed(user, attributes, access.authorize)) return;
     const {verb, subresources} = attributes;
     this.#logger.info(
       'Forbidden',
@@ -101,6 +110,18 @@ export class HttpApp {
       2,
     );
     throw new HttpError(403, formatForbidden(user, attributes));
+  }
+
+  async #isAllowed(user: User, attributes: RequestAttributes, authorize: Authorize): Promise<boolean> {
+    try {
+      return await authorize(user, attributes);
+    } catch (error) {
+      if (!(error instanceof AuthorizationError)) throw error;
+      const {cause, message} = error;
+      rejectIfBusy(cause);
+      this.#logger.error(cause, 'Authorization error', {user: user.name, verb: attributes.verb});
+      throw new HttpError(500, message);
+    }
   }
 
   /** Counts the request; the returned function records its duration. */
@@ -133,6 +154,16 @@ export class HttpApp {
     const body = httpError?.message ?? 'internal server error';
     sendBuffered(response, {status, body, headers: httpError?.headers});
   }
+}
+
+/** Seconds after which a client is to try again when too many reviews are in progress. */
+const RETRY_AFTER_SECONDS = 1;
+
+function rejectIfBusy(error: unknown): void {
+  if (error instanceof TooManyReviewsError)
+    throw new HttpError(429, 'Too many requests, please try again later.', {
+      'retry-after': String(RETRY_AFTER_SECONDS),
+    });
 }
 
 /** Paths below /metrics that are label values; clients must not be able to create more series. */

@@ -1,6 +1,7 @@
 import type {Clock} from '../../../base/clock.js';
 import type {Logger} from '../../../base/logger.js';
 import type {ImageService, RuntimeService} from '../../../cri/index.js';
+import type {AccessReviews} from '../../contract/access-reviews.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {KubeletMetricsRegistry} from '../metrics/kubelet-metrics-registry.js';
 
@@ -27,12 +28,16 @@ export interface ServingCertificate {
 
 /** Authentication and authorization of the authenticated port. */
 export interface ServerAccess {
-  /** authentication.anonymous.enabled: requests without a certificate are from `system:anonymous`; otherwise 401. */
+  /** authentication.anonymous.enabled: requests without credentials are from `system:anonymous`; otherwise 401. */
   readonly anonymous: boolean;
   /** authentication.x509.clientCAFile: CA bundle for client-certificate authentication. */
   readonly clientCaFile?: string | undefined;
+  /** authentication.webhook: reviews of bearer tokens; without them, tokens are ignored. */
+  readonly tokenReviews?: Pick<AccessReviews, 'reviewToken'> | undefined;
+  /** authorization.mode Webhook: reviews that authorize requests, unless there is a `policyFile`. */
+  readonly accessReviews?: Pick<AccessReviews, 'reviewAccess'> | undefined;
   /**
-   * File of ClusterRoles and ClusterRoleBindings that authorizes requests; without it, any authenticated client may do
+   * File of ClusterRoles and ClusterRoleBindings that authorizes requests; with neither, any authenticated client may do
    * anything (AlwaysAllow).
    */
   readonly policyFile?: string | undefined;

@@ -2,7 +2,9 @@ import {readFile} from 'node:fs/promises';
 import {getCiphers, type TlsOptions} from 'node:tls';
 import {ConfigError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
-import {ALWAYS_ALLOW, readAuthorizationPolicy, type Authorize} from './auth/authorization-policy.js';
+import {createAuthenticator} from './auth/authenticate.js';
+import {readAuthorizationPolicy} from './auth/authorization-policy.js';
+import {ALWAYS_ALLOW, authorizeByPolicy, authorizeByReview, type Authorize} from './auth/authorize.js';
 import {ensureServingCertificate} from './certificate/serving-certificate.js';
 import {createCheckpointRoute, createRunRoutes} from './routes/container-action-routes.js';
 import {containerLogsRoute} from './routes/container-logs-route.js';
@@ -103,15 +105,27 @@ async function authenticatedPortOptions(
   options: ServerOptions,
   open: readonly Route[],
 ): Promise<PortOptions> {
-  const {access, debuggingHandlers, node} = options;
-  const {policyFile} = access;
-  const authorize: Authorize =
-    policyFile === undefined ? ALWAYS_ALLOW : await readAuthorizationPolicy(policyFile, node.nodeName);
+  const {access, debuggingHandlers, clock} = options;
   return {
     routes: debuggingHandlers ? [...open, ...debugRoutes(kubelet, options, open)] : open,
     disabled: debuggingHandlers ? disabledEndpoints(options) : disabledDebugEndpoints(),
-    access: {anonymous: access.anonymous, authorize},
+    access: {
+      authenticate: createAuthenticator({
+        anonymous: access.anonymous,
+        reviews: access.tokenReviews,
+        clock,
+      }),
+      authorize: await createAuthorizer(options),
+    },
   };
+}
+
+async function createAuthorizer({
+  access: {policyFile, accessReviews},
+  node: {nodeName},
+}: ServerOptions): Promise<Authorize> {
+  if (policyFile !== undefined) return authorizeByPolicy(await readAuthorizationPolicy(policyFile, nodeName));
+  return accessReviews === undefined ? ALWAYS_ALLOW : authorizeByReview(accessReviews, nodeName);
 }
 
 /** Returns the routes of the authenticated and the read-only port (InstallAuthNotRequiredHandlers). */

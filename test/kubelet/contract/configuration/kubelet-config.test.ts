@@ -195,3 +195,18 @@ test('the configuration can be converted to a KubeletConfiguration and back', ()
   expect(values).toEqual(read(text).values);
   expect(unsupported).toEqual([]);
 });
+
+test('with an API server, reviews are the default and Webhook is valid', () => {
+  const {values, unsupported, ignored} = readKubeletConfig(
+    [{path: 'k.yaml', content: `${HEAD}authorization: {webhook: {cacheAuthorizedTTL: 1m}}\n`}],
+    new Map([['authorization-mode', ['Webhook']]]),
+    true,
+  );
+  expect(values).toMatchObject({
+    'authentication.webhook.enabled': true,
+    'authentication.anonymous.enabled': false,
+    'authorization.mode': 'Webhook',
+    address: '0.0.0.0',
+  });
+  expect([...unsupported, ...ignored]).toEqual([]);
+});

@@ -1,4 +1,12 @@
-import {between, honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {
+  between,
+  honored,
+  honoredInCluster,
+  ignored,
+  notNegative,
+  oneOf,
+  unsupported,
+} from '../config-field.js';
 import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, PATH, TEXT, TEXTS} from '../config-field-types.js';
 
 const NEEDS_API = 'it requires an API server';
@@ -10,7 +18,8 @@ const port = (value: number): string | undefined => (value === 0 ? undefined : b
 /** Fields for the HTTP servers and the log. */
 export const SERVER_FIELDS = {
   enableServer: honored(BOOL, true, {flag: 'enable-server'}),
-  address: honored(TEXT, '127.0.0.1', {flag: 'address'}),
+  // The API server connects to the node for logs and exec.
+  address: honoredInCluster(honored(TEXT, '127.0.0.1', {flag: 'address'}), '0.0.0.0'),
   port: honored(INT32, 10_250, {flag: 'port', check: between(1, 65_535)}),
   readOnlyPort: honored(INT32, 0, {flag: 'read-only-port', check: port}),
   tlsCertFile: honored(PATH, '', {flag: 'tls-cert-file'}),
@@ -26,23 +35,26 @@ export const SERVER_FIELDS = {
   rotateCertificates: ignored(NEEDS_API, BOOL, false, {flag: 'rotate-certificates'}),
   serverTLSBootstrap: unsupported(NEEDS_API, BOOL, false, {flag: 'rotate-server-certificates'}),
   'authentication.x509.clientCAFile': honored(PATH, '', {flag: 'client-ca-file'}),
-  'authentication.webhook.enabled': unsupported(`${NEEDS_API}; bearer tokens are rejected`, BOOL, false, {
-    flag: 'authentication-token-webhook',
-  }),
-  'authentication.webhook.cacheTTL': ignored(NEEDS_API, DURATION, '2m0s', {
-    flag: 'authentication-token-webhook-cache-ttl',
-  }),
+  'authentication.webhook.enabled': honoredInCluster(
+    unsupported(`${NEEDS_API}; bearer tokens are rejected`, BOOL, false, {
+      flag: 'authentication-token-webhook',
+    }),
+    true,
+  ),
+  'authentication.webhook.cacheTTL': honoredInCluster(
+    ignored(NEEDS_API, DURATION, '2m0s', {flag: 'authentication-token-webhook-cache-ttl'}),
+  ),
   'authentication.anonymous.enabled': honored(BOOL, false, {flag: 'anonymous-auth'}),
-  'authorization.mode': honored(TEXT, 'AlwaysAllow', {
-    flag: 'authorization-mode',
-    check: authorizationProblem,
-  }),
-  'authorization.webhook.cacheAuthorizedTTL': ignored(NEEDS_API, DURATION, '5m0s', {
-    flag: 'authorization-webhook-cache-authorized-ttl',
-  }),
-  'authorization.webhook.cacheUnauthorizedTTL': ignored(NEEDS_API, DURATION, '30s', {
-    flag: 'authorization-webhook-cache-unauthorized-ttl',
-  }),
+  'authorization.mode': honoredInCluster(
+    honored(TEXT, 'AlwaysAllow', {flag: 'authorization-mode', check: authorizationProblem}),
+    'Webhook',
+  ),
+  'authorization.webhook.cacheAuthorizedTTL': honoredInCluster(
+    ignored(NEEDS_API, DURATION, '5m0s', {flag: 'authorization-webhook-cache-authorized-ttl'}),
+  ),
+  'authorization.webhook.cacheUnauthorizedTTL': honoredInCluster(
+    ignored(NEEDS_API, DURATION, '30s', {flag: 'authorization-webhook-cache-unauthorized-ttl'}),
+  ),
   enableDebuggingHandlers: honored(BOOL, true, {flag: 'enable-debugging-handlers'}),
   enableContentionProfiling: ignored('Node.js has no lock contention', BOOL, false, {
     flag: 'contention-profiling',
@@ -72,8 +84,8 @@ export const SERVER_FIELDS = {
   'logging.options': unsupported('all messages are written to standard error', ANYTHING, undefined),
 };
 
-function authorizationProblem(value: string): string | undefined {
+function authorizationProblem(value: string, joinsCluster: boolean): string | undefined {
   const known = oneOf('AlwaysAllow', 'Webhook')(value);
-  if (value !== 'Webhook') return known;
+  if (value !== 'Webhook' || joinsCluster) return known;
   return `${JSON.stringify(value)} is not supported: ${NEEDS_API}; use "AlwaysAllow"`;
 }

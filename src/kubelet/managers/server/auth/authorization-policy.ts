@@ -10,7 +10,8 @@ import {SourceText} from '../../../../api/decoding/source-text.js';
 import {parseYaml} from '../../../../api/decoding/parse-yaml.js';
 import {ConfigError} from '../../../../base/errors.js';
 import {withFileErrors} from '../../../../base/fs/files.js';
-import type {RequestAttributes, User} from './request-attributes.js';
+import type {User} from '../../../contract/access-reviews.js';
+import type {RequestAttributes} from './request-attributes.js';
 
 /** Permissions that a role grants (rbac/v1 PolicyRule). */
 interface PolicyRule {
@@ -87,11 +88,8 @@ const clusterRoleBinding = objectSchema<ClusterRoleBinding>('ClusterRoleBinding'
 
 const API_VERSION = 'rbac.authorization.k8s.io/v1';
 
-/** Reports whether a user may make a request to the node (authorizer.Authorizer). */
-export type Authorize = (user: User, attributes: RequestAttributes) => boolean;
-
-/** Authorizer that allows every request (AlwaysAllow). */
-export const ALWAYS_ALLOW: Authorize = () => true;
+/** Reports whether the policy allows a user a request to the node. */
+export type AuthorizationPolicy = (user: User, attributes: RequestAttributes) => boolean;
 
 /**
  * Reads an RBAC policy from a file of ClusterRoles and ClusterRoleBindings. The policy allows the bound users and
@@ -99,13 +97,17 @@ export const ALWAYS_ALLOW: Authorize = () => true;
  * that the rules list; it denies everything else. Rejects with SystemError when the file cannot be read, ConfigError
  * for a binding to an unknown role, and PodValidationError, with the position, for an invalid manifest.
  */
-export async function readAuthorizationPolicy(file: string, nodeName: string): Promise<Authorize> {
+export async function readAuthorizationPolicy(file: string, nodeName: string): Promise<AuthorizationPolicy> {
   const content = await withFileErrors('reading', file, () => readFile(file, 'utf8'));
   return parseAuthorizationPolicy(content, file, nodeName);
 }
 
 /** Parses the text of a policy file; see {@link readAuthorizationPolicy}. */
-export function parseAuthorizationPolicy(content: string, file: string, nodeName: string): Authorize {
+export function parseAuthorizationPolicy(
+  content: string,
+  file: string,
+  nodeName: string,
+): AuthorizationPolicy {
   const {roles, bindings} = decodePolicy(content, file);
   const rulesByRole = new Map(roles.map(({metadata, rules = []}) => [metadata.name ?? '', rules]));
   for (const {metadata, roleRef: role} of bindings)

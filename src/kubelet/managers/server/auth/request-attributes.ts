@@ -1,10 +1,6 @@
-/** User that makes a request (authentication/user.Info). */
-export interface User {
-  readonly name: string;
-  readonly groups: readonly string[];
-}
+import type {User} from '../../../contract/access-reviews.js';
 
-/** User of requests without a client certificate, if anonymous requests are allowed. */
+/** User of requests without credentials, if anonymous requests are allowed. */
 export const ANONYMOUS: User = {name: 'system:anonymous', groups: ['system:unauthenticated']};
 
 /** Attributes of a request for authorization (authorizer.Attributes). One allowed subresource is sufficient. */
