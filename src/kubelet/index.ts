@@ -18,6 +18,7 @@ export {createApiObjects, type ApiObjects} from './contract/api-objects.js';
 export type {NodeCredentials} from './managers/images/credentials/node-credentials.js';
 export {openNodeCredentials} from './managers/images/credentials/open-node-credentials.js';
 export {FilePullRecordsAccessor} from './managers/images/pull-manager/pull-records-accessor.js';
+export {podLimits, podRequests} from './managers/kuberuntime/config/resources/resource-amounts.js';
 export {secretValuesOf} from './managers/redaction/pod-redactor.js';
 export {podRef, type PodRef} from './contract/pod-ref.js';
 export {ManagedByKubeletError, OtherRuntimeError, PodError, SupersededError} from './pods/pod-errors.js';

@@ -12,7 +12,7 @@ export interface NodeCondition {
 
 /** An address of the node. */
 export interface NodeAddress {
-  readonly type: 'Hostname' | 'InternalIP';
+  readonly type: 'Hostname' | 'InternalIP' | 'ExternalIP' | 'InternalDNS' | 'ExternalDNS';
   readonly address: string;
 }
 
@@ -69,7 +69,13 @@ export interface Node {
   readonly apiVersion: 'v1';
   readonly kind: 'Node';
   readonly metadata: ObjectMeta;
-  readonly spec: {readonly providerID?: string; readonly taints?: readonly Taint[]};
+  readonly spec: {
+    readonly providerID?: string;
+    readonly taints?: readonly Taint[];
+    readonly unschedulable?: boolean;
+    readonly podCIDR?: string;
+    readonly podCIDRs?: readonly string[];
+  };
   readonly status?: NodeStatus;
 }
 

@@ -4,7 +4,7 @@ import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
 import {createCollection, Reflector, type ApiServer} from '../../kube-api/index.js';
-import type {ClusterHost, ClusterLink, NodeObjectFacts} from '../contract/cluster-link.js';
+import type {ClusterHost, ClusterLink} from '../contract/cluster-link.js';
 import type {KubeServices} from '../contract/kube-services.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeFacts} from '../contract/node-facts.js';
@@ -98,9 +98,8 @@ class Cluster implements JoinedCluster {
     this.source = createApiSource({pods, origin: url, ready, clock, random});
   }
 
-  nodeObject(): NodeObjectFacts | undefined {
-    const node = this.#node;
-    return node && {labels: node.metadata.labels ?? {}, taints: node.spec.taints ?? []};
+  node(): Node | undefined {
+    return this.#node;
   }
 
   event(event: PodEvent): void {

@@ -1,3 +1,4 @@
+import type {Node} from '../../api/types/v1-node.js';
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {PodUid} from '../../cri/index.js';
 import type {ApiObjects} from './api-objects.js';
@@ -28,12 +29,17 @@ export interface ClusterHost {
 /** Facts that others may change in the Node object. */
 export type NodeObjectFacts = Pick<NodeFacts, 'labels' | 'taints'>;
 
+/** Returns the facts of a Node object; undefined while it is not known. */
+export function nodeObjectFacts(node: Node | undefined): NodeObjectFacts | undefined {
+  return node && {labels: node.metadata.labels ?? {}, taints: node.spec.taints ?? []};
+}
+
 /** A cluster that the kubelet has joined. */
 export interface ClusterLink {
   /** Objects of the API server that pods refer to. */
   readonly objects: ApiObjects;
-  /** Returns what the Node object says about the node; undefined until it is known. */
-  nodeObject(): NodeObjectFacts | undefined;
+  /** Returns the Node object as last seen; undefined until it is known. */
+  node(): Node | undefined;
   /** Registers the node and reports its state and that of its pods until the signal aborts. */
   run(host: ClusterHost, signal: AbortSignal): Promise<void>;
   /** Sends an event of a pod; never throws. */

@@ -7,7 +7,7 @@ import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
 import type {SourceReport} from '../managers/sources/pod-source.js';
 import {withClusterObjects} from '../contract/api-objects.js';
-import type {ClusterLink} from '../contract/cluster-link.js';
+import {nodeObjectFacts, type ClusterLink} from '../contract/cluster-link.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
@@ -133,7 +133,7 @@ export class Kubelet {
       containerGc: options.containerGc,
       seenAllSources: (handled) => sources.seenAllSources(handled),
       onPodChanged: podChanged,
-      nodeObject: () => options.cluster?.nodeObject(),
+      nodeObject: () => nodeObjectFacts(options.cluster?.node()),
       signal: this.#end.signal,
     });
     this.#options = options;
@@ -143,7 +143,13 @@ export class Kubelet {
     this.#own = own;
     this.#core = core;
     this.#images = createImageGc(options, manager);
-    this.view = new KubeletView({...core, manager, probes: registry.probes, clock});
+    this.view = new KubeletView({
+      ...core,
+      manager,
+      probes: registry.probes,
+      clock,
+      node: () => options.cluster?.node(),
+    });
   }
 
   /**

@@ -1,4 +1,5 @@
 import {containersOf} from '../../../api/pod-containers.js';
+import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -28,6 +29,8 @@ export interface KubeletReport {
    * relist.
    */
   readonly pleg: {readonly mode: 'events' | 'relists'; readonly relistedAt?: string};
+  /** The Node object of the cluster as last seen; absent without a cluster. */
+  readonly node?: Node;
   /** Number of pods that the sources desire. */
   readonly wantedPods: number;
   /** Requested pods that the daemon knows; all its pods if no UIDs were requested. */

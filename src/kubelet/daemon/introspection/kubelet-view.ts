@@ -1,3 +1,4 @@
+import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
@@ -37,6 +38,8 @@ interface Parts {
   readonly loop: {readonly lastActiveAt: number};
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
+  /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
+  readonly node: () => Node | undefined;
 }
 
 /** Report of the kubelet without the fields of its process. */
@@ -86,12 +89,14 @@ export class KubeletView implements ClusterHost {
   report(uids?: readonly PodUid[]): ViewReport {
     const {manager, pods, pleg, loop, clock} = this.#parts;
     const wanted = manager.uids();
+    const node = this.#parts.node();
     const known = uids ?? [...new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)])];
     return {
       now: formatRfc3339(clock.now()),
       lastActiveAt: formatRfc3339(loop.lastActiveAt),
       errors: this.errors(),
       pleg: createPlegReport(pleg.report()),
+      ...(node && {node}),
       wantedPods: wanted.size,
       pods: known.flatMap((uid) => this.#podReport(uid) ?? []),
     };

@@ -1,0 +1,28 @@
+import type {Node} from '../../api/types/v1-node.js';
+import type {KubeletReport} from '../../kubelet/index.js';
+import type {CommandServices} from '../command/command-services.js';
+import {readCommandNode} from '../pods/read-command-node.js';
+import {programVersion} from '../program-version.js';
+
+/** Defaults of the kubelet's configuration. */
+const DEFAULTS = {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50};
+
+/**
+ * Returns the Node object of this machine: the cluster's as the running kubelet reports it, or, without a cluster, the
+ * one that a kubelet with the default configuration would register. Rejects with CriError.
+ */
+export async function readNodeObject(
+  services: CommandServices,
+  report: KubeletReport | undefined,
+): Promise<Node> {
+  if (report?.node !== undefined) return report.node;
+  const {readLocalNode} = await import('../../kubelet/cluster/index.js');
+  const {context, connections, signal} = services;
+  const connection = await connections.default();
+  const {node} = await readCommandNode(services, {}, connection);
+  const {clock} = context;
+  return await readLocalNode(
+    {services: connection, node, settings: DEFAULTS, kcriVersion: programVersion(), clock},
+    signal,
+  );
+}

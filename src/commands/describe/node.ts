@@ -1,0 +1,25 @@
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {readNodeObject} from '../../cli/node/read-node-object.js';
+import {readNodePods} from '../../cli/node/read-node-pods.js';
+import {describeNode, nodeKubeletSection} from '../../cli/output/describe/describe-node.js';
+import {fetchKubeletReport} from '../../cli/pods/kubelet-reports.js';
+
+export default class DescribeNode extends BaseCommand {
+  static override summary = 'Show details of this machine as a node';
+  static override description =
+    'Shows what "kubectl describe node" shows: labels, conditions, capacity, and the pods created by kcri with ' +
+    'their share of the resources; then the state of the running kubelet, if there is one. For the source of the ' +
+    'Node object see "kcri get node". To describe a pod named "node", use its namespace or UID.';
+  static override usage = 'describe node';
+  static override examples = ['<%= config.bin %> describe node'];
+
+  async run(): Promise<void> {
+    await this.parse(DescribeNode);
+    const {services, context} = this;
+    const report = await fetchKubeletReport(services, []);
+    const node = await readNodeObject(services, report);
+    const pods = await readNodePods(services);
+    const text = describeNode(node, pods, context.clock.now());
+    this.out.printText(`${text}${report === undefined ? '' : nodeKubeletSection(report)}`);
+  }
+}

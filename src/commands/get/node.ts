@@ -1,0 +1,36 @@
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {readNodeObject} from '../../cli/node/read-node-object.js';
+import {fetchKubeletReport} from '../../cli/pods/kubelet-reports.js';
+import {outputFlag, parseOutputFormat, templateFlag} from '../../cli/output/parse-output-format.js';
+import {nodeColumns} from '../../cli/output/views/node-table.js';
+import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {formatObjects} from '../../cli/output/views/pod-text.js';
+import type {JsonObject} from '../../format/json.js';
+
+const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
+
+export default class GetNode extends BaseCommand {
+  static override summary = 'Show this machine as a node';
+  static override description =
+    'Shows what "kubectl get node" shows. If the running "kcri kubelet" has joined a cluster, this is the ' +
+    'Node object of the cluster, also while the API server cannot be reached; otherwise it is the Node that ' +
+    'a kubelet with default settings would register, with the state of the runtime.';
+  static override usage = 'get node [FLAGS]';
+  static override examples = [
+    '<%= config.bin %> get node -o wide',
+    "<%= config.bin %> get node -o jsonpath='{.status.allocatable}'",
+  ];
+  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
+
+  async run(): Promise<void> {
+    const {flags} = await this.parse(GetNode);
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
+    const node = await readNodeObject(this.services, await fetchKubeletReport(this.services, []));
+    if (form.kind !== 'table' && form.kind !== 'wide') {
+      this.out.print(await formatObjects(form, [node as unknown as JsonObject], true));
+      return;
+    }
+    const columns = nodeColumns({wide: form.kind === 'wide', nowMs: this.context.clock.now()});
+    this.out.printText(new GrowingTable(columns, {header: true}).text([node]));
+  }
+}

@@ -1,0 +1,57 @@
+import {hostname} from 'node:os';
+import {expect, test} from 'vitest';
+import type {Node} from '../../src/api/types/v1-node.js';
+import {runKcri, type RunResult} from '../cli/run-kcri.js';
+import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
+
+/** Runs kcri on the root directory and the runtime of the testbed. */
+async function runOn({rootDir, runtime}: CommandTestbed, ...args: readonly string[]): Promise<RunResult> {
+  return await runKcri(['--root-dir', rootDir, ...args], {endpoint: runtime.endpoint});
+}
+
+test('get node shows the node that a kubelet would register', async () => {
+  const testbed = await createTestbed();
+  const {stdout, stderr, exitCode} = await runOn(testbed, 'get', 'node', '-o', 'wide');
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  const [header = '', row = ''] = stdout.trimEnd().split('\n');
+  expect(header.split(/ {2,}/)).toEqual([
+    ...['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION', 'INTERNAL-IP', 'EXTERNAL-IP', 'OS-IMAGE'],
+    ...['KERNEL-VERSION', 'CONTAINER-RUNTIME'],
+  ]);
+  expect(row).toMatch(new RegExp(`^${hostname().toLowerCase()} +Ready +<none> +<unknown> +v1\\.36\\.2`));
+});
+
+test('get node -o json prints the Node object', async () => {
+  const testbed = await createTestbed();
+  const {stdout} = await runOn(testbed, 'get', 'node', '-o', 'json');
+  const node = JSON.parse(stdout) as Node;
+  expect(node).toMatchObject({apiVersion: 'v1', kind: 'Node', status: {capacity: {pods: '110'}}});
+  expect(node.status?.conditions?.map(({type, status}) => `${type}=${status}`)).toEqual([
+    'MemoryPressure=False',
+    'DiskPressure=False',
+    'PIDPressure=False',
+    'Ready=True',
+  ]);
+});
+
+test('describe node lists the pods that have not ended', async () => {
+  const testbed = await createTestbed();
+  const manifest = aManifest({
+    containers: [aContainerSpec('main', {resources: {requests: {cpu: '10m'}, limits: {memory: '64Mi'}}})],
+  });
+  await testbed.run(['runp', await testbed.write('web.yaml', manifest)]);
+  const {stdout, stderr, exitCode} = await runOn(testbed, 'describe', 'node');
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  expect(stdout).toMatch(/^Non-terminated Pods: +\(1 in total\)$/m);
+  expect(stdout).toMatch(/^ +default +web +10m \(\d+%\) +0 \(0%\) +64Mi \(0%\) +64Mi \(0%\) +\S+$/m);
+  expect(stdout).not.toContain('Kubelet:');
+});
+
+test('a missing runtime is an error that names the endpoint', async () => {
+  const testbed = await createTestbed();
+  const {stdout, stderr, exitCode} = await runKcri(['--root-dir', testbed.rootDir, 'get', 'node'], {
+    endpoint: 'unix:///nowhere.sock',
+  });
+  expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+  expect(stderr).toContain('/nowhere.sock');
+});
