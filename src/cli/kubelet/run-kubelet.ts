@@ -72,7 +72,8 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     using server = await openApiServer({...options, config: live.values});
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
-    const node = await retryInvalidResponses(describe, {...context, logger});
+    const described = await retryInvalidResponses(describe, {...context, logger});
+    const node = {...described, node: {...described.node, inCluster: server !== undefined}};
     const cluster =
       server && (await openCluster(server, {config: live.values, connection, node, context, logger: log}));
     const reviews = server === undefined ? {} : await openAccessReviews(server, live.values, context);

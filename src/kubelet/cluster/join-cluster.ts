@@ -22,6 +22,7 @@ import {NodeStatusUpdater} from './node/node-status-updater.js';
 import {readSystemInfo} from './node/read-system-info.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
+import {MirrorPods} from './pods/mirror-pods.js';
 import type {Service} from './pods/service-variables.js';
 import {ClusterObjects} from './pods/cluster-objects.js';
 
@@ -57,13 +58,13 @@ export function joinCluster(options: JoinClusterOptions): JoinedCluster {
 class Cluster implements JoinedCluster {
   readonly #options: JoinClusterOptions;
   readonly #statuses: ApiStatusManager;
+  readonly #mirrors: MirrorPods;
   readonly #events: EventSender;
   readonly objects: ClusterObjects;
   readonly source: PodSource;
   #node: Node | undefined;
   #nodeKnown: () => void = () => undefined;
   #services: readonly Service[] = [];
-  readonly #servicesKnown: Promise<void>;
   #setServicesKnown: () => void = () => undefined;
 
   constructor(options: JoinClusterOptions) {
@@ -71,14 +72,12 @@ class Cluster implements JoinedCluster {
     const {client, url} = server;
     this.#options = options;
     this.#statuses = new ApiStatusManager({client, clock, logger});
-    this.#servicesKnown = new Promise<void>((resolve) => {
+    this.#mirrors = new MirrorPods({client, node: () => this.#node, clock, logger});
+    const servicesKnown = new Promise<void>((resolve) => {
       this.#setServicesKnown = resolve;
     });
-    const services = async (): Promise<readonly Service[]> => {
-      await this.#servicesKnown;
-      return this.#services;
-    };
-    this.objects = new ClusterObjects({client, origin: url, services, clock});
+    const services = (): readonly Service[] => this.#services;
+    this.objects = new ClusterObjects({client, origin: url, services, servicesKnown, clock});
     this.#events = new EventSender({
       client: server.events,
       nodeName: node.nodeName,
@@ -108,6 +107,7 @@ class Cluster implements JoinedCluster {
 
   podChanged(uid: PodUid): void {
     this.#statuses.podChanged(uid);
+    this.#mirrors.changed();
   }
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
@@ -118,6 +118,7 @@ class Cluster implements JoinedCluster {
         this.#reportNode(host, signal),
         this.#createLease().run(signal),
         this.#statuses.run(host, signal),
+        this.#mirrors.run(host, signal),
         this.#events.run(signal),
         this.#forgetObjects(host, signal),
       ]);
@@ -141,6 +142,7 @@ class Cluster implements JoinedCluster {
       onChange: ([current]) => {
         this.#node = current;
         this.#nodeKnown();
+        this.#mirrors.changed();
       },
       onFailure: (error) => {
         log.error(error, 'Failed to watch', {type: '*v1.Node'});

@@ -1,14 +1,15 @@
 import type {Node} from '../../api/types/v1-node.js';
+import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {PodUid} from '../../cri/index.js';
 import type {ApiObjects} from './api-objects.js';
 import type {NodeFacts} from './node-facts.js';
 import type {PodEvent} from './pod-event.js';
-import type {DesiredPod} from './pod-update.js';
 
 /** State of a pod that the API server must know. */
 export interface ClusterPodState {
-  readonly desired: DesiredPod;
+  /** Pod of the API server; the mirror pod of a static pod. */
+  readonly pod: Pod;
   /** Last computed status; undefined before the first sync. */
   readonly status: PodStatus | undefined;
   readonly couldHaveRunningContainers: boolean;
@@ -16,12 +17,22 @@ export interface ClusterPodState {
   readonly isFinished: boolean;
 }
 
+/** A static pod that runs, and the pod that represents it in the API server. */
+export interface MirroredPod {
+  readonly pod: Pod;
+  readonly mirror: Pod | undefined;
+}
+
 /** Facts about a kubelet for the cluster. */
 export interface ClusterHost {
-  /** Returns the state of a pod that is in a source. */
+  /** Returns the state of a pod that the API server has; for a static pod, the state of its mirror pod. */
   podState(uid: PodUid): ClusterPodState | undefined;
-  /** Returns the UIDs of all pods that are in a source. */
+  /** Returns the UIDs of all pods that are in a source, and of static pods that still have a mirror pod. */
   podUids(): readonly PodUid[];
+  /** Returns the static pods that have started and are not being stopped. */
+  staticPods(): readonly MirroredPod[];
+  /** Returns the mirror pods whose static pod is in no source and has stopped; none before all sources are ready. */
+  orphanedMirrorPods(): readonly Pod[];
   /** Returns the reasons why the node is not ready. */
   readonly nodeErrors: readonly string[];
 }

@@ -44,6 +44,8 @@ export interface ResolvConf {
 export interface NodeFacts {
   /** Node name in lower case: the kubelet's --hostname-override or the host name. */
   readonly nodeName: string;
+  /** True if the node has joined a cluster; without one, static pods get no addresses of the node. */
+  readonly inCluster?: boolean;
   /** IP addresses of the node, primary family first. */
   readonly nodeIps: readonly string[];
   /** CPU capacity. This and the next two fields are capacities; nodeAllocatable returns the part that pods can use. */

@@ -65,7 +65,7 @@ export interface KubeletCoreOptions {
   readonly eventedPleg: boolean;
   /** Resolves when the runtime's events are needed; immediately by default. */
   readonly needsEvents?: Promise<void>;
-  /** Called when a pod was rejected or its worker has finished. */
+  /** Called when a pod was rejected, its worker has finished, or its mirror pod has changed. */
   readonly onPodChanged?: ((uid: PodUid) => void) | undefined;
   /** See PodAdmission. */
   readonly nodeObject?: (() => NodeObjectFacts | undefined) | undefined;
@@ -201,7 +201,7 @@ function createHandler(
     ...{manager, workers, pods, admission, allocations, cleanups, containerGc, evictions, clock, logger},
     errors: () => findSyncErrors(runtimeState, pleg),
     seenAllSources: options.seenAllSources,
-    onRejected: (uid) => options.onPodChanged?.(uid),
+    onPodChanged: (uid) => options.onPodChanged?.(uid),
   });
 }
 

@@ -7,10 +7,11 @@ import type {PodAdmission} from '../pods/admission/pod-admission.js';
 import type {PodLifecycleEvent} from '../contract/pleg.js';
 import type {ProbeUpdate} from '../contract/probe-results.js';
 import {namespacedName, podRef} from '../contract/pod-ref.js';
-import type {DesiredPod, PodSourceName, PodUpdate} from '../contract/pod-update.js';
+import type {DesiredPod, PodOperation, PodSourceName, PodUpdate} from '../contract/pod-update.js';
 import type {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
 import {computePodQosClass} from '../managers/kuberuntime/config/resources/qos-class.js';
+import {isMirrorPod} from '../managers/sources/static-pod.js';
 import type {PodManager} from '../pods/registry/pod-manager.js';
 import {isDeadlineExceeded} from '../pods/status/compute/active-deadline.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
@@ -35,8 +36,8 @@ export interface KubeletHandlerOptions {
   readonly errors: () => readonly string[];
   /** Reports whether every source has delivered its pods and they were handled. No pod is terminated before that. */
   readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
-  /** Called when the node has rejected a pod. */
-  readonly onRejected: (uid: PodUid) => void;
+  /** Called when the node has rejected a pod, or the mirror pod of a static pod has changed. */
+  readonly onPodChanged: (uid: PodUid) => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
@@ -75,22 +76,33 @@ export class KubeletHandler implements SyncLoopHandler {
   async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
     const names = pods.map(({pod}) => namespacedName(podRef(pod)));
     this.#logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
+    for (const mirror of pods) if (isMirrorPod(mirror.pod)) this.#setMirror(op, mirror);
+    const others = pods.filter(({pod}) => !isMirrorPod(pod));
     switch (op) {
       case 'ADD':
-        for (const pod of pods.toSorted(byCreation)) await this.#add(pod, signal);
+        for (const pod of others.toSorted(byCreation)) await this.#add(pod, signal);
         break;
       case 'UPDATE':
       case 'DELETE':
-        for (const pod of pods) await this.#update(pod, signal);
+        for (const pod of others) await this.#update(pod, signal);
         break;
       case 'REMOVE':
-        for (const pod of pods) this.#remove(pod);
+        for (const pod of others) this.#remove(pod);
         break;
       case 'RECONCILE':
-        for (const pod of pods) this.#reconcile(pod);
+        for (const pod of others) this.#reconcile(pod);
     }
     this.#readySources.add(source);
     this.#retryPendingResizes();
+  }
+
+  /** Stores or forgets a mirror pod: nothing runs for it, but the state of its static pod must reach the API server. */
+  #setMirror(op: PodOperation, mirror: DesiredPod): void {
+    const {manager, onPodChanged} = this.#options;
+    const uid = manager.translateUid(mirror.uid);
+    if (op === 'REMOVE') manager.delete(mirror);
+    else manager.set(mirror);
+    onPodChanged(op === 'REMOVE' ? uid : manager.translateUid(mirror.uid));
   }
 
   /** Syncs the pods whose pending resize now fits or is rejected for another reason. */
@@ -110,7 +122,7 @@ export class KubeletHandler implements SyncLoopHandler {
       const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
       const others = active.map((other) => other.pod);
       if (!(await admission.admit(pod, others, signal))) {
-        this.#options.onRejected(uid);
+        this.#options.onPodChanged(uid);
         return;
       }
     }
@@ -142,9 +154,10 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   /** Terminates the pod. Housekeeping does it later if a source has not delivered its pods yet. */
-  #remove({uid, pod}: DesiredPod): void {
+  #remove(desired: DesiredPod): void {
+    const {uid, pod} = desired;
     const {manager, workers, admission, allocations} = this.#options;
-    manager.delete(uid);
+    manager.delete(desired);
     allocations.forget(uid);
     if (admission.clearRejection(uid)) return;
     if (this.allSourcesReady) workers.update({type: 'kill', pod});

@@ -43,6 +43,7 @@ const {urls} = await startServers(
     runtimeStatus: () => {
       throw new Error('no status');
     },
+    translateUid: (uid) => uid,
     isActive: () => true,
     workers: () => [],
     get lastActiveAt() {

@@ -2,11 +2,13 @@ import {randomUUID} from 'node:crypto';
 import type {ApiCall, Handler, Handlers} from './api-call.js';
 import {answer} from './api-request.js';
 import {OBJECT_HANDLERS} from './object-handlers.js';
+import {POD_HANDLERS} from './pod-handlers.js';
 import {reviewHandlers} from './review-handlers.js';
 
 /** Handlers of requests that differ from those of plain objects. */
 const SPECIAL_HANDLERS: Handlers = {
   'POST serviceaccounts/token': issueToken,
+  ...POD_HANDLERS,
   ...reviewHandlers(),
 };
 

@@ -49,7 +49,8 @@ export function withObject(handle: (call: ApiCall, found: StoredObject) => void)
   };
 }
 
-function createObject({request: {path, body = {}}, storage, response}: ApiCall): void {
+/** Stores the object of a POST, or answers 409 if its name is taken. */
+export function createObject({request: {path, body = {}}, storage, response}: ApiCall): void {
   const {name: given, generateName = ''} = body['metadata'] as {name?: string; generateName?: string};
   const name = given ?? `${generateName}${randomUUID().slice(0, 5)}`;
   const at = `${path}/${name}`;

@@ -257,20 +257,6 @@ test('pods are not stopped while the API server cannot be read', async () => {
   expect(testbed.daemon.running).toEqual(['web/main/0']);
 });
 
-test('a static pod runs beside the pods of the API server, which is not sent its status', async () => {
-  await using testbed = await ClusterTestbed.start();
-  await testbed.daemon.put(
-    'static.yaml',
-    `apiVersion: v1\nkind: Pod\nmetadata: {name: static}\nspec: {containers: [{name: own, image: "${BUSYBOX}"}]}\n`,
-  );
-  testbed.createPod('web');
-  await testbed.untilPhase('web', 'Running');
-  await testbed.daemon.until('the static pod runs', () =>
-    testbed.daemon.running.includes('static-goldennode/own/0'),
-  );
-  expect(testbed.api.requests.filter(({path}) => path.includes('static'))).toEqual([]);
-});
-
 test('a status that somebody else has changed is put back', async () => {
   await using testbed = await ClusterTestbed.start();
   const {api, daemon} = testbed;

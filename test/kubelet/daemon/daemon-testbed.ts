@@ -130,7 +130,8 @@ export class DaemonTestbed implements AsyncDisposable {
   run(): void {
     const {fake, clock, manifestsDir, rootDir} = this;
     const controller = new AbortController();
-    const node = {...GOLDEN_NODE, rootDir, podLogsDir: join(this.directory, 'logs')};
+    const inCluster = this.#seed.join !== undefined;
+    const node = {...GOLDEN_NODE, inCluster, rootDir, podLogsDir: join(this.directory, 'logs')};
     const logger = fakeLogger({
       info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
       error: (error, message, fields = {}) =>

@@ -103,7 +103,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
   });
   const handler = new KubeletHandler({
     ...{manager, workers, pods, admission, allocations, clock, logger},
-    onRejected: () => undefined,
+    onPodChanged: () => undefined,
     cleanups: new PodCleanups({
       ...{manager, workers, pods, pleg},
       isRejected: (uid) => admission.isRejected(uid),

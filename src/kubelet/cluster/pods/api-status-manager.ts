@@ -2,14 +2,16 @@ import {encodePodStatus} from '../../../api/encode-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import {createMergePatch, isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {ClusterHost, ClusterPodState} from '../../contract/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isMirrorPod} from '../../managers/sources/static-pod.js';
 import {mergePodStatus} from './merge-pod-status.js';
+import {deleteAtOnce, podPath} from './pod-requests.js';
 
 /** Options of {@link ApiStatusManager}. */
 export interface ApiStatusManagerOptions {
@@ -38,17 +40,18 @@ export class ApiStatusManager {
   readonly #logger: FileLogger;
   readonly #changed = new Set<PodUid>();
   readonly #sent = new Map<PodUid, SentState>();
-  #wake: () => void = () => undefined;
+  readonly #sleep: WakeableSleep;
 
   constructor(options: ApiStatusManagerOptions) {
     this.#options = options;
     this.#logger = options.logger.forFile('api-status-manager.ts');
+    this.#sleep = new WakeableSleep(options.clock);
   }
 
   /** Queues the pod, whose status may have changed. */
   podChanged(uid: PodUid): void {
     this.#changed.add(uid);
-    this.#wake();
+    this.#sleep.wake();
   }
 
   /** Sends statuses until the signal aborts. */
@@ -63,21 +66,12 @@ export class ApiStatusManager {
         continue;
       }
       const waitMs = Math.min(reconcileAt - clock.now(), RECONCILE_MS);
-      if (waitMs > 0) await this.#waitForChange(waitMs, signal);
+      if (waitMs > 0) await this.#sleep.sleep(waitMs, signal);
       else {
         reconcileAt = clock.now() + RECONCILE_MS;
         this.#reconcile(host);
       }
     }
-  }
-
-  async #waitForChange(ms: number, signal: AbortSignal): Promise<void> {
-    const woken = new AbortController();
-    this.#wake = () => {
-      woken.abort();
-    };
-    await this.#options.clock.sleep(ms, AbortSignal.any([signal, woken.signal])).catch(() => undefined); // woken
-    this.#wake = () => undefined;
   }
 
   /** Queues the pods whose status has not been sent, and forgets those that are in no source. */
@@ -89,23 +83,24 @@ export class ApiStatusManager {
 
   async #sync(host: ClusterHost, uid: PodUid, signal: AbortSignal): Promise<void> {
     const state = host.podState(uid);
-    if (state === undefined || isStaticPod(state.desired.pod)) return;
-    const ref = podRef(state.desired.pod);
+    if (state === undefined) return;
+    const ref = podRef(state.pod);
     try {
-      await this.#send(ref, state, signal);
+      await this.#send(uid, state, signal);
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return;
-      const fields = {pod: namespacedName(ref), podUID: uid};
+      const fields = {pod: namespacedName(ref), podUID: ref.uid};
       this.#logger.error(error, 'Failed to update status for pod', fields);
     }
   }
 
-  async #send(ref: PodRef, state: ClusterPodState, signal: AbortSignal): Promise<void> {
-    const {pod} = state.desired;
+  async #send(uid: PodUid, state: ClusterPodState, signal: AbortSignal): Promise<void> {
+    const {pod} = state;
+    const ref = podRef(pod);
     if (state.status === undefined && !isToBeDeleted(state)) return;
     const next = describeState(state);
-    if (this.#isSent(ref.uid, state, next)) {
-      this.#sent.set(ref.uid, next);
+    if (this.#isSent(uid, state, next)) {
+      this.#sent.set(uid, next);
       return;
     }
     const stored = await this.#get(ref, signal);
@@ -118,7 +113,7 @@ export class ApiStatusManager {
     );
     await this.#patch(ref, stored, merged, signal);
     if (isToBeDeleted(state) && hasEnded(merged.phase)) await this.#delete(ref, signal);
-    this.#sent.set(ref.uid, next);
+    this.#sent.set(uid, next);
   }
 
   #isSent(uid: PodUid, state: ClusterPodState, next: SentState): boolean {
@@ -151,19 +146,7 @@ export class ApiStatusManager {
   async #delete(ref: PodRef, signal: AbortSignal): Promise<void> {
     const {client} = this.#options;
     try {
-      await client.request(
-        {
-          method: 'DELETE',
-          path: podPath(ref.namespace, ref.name),
-          body: {
-            apiVersion: 'v1',
-            kind: 'DeleteOptions',
-            gracePeriodSeconds: 0,
-            preconditions: {uid: ref.uid},
-          },
-        },
-        signal,
-      );
+      await deleteAtOnce(client, podPath(ref.namespace, ref.name), ref.uid, signal);
       this.#logger.info('Pod fully terminated and removed from etcd', {pod: namespacedName(ref)}, 3);
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
@@ -171,27 +154,24 @@ export class ApiStatusManager {
   }
 }
 
-function podPath(namespace: string, name: string): string {
-  return `/api/v1/namespaces/${namespace}/pods/${name}`;
-}
-
 /** Reports whether the Pod is being deleted and nothing of it is left on the node (canBeDeleted). */
-function isToBeDeleted({desired, isFinished, couldHaveRunningContainers}: ClusterPodState): boolean {
-  return desired.pod.metadata.deletionTimestamp !== undefined && isFinished && !couldHaveRunningContainers;
+function isToBeDeleted({pod, isFinished, couldHaveRunningContainers}: ClusterPodState): boolean {
+  const isDeleted = pod.metadata.deletionTimestamp !== undefined && !isMirrorPod(pod);
+  return isDeleted && isFinished && !couldHaveRunningContainers;
 }
 
-function describeState(pod: ClusterPodState): SentState {
-  const {desired, status, couldHaveRunningContainers, isFinished} = pod;
-  const {deletionTimestamp} = desired.pod.metadata;
+function describeState(state: ClusterPodState): SentState {
+  const {pod, status, couldHaveRunningContainers, isFinished} = state;
+  const {uid, deletionTimestamp} = pod.metadata;
   return {
-    state: JSON.stringify([status, couldHaveRunningContainers, isFinished, deletionTimestamp]),
-    watched: JSON.stringify(desired.pod.status ?? {}),
+    state: JSON.stringify([uid, status, couldHaveRunningContainers, isFinished, deletionTimestamp]),
+    watched: JSON.stringify(pod.status ?? {}),
   };
 }
 
 /** Reports whether the watched status is the one that would be stored, so that nothing must be sent (needsReconcile). */
-function isStored({desired, status, couldHaveRunningContainers}: ClusterPodState): boolean {
-  const stored = desired.pod.status ?? {};
+function isStored({pod, status, couldHaveRunningContainers}: ClusterPodState): boolean {
+  const stored = pod.status ?? {};
   if (status === undefined) return true;
   const merged = mergePodStatus(stored, status, couldHaveRunningContainers);
   return Object.keys(createPatch(stored, merged)).length === 0;

@@ -17,8 +17,10 @@ export interface ClusterObjectsOptions {
   readonly client: ApiClient;
   /** URL of the API server, for messages. */
   readonly origin: string;
-  /** Resolves with the Services of the cluster, as soon as they were read once. */
-  readonly services: () => Promise<readonly Service[]>;
+  /** Returns the Services of the cluster; none before they were read. */
+  readonly services: () => readonly Service[];
+  /** Resolves when the Services have been read. */
+  readonly servicesKnown: Promise<void>;
   readonly clock: Clock;
 }
 
@@ -39,7 +41,6 @@ export class ClusterObjects implements ApiObjects {
   /** Keys of the objects that each pod refers to. */
   readonly #references = new Map<string, readonly string[]>();
   readonly #tokens: ServiceAccountTokens;
-  #services: readonly Service[] = [];
   readonly sources: readonly string[];
 
   constructor(options: ClusterObjectsOptions) {
@@ -67,7 +68,10 @@ export class ClusterObjects implements ApiObjects {
 
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const {enableServiceLinks: serviceLinks = true} = pod.spec;
-    return computeServiceVariables(this.#services, {namespace: podRef(pod).namespace, serviceLinks});
+    return computeServiceVariables(this.#options.services(), {
+      namespace: podRef(pod).namespace,
+      serviceLinks,
+    });
   }
 
   serviceAccountToken(pod: Pod, projection: ServiceAccountTokenProjection): string | undefined {
@@ -80,8 +84,8 @@ export class ClusterObjects implements ApiObjects {
    */
   async load(pod: Pod, signal: AbortSignal): Promise<void> {
     if (isStaticPod(pod)) return;
-    // As in a kubelet, no container starts before the Services are known.
-    this.#services = await abortable(this.#options.services(), signal);
+    // As in a kubelet, no container starts before the Services are known, except those of static pods.
+    await abortable(this.#options.servicesKnown, signal);
     const references = referencesOf(pod);
     this.#references.set(
       podRef(pod).uid,

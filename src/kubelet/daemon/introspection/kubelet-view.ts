@@ -2,7 +2,7 @@ import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
-import type {ClusterHost, ClusterPodState} from '../../contract/cluster-link.js';
+import type {ClusterHost, ClusterPodState, MirroredPod} from '../../contract/cluster-link.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
@@ -16,6 +16,7 @@ import {
   type KubeletReport,
 } from './kubelet-report.js';
 import type {RuntimeState} from '../../managers/node/runtime-state.js';
+import {isStaticPod} from '../../managers/sources/static-pod.js';
 import type {PodManager} from '../../pods/registry/pod-manager.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 import type {PodWorkers} from '../../pods/workers/pod-workers.js';
@@ -30,6 +31,7 @@ interface Parts {
     knownStatus(uid: PodUid): PodStatus | undefined;
     isRejected(uid: PodUid): boolean;
     errors(): readonly string[];
+    readonly allSourcesReady: boolean;
   };
   readonly pods: ManagedPodSyncHandler;
   readonly probes: ProbeManager | undefined;
@@ -131,20 +133,48 @@ export class KubeletView implements ClusterHost {
   }
 
   podUids(): readonly PodUid[] {
-    return [...this.#parts.manager.uids()];
+    const {manager} = this.#parts;
+    const mirrored = manager.mirrors().flatMap(({uid}) => manager.staticPodOf(uid)?.uid ?? []);
+    return [...new Set([...manager.uids(), ...mirrored])];
   }
 
   podState(uid: PodUid): ClusterPodState | undefined {
     const {manager, handler, workers} = this.#parts;
     const desired = manager.get(uid);
-    if (desired === undefined) return undefined;
+    const stored = desired === undefined || isStaticPod(desired.pod) ? manager.mirrorOf(uid) : desired;
+    if (stored === undefined) return undefined;
     const isRejected = handler.isRejected(uid);
     return {
-      desired,
+      pod: stored.pod,
       status: handler.knownStatus(uid),
       couldHaveRunningContainers: !isRejected && workers.couldHaveRunningContainers(uid),
       isFinished: isRejected || workers.isFinished(uid),
     };
+  }
+
+  staticPods(): readonly MirroredPod[] {
+    const {manager, workers} = this.#parts;
+    const syncing = manager.list().filter(({uid, pod}) => isStaticPod(pod) && workers.isSyncing(uid));
+    return syncing.map(({uid, pod}) => ({pod, mirror: manager.mirrorOf(uid)?.pod}));
+  }
+
+  orphanedMirrorPods(): readonly Pod[] {
+    const {manager, handler} = this.#parts;
+    if (!handler.allSourcesReady) return [];
+    return manager.mirrors().flatMap(({uid, pod}) => (this.#isRepresented(uid) ? [] : [pod]));
+  }
+
+  /** Reports whether the static pod of a mirror pod is in a source or has not stopped yet. */
+  #isRepresented(mirrorUid: PodUid): boolean {
+    const {manager, workers} = this.#parts;
+    const uid = manager.staticPodOf(mirrorUid)?.uid;
+    if (uid === undefined) return false;
+    return manager.get(uid) !== undefined || (workers.isKnown(uid) && !workers.isTerminated(uid));
+  }
+
+  /** Returns the UID of the static pod if `uid` is that of its mirror pod, or else `uid`. */
+  translateUid(uid: PodUid): PodUid {
+    return this.#parts.manager.translateUid(uid);
   }
 
   get nodeErrors(): readonly string[] {

@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
-import {CriError, type ContainerId} from '../../../cri/index.js';
+import {CriError, podUid, type ContainerId} from '../../../cri/index.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {findContainerStatus, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -33,7 +33,7 @@ export function findRunningContainer(
 ): ContainerId {
   const {uid, containerName = ''} = params;
   const status =
-    uid === undefined || uid === podRef(pod).uid
+    uid === undefined || kubelet.translateUid(podUid(uid)) === podRef(pod).uid
       ? findContainerStatus(getRuntimeStatus(kubelet, pod), containerName)
       : undefined;
   if (status?.state !== 'CONTAINER_RUNNING')

@@ -5,12 +5,12 @@ import type {PodUid} from '../../../cri/index.js';
 import {createPodEventRecorder, type EventSink} from '../../contract/pod-event.js';
 import {formatPod, podRef} from '../../contract/pod-ref.js';
 import type {DesiredPod, PodOperation, PodSourceName, PodUpdate} from '../../contract/pod-update.js';
-import {CONFIG_SEEN_ANNOTATION, CONFIG_SOURCE_ANNOTATION} from './static-pod.js';
+import {CONFIG_MIRROR_ANNOTATION, CONFIG_SEEN_ANNOTATION, CONFIG_SOURCE_ANNOTATION} from './static-pod.js';
 
 /** Annotations that the kubelet sets; they do not count as a change of the pod (config.go localAnnotations). */
 const LOCAL_ANNOTATIONS: readonly string[] = [
   CONFIG_SOURCE_ANNOTATION,
-  'kubernetes.io/config.mirror',
+  CONFIG_MIRROR_ANNOTATION,
   CONFIG_SEEN_ANNOTATION,
 ];
 

@@ -6,6 +6,7 @@ import type {ApiObjects} from '../../contract/api-objects.js';
 import {findApiObjectReference} from './api-object-reference.js';
 
 const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
+export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 /** File name that means standard input. */
 const STDIN = '-';
@@ -32,6 +33,32 @@ export interface StaticPodSource extends LocalPodSource {
 export function isStaticPod({metadata}: Pod): boolean {
   const source = metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
   return source !== undefined && source !== 'api';
+}
+
+/** Reports whether the pod only represents a static pod in the API server (kubetypes.IsMirrorPod). */
+export function isMirrorPod({metadata}: Pod): boolean {
+  return metadata.annotations?.[CONFIG_MIRROR_ANNOTATION] !== undefined;
+}
+
+/** Reports whether a mirror pod represents the current version of a static pod (IsMirrorPodOf). */
+export function isMirrorPodOf(mirror: Pod, staticPod: Pod): boolean {
+  const hash = mirror.metadata.annotations?.[CONFIG_MIRROR_ANNOTATION];
+  return (
+    hash !== undefined &&
+    hash === configHashOf(staticPod) &&
+    mirror.metadata.name === staticPod.metadata.name &&
+    mirror.metadata.namespace === staticPod.metadata.namespace
+  );
+}
+
+/** Returns the hash of a static pod's content and origin. */
+export function configHashOf({metadata}: Pod): string | undefined {
+  return metadata.annotations?.[CONFIG_HASH_ANNOTATION];
+}
+
+/** Reports whether the node knows its addresses and RuntimeClasses for the pod, as a kubelet with an API server. */
+export function hasApiServer(pod: Pod, node: {readonly inCluster?: boolean | undefined}): boolean {
+  return node.inCluster === true || !isStaticPod(pod);
 }
 
 /**

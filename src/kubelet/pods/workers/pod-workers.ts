@@ -309,6 +309,12 @@ export class PodWorkers {
     return this.#workers.has(uid);
   }
 
+  /** Reports whether the pod has started and is not being stopped. */
+  isSyncing(uid: PodUid): boolean {
+    const worker = this.#workers.get(uid);
+    return worker?.startedAt !== undefined && worker.lifecycle.kind === 'sync';
+  }
+
   isTerminationRequested(uid: PodUid): boolean {
     const worker = this.#workers.get(uid);
     return worker !== undefined && worker.lifecycle.kind !== 'sync';

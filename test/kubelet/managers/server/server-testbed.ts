@@ -123,6 +123,7 @@ async function servedKubelet(
     pods: () => [webPod(runningStatus(), tty)],
     runningPods: () => [{...ref, isRunning: true}],
     runtimeStatus: () => status,
+    translateUid: (uid) => uid,
     isActive: () => true,
     workers: () => [],
     lastActiveAt: Date.now(),

@@ -1,3 +1,4 @@
+import {WakeableSleep} from '../../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../../base/clock.js';
 import {messageOf, SystemError} from '../../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../../base/logger.js';
@@ -61,8 +62,7 @@ export class ImageGcManager {
   readonly #startedAt: number;
   #uses: ImageUses = new Map();
   #hasDetected = false;
-  /** Aborted to start the next collection at once. */
-  #triggered = new AbortController();
+  readonly #sleep: WakeableSleep;
   #lastFailed = false;
 
   /** The values of `policy` may change at any time. */
@@ -71,6 +71,7 @@ export class ImageGcManager {
     this.#logger = dependencies.logger.forFile('image-gc-manager.ts');
     this.#policy = policy;
     this.#startedAt = dependencies.clock.now();
+    this.#sleep = new WakeableSleep(dependencies.clock);
   }
 
   /**
@@ -78,19 +79,16 @@ export class ImageGcManager {
    * rejects.
    */
   async run(signal: AbortSignal): Promise<void> {
-    const {clock} = this.#dependencies;
     while (!signal.aborted) {
-      this.#triggered = new AbortController();
       if (this.#isDisabled) this.#logDisabled();
       else await this.#collectAndReport(signal);
-      const wakeUp = AbortSignal.any([signal, this.#triggered.signal]);
-      await clock.sleep(PERIOD_MS, wakeUp).catch(() => undefined); // triggered or aborted
+      await this.#sleep.sleep(PERIOD_MS, signal);
     }
   }
 
   /** Starts a collection at once, or after the current one. */
   trigger(): void {
-    this.#triggered.abort();
+    this.#sleep.wake();
   }
 
   get #isDisabled(): boolean {

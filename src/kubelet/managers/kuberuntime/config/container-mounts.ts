@@ -2,7 +2,7 @@ import {posix} from 'node:path';
 import type {Container, MountPropagationMode, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
 import {findByName} from '../../../../base/by-name.js';
 import type {Init, Mount, MountPropagation} from '../../../../cri/index.js';
-import {isStaticPod} from '../../sources/static-pod.js';
+import {hasApiServer} from '../../sources/static-pod.js';
 import type {NodeFacts, RuntimeFeatures} from '../../../contract/node-facts.js';
 import type {ContainerFiles, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';
@@ -96,17 +96,19 @@ function isRecursiveReadOnly(
 
 /**
  * Reports whether the pod's runtime handler supports recursive read-only mounts
- * (runtimeClassSupportsRecursiveReadOnlyMounts). False for static pods: without an API server the kubelet has no
- * RuntimeClasses and does not check handlers.
+ * (runtimeClassSupportsRecursiveReadOnlyMounts). False for static pods without an API server: the kubelet has no
+ * RuntimeClasses then and does not check handlers.
  */
 export function supportsRecursiveReadOnlyMounts({
   pod,
   node,
   runtimeHandler = '',
 }: Pick<MountContext, 'pod' | 'runtimeHandler'> & {
-  readonly node: {readonly runtime: Pick<RuntimeFeatures, 'handlers'>};
+  readonly node: Pick<NodeFacts, 'inCluster'> & {readonly runtime: Pick<RuntimeFeatures, 'handlers'>};
 }): boolean {
-  return !isStaticPod(pod) && node.runtime.handlers.get(runtimeHandler)?.recursiveReadOnlyMounts === true;
+  return (
+    hasApiServer(pod, node) && node.runtime.handlers.get(runtimeHandler)?.recursiveReadOnlyMounts === true
+  );
 }
 
 /** Reports whether a volume is a hostPath, whose SELinux labels must not change. */

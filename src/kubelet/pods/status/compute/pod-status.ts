@@ -1,6 +1,6 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../../api/types/v1-status.js';
-import {isStaticPod} from '../../../managers/sources/static-pod.js';
+import {hasApiServer, isStaticPod} from '../../../managers/sources/static-pod.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import {shouldRestartAllContainers} from '../../../managers/kuberuntime/compute/restart-all-containers.js';
@@ -15,7 +15,7 @@ import {computePodPhase} from './pod-phase.js';
 
 /** Input of computePodStatus. */
 export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
-  readonly node: Pick<NodeFacts, 'nodeIps'> & ContainerStatusInput['node'];
+  readonly node: Pick<NodeFacts, 'nodeIps' | 'inCluster'> & ContainerStatusInput['node'];
   /** Current time, in ms since the epoch. */
   readonly now: number;
   /** True if the pod was stopped for good, so that no container starts again. */
@@ -97,10 +97,12 @@ function hasActiveContainer({spec}: Pod, {sandboxes, containers}: RuntimePodStat
   return containers.some(({name, sandboxId}) => sandboxId === sandbox.id && names.has(name));
 }
 
-/** Returns the host IPs; none for a static pod: without an API server the kubelet does not know them. */
+/** Returns the host IPs; none for a static pod without an API server: the kubelet does not know them then. */
 function hostAddresses({pod, node}: PodStatusInput): Pick<PodStatus, 'hostIP' | 'hostIPs'> {
   const [hostIP] = node.nodeIps;
-  return hostIP === undefined || isStaticPod(pod) ? {} : {hostIP, hostIPs: node.nodeIps.map((ip) => ({ip}))};
+  return hostIP === undefined || !hasApiServer(pod, node)
+    ? {}
+    : {hostIP, hostIPs: node.nodeIps.map((ip) => ({ip}))};
 }
 
 /**

@@ -16,6 +16,7 @@ function kubelet(pods: readonly Pod[], workers: readonly WorkerSummary[]): Serve
     runtimeStatus: () => {
       throw new Error('not found');
     },
+    translateUid: (uid) => uid,
     isActive: () => true,
     workers: () => workers,
     lastActiveAt: 0,

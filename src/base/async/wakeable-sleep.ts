@@ -1,0 +1,21 @@
+import type {Clock} from '../clock.js';
+
+/** A sleep that a wake-up ends early. A wake-up while nothing sleeps ends the next sleep at once. */
+export class WakeableSleep {
+  readonly #clock: Pick<Clock, 'sleep'>;
+  #woken = new AbortController();
+
+  constructor(clock: Pick<Clock, 'sleep'>) {
+    this.#clock = clock;
+  }
+
+  wake(): void {
+    this.#woken.abort();
+  }
+
+  /** Resolves after `ms`, a wake-up, or when the signal aborts. */
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, AbortSignal.any([signal, this.#woken.signal])).catch(() => undefined); // woken
+    this.#woken = new AbortController();
+  }
+}

@@ -1,0 +1,228 @@
+import {expect, test} from 'vitest';
+import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {computeMirrorPodActions} from '../../../../src/kubelet/cluster/pods/mirror-pods.js';
+import {podUid} from '../../../../src/cri/index.js';
+import {BUSYBOX} from '../../../fakes/runtime-builders.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
+import {ClusterTestbed, NODE_PATH} from '../cluster-testbed.js';
+
+const MIRROR = 'st-goldennode';
+const PODS = '/api/v1/namespaces/default/pods';
+
+const manifest = (value: string): string => `apiVersion: v1
+kind: Pod
+metadata: {name: st, labels: {v: "${value}"}}
+spec:
+  terminationGracePeriodSeconds: 2
+  containers: [{name: main, image: "${BUSYBOX}", env: [{name: V, value: "${value}"}]}]
+`;
+
+async function startWithStaticPod(): Promise<ClusterTestbed> {
+  const testbed = await ClusterTestbed.start();
+  await testbed.daemon.put('st.yaml', manifest('one'));
+  await testbed.untilPhase(MIRROR, 'Running');
+  return testbed;
+}
+
+const mirrorOf = ({api}: ClusterTestbed): Pod | undefined => api.pod(MIRROR) as Pod | undefined;
+
+const hashOf = (testbed: ClusterTestbed): string | undefined =>
+  mirrorOf(testbed)?.metadata.annotations?.['kubernetes.io/config.hash'];
+
+test('a static pod gets a mirror pod that the Node owns, with the fields that the kubelet sends', async () => {
+  await using testbed = await startWithStaticPod();
+  const [request, ...others] = testbed.api.requests.filter(
+    ({method, path}) => method === 'POST' && path === PODS,
+  );
+  expect(others).toEqual([]);
+  const hash = hashOf(testbed);
+  expect(request?.body).toEqual({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: MIRROR,
+      namespace: 'default',
+      uid: hash,
+      labels: {v: 'one'},
+      annotations: {
+        'kubernetes.io/config.hash': hash,
+        'kubernetes.io/config.mirror': hash,
+        'kubernetes.io/config.seen': expect.any(String) as string,
+        'kubernetes.io/config.source': 'file',
+      },
+      ownerReferences: [
+        {
+          apiVersion: 'v1',
+          kind: 'Node',
+          name: 'goldennode',
+          uid: testbed.api.storage.get(NODE_PATH)?.metadata.uid,
+          controller: true,
+        },
+      ],
+    },
+    spec: {
+      containers: [
+        {
+          name: 'main',
+          image: BUSYBOX,
+          env: [{name: 'V', value: 'one'}],
+          imagePullPolicy: 'IfNotPresent',
+          resources: {},
+          terminationMessagePath: '/dev/termination-log',
+          terminationMessagePolicy: 'File',
+        },
+      ],
+      dnsPolicy: 'ClusterFirst',
+      enableServiceLinks: true,
+      nodeName: 'goldennode',
+      restartPolicy: 'Always',
+      schedulerName: 'default-scheduler',
+      securityContext: {},
+      terminationGracePeriodSeconds: 2,
+      tolerations: [{operator: 'Exists', effect: 'NoExecute'}],
+    },
+    status: {phase: 'Pending'},
+  });
+});
+
+test('the status of a static pod reaches its mirror pod, with host addresses and without generations', async () => {
+  await using testbed = await startWithStaticPod();
+  const {api} = testbed;
+  const status = testbed.status(MIRROR);
+  expect(status).toMatchObject({
+    hostIP: GOLDEN_NODE.nodeIps[0],
+    containerStatuses: [{name: 'main', ready: true}],
+  });
+  expect(JSON.stringify(testbed.statusPatches(MIRROR))).not.toContain('observedGeneration');
+  for (const patch of testbed.statusPatches(MIRROR))
+    expect(patch['metadata']).toEqual({uid: api.pod(MIRROR)?.metadata.uid});
+});
+
+test('a mirror pod deleted by a user is replaced, and the containers keep running', async () => {
+  await using testbed = await startWithStaticPod();
+  const {api, daemon} = testbed;
+  const before = mirrorOf(testbed)?.metadata.uid;
+  api.deletePod(MIRROR);
+  await daemon.until('another mirror pod has the status', () => {
+    const mirror = mirrorOf(testbed);
+    return mirror?.metadata.uid !== before && mirror?.status?.phase === 'Running';
+  });
+  expect(api.requests.find(({method}) => method === 'DELETE')?.body).toEqual({
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    gracePeriodSeconds: 0,
+    preconditions: {uid: before},
+  });
+  expect(daemon.running).toEqual([`${MIRROR}/main/0`]);
+  expect(daemon.fake.calls.filter(({method}) => method === 'StopContainer')).toEqual([]);
+});
+
+test('a force-deleted mirror pod is created again', async () => {
+  await using testbed = await startWithStaticPod();
+  const before = mirrorOf(testbed)?.metadata.uid;
+  testbed.api.deletePod(MIRROR, 0);
+  await testbed.daemon.until('there is another mirror pod', () => {
+    const mirror = mirrorOf(testbed);
+    return mirror !== undefined && mirror.metadata.uid !== before;
+  });
+  expect(testbed.daemon.running).toEqual([`${MIRROR}/main/0`]);
+});
+
+test('a changed manifest replaces the mirror pod when the new pod starts', async () => {
+  await using testbed = await startWithStaticPod();
+  const [before, hash] = [mirrorOf(testbed)?.metadata.uid, hashOf(testbed)];
+  await testbed.daemon.put('st.yaml', manifest('two'));
+  await testbed.daemon.until('the new pod runs', () => {
+    const {metadata, status} = mirrorOf(testbed) ?? {metadata: {}};
+    return metadata.labels?.['v'] === 'two' && status?.phase === 'Running';
+  });
+  expect(hashOf(testbed)).not.toBe(hash);
+  expect(mirrorOf(testbed)?.metadata.uid).not.toBe(before);
+  expect(testbed.api.writes.filter((write) => /(POST|DELETE) .*pods/.test(write))).toEqual([
+    `POST ${PODS}`,
+    `DELETE ${PODS}/${MIRROR}`,
+    `POST ${PODS}`,
+  ]);
+});
+
+test('a removed manifest ends the containers, then their last status is sent and the mirror pod deleted', async () => {
+  await using testbed = await startWithStaticPod();
+  await testbed.daemon.remove('st.yaml');
+  await testbed.untilDeleted(MIRROR);
+  const [last] = testbed.statusPatches(MIRROR).slice(-1) as {status: {containerStatuses: object[]}}[];
+  expect(last?.status.containerStatuses).toMatchObject([{state: {terminated: {}}}]);
+  const deletions = testbed.api.requests.filter(({method}) => method === 'DELETE');
+  expect(deletions.map(({body}) => body?.['preconditions'])).toEqual([{}]);
+  await testbed.daemon.untilAllRemoved();
+});
+
+test('the mirror pod of a manifest that was removed while the kubelet was down is deleted', async () => {
+  await using testbed = await startWithStaticPod();
+  await testbed.daemon.stop();
+  await testbed.daemon.remove('st.yaml');
+  testbed.daemon.run();
+  await testbed.untilDeleted(MIRROR);
+  await testbed.daemon.untilAllRemoved();
+});
+
+test('a restarted kubelet keeps the mirror pod of a static pod that has not changed', async () => {
+  await using testbed = await startWithStaticPod();
+  const {api, daemon} = testbed;
+  const before = mirrorOf(testbed)?.metadata.uid;
+  await daemon.stop();
+  const writes = api.writes.length;
+  daemon.run();
+  testbed.createPod('web');
+  await testbed.untilPhase('web', 'Running');
+  expect(api.writes.slice(writes).filter((write) => /(POST|DELETE) .*pods/.test(write))).toEqual([]);
+  expect(mirrorOf(testbed)?.metadata.uid).toBe(before);
+});
+
+test('a static pod runs before the API server can be reached, and gets its mirror pod then', async () => {
+  await using testbed = await ClusterTestbed.start(async (api) => api.refuse());
+  const {api, daemon} = testbed;
+  await daemon.put('st.yaml', manifest('one'));
+  await daemon.until('the static pod runs', () => daemon.running.includes(`${MIRROR}/main/0`));
+  await api.listen();
+  await testbed.untilPhase(MIRROR, 'Running');
+});
+
+test('a mirror pod that the API server refuses is tried again after a minute', async () => {
+  const isCreation = ({method, path}: {method: string; path: string}): boolean =>
+    method === 'POST' && path === PODS;
+  await using testbed = await ClusterTestbed.start((api) => {
+    api.inject(isCreation, {code: 403, message: 'can not create pods that reference secrets'}, 1);
+  });
+  await testbed.daemon.put('st.yaml', manifest('one'));
+  await testbed.untilPhase(MIRROR, 'Running');
+  expect(testbed.api.requests.filter(isCreation)).toHaveLength(2);
+  expect(testbed.daemon.errors).toContain(
+    'Failed creating a mirror pod: can not create pods that reference secrets',
+  );
+});
+
+test('the UID of a mirror pod is translated to that of its static pod', async () => {
+  await using testbed = await startWithStaticPod();
+  const {view} = testbed.daemon;
+  const uid = podUid(mirrorOf(testbed)?.metadata.uid ?? '');
+  expect(view.translateUid(uid)).toBe(hashOf(testbed));
+  expect(view.translateUid(podUid('other'))).toBe('other');
+  expect(view.pods().map(({metadata}) => metadata.uid)).toEqual([hashOf(testbed)]);
+});
+
+test('only a mirror pod of another version or with a deletion timestamp is replaced', () => {
+  const pod = (metadata: object): Pod =>
+    ({apiVersion: 'v1', kind: 'Pod', metadata: {name: 'a', namespace: 'b', ...metadata}, spec: {}}) as Pod;
+  const staticPod = pod({annotations: {'kubernetes.io/config.hash': 'h1'}});
+  const kinds = (mirror: Pod | undefined): readonly string[] =>
+    computeMirrorPodActions({
+      staticPods: () => [{pod: staticPod, mirror}],
+      orphanedMirrorPods: () => [],
+    }).map(({kind}) => kind);
+  const annotations = {'kubernetes.io/config.mirror': 'h1'};
+  expect(kinds(undefined)).toEqual(['create']);
+  expect(kinds(pod({annotations}))).toEqual([]);
+  expect(kinds(pod({annotations, deletionTimestamp: '2026-05-01T12:00:00Z'}))).toEqual(['replace']);
+  expect(kinds(pod({annotations: {'kubernetes.io/config.mirror': 'h2'}}))).toEqual(['replace']);
+  expect(kinds(pod({}))).toEqual(['replace']);
+});
