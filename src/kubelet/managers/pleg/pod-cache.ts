@@ -4,14 +4,28 @@ import type {PodUid} from '../../../cri/index.js';
 import type {PodCache} from '../../contract/pleg.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 
+/** Start of an inspection: its time in ms since the epoch, and its place among the changes that were noticed. */
+export interface InspectionStart {
+  readonly readAt: number;
+  readonly change: number;
+}
+
 interface Entry {
   readonly status: RuntimePodStatus;
   /** Error of the last inspection, if it failed. */
   readonly failure?: {readonly cause: unknown};
-  /** Start time of the inspection, in ms since the epoch. */
-  readonly readAt: number;
-  /** True if the pod has changed since then; a later relist does not make such an entry newer. */
-  readonly isOutdated: boolean;
+  /** Start of the inspection. */
+  readonly start: InspectionStart;
+  /** The last noticed change of the pod; 0 for none. */
+  readonly change: number;
+}
+
+/**
+ * Reports whether the pod has changed since the start of the inspection, even if that has ended later. A later relist
+ * does not make such an entry newer.
+ */
+function isOutdated({change, start}: Entry): boolean {
+  return change > start.change;
 }
 
 /** Time earlier than all other times. */
@@ -29,6 +43,8 @@ export class RuntimePodCache implements PodCache {
   /** Start time of the last relist. Entries that are not outdated are as new as this relist. */
   #listedAt = NEVER;
   #latest = NEVER;
+  /** Number of changes that were noticed. */
+  #changes = 0;
 
   /** `inspect` starts an inspection of the pod and stores the result in the cache. */
   constructor(clock: Clock, inspect: (uid: PodUid) => Promise<unknown>) {
@@ -53,21 +69,30 @@ export class RuntimePodCache implements PodCache {
     return this.#entries.size;
   }
 
-  /** Stores the result of an inspection that started at `readAt`. Removes a pod without containers and sandboxes. */
-  set(uid: PodUid, status: RuntimePodStatus, readAt: number): void {
-    if (status.containers.length + status.sandboxes.length === 0) this.#entries.delete(uid);
-    else this.#put(uid, {status: this.#withLastIps(status), readAt, isOutdated: false});
+  /** Returns the start of an inspection that starts now. */
+  startInspection(): InspectionStart {
+    return {readAt: this.#clock.now(), change: this.#changes};
   }
 
-  /** Stores the error of an inspection that started at `readAt`. Reads throw it until an inspection succeeds. */
-  setError(uid: PodUid, cause: unknown, readAt: number): void {
-    this.#put(uid, {status: this.#lastStatus(uid), failure: {cause}, readAt, isOutdated: false});
+  /** Stores the result of an inspection. Removes a pod without containers and sandboxes, unless it has changed since. */
+  set(uid: PodUid, status: RuntimePodStatus, start: InspectionStart): void {
+    const {change = 0} = this.#entries.get(uid) ?? {};
+    const isEmpty = status.containers.length + status.sandboxes.length === 0;
+    if (isEmpty && change <= start.change) this.#entries.delete(uid);
+    else this.#put(uid, {status: this.#withLastIps(status), start, change});
   }
 
-  /** Marks the status of a pod as outdated. */
+  /** Stores the error of an inspection. Reads throw it until an inspection succeeds. */
+  setError(uid: PodUid, cause: unknown, start: InspectionStart): void {
+    const {change = 0} = this.#entries.get(uid) ?? {};
+    this.#put(uid, {status: this.#lastStatus(uid), failure: {cause}, start, change});
+  }
+
+  /** Records a change of a pod: inspections that started before it are outdated. */
   markStale(uid: PodUid): void {
-    const entry = this.#entries.get(uid) ?? {status: emptyStatus(uid), readAt: NEVER};
-    this.#entries.set(uid, {...entry, isOutdated: true});
+    this.#changes += 1;
+    const entry = this.#entries.get(uid) ?? {status: emptyStatus(uid), start: {readAt: NEVER, change: 0}};
+    this.#entries.set(uid, {...entry, change: this.#changes});
   }
 
   delete(uid: PodUid): void {
@@ -80,14 +105,14 @@ export class RuntimePodCache implements PodCache {
   }
 
   #put(uid: PodUid, entry: Entry): void {
-    this.#entries.set(uid, {...entry, readAt: this.#timeOf(entry.readAt)});
+    this.#entries.set(uid, withReadAt(entry, this.#timeOf(entry.start.readAt)));
   }
 
   #isNewer(uid: PodUid, time: number): boolean {
     this.#resetIfClockWentBack();
     const entry = this.#entries.get(uid);
     if (entry === undefined) return this.#listedAt > time;
-    return entry.readAt > time || (!entry.isOutdated && this.#listedAt > time);
+    return entry.start.readAt > time || (!isOutdated(entry) && this.#listedAt > time);
   }
 
   /** Returns NEVER for a time from before the clock was set back, which cannot be compared with the current time. */
@@ -100,7 +125,7 @@ export class RuntimePodCache implements PodCache {
     const now = this.#clock.now();
     if (now < this.#latest) {
       this.#listedAt = NEVER;
-      for (const [uid, entry] of this.#entries) this.#entries.set(uid, {...entry, readAt: NEVER});
+      for (const [uid, entry] of this.#entries) this.#entries.set(uid, withReadAt(entry, NEVER));
     }
     this.#latest = now;
     return now;
@@ -115,6 +140,10 @@ export class RuntimePodCache implements PodCache {
     if (status.ips.length > 0 || status.sandboxes.some(({state}) => state === 'SANDBOX_READY')) return status;
     return {...status, ips: this.#lastStatus(status.uid).ips};
   }
+}
+
+function withReadAt(entry: Entry, readAt: number): Entry {
+  return {...entry, start: {...entry.start, readAt}};
 }
 
 function emptyStatus(uid: PodUid): RuntimePodStatus {

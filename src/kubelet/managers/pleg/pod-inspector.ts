@@ -7,7 +7,7 @@ import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {readRuntimePodStatus} from '../kuberuntime/read-runtime-pod-status.js';
 import {InspectionQueue} from './inspection-queue.js';
 import type {PlegNotice} from './pleg-notice.js';
-import {RuntimePodCache} from './pod-cache.js';
+import {RuntimePodCache, type InspectionStart} from './pod-cache.js';
 import {
   computeLifecycleEvents,
   withPodName,
@@ -133,8 +133,8 @@ export class PodInspector {
   }
 
   async #inspect(uid: PodUid): Promise<boolean> {
-    const {clock, runtime, signal, onNotice} = this.#options;
-    const readAt = clock.now();
+    const {runtime, signal, onNotice} = this.#options;
+    const start = this.cache.startInspection();
     const {name = '', namespace = ''} = this.#listed.get(uid) ?? {};
     let status: RuntimePodStatus;
     try {
@@ -142,18 +142,18 @@ export class PodInspector {
     } catch (error) {
       signal.throwIfAborted();
       this.#toReinspect.add(uid);
-      this.cache.setError(uid, error, readAt);
+      this.cache.setError(uid, error, start);
       onNotice({kind: 'inspection-failed', uid, error});
       return false;
     }
-    return this.#apply(withPodName(status), readAt);
+    return this.#apply(withPodName(status), start);
   }
 
-  #apply(status: RuntimePodStatus, readAt: number): boolean {
+  #apply(status: RuntimePodStatus, start: InspectionStart): boolean {
     const {uid} = status;
     const before = this.#records.get(uid) ?? NO_STATES;
     const after = statesOf(status);
-    this.cache.set(uid, status, readAt);
+    this.cache.set(uid, status, start);
     this.#record(status, before, after);
     const events = computeLifecycleEvents(uid, before, after);
     const isReinspection = this.#toReinspect.delete(uid);

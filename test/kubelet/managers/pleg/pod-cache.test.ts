@@ -24,12 +24,12 @@ async function createCache(inspect: () => RuntimePodStatus = () => aStatus()) {
   let inspections = 0;
   const cache: RuntimePodCache = new RuntimePodCache(clock, async (pod) => {
     inspections += 1;
-    const readAt = clock.now();
+    const start = cache.startInspection();
     await Promise.resolve();
     try {
-      cache.set(pod, inspect(), readAt);
+      cache.set(pod, inspect(), start);
     } catch (error) {
-      cache.setError(pod, error, readAt);
+      cache.setError(pod, error, start);
     }
   });
   return {cache, clock, inspections: () => inspections};
@@ -37,22 +37,22 @@ async function createCache(inspect: () => RuntimePodStatus = () => aStatus()) {
 
 describe('a request for a newer status', () => {
   test('returns the cached status if it is newer', async () => {
-    const {cache, clock, inspections} = await createCache();
-    cache.set(uid, aStatus(['10.0.0.1']), clock.now());
+    const {cache, inspections} = await createCache();
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
     expect(await cache.getNewerThan(uid, 999, never)).toMatchObject({ips: ['10.0.0.1']});
     expect(inspections()).toBe(0);
   });
 
   test('causes an inspection if the cached status is not newer', async () => {
-    const {cache, clock, inspections} = await createCache(() => aStatus(['10.0.0.2']));
-    cache.set(uid, aStatus(['10.0.0.1']), clock.now());
+    const {cache, inspections} = await createCache(() => aStatus(['10.0.0.2']));
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
     expect(await cache.getNewerThan(uid, 1000, never)).toMatchObject({ips: ['10.0.0.2']});
     expect(inspections()).toBe(1);
   });
 
   test('returns the cached status if a newer relist found no change', async () => {
     const {cache, clock, inspections} = await createCache();
-    cache.set(uid, aStatus(['10.0.0.1']), clock.now());
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
     await clock.advance(1000);
     cache.updateTime(2000);
     expect(await cache.getNewerThan(uid, 1999, never)).toMatchObject({ips: ['10.0.0.1']});
@@ -65,7 +65,7 @@ describe('a request for a newer status', () => {
 
   test('causes an inspection if a relist found a change', async () => {
     const {cache, clock, inspections} = await createCache(() => aStatus(['10.0.0.2']));
-    cache.set(uid, aStatus(['10.0.0.1']), clock.now());
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
     await clock.advance(1000);
     cache.markStale(uid);
     cache.updateTime(2000);
@@ -73,9 +73,23 @@ describe('a request for a newer status', () => {
     expect(inspections()).toBe(1);
   });
 
+  test.each([
+    ['an empty status', EMPTY],
+    ['another status', aStatus(['10.0.0.1'])],
+  ])('causes an inspection if %s was read before a relist found a change', async (_title, stale) => {
+    const {cache, clock, inspections} = await createCache(() => aStatus(['10.0.0.2']));
+    const start = cache.startInspection();
+    await clock.advance(1000);
+    cache.markStale(uid);
+    cache.updateTime(2000);
+    cache.set(uid, stale, start);
+    expect(await cache.getNewerThan(uid, 1999, never)).toMatchObject({ips: ['10.0.0.2']});
+    expect(inspections()).toBe(1);
+  });
+
   test('returns an empty status for a removed pod and forgets it', async () => {
-    const {cache, clock} = await createCache(() => EMPTY);
-    cache.set(uid, aStatus(), clock.now());
+    const {cache} = await createCache(() => EMPTY);
+    cache.set(uid, aStatus(), cache.startInspection());
     expect(await cache.getNewerThan(uid, 1000, never)).toEqual(EMPTY);
     expect(cache.size).toBe(0);
   });
@@ -109,7 +123,7 @@ describe('a failed inspection', () => {
 describe('a clock that is set back', () => {
   test('makes cached statuses old and does not delay requests', async () => {
     const {cache, clock, inspections} = await createCache(() => aStatus(['10.0.0.2']));
-    cache.set(uid, aStatus(['10.0.0.1']), clock.now());
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
     cache.updateTime(clock.now());
     clock.jump(-900);
     // The status was read before this time, although its timestamp is later.
@@ -121,7 +135,7 @@ describe('a clock that is set back', () => {
 
   test('is noticed by writes too', async () => {
     const {cache, clock, inspections} = await createCache(() => aStatus(['10.0.0.2']));
-    cache.set(uid, aStatus(['10.0.0.1']), clock.now());
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
     clock.jump(-500);
     cache.updateTime(100);
     await clock.advance(1000);
@@ -131,9 +145,9 @@ describe('a clock that is set back', () => {
 
   test('during an inspection makes its result old', async () => {
     const {cache, clock, inspections} = await createCache(() => aStatus(['10.0.0.2']));
-    const readAt = clock.now();
+    const start = cache.startInspection();
     clock.jump(-500);
-    cache.set(uid, aStatus(['10.0.0.1']), readAt);
+    cache.set(uid, aStatus(['10.0.0.1']), start);
     await clock.advance(1000);
     expect(await cache.getNewerThan(uid, 600, never)).toMatchObject({ips: ['10.0.0.2']});
     expect(inspections()).toBe(1);
@@ -147,16 +161,16 @@ describe('the IPs of a pod', () => {
     ['are replaced by new ones', 'SANDBOX_READY', ['10.0.0.2'], ['10.0.0.2']],
   ] as const)('%s', async (_title, state, ips, expected) => {
     const {cache} = await createCache();
-    cache.set(uid, aStatus(['10.0.0.1']), 1);
-    cache.set(uid, aStatus(ips, state), 2);
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
+    cache.set(uid, aStatus(ips, state), cache.startInspection());
     expect(cache.get(uid).ips).toEqual(expected);
   });
 
   test('remain after a failed inspection', async () => {
     const {cache} = await createCache();
-    cache.set(uid, aStatus(['10.0.0.1']), 1);
-    cache.setError(uid, new Error('no runtime'), 2);
-    cache.set(uid, aStatus([], 'SANDBOX_NOTREADY'), 3);
+    cache.set(uid, aStatus(['10.0.0.1']), cache.startInspection());
+    cache.setError(uid, new Error('no runtime'), cache.startInspection());
+    cache.set(uid, aStatus([], 'SANDBOX_NOTREADY'), cache.startInspection());
     expect(cache.get(uid).ips).toEqual(['10.0.0.1']);
   });
 });
