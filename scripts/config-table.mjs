@@ -28,7 +28,7 @@ The fields \`registerNode\`, \`registerWithTaints\`, \`providerID\`, \`nodeStatu
 
 kcri logs fields that are set but have no effect at the start, and reports them with \`--check-config\`. Unknown fields are errors. Flags override files, and relative paths in a file are relative to its directory. SIGHUP reloads the files: the fields marked "reloadable" take effect at once, others after a restart, which the log reports. An invalid configuration changes nothing.
 
-Defaults differ from the kubelet's in these points: kcri listens on the loopback address, rejects requests without a client certificate unless anonymous requests are allowed, and starts on nodes with swap or cgroup v1.
+Defaults differ from the kubelet's in these points: kcri listens on the loopback address unless it joins a cluster, rejects requests without credentials unless anonymous requests are allowed, and starts on nodes with swap or cgroup v1.
 
 | Field | Type | Default | Flag | Support |
 |---|---|---|---|---|

@@ -3,6 +3,7 @@ import {
   CONFIG_FLAGS,
   configFlagTexts,
   IGNORED_FLAGS,
+  kubeconfigFlags,
   listIgnoredFlags,
 } from '../cli/kubelet/kubelet-flags.js';
 import {CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
@@ -18,8 +19,9 @@ export default class Kubelet extends BaseCommand {
     'directory adopts them. SIGHUP reloads the manifests and the configuration, and logs the settings that require a ' +
     'restart.\n\n' +
     'Flags and KubeletConfiguration fields have the same meaning as in a kubelet, and flags take precedence. ' +
-    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, it listens on loopback addresses by default, ' +
-    'rejects clients without a certificate, and runs on nodes with swap. Logs are written to standard error.';
+    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, it rejects clients without credentials, runs ' +
+    'on nodes with swap, and listens on loopback addresses by default unless it joins a cluster. Logs are written to ' +
+    'standard error.';
   static override usage = 'kubelet [FLAGS]';
   static override examples = [
     '<%= config.bin %> kubelet --pod-manifest-path=/etc/kubernetes/manifests',
@@ -42,18 +44,23 @@ export default class Kubelet extends BaseCommand {
       helpValue: 'FILE',
       description: 'Kubeconfig file of the cluster to join. [default: none; runs without an API server]',
     }),
+    'bootstrap-kubeconfig': Flags.string({
+      helpGroup: 'KUBELET',
+      helpValue: 'FILE',
+      description:
+        'Kubeconfig file with credentials to request a client certificate for the node. [default: none]',
+    }),
     'cert-dir': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'DIR',
-      description:
-        'Directory of the serving certificate; one is generated if it is missing. [default: ROOT-DIR/pki]',
+      description: 'Directory of the certificates that are generated or requested. [default: ROOT-DIR/pki]',
     }),
     'authorization-policy-file': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'FILE',
       description:
         'ClusterRoles and ClusterRoleBindings for authorization. [default: any authenticated client may do ' +
-        'anything]',
+        'anything; SubjectAccessReviews with --kubeconfig]',
     }),
     ...CONFIG_FLAGS,
     ...CONTAINER_GC_FLAGS,
@@ -75,11 +82,12 @@ export default class Kubelet extends BaseCommand {
     const {flags} = await this.parse(Kubelet, argv);
     const {readKubeletConfig} = await import('../kubelet/index.js');
     const ignoredFlags = listIgnoredFlags(flags);
+    const kubeconfigs = kubeconfigFlags(flags);
     const readConfig = async (): Promise<KubeletConfig> =>
       readKubeletConfig(
         await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal),
         configFlagTexts(flags),
-        (flags.kubeconfig ?? '') !== '',
+        kubeconfigs.kubeconfig !== undefined,
       );
     const config = await readConfig();
     if (flags['print-unit']) {
@@ -90,8 +98,10 @@ export default class Kubelet extends BaseCommand {
     }
     if (flags['check-config']) {
       const {openApiServer} = await import('../cli/kubelet/open-cluster.js');
+      const {kubeconfig, bootstrapKubeconfig} = kubeconfigs;
       using _ = await openApiServer({
-        kubeconfig: flags.kubeconfig,
+        // The kubeconfig may not exist yet.
+        kubeconfig: bootstrapKubeconfig ?? kubeconfig,
         config: config.values,
         context: this.context,
       });
@@ -101,6 +111,8 @@ export default class Kubelet extends BaseCommand {
     }
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
     const {createRunKubeletOptions} = await import('../cli/kubelet/run-kubelet-options.js');
-    await runKubelet(createRunKubeletOptions(this.services, flags, {config, readConfig, ignoredFlags}));
+    await runKubelet(
+      createRunKubeletOptions(this.services, flags, {config, readConfig, ignoredFlags, ...kubeconfigs}),
+    );
   }
 }

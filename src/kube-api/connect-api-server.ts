@@ -5,13 +5,15 @@ import {readTextFile} from '../base/fs/read-text-file.js';
 import {systemErrorMessage} from '../base/system-error-message.js';
 import {ApiClient} from './api-client.js';
 import {HttpConnection} from './http-connection.js';
-import {openCredentials} from './kubeconfig/credentials.js';
-import {parseKubeconfig} from './kubeconfig/parse-kubeconfig.js';
+import {openCredentials, type FileCredentials} from './kubeconfig/credentials.js';
+import {parseKubeconfig, type ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
 
 /** Options of {@link connectApiServer}. */
 export interface ConnectApiServerOptions {
   /** Path of the kubeconfig. */
   readonly kubeconfig: string;
+  /** See OpenCredentialsOptions. */
+  readonly rotatedFile?: string | undefined;
   /** Limit of requests per second; 0 for none (kubeAPIQPS). */
   readonly qps: number;
   /** Number of requests that may exceed the rate at once (kubeAPIBurst). */
@@ -35,6 +37,7 @@ export interface ApiServer extends Disposable {
   readonly reviews: ApiClient;
   /** Client without a limit of its rate, for the node's status and lease, which must not wait for other requests. */
   readonly heartbeats: ApiClient;
+  readonly credentials: FileCredentials;
 }
 
 const MAX_KUBECONFIG_BYTES = 1024 * 1024;
@@ -42,6 +45,7 @@ const MAX_KUBECONFIG_BYTES = 1024 * 1024;
 /** Reads the kubeconfig and its credentials; connects with the first request. Rejects with ConfigError. */
 export async function connectApiServer({
   kubeconfig: file,
+  rotatedFile,
   qps,
   burst,
   eventQps,
@@ -50,8 +54,8 @@ export async function connectApiServer({
   clock,
   signal,
 }: ConnectApiServerOptions): Promise<ApiServer> {
-  const access = parseKubeconfig(await readKubeconfig(file, signal), file);
-  const credentials = await openCredentials(access, {file, clock});
+  const access = await readClusterAccess(file, signal);
+  const credentials = await openCredentials(access, {file, rotatedFile, clock});
   const connection = new HttpConnection(access.server, credentials);
   const createClient = (perSecond: number, most: number): ApiClient => {
     const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);
@@ -63,10 +67,16 @@ export async function connectApiServer({
     reviews: createClient(qps, burst),
     events: createClient(eventQps, eventBurst),
     heartbeats: new ApiClient({connection, userAgent, clock}),
+    credentials,
     [Symbol.dispose]: () => {
       connection.close();
     },
   };
+}
+
+/** Reads the API server and credentials of a kubeconfig. Rejects with ConfigError. */
+export async function readClusterAccess(file: string, signal: AbortSignal): Promise<ClusterAccess> {
+  return parseKubeconfig(await readKubeconfig(file, signal), file);
 }
 
 async function readKubeconfig(file: string, signal: AbortSignal): Promise<string> {

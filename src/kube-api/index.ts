@@ -1,7 +1,14 @@
 /** Client of the Kubernetes API server. */
 export type {ApiClient} from './api-client.js';
 export {ApiError, isAlreadyExists, isConflict, isNotFound} from './api-error.js';
-export {connectApiServer, type ApiServer} from './connect-api-server.js';
+export {
+  connectApiServer,
+  readClusterAccess,
+  type ApiServer,
+  type ConnectApiServerOptions,
+} from './connect-api-server.js';
+export {openCredentials} from './kubeconfig/credentials.js';
+export type {ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
 export type {ListerWatcher} from './list-watch.js';
 export {Reflector} from './reflector.js';
 export {createCollection} from './resource.js';

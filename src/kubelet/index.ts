@@ -11,7 +11,7 @@ export {describeOfflineNode} from './plan/offline-node.js';
 export {syncPods, type ForegroundSyncResult, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {WaitFor} from './foreground/evaluate-wait.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
-export type {NodeOptions} from './managers/node/read-node-facts.js';
+export {resolveNodeName, type NodeOptions} from './managers/node/read-node-facts.js';
 export type {CriCall} from './contract/observe-cri-calls.js';
 export type {PodEvent} from './contract/pod-event.js';
 export {createApiObjects, type ApiObjects} from './contract/api-objects.js';

@@ -28,7 +28,10 @@ const SHOWN: Partial<
     'NAME=BOOL',
     'Feature gates; EventedPLEG=false relists every second instead of using runtime events.',
   ],
-  address: ['IP', 'Address of the HTTPS server and the read-only port. [default: 127.0.0.1]'],
+  address: [
+    'IP',
+    'Address of the HTTPS server and the read-only port. [default: 127.0.0.1; 0.0.0.0 with --kubeconfig]',
+  ],
   port: ['PORT', 'Port of the HTTPS server. [default: 10250]'],
   readOnlyPort: ['PORT', 'Unauthenticated read-only port. [default: 0, disabled]'],
   healthzPort: ['PORT', 'Port of /healthz; 0 disables it. [default: 10248]'],
@@ -121,16 +124,36 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'pod-infra-container-image': 'the configuration of the runtime sets the image',
 };
 
-/** Flag that obtains a kubeconfig. Ignoring it would be wrong, so it is an error. */
-const BOOTSTRAP_FLAG = 'bootstrap-kubeconfig';
-
 /** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */
 export const IGNORED_FLAGS = Object.fromEntries(
-  [...Object.keys(WITHOUT_EFFECT), BOOTSTRAP_FLAG].map((name) => [
+  Object.entries(WITHOUT_EFFECT).map(([name, description]) => [
     name,
-    Flags.string({hidden: true, description: WITHOUT_EFFECT[name] ?? 'TLS bootstrap is not supported'}),
+    Flags.string({hidden: true, description}),
   ]),
 );
+
+/** Kubeconfig files; undefined for flags that are not set. */
+export interface KubeconfigFlags {
+  /** Cluster to join. */
+  readonly kubeconfig: string | undefined;
+  /** Credentials with which the kubeconfig is obtained. */
+  readonly bootstrapKubeconfig: string | undefined;
+}
+
+/** Returns the kubeconfig files of the flags. Throws UsageError for --bootstrap-kubeconfig alone. */
+export function kubeconfigFlags(flags: {
+  readonly kubeconfig?: string | undefined;
+  readonly 'bootstrap-kubeconfig'?: string | undefined;
+}): KubeconfigFlags {
+  const [kubeconfig, bootstrapKubeconfig] = [flags.kubeconfig, flags['bootstrap-kubeconfig']].map((file) =>
+    file === '' ? undefined : file,
+  );
+  if (bootstrapKubeconfig !== undefined && kubeconfig === undefined)
+    throw new UsageError('--bootstrap-kubeconfig requires --kubeconfig', {
+      hint: 'set --kubeconfig to the file that the kubelet writes when it has a certificate',
+    });
+  return {kubeconfig, bootstrapKubeconfig};
+}
 
 /** Flag that has no effect, and the reason. */
 export interface IgnoredFlag {
@@ -138,12 +161,8 @@ export interface IgnoredFlag {
   readonly reason: string;
 }
 
-/** Returns the given flags that have no effect. Throws UsageError for --bootstrap-kubeconfig. */
+/** Returns the given flags that have no effect. */
 export function listIgnoredFlags(flags: Readonly<Record<string, unknown>>): readonly IgnoredFlag[] {
-  if ((flags[BOOTSTRAP_FLAG] ?? '') !== '')
-    throw new UsageError(`--${BOOTSTRAP_FLAG} is not supported: TLS bootstrap is not implemented`, {
-      hint: 'create a client certificate for the node, and set --kubeconfig to a file that refers to it',
-    });
   return Object.entries(WITHOUT_EFFECT).flatMap(([name, reason]) =>
     flags[name] === undefined ? [] : [{flag: `--${name}`, reason}],
   );

@@ -17,6 +17,8 @@ export interface ServerDependencies {
   readonly node: NodeAndRuntime;
   readonly certDir: string;
   readonly policyFile: string | undefined;
+  /** Serving certificate that a control plane issues; undefined to use that of a file. */
+  readonly issued: ServerOptions['certificate']['issued'];
   /** Reviews by the API server; empty without one. */
   readonly reviews: Pick<ServerAccess, 'tokenReviews' | 'accessReviews'>;
   readonly clock: Clock;
@@ -33,6 +35,7 @@ export function createServerOptions(
     node: {node},
     certDir,
     policyFile,
+    issued,
     reviews,
     clock,
     logger,
@@ -57,6 +60,7 @@ export function createServerOptions(
       certFile: optionalPath(values.tlsCertFile),
       keyFile: optionalPath(values.tlsPrivateKeyFile),
       certDir,
+      issued,
       names: node.nodeIps,
       // TLS 1.2 is the lowest supported version.
       minVersion: version === 'VersionTLS13' ? version : 'VersionTLS12',

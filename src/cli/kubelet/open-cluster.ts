@@ -7,15 +7,22 @@ import {
   type NodeAndRuntime,
   type ServerAccess,
 } from '../../kubelet/index.js';
-import type {ApiServer, JoinedCluster} from '../../kubelet/cluster/index.js';
+import type {
+  ApiServer,
+  ConnectApiServerOptions,
+  JoinedCluster,
+  NodeCertificates,
+} from '../../kubelet/cluster/index.js';
 import type {CliContext} from '../context.js';
 import {programVersion} from '../program-version.js';
+import type {KubeconfigFlags} from './kubelet-flags.js';
 import {computeMaxPods} from './kubelet-options.js';
 
 /** Inputs of {@link openApiServer}. */
-export interface OpenApiServerOptions {
-  readonly kubeconfig: string | undefined;
+export interface OpenApiServerOptions extends Pick<KubeconfigFlags, 'kubeconfig'> {
   readonly config: ConfigValues;
+  /** Directory of rotated client certificates; undefined to leave them out of account. */
+  readonly certDir?: string;
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
 }
 
@@ -26,12 +33,24 @@ export interface OpenApiServerOptions {
 export async function openApiServer({
   kubeconfig,
   config,
-  context: {clock, signal},
+  certDir,
+  context,
 }: OpenApiServerOptions): Promise<ApiServer | undefined> {
   if (kubeconfig === undefined) return undefined;
-  const {connectApiServer} = await import('../../kubelet/cluster/index.js');
+  const {clientCertificateStore, connectApiServer} = await import('../../kubelet/cluster/index.js');
+  const isRotated = config.rotateCertificates && certDir !== undefined;
   return await connectApiServer({
     kubeconfig,
+    rotatedFile: isRotated ? clientCertificateStore(certDir).currentPath : undefined,
+    ...connectOptions(config, context),
+  });
+}
+
+function connectOptions(
+  config: ConfigValues,
+  {clock, signal}: OpenApiServerOptions['context'],
+): Omit<ConnectApiServerOptions, 'kubeconfig'> {
+  return {
     qps: config.kubeAPIQPS,
     burst: config.kubeAPIBurst,
     eventQps: config.eventRecordQPS,
@@ -39,7 +58,35 @@ export async function openApiServer({
     userAgent: `kcri/${programVersion()} (linux)`,
     clock,
     signal,
-  });
+  };
+}
+
+/** Inputs of {@link bootstrapNode}. */
+export interface BootstrapNodeOptions extends KubeconfigFlags, OpenApiServerOptions {
+  readonly nodeName: string;
+  readonly certDir: string;
+  readonly logger: Logger;
+}
+
+/** Obtains the kubeconfig with the bootstrap kubeconfig, if there is one; see bootstrapKubeconfig for the errors. */
+export async function bootstrapNode(options: BootstrapNodeOptions): Promise<void> {
+  const {kubeconfig, bootstrapKubeconfig: bootstrap, nodeName, certDir, config, context, logger} = options;
+  if (kubeconfig === undefined || bootstrap === undefined) return;
+  const {bootstrapKubeconfig, clientCertificateStore, connectApiServer} =
+    await import('../../kubelet/cluster/index.js');
+  await bootstrapKubeconfig(
+    {
+      kubeconfig,
+      bootstrapKubeconfig: bootstrap,
+      store: clientCertificateStore(certDir),
+      nodeName,
+      connect: async (file) => await connectApiServer({...connectOptions(config, context), kubeconfig: file}),
+      clock: context.clock,
+      random: systemRandom,
+      logger,
+    },
+    context.signal,
+  );
 }
 
 /** Returns the reviews of requests to the kubelet's server by the API server, as far as the configuration wants them. */
@@ -68,18 +115,39 @@ export interface OpenClusterOptions {
   readonly config: ConfigValues;
   readonly connection: Connection;
   readonly node: NodeAndRuntime;
+  readonly certDir: string;
   readonly context: Pick<CliContext, 'clock'>;
   readonly logger: Logger;
 }
 
-/** Returns the cluster of the API server, which the kubelet joins when it starts. Nothing is sent yet. */
+/** A cluster to join, and the serving certificate that it issues, if the configuration wants that. */
+interface OpenedCluster {
+  readonly cluster: JoinedCluster;
+  readonly servingCertificate: NodeCertificates['serving'];
+}
+
+/**
+ * Returns the cluster of the API server, which the kubelet joins when it starts. Nothing is sent yet. Rejects with
+ * ConfigError for unusable certificates.
+ */
 export async function openCluster(
   server: ApiServer,
-  {config, connection, node, context, logger}: OpenClusterOptions,
-): Promise<JoinedCluster> {
-  const {joinCluster} = await import('../../kubelet/cluster/index.js');
-  return joinCluster({
+  {config, connection, node, certDir, context, logger}: OpenClusterOptions,
+): Promise<OpenedCluster> {
+  const {joinCluster, openNodeCertificates} = await import('../../kubelet/cluster/index.js');
+  const {managers, serving} = await openNodeCertificates({
     server,
+    node: node.node,
+    certDir,
+    rotatesClient: config.rotateCertificates,
+    requestsServing: config.serverTLSBootstrap,
+    clock: context.clock,
+    random: systemRandom,
+    logger,
+  });
+  const cluster = joinCluster({
+    server,
+    certificates: managers,
     services: connection,
     node: node.node,
     settings: {
@@ -98,4 +166,5 @@ export async function openCluster(
     random: systemRandom,
     logger,
   });
+  return {cluster, servingCertificate: serving};
 }

@@ -1,11 +1,12 @@
 import type {CallObserver} from '../../cri/index.js';
+import {resolveNodeName} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {durationMs} from '../flags/flag-types.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
 import {readCommandNode, openNodeCredentials} from '../pods/read-command-node.js';
 import {programVersion} from '../program-version.js';
 import {containerGcPolicy} from './container-gc-flags.js';
-import {redactFlags} from './kubelet-flags.js';
+import {redactFlags, type KubeconfigFlags} from './kubelet-flags.js';
 import {nodeFlagsFromConfig} from './node-flags-from-config.js';
 import type {RunKubeletOptions} from './run-kubelet.js';
 import {validateConnection} from './validate-connection.js';
@@ -13,7 +14,6 @@ import {validateConnection} from './validate-connection.js';
 /** Values of all flags of the command `kubelet`. */
 export type KubeletFlagValues = Readonly<Record<string, unknown>> &
   PodFlagValues & {
-    readonly kubeconfig?: string | undefined;
     readonly 'cert-dir'?: string | undefined;
     readonly 'authorization-policy-file'?: string | undefined;
     readonly 'no-admission'?: boolean;
@@ -24,13 +24,13 @@ export type KubeletFlagValues = Readonly<Record<string, unknown>> &
 export function createRunKubeletOptions(
   services: CommandServices,
   flags: KubeletFlagValues,
-  reading: Pick<RunKubeletOptions, 'config' | 'readConfig' | 'ignoredFlags'>,
+  reading: Pick<RunKubeletOptions, 'config' | 'readConfig' | 'ignoredFlags' | keyof KubeconfigFlags>,
 ): RunKubeletOptions {
   const {context, secrets, settings} = services;
   return {
     ...reading,
     rootDir: settings.rootDir,
-    kubeconfig: flags.kubeconfig === '' ? undefined : flags.kubeconfig,
+    nodeName: resolveNodeName(flags['hostname-override']),
     certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
     policyFile: flags['authorization-policy-file'],
     open: async (observer) => await openRuntime(services, flags, {observer, ...reading.config}),

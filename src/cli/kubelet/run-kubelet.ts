@@ -19,9 +19,9 @@ import {
   type RunningKubelet,
 } from '../../kubelet/index.js';
 import type {CliContext} from '../context.js';
-import type {IgnoredFlag} from './kubelet-flags.js';
+import type {IgnoredFlag, KubeconfigFlags} from './kubelet-flags.js';
 import {KlogLogger} from './klog-logger.js';
-import {openAccessReviews, openApiServer, openCluster} from './open-cluster.js';
+import {bootstrapNode, openAccessReviews, openApiServer, openCluster} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
@@ -30,14 +30,13 @@ import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd-notifier.js';
 
 /** Options of {@link runKubelet}. */
-export interface RunKubeletOptions {
+export interface RunKubeletOptions extends KubeconfigFlags {
   readonly config: KubeletConfig;
   /** Reads the configuration again; rejects with KcriError. */
   readonly readConfig: () => Promise<KubeletConfig>;
   readonly ignoredFlags: readonly IgnoredFlag[];
   readonly rootDir: string;
-  /** Kubeconfig of the cluster to join; undefined to run without an API server. */
-  readonly kubeconfig: string | undefined;
+  readonly nodeName: string;
   readonly certDir: string;
   /** RBAC policy of the HTTPS server; without it, any authenticated client may do anything. */
   readonly policyFile: string | undefined;
@@ -69,13 +68,16 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
-    using server = await openApiServer({...options, config: live.values});
+    const bootstrap = {...options, config: live.values, logger: log};
+    await bootstrapNode(bootstrap);
+    using server = await openApiServer(bootstrap);
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
     const described = await retryInvalidResponses(describe, {...context, logger});
     const node = {...described, node: {...described.node, inCluster: server !== undefined}};
-    const cluster =
-      server && (await openCluster(server, {config: live.values, connection, node, context, logger: log}));
+    const joined =
+      server &&
+      (await openCluster(server, {config: live.values, connection, node, certDir, context, logger: log}));
     const reviews = server === undefined ? {} : await openAccessReviews(server, live.values, context);
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
@@ -85,7 +87,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
         liveConfig: live,
         connection,
         node,
-        cluster,
+        cluster: joined?.cluster,
         logger: log,
         metrics,
         onLockAcquired: async () => {
@@ -96,6 +98,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
             certDir,
             policyFile,
             reviews,
+            issued: joined?.servingCertificate,
             metrics,
             program: options.program,
             clock: context.clock,

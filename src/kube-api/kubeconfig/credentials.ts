@@ -1,4 +1,5 @@
 import {X509Certificate, createPrivateKey} from 'node:crypto';
+import {pathExists} from '../../base/fs/files.js';
 import {readTextFile} from '../../base/fs/read-text-file.js';
 import type {Clock} from '../../base/clock.js';
 import {ConfigError, messageOf} from '../../base/errors.js';
@@ -25,9 +26,24 @@ export interface CredentialSource {
   current(): Promise<Credentials>;
 }
 
+/** Credentials that are read from files. */
+export interface FileCredentials extends CredentialSource {
+  /** Makes the next use read the files again. */
+  reload(): void;
+}
+
 /** Time after which files are read again, in ms (client-go's cachingTokenSource). */
 const RELOAD_MS = 60_000;
 const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Options of {@link openCredentials}. */
+export interface OpenCredentialsOptions {
+  /** The kubeconfig, for messages. */
+  readonly file: string;
+  /** File of a client certificate and its key that, if it exists, precedes those of the kubeconfig. */
+  readonly rotatedFile?: string | undefined;
+  readonly clock: Clock;
+}
 
 /**
  * Opens the credentials of a kubeconfig. Files are read again once a minute, so that renewed certificates and tokens are
@@ -36,17 +52,20 @@ const MAX_FILE_BYTES = 1024 * 1024;
  */
 export async function openCredentials(
   access: ClusterAccess,
-  {file, clock}: {readonly file: string; readonly clock: Clock},
-): Promise<CredentialSource> {
-  let current = await readCredentials(access, {file, now: clock.now()});
+  {file, clock, rotatedFile}: OpenCredentialsOptions,
+): Promise<FileCredentials> {
+  let current = await readCredentials(await withRotated(access, rotatedFile), {file, now: clock.now()});
   let readAt = clock.now();
   return {
+    reload: () => {
+      readAt = Number.NEGATIVE_INFINITY;
+    },
     current: async () => {
       const now = clock.now();
       if (Math.abs(now - readAt) < RELOAD_MS) return current;
       readAt = now;
       try {
-        const next = await readCredentials(access, {file, now});
+        const next = await readCredentials(await withRotated(access, rotatedFile), {file, now});
         current = isSameTls(next.tls, current.tls) ? {...next, tls: current.tls} : next;
       } catch (error) {
         // A renewal in progress: the API server will tell whether the old credentials still do.
@@ -55,6 +74,12 @@ export async function openCredentials(
       return current;
     },
   };
+}
+
+async function withRotated(access: ClusterAccess, path: string | undefined): Promise<ClusterAccess> {
+  if (path === undefined || !(await pathExists(path))) return access;
+  const material = {kind: 'file', field: 'rotated client certificate', path} as const;
+  return {...access, clientCertificate: material, clientKey: material};
 }
 
 function isSameTls(a: ClientTls, b: ClientTls): boolean {

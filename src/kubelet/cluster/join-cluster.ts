@@ -9,6 +9,7 @@ import type {KubeServices} from '../contract/kube-services.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../managers/sources/pod-source.js';
+import type {CertificateManager} from './certificates/certificate-manager.js';
 import {EventSender} from './events/event-sender.js';
 import {NodeLease} from './node/node-lease.js';
 import {registerNode} from './node/node-registrar.js';
@@ -32,6 +33,8 @@ export interface JoinClusterOptions {
   readonly services: KubeServices;
   readonly node: NodeFacts;
   readonly settings: NodeSettings;
+  /** Rotation of the node's certificates; it runs as long as the kubelet. */
+  readonly certificates: readonly Pick<CertificateManager, 'run'>[];
   /** True to create the Node object if it is missing (registerNode). */
   readonly registerNode: boolean;
   /** Version of kcri, for nodeInfo. */
@@ -121,6 +124,7 @@ class Cluster implements JoinedCluster {
         this.#mirrors.run(host, signal),
         this.#events.run(signal),
         this.#forgetObjects(host, signal),
+        ...this.#options.certificates.map(async (manager) => await manager.run(signal)),
       ]);
     } catch (error) {
       if (!signal.aborted) throw error;

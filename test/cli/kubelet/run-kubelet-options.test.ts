@@ -16,7 +16,13 @@ test('/statusz and /flagz get the version of kcri and the given flags', () => {
   const options = createRunKubeletOptions(
     services,
     {'max-pods': ['5']},
-    {config, readConfig: async () => Promise.resolve(config), ignoredFlags: []},
+    {
+      config,
+      readConfig: async () => Promise.resolve(config),
+      ignoredFlags: [],
+      kubeconfig: undefined,
+      bootstrapKubeconfig: undefined,
+    },
   );
   expect(options).toMatchObject({
     program: {version: programVersion(), flags: {'max-pods': '5'}},

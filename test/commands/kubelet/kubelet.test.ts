@@ -82,7 +82,7 @@ test.each([
   ['--sync-frequency=1x', 'syncFrequency: Invalid value: "1x": time: invalid duration "1x"'],
   ['--logging-format=xml', 'logging.format (--logging-format) "xml" must be one of: "text", "json"'],
   ['--manifest-url=/m', 'staticPodURL (--manifest-url) "/m" must be an http or https URL'],
-  ['--bootstrap-kubeconfig=/k', '--bootstrap-kubeconfig is not supported: TLS bootstrap is not implemented'],
+  ['--bootstrap-kubeconfig=/k', '--bootstrap-kubeconfig requires --kubeconfig'],
   ['--kubeconfig=/nonexistent', '"/nonexistent": no such file or directory'],
   ['--register-with-taints=a', '"a" is not KEY=VALUE:EFFECT'],
   ['--pod-manifest-paht=/m', 'did you mean --pod-manifest-path?'],

@@ -33,6 +33,11 @@ export interface NodeOptions {
 /** Filesystem type of cgroup v2 (linux/magic.h CGROUP2_SUPER_MAGIC). */
 const CGROUP2_MAGIC = 0x63677270;
 
+/** Returns the name of the node: `override` or the host name, in lower case (nodeutil.GetHostname). */
+export function resolveNodeName(override: string | undefined): string {
+  return (override ?? hostname()).toLowerCase();
+}
+
 /** Reads the node facts from the machine and the runtime. Rejects with SystemError and CriError. */
 export async function readNodeFacts(
   runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
@@ -40,7 +45,7 @@ export async function readNodeFacts(
   signal?: AbortSignal,
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
-  const nodeName = (options.nodeName ?? hostname()).toLowerCase();
+  const nodeName = resolveNodeName(options.nodeName);
   const [
     memoryBytes,
     hugePages,

@@ -60,7 +60,12 @@ export async function startServers(
       const {address, port} = main;
       logger.info('Starting to listen', {address, port});
       const listenOptions = serve('main', await authenticatedPortOptions(kubelet, options, open));
-      listeners.set('main', await listen(main, {...listenOptions, tls: await tlsOptions(options)}));
+      const tls = await tlsOptions(options);
+      const listener = await listen(main, {...listenOptions, tls});
+      listeners.set('main', listener);
+      options.certificate.issued?.subscribe(({certificate: cert, key}) => {
+        listener.replaceTls({...tls, cert, key});
+      });
     }
     if (readOnly !== undefined) {
       const {address, port} = readOnly;
@@ -172,12 +177,13 @@ function disabledEndpoints({systemLogHandler}: ServerOptions): ReadonlyMap<strin
 const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const;
 
 async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<TlsOptions> {
-  const {certificate: cert, key} = await ensureServingCertificate(certificate, node.nodeName, clock);
+  const {issued} = certificate;
+  const pair =
+    issued === undefined ? await ensureServingCertificate(certificate, node.nodeName, clock) : issued.current;
   const {clientCaFile} = access;
   const {minVersion = 'VersionTLS12', cipherSuites = []} = certificate;
   return {
-    cert,
-    key,
+    ...(pair !== undefined && {cert: pair.certificate, key: pair.key}),
     minVersion: TLS_VERSIONS[minVersion],
     ...(cipherSuites.length > 0 && {ciphers: toCipherList(cipherSuites)}),
     // A client with an invalid certificate gets a 401 response instead of a TLS error.

@@ -32,8 +32,10 @@ export const SERVER_FIELDS = {
     flag: 'tls-min-version',
     check: oneOf('', 'VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'),
   }),
-  rotateCertificates: ignored(NEEDS_API, BOOL, false, {flag: 'rotate-certificates'}),
-  serverTLSBootstrap: unsupported(NEEDS_API, BOOL, false, {flag: 'rotate-server-certificates'}),
+  rotateCertificates: honoredInCluster(ignored(NEEDS_API, BOOL, false, {flag: 'rotate-certificates'})),
+  serverTLSBootstrap: honoredInCluster(
+    unsupported(NEEDS_API, BOOL, false, {flag: 'rotate-server-certificates'}),
+  ),
   'authentication.x509.clientCAFile': honored(PATH, '', {flag: 'client-ca-file'}),
   'authentication.webhook.enabled': honoredInCluster(
     unsupported(`${NEEDS_API}; bearer tokens are rejected`, BOOL, false, {

@@ -13,6 +13,8 @@ export const MAX_CONNECTIONS = 1000;
 /** Listening server. */
 export interface Listener {
   readonly url: string;
+  /** Uses other TLS settings for new connections. */
+  replaceTls(tls: TlsOptions): void;
   /** Stops listening and destroys all connections. */
   close(): Promise<void>;
 }
@@ -58,6 +60,9 @@ export async function listen({address, port}: ListenAddress, options: ListenOpti
   const bound = acceptor.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${hostPort(address, bound.port)}`,
+    replaceTls: (replacement) => {
+      handshakes?.replace(replacement);
+    },
     close: async () => {
       const closed = once(acceptor, 'close');
       acceptor.close();

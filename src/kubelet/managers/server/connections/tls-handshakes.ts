@@ -21,19 +21,29 @@ export interface TlsHandshakesOptions {
 /** Performs the TLS handshakes of accepted connections, each in its turn: a handshake is costly. */
 export class TlsHandshakes {
   readonly #options: TlsHandshakesOptions;
-  readonly #server: Server;
+  #server: Server;
   /** Connections whose handshake is in progress, by their addresses. */
   readonly #pending = new Map<string, PendingHandshake>();
 
   constructor(tls: TlsOptions, options: TlsHandshakesOptions) {
     this.#options = options;
-    this.#server = createServer({ALPNProtocols: ['http/1.1'], allowHalfOpen: true, ...tls});
-    this.#server.on('secureConnection', (socket) => {
-      this.#complete(socket);
-    });
-    this.#server.on('tlsClientError', (_error, socket) => {
-      socket.destroy();
-    });
+    this.#server = this.#createServer(tls);
+  }
+
+  /** Uses other settings for new connections. */
+  replace(tls: TlsOptions): void {
+    this.#server = this.#createServer(tls);
+  }
+
+  /** Creates a server that does not listen. */
+  #createServer(tls: TlsOptions): Server {
+    return createServer({ALPNProtocols: ['http/1.1'], allowHalfOpen: true, ...tls})
+      .on('secureConnection', (socket) => {
+        this.#complete(socket);
+      })
+      .on('tlsClientError', (_error, socket) => {
+        socket.destroy();
+      });
   }
 
   /**

@@ -11,7 +11,7 @@ import {
   time,
   utf8String,
 } from '../../../../../src/kubelet/managers/server/certificate/der.js';
-import type {CertificatePair} from '../../../../../src/kubelet/managers/server/certificate/self-signed-certificate.js';
+import type {CertificatePair} from '../../../../../src/kubelet/managers/server/certificate/x509-parts.js';
 
 /** Creates a self-signed client certificate, which is its own authority. */
 export function createClientCertificate(

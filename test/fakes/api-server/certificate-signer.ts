@@ -1,0 +1,34 @@
+import {execFileSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {createSelfSignedPair} from '../../../src/kubelet/managers/server/certificate/self-signed-certificate.js';
+
+/** Certificate authority of a cluster, which signs requests of nodes. */
+export const CLUSTER_CA = createSelfSignedPair({
+  commonName: 'kubernetes',
+  names: ['kubernetes'],
+  notBeforeMs: 0,
+  notAfterMs: 4e12,
+});
+
+/** Returns the certificate of a request in PEM, valid for a day from now. */
+export function signCertificateRequest(request: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'kcri-signer-'));
+  try {
+    const [csr, ca, key, out] = ['csr', 'ca', 'key', 'out'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(csr, request);
+    writeFileSync(ca, CLUSTER_CA.certificate);
+    writeFileSync(key, CLUSTER_CA.key, {mode: 0o600});
+    const source = ['-req', '-in', csr, '-CA', ca, '-CAkey', key, '-set_serial', '7'];
+    execFileSync('openssl', ['x509', ...source, '-days', '1', '-out', out], {stdio: 'pipe'});
+    return readFileSync(out, 'utf8');
+  } finally {
+    rmSync(directory, {recursive: true});
+  }
+}
