@@ -10,6 +10,8 @@ export interface FileProjection {
   readonly data: Buffer;
   /** Permission bits. */
   readonly mode: number;
+  /** UID of the owner; that of the kubelet by default. */
+  readonly owner?: number | undefined;
 }
 
 /** Files of a volume by relative path, such as `a` or `a/b`. */
@@ -18,6 +20,8 @@ export type Payload = ReadonlyMap<string, FileProjection>;
 const DATA_LINK = '..data';
 const NEW_DATA_LINK = '..data_tmp';
 const DIRECTORY_MODE = 0o755;
+/** Group that chown(2) leaves unchanged. */
+const UNCHANGED = -1;
 const MAX_PATH_LENGTH = 4096;
 const TIMESTAMPED = /^\.\.\d{4}(?:_\d\d){5}\.\w+$/;
 
@@ -156,12 +160,17 @@ function timestamp(now: number): string {
   return new Date(now).toISOString().slice(0, 19).replace(/[-T:]/g, '_');
 }
 
-async function writeFile(directory: string, path: string, {data, mode}: FileProjection): Promise<void> {
+async function writeFile(
+  directory: string,
+  path: string,
+  {data, mode, owner}: FileProjection,
+): Promise<void> {
   const full = join(directory, path);
   await withFileErrors('writing', full, async () => {
     await makeDirectoriesTo(directory, path);
     await withFile(full, 'wx', mode, async (file) => {
       await file.chmod(mode);
+      if (owner !== undefined) await file.chown(owner, UNCHANGED);
       await file.writeFile(data);
     });
   });

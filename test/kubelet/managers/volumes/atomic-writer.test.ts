@@ -48,6 +48,14 @@ test('files are symbolic links through ..data into a timestamped directory', asy
   expect(await content(directory)).toEqual({a: '1', 'b/c': '2', 'b/d/e': '3'});
 });
 
+/** Changing the owner of files requires root. */
+test.skipIf(process.getuid?.() !== 0)('a file with an owner belongs to it, and its group stays', async () => {
+  const directory = await temporaryDirectory();
+  await write(directory, new Map([['token', {data: Buffer.from('x'), mode: 0o600, owner: 4242}]]));
+  const {uid, gid} = await stat(join(directory, 'token'));
+  expect([uid, gid]).toEqual([4242, (await stat(directory)).gid]);
+});
+
 test('files have exactly the given mode and directories 0755, regardless of the umask', async () => {
   const before = process.umask(0o077);
   onTestFinished(() => void process.umask(before));

@@ -1,3 +1,5 @@
+import {allContainersOf} from '../../../../api/pod-containers.js';
+import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {
   ProjectedVolumeSource,
   ServiceAccountTokenProjection,
@@ -45,7 +47,7 @@ export function projectedPayload(
   return new Map(mapCollectingErrors(sources, payloadOf).flatMap((payload) => [...payload]));
 }
 
-/** Mode of a token whose group the volume's ownership sets (projected.go collectData). */
+/** Mode of a token that only its owner and the volume's group may read (projected.go collectData). */
 const PRIVATE_MODE = 0o600;
 
 function tokenPayload(
@@ -55,6 +57,17 @@ function tokenPayload(
 ): Payload {
   const token = objects.serviceAccountToken?.(pod, source);
   if (token === undefined) throw new SystemError('cannot project serviceAccountToken without an API server');
-  const mode = pod.spec.securityContext?.fsGroup === undefined ? defaultMode : PRIVATE_MODE;
-  return new Map([[source.path, {data: Buffer.from(token), mode}]]);
+  const owner = findCommonUser(pod);
+  const isPrivate = owner !== undefined || pod.spec.securityContext?.fsGroup !== undefined;
+  return new Map([
+    [source.path, {data: Buffer.from(token), mode: isPrivate ? PRIVATE_MODE : defaultMode, owner}],
+  ]);
+}
+
+/** Returns the UID as which all containers run; undefined if one specifies none or they differ (FsUserFrom). */
+function findCommonUser(pod: Pod): number | undefined {
+  const users = allContainersOf(pod).map(
+    ({securityContext}) => securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser,
+  );
+  return new Set(users).size === 1 ? users[0] : undefined;
 }

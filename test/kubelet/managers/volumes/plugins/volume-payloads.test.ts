@@ -11,6 +11,7 @@ import {configMapPayload} from '../../../../../src/kubelet/managers/volumes/plug
 import {downwardApiPayload} from '../../../../../src/kubelet/managers/volumes/plugins/downward-api.js';
 import {projectedPayload} from '../../../../../src/kubelet/managers/volumes/plugins/projected.js';
 import {secretPayload} from '../../../../../src/kubelet/managers/volumes/plugins/secret.js';
+import {aContainer} from '../../../../fakes/a-pod.js';
 import {aHost, aPodWith} from '../volume-fixtures.js';
 import {aConfigMap, objects, OBJECTS} from '../object-fixtures.js';
 
@@ -213,6 +214,14 @@ describe('a downwardAPI volume', () => {
   });
 });
 
+/** Returns containers that run as these users, by name. */
+function userOf(users: Readonly<Record<string, number | undefined>>): Partial<PodSpec> {
+  const containers = Object.entries(users).map(([name, runAsUser]) =>
+    aContainer({name, ...(runAsUser !== undefined && {securityContext: {runAsUser}})}),
+  );
+  return {containers};
+}
+
 describe('a projected volume', () => {
   const host = aHost({rootDir: '/none', ...FACTS}, OBJECTS);
   const name: DownwardAPIVolumeFile = {path: 'pod/name', fieldRef: {fieldPath: 'metadata.name'}};
@@ -241,6 +250,23 @@ describe('a projected volume', () => {
       y: '2 600',
       'pod/name': 'web 440',
     });
+  });
+
+  test.each<[string, Partial<PodSpec>, object]>([
+    ['without users', {}, {mode: 0o644, owner: undefined}],
+    ['with an fsGroup', {securityContext: {fsGroup: 5}}, {mode: 0o600, owner: undefined}],
+    ['with a user of the pod', {securityContext: {runAsUser: 7}}, {mode: 0o600, owner: 7}],
+    ['with a user of one container', userOf({main: 7, other: undefined}), {mode: 0o644, owner: undefined}],
+    ['with one user of all containers', userOf({main: 7, other: 7}), {mode: 0o600, owner: 7}],
+    ['with different users', userOf({main: 7, other: 8}), {mode: 0o644, owner: undefined}],
+  ])('has a token %s that others can only read if its users are unknown', (_, spec, expected) => {
+    const tokens = {...OBJECTS, serviceAccountToken: () => 'secret'};
+    const source = {sources: [{serviceAccountToken: {path: 'token'}}]};
+    const payload = projectedPayload(
+      aHost({rootDir: '/none', ...FACTS}, tokens),
+      of('projected', source, spec),
+    );
+    expect(payload.get('token')).toMatchObject({data: Buffer.from('secret'), ...expected});
   });
 
   test('has one error for one failed source, and a list for several', () => {
