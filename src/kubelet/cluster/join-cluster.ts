@@ -11,6 +11,7 @@ import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../managers/sources/pod-source.js';
 import type {CertificateManager} from './certificates/certificate-manager.js';
 import {EventSender} from './events/event-sender.js';
+import {ensureCsiNode} from './node/csi-node.js';
 import {NodeLease} from './node/node-lease.js';
 import {registerNode} from './node/node-registrar.js';
 import {
@@ -202,7 +203,7 @@ class Cluster implements JoinedCluster {
       const createNode = async (): Promise<Node> => computeInitialNode(await input(undefined));
       await registerNode({client: server.client, createNode, clock, logger}, signal);
     }
-    await new NodeStatusUpdater({
+    const updater = new NodeStatusUpdater({
       client: server.heartbeats,
       nodeName: node.nodeName,
       node: () => this.#node,
@@ -212,7 +213,12 @@ class Cluster implements JoinedCluster {
       clock,
       random,
       logger,
-    }).run(signal);
+    });
+    const {nodeName} = node;
+    await Promise.all([
+      updater.run(signal),
+      ensureCsiNode({client: server.client, nodeName, clock, logger}, signal),
+    ]);
   }
 
   #createLease(): NodeLease {

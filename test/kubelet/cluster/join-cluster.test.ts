@@ -23,6 +23,20 @@ test('a kubelet registers its node, becomes ready and holds a lease', async () =
   });
 });
 
+test('the CSINode belongs to the Node, and is created when the API server accepts it', async () => {
+  const path = '/apis/storage.k8s.io/v1/csinodes';
+  await using testbed = await ClusterTestbed.start((server) => {
+    server.inject((request) => request.method === 'POST' && request.path === path, {code: 500}, 1);
+  });
+  const {api, daemon} = testbed;
+  await daemon.until('the CSINode exists', () => api.storage.get(`${path}/goldennode`) !== undefined);
+  const uid = api.storage.get(NODE_PATH)?.metadata.uid;
+  expect(api.storage.get(`${path}/goldennode`)).toMatchObject({
+    metadata: {ownerReferences: [{apiVersion: 'v1', kind: 'Node', name: 'goldennode', uid}]},
+    spec: {drivers: []},
+  });
+});
+
 test('a bound pod runs, and its status reaches the API server', async () => {
   await using testbed = await ClusterTestbed.start();
   const pod = testbed.createPod('web');
