@@ -1,11 +1,13 @@
 // Kills `kcri kubelet` at random moments while pods of every kind run and change. After each restart it checks that no
 // container was restarted without cause and that restart counts are preserved, and finally that nothing is left.
-// Usage: npm run soak [-- --minutes=60] [--containerd=FOLDER] [--runc=FILE]      (needs root and containerd)
+// Usage: npm run soak [-- --minutes=60] [--newest | --containerd=FOLDER --runc=FILE]      (needs root and containerd)
+//   --newest   uses the containerd of the newest Debian suite that runs here, instead of the machine's
 import {existsSync} from 'node:fs';
 import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
+import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
 import {aPod, sleeper, until, withNode} from './kubelet/node.mjs';
 
 const {values} = parseArgs({
@@ -13,6 +15,7 @@ const {values} = parseArgs({
     minutes: {type: 'string', default: '60'},
     containerd: {type: 'string'},
     runc: {type: 'string'},
+    newest: {type: 'boolean', default: false},
   },
 });
 
@@ -63,8 +66,9 @@ const EXITING = {
 const faults = [];
 /** Creation time of each instance of the crashing container, by restart count. */
 const creationTimes = new Map();
-await withNode({folder: values.containerd, runc: values.runc}, async (node) => {
-  const say = (text) => process.stdout.write(`${new Date().toISOString()} ${text}\n`);
+const say = (text) => process.stdout.write(`${new Date().toISOString()} ${text}\n`);
+const {containerd: folder, runc} = values;
+await withNode(values.newest ? await ensureSecondContainerd(say) : {folder, runc}, async (node) => {
   const fault = (text) => {
     faults.push(text);
     say(`FAULT ${text}`);

@@ -17,6 +17,17 @@ const ACCEPTED: readonly AcceptedOutcome[] = [
     endState: /^deadline-goldennode, Failed, DeadlineExceeded, main /,
     why: 'the deadline passes before the container has started',
   },
+  {
+    caseName: 'sidecar-job',
+    endState: /^sidejob-goldennode, Succeeded, , side terminated Error 137, main terminated Completed 0$/,
+    why: 'a sidecar that cannot be stopped is killed with its sandbox',
+  },
+  {
+    caseName: 'restart-rules',
+    endState:
+      /^rules-goldennode, Running, , .*, onfail waiting CrashLoopBackOff, rule42 waiting CrashLoopBackOff$/,
+    why: 'a crashing container alternates between terminated and waiting',
+  },
 ];
 
 /** Reports whether the pods of a case may end like this after a fault. */
