@@ -98,6 +98,25 @@ test('the status of a static pod reaches its mirror pod, with host addresses and
     expect(patch['metadata']).toEqual({uid: api.pod(MIRROR)?.metadata.uid});
 });
 
+test('a static pod gets the variables of Services', async () => {
+  await using testbed = await ClusterTestbed.start((api) => {
+    api.create('/api/v1/namespaces/default/services/kubernetes', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      spec: {clusterIP: '10.99.0.1', ports: [{name: 'https', port: 443, protocol: 'TCP'}]},
+    });
+  });
+  testbed.createPod('web');
+  await testbed.untilPhase('web', 'Running');
+  await testbed.daemon.put('st.yaml', manifest('one'));
+  await testbed.untilPhase(MIRROR, 'Running');
+  const container = testbed.daemon.ownContainers.find(
+    (candidate) => testbed.daemon.nameOf(candidate) === `${MIRROR}/main/0`,
+  );
+  const variables = (container?.config.envs ?? []).map(({key, value}) => `${key}=${String(value)}`);
+  expect(variables).toContain('KUBERNETES_SERVICE_HOST=10.99.0.1');
+});
+
 test('a mirror pod deleted by a user is replaced, and the containers keep running', async () => {
   await using testbed = await startWithStaticPod();
   const {api, daemon} = testbed;

@@ -108,3 +108,24 @@ test('a pod past its active deadline fails', async () => {
   });
   expect(reasons(testbed)).toContain('DeadlineExceeded');
 });
+
+test('an image is pulled with the Secret of a pod of the API server', async () => {
+  const auths = {'example.com': {username: 'u', password: 'p'}};
+  await using testbed = await ClusterTestbed.start((api) => {
+    api.create('/api/v1/namespaces/default/secrets/registry', {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/dockerconfigjson',
+      data: {'.dockerconfigjson': Buffer.from(JSON.stringify({auths})).toString('base64')},
+    });
+  });
+  testbed.createPod('web', {
+    imagePullSecrets: [{name: 'registry'}],
+    containers: [{name: 'main', image: 'example.com/app:1', imagePullPolicy: 'Always'}],
+  });
+  await testbed.daemon.until('the image is pulled', () =>
+    testbed.daemon.fake.calls.some(({method}) => method === 'PullImage'),
+  );
+  const [pull] = testbed.daemon.fake.calls.filter(({method}) => method === 'PullImage');
+  expect(pull?.request).toMatchObject({auth: {username: 'u', password: 'p'}});
+});
