@@ -11,7 +11,7 @@ import type {DesiredPod, PodOperation, PodSourceName, PodUpdate} from '../contra
 import type {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
 import {computePodQosClass} from '../managers/kuberuntime/config/resources/qos-class.js';
-import {isMirrorPod} from '../managers/sources/static-pod.js';
+import {isMirrorPod, isStaticPod} from '../managers/sources/static-pod.js';
 import type {PodManager} from '../pods/registry/pod-manager.js';
 import {isDeadlineExceeded} from '../pods/status/compute/active-deadline.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
@@ -36,7 +36,7 @@ export interface KubeletHandlerOptions {
   readonly errors: () => readonly string[];
   /** Reports whether every source has delivered its pods and they were handled. No pod is terminated before that. */
   readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
-  /** Called when the node has rejected a pod, or the mirror pod of a static pod has changed. */
+  /** Called when the node has rejected a pod, or when a rejected pod or a mirror pod has changed. */
   readonly onPodChanged: (uid: PodUid) => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
@@ -140,7 +140,9 @@ export class KubeletHandler implements SyncLoopHandler {
     const {manager, workers, allocations} = this.#options;
     manager.set(desired);
     if (this.isRejected(desired.uid)) {
-      await this.#add(desired, signal);
+      // A phase Failed in the API server is final; a manifest can be mended.
+      if (isStaticPod(desired.pod)) await this.#add(desired, signal);
+      else this.#options.onPodChanged(desired.uid);
       return;
     }
     allocations.pushPendingResize(desired.uid);

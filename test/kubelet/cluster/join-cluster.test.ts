@@ -116,6 +116,34 @@ test('a pod that the node lacks resources for fails with a reason, and no call i
   expect(testbed.daemon.ownContainers).toEqual([]);
 });
 
+test('a rejected pod is rejected once, and deleted when the API server asks for it', async () => {
+  await using testbed = await ClusterTestbed.start();
+  const {api, daemon} = testbed;
+  testbed.createPod('big', {
+    containers: [{name: 'main', image: BUSYBOX, resources: {requests: {cpu: '100'}}}],
+  });
+  await testbed.untilPhase('big', 'Failed');
+  const podPath = '/api/v1/namespaces/default/pods/big';
+  const {metadata, ...pod} = api.pod('big') ?? {metadata: {}};
+  api.storage.put(podPath, {...pod, metadata: {...metadata, labels: {changed: 'yes'}}});
+  testbed.createPod('next');
+  await testbed.untilPhase('next', 'Running');
+  api.deletePod('big');
+  await testbed.untilDeleted('big');
+  expect(daemon.events.filter(({reason}) => reason === 'OutOfcpu')).toHaveLength(1);
+});
+
+test('a pod that is deleted before its containers start gets a terminal phase and is deleted for good', async () => {
+  await using testbed = await ClusterTestbed.start();
+  const {api, daemon} = testbed;
+  testbed.createPod('web', {initContainers: [{name: 'init', image: BUSYBOX}]});
+  await daemon.until('the init container runs', () => daemon.running.includes('web/init/0'));
+  api.deletePod('web');
+  await testbed.untilDeleted('web');
+  const last = testbed.statusPatches('web').at(-1) as {readonly status: object};
+  expect(last.status).toMatchObject({phase: 'Failed'});
+});
+
 test('a pod with a volume that kcri does not support fails and says so', async () => {
   await using testbed = await ClusterTestbed.start();
   testbed.createPod('data', {volumes: [{name: 'data', persistentVolumeClaim: {claimName: 'data'}}]});

@@ -134,6 +134,12 @@ function desired(
   return {uid: podUid(name), pod: made, origin: 'file.yaml'};
 }
 
+/** Returns the pod as one of a manifest. */
+function fromManifest({pod, ...others}: DesiredPod): DesiredPod {
+  const annotations = {'kubernetes.io/config.source': 'file'};
+  return {...others, pod: {...pod, metadata: {...pod.metadata, annotations}}};
+}
+
 const late = '2026-05-01T13:00:00Z';
 
 describe('pod updates of a source', () => {
@@ -189,18 +195,22 @@ describe('a pod that does not fit on the node', () => {
   test('keeps its start time when it changes and is rejected again', async () => {
     const {deliver, handler, clock} = aHandler();
     const startTime = formatRfc3339Seconds(clock.now());
-    await deliver('ADD', desired('a'), desired('b'), desired('c'));
+    const elsewhere = fromManifest(desired('c', late, {nodeSelector: {zone: 'a'}}));
+    await deliver('ADD', elsewhere);
     await clock.advance(60_000);
-    await deliver('UPDATE', desired('c'));
-    expect(handler.getStatus(desired('c'))).toMatchObject({reason: 'OutOfpods', startTime});
+    await deliver('UPDATE', elsewhere);
+    expect(handler.getStatus(elsewhere)).toMatchObject({reason: 'NodeAffinity', startTime});
   });
 
-  test('is admitted again when it changes', async () => {
+  test.each([
+    ['is admitted again when its manifest changes', fromManifest, ['create c']],
+    ['of the API server stays rejected when it changes', (pod: DesiredPod) => pod, []],
+  ])('%s', async (_title, from, created) => {
     const {deliver, done} = aHandler();
     await deliver('ADD', desired('a'), desired('b'), desired('c'));
     await deliver('REMOVE', desired('a'));
-    await deliver('UPDATE', desired('c'));
-    expect(done).toEqual(['create a', 'create b', 'kill a', 'create c']);
+    await deliver('UPDATE', from(desired('c')));
+    expect(done).toEqual(['create a', 'create b', 'kill a', ...created]);
   });
 
   test('runs without admission', async () => {

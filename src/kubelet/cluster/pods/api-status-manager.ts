@@ -12,6 +12,7 @@ import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {isMirrorPod} from '../../managers/sources/static-pod.js';
 import {mergePodStatus} from './merge-pod-status.js';
 import {deleteAtOnce, podPath} from './pod-requests.js';
+import {terminatedPodStatus} from './terminated-pod-status.js';
 
 /** Options of {@link ApiStatusManager}. */
 export interface ApiStatusManagerOptions {
@@ -95,8 +96,7 @@ export class ApiStatusManager {
   }
 
   async #send(uid: PodUid, state: ClusterPodState, signal: AbortSignal): Promise<void> {
-    const {pod} = state;
-    const ref = podRef(pod);
+    const ref = podRef(state.pod);
     if (state.status === undefined && !isToBeDeleted(state)) return;
     const next = describeState(state);
     if (this.#isSent(uid, state, next)) {
@@ -108,7 +108,7 @@ export class ApiStatusManager {
     if (stored?.metadata.uid !== ref.uid) return;
     const merged = mergePodStatus(
       stored.status ?? {},
-      state.status ?? neverStartedStatus(pod),
+      statusToStore(state),
       state.couldHaveRunningContainers,
     );
     await this.#patch(ref, stored, merged, signal);
@@ -170,10 +170,10 @@ function describeState(state: ClusterPodState): SentState {
 }
 
 /** Reports whether the watched status is the one that would be stored, so that nothing must be sent (needsReconcile). */
-function isStored({pod, status, couldHaveRunningContainers}: ClusterPodState): boolean {
-  const stored = pod.status ?? {};
-  if (status === undefined) return true;
-  const merged = mergePodStatus(stored, status, couldHaveRunningContainers);
+function isStored(state: ClusterPodState): boolean {
+  if (state.status === undefined) return true;
+  const stored = state.pod.status ?? {};
+  const merged = mergePodStatus(stored, statusToStore(state), state.couldHaveRunningContainers);
   return Object.keys(createPatch(stored, merged)).length === 0;
 }
 
@@ -181,7 +181,7 @@ function createPatch(before: PodStatus, after: PodStatus): object {
   return createMergePatch({...encodePodStatus(before)}, {...encodePodStatus(after)});
 }
 
-/** Returns the status of a pod that was deleted before it was first synced. */
-function neverStartedStatus({status = {}}: Pod): PodStatus {
-  return hasEnded(status.phase) ? status : {...status, phase: 'Failed'};
+/** Returns the status of the pod; that of the API server for a pod that was deleted before its first sync. */
+function statusToStore({pod, status = pod.status ?? {}, isFinished}: ClusterPodState): PodStatus {
+  return isFinished && !isMirrorPod(pod) ? terminatedPodStatus(pod, status) : status;
 }

@@ -1,0 +1,54 @@
+import {isRestartableInitContainer} from '../../../api/pod-containers.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {hasEnded, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
+
+const CONTAINER_LOST = {
+  reason: 'ContainerStatusUnknown',
+  message: 'The container could not be located when the pod was terminated',
+  exitCode: 137,
+} as const;
+
+/**
+ * Returns the final status of a pod of which nothing is left on the node: the phase is terminal, and containers that may
+ * have run are terminated (status_manager.go TerminatePod).
+ */
+export function terminatedPodStatus(pod: Pod, status: PodStatus): PodStatus {
+  const {containerStatuses, initContainerStatuses} = status;
+  return {
+    ...status,
+    ...(!hasEnded(status.phase) && {phase: 'Failed'}),
+    ...(containerStatuses && {
+      containerStatuses: isInitialized(pod, status) ? containerStatuses.map(terminated) : containerStatuses,
+    }),
+    ...(initContainerStatuses && {initContainerStatuses: terminateStarted(initContainerStatuses)}),
+  };
+}
+
+function terminated(container: ContainerStatus): ContainerStatus {
+  return container.state?.terminated === undefined
+    ? {...container, state: {terminated: CONTAINER_LOST}}
+    : container;
+}
+
+/** Terminates the init containers up to the last that was started, and always the first (initializedContainers). */
+function terminateStarted(containers: readonly ContainerStatus[]): readonly ContainerStatus[] {
+  const lastStarted = Math.max(0, containers.findLastIndex(wasStarted));
+  return containers.map((container, index) => (index <= lastStarted ? terminated(container) : container));
+}
+
+function wasStarted({state, lastState}: ContainerStatus): boolean {
+  return state?.waiting === undefined || lastState?.terminated !== undefined;
+}
+
+/** Reports whether regular containers may have been started (hasPodInitialized). */
+function isInitialized(
+  {spec}: Pod,
+  {containerStatuses = [], initContainerStatuses = []}: PodStatus,
+): boolean {
+  const lastInit = spec.initContainers?.at(-1);
+  if (lastInit === undefined || containerStatuses.some(wasStarted)) return true;
+  const status = initContainerStatuses.find(({name}) => name === lastInit.name);
+  if (isRestartableInitContainer(lastInit))
+    return status?.state?.running !== undefined && status.started === true;
+  return [status?.state, status?.lastState].some((state) => state?.terminated?.exitCode === 0);
+}
