@@ -102,6 +102,8 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   info: {args: words('info -o json'), prints: /"RuntimeReady"/},
   'runtime-config': {args: words('runtime-config'), needs: 'RuntimeConfig', prints: /CGROUPFS/},
   'update-runtime-config': {args: words('update-runtime-config -p 10.1.0.0/24'), prints: /^$/},
+  'get/node': {args: words('get node -o wide'), prints: /^NAME .*\n\S+ +Ready /},
+  'describe/node': {args: words('describe node'), prints: /^ +Container Runtime Version: /m},
   imagefsinfo: {args: words('imagefsinfo'), prints: /"usedBytes"/},
   ps: {
     args: words('ps --pod web --label app=web --image localhost:5000/busybox -o name'),
