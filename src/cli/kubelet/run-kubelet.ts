@@ -107,17 +107,8 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
         },
       }),
     );
-    let reloaded = Promise.resolve();
-    const hangup = onHangup(() => {
-      reloaded = reloaded.then(async () => {
-        await reload({kubelet, live, manager, logger});
-      });
-    });
-    try {
-      await kubelet.run(context.signal);
-    } finally {
-      hangup[Symbol.dispose]();
-    }
+    using _ = reloadOnHangup({kubelet, live, manager, logger});
+    await kubelet.run(context.signal);
   } catch (error) {
     if (!context.signal.aborted) logger.error(`failed to run Kubelet: ${messageOf(error)}`, 'command failed');
     throw error;
@@ -161,6 +152,16 @@ interface ReloadOptions {
   readonly live: LiveConfig;
   readonly manager: SystemdNotifier;
   readonly logger: FileLogger;
+}
+
+/** Reloads for each SIGHUP, one after the other, until it is disposed. */
+function reloadOnHangup(options: ReloadOptions): Disposable {
+  let reloaded = Promise.resolve();
+  return onHangup(() => {
+    reloaded = reloaded.then(async () => {
+      await reload(options);
+    });
+  });
 }
 
 /** Reloads the configuration and manifests, and logs the changed fields. */

@@ -76,7 +76,7 @@ export class KubeletHandler implements SyncLoopHandler {
   async handleConfig({op, source, pods}: PodUpdate, signal: AbortSignal): Promise<void> {
     const names = pods.map(({pod}) => namespacedName(podRef(pod)));
     this.#logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
-    for (const mirror of pods) if (isMirrorPod(mirror.pod)) this.#setMirror(op, mirror);
+    for (const mirror of pods.filter(({pod}) => isMirrorPod(pod))) this.#setMirror(op, mirror);
     const others = pods.filter(({pod}) => !isMirrorPod(pod));
     switch (op) {
       case 'ADD':

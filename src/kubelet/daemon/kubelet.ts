@@ -2,6 +2,7 @@ import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
+import type {Node} from '../../api/types/v1-node.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
@@ -100,6 +101,7 @@ export class Kubelet {
       if (!binding.recordEvent(event)) logEvent(event);
     };
     const sources = options.openSources(createSourcesSink({queue, secrets, logger, events}));
+    const clusterNode = (): Node | undefined => options.cluster?.node();
     const podChanged = (uid: PodUid): void => options.cluster?.podChanged(uid);
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = withClusterObjects(sources.objects, options.cluster?.objects);
@@ -133,7 +135,7 @@ export class Kubelet {
       containerGc: options.containerGc,
       seenAllSources: (handled) => sources.seenAllSources(handled),
       onPodChanged: podChanged,
-      nodeObject: () => nodeObjectFacts(options.cluster?.node()),
+      nodeObject: () => nodeObjectFacts(clusterNode()),
       signal: this.#end.signal,
     });
     this.#options = options;
@@ -143,13 +145,7 @@ export class Kubelet {
     this.#own = own;
     this.#core = core;
     this.#images = createImageGc(options, manager);
-    this.view = new KubeletView({
-      ...core,
-      manager,
-      probes: registry.probes,
-      clock,
-      node: () => options.cluster?.node(),
-    });
+    this.view = new KubeletView({...core, manager, probes: registry.probes, clock, clusterNode});
   }
 
   /**

@@ -1,7 +1,7 @@
 import {canonicalizeQuantity, quantityMilliValue} from '../../../api/quantity.js';
 import {addResources, isHugePageResource, isNativeResource, quantityOf} from '../../../api/resource-list.js';
 import type {Quantity, ResourceList} from '../../../api/types/v1-meta.js';
-import type {Node, Taint} from '../../../api/types/v1-node.js';
+import type {Node, NodeSystemInfo, Taint} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {formatAgeSince} from '../../../format/age.js';
 import {formatRfc1123} from '../../../format/rfc1123.js';
@@ -95,20 +95,22 @@ function resourceLines(title: string, list: ResourceList = {}): readonly string[
   return [`${title}:`, ...names.map((name) => `  ${name}:\t${canonicalizeQuantity(quantityIn(list, name))}`)];
 }
 
+/** Titles of the system information, in the order of kubectl. */
+const SYSTEM_INFO = [
+  ['Machine ID', 'machineID'],
+  ['System UUID', 'systemUUID'],
+  ['Boot ID', 'bootID'],
+  ['Kernel Version', 'kernelVersion'],
+  ['OS Image', 'osImage'],
+  ['Operating System', 'operatingSystem'],
+  ['Architecture', 'architecture'],
+  ['Container Runtime Version', 'containerRuntimeVersion'],
+  ['Kubelet Version', 'kubeletVersion'],
+] as const satisfies readonly (readonly [string, keyof NodeSystemInfo])[];
+
 function systemLines({status}: Node): readonly string[] {
-  const info = status?.nodeInfo;
-  return [
-    'System Info:',
-    `  Machine ID:\t${info?.machineID ?? ''}`,
-    `  System UUID:\t${info?.systemUUID ?? ''}`,
-    `  Boot ID:\t${info?.bootID ?? ''}`,
-    `  Kernel Version:\t${info?.kernelVersion ?? ''}`,
-    `  OS Image:\t${info?.osImage ?? ''}`,
-    `  Operating System:\t${info?.operatingSystem ?? ''}`,
-    `  Architecture:\t${info?.architecture ?? ''}`,
-    `  Container Runtime Version:\t${info?.containerRuntimeVersion ?? ''}`,
-    `  Kubelet Version:\t${info?.kubeletVersion ?? ''}`,
-  ];
+  const lines = SYSTEM_INFO.map(([title, field]) => `  ${title}:\t${status?.nodeInfo?.[field] ?? ''}`);
+  return ['System Info:', ...lines];
 }
 
 function podLines({status}: Node, pods: readonly NodePod[], nowMs: number): readonly string[] {

@@ -41,7 +41,7 @@ interface Parts {
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
-  readonly node: () => Node | undefined;
+  readonly clusterNode: () => Node | undefined;
 }
 
 /** Report of the kubelet without the fields of its process. */
@@ -91,7 +91,7 @@ export class KubeletView implements ClusterHost {
   report(uids?: readonly PodUid[]): ViewReport {
     const {manager, pods, pleg, loop, clock} = this.#parts;
     const wanted = manager.uids();
-    const node = this.#parts.node();
+    const node = this.#parts.clusterNode();
     const known = uids ?? [...new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)])];
     return {
       now: formatRfc3339(clock.now()),

@@ -170,7 +170,7 @@ describe('rotation', () => {
       random: () => 0,
       logger: SILENT_LOGGER,
     });
-    const seen = vi.fn();
+    const seen = vi.fn<Parameters<NonNullable<typeof serving>['subscribe']>[0]>();
     serving?.subscribe(seen);
     for (const manager of managers) manager.run(signal).catch(() => undefined);
     await answerRequest(api, signed);
