@@ -1,7 +1,7 @@
 import {runDemo} from './demo.mjs';
 import {checkMachine, installNpmPackages, installPrograms} from './install.mjs';
 import {build} from './build.mjs';
-import {SetupError, say} from './run.mjs';
+import {runAll, SetupError, say} from './run.mjs';
 import {runTests, TEST_TASKS} from './tests.mjs';
 import {ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
 
@@ -39,11 +39,4 @@ async function setUp() {
   await checkMachine();
   await runAll(installNpmPackages(), installPrograms());
   await build();
-}
-
-/** Waits for all steps, even if one fails, so that its error is printed last. */
-async function runAll(...steps) {
-  const outcomes = await Promise.allSettled(steps);
-  const failure = outcomes.find(({status}) => status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
 }

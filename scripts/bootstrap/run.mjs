@@ -35,3 +35,11 @@ export async function run(program, args, {env = {}, quiet = false, lines = false
     child.on('close', (code) => resolve(code ?? 1));
   });
 }
+
+/** Waits for all steps, even if one fails, so that its error is printed last. Resolves with their results. */
+export async function runAll(...steps) {
+  const outcomes = await Promise.allSettled(steps);
+  const failure = outcomes.find(({status}) => status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+  return outcomes.map(({value}) => value);
+}

@@ -1,21 +1,21 @@
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
-import {availableParallelism, tmpdir} from 'node:os';
+import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {explainNoExecutable} from './executable-support.mjs';
-import {run, say} from './run.mjs';
+import {run, runAll, say} from './run.mjs';
 import {addCounts, formatTestCount, countTests, NO_TESTS, findProblem} from './test-counts.mjs';
 
 const ALL = {
   processors: ['unit', 'unit-isolated', 'bundle', 'binary'],
   runtimes: ['e2e', 'e2e-binary'],
   checks: false,
-  env: {},
+  env: {KCRI_TEST_SCOPE: 'selected'},
 };
 
 /**
  * Projects of vitest.config.ts that each task runs, and in CI `npm run check`. Projects of `processors` keep the
- * processors busy; those of `runtimes` use a container runtime. With enough processors they run at the same time, and
- * those of `runtimes` have a higher priority.
+ * processors busy; those of `runtimes` use a container runtime and often wait. Both and the checks run at the same time,
+ * those of `runtimes` with a higher priority.
  */
 const TASKS = {
   test: ALL,
@@ -26,12 +26,6 @@ const TASKS = {
 
 /** The names of the tasks that run tests. */
 export const TEST_TASKS = Object.keys(TASKS);
-
-/**
- * With fewer processors, both at the same time take as long as one after the other: measured with two, 26 minutes. The
- * programs of the runtimes use most of what end-to-end tests need.
- */
-const PROCESSORS_FOR_BOTH = 4;
 
 /** The projects that run the executable. */
 const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
@@ -49,13 +43,11 @@ const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
  */
 export async function runTests(task, args, fetchSecondContainerd) {
   const {processors, runtimes, checks, env} = TASKS[task];
-  // The second containerd is downloaded meanwhile.
-  const second = fetchSecondContainerd();
-  second.catch(() => undefined);
-  const onProcessors = runOnProcessors(processors, args, env, checks);
-  if (availableParallelism() < PROCESSORS_FOR_BOTH) await onProcessors;
-  const onRuntimes = await runOnRuntimes(runtimes, args, env, await second);
-  const units = await onProcessors;
+  const [onRuntimes, units, checksCode] = await runAll(
+    fetchSecondContainerd().then(async (second) => runOnRuntimes(runtimes, args, env, second)),
+    runProjects(processors, args, {env, nice: true}),
+    checks ? run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0,
+  );
   const total = addCounts(units.count, onRuntimes.count);
   const problem = findProblem({
     total,
@@ -66,13 +58,7 @@ export async function runTests(task, args, fetchSecondContainerd) {
   });
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${formatTestCount(total)}\n`);
-  return problem === undefined && units.code === 0 && onRuntimes.code === 0 ? 0 : 1;
-}
-
-async function runOnProcessors(projects, args, env, checks) {
-  const result = await runProjects(projects, args, {env, nice: true});
-  const code = checks ? await run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0;
-  return {...result, code: result.code || code};
+  return problem === undefined && units.code === 0 && onRuntimes.code === 0 && checksCode === 0 ? 0 : 1;
 }
 
 async function runOnRuntimes(projects, args, env, second) {

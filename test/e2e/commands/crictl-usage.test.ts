@@ -10,7 +10,7 @@ import {IMAGE, SLEEP_COMMAND, shellCommand} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import type {KcriResult} from '../harness/kcri-process.js';
 import {KCRI_FILE} from '../../kcri-command.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 /** A line of a script or runbook, and its standard output without trailing blanks. */
 type Line = readonly [line: string, stdout: string | RegExp];
@@ -145,7 +145,7 @@ const LIFE: readonly Line[] = [
 
 const POD_LABELS = {tier: 'control-plane'};
 
-describe.each(runtimes)('common uses of crictl: $name', (which) => {
+describe.each(newestRuntime)('common uses of crictl: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   const cgroupRoot = `/kcri-usage-${randomBytes(4).toString('hex')}`;

@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {IMAGE} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 interface Inspected {
   readonly info: {readonly config: Readonly<Record<string, unknown>>};
@@ -35,7 +35,7 @@ const CONTAINER = {
   },
 };
 
-describe.each(runtimes)('the output of inspect as input: $name', (which) => {
+describe.each(newestRuntime)('the output of inspect as input: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   beforeAll(async () => {

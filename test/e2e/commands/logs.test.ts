@@ -7,9 +7,9 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {podUid, type ContainerId} from '../../../src/cri/index.js';
 import {IMAGE, shellCommand} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
-describe.each(runtimes)('logs of real containers: $name', (which) => {
+describe.each(newestRuntime)('logs of real containers: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   beforeAll(async () => {

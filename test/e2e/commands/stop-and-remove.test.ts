@@ -9,11 +9,11 @@ import {containerState, runPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import type {KcriResult} from '../harness/kcri-process.js';
 import {KCRI_FILE} from '../../kcri-command.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const NAMESPACE = 'kcri-e2e';
 
-describe.each(runtimes)('starting, stopping and removing: $name', (which) => {
+describe.each(newestRuntime)('starting, stopping and removing: $name', (which) => {
   let runtime: TestRuntime;
   let dir: string;
   beforeAll(async () => {

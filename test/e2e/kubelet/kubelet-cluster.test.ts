@@ -8,7 +8,7 @@ import {until} from '../../base/until.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
 import {aContainer, shellCommand} from '../harness/manifests.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const NODE = 'joined';
 const TOKEN = 'token-of-the-node';
@@ -34,7 +34,7 @@ function kubeconfigFor({url}: FakeApiServer, certificate: string): string {
   });
 }
 
-describe.each(runtimes)('a kubelet in a cluster: $name', (which) => {
+describe.each(newestRuntime)('a kubelet in a cluster: $name', (which) => {
   let kubelet: KubeletTestbed;
   let api: FakeApiServer;
 

@@ -6,7 +6,7 @@ import {until} from '../../base/until.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {mountSmallDisk, type SmallDisk} from '../harness/small-disk.js';
 
 const NODE = 'gc-node';
@@ -22,7 +22,7 @@ const manifest = (name: string, image: string): string =>
     containers: [aContainer('main', {image, command: ['sleep', '3600']})],
   });
 
-describe.each(runtimes)('image garbage collection on a nearly full disk: $name', (which) => {
+describe.each(newestRuntime)('image garbage collection on a nearly full disk: $name', (which) => {
   let disk: SmallDisk;
   let registry: ImageRegistry;
   let kubelet: KubeletTestbed;

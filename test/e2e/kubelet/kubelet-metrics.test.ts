@@ -5,7 +5,7 @@ import {until} from '../../base/until.js';
 import {parseScrape, type ParsedFamily} from '../../kubelet/managers/metrics/parse-exposition.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {aManifest, IMAGE, type ManifestFields} from '../harness/manifests.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const NODE = 'metrics-node';
 const WEB = `metrics-web-${NODE}`;
@@ -16,7 +16,7 @@ const pod = (name: string, spec: ManifestFields): string =>
 const sleep = {image: IMAGE, command: ['sleep', '3600']};
 const probe = {exec: {command: ['true']}, periodSeconds: 1};
 
-describe.each(runtimes)('metrics of kcri kubelet: $name', (which) => {
+describe.each(newestRuntime)('metrics of kcri kubelet: $name', (which) => {
   let kubelet: KubeletTestbed;
   let daemon: ServingDaemon;
 

@@ -10,9 +10,9 @@ import {listCgroupsAt, readCgroupValue} from '../harness/leftovers.js';
 import {aContainer, aManifest, shellCommand, SLEEP_COMMAND} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
 import {syncReadyPod} from '../harness/sync-ready-pod.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
-describe.each(runtimes)('the environment of a container: $name', (which) => {
+describe.each(newestRuntime)('the environment of a container: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);

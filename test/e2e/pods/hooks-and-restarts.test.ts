@@ -5,7 +5,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 /** Returns a container that records its lifecycle in the directory /out. */
 const witness = (name: string, script: string, fields: ManifestFields = {}): ManifestFields =>
@@ -19,7 +19,7 @@ const say = (what: string): ManifestFields => ({exec: {command: shellCommand(`ec
 const onEnd = (what: string): string => `trap '${what}; exit 0' TERM; sleep 3600 & wait`;
 const out = (path: string): ManifestFields => ({name: 'out', hostPath: {path}});
 
-describe.each(runtimes)('lifecycle hooks and restarts: $name', (which) => {
+describe.each(newestRuntime)('lifecycle hooks and restarts: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);

@@ -6,7 +6,7 @@ import {startFailingProxy} from '../harness/failing-proxy.js';
 import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {ALICE, startImageRegistry, type ImageRegistry} from '../harness/image-registry.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -35,7 +35,7 @@ interface PodFields extends ManifestFields {
   readonly beside?: readonly string[];
 }
 
-describe.each(runtimes)('images of pods, on $name', (which) => {
+describe.each(newestRuntime)('images of pods, on $name', (which) => {
   let testbed: PodTestbed;
   let open: ImageRegistry;
   let closed: ImageRegistry;

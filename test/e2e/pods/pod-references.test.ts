@@ -5,7 +5,7 @@ import {yamlStream} from '../../fakes/yaml-stream.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const SETTINGS = {
   apiVersion: 'v1',
@@ -28,7 +28,7 @@ const RUNC = {
   overhead: {podFixed: {cpu: '100m'}},
 };
 
-describe.each(runtimes)('objects that pods refer to: $name', (which) => {
+describe.each(newestRuntime)('objects that pods refer to: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);

@@ -2,11 +2,11 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {until} from '../../base/until.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const shell = (script: string): readonly string[] => ['sh', '-c', script];
 
-describe.each(runtimes)('probes: $name', (which) => {
+describe.each(newestRuntime)('probes: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);

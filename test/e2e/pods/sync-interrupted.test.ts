@@ -4,7 +4,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 /** Returns a pod with two init containers, the second of which takes `seconds`. */
 const slow = (name: string, seconds = 3600): string =>
@@ -52,7 +52,7 @@ const recordsOf = ({runtime}: PodTestbed): readonly string[] => filesIn(join(run
 const lockHeld = ({runtime}: PodTestbed, name: string): boolean =>
   filesIn(join(runtime.rootDir, 'locks')).includes(`default_${name}.lock`);
 
-describe.each(runtimes)('an interrupted sync: $name', (which) => {
+describe.each(newestRuntime)('an interrupted sync: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);

@@ -7,7 +7,7 @@ import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, IMAGE, type ManifestFields} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
 import {syncReadyPod} from '../harness/sync-ready-pod.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 /** Creates a directory of the node with shared mount propagation, as most machines have. */
 async function aSharedDirectory(): Promise<string> {
@@ -25,7 +25,7 @@ function mountTmpfs(path: string): void {
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', path]);
 }
 
-describe.each(runtimes)('mounted volumes: $name', (which) => {
+describe.each(newestRuntime)('mounted volumes: $name', (which) => {
   let testbed: PodTestbed;
   let handlers: Record<string, {readonly recursiveReadOnlyMounts?: boolean}>;
   const isNew = which.folder !== undefined;

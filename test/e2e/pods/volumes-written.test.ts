@@ -2,7 +2,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {yamlStream} from '../../fakes/yaml-stream.js';
 import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const SECRET = 'correct-horse-battery-staple';
 
@@ -58,7 +58,7 @@ function aPod(name: string, labels: ManifestFields): string {
   );
 }
 
-describe.each(runtimes)('written volumes: $name', (which) => {
+describe.each(newestRuntime)('written volumes: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);

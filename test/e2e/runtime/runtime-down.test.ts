@@ -11,7 +11,7 @@ import {runKcriProcess} from '../harness/kcri-process.js';
 import {
   runtimeUpFlags,
   MACHINE_PROGRAMS,
-  runtimes,
+  newestRuntime,
   type RuntimePrograms,
 } from '../harness/runtimes-under-test.js';
 import type {RuntimeUpStatus} from '../harness/test-runtime.js';
@@ -47,7 +47,7 @@ async function aRuntimeWithAPod(programs: RuntimePrograms): Promise<Scene> {
   return {rootDir, logsDir, kcri: (...args) => run(args)};
 }
 
-describe.each(runtimes)('runtime down with a pod created by kcri: $name', (which) => {
+describe.each(newestRuntime)('runtime down with a pod created by kcri: $name', (which) => {
   test.each(['running', 'killed'])('leaves nothing of the pod, with containerd %s', async (state) => {
     const {rootDir, logsDir, kcri} = await aRuntimeWithAPod(which);
     const {pid} = JSON.parse(await kcri('runtime', 'status', '-o', 'json')) as RuntimeUpStatus;

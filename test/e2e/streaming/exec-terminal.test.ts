@@ -5,10 +5,10 @@ import {IMAGE} from '../harness/manifests.js';
 import {containerState, runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
 
-describe.each(runtimes)('exec and attach on a terminal: $name', (which) => {
+describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => {
   let runtime: TestRuntime;
   let pod: RunningPod;
   beforeAll(async () => {

@@ -9,11 +9,11 @@ import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import type {KcriOptions, KcriResult} from '../harness/kcri-process.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const MiB = 1024 * 1024;
 
-describe.each(runtimes)('exec and attach: $name', (which) => {
+describe.each(newestRuntime)('exec and attach: $name', (which) => {
   let runtime: TestRuntime;
   let pod: RunningPod;
   beforeAll(async () => {

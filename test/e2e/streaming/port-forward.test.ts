@@ -4,7 +4,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import type {KcriResult, KcriProcess} from '../harness/kcri-process.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const WEB = 8080;
 const SLOW = 9001;
@@ -40,7 +40,7 @@ async function request(port: number, path: string, host = '127.0.0.1'): Promise<
   return answer;
 }
 
-describe.each(runtimes)('port-forward: $name', (which) => {
+describe.each(newestRuntime)('port-forward: $name', (which) => {
   let runtime: TestRuntime;
   let pod: RunningPod;
   beforeAll(async () => {
