@@ -26,7 +26,7 @@ export function longRunningContainersOf(pod: Pick<Pod, 'spec'>): readonly Contai
   return [...sidecarsOf(pod), ...pod.spec.containers];
 }
 
-/** Returns the init container or regular container of that name. */
-export function findContainer({spec}: Pick<Pod, 'spec'>, name: string): Container | undefined {
-  return findByName(spec.initContainers ?? [], name) ?? findByName(spec.containers, name);
+/** Returns the init, regular or ephemeral container of that name. */
+export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
+  return findByName(allContainersOf(pod), name);
 }

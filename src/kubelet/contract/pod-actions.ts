@@ -1,4 +1,4 @@
-import type {Container} from '../../api/types/v1-pod.js';
+import type {Container, EphemeralContainer} from '../../api/types/v1-pod.js';
 import type {ContainerId, PodSandboxId} from '../../cri/index.js';
 import type {RuntimeContainerStatus} from './runtime-pod-status.js';
 import type {ResizeActions} from './resources/resize-actions.js';
@@ -28,6 +28,8 @@ export interface PodActions {
   readonly sandboxId: PodSandboxId | undefined;
   /** Attempt of the sandbox to create, or of the current one. */
   readonly attempt: number;
+  /** Ephemeral containers to start, before the others; they never start again. */
+  readonly ephemeralContainersToStart: readonly EphemeralContainer[];
   readonly initContainersToStart: readonly Container[];
   /** Containers to start, in the Pod's order. */
   readonly containersToStart: readonly Container[];
@@ -39,8 +41,17 @@ export interface PodActions {
 }
 
 /** Reports whether containers are to be started in the existing sandbox. */
-export function startsInSandbox({createSandbox, ...starts}: PodActions): boolean {
-  return !createSandbox && starts.initContainersToStart.length + starts.containersToStart.length > 0;
+export function startsInSandbox(actions: PodActions): boolean {
+  return !actions.createSandbox && listStarts(actions).length > 0;
+}
+
+/** Returns the containers to start, in their order. */
+function listStarts(actions: PodActions): readonly Container[] {
+  return [
+    ...actions.ephemeralContainersToStart,
+    ...actions.initContainersToStart,
+    ...actions.containersToStart,
+  ];
 }
 
 /** Reports whether there is nothing to do. */
@@ -51,7 +62,6 @@ export function isIdle(actions: PodActions): boolean {
     actions.containersToKill.length === 0 &&
     actions.containersToReset.length === 0 &&
     actions.resize === undefined &&
-    actions.containersToStart.length === 0 &&
-    actions.initContainersToStart.length === 0
+    listStarts(actions).length === 0
   );
 }

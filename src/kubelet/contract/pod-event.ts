@@ -14,7 +14,7 @@ export interface PodEvent {
 export type EventSink = (event: PodEvent) => void;
 
 /** List of the Pod spec that contains a container. */
-export type ContainerKind = 'initContainers' | 'containers';
+export type ContainerKind = 'initContainers' | 'containers' | 'ephemeralContainers';
 
 /** An EventSink bound to one container, or to the pod as a whole. */
 export interface EventRecorder {

@@ -1,4 +1,4 @@
-import {containersOf} from '../../api/pod-containers.js';
+import {allContainersOf} from '../../api/pod-containers.js';
 import {statfs} from 'node:fs/promises';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {withFileErrors} from '../../base/fs/files.js';
@@ -64,7 +64,7 @@ export function createImageCollector(options: KubeletImagesOptions): ImageGcMana
 
 function imagesOf(pod: Pod): readonly string[] {
   return [
-    ...containersOf(pod).map(({image}) => image),
+    ...allContainersOf(pod).map(({image}) => image),
     ...(pod.spec.volumes ?? []).map(({image}) => image?.reference),
   ].filter((image) => image !== undefined);
 }

@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {EphemeralContainer, Pod} from '../../../api/types/v1-pod.js';
 import type {ContainerKind} from '../../contract/pod-event.js';
 import type {ContainerToReset, PodActions} from '../../contract/pod-actions.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -45,24 +45,26 @@ export async function syncPod(
 }
 
 interface StartTarget {
-  readonly container: Container;
+  readonly container: EphemeralContainer;
   readonly kind: ContainerKind;
 }
 
+const EPHEMERAL_CONTAINER = {kind: 'ephemeralContainers', action: 'StartContainer'} as const;
 const INIT_CONTAINER = {kind: 'initContainers', action: 'InitContainer'} as const;
 const CONTAINER = {kind: 'containers', action: 'StartContainer'} as const;
 
 /**
- * Starts the init containers, then the containers. Ends after an init container that failed, and with CheckPodSandbox
+ * Starts the ephemeral containers, the init containers and then the containers. Ends after an init container that failed, and with CheckPodSandbox
  * if the sandbox has ended.
  */
 async function startContainers(
   context: SyncContext,
   environment: StartEnvironment,
-  {initContainersToStart, containersToStart}: PodActions,
+  {ephemeralContainersToStart, initContainersToStart, containersToStart}: PodActions,
   signal: AbortSignal,
 ): Promise<readonly SyncResult[]> {
   const targets: readonly (StartTarget & Pick<SyncResult, 'action'>)[] = [
+    ...ephemeralContainersToStart.map((container) => ({container, ...EPHEMERAL_CONTAINER})),
     ...initContainersToStart.map((container) => ({container, ...INIT_CONTAINER})),
     ...containersToStart.map((container) => ({container, ...CONTAINER})),
   ];

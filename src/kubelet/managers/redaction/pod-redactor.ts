@@ -1,4 +1,4 @@
-import {containersOf} from '../../../api/pod-containers.js';
+import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Container, EnvVar, Pod} from '../../../api/types/v1-pod.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
 import {bytesToText} from '../../../base/byte-text.js';
@@ -26,7 +26,7 @@ export function hasSecretValues({env = [], envFrom = []}: Container): boolean {
 /** Returns the values of all Secrets that the environment of a pod's containers refers to. */
 export function podSecretValuesOf(pod: Pod, objects: ApiObjects): readonly string[] {
   const {namespace} = podRef(pod);
-  return containersOf(pod).flatMap((container) => containerSecretValuesOf(container, namespace, objects));
+  return allContainersOf(pod).flatMap((container) => containerSecretValuesOf(container, namespace, objects));
 }
 
 /** Returns the values of all Secrets that the environment of a container refers to. */

@@ -7,6 +7,7 @@ export function formatPodActions(actions: PodActions): string {
     ...(actions.createSandbox ? [`create sandbox ${actions.attempt}`] : []),
     ...actions.containersToReset.map(({instance, kill}) => `${kill ? 'kill and ' : ''}remove ${instance.id}`),
     ...actions.containersToKill.map(({name, reason}) => `kill ${name} (${reason})`),
+    ...actions.ephemeralContainersToStart.map(({name}) => `debug ${name}`),
     ...actions.initContainersToStart.map(({name}) => `init ${name}`),
     ...actions.containersToStart.map(({name}) => `start ${name}`),
   ].join(', ');

@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import type {Container, EphemeralContainer, Pod} from '../../../../api/types/v1-pod.js';
 import {messageOf} from '../../../../base/errors.js';
 import {
   CriError,
@@ -19,6 +19,7 @@ import type {SyncFailure} from '../../../contract/sync-result.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {findPullSecrets} from '../../images/credentials/pull-secrets.js';
 import {containerSecretValuesOf} from '../../redaction/pod-redactor.js';
+import {ContainerConfigError} from '../config/config-errors.js';
 import {generateContainerConfig, type ImageUser} from '../config/container-config.js';
 import {envFileValues, readEnvFiles} from '../config/env/env-files.js';
 import type {PulledImageVolumes} from './pull-image-volumes.js';
@@ -45,7 +46,7 @@ export interface StartEnvironment {
 
 /** The container to start. */
 interface StartTarget {
-  readonly container: Container;
+  readonly container: EphemeralContainer;
   readonly kind: ContainerKind;
 }
 
@@ -175,11 +176,12 @@ type CreatedContainer = Pick<RuntimeContainerStatus, 'id' | 'restartCount'>;
 async function createContainer(
   context: SyncContext,
   environment: StartEnvironment,
-  container: Container,
+  container: EphemeralContainer,
   imageRef: Parameters<typeof generateContainerConfig>[0]['imageRef'],
 ): Promise<CreatedContainer> {
-  const {pod, podIps, volumes, imageVolumes, runtimeHandler, userNamespace} = environment;
+  const {pod, status, podIps, volumes, imageVolumes, runtimeHandler, userNamespace} = environment;
   const {config, restartCount} = await attempt('CreateContainerConfigError', async () => {
+    const targetId = findTargetId(container, status);
     const count = await nextRestartCount(context, environment, container.name);
     const imageUser = await getImageUser(context, pod, container);
     const {node, envObjects: objects} = context;
@@ -202,6 +204,7 @@ async function createContainer(
       imageVolumes: imageVolumes.images,
       runtimeHandler,
       userNamespace,
+      targetId,
       ...files,
     });
     return {config: generated, restartCount: count};
@@ -215,6 +218,21 @@ async function createContainer(
     }),
   );
   return {id: containerId, restartCount};
+}
+
+/**
+ * Returns the ID of the container whose processes an ephemeral container shall see; undefined if it names none. Throws
+ * ContainerConfigError if that container does not exist (getTargetID).
+ */
+function findTargetId(
+  {targetContainerName = ''}: EphemeralContainer,
+  status: RuntimePodStatus,
+): ContainerId | undefined {
+  if (targetContainerName === '') return undefined;
+  const target = findContainerStatus(status, targetContainerName);
+  if (target === undefined)
+    throw new ContainerConfigError(`unable to find target container ${targetContainerName}`);
+  return target.id;
 }
 
 async function attempt<T>(reason: SyncFailure['reason'], act: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import type {Container, EphemeralContainer, Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerToKill, PodActions} from '../../../contract/pod-actions.js';
 import {
   findContainerStatus,
@@ -42,6 +42,7 @@ export function computePodActions(
     createSandbox: false,
     sandboxId,
     attempt,
+    ephemeralContainersToStart: [],
     initContainersToStart: [],
     containersToStart: [],
     containersToKill: [],
@@ -118,8 +119,9 @@ export function hasAnyRegularContainerCreated({spec}: Pod, status: RuntimePodSta
 function actionsWithinSandbox(keep: PodActions, input: ComputeActionsInput): PodActions {
   const {pod, status} = input;
   const init = computeInitActions(input);
-  const started: PodActions = {...keep, initContainersToStart: init.toStart, containersToKill: init.toKill};
-  if (init.state === 'failed') return {...started, killPod: true};
+  const kept: PodActions = {...keep, initContainersToStart: init.toStart, containersToKill: init.toKill};
+  if (init.state === 'failed') return {...kept, killPod: true};
+  const started = {...kept, ephemeralContainersToStart: ephemeralContainersNeverStarted(pod, status)};
   if (init.state === 'pending') return started;
 
   const decisions = pod.spec.containers.map((container) =>
@@ -128,7 +130,7 @@ function actionsWithinSandbox(keep: PodActions, input: ComputeActionsInput): Pod
   // When no container runs or will run, sidecars are stopped too.
   if (decisions.every((decision) => !decision.keep && decision.start === undefined))
     return {
-      ...started,
+      ...kept,
       killPod: true,
       initContainersToStart: [],
       containersToKill: withKills(init.toKill, decisions),
@@ -138,6 +140,13 @@ function actionsWithinSandbox(keep: PodActions, input: ComputeActionsInput): Pod
     containersToStart: decisions.flatMap(({start}) => start ?? []),
     containersToKill: withKills(init.toKill, decisions),
   };
+}
+
+function ephemeralContainersNeverStarted(
+  {spec}: Pod,
+  status: RuntimePodStatus,
+): readonly EphemeralContainer[] {
+  return (spec.ephemeralContainers ?? []).filter(({name}) => findContainerStatus(status, name) === undefined);
 }
 
 function withKills(

@@ -1,5 +1,5 @@
 import {textToBytes} from '../../../../base/byte-text.js';
-import type {ContainerConfig, ImageRef, Init, Mount} from '../../../../cri/index.js';
+import type {ContainerConfig, ContainerId, ImageRef, Init, Mount} from '../../../../cri/index.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {goQuote} from '../../../../format/go-quote.js';
@@ -26,6 +26,8 @@ export interface ContainerConfigInput extends EnvContext, ContainerFiles {
   readonly imageVolumes?: ImageVolumes | undefined;
   /** ID mapping of the pod's user namespace; undefined with host users. */
   readonly userNamespace?: IdMapping | undefined;
+  /** See SecurityContextInput. */
+  readonly targetId?: ContainerId | undefined;
   readonly node: NodeFacts;
 }
 

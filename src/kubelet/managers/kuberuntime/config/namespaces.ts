@@ -1,5 +1,11 @@
 import type {Pod, PodSpec} from '../../../../api/types/v1-pod.js';
-import type {Init, NamespaceMode, NamespaceOption, UserNamespace} from '../../../../cri/index.js';
+import type {
+  ContainerId,
+  Init,
+  NamespaceMode,
+  NamespaceOption,
+  UserNamespace,
+} from '../../../../cri/index.js';
 import type {IdMapping} from '../../../contract/pod-filesystem.js';
 
 /** Returns the network namespace mode of a pod (runtimeutil.NetworkNamespaceForPod). */
@@ -9,12 +15,17 @@ export function networkNamespace({spec}: Pod): NamespaceMode {
 
 /**
  * Returns the namespaces of a pod's sandbox and containers (runtimeutil.NamespacesForPod); `ids` map its user
- * namespace.
+ * namespace. A container with a target sees the processes of that container, unless all containers share a namespace.
  */
-export function namespaceOptions(pod: Pod, ids: IdMapping | undefined): Init<NamespaceOption> {
+export function namespaceOptions(
+  pod: Pod,
+  ids: IdMapping | undefined,
+  targetId?: ContainerId,
+): Init<NamespaceOption> {
+  const pid = pidNamespace(pod.spec);
   return {
     network: networkNamespace(pod),
-    pid: pidNamespace(pod.spec),
+    ...(targetId !== undefined && pid === 'CONTAINER' ? {pid: 'TARGET', targetId} : {pid}),
     ipc: pod.spec.hostIPC === true ? 'NODE' : 'POD',
     usernsOptions: userNamespaceOptions(ids),
   };

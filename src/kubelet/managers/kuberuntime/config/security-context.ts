@@ -2,6 +2,7 @@ import {allContainersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {PodSecurityContext, ProcMountType, SecurityContext} from '../../../../api/types/v1-security.js';
 import type {
+  ContainerId,
   Init,
   Int64Value,
   LinuxContainerSecurityContext,
@@ -58,6 +59,8 @@ export interface SecurityContextInput {
   readonly imageUser: ImageUser;
   /** ID mapping of the pod's user namespace; undefined with host users. */
   readonly userNamespace?: IdMapping | undefined;
+  /** Container whose process namespace an ephemeral container joins, unless the pod shares one. */
+  readonly targetId?: ContainerId | undefined;
   readonly node: Pick<NodeFacts, 'rootDir' | 'seccompDefault' | 'thermalThrottlePaths'>;
 }
 
@@ -69,6 +72,7 @@ export function containerSecurityContext({
   container,
   imageUser,
   userNamespace,
+  targetId,
   node,
 }: SecurityContextInput): Init<LinuxContainerSecurityContext> {
   const context = effectiveContext(pod, container);
@@ -83,7 +87,7 @@ export function containerSecurityContext({
     selinuxOptions: context.seLinuxOptions,
     ...user(context, imageUser),
     runAsGroup: int64(context.runAsGroup),
-    namespaceOptions: namespaceOptions(pod, userNamespace),
+    namespaceOptions: namespaceOptions(pod, userNamespace, targetId),
     ...groups(pod.spec.securityContext ?? {}),
     ...procPaths(context.procMount, node.thermalThrottlePaths),
     seccomp: seccompProfile(pod, container, node),

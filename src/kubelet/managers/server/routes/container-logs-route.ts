@@ -1,3 +1,4 @@
+import {findByName} from '../../../../base/by-name.js';
 import {findContainer} from '../../../../api/pod-containers.js';
 import {once} from 'node:events';
 import {access, constants} from 'node:fs/promises';
@@ -63,8 +64,9 @@ function selectInstance(
   previous: boolean,
 ): ContainerId {
   const inPod = `container ${goQuote(name)} in pod ${goQuote(metadata.name ?? '')}`;
-  const {containerStatuses = [], initContainerStatuses = []} = podStatus;
-  const status = [...containerStatuses, ...initContainerStatuses].find((each) => each.name === name);
+  const {containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = []} = podStatus;
+  const statuses = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
+  const status = findByName(statuses, name);
   if (status === undefined) throw new HttpError(400, `${inPod} is not available`);
   const last = status.lastState?.terminated?.containerID ?? '';
   const id = previous ? last : currentInstance(status, last);

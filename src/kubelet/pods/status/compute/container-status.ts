@@ -59,7 +59,14 @@ export interface ContainerStatusInput {
 }
 
 /** List of the Pod spec that contains the container. */
-type Kind = 'init' | 'regular';
+type Kind = 'init' | 'regular' | 'ephemeral';
+
+/** Fields of the pod's status by kind. */
+const STATUS_LISTS = {
+  init: 'initContainerStatuses',
+  regular: 'containerStatuses',
+  ephemeral: 'ephemeralContainerStatuses',
+} as const satisfies Record<Kind, keyof PodStatus>;
 
 /** Container status without the fields derived from its state. */
 type Observed = Omit<ContainerStatus, 'ready' | 'started'> & {readonly state: ContainerState};
@@ -88,13 +95,12 @@ function previousStatus(
   {name}: Container,
   kind: Kind,
 ): ContainerStatus | undefined {
-  const statuses = kind === 'init' ? previous?.initContainerStatuses : previous?.containerStatuses;
-  return statuses && findByName(statuses, name);
+  return findByName(previous?.[STATUS_LISTS[kind]] ?? [], name);
 }
 
 /**
  * Returns whether the container is started and ready: by its probes while it runs; an ordinary init container is ready
- * once it has succeeded.
+ * once it has succeeded. An ephemeral container is never ready.
  */
 function readiness(
   input: ContainerStatusInput,
@@ -108,7 +114,8 @@ function readiness(
     readonly newest: RuntimeContainerStatus | undefined;
     readonly state: ContainerState;
   },
-): Readiness {
+): Partial<Pick<Readiness, 'started'>> & Pick<Readiness, 'ready'> {
+  if (kind === 'ephemeral') return {ready: false};
   const runsToItsEnd = kind === 'init' && !isRestartableInitContainer(container);
   if (runsToItsEnd) return {started: running !== undefined, ready: terminated?.exitCode === 0};
   if (running === undefined || newest === undefined) return {started: false, ready: false};

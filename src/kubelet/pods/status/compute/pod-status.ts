@@ -1,5 +1,5 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import {hasEnded, type PodStatus} from '../../../../api/types/v1-status.js';
+import {hasEnded, type ContainerStatus, type PodStatus} from '../../../../api/types/v1-status.js';
 import {hasApiServer, isStaticPod} from '../../../managers/sources/static-pod.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
@@ -40,6 +40,9 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const statuses = pod.spec.containers.map((container) =>
     computeContainerStatus(facts, container, 'regular'),
   );
+  const ephemeralStatuses = (pod.spec.ephemeralContainers ?? []).map((container) =>
+    computeContainerStatus(facts, container, 'ephemeral'),
+  );
   const before = terminalStatusOf(previous);
   const isOver = input.enforcesDeadline === true && isDeadlineExceeded(pod, previous, input.now);
   const ended = before.phase === undefined && isOver ? DEADLINE_EXCEEDED : before;
@@ -71,10 +74,15 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...addresses(input),
     startTime: previous?.startTime ?? now,
     ...(initStatuses.length > 0 && {initContainerStatuses: initStatuses}),
-    containerStatuses: statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    containerStatuses: byName(statuses),
+    ...(ephemeralStatuses.length > 0 && {ephemeralContainerStatuses: byName(ephemeralStatuses)}),
     qosClass: computePodQosClass(pod),
     ...resources(pod),
   };
+}
+
+function byName(statuses: readonly ContainerStatus[]): readonly ContainerStatus[] {
+  return statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Returns the terminal phase of a pod with its reason and message; an empty object for a pod that has not ended. */

@@ -170,6 +170,7 @@ test('applying the actions repeatedly ends without further actions or with a kil
           createSandbox: false,
           sandboxId: undefined,
           attempt: 0,
+          ephemeralContainersToStart: [],
           initContainersToStart: [],
           containersToStart: [],
           containersToKill: [],
