@@ -6,12 +6,15 @@ import type {PodUid} from '../../cri/index.js';
 import {createCollection, Reflector, type ApiServer} from '../../kube-api/index.js';
 import type {ClusterHost, ClusterLink} from '../contract/cluster-link.js';
 import type {KubeServices} from '../contract/kube-services.js';
+import {logNodeEvent, type NodeEvent} from '../contract/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../managers/sources/pod-source.js';
 import type {CertificateManager} from './certificates/certificate-manager.js';
 import {EventSender} from './events/event-sender.js';
+import {eventAboutNode, eventAboutPod} from './events/object-event.js';
 import {ensureCsiNode} from './node/csi-node.js';
+import {NodeEvents} from './node/node-events.js';
 import {NodeLease} from './node/node-lease.js';
 import {registerNode} from './node/node-registrar.js';
 import {
@@ -64,6 +67,7 @@ class Cluster implements JoinedCluster {
   readonly #statuses: ApiStatusManager;
   readonly #mirrors: MirrorPods;
   readonly #events: EventSender;
+  readonly #nodeEvents: NodeEvents;
   readonly objects: ClusterObjects;
   readonly source: PodSource;
   #node: Node | undefined;
@@ -88,6 +92,11 @@ class Cluster implements JoinedCluster {
       clock,
       logger,
     });
+    const log = logger.forFile('join-cluster.ts');
+    this.#nodeEvents = new NodeEvents(node.nodeName, (event) => {
+      logNodeEvent(log, node.nodeName, event);
+      this.nodeEvent(event);
+    });
     const ready = new Promise<void>((resolve) => {
       this.#nodeKnown = resolve;
     });
@@ -106,7 +115,11 @@ class Cluster implements JoinedCluster {
   }
 
   event(event: PodEvent): void {
-    this.#events.event(event);
+    this.#events.event(eventAboutPod(event));
+  }
+
+  nodeEvent(event: NodeEvent): void {
+    this.#events.event(eventAboutNode(this.#options.node.nodeName, event));
   }
 
   podChanged(uid: PodUid): void {
@@ -115,6 +128,7 @@ class Cluster implements JoinedCluster {
   }
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
+    this.#nodeEvents.started();
     try {
       await Promise.all([
         this.#watchNode(signal),
@@ -147,6 +161,7 @@ class Cluster implements JoinedCluster {
       onChange: ([current]) => {
         this.#node = current;
         this.#nodeKnown();
+        if (current !== undefined) this.#nodeEvents.observed(current);
         this.#mirrors.changed();
       },
       onFailure: (error) => {
@@ -201,13 +216,18 @@ class Cluster implements JoinedCluster {
     });
     if (this.#options.registerNode) {
       const createNode = async (): Promise<Node> => computeInitialNode(await input(undefined));
-      await registerNode({client: server.client, createNode, clock, logger}, signal);
+      const registration = {client: server.client, createNode, clock, logger};
+      const {initial, isNew} = await registerNode(registration, signal);
+      this.#nodeEvents.registered(initial, isNew);
     }
     const updater = new NodeStatusUpdater({
       client: server.heartbeats,
       nodeName: node.nodeName,
       node: () => this.#node,
       computeStatus: async (previous) => computeNodeStatus(await input(previous)),
+      onReported: (before, after) => {
+        this.#nodeEvents.reported(before, after);
+      },
       updateFrequencyMs: this.#options.updateFrequencyMs,
       reportFrequencyMs: this.#options.reportFrequencyMs,
       clock,

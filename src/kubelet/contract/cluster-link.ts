@@ -3,6 +3,7 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {PodUid} from '../../cri/index.js';
 import type {ApiObjects} from './api-objects.js';
+import type {NodeEvent} from './node-event.js';
 import type {NodeFacts} from './node-facts.js';
 import type {PodEvent} from './pod-event.js';
 
@@ -55,6 +56,8 @@ export interface ClusterLink {
   run(host: ClusterHost, signal: AbortSignal): Promise<void>;
   /** Sends an event of a pod; never throws. */
   event(event: PodEvent): void;
+  /** Sends an event about the node; never throws. */
+  nodeEvent(event: NodeEvent): void;
   /** Called when the state of a pod may have changed; never throws. */
   podChanged(uid: PodUid): void;
 }

@@ -9,6 +9,7 @@ import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
 import type {SourceReport} from '../managers/sources/pod-source.js';
 import {withClusterObjects} from '../contract/api-objects.js';
 import {nodeObjectFacts, type ClusterLink} from '../contract/cluster-link.js';
+import {logNodeEvent, type NodeEvent} from '../contract/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
@@ -323,16 +324,16 @@ function createPlegNoticeListener({logger, metrics}: KubeletOptions): (notice: P
 }
 
 function createImageGc(
-  {node, runtime, images, logger, metrics}: KubeletOptions,
+  {node, runtime, images, logger, metrics, cluster}: KubeletOptions,
   manager: PodManager,
 ): ImageGcManager | undefined {
   if (images === undefined) return undefined;
   const {service, policy} = images;
   const pods = () => manager.list().map(({pod}) => pod);
   const nodeWarning = (reason: string, message: string): void => {
-    const object = node.node.nodeName;
-    const fields = {object, fieldPath: '', kind: 'Node', apiVersion: 'v1', type: 'Warning', reason, message};
-    logger.forFile('kubelet.ts').info('Event occurred', fields);
+    const event: NodeEvent = {type: 'Warning', reason, message};
+    logNodeEvent(logger.forFile('kubelet.ts'), node.node.nodeName, event);
+    cluster?.nodeEvent(event);
   };
   const collected = (reason: 'age' | 'space'): void => metrics?.imageCollected(reason);
   return createImageCollector({

@@ -1,6 +1,7 @@
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import {ApiClient} from '../../../src/kube-api/api-client.js';
 import {HttpConnection} from '../../../src/kube-api/http-connection.js';
+import type {ApiEvent} from '../../../src/kubelet/cluster/events/event-correlator.js';
 import {joinCluster} from '../../../src/kubelet/cluster/join-cluster.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
@@ -77,6 +78,12 @@ export class ClusterTestbed implements AsyncDisposable {
   /** Status of a pod in the API server. */
   status(name: string): PodStatus {
     return this.api.pod(name)?.['status'] ?? {};
+  }
+
+  /** Events in the API server about objects of a kind. */
+  events(kind: 'Node' | 'Pod'): readonly ApiEvent[] {
+    const events = this.api.storage.list('/api/v1/namespaces/default/events') as unknown as ApiEvent[];
+    return events.filter(({involvedObject}) => involvedObject.kind === kind);
   }
 
   /** Waits until the API server has this phase of the pod. */

@@ -369,15 +369,13 @@ test('events of pods reach the API server, also after an outage', async () => {
   const {api, daemon} = testbed;
   testbed.createPod('web');
   await testbed.untilPhase('web', 'Running');
-  const reasons = (): readonly unknown[] =>
-    api.storage.list('/api/v1/namespaces/default/events').map(({reason}) => reason);
+  const reasons = (): readonly unknown[] => testbed.events('Pod').map(({reason}) => reason);
   await daemon.until('the start is reported', () => reasons().includes('Started'));
   expect(reasons()).toEqual(['Pulled', 'Created', 'Started']);
   await api.refuse();
   daemon.kill('main', 1);
   await daemon.until('the container runs again', () => daemon.running.includes('web/main/1'));
   await api.listen();
-  const started = (): unknown =>
-    api.storage.list('/api/v1/namespaces/default/events').find(({reason}) => reason === 'Started')?.['count'];
+  const started = (): unknown => testbed.events('Pod').find(({reason}) => reason === 'Started')?.count;
   await daemon.until('the restart is counted', () => started() === 2);
 });

@@ -23,6 +23,8 @@ export interface DaemonTestbedOptions {
   readonly callTimeoutMs?: number;
   /** Metrics of the kubelet. */
   readonly metrics?: NonNullable<KubeletOptions['metrics']>;
+  /** True to remove unused images periodically. */
+  readonly imageGc?: boolean;
   /** Root directory to use instead of a new one. */
   readonly rootDir?: string;
   /** Joins each kubelet to a cluster. */
@@ -147,7 +149,10 @@ export class DaemonTestbed implements AsyncDisposable {
       eventedPleg: this.#seed.eventedPleg ?? false,
       logger,
       onEvent: (event) => void this.events.push(event),
-      ...(this.#seed.metrics && {overrides: {metrics: this.#seed.metrics}}),
+      overrides: {
+        ...(this.#seed.metrics && {metrics: this.#seed.metrics}),
+        ...(this.#seed.imageGc === true && {images: {service: this.#connection.images}}),
+      },
     });
     const ended = this.#kubelet.run(controller.signal);
     this.#end = async () => {

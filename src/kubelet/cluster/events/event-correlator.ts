@@ -1,15 +1,14 @@
 import {TokenBucket} from '../../../base/async/token-bucket.js';
 import type {Clock} from '../../../base/clock.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
-import type {PodEvent} from '../../contract/pod-event.js';
-import {podRef} from '../../contract/pod-ref.js';
+import type {ObjectEvent, ObjectReference} from './object-event.js';
 
 /** An Event as the API server stores it (core/v1 Event). */
 export interface ApiEvent {
   readonly apiVersion: 'v1';
   readonly kind: 'Event';
   readonly metadata: {readonly name: string; readonly namespace: string};
-  readonly involvedObject: object;
+  readonly involvedObject: ObjectReference;
   readonly reason: string;
   readonly message: string;
   readonly source: {readonly component: string; readonly host: string};
@@ -62,14 +61,15 @@ export class EventCorrelator {
   }
 
   /** Returns the event to send; undefined if it is dropped. */
-  correlate(event: PodEvent): CorrelatedEvent | undefined {
-    const {type, reason, fieldPath = ''} = event;
-    const {uid} = podRef(event.pod);
-    const bucket = remember(this.#buckets, `${uid} ${type}`, () => new TokenBucket(SPAM, this.#clock));
-    const combined = this.#combine(`${uid} ${type} ${reason}`, event.message);
+  correlate(event: ObjectEvent): CorrelatedEvent | undefined {
+    const {type, reason, object} = event;
+    const {kind, uid, fieldPath = ''} = object;
+    const id = `${kind} ${uid}`;
+    const bucket = remember(this.#buckets, `${id} ${type}`, () => new TokenBucket(SPAM, this.#clock));
+    const combined = this.#combine(`${id} ${type} ${reason}`, event.message);
     if (!bucket.tryTake()) return undefined;
     const message = combined ? `${COMBINED}${event.message}` : event.message;
-    const key = JSON.stringify([uid, type, reason, ...(combined ? [] : [fieldPath, message])]);
+    const key = JSON.stringify([id, type, reason, ...(combined ? [] : [fieldPath, message])]);
     return this.#count(key, this.#create(event, message));
   }
 
@@ -102,9 +102,8 @@ export class EventCorrelator {
     return {event: next, patch};
   }
 
-  #create({type, reason, pod, fieldPath}: PodEvent, message: string): ApiEvent {
-    const {uid, namespace, name} = podRef(pod);
-    const {resourceVersion} = pod.metadata;
+  #create({type, reason, object}: ObjectEvent, message: string): ApiEvent {
+    const {name, namespace = 'default'} = object;
     const now = this.#clock.now();
     const time = formatRfc3339Seconds(now);
     this.#names += 1n;
@@ -112,11 +111,7 @@ export class EventCorrelator {
       apiVersion: 'v1',
       kind: 'Event',
       metadata: {name: `${name}.${(BigInt(now) * NANOS_PER_MS + this.#names).toString(16)}`, namespace},
-      involvedObject: {
-        ...{kind: 'Pod', namespace, name, uid, apiVersion: 'v1'},
-        ...(resourceVersion !== undefined && {resourceVersion}),
-        ...(fieldPath !== undefined && {fieldPath}),
-      },
+      involvedObject: object,
       reason,
       message,
       source: {component: COMPONENT, host: this.#host},

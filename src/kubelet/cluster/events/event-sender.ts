@@ -2,8 +2,8 @@ import {AsyncQueue} from '../../../base/async/async-queue.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {ApiError, isNotFound, type ApiClient} from '../../../kube-api/index.js';
-import type {PodEvent} from '../../contract/pod-event.js';
 import {EventCorrelator, type CorrelatedEvent} from './event-correlator.js';
+import type {ObjectEvent} from './object-event.js';
 
 /** Options of {@link EventSender}. */
 export interface EventSenderOptions {
@@ -19,12 +19,12 @@ const CAPACITY = 1000;
 const MAX_TRIES = 12;
 const RETRY_MS = 10_000;
 
-/** Sends the events of pods to the API server in their order (client-go's event broadcaster). */
+/** Sends the events of pods and of the node to the API server in their order (client-go's event broadcaster). */
 export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #logger: FileLogger;
   readonly #correlator: EventCorrelator;
-  readonly #queue = new AsyncQueue<PodEvent>(CAPACITY);
+  readonly #queue = new AsyncQueue<ObjectEvent>(CAPACITY);
 
   constructor(options: EventSenderOptions) {
     this.#options = options;
@@ -33,7 +33,7 @@ export class EventSender {
   }
 
   /** Queues an event; it is dropped if too many wait. */
-  event(event: PodEvent): void {
+  event(event: ObjectEvent): void {
     this.#queue.push(event);
   }
 

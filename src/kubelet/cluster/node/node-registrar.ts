@@ -17,6 +17,14 @@ export interface RegisterNodeOptions {
 const INITIAL_DELAY_MS = 200;
 const MAX_DELAY_MS = 7000;
 
+/** Result of a registration. */
+export interface RegisteredNode {
+  /** Node that was sent (computeInitialNode). */
+  readonly initial: Node;
+  /** True if it was created, false if it existed already. */
+  readonly isNew: boolean;
+}
+
 /**
  * Labels that the kubelet puts back when they were changed (updateDefaultLabels); labels of --node-labels only apply
  * when the node is created.
@@ -32,10 +40,13 @@ const DEFAULT_LABELS = [
 const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 /**
- * Creates the Node, or reconciles an existing one, until it succeeds; resolves with the Node of the API server. Rejects
- * with the signal's reason (Kubelet.registerWithAPIServer).
+ * Creates the Node, or reconciles an existing one, until it succeeds. Rejects with the signal's reason
+ * (Kubelet.registerWithAPIServer).
  */
-export async function registerNode(options: RegisterNodeOptions, signal: AbortSignal): Promise<Node> {
+export async function registerNode(
+  options: RegisterNodeOptions,
+  signal: AbortSignal,
+): Promise<RegisteredNode> {
   const {clock} = options;
   const logger = options.logger.forFile('node-registrar.ts');
   for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
@@ -53,26 +64,24 @@ async function tryRegister(
   {client, createNode}: RegisterNodeOptions,
   logger: FileLogger,
   signal: AbortSignal,
-): Promise<Node> {
-  const node = await createNode();
-  const name = node.metadata.name ?? '';
+): Promise<RegisteredNode> {
+  const initial = await createNode();
+  const name = initial.metadata.name ?? '';
   try {
-    const created = (await client.request(
-      {method: 'POST', path: '/api/v1/nodes', body: node},
-      signal,
-    )) as Node;
+    await client.request({method: 'POST', path: '/api/v1/nodes', body: initial}, signal);
     logger.info('Successfully registered node', {node: name});
-    return created;
+    return {initial, isNew: true};
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
   const path = `/api/v1/nodes/${name}`;
   const existing = (await client.request({method: 'GET', path}, signal)) as Node;
   logger.info('Node was previously registered', {node: name});
-  const patch = createMergePatch({...existing}, {...reconcileNode(existing, node)});
-  if (Object.keys(patch).length === 0) return existing;
+  const patch = createMergePatch({...existing}, {...reconcileNode(existing, initial)});
+  if (Object.keys(patch).length === 0) return {initial, isNew: false};
   // As in the kubelet, the subresource: a node may change its own metadata there.
-  return (await client.request({method: 'PATCH', path: `${path}/status`, body: patch}, signal)) as Node;
+  await client.request({method: 'PATCH', path: `${path}/status`, body: patch}, signal);
+  return {initial, isNew: false};
 }
 
 /** Returns the existing Node with the labels and annotations that the kubelet owns. */

@@ -13,6 +13,8 @@ export interface NodeStatusUpdaterOptions {
   readonly node: () => Node | undefined;
   /** Computes the status of the node; `previous` is the one in the API server. */
   readonly computeStatus: (previous: NodeStatus | undefined) => Promise<NodeStatus>;
+  /** Called after a status was sent, with the status that it replaced; must not throw. */
+  readonly onReported: (before: NodeStatus, after: NodeStatus) => void;
   /** Period of the computation, in ms (nodeStatusUpdateFrequency). */
   readonly updateFrequencyMs: number;
   /** Period after which an unchanged status is sent, in ms (nodeStatusReportFrequency). */
@@ -62,7 +64,7 @@ export class NodeStatusUpdater {
   }
 
   async #tryUpdate(tries: number, signal: AbortSignal): Promise<void> {
-    const {client, nodeName, clock, computeStatus} = this.#options;
+    const {client, nodeName, clock, computeStatus, onReported} = this.#options;
     const node = await this.#currentNode(tries, signal);
     const before = node.status ?? {};
     const status = await computeStatus(before);
@@ -84,6 +86,7 @@ export class NodeStatusUpdater {
       signal,
     );
     this.#scheduleReport();
+    onReported(before, status);
   }
 
   #scheduleReport(): void {

@@ -1,15 +1,21 @@
 import {expect, test} from 'vitest';
 import {EventCorrelator} from '../../../../src/kubelet/cluster/events/event-correlator.js';
+import {
+  eventAboutNode,
+  eventAboutPod,
+  type ObjectEvent,
+} from '../../../../src/kubelet/cluster/events/object-event.js';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {aPod} from '../../../fakes/a-pod.js';
 import {FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 
 const POD = aPod({}, {name: 'web', namespace: 'default', uid: 'u1', resourceVersion: '7'});
 
-const anEvent = (message: string, fields: Partial<PodEvent> = {}): PodEvent => ({
-  ...{type: 'Warning', reason: 'Unhealthy', message, pod: POD, fieldPath: 'spec.containers{main}'},
-  ...fields,
-});
+const anEvent = (message: string, fields: Partial<PodEvent> = {}): ObjectEvent =>
+  eventAboutPod({
+    ...{type: 'Warning', reason: 'Unhealthy', message, pod: POD, fieldPath: 'spec.containers{main}'},
+    ...fields,
+  });
 
 function correlator(): {readonly clock: FakeClock; readonly events: EventCorrelator} {
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
@@ -28,6 +34,14 @@ test('an event names its object, its source and its time', () => {
       ...{count: 1, firstTimestamp: '2026-05-01T12:00:00Z', type: 'Warning'},
     },
     patch: undefined,
+  });
+});
+
+test('an event about a node is in the namespace default and has the name of the node as its UID', () => {
+  const event = eventAboutNode('n1', {type: 'Normal', reason: 'Starting', message: 'Starting kubelet.'});
+  expect(correlator().events.correlate(event)?.event).toMatchObject({
+    metadata: {name: expect.stringMatching(/^n1\.[0-9a-f]+$/) as string, namespace: 'default'},
+    involvedObject: {apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1'},
   });
 });
 

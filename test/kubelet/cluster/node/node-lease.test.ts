@@ -100,7 +100,7 @@ test('registration is repeated with growing delays', async () => {
     spec: {},
   });
   const options = {client: clientOf(api, clock), createNode, clock, logger};
-  const node = await registerNode(options, new AbortController().signal);
-  expect(node.metadata.name).toBe('n1');
+  const {isNew} = await registerNode(options, new AbortController().signal);
+  expect([isNew, api.storage.get('/api/v1/nodes/n1')?.metadata.name]).toEqual([true, 'n1']);
   expect(clock.sleeps).toEqual([200, 400, 800, 1600]);
 });
