@@ -19,6 +19,7 @@ const PROGRAMS = [
   {anyOf: ['zsh'], aptPackage: 'zsh'},
   {anyOf: ['fish'], aptPackage: 'fish'},
   {anyOf: ['tmux'], aptPackage: 'tmux'},
+  {anyOf: ['openssl'], aptPackage: 'openssl'},
   {anyOf: ['sudo'], aptPackage: 'sudo'},
 ];
 

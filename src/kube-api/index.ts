@@ -8,7 +8,6 @@ export {
   type ConnectApiServerOptions,
 } from './connect-api-server.js';
 export {openCredentials} from './kubeconfig/credentials.js';
-export type {ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
 export type {ListerWatcher} from './list-watch.js';
 export {Reflector} from './reflector.js';
 export {createCollection} from './resource.js';

@@ -1,5 +1,5 @@
-import type {CertificatePair} from '../../managers/server/certificate/x509-parts.js';
-import type {IssuedCertificate} from '../../managers/server/http-server-options.js';
+import type {CertificatePair} from '../../../base/x509/x509-parts.js';
+import type {IssuedCertificate} from '../../contract/issued-certificate.js';
 
 /** The serving certificate that a CertificateManager replaces. */
 export class RotatedCertificate implements IssuedCertificate {

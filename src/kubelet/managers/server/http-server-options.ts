@@ -3,7 +3,7 @@ import type {Logger} from '../../../base/logger.js';
 import type {ImageService, RuntimeService} from '../../../cri/index.js';
 import type {AccessReviews} from '../../contract/access-reviews.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import type {CertificatePair} from './certificate/x509-parts.js';
+import type {IssuedCertificate} from '../../contract/issued-certificate.js';
 import type {KubeletMetricsRegistry} from '../metrics/kubelet-metrics-registry.js';
 
 /** IP address and port to listen on; port 0 selects any free port. */
@@ -27,14 +27,6 @@ export interface ServingCertificate {
   readonly minVersion?: 'VersionTLS12' | 'VersionTLS13' | undefined;
   /** tlsCipherSuites, by Go's names; default: the suites of Node.js. */
   readonly cipherSuites?: readonly string[] | undefined;
-}
-
-/** A certificate that is replaced while the server runs. */
-export interface IssuedCertificate {
-  /** Undefined before the first one. */
-  readonly current: CertificatePair | undefined;
-  /** Calls the listener with each later certificate. */
-  subscribe(listener: (pair: CertificatePair) => void): void;
 }
 
 /** Authentication and authorization of the authenticated port. */
