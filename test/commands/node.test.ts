@@ -9,6 +9,7 @@ async function runOn({rootDir, runtime}: CommandTestbed, ...args: readonly strin
   return await runKcri(['--root-dir', rootDir, ...args], {endpoint: runtime.endpoint});
 }
 
+// Proves: get node
 test('get node shows the node that a kubelet would register', async () => {
   const testbed = await createTestbed();
   const {stdout, stderr, exitCode} = await runOn(testbed, 'get', 'node', '-o', 'wide');
@@ -21,6 +22,7 @@ test('get node shows the node that a kubelet would register', async () => {
   expect(row).toMatch(new RegExp(`^${hostname().toLowerCase()} +Ready +<none> +<unknown> +v1\\.36\\.2`));
 });
 
+// Proves: get node --output
 test('get node -o json prints the Node object', async () => {
   const testbed = await createTestbed();
   const {stdout} = await runOn(testbed, 'get', 'node', '-o', 'json');
@@ -34,6 +36,7 @@ test('get node -o json prints the Node object', async () => {
   ]);
 });
 
+// Proves: describe node
 test('describe node lists the pods that have not ended', async () => {
   const testbed = await createTestbed();
   const manifest = aManifest({

@@ -5,7 +5,7 @@ import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {ConfigError} from '../../src/base/errors.js';
 import {openCredentials} from '../../src/kube-api/kubeconfig/credentials.js';
 import {parseKubeconfig} from '../../src/kube-api/kubeconfig/parse-kubeconfig.js';
-import {createSelfSignedPair} from '../../src/base/x509/self-signed-certificate.js';
+import {createSelfSignedPair} from '../../src/format/x509/self-signed-certificate.js';
 import {FakeClock, TEST_TIME_MS} from '../fakes/fake-clock.js';
 
 /** Returns a kubeconfig in YAML with fields of its cluster and its user. */

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import type {Node} from '../../../src/api/types/v1-node.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
-import {createSelfSignedPair} from '../../../src/base/x509/self-signed-certificate.js';
+import {createSelfSignedPair} from '../../../src/format/x509/self-signed-certificate.js';
 import {until} from '../../base/until.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';

@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {createSelfSignedPair} from '../../../src/base/x509/self-signed-certificate.js';
+import {createSelfSignedPair} from '../../../src/format/x509/self-signed-certificate.js';
 
 /** Certificate authority of a cluster, which signs requests of nodes. */
 export const CLUSTER_CA = createSelfSignedPair({

@@ -2,7 +2,7 @@ import {X509Certificate} from 'node:crypto';
 import {sleepLong} from '../../../base/async/deadline.js';
 import type {RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
-import type {CertificatePair} from '../../../base/x509/x509-parts.js';
+import type {CertificatePair} from '../../../format/x509/x509-parts.js';
 import type {CertificateStore} from './certificate-store.js';
 import {
   requestCertificate,

@@ -5,7 +5,7 @@ import {writeFileAtomic, removeAtomicFile} from '../../../base/fs/atomic-write.j
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
 import {ConfigError, messageOf} from '../../../base/errors.js';
-import type {CertificatePair} from '../../../base/x509/x509-parts.js';
+import type {CertificatePair} from '../../../format/x509/x509-parts.js';
 
 /**
  * Certificates with their keys in a directory, as a kubelet stores them: `PREFIX-current.pem` is a symbolic link to the

@@ -3,8 +3,8 @@ import {createDeadline} from '../../../base/async/deadline.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import {ApiError, createCollection, Reflector, type ApiClient} from '../../../kube-api/index.js';
-import {createCertificateRequest} from '../../../base/x509/certificate-request.js';
-import type {CertificatePair} from '../../../base/x509/x509-parts.js';
+import {createCertificateRequest} from '../../../format/x509/certificate-request.js';
+import type {CertificatePair} from '../../../format/x509/x509-parts.js';
 
 /** Purpose of a certificate: the signer, and the contents of the request. */
 export interface CertificatePurpose {

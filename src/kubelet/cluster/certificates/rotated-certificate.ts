@@ -1,4 +1,4 @@
-import type {CertificatePair} from '../../../base/x509/x509-parts.js';
+import type {CertificatePair} from '../../../format/x509/x509-parts.js';
 import type {IssuedCertificate} from '../../contract/issued-certificate.js';
 
 /** The serving certificate that a CertificateManager replaces. */

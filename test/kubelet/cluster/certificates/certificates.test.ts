@@ -10,7 +10,7 @@ import {bootstrapKubeconfig} from '../../../../src/kubelet/cluster/certificates/
 import {rotationDeadline} from '../../../../src/kubelet/cluster/certificates/certificate-manager.js';
 import {CertificateStore} from '../../../../src/kubelet/cluster/certificates/certificate-store.js';
 import {openNodeCertificates} from '../../../../src/kubelet/cluster/certificates/node-certificates.js';
-import {createCertificateRequest} from '../../../../src/base/x509/certificate-request.js';
+import {createCertificateRequest} from '../../../../src/format/x509/certificate-request.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {CLUSTER_CA, signCertificateRequest} from '../../../fakes/api-server/certificate-signer.js';
 import {FakeApiServer} from '../../../fakes/api-server/fake-api-server.js';

@@ -10,7 +10,7 @@ import {SILENT_LOGGER} from '../../../../src/base/logger.js';
 import {connect, podUid} from '../../../../src/cri/index.js';
 import {readRuntimePodStatus} from '../../../../src/kubelet/managers/kuberuntime/read-runtime-pod-status.js';
 import {KubeletMetricsRegistry} from '../../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
-import type {CertificatePair} from '../../../../src/base/x509/x509-parts.js';
+import type {CertificatePair} from '../../../../src/format/x509/x509-parts.js';
 import type {
   RunningServers,
   ServerOptions,

@@ -7,8 +7,8 @@ import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import type {ServingCertificate} from '../http-server-options.js';
-import {createSelfSignedPair} from '../../../../base/x509/self-signed-certificate.js';
-import type {CertificatePair} from '../../../../base/x509/x509-parts.js';
+import {createSelfSignedPair} from '../../../../format/x509/self-signed-certificate.js';
+import type {CertificatePair} from '../../../../format/x509/x509-parts.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Validity of a generated certificate, in ms; equals the kubelet's. */

@@ -4,7 +4,7 @@ import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {parseAuthorizationPolicy} from '../../../../../src/kubelet/managers/server/auth/authorization-policy.js';
 import {getRequestAttributes} from '../../../../../src/kubelet/managers/server/auth/request-attributes.js';
-import {createSelfSignedPair} from '../../../../../src/base/x509/self-signed-certificate.js';
+import {createSelfSignedPair} from '../../../../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {createClientCertificate} from './client-certificate.js';
 import {clusterRole, clusterRoleBinding, policyFile} from './rbac-manifests.js';

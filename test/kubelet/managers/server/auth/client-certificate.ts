@@ -10,8 +10,8 @@ import {
   set,
   time,
   utf8String,
-} from '../../../../../src/base/x509/der.js';
-import type {CertificatePair} from '../../../../../src/base/x509/x509-parts.js';
+} from '../../../../../src/format/x509/der.js';
+import type {CertificatePair} from '../../../../../src/format/x509/x509-parts.js';
 
 /** Creates a self-signed client certificate, which is its own authority. */
 export function createClientCertificate(

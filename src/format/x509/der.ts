@@ -1,6 +1,6 @@
 // The subset of DER (X.690) that certificates need. Each function returns one complete value with tag and length.
 
-import {formatRfc3339Seconds} from '../../format/time.js';
+import {formatRfc3339Seconds} from '../time.js';
 
 const TAGS = {
   integer: 0x02,

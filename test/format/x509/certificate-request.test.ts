@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {createPrivateKey, createPublicKey} from 'node:crypto';
 import {expect, test} from 'vitest';
-import {createCertificateRequest} from '../../../src/base/x509/certificate-request.js';
+import {createCertificateRequest} from '../../../src/format/x509/certificate-request.js';
 
 const SUBJECT = {commonName: 'system:node:node-1', organizations: ['system:nodes']};
 
