@@ -45,6 +45,7 @@ const WEB = aManifest({
   volumes: [{name: 'host', hostPath: {path: '/tmp'}}],
 });
 
+// Proves: describe
 test('describe prints a pod like kubectl', async () => {
   const testbed = await createTestbed({
     behaviour: (_, argv) => (argv.includes('true') ? {exitCode: 0} : undefined),
@@ -145,6 +146,7 @@ test('describe prints a pod like kubectl', async () => {
 });
 
 describe('describe', () => {
+  // Proves: describe --output
   test('-o json and yaml print the Pod with its status, and templates use it too', async () => {
     const testbed = await createTestbed();
     await testbed.run(['sync', '-'], {stdin: aManifest()});

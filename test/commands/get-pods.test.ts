@@ -29,6 +29,7 @@ async function get(
 }
 
 describe('get pods', () => {
+  // Proves: get pods
   test("prints kcri's pods in kubectl's table and changes nothing", async () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest(), aManifest({name: 'api-server'}));
@@ -52,6 +53,7 @@ describe('get pods', () => {
     expect(row).toMatch(new RegExp(`${testbed.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>$`));
   });
 
+  // Proves: get pods --output
   test('-o json prints the Pod with its status, and a List for several pods', async () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest(), aManifest({name: 'other'}));

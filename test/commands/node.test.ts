@@ -36,6 +36,14 @@ test('get node -o json prints the Node object', async () => {
   ]);
 });
 
+// Proves: get node --template
+test('get node prints fields with a template', async () => {
+  const testbed = await createTestbed();
+  const template = '{{.kind}} {{.status.capacity.pods}}';
+  const {stdout} = await runOn(testbed, 'get', 'node', '-o', 'go-template', '--template', template);
+  expect(stdout.trim()).toBe('Node 110');
+});
+
 // Proves: describe node
 test('describe node lists the pods that have not ended', async () => {
   const testbed = await createTestbed();

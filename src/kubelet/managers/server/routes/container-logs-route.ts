@@ -1,10 +1,9 @@
-import {findByName} from '../../../../base/by-name.js';
 import {findContainer} from '../../../../api/pod-containers.js';
 import {once} from 'node:events';
 import {access, constants} from 'node:fs/promises';
 import type {ServerResponse} from 'node:http';
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import type {ContainerStatus} from '../../../../api/types/v1-status.js';
+import type {ContainerStatus, PodStatus} from '../../../../api/types/v1-status.js';
 import {isSystemCallError, messageOf} from '../../../../base/errors.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import {type ContainerId} from '../../../../cri/index.js';
@@ -54,6 +53,12 @@ async function containerLogs(
   };
 }
 
+const STATUS_LISTS = [
+  'containerStatuses',
+  'initContainerStatuses',
+  'ephemeralContainerStatuses',
+] as const satisfies readonly (keyof PodStatus)[];
+
 /**
  * Returns the ID of the instance whose log is requested. Throws HttpError 400 with the kubelet's message without such
  * an instance (validateContainerLogStatus).
@@ -64,9 +69,7 @@ function selectInstance(
   previous: boolean,
 ): ContainerId {
   const inPod = `container ${goQuote(name)} in pod ${goQuote(metadata.name ?? '')}`;
-  const {containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = []} = podStatus;
-  const statuses = [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses];
-  const status = findByName(statuses, name);
+  const status = STATUS_LISTS.flatMap((list) => podStatus[list] ?? []).find((each) => each.name === name);
   if (status === undefined) throw new HttpError(400, `${inPod} is not available`);
   const last = status.lastState?.terminated?.containerID ?? '';
   const id = previous ? last : currentInstance(status, last);

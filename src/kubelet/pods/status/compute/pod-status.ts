@@ -40,9 +40,6 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const statuses = pod.spec.containers.map((container) =>
     computeContainerStatus(facts, container, 'regular'),
   );
-  const ephemeralStatuses = (pod.spec.ephemeralContainers ?? []).map((container) =>
-    computeContainerStatus(facts, container, 'ephemeral'),
-  );
   const before = terminalStatusOf(previous);
   const isOver = input.enforcesDeadline === true && isDeadlineExceeded(pod, previous, input.now);
   const ended = before.phase === undefined && isOver ? DEADLINE_EXCEEDED : before;
@@ -75,10 +72,19 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     startTime: previous?.startTime ?? now,
     ...(initStatuses.length > 0 && {initContainerStatuses: initStatuses}),
     containerStatuses: byName(statuses),
-    ...(ephemeralStatuses.length > 0 && {ephemeralContainerStatuses: byName(ephemeralStatuses)}),
+    ...ephemeralStatuses(facts),
     qosClass: computePodQosClass(pod),
     ...resources(pod),
   };
+}
+
+function ephemeralStatuses(facts: ContainerStatusInput): Pick<PodStatus, 'ephemeralContainerStatuses'> {
+  const {ephemeralContainers = []} = facts.pod.spec;
+  if (ephemeralContainers.length === 0) return {};
+  const statuses = ephemeralContainers.map((container) =>
+    computeContainerStatus(facts, container, 'ephemeral'),
+  );
+  return {ephemeralContainerStatuses: byName(statuses)};
 }
 
 function byName(statuses: readonly ContainerStatus[]): readonly ContainerStatus[] {

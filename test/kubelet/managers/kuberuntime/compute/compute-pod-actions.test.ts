@@ -438,30 +438,3 @@ describe('sidecars', () => {
     expect(actions.containersToKill[0]?.message).toBe('Init container s1 failed liveness probe');
   });
 });
-
-describe('an ephemeral container', () => {
-  const debug = {...aContainer({name: 'debug'}), targetContainerName: 'main'};
-  const pod = aPod({containers: [aContainer()], ephemeralContainers: [debug]});
-  const main = anInstance('main', RUNNING);
-
-  test.each([
-    ['starts beside the others', [main], 'debug debug'],
-    ['does not start twice', [main, anInstance('debug', EXITED, {exitCode: 1})], ''],
-    [
-      'starts before a container that restarts',
-      [anInstance('main', EXITED, {exitCode: 1})],
-      'debug debug, start main',
-    ],
-  ])('%s', (_title, containers, expected) => {
-    const status = aRuntimePod(containers, {sandboxes: [aSandboxStatus({})]});
-    expect(formatPodActions(computePodActions(pod, status))).toBe(expected);
-  });
-
-  test('does not keep a finished pod', () => {
-    const once = aPod({...pod.spec, restartPolicy: 'Never'});
-    const status = aRuntimePod([anInstance('main', EXITED, {exitCode: 0})], {
-      sandboxes: [aSandboxStatus({})],
-    });
-    expect(formatPodActions(computePodActions(once, status))).toBe('kill pod');
-  });
-});
