@@ -7,7 +7,8 @@ import {onTestFinished} from 'vitest';
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'kcri-test-'));
   onTestFinished(async () => {
-    await rm(path, {recursive: true, force: true});
+    // Events are written in the background, so a file may appear during the removal.
+    await rm(path, {recursive: true, force: true, maxRetries: 20});
   });
   return path;
 }

@@ -10,6 +10,8 @@ export interface Rejection {
 /** Reason why a pod does not get the resources it requests, now (`Deferred`) or ever (condition PodResizePending). */
 export interface PendingResize {
   readonly reason: 'Deferred' | 'Infeasible';
+  /** What the event names instead of the reason, such as `OutOfcpu`. */
+  readonly cause?: string;
   readonly message: string;
   /** The desired Pod. */
   readonly pod: Pod;

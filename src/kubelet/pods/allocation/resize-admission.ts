@@ -78,7 +78,7 @@ function lacksRoom({pod, others, node}: ResizeRequest): ResizeDecision | undefin
   if (short === undefined) return undefined;
   const {resource, requested, used, capacity} = short;
   const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
-  return {kind: 'pending', pending: {reason: 'Deferred', message, pod}};
+  return {kind: 'pending', pending: {reason: 'Deferred', cause: `OutOf${resource}`, message, pod}};
 }
 
 /** Returns the message of the API server if the change is not a valid resize. */

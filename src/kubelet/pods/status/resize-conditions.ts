@@ -29,12 +29,12 @@ export class ResizeConditionTracker {
     const isNew = pending?.reason !== this.#pending?.reason || pending?.message !== this.#pending?.message;
     this.#pending = pending;
     if (pending === undefined || !isNew) return;
-    const {pod, reason, message} = pending;
+    const {pod, reason, cause = reason, message} = pending;
     this.#recordEvent(
       'Warning',
       `Resize${reason}`,
       pod,
-      formatResizeMessage(`Pod resize ${reason}`, pod, message),
+      formatResizeMessage(`Pod resize ${cause}`, pod, message),
     );
   }
 

@@ -181,7 +181,7 @@ test('a resize without free resources is Deferred until another pod is removed',
   expect(testbed.events.find(({reason}) => reason === 'ResizeDeferred')).toMatchObject({
     type: 'Warning',
     message: expect.stringMatching(
-      /^Pod resize Deferred: \{.*"generation":0,"error":"Node didn't .*"\}$/,
+      /^Pod resize OutOfcpu: \{.*"generation":0,"error":"Node didn't .*"\}$/,
     ) as unknown,
   });
   expect(statusOf(testbed).containerStatuses?.[0]?.allocatedResources).toEqual(SMALL.requests);
