@@ -129,6 +129,12 @@ interface OpenFile {
   readonly inode: number;
 }
 
+/** Checks that a log can be opened. Rejects with the system's error, and with SystemError for a pipe or device. */
+export async function checkLogFile(path: string): Promise<void> {
+  const {handle} = await openChecked(path);
+  await handle.close();
+}
+
 async function openChecked(path: string): Promise<OpenFile> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await handle.stat();

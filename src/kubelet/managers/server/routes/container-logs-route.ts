@@ -1,6 +1,5 @@
 import {findContainer} from '../../../../api/pod-containers.js';
 import {once} from 'node:events';
-import {access, constants} from 'node:fs/promises';
 import type {ServerResponse} from 'node:http';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../../../api/types/v1-status.js';
@@ -9,6 +8,7 @@ import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import {type ContainerId} from '../../../../cri/index.js';
 import {goQuote} from '../../../../format/go-quote.js';
 import {isRunning, logPathOf, getContainerStatus} from '../../../../operations/logs/container-log.js';
+import {checkLogFile} from '../../../../operations/logs/log-file.js';
 import {readLog, type ReadLogOptions} from '../../../../operations/logs/read-log.js';
 import {logTime} from '../../../../operations/logs/log-selection.js';
 import {parseContainerId} from '../../../contract/parse-container-id.js';
@@ -96,11 +96,14 @@ function noLogReason(state: ContainerStatus['state']): string {
   return `waiting to start: ${reason}`;
 }
 
-/** Resolves with the path of the log. Rejects with HttpError 400 if the container or its log file does not exist. */
+/**
+ * Resolves with the path of the log. Rejects with HttpError 400 if the container or its log file does not exist, or the log
+ * is a pipe or device.
+ */
 async function readablePath({runtime}: LogServices, id: ContainerId, signal: AbortSignal): Promise<string> {
   try {
     const path = logPathOf(await getContainerStatus(runtime, id, signal));
-    await access(path, constants.R_OK);
+    await checkLogFile(path);
     return path;
   } catch (error) {
     signal.throwIfAborted();
