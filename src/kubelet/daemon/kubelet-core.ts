@@ -1,7 +1,7 @@
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid, RuntimeService} from '../../cri/index.js';
-import type {NodeObjectFacts} from '../contract/cluster-link.js';
+import type {NodeObjectFacts} from '../contract/cluster/cluster-link.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {Pleg} from '../contract/pleg.js';

@@ -16,9 +16,7 @@ export function kubeletSection(report: KubeletReport, pod: KubeletPodReport): st
   return alignLines([
     'Kubelet:',
     ...indentLines(1, [
-      `PID:\t${report.pid} (up ${formatAgeSince(report.startedAt, now)})`,
-      ...report.errors.map((error) => `Not Syncing:\t${error}`),
-      `Runtime:\t${formatRuntimeMode(report, now)}`,
+      ...processLines(report, now),
       `Source:\t${source ?? '<none>'}`,
       `Worker:\t${workerText(worker, now)}`,
       `Last Sync:\t${worker.lastSyncAt === undefined ? 'none yet' : `${formatAgeSince(worker.lastSyncAt, now)} ago`}`,
@@ -27,6 +25,15 @@ export function kubeletSection(report: KubeletReport, pod: KubeletPodReport): st
       ...containers.flatMap((container) => containerLines(container, now)),
     ]),
   ]);
+}
+
+/** Describes the process of the kubelet, and whether it can sync. */
+export function processLines(report: KubeletReport, nowMs: number): readonly string[] {
+  return [
+    `PID:\t${report.pid} (up ${formatAgeSince(report.startedAt, nowMs)})`,
+    ...report.errors.map((error) => `Not Syncing:\t${error}`),
+    `Runtime:\t${formatRuntimeMode(report, nowMs)}`,
+  ];
 }
 
 /** Describes how the kubelet observes the runtime. */

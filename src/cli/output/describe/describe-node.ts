@@ -8,7 +8,7 @@ import {formatRfc1123} from '../../../format/rfc1123.js';
 import type {KubeletReport} from '../../../kubelet/index.js';
 import {nodeRoles} from '../views/node-table.js';
 import {alignLines, annotationTexts, besideTitle, indentLines, labelTexts, NONE} from './aligned-lines.js';
-import {formatRuntimeMode} from './describe-kubelet.js';
+import {processLines} from './describe-kubelet.js';
 
 /** A pod that has not ended, with its total resources. */
 export interface NodePod {
@@ -51,9 +51,7 @@ export function nodeKubeletSection(report: KubeletReport): string {
   return alignLines([
     'Kubelet:',
     ...indentLines(1, [
-      `PID:\t${report.pid} (up ${formatAgeSince(report.startedAt, now)})`,
-      ...report.errors.map((error) => `Not Syncing:\t${error}`),
-      `Runtime:\t${formatRuntimeMode(report, now)}`,
+      ...processLines(report, now),
       `Endpoint:\t${report.endpoint}`,
       ...besideTitle('Servers', Object.values(report.urls)),
       `Pods:\t${report.wantedPods}`,

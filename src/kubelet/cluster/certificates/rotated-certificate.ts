@@ -1,5 +1,5 @@
 import type {CertificatePair} from '../../../format/x509/x509-parts.js';
-import type {IssuedCertificate} from '../../contract/issued-certificate.js';
+import type {IssuedCertificate} from '../../contract/cluster/issued-certificate.js';
 
 /** The serving certificate that a CertificateManager replaces. */
 export class RotatedCertificate implements IssuedCertificate {

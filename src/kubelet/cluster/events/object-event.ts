@@ -1,4 +1,4 @@
-import type {NodeEvent} from '../../contract/node-event.js';
+import type {NodeEvent} from '../../contract/cluster/node-event.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {podRef} from '../../contract/pod-ref.js';
 

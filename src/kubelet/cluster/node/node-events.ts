@@ -1,5 +1,5 @@
 import type {Node, NodeStatus} from '../../../api/types/v1-node.js';
-import type {NodeEvent} from '../../contract/node-event.js';
+import type {NodeEvent} from '../../contract/cluster/node-event.js';
 
 /** Reasons of the events about a condition, by its new status. */
 const CONDITION_REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

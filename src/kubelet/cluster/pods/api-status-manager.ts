@@ -7,7 +7,7 @@ import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import {createMergePatch, isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
-import type {ClusterHost, ClusterPodState} from '../../contract/cluster-link.js';
+import type {ClusterHost, ClusterPodState} from '../../contract/cluster/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {isMirrorPod} from '../../managers/sources/static-pod.js';
 import {mergePodStatus} from './merge-pod-status.js';

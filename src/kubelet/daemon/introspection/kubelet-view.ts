@@ -2,7 +2,7 @@ import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
-import type {ClusterHost, ClusterPodState, MirroredPod} from '../../contract/cluster-link.js';
+import type {ClusterHost, ClusterPodState, MirroredPod} from '../../contract/cluster/cluster-link.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';

@@ -3,7 +3,7 @@ import type {Logger} from '../../../base/logger.js';
 import type {ImageService, RuntimeService} from '../../../cri/index.js';
 import type {AccessReviews} from '../../contract/access-reviews.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import type {IssuedCertificate} from '../../contract/issued-certificate.js';
+import type {IssuedCertificate} from '../../contract/cluster/issued-certificate.js';
 import type {KubeletMetricsRegistry} from '../metrics/kubelet-metrics-registry.js';
 
 /** IP address and port to listen on; port 0 selects any free port. */

@@ -3,7 +3,7 @@ import {describeFieldError} from '../../../api/field-error.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
-import type {NodeObjectFacts} from '../../contract/cluster-link.js';
+import type {NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';

@@ -1,4 +1,4 @@
-import type {CertificatePair} from '../../format/x509/x509-parts.js';
+import type {CertificatePair} from '../../../format/x509/x509-parts.js';
 
 /** A certificate that is replaced while the server runs. */
 export interface IssuedCertificate {

@@ -1,11 +1,11 @@
-import type {Node} from '../../api/types/v1-node.js';
-import type {Pod} from '../../api/types/v1-pod.js';
-import type {PodStatus} from '../../api/types/v1-status.js';
-import type {PodUid} from '../../cri/index.js';
-import type {ApiObjects} from './api-objects.js';
+import type {Node} from '../../../api/types/v1-node.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {ApiObjects} from '../api-objects.js';
 import type {NodeEvent} from './node-event.js';
-import type {NodeFacts} from './node-facts.js';
-import type {PodEvent} from './pod-event.js';
+import type {NodeFacts} from '../node-facts.js';
+import type {PodEvent} from '../pod-event.js';
 
 /** State of a pod that the API server must know. */
 export interface ClusterPodState {

@@ -1,4 +1,4 @@
-import type {FileLogger} from '../../base/logger.js';
+import type {FileLogger} from '../../../base/logger.js';
 
 /** A Kubernetes event about the node, in the kubelet's wording. */
 export interface NodeEvent {
