@@ -10,7 +10,7 @@ export interface Rejection {
 /** Reason why a pod does not get the resources it requests, now (`Deferred`) or ever (condition PodResizePending). */
 export interface PendingResize {
   readonly reason: 'Deferred' | 'Infeasible';
-  /** What the event names instead of the reason, such as `OutOfcpu`. */
+  /** Reason in the text of the event, if it differs: the resource that is short, such as `OutOfcpu`. */
   readonly cause?: string;
   readonly message: string;
   /** The desired Pod. */

@@ -19,7 +19,7 @@ export interface MirrorPodsOptions {
   readonly logger: Logger;
 }
 
-/** What must be done so that the API server has the mirror pods of the static pods. */
+/** Actions that give the API server the mirror pods of the static pods. */
 export type MirrorPodAction =
   | {readonly kind: 'create'; readonly pod: Pod}
   /** The mirror pod is being deleted or represents another version of the static pod. */
