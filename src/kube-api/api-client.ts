@@ -1,7 +1,9 @@
 import type {IncomingMessage} from 'node:http';
 import {startTimer} from '../base/async/timer.js';
 import type {TokenBucket} from '../base/async/token-bucket.js';
+import {createDeadline} from '../base/async/deadline.js';
 import type {Clock} from '../base/clock.js';
+import {isObject} from '../base/is-object.js';
 import {ApiError, createApiError, fromStatus} from './api-error.js';
 import type {HttpConnection, HttpRequest} from './http-connection.js';
 import {splitLines} from './lines.js';
@@ -13,9 +15,16 @@ export interface ApiRequest extends Pick<HttpRequest, 'method' | 'path' | 'query
   readonly timeoutMs?: number;
 }
 
+/** Request of a watch. */
+export interface WatchRequest extends Pick<HttpRequest, 'path' | 'query'> {
+  /** Time in ms after which the watch is ended, if the server has not ended it. */
+  readonly maxMs: number;
+}
+
 /** Event of a watch as the server sends it. */
 export interface RawWatchEvent {
   readonly type: string;
+  /** An object with metadata, or the Status of an ERROR. */
   readonly object: object;
 }
 
@@ -70,15 +79,24 @@ export class ApiClient {
     const response = await this.#send(request, timeoutMs, signal);
     const text = await readText(response, timeoutMs);
     requireSuccess(response, text);
-    return JSON.parse(text);
+    return parseJson(text);
   }
 
   /**
-   * Watches a collection. Ends when the server ends the watch or the connection. Rejects like `request`, and with the
-   * ApiError of an event of type ERROR.
+   * Watches a collection. Ends when the server ends the watch or the connection. Rejects like `request`, with the
+   * ApiError of an event of type ERROR, and with Error for malformed events and for a watch that does not end.
    */
-  async *watch(
-    {path, query}: Pick<ApiRequest, 'path' | 'query'>,
+  async *watch({path, query, maxMs}: WatchRequest, signal: AbortSignal): AsyncGenerator<RawWatchEvent> {
+    using deadline = createDeadline(
+      this.#options.clock,
+      maxMs,
+      () => new Error(`the watch did not end within ${maxMs / 1000} s`),
+    );
+    yield* this.#watch({path, query}, AbortSignal.any([signal, deadline.signal]));
+  }
+
+  async *#watch(
+    {path, query}: Pick<HttpRequest, 'path' | 'query'>,
     signal: AbortSignal,
   ): AsyncGenerator<RawWatchEvent> {
     const response = await this.#send(
@@ -89,7 +107,7 @@ export class ApiClient {
     try {
       if (!isSuccess(response)) requireSuccess(response, await readText(response, TIMEOUT_MS));
       for await (const line of splitLines(response)) {
-        const event = JSON.parse(line) as RawWatchEvent;
+        const event = parseEvent(line);
         if (event.type === 'ERROR') throw fromStatus(event.object, 500);
         yield event;
       }
@@ -129,6 +147,23 @@ export class ApiClient {
 function retryDelaySeconds(error: unknown): number | undefined {
   if (!(error instanceof ApiError) || (error.code !== 429 && error.code < 500)) return undefined;
   return error.retryAfterSeconds;
+}
+
+/** Parses JSON. The error of JSON.parse quotes the text, which can contain a Secret. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`the server sent ${text.length} characters that are not JSON`);
+  }
+}
+
+function parseEvent(line: string): RawWatchEvent {
+  const event = parseJson(line);
+  const {type, object} = isObject(event) ? event : {};
+  const isComplete = isObject(object) && (type === 'ERROR' || isObject(object['metadata']));
+  if (typeof type !== 'string' || !isComplete) throw new Error('the server sent a malformed watch event');
+  return {type, object};
 }
 
 function isSuccess({statusCode = 0}: IncomingMessage): boolean {

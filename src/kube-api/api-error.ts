@@ -42,6 +42,16 @@ export const isNotFound = (error: unknown): boolean => hasCode(error, 404);
 /** Reports whether a resource version is too old to be resumed from. */
 export const isGone = (error: unknown): boolean => hasCode(error, 410);
 
+/** Reports whether the server does not have a resource version yet, such as after its data was restored from a backup. */
+export const isVersionTooLarge = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.details.causes ?? []).some(
+    ({reason, message}) => reason === 'ResourceVersionTooLarge' || message === 'Too large resource version',
+  );
+
+/** Reports whether the server receives too many requests. */
+export const isTooManyRequests = (error: unknown): boolean => hasCode(error, 429);
+
 /** Reports whether an object of that name exists already. */
 export const isAlreadyExists = (error: unknown): boolean =>
   hasCode(error, 409) && (error as ApiError).reason === 'AlreadyExists';

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {TokenBucket} from '../../src/base/async/token-bucket.js';
-import {ApiClient} from '../../src/kube-api/api-client.js';
+import {ApiClient, type RawWatchEvent} from '../../src/kube-api/api-client.js';
 import {ApiError, isAlreadyExists, isNotFound} from '../../src/kube-api/api-error.js';
 import {HttpConnection} from '../../src/kube-api/http-connection.js';
 import {until} from '../base/until.js';
@@ -116,20 +116,55 @@ describe('a request', () => {
   });
 });
 
-test('a watch delivers events, and an ERROR event rejects', async () => {
-  await using api = await FakeApiServer.start();
-  const events: string[] = [];
+function watchNodes(api: FakeApiServer, clock?: FakeClock, maxMs = 1000): AsyncGenerator<RawWatchEvent> {
+  const client = clientOf(api, clock === undefined ? {clock: new FakeClock()} : {clock});
   const query = {resourceVersion: String(api.storage.version)};
-  const watched = (async () => {
-    for await (const {type} of clientOf(api).watch({path: '/api/v1/nodes', query}, NEVER)) events.push(type);
-  })();
-  const outcome = failureOf(watched);
-  await until(() => api.requests.length === 1);
-  api.create('/api/v1/nodes/a', {kind: 'Node'});
-  await until(() => events.length === 1);
-  api.sendBookmarks();
-  await until(() => events.length === 2);
-  api.endWatches(410);
-  expect((await outcome).code).toBe(410);
-  expect(events).toEqual(['ADDED', 'BOOKMARK']);
+  return client.watch({path: '/api/v1/nodes', query, maxMs}, NEVER);
+}
+
+describe('a watch', () => {
+  test('delivers events, and an ERROR event rejects', async () => {
+    await using api = await FakeApiServer.start();
+    const events: string[] = [];
+    const watched = (async () => {
+      for await (const {type} of watchNodes(api)) events.push(type);
+    })();
+    const outcome = failureOf(watched);
+    await until(() => api.watches.count === 1);
+    api.create('/api/v1/nodes/a', {kind: 'Node'});
+    await until(() => events.length === 1);
+    api.watches.sendBookmarks();
+    await until(() => events.length === 2);
+    api.watches.end(410);
+    expect((await outcome).code).toBe(410);
+    expect(events).toEqual(['ADDED', 'BOOKMARK']);
+  });
+
+  test.each([
+    [
+      'that is not JSON',
+      '{"data":{"password":"hidden"}\n',
+      'the server sent 29 characters that are not JSON',
+    ],
+    ['without an object', '{"type":"ADDED","object":7}\n', 'the server sent a malformed watch event'],
+    ['without metadata', '{"type":"ADDED","object":{}}\n', 'the server sent a malformed watch event'],
+  ])('ends with an error that quotes nothing, at an event %s', async (_title, text, message) => {
+    await using api = await FakeApiServer.start();
+    const next = watchNodes(api).next();
+    const failed = next.catch((error: unknown) => (error as Error).message);
+    await until(() => api.watches.count === 1);
+    api.watches.sendText(text);
+    expect(await failed).toBe(message);
+  });
+
+  test('that the server does not end is ended', async () => {
+    await using api = await FakeApiServer.start();
+    const clock = new FakeClock();
+    const next = watchNodes(api, clock, 330_000).next();
+    const failed = next.catch(() => 'ended');
+    await until(() => api.watches.count === 1);
+    await clock.advance(330_000);
+    expect(await failed).toBe('ended');
+    await until(() => api.watches.count === 0);
+  });
 });

@@ -25,7 +25,7 @@ export interface FakeApiServerOptions {
 const INITIAL_GENERATION = 1;
 
 /**
- * An API server in memory: resource versions, lists, watches with bookmarks, conflicts, strategic merge patches of
+ * An API server in memory: resource versions, lists, watches with bookmarks and initial events, conflicts, strategic merge patches of
  * status subresources, graceful deletion of pods, and tokens. It behaves; faults can be injected per request.
  */
 export class FakeApiServer implements AsyncDisposable {
@@ -33,7 +33,8 @@ export class FakeApiServer implements AsyncDisposable {
   readonly requests: RecordedRequest[] = [];
   readonly #options: FakeApiServerOptions;
   readonly #server: Server;
-  readonly #watches = new WatchStreams(this.storage);
+  /** Open watches. */
+  readonly watches = new WatchStreams(this.storage);
   readonly #faults: {match: (request: RecordedRequest) => boolean; fault: Fault; left: number}[] = [];
   #port = 0;
 
@@ -83,16 +84,6 @@ export class FakeApiServer implements AsyncDisposable {
 
   clearFaults(): void {
     this.#faults.length = 0;
-  }
-
-  /** Ends all watches, normally or with an error event. */
-  endWatches(code?: number): void {
-    this.#watches.end(code);
-  }
-
-  /** Sends a bookmark to all watches. */
-  sendBookmarks(): void {
-    this.#watches.sendBookmarks();
   }
 
   /** Creates a pod that is bound to a node, as the scheduler leaves it. */
@@ -162,8 +153,9 @@ export class FakeApiServer implements AsyncDisposable {
   #serve(request: RecordedRequest, response: ServerResponse): void {
     const target = parseResourcePath(request.path);
     const handle = findHandler({request, target}, this.#options.handlers ?? {});
-    if (request.method === 'GET' && target.name === undefined && target.kind !== '')
-      this.#watches.listOrWatch(request, target, response);
+    const isCollection = request.method === 'GET' && target.name === undefined && target.kind !== '';
+    const hasOwn = this.#options.handlers?.[`GET ${target.resource}`] !== undefined;
+    if (isCollection && !hasOwn) this.watches.listOrWatch(request, target, response);
     else if (handle === undefined) answerStatus(response, 405, {reason: 'MethodNotAllowed'});
     else handle({request, target, storage: this.storage, response});
   }

@@ -1,6 +1,6 @@
 import type {ServerResponse} from 'node:http';
 import {omit} from '../../../src/base/omit.js';
-import {answer, type RecordedRequest} from './api-request.js';
+import {answer, answerStatus, type RecordedRequest} from './api-request.js';
 import type {Change, ObjectStorage, StoredObject} from './object-storage.js';
 import type {PodLike} from './pod-deletion.js';
 import type {ResourcePath} from './resource-path.js';
@@ -17,8 +17,19 @@ export class WatchStreams {
   /** Answers a GET of a collection. */
   listOrWatch({query}: RecordedRequest, {collection, kind}: ResourcePath, response: ServerResponse): void {
     const selects = fieldSelector(query['fieldSelector']);
+    const version = Number(query['resourceVersion'] ?? '0');
+    if (version > this.#storage.version) {
+      const causes = [{reason: 'ResourceVersionTooLarge', message: 'Too large resource version'}];
+      answerStatus(response, 504, {
+        reason: 'Timeout',
+        message: 'Too large resource version',
+        details: {causes},
+      });
+      return;
+    }
     if (query['watch'] === 'true') {
-      this.#watch(collection, Number(query['resourceVersion'] ?? '0'), {selects, response});
+      if (query['sendInitialEvents'] === 'true') this.#stream(query, collection, {selects, response});
+      else this.#watch(collection, version, {selects, response});
       return;
     }
     // Items of a list have no kind.
@@ -28,23 +39,31 @@ export class WatchStreams {
     answer(response, 200, {
       kind: `${kind}List`,
       apiVersion: 'v1',
-      metadata: {resourceVersion: String(this.#storage.version)},
-      items,
+      ...pageOf(items, query, this.#storage.version),
     });
   }
 
-  #watch(
-    collection: string,
-    after: number,
-    {
-      selects,
-      response,
-    }: {readonly selects: (object: StoredObject) => boolean; readonly response: ServerResponse},
-  ): void {
-    const send = ({type, object}: Change): void => {
-      if (selects(object) && !response.writableEnded) response.write(`${JSON.stringify({type, object})}\n`);
-    };
+  /** Sends all objects, a bookmark that says so, and then their changes (WatchList). */
+  #stream(query: RecordedRequest['query'], collection: string, watcher: Watcher): void {
+    const {selects, response} = watcher;
+    if (query['resourceVersionMatch'] !== 'NotOlderThan' || query['allowWatchBookmarks'] !== 'true') {
+      const message = 'sendInitialEvents requires resourceVersionMatch and allowWatchBookmarks';
+      answerStatus(response, 422, {reason: 'Invalid', message});
+      return;
+    }
     response.writeHead(200, {'content-type': 'application/json'});
+    const objects = this.#storage.list(collection).filter(selects);
+    for (const object of objects) response.write(eventLine('ADDED', object));
+    const {version} = this.#storage;
+    response.write(bookmark(version, {'k8s.io/initial-events-end': 'true'}));
+    this.#watch(collection, version, watcher);
+  }
+
+  #watch(collection: string, after: number, {selects, response}: Watcher): void {
+    const send = ({type, object}: Change): void => {
+      if (selects(object) && !response.writableEnded) response.write(eventLine(type, object));
+    };
+    if (!response.headersSent) response.writeHead(200, {'content-type': 'application/json'});
     response.flushHeaders();
     const stop = this.#storage.watch(collection, after, send);
     if (stop === undefined) {
@@ -67,14 +86,43 @@ export class WatchStreams {
 
   /** Sends a bookmark to all watches. */
   sendBookmarks(): void {
-    const object = {kind: 'Bookmark', metadata: {resourceVersion: String(this.#storage.version)}};
-    for (const response of this.#open) response.write(`${JSON.stringify({type: 'BOOKMARK', object})}\n`);
+    for (const response of this.#open) response.write(bookmark(this.#storage.version));
+  }
+
+  /** Sends text to all watches, such as a line that is not JSON. */
+  sendText(text: string): void {
+    for (const response of this.#open) response.write(text);
+  }
+
+  /** Number of open watches. */
+  get count(): number {
+    return this.#open.size;
   }
 }
 
+/** Returns a page of a list; like the API server's cache, a list at any version (0) has one page. */
+function pageOf(items: readonly object[], query: RecordedRequest['query'], version: number): object {
+  const {limit = '0', resourceVersion = '', continue: start = '0'} = query;
+  const end = resourceVersion === '0' || limit === '0' ? items.length : Number(start) + Number(limit);
+  const more = end < items.length ? {continue: String(end)} : {};
+  return {metadata: {resourceVersion: String(version), ...more}, items: items.slice(Number(start), end)};
+}
+
+interface Watcher {
+  readonly selects: (object: StoredObject) => boolean;
+  readonly response: ServerResponse;
+}
+
+function bookmark(version: number, annotations?: object): string {
+  return eventLine('BOOKMARK', {kind: 'Bookmark', metadata: {resourceVersion: String(version), annotations}});
+}
+
+function eventLine(type: string, object: object): string {
+  return `${JSON.stringify({type, object})}\n`;
+}
+
 function errorEvent(code: number, message: string): string {
-  const object = {kind: 'Status', status: 'Failure', code, reason: 'Expired', message};
-  return `${JSON.stringify({type: 'ERROR', object})}\n`;
+  return eventLine('ERROR', {kind: 'Status', status: 'Failure', code, reason: 'Expired', message});
 }
 
 /** Returns a predicate for `metadata.name=x` and `spec.nodeName=x`. */

@@ -239,7 +239,7 @@ test('after its version has expired, the watch starts again and no pod is restar
   testbed.createPod('web');
   await testbed.untilPhase('web', 'Running');
   api.storage.compact();
-  api.endWatches(410);
+  api.watches.end(410);
   testbed.createPod('other');
   await testbed.untilPhase('other', 'Running');
   expect(daemon.running).toEqual(['other/main/0', 'web/main/0']);

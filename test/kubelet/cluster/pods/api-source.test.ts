@@ -37,7 +37,7 @@ async function startScene(first: ObjectList<Pod>): Promise<ListWatchScene> {
     createApiSource({pods: server, origin: 'https://api', ready: Promise.resolve(), clock, random: () => 0}),
   );
   await followed.untilNames(...first.items.map(({metadata}) => metadata.name!));
-  await until(() => server.calls.length === 2);
+  await until(() => server.calls.length === 1);
   const versions = (): string =>
     (followed.sets.at(-1)?.pods ?? [])
       .map(({pod: {metadata}}) => `${metadata.name}${metadata.resourceVersion}`)
@@ -50,7 +50,7 @@ describe('a watch', () => {
     const {server, versions} = await startScene(list(5, pod('a', 3)));
     server.emit(event('ADDED', 'b', 6), event('MODIFIED', 'a', 7), event('DELETED', 'b', 8));
     await until(() => versions() === 'a7');
-    expect(server.calls).toEqual(['list 0', 'watch 5']);
+    expect(server.calls).toEqual(['stream ']);
   });
 
   test.each<[string, readonly WatchEvent<Pod>[], string]>([
@@ -70,53 +70,28 @@ describe('a watch', () => {
   test('resumes from the newest version, also that of a bookmark', async () => {
     const {server} = await startScene(list(5));
     server.emit(event('ADDED', 'a', 9), event('ADDED', 'b', 8), 'end');
-    await until(() => server.calls.length === 3);
+    await until(() => server.calls.length === 2);
     server.emit({type: 'BOOKMARK', resourceVersion: '20'}, 'end');
-    await until(() => server.calls.length === 4);
-    expect(server.calls).toEqual(['list 0', 'watch 5', 'watch 9', 'watch 20']);
+    await until(() => server.calls.length === 3);
+    expect(server.calls).toEqual(['stream ', 'watch 9', 'watch 20']);
   });
 });
 
-describe('a new list', () => {
-  test('is requested when the version is too old, of the newest version, and replaces all pods', async () => {
-    const {server, clock, followed, versions} = await startScene(list(5, pod('a', 3), pod('b', 4)));
-    server.listResults = [list(30, pod('b', 4), pod('c', 29))];
-    server.emit(new ApiError('too old resource version', {code: 410}));
+test('a failure does not change the pods, is retried with back-off, and is reported', async () => {
+  const {server, clock, followed, versions} = await startScene(list(5, pod('a', 3)));
+  server.listResults = [new ApiError('etcd is down', {code: 500})];
+  server.emit(new ApiError('cut', {code: 500}));
+  for (const delay of [800, 1600, 3200, 6400]) {
     await until(() => clock.sleeping === 1);
-    await clock.advance(800);
-    await until(() => versions() === 'b4 c29');
-    expect(server.calls).toEqual(['list 0', 'watch 5', 'list ', 'watch 30']);
-    expect(followed.messages()).toEqual([]);
-  });
-
-  test('that fails does not change the pods, is retried with back-off, and is reported', async () => {
-    const {server, clock, followed, versions} = await startScene(list(5, pod('a', 3)));
-    server.listResults = [new ApiError('etcd is down', {code: 500})];
-    server.emit(new ApiError('cut', {code: 500}));
-    for (const delay of [800, 1600, 3200, 6400]) {
-      await until(() => clock.sleeping === 1);
-      const count = server.calls.length;
-      await clock.advance(delay - 1);
-      expect(server.calls).toHaveLength(count);
-      await clock.advance(1);
-      await until(() => server.calls.length === count + 1);
-    }
-    expect(versions()).toBe('a3');
-    expect(followed.messages().slice(0, 2)).toEqual([
-      'Failed to watch: cut',
-      'Failed to watch: etcd is down',
-    ]);
-  });
-
-  test('follows a watch that ends at once without an event', async () => {
-    const {server, clock, followed} = await startScene(list(5));
-    server.emit('end');
-    await until(() => clock.sleeping === 1);
-    await clock.advance(800);
-    await until(() => server.calls.length === 4);
-    expect(server.calls.slice(2)).toEqual(['list 5', 'watch 5']);
-    expect(followed.messages()).toEqual([expect.stringContaining('very short watch')]);
-  });
+    const count = server.calls.length;
+    await clock.advance(delay - 1);
+    expect(server.calls).toHaveLength(count);
+    await clock.advance(1);
+    await until(() => server.calls.length === count + 2);
+  }
+  expect(server.calls.slice(1, 3)).toEqual(['stream 5', 'list 5']);
+  expect(versions()).toBe('a3');
+  expect(followed.messages().slice(0, 2)).toEqual(['Failed to watch: cut', 'Failed to watch: etcd is down']);
 });
 
 test('no pod is read before the Node object is known', async () => {
@@ -133,5 +108,5 @@ test('no pod is read before the Node object is known', async () => {
   expect(server.calls).toEqual([]);
   becomeReady();
   await followed.untilNames();
-  expect(server.calls[0]).toBe('list 0');
+  expect(server.calls[0]).toBe('stream ');
 });
