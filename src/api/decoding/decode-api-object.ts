@@ -2,10 +2,11 @@ import {applyObjectDefaults} from '../defaults/object-defaults.js';
 import {applyPodDefaults} from '../defaults/pod-defaults.js';
 import {FieldPath} from '../field-path.js';
 import type {ApiObject} from '../types/v1-objects.js';
+import type {ObjectSchema} from '../schema/object-schema.js';
 import type {Pod} from '../types/v1-pod.js';
 import {decodeObjects} from './decode-objects.js';
 import {Decoder} from './decoder.js';
-import type {ManifestNode, MapEntry} from './manifest-node.js';
+import type {ManifestNode, MapEntry, MapNode} from './manifest-node.js';
 
 /**
  * Returns an object of the given kind from the JSON of an API server, with the defaults of the API. Fields that kcri
@@ -23,6 +24,18 @@ export function decodeApiObject<K extends 'Pod' | ApiObject['kind']>(
   // Both functions return an object of the same kind.
   return complete as Extract<Pod | ApiObject, {readonly kind: K}>;
 }
+
+/**
+ * Returns the JSON of an API server decoded according to a schema. What does not match the schema is omitted, and
+ * required fields have their zero values: the server has validated the object.
+ */
+export function decodeWithSchema<T>(schema: ObjectSchema<T>, value: unknown): T {
+  const node = toNode(value);
+  const map = node.kind === 'map' ? node : EMPTY_MAP;
+  return new Decoder().decode(schema, map, new FieldPath());
+}
+
+const EMPTY_MAP: MapNode = {kind: 'map', entries: new Map(), offset: 0, end: 0};
 
 /** Returns JSON as the tree that manifests are decoded from; it has no positions. */
 function toNode(value: unknown): ManifestNode {

@@ -44,7 +44,7 @@ export const secret = objectSchema<Secret>('Secret', {
   type: text,
 });
 
-const objectReference = objectSchema<ObjectReference>('ObjectReference', {
+export const objectReference = objectSchema<ObjectReference>('ObjectReference', {
   kind: text,
   namespace: text,
   name: text,

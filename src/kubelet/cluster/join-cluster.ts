@@ -85,7 +85,10 @@ class Cluster implements JoinedCluster {
       this.#setServicesKnown = resolve;
     });
     const services = (): readonly Service[] => this.#services;
-    this.objects = new ClusterObjects({client, origin: url, services, servicesKnown, clock});
+    this.objects = new ClusterObjects({
+      ...{client, origin: url, services, servicesKnown, clock},
+      node: () => ({nodeName: node.nodeName, labels: this.#node?.metadata.labels ?? node.labels}),
+    });
     this.#events = new EventSender({
       client: server.events,
       nodeName: node.nodeName,

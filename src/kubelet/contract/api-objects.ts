@@ -1,7 +1,8 @@
 import type {ApiObject, ConfigMap, RuntimeClass, Secret, ServiceAccount} from '../../api/types/v1-objects.js';
 import type {Pod} from '../../api/types/v1-pod.js';
-import type {ServiceAccountTokenProjection} from '../../api/types/v1-volumes.js';
+import type {ServiceAccountTokenProjection, Volume} from '../../api/types/v1-volumes.js';
 import {KcriError} from '../../base/errors.js';
+import type {ClaimedVolume} from './claimed-volume.js';
 
 /**
  * API objects that Pods refer to: those from the manifests, validated and with API defaults, in place of an API
@@ -24,6 +25,11 @@ export interface ApiObjects {
   serviceVariables?(pod: Pod): ReadonlyMap<string, string>;
   /** Returns the token for a volume of the pod; undefined without an API server that issues tokens. */
   serviceAccountToken?(pod: Pod, projection: ServiceAccountTokenProjection): string | undefined;
+  /**
+   * Returns the PersistentVolume of a volume with a claim; undefined for a volume without one, and without an API
+   * server. Throws SystemError with the kubelet's message if the claim cannot be used.
+   */
+  claimedVolume?(pod: Pod, volume: Volume): ClaimedVolume | undefined;
 }
 
 /** Namespace of namespaced objects that name none. */
@@ -69,6 +75,7 @@ export function withClusterObjects(manifests: ApiObjects, cluster: ApiObjects | 
     load: async (pod, signal) => cluster.load?.(pod, signal),
     serviceVariables: (pod) => cluster.serviceVariables?.(pod) ?? new Map(),
     serviceAccountToken: (...key) => cluster.serviceAccountToken?.(...key),
+    claimedVolume: (...key) => cluster.claimedVolume?.(...key),
   };
 }
 

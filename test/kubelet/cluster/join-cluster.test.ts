@@ -146,11 +146,11 @@ test('a pod that is deleted before its containers start gets a terminal phase an
 
 test('a pod with a volume that kcri does not support fails and says so', async () => {
   await using testbed = await ClusterTestbed.start();
-  testbed.createPod('data', {volumes: [{name: 'data', persistentVolumeClaim: {claimName: 'data'}}]});
+  testbed.createPod('data', {volumes: [{name: 'data', flocker: {datasetName: 'data'}}]});
   await testbed.untilPhase('data', 'Failed');
   expect(testbed.status('data')).toMatchObject({
     reason: 'PodFeatureUnsupported',
-    message: expect.stringContaining('spec.volumes[0].persistentVolumeClaim') as string,
+    message: expect.stringContaining('spec.volumes[0].flocker') as string,
   });
 });
 

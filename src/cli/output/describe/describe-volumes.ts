@@ -49,6 +49,25 @@ const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
       'Projected (a volume that contains injected data from multiple sources)',
       projected.sources.flatMap(projectionLines),
     ),
+  ({persistentVolumeClaim: claim}) =>
+    claim &&
+    kind('PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)', [
+      `ClaimName:\t${claim.claimName}`,
+      `ReadOnly:\t${claim.readOnly === true}`,
+    ]),
+  ({ephemeral}) =>
+    ephemeral &&
+    kind(
+      'EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)',
+      [],
+    ),
+  ({nfs}) =>
+    nfs &&
+    kind('NFS (an NFS mount that lasts the lifetime of a pod)', [
+      `Server:\t${nfs.server}`,
+      `Path:\t${nfs.path}`,
+      `ReadOnly:\t${nfs.readOnly === true}`,
+    ]),
   ({image}) =>
     image &&
     kind('Image (a container image or OCI artifact)', [

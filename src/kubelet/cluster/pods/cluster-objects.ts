@@ -1,14 +1,17 @@
 import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import type {ServiceAccountTokenProjection} from '../../../api/types/v1-volumes.js';
+import type {ServiceAccountTokenProjection, Volume} from '../../../api/types/v1-volumes.js';
 import {abortable} from '../../../base/async/abortable.js';
 import type {Clock} from '../../../base/clock.js';
 import {isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
+import type {ClaimedVolume} from '../../contract/claimed-volume.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {configMapNames, secretNames} from '../../managers/sources/api-object-reference.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {ClaimedVolumes} from './claimed-volumes.js';
 import {computeServiceVariables, type Service} from './service-variables.js';
 import {ServiceAccountTokens} from './service-account-tokens.js';
 
@@ -21,6 +24,8 @@ export interface ClusterObjectsOptions {
   readonly services: () => readonly Service[];
   /** Resolves when the Services have been read. */
   readonly servicesKnown: Promise<void>;
+  /** Returns name and labels of the node. */
+  readonly node: () => Pick<NodeFacts, 'nodeName' | 'labels'>;
   readonly clock: Clock;
 }
 
@@ -41,12 +46,14 @@ export class ClusterObjects implements ApiObjects {
   /** Keys of the objects that each pod refers to. */
   readonly #references = new Map<string, readonly string[]>();
   readonly #tokens: ServiceAccountTokens;
+  readonly #volumes: ClaimedVolumes;
   readonly sources: readonly string[];
 
   constructor(options: ClusterObjectsOptions) {
     this.#options = options;
     this.sources = [options.origin];
     this.#tokens = new ServiceAccountTokens(options.client, options.clock);
+    this.#volumes = new ClaimedVolumes(options);
   }
 
   configMap(namespace: string, name: string): ReturnType<ApiObjects['configMap']> {
@@ -82,6 +89,10 @@ export class ClusterObjects implements ApiObjects {
    * Reads the objects that a pod of the API server refers to, and requests its tokens. Rejects with ApiError and the
    * errors of connections if an object was never read or a token is missing.
    */
+  claimedVolume(pod: Pod, volume: Volume): ClaimedVolume | undefined {
+    return this.#volumes.get(pod, volume);
+  }
+
   async load(pod: Pod, signal: AbortSignal): Promise<void> {
     if (isStaticPod(pod)) return;
     // As in a kubelet, no container starts before the Services are known, except those of static pods.
@@ -93,6 +104,7 @@ export class ClusterObjects implements ApiObjects {
     );
     await Promise.all([
       ...references.map(async (reference) => this.#read(reference, signal)),
+      this.#volumes.load(pod, signal),
       ...tokenProjectionsOf(pod).map(async (projection) => this.#tokens.load(pod, projection, signal)),
     ]);
   }
@@ -100,6 +112,7 @@ export class ClusterObjects implements ApiObjects {
   /** Forgets what only pods refer to for which `keep` returns false. */
   retain(keep: (uid: string) => boolean): void {
     this.#tokens.retain(keep);
+    this.#volumes.retain(keep);
     for (const uid of this.#references.keys()) if (!keep(uid)) this.#references.delete(uid);
     const used = new Set([...this.#references.values()].flat());
     for (const key of this.#found.keys()) if (!used.has(key)) this.#found.delete(key);

@@ -8,7 +8,7 @@ import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
 import {openBeneath} from '../../../base/fs/open-beneath.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {SubPathMount} from '../../contract/pod-filesystem.js';
-import {isMountPoint, systemMounter, type BindPropagation, type Mounter} from './mounter.js';
+import {bindPropagation, isMountPoint, systemMounter, type BindPropagation, type Mounter} from './mounter.js';
 
 const DIRECTORY_MODE = 0o750;
 const FILE_MODE = 0o640;
@@ -73,7 +73,7 @@ async function bindSubPath(
   try {
     const place = await openBeneath(await realpath(volumePath), path, mode);
     try {
-      await bindAt(target, place, propagationOf(mount), mounter);
+      await bindAt(target, place, bindPropagation([mount.propagation]), mounter);
     } finally {
       await place.close();
     }
@@ -83,15 +83,6 @@ async function bindSubPath(
       {cause, hint: messageOf(cause)},
     );
   }
-}
-
-/**
- * Returns the propagation of the bind mount. Without mount propagation it is private, because unmounting a shared mount
- * also unmounts its peers.
- */
-function propagationOf({propagation}: SubPathMount): BindPropagation {
-  if (propagation === 'Bidirectional') return 'shared';
-  return propagation === 'HostToContainer' ? 'slave' : 'private';
 }
 
 async function rootMode(volumePath: string): Promise<number> {

@@ -2,10 +2,11 @@ import {execFile} from 'node:child_process';
 import {readFile, realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
-import {hasErrno, SystemError} from '../../../base/errors.js';
+import {hasErrno, messageOf, SystemError} from '../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {parseMountInfo, type MountPoint} from '../../../base/fs/mount-info.js';
 import {shellQuote} from '../../../base/shell-quote.js';
+import type {MountPropagationMode} from '../../../api/types/v1-pod.js';
 
 /** Filesystems of volumes. */
 export type VolumeFileSystem = 'tmpfs' | 'hugetlbfs';
@@ -19,6 +20,10 @@ export interface Mounter {
   list(): Promise<readonly MountPoint[]>;
   /** Mounts a filesystem; `options` are those of `mount -o`. */
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
+  /** Mounts `server:path` of an NFS server with mount.nfs(8); rejects with the kubelet's message. */
+  mountNfs(source: string, path: string, options: readonly string[]): Promise<void>;
+  /** Adds options such as `ro` to a bind mount. */
+  remountBind(path: string, options: readonly string[]): Promise<void>;
   /** Bind-mounts the open file `fd` of this process at the path, without mounts below it. */
   bind(fd: number, path: string, propagation: BindPropagation): Promise<void>;
   /** Bind-mounts a directory on itself, including the mounts below it. */
@@ -31,6 +36,15 @@ export interface Mounter {
   detach(path: string): Promise<void>;
   /** Unmounts the topmost mount at the path. */
   unmount(path: string): Promise<void>;
+}
+
+/**
+ * Returns the propagation of a bind mount that containers use with these modes. Without mount propagation it is private,
+ * because unmounting a shared mount also unmounts its peers.
+ */
+export function bindPropagation(modes: readonly MountPropagationMode[]): BindPropagation {
+  if (modes.includes('Bidirectional')) return 'shared';
+  return modes.includes('HostToContainer') ? 'slave' : 'private';
 }
 
 /** Device names by filesystem, as in the kubelet. */
@@ -49,6 +63,14 @@ export const systemMounter: Mounter = {
       ...['mount', '-t', fileSystem, '-o', options],
       ...['--', DEVICES[fileSystem], path],
     ]);
+  },
+  mountNfs: async (source, path, options) => {
+    const chosen = options.length === 0 ? [] : ['-o', options.join(',')];
+    await runAsKubelet(['-t', 'nfs', ...chosen, source, path]);
+  },
+  remountBind: async (path, options) => {
+    const all = ['remount', 'bind', ...options].join(',');
+    await run('setting mount options at', path, ['mount', '--no-canonicalize', '-o', all, '--', path]);
   },
   bind: async (fd, path, propagation) => {
     const change = propagation === 'shared' ? [] : [`--make-${propagation}`];
@@ -69,21 +91,61 @@ export const systemMounter: Mounter = {
     await run('detaching', path, ['umount', '--lazy', '--', path]);
   },
   unmount: async (path) => {
-    await run('unmounting', path, ['umount', '--', path]);
+    try {
+      await run('unmounting', path, ['umount', '--', path], UNMOUNT_TIMEOUT_MS);
+    } catch (error) {
+      if (!wasKilled(error)) throw error;
+      // The server of the file system does not answer.
+      await run('unmounting', path, ['umount', '-f', '--', path]);
+    }
   },
 };
 
+/** Time after which umount(8) is ended and a forced unmount is tried, in ms (unMountTimeout of the NFS plugin). */
+const UNMOUNT_TIMEOUT_MS = 60_000;
+
+function wasKilled(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'killed' in cause && cause.killed === true;
+}
+
 const execute = promisify(execFile);
 
-async function run(doing: string, path: string, [program = '', ...args]: readonly string[]): Promise<void> {
+async function run(
+  doing: string,
+  path: string,
+  [program = '', ...args]: readonly string[],
+  timeoutMs = 0,
+): Promise<void> {
   try {
-    await execute(program, args, {env: {...process.env, LC_ALL: 'C'}});
+    await execute(program, args, {env: {...process.env, LC_ALL: 'C'}, timeout: timeoutMs});
   } catch (cause) {
     const missing = hasErrno(cause, 'ENOENT');
     const reason = missing ? `${program}(8) is not installed` : parseStderr(cause);
     throw new SystemError(`${doing} ${JSON.stringify(path)}: ${reason}`, {
       cause,
       hint: missing ? `install the package that contains ${program}` : hintFor(reason, path),
+    });
+  }
+}
+
+/** Runs mount(8) and rejects with the message of a kubelet, which contains the command and its output (mount-utils). */
+async function runAsKubelet(args: readonly string[]): Promise<void> {
+  try {
+    await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}});
+  } catch (cause) {
+    const {code = '', stderr = ''} = cause as {readonly code?: number | string; readonly stderr?: string};
+    const reason = typeof code === 'number' ? `exit status ${code}` : messageOf(cause);
+    const lines = [
+      `mount failed: ${reason}`,
+      'Mounting command: mount',
+      `Mounting arguments: ${args.join(' ')}`,
+    ];
+    throw new SystemError([...lines, `Output: ${stderr}`, ''].join('\n'), {
+      cause,
+      hint: /bad option|helper program|unknown filesystem type/.test(stderr)
+        ? 'install the package that contains mount.nfs, such as nfs-common'
+        : undefined,
     });
   }
 }

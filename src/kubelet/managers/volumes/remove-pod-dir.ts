@@ -30,20 +30,20 @@ export async function removePodVolumes(
 /** Unmounts everything in a pod's directory and returns its path. */
 async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter: Mounter): Promise<string> {
   const directory = podDir(node, uid);
-  await detachSubPaths(directory, mounter);
+  await detachBindMounts(directory, mounter);
   await unmountBelow(directory, mounter, isPodMount);
   return directory;
 }
 
 /**
- * Makes sub-path mounts private, so that unmounting below one does not unmount in the volume as well. A sub-path mount
- * that has received propagated mounts is detached as a whole, because a container of another pod could replace path
- * components below it.
+ * Makes sub-path mounts and local volumes private, so that unmounting below one does not unmount in the volume as well.
+ * A bind mount that has received propagated mounts is detached as a whole, because a container of another pod could
+ * replace path components below it.
  */
-async function detachSubPaths(directory: string, mounter: Mounter): Promise<void> {
+async function detachBindMounts(directory: string, mounter: Mounter): Promise<void> {
   const mounts = await listMountsBelow(directory, mounter);
   for (const {mount, below} of mounts) {
-    if (!SUB_PATH.test(below)) continue;
+    if (!BIND_MOUNT.test(below)) continue;
     const received = mounts.filter((other) => other.below.startsWith(`${below}/`));
     const mustDetach = received.length > 0 && received.every((other) => isPodMount(other.mount, other.below));
     if (mount.isShared || mustDetach) await mounter.makePrivate(mount.path);
@@ -51,24 +51,29 @@ async function detachSubPaths(directory: string, mounter: Mounter): Promise<void
   }
 }
 
-/** `volume-subpaths/<volume>/<container>/<index>` */
-const SUB_PATH = /^volume-subpaths\/[^/]+\/[^/]+\/\d+$/;
+/** `volume-subpaths/<volume>/<container>/<index>`, or a local volume. */
+const BIND_MOUNT = /^(?:volume-subpaths\/[^/]+\/[^/]+\/\d+|volumes\/kubernetes\.io~local-volume\/[^/]+)$/;
 
 /**
- * Reports whether kcri created a mount in a pod's directory: the volumes directory bound to itself, an in-memory
- * volume, or a sub-path with the mounts propagated to it. Decides by path, not by the pod, whose record may be damaged.
+ * Reports whether kcri created a mount in a pod's directory: the volumes directory bound to itself, an in-memory or NFS
+ * volume, or a local volume or sub-path with the mounts propagated to it. Decides by path, not by the pod, whose record may be damaged.
  */
 export const isPodMount: IsOwnMount = (mount, below) => {
   const [folder = '', ...names] = below.split('/');
   if (below === 'volumes') return mount.root.endsWith(VOLUMES.exec(mount.path)?.[0] ?? '\0');
-  if (folder === 'volumes') return isMemoryVolume(mount, names);
+  if (folder === 'volumes') return isVolume(mount, names);
   const [, , index = '', ...deeper] = names;
   return folder === 'volume-subpaths' && /^\d+$/.test(index) && (deeper.length === 0 || mount.isSlave);
 };
 
-function isMemoryVolume({fileSystem, root}: MountPoint, [plugin = '', ...names]: readonly string[]): boolean {
+function isVolume(mount: MountPoint, [plugin = '', name, ...deeper]: readonly string[]): boolean {
+  const {fileSystem, root, isSlave, isShared} = mount;
+  if (name === undefined) return false;
+  if (plugin === 'kubernetes.io~local-volume') return deeper.length === 0 || isSlave || isShared;
+  // The file systems of a server are mounted below the volume when they are entered.
+  if (plugin === 'kubernetes.io~nfs') return fileSystem.startsWith('nfs');
   return (
-    plugin.startsWith('kubernetes.io~') && names.length === 1 && IN_MEMORY.has(fileSystem) && root === '/'
+    plugin.startsWith('kubernetes.io~') && deeper.length === 0 && IN_MEMORY.has(fileSystem) && root === '/'
   );
 }
 

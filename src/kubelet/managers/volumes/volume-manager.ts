@@ -6,6 +6,7 @@ import {MountError} from '../../contract/mount-error.js';
 import type {MountedVolumes, PlannedFile} from '../../contract/pod-filesystem.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
+import {VolumeStepError} from './plugins/volume-step-error.js';
 
 /** Result of planVolumes. */
 export interface PlannedVolumes {
@@ -19,13 +20,16 @@ export interface PlannedVolumes {
  * changing anything. Rejects with SystemError if a volume cannot be set up from its source.
  */
 export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVolumes> {
-  const resolved = resolveVolumes(pod);
+  const resolved = usedVolumes(pod).map((volume): [string, ResolvedVolume] => [
+    volume.name,
+    resolveVolume(pod, volume, host.objects),
+  ]);
   const files: PlannedFile[] = [];
-  for (const [name, volume] of resolved)
+  for (const [, volume] of resolved)
     try {
       files.push(...(await volume.plan(host)));
     } catch (cause) {
-      throw mountError(name, cause);
+      throw mountError(volume, cause);
     }
   return {volumes: mountedVolumes(resolved, host), files};
 }
@@ -37,28 +41,34 @@ export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVo
  * the signal's reason between two volumes.
  */
 export async function mountVolumes(pod: Pod, host: VolumeHost, signal: AbortSignal): Promise<MountedVolumes> {
-  const resolved = resolveVolumes(pod);
-  const mounted = mountedVolumes(resolved, host);
-  const failures: SystemError[] = [];
+  const resolved: [string, ResolvedVolume][] = [];
+  const unresolved: [string, SystemError][] = [];
+  for (const volume of usedVolumes(pod))
+    try {
+      resolved.push([volume.name, resolveVolume(pod, volume, host.objects)]);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      unresolved.push([volume.name, error]);
+    }
+  const failed: [string, SystemError][] = [];
   for (const [name, volume] of resolved) {
     signal.throwIfAborted();
     try {
+      await volume.check();
       await volume.setUp(host);
     } catch (cause) {
-      failures.push(mountError(name, cause));
+      failed.push([name, mountError(volume, cause)]);
     }
   }
+  const failures = failed.map(([, error]) => error);
+  if (unresolved.length > 0) failures.push(unprocessedError(unresolved, failed));
   const [first, ...others] = failures;
   if (first !== undefined) throw new MountError([first, ...others]);
-  return mounted;
+  return mountedVolumes(resolved, host);
 }
 
 /** Volumes by name, in the order of the pod spec. */
 type ResolvedVolumes = readonly (readonly [name: string, volume: ResolvedVolume])[];
-
-function resolveVolumes(pod: Pod): ResolvedVolumes {
-  return usedVolumes(pod).map((volume) => [volume.name, resolveVolume(pod, volume)]);
-}
 
 function mountedVolumes(resolved: ResolvedVolumes, {node}: VolumeHost): MountedVolumes {
   return new Map(
@@ -66,11 +76,30 @@ function mountedVolumes(resolved: ResolvedVolumes, {node}: VolumeHost): MountedV
   );
 }
 
-function mountError(name: string, cause: unknown): SystemError {
-  return new SystemError(`MountVolume.SetUp failed for volume "${name}" : ${messageOf(cause)}`, {
+function mountError({name}: ResolvedVolume, cause: unknown): SystemError {
+  const step = cause instanceof VolumeStepError ? cause.step : 'MountVolume.SetUp failed';
+  return new SystemError(`${step} for volume "${name}" : ${messageOf(cause)}`, {
     cause,
     hint: cause instanceof KcriError ? cause.hint : undefined,
   });
+}
+
+/** Returns the error of volumes without a usable source; the kubelet reports them together, with all that are missing. */
+function unprocessedError(
+  unresolved: readonly (readonly [name: string, error: SystemError])[],
+  failed: readonly (readonly [name: string, error: SystemError])[],
+): SystemError {
+  const names = (of: typeof unresolved): string =>
+    `[${of
+      .map(([name]) => name)
+      .toSorted()
+      .join(' ')}]`;
+  const reasons = unresolved.map(([, {message}]) => message).join('; ');
+  const [first] = unresolved;
+  return new SystemError(
+    `Unable to attach or mount volumes: unmounted volumes=${names([...unresolved, ...failed])}, unattached volumes=[], failed to process volumes=${names(unresolved)}: ${reasons}`,
+    {cause: first?.[1], hint: first?.[1].hint},
+  );
 }
 
 function usedVolumes(pod: Pod): readonly Volume[] {

@@ -18,6 +18,8 @@ export interface VolumeOwnership {
   readonly fsGroup: number | undefined;
   /** True if the group gets no write permission. */
   readonly readOnly: boolean;
+  /** True to change nothing if the root of the volume has the right group and permissions; false by default. */
+  readonly onlyOnRootMismatch?: boolean;
 }
 
 /** Returns the permission bits of a file in a volume with an fsGroup (volume_linux.go changeFilePermission). */
@@ -30,13 +32,20 @@ export function groupMode(mode: number, isDirectory: boolean, readOnly: boolean)
  * links are changed, not followed; mounts in the volume are skipped. Rejects with SystemError.
  */
 export async function setVolumeOwnership(path: string, ownership: VolumeOwnership): Promise<void> {
-  const {fsGroup, readOnly} = ownership;
+  const {fsGroup, readOnly, onlyOnRootMismatch = false} = ownership;
   if (fsGroup === undefined) return;
   await withFileErrors('changing the group of', path, () =>
     withFile(path, OPEN_PATH, 0, async (root) => {
+      if (onlyOnRootMismatch && hasOwnership(await root.stat(), fsGroup, readOnly)) return;
       await changeBelow(root, path, {fsGroup, readOnly, mountId: await mountIdOf(root)});
     }),
   );
+}
+
+/** Reports whether a file has the group and at least the permissions (requiresPermissionChange). */
+function hasOwnership(stats: Stats, fsGroup: number, readOnly: boolean): boolean {
+  const permissions = stats.mode & 0o7777;
+  return stats.gid === fsGroup && groupMode(permissions, stats.isDirectory(), readOnly) === permissions;
 }
 
 interface Change {

@@ -195,7 +195,7 @@ const POD_SECURITY_CONTEXT: RulesOf<PodSecurityContext> = {
   supplementalGroupsPolicy: honored,
   fsGroup: honored,
   sysctls: honored,
-  fsGroupChangePolicy: ignored('it concerns only volumes that outlive their pod'),
+  fsGroupChangePolicy: honored,
   seccompProfile: honored,
   appArmorProfile: honored,
   seLinuxChangePolicy: ignored('emptyDir volumes are labeled with every policy'),
@@ -213,10 +213,10 @@ const VOLUME: RulesOf<Volume> = {
   gitRepo: refused('Kubernetes has disabled gitRepo volumes'),
   gcePersistentDisk: refused(NOT_ATTACHED),
   awsElasticBlockStore: refused(NOT_ATTACHED),
-  nfs: refused(NOT_ATTACHED),
+  nfs: honored,
   iscsi: refused(NOT_ATTACHED),
   glusterfs: refused(NOT_ATTACHED),
-  persistentVolumeClaim: refused(NOT_ATTACHED),
+  persistentVolumeClaim: refused('only an API server provides claims'),
   rbd: refused(NOT_ATTACHED),
   flexVolume: refused(NOT_ATTACHED),
   cinder: refused(NOT_ATTACHED),
@@ -232,7 +232,7 @@ const VOLUME: RulesOf<Volume> = {
   scaleIO: refused(NOT_ATTACHED),
   storageos: refused(NOT_ATTACHED),
   csi: refused(NOT_ATTACHED),
-  ephemeral: refused(NOT_ATTACHED),
+  ephemeral: refused('only an API server provides claims'),
 };
 
 const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {

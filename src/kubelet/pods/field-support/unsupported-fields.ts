@@ -9,6 +9,7 @@ import {FIELD_RULES} from './field-rules.js';
 const OF_API_SERVER: Readonly<Record<string, ReadonlySet<string>>> = {
   Pod: new Set(['metadata']),
   PodSpec: new Set(['ephemeralContainers', 'schedulingGates']),
+  Volume: new Set(['persistentVolumeClaim', 'ephemeral']),
   VolumeProjection: new Set(['serviceAccountToken']),
 };
 

@@ -1,5 +1,9 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import type {NodeSelectorRequirement, NodeSelectorTerm} from '../../../api/types/v1-scheduling.js';
+import type {
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+} from '../../../api/types/v1-scheduling.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 
 type NodeIdentity = Pick<NodeFacts, 'labels' | 'nodeName'>;
@@ -11,7 +15,12 @@ export function matchesNodeAffinity({spec}: Pod, node: NodeIdentity): boolean {
   const selector = Object.entries(spec.nodeSelector ?? {});
   if (!selector.every(([name, value]) => labelOf(node, name) === value)) return false;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  return required === undefined || required.nodeSelectorTerms.some((term) => termMatches(term, node));
+  return required === undefined || matchesNodeSelector(required, node);
+}
+
+/** Reports whether one of the selector's terms matches the node (MatchNodeSelectorTerms). */
+export function matchesNodeSelector({nodeSelectorTerms}: NodeSelector, node: NodeIdentity): boolean {
+  return nodeSelectorTerms.some((term) => termMatches(term, node));
 }
 
 /** Reports whether the term matches the node; an empty term matches no node. */

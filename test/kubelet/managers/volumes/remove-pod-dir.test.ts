@@ -20,6 +20,18 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
   ['a Secret volume', {}, 'volumes/kubernetes.io~secret/s', true],
   ['a sub-path mount', {fileSystem: 'ext4', root: '/dir'}, 'volume-subpaths/v/main/0', true],
   ['a mount propagated into a sub-path mount', {isSlave: true}, 'volume-subpaths/v/main/12/a/b', true],
+  ['a local volume', {fileSystem: 'ext4', root: '/disk'}, 'volumes/kubernetes.io~local-volume/pv', true],
+  ['a mount received by a local volume', {isSlave: true}, 'volumes/kubernetes.io~local-volume/pv/a', true],
+  ['a mount within a local volume', {}, 'volumes/kubernetes.io~local-volume/pv/a', false],
+  ['an NFS volume', {fileSystem: 'nfs4', root: '/export'}, 'volumes/kubernetes.io~nfs/pv', true],
+  [
+    'a file system of the server in an NFS volume',
+    {fileSystem: 'nfs4'},
+    'volumes/kubernetes.io~nfs/pv/a',
+    true,
+  ],
+  ['a disk in place of an NFS volume', {fileSystem: 'ext4'}, 'volumes/kubernetes.io~nfs/pv', false],
+  ['a mount over all NFS volumes', {fileSystem: 'nfs4'}, 'volumes/kubernetes.io~nfs', false],
   ['a disk in place of a volume', {fileSystem: 'ext4'}, 'volumes/kubernetes.io~empty-dir/m', false],
   [
     'a subdirectory of another tmpfs in place of a volume',

@@ -109,7 +109,11 @@ test.each([
     {name: 'v', emptyDir: {medium: 'Paper'}},
     'unknown storage medium "Paper"',
   ],
-  ['an unsupported volume type', {name: 'v', nfs: {server: 's', path: '/'}}, 'nfs volumes are not supported'],
+  [
+    'an unsupported volume type',
+    {name: 'v', flocker: {datasetName: 'd'}},
+    'flocker volumes are not supported',
+  ],
   ['a name outside the directory', {name: '../../x', emptyDir: {}}, `the volume name "../../x" cannot be`],
 ])('%s is rejected and nothing is created', async (_title, volume, message) => {
   const node = await aNode();

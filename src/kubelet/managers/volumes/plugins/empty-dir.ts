@@ -1,11 +1,11 @@
 import {chmod, lstat} from 'node:fs/promises';
-import {join} from 'node:path';
 import type {EmptyDirVolumeSource} from '../../../../api/types/v1-volumes.js';
-import {ifPresent, withFile, withFileErrors} from '../../../../base/fs/files.js';
+import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import {nodeAllocatable} from '../../../contract/node-facts.js';
 import {mediumMount, type MediumMount} from './empty-dir-medium.js';
 import {isMountPoint, type Mounter} from '../mounter.js';
+import {isMarkedReady, markReady} from './ready-mark.js';
 import {setVolumeOwnership} from '../volume-ownership.js';
 import {
   podPluginDir,
@@ -42,11 +42,11 @@ export async function setUpEmptyDir(
   const mount = mediumMount(volume, nodeAllocatable(node).memoryBytes);
   const readyDir = podPluginDir(node, PLUGIN, volume);
   const present = mount === undefined ? await exists(path) : await isMountPoint(path, mounter);
-  if (present && (await exists(join(readyDir, 'ready')))) return;
+  if (present && (await isMarkedReady(readyDir))) return;
   await createVolumeDirectory(path);
   if (mount !== undefined && !present) await mountMedium(mount, path, mounter);
   await setVolumeOwnership(path, {fsGroup: volume.pod.spec.securityContext?.fsGroup, readOnly: false});
-  await setReady(readyDir);
+  await markReady(readyDir);
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -72,11 +72,4 @@ async function mountMedium(
       if (index === options.length - 1) throw error;
     }
   }
-}
-
-/** Marks the volume as complete. A volume without the mark, left by a killed process, is set up again. */
-async function setReady(readyDir: string): Promise<void> {
-  await makeDirectoryPath(readyDir, 0o750);
-  const path = join(readyDir, 'ready');
-  await withFileErrors('creating', path, () => withFile(path, 'w', 0o644, async () => undefined));
 }

@@ -1,16 +1,23 @@
+import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume, VolumeSource} from '../../../../api/types/v1-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
+import type {ApiObjects} from '../../../contract/api-objects.js';
+import type {ClaimedVolume} from '../../../contract/claimed-volume.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {configMap} from './config-map.js';
+import {csiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
 import {imageVolume} from './image-volume.js';
+import {localVolume} from './local-volume.js';
+import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
-import type {VolumeHost, VolumePlugin} from './volume-plugin.js';
+import type {PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
+import {VolumeStepError} from './volume-step-error.js';
 
 type Sources = Required<VolumeSource>;
 
@@ -21,6 +28,7 @@ const PLUGINS = {
   emptyDir,
   hostPath,
   image: imageVolume,
+  nfs,
   projected,
   secret,
 } as const satisfies {readonly [Kind in keyof Sources]?: VolumePlugin<Sources[Kind]>};
@@ -29,32 +37,96 @@ type Kind = keyof typeof PLUGINS;
 
 /** A volume of a pod with its plugin. */
 export interface ResolvedVolume {
+  /** Name for messages: that of the PersistentVolume, if there is one. */
+  readonly name: string;
   readonly readOnly: boolean;
   path(node: Pick<NodeFacts, 'rootDir'>): string;
+  /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
+  check(): Promise<void>;
   setUp(host: VolumeHost): Promise<void>;
   plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
 }
 
-/** Returns a volume with its plugin; without a source it is an emptyDir. Throws SystemError for an unsupported type. */
-export function resolveVolume(pod: Pod, volume: Volume): ResolvedVolume {
+/**
+ * Returns a volume with its plugin; without a source it is an emptyDir. Throws SystemError for an unsupported type and
+ * for a claim that cannot be used.
+ */
+export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): ResolvedVolume {
+  const claimed = objects.claimedVolume?.(pod, volume);
+  if (claimed !== undefined) return resolveClaimed(pod, volume.name, claimed);
   const {name, ...sources} = volume;
   const [kind = 'emptyDir'] = Object.keys(sources);
   if (!isKind(kind))
     throw new SystemError(`cannot mount the volume "${name}": ${kind} volumes are not supported`, {
       hint: `use one of ${Object.keys(PLUGINS).join(', ')}`,
     });
-  return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, pod, name, sources[kind] ?? {});
+  const source = sources[kind] ?? {};
+  const readOnly = kind === 'nfs' && sources.nfs?.readOnly === true;
+  return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, {pod, name, source, readOnly});
 }
 
 function isKind(kind: string): kind is Kind {
   return Object.hasOwn(PLUGINS, kind);
 }
 
-function bind<Source>(plugin: VolumePlugin<Source>, pod: Pod, name: string, source: Source): ResolvedVolume {
-  const volume = {pod, name, source};
+function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): ResolvedVolume {
+  const {volume, readOnly} = claimed;
+  const {metadata, spec} = volume;
+  const {name = ''} = metadata;
+  const {accessModes = []} = spec;
+  const common = {pod, name, specName, readOnly, mountOptions: mountOptionsOf(volume), accessModes};
+  return withClaimChecks(bindSource(volume, common), claimed);
+}
+
+function bindSource(
+  {spec: {hostPath: path, local, nfs: nfsSource, csi}}: PersistentVolume,
+  common: Omit<PodVolume<unknown>, 'source'>,
+): ResolvedVolume {
+  if (path !== undefined) return bind(hostPath, {...common, source: path});
+  if (local !== undefined) return bind(localVolume, {...common, source: local});
+  if (nfsSource !== undefined) return bind(nfs, {...common, source: nfsSource});
+  if (csi !== undefined) return bind(csiVolume, {...common, source: csi});
+  throw new SystemError(
+    `failed to get Plugin from volumeSpec for volume ${JSON.stringify(common.name)} err=no volume plugin matched`,
+    {hint: 'PersistentVolumes of the kinds hostPath, local and nfs are supported'},
+  );
+}
+
+/** Annotation with mount options, which takes precedence over the field. */
+const MOUNT_OPTIONS = 'volume.beta.kubernetes.io/mount-options';
+
+/** Returns the mount options of a PersistentVolume (MountOptionFromSpec). */
+function mountOptionsOf({metadata, spec}: PersistentVolume): readonly string[] {
+  const annotation = metadata.annotations?.[MOUNT_OPTIONS];
+  return annotation === undefined ? (spec.mountOptions ?? []) : annotation.split(',');
+}
+
+/** Adds the checks that depend on the PersistentVolume (GenerateMountVolumeFunc). */
+function withClaimChecks(
+  resolved: ResolvedVolume,
+  {volume: {spec}, isOnNode}: ClaimedVolume,
+): ResolvedVolume {
   return {
-    readOnly: plugin.readOnly,
+    ...resolved,
+    check: async () => {
+      if (!isOnNode)
+        throw new VolumeStepError('MountVolume.NodeAffinity check failed', 'no matching NodeSelectorTerms');
+      await resolved.check();
+      if (spec.hostPath !== undefined && (spec.mountOptions ?? []).length > 0)
+        throw new VolumeStepError(
+          'MountVolume.MountOptionSupport check failed',
+          'Mount options are not supported for this volume type',
+        );
+    },
+  };
+}
+
+function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): ResolvedVolume {
+  return {
+    name: volume.name,
+    readOnly: plugin.readOnly || volume.readOnly === true,
     path: (node) => plugin.path(node, volume),
+    check: async () => plugin.check?.(volume),
     setUp: async (host) => plugin.setUp(host, volume),
     plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
   };

@@ -1,4 +1,5 @@
 import {join} from 'node:path';
+import type {PersistentVolumeAccessMode} from '../../../../api/types/v1-attached-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {ResourceFieldSelector} from '../../../../api/types/v1-selectors.js';
 import type {Clock} from '../../../../base/clock.js';
@@ -30,8 +31,17 @@ export interface VolumeHost {
 /** A volume of a pod. */
 export interface PodVolume<Source> {
   readonly pod: Pod;
+  /** Name of the volume in the pod, or that of its PersistentVolume. */
   readonly name: string;
   readonly source: Source;
+  /** Name of the volume in the pod, if `name` is that of a PersistentVolume. */
+  readonly specName?: string;
+  /** True if the volume is to be mounted read-only; false by default. */
+  readonly readOnly?: boolean;
+  /** Mount options of a PersistentVolume; none by default. */
+  readonly mountOptions?: readonly string[];
+  /** Access modes of a PersistentVolume; none by default. */
+  readonly accessModes?: readonly PersistentVolumeAccessMode[];
 }
 
 /**
@@ -43,6 +53,8 @@ export interface VolumePlugin<Source> {
   readonly readOnly: boolean;
   /** Returns the path of the volume on the node; empty if it has none. */
   path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;
+  /** Checks the source before setUp (NewMounter). */
+  check?(volume: PodVolume<Source>): Promise<void>;
   /** Sets the volume up or updates its content; completes the work of a killed process. */
   setUp(host: VolumeHost, volume: PodVolume<Source>): Promise<void>;
   /** Returns the files that setUp would write. */
