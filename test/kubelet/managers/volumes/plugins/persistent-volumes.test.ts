@@ -71,7 +71,7 @@ test.each<[string, PersistentVolumeSpec, boolean, readonly [source: string, opti
   expect(volumes.get('v')).toEqual({hostPath: path, readOnly});
 });
 
-// Proves: Volume.nfs, NFSVolumeSource.readOnly
+// Proves: Volume.nfs, NFSVolumeSource.server, NFSVolumeSource.path, NFSVolumeSource.readOnly
 test('an NFS volume of a pod without a claim is mounted under the name of the volume', async () => {
   const node = await aNode();
   const mounted: unknown[] = [];
