@@ -13,7 +13,7 @@ import type {PodSource} from '../managers/sources/pod-source.js';
 import type {CertificateManager} from './certificates/certificate-manager.js';
 import {EventSender} from './events/event-sender.js';
 import {eventAboutNode, eventAboutPod} from './events/object-event.js';
-import {ensureCsiNode} from './node/csi-node.js';
+import {CsiNode} from './node/csi-node.js';
 import {NodeEvents} from './node/node-events.js';
 import {NodeLease} from './node/node-lease.js';
 import {registerNode} from './node/node-registrar.js';
@@ -24,6 +24,7 @@ import {
   type NodeStatusInput,
 } from './node/node-status.js';
 import {NodeStatusUpdater} from './node/node-status-updater.js';
+import {deleteResourceSlices} from './node/resource-slices.js';
 import {readSystemInfo} from './node/read-system-info.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
@@ -138,6 +139,7 @@ class Cluster implements JoinedCluster {
         this.#watchServices(signal),
         this.#reportNode(host, signal),
         this.#createLease().run(signal),
+        this.#deleteResourceSlices(signal),
         this.#statuses.run(host, signal),
         this.#mirrors.run(host, signal),
         this.#events.run(signal),
@@ -164,7 +166,6 @@ class Cluster implements JoinedCluster {
       onChange: ([current]) => {
         this.#node = current;
         this.#nodeKnown();
-        if (current !== undefined) this.#nodeEvents.observed(current);
         this.#mirrors.changed();
       },
       onFailure: (error) => {
@@ -209,11 +210,13 @@ class Cluster implements JoinedCluster {
         if (!signal.aborted) log.error(error, 'Failed to read node information from the runtime');
         return undefined;
       });
+    const csiNode = new CsiNode({client: server.client, nodeName: node.nodeName, clock, logger});
+    await csiNode.find(signal);
     const input = async (previous: Node['status']): Promise<NodeStatusInput> => ({
       ...{node, settings},
       info: await orUndefined(readSystemInfo(services.runtime, node, kcriVersion, signal)),
       images: await orUndefined(services.images.listImages({}, {signal}).then(({images}) => images)),
-      errors: host.nodeErrors,
+      errors: [...host.nodeErrors, ...csiNode.errors],
       previous: previous?.conditions ?? [],
       now: clock.now(),
     });
@@ -227,7 +230,10 @@ class Cluster implements JoinedCluster {
       client: server.heartbeats,
       nodeName: node.nodeName,
       node: () => this.#node,
-      computeStatus: async (previous) => computeNodeStatus(await input(previous)),
+      computeStatus: async (previous) => {
+        if (this.#node !== undefined) this.#nodeEvents.observed(this.#node);
+        return computeNodeStatus(await input(previous));
+      },
       onReported: (before, after) => {
         this.#nodeEvents.reported(before, after);
       },
@@ -237,11 +243,17 @@ class Cluster implements JoinedCluster {
       random,
       logger,
     });
+    const ensureCsiNode = async (): Promise<void> => {
+      await csiNode.ensure(signal);
+      updater.statusChanged();
+    };
+    await Promise.all([updater.run(signal), ensureCsiNode()]);
+  }
+
+  async #deleteResourceSlices(signal: AbortSignal): Promise<void> {
+    const {server, node, clock, logger} = this.#options;
     const {nodeName} = node;
-    await Promise.all([
-      updater.run(signal),
-      ensureCsiNode({client: server.client, nodeName, clock, logger}, signal),
-    ]);
+    await deleteResourceSlices({client: server.client, nodeName, clock, logger}, signal);
   }
 
   #createLease(): NodeLease {

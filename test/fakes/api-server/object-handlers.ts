@@ -4,6 +4,7 @@ import {answer, answerStatus} from './api-request.js';
 import {applyMergePatch} from './merge-patch.js';
 import type {ObjectStorage, StoredObject} from './object-storage.js';
 import {startDeletion} from './pod-deletion.js';
+import {fieldSelector} from './watch-streams.js';
 
 /** Time of everything that the server does: tests compare times of the kubelet only. */
 export const NOW = '2026-05-01T12:00:00Z';
@@ -16,7 +17,10 @@ export const OBJECT_HANDLERS: Handlers = {
   POST: createObject,
   PUT: withObject(replaceObject),
   PATCH: withObject(patchObject),
-  DELETE: withObject(deleteObject),
+  DELETE: (call) => {
+    if (call.target.name === undefined) deleteCollection(call);
+    else withObject(deleteObject)(call);
+  },
 };
 
 /** Stores a new object at a path such as `/api/v1/namespaces/default/configmaps/settings`. */
@@ -90,6 +94,13 @@ function deleteObject(call: ApiCall, found: StoredObject): void {
   if (found.kind === 'Pod') deletePod(storage, objectPath(call), gracePeriodSeconds);
   else storage.delete(objectPath(call));
   answer(response, 200, found);
+}
+
+function deleteCollection({target: {collection}, request: {query}, storage, response}: ApiCall): void {
+  const selects = fieldSelector(query['fieldSelector']);
+  for (const object of storage.list(collection).filter(selects))
+    storage.delete(`${collection}/${object.metadata.name}`);
+  answer(response, 200, {kind: 'Status', status: 'Success'});
 }
 
 /** Reports whether the UID of a precondition is that of the object, and answers 409 if not. */

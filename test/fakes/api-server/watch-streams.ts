@@ -126,7 +126,8 @@ function errorEvent(code: number, message: string): string {
 }
 
 /** Returns a predicate for `metadata.name=x` and `spec.nodeName=x`. */
-function fieldSelector(text = ''): (object: StoredObject) => boolean {
+/** Returns a predicate for the objects that a field selector selects. */
+export function fieldSelector(text = ''): (object: StoredObject) => boolean {
   const [field, value] = text.split('=');
   if (field === 'metadata.name') return ({metadata}) => metadata.name === value;
   if (field === 'spec.nodeName') return (object) => (object as PodLike).spec?.nodeName === value;

@@ -1,5 +1,7 @@
 import {expect, test} from 'vitest';
 import type {Node} from '../../../src/api/types/v1-node.js';
+import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
+import {TEST_TIME_MS} from '../../fakes/fake-clock.js';
 import {BUSYBOX} from '../../fakes/runtime-builders.js';
 import {ClusterTestbed, LEASE_PATH, NODE_PATH} from './cluster-testbed.js';
 
@@ -37,6 +39,42 @@ test('the CSINode belongs to the Node, and is created when the API server accept
   });
 });
 
+/** Distinct messages about the readiness of the node that the API server received, in order. */
+const readyMessages = (api: FakeApiServer): readonly string[] => {
+  const messages = api.requests.flatMap(({body}) => {
+    const {conditions = []} = (body?.['status'] ?? {}) as NonNullable<Node['status']>;
+    const found = conditions.find(({type, message}) => type === 'Ready' && message !== undefined);
+    return found === undefined ? [] : [found.message ?? ''];
+  });
+  return [...new Set(messages)];
+};
+
+// As recorded in node-start and node-restart.
+test('a new node is ready when it has a CSINode, one that has one already stays ready', async () => {
+  await using testbed = await ClusterTestbed.start();
+  const {api, daemon} = testbed;
+  await daemon.until('the node is ready', () => readyOf(api.storage.get(NODE_PATH)) === 'True');
+  expect(readyMessages(api)).toEqual(['CSINode is not yet initialized', 'kubelet is posting ready status']);
+  expect(daemon.clock.now() - TEST_TIME_MS).toBeLessThan(10_000);
+  await using restarted = await ClusterTestbed.start((server) => {
+    server.create('/apis/storage.k8s.io/v1/csinodes/goldennode', {});
+  });
+  await restarted.daemon.until('the node is registered', () => readyMessages(restarted.api).length > 0);
+  expect(readyMessages(restarted.api)).toEqual(['kubelet is posting ready status']);
+});
+
+test('ResourceSlices that are left of the node are deleted, and those of other nodes stay', async () => {
+  const path = '/apis/resource.k8s.io/v1/resourceslices';
+  await using testbed = await ClusterTestbed.start((server) => {
+    server.create(`${path}/own`, {spec: {nodeName: 'goldennode'}});
+    server.create(`${path}/other`, {spec: {nodeName: 'other'}});
+    server.inject((request) => request.method === 'DELETE', {code: 500}, 1);
+  });
+  const {api, daemon} = testbed;
+  await daemon.until('the slice is deleted', () => api.storage.get(`${path}/own`) === undefined);
+  expect(api.storage.get(`${path}/other`)).toBeDefined();
+});
+
 test('a bound pod runs, and its status reaches the API server', async () => {
   await using testbed = await ClusterTestbed.start();
   const pod = testbed.createPod('web');
@@ -67,7 +105,7 @@ test('a deleted pod is stopped, gets a terminal phase, and is then deleted for g
   expect(stops.map(({request}) => request)).toEqual([expect.objectContaining({timeout: '30'}) as object]);
   const last = testbed.statusPatches('web').at(-1) as {readonly status: object};
   expect(last.status).toMatchObject({phase: expect.stringMatching(/Succeeded|Failed/) as string});
-  const deletion = api.requests.find(({method}) => method === 'DELETE');
+  const deletion = api.requests.find(({method, path}) => method === 'DELETE' && path.includes('/pods/'));
   expect(deletion?.body).toEqual({
     apiVersion: 'v1',
     kind: 'DeleteOptions',
@@ -75,7 +113,7 @@ test('a deleted pod is stopped, gets a terminal phase, and is then deleted for g
     preconditions: {uid: pod.metadata.uid},
   });
   expect(api.requests.findLastIndex(({path}) => path.endsWith('/pods/web/status'))).toBeLessThan(
-    api.requests.findIndex(({method}) => method === 'DELETE'),
+    api.requests.findIndex(({method, path}) => method === 'DELETE' && path.includes('/pods/')),
   );
   await daemon.untilAllRemoved();
 });
@@ -90,7 +128,7 @@ test('a pod that has completed stays with the phase Succeeded and is not started
     status: 'False',
     reason: 'PodCompleted',
   });
-  expect(testbed.api.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
+  expect(testbed.api.writes.filter((write) => /DELETE .*pods/.test(write))).toEqual([]);
 });
 
 test('a force-deleted pod is stopped without further requests about it', async () => {
@@ -99,7 +137,7 @@ test('a force-deleted pod is stopped without further requests about it', async (
   await testbed.untilPhase('web', 'Running');
   testbed.api.deletePod('web', 0);
   await testbed.daemon.untilAllRemoved();
-  expect(testbed.api.writes.filter((write) => write.startsWith('DELETE'))).toEqual([]);
+  expect(testbed.api.writes.filter((write) => /DELETE .*pods/.test(write))).toEqual([]);
 });
 
 test('a pod that the node lacks resources for fails with a reason, and no call is made for it', async () => {

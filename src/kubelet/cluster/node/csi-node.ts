@@ -3,7 +3,7 @@ import type {Clock} from '../../../base/clock.js';
 import type {Logger} from '../../../base/logger.js';
 import {isAlreadyExists, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 
-/** Options of {@link ensureCsiNode}. */
+/** Options of {@link CsiNode}. */
 export interface CsiNodeOptions {
   readonly client: ApiClient;
   readonly nodeName: string;
@@ -27,34 +27,66 @@ const MIGRATED_PLUGINS = [
   'vsphere-volume',
 ].map((name) => `kubernetes.io/${name}`);
 
-/**
- * Creates the CSINode of the node, which owns it, unless it exists. Tries until it succeeds; rejects with the signal's
- * reason (nodeinfomanager InitializeCSINodeWithAnnotation). A CSINode that is deleted later is not created again.
- */
-export async function ensureCsiNode(options: CsiNodeOptions, signal: AbortSignal): Promise<void> {
-  const {clock} = options;
-  const logger = options.logger.forFile('csi-node.ts');
-  for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+/** The CSINode of the node. A node without one is not ready (nodeinfomanager InitializeCSINodeWithAnnotation). */
+export class CsiNode {
+  readonly #options: CsiNodeOptions;
+  #isInitialized = false;
+
+  constructor(options: CsiNodeOptions) {
+    this.#options = options;
+  }
+
+  /** Reasons why the node is not ready. */
+  get errors(): readonly string[] {
+    return this.#isInitialized ? [] : ['CSINode is not yet initialized'];
+  }
+
+  /** Looks for a CSINode of an earlier start, so that a node that is ready stays so. */
+  async find(signal: AbortSignal): Promise<void> {
+    const {client, nodeName, logger} = this.#options;
     try {
-      await getOrCreate(options, signal);
-      return;
+      this.#isInitialized = await exists(client, nodeName, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (isAlreadyExists(error)) return;
-      logger.error(error, 'Failed to initialize CSINode');
+      logger.forFile('csi-node.ts').error(error, 'Failed to read CSINode');
     }
-    await clock.sleep(delayMs, signal);
+  }
+
+  /**
+   * Creates the CSINode, which the Node owns, unless it exists. Tries until it succeeds; rejects with the signal's
+   * reason. A CSINode that is deleted later is not created again.
+   */
+  async ensure(signal: AbortSignal): Promise<void> {
+    const {clock, logger} = this.#options;
+    const log = logger.forFile('csi-node.ts');
+    for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+      try {
+        await getOrCreate(this.#options, signal);
+        break;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isAlreadyExists(error)) break;
+        log.error(error, 'Failed to initialize CSINode');
+      }
+      await clock.sleep(delayMs, signal);
+    }
+    this.#isInitialized = true;
+  }
+}
+
+async function exists(client: ApiClient, nodeName: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await client.request({method: 'GET', path: `${PATH}/${nodeName}`}, signal);
+    return true;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return false;
   }
 }
 
 async function getOrCreate({client, nodeName}: CsiNodeOptions, signal: AbortSignal): Promise<void> {
   const node = (await client.request({method: 'GET', path: `/api/v1/nodes/${nodeName}`}, signal)) as Node;
-  try {
-    await client.request({method: 'GET', path: `${PATH}/${nodeName}`}, signal);
-    return;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  if (await exists(client, nodeName, signal)) return;
   const owner = {apiVersion: 'v1', kind: 'Node', name: nodeName, uid: node.metadata.uid};
   const body = {
     apiVersion: 'storage.k8s.io/v1',

@@ -79,7 +79,10 @@ export class NodeEvents {
     this.#recordConditions(before, after);
   }
 
-  /** Records that the node was cordoned or uncordoned (Kubelet.recordNodeSchedulableEvent). */
+  /**
+   * Records that the node was cordoned or uncordoned since the last call; a kubelet looks with each computation of the
+   * status (Kubelet.recordNodeSchedulableEvent).
+   */
   observed({spec: {unschedulable = false}}: Node): void {
     if (unschedulable === this.#isUnschedulable) return;
     this.#isUnschedulable = unschedulable;

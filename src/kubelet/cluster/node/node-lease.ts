@@ -16,6 +16,11 @@ export interface NodeLeaseOptions {
   readonly logger: Logger;
 }
 
+interface FoundLease {
+  readonly lease: Lease;
+  readonly isNew: boolean;
+}
+
 const NAMESPACE = 'kube-node-lease';
 /** Share of the lease's duration after which it is renewed (nodeLeaseRenewIntervalFraction), and its jitter. */
 const RENEW_SHARE = 0.25;
@@ -51,6 +56,8 @@ export class NodeLease {
   async #sync(signal: AbortSignal): Promise<void> {
     if (this.#latest !== undefined && (await this.#renew(this.#latest, signal))) return;
     const found = await this.#ensure(signal);
+    // Without an owner, the lease would outlive the Node: the next round creates it.
+    if (found === undefined) return;
     if (found.isNew) this.#latest = found.lease;
     else await this.#renew(found.lease, signal);
   }
@@ -71,14 +78,17 @@ export class NodeLease {
         signal.throwIfAborted();
         this.#logger.error(error, 'Failed to update lease');
         // Somebody else changed it, so the next try starts with the current one.
-        if (isConflict(error)) lease = (await this.#ensure(signal)).lease;
+        if (isConflict(error)) lease = (await this.#ensure(signal))?.lease ?? lease;
       }
     }
     return false;
   }
 
-  /** Gets or creates the lease, retrying until it succeeds (backoffEnsureLease). */
-  async #ensure(signal: AbortSignal): Promise<{readonly lease: Lease; readonly isNew: boolean}> {
+  /**
+   * Gets or creates the lease, retrying until it succeeds (backoffEnsureLease). Resolves with undefined if it does not
+   * exist and its owner is unknown.
+   */
+  async #ensure(signal: AbortSignal): Promise<FoundLease | undefined> {
     const {clock} = this.#options;
     for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
       try {
@@ -94,7 +104,7 @@ export class NodeLease {
     }
   }
 
-  async #getOrCreate(signal: AbortSignal): Promise<{readonly lease: Lease; readonly isNew: boolean}> {
+  async #getOrCreate(signal: AbortSignal): Promise<FoundLease | undefined> {
     const {client, nodeName} = this.#options;
     const common = {timeoutMs: TIMEOUT_MS};
     try {
@@ -104,6 +114,7 @@ export class NodeLease {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
+    if (this.#options.node() === undefined) return undefined;
     const body = this.#renewed(undefined);
     const lease = (await client.request(
       {method: 'POST', path: this.#path, body, ...common},

@@ -1,6 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Node, NodeCondition, NodeStatus} from '../../../api/types/v1-node.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
+import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {omit} from '../../../base/omit.js';
 import {createMergePatch, type ApiClient} from '../../../kube-api/index.js';
@@ -33,21 +34,28 @@ const REPORT_JITTER = 0.5;
 export class NodeStatusUpdater {
   readonly #options: NodeStatusUpdaterOptions;
   readonly #logger: FileLogger;
+  readonly #sleep: WakeableSleep;
   /** Time of the next report of an unchanged status, in ms since the epoch. */
   #reportAt = 0;
 
   constructor(options: NodeStatusUpdaterOptions) {
     this.#options = options;
     this.#logger = options.logger.forFile('node-status-updater.ts');
+    this.#sleep = new WakeableSleep(options.clock);
   }
 
   /** Updates the status periodically until the signal aborts, then rejects with its reason. */
   async run(signal: AbortSignal): Promise<never> {
-    const {clock, updateFrequencyMs} = this.#options;
     for (;;) {
       await this.#update(signal);
-      await clock.sleep(updateFrequencyMs, signal);
+      await this.#sleep.sleep(this.#options.updateFrequencyMs, signal);
+      signal.throwIfAborted();
     }
+  }
+
+  /** Updates the status without waiting for the period, after something that it depends on has changed. */
+  statusChanged(): void {
+    this.#sleep.wake();
   }
 
   async #update(signal: AbortSignal): Promise<void> {

@@ -19,12 +19,16 @@ function clientOf(api: FakeApiServer, clock: FakeClock): ApiClient {
 }
 
 /** Runs a lease until the scene is disposed. */
-function runLease(api: FakeApiServer, clock: FakeClock): AsyncDisposable {
+function runLease(
+  api: FakeApiServer,
+  clock: FakeClock,
+  node = (): Node | undefined => ({metadata: {name: 'n1', uid: 'u1'}}) as Node,
+): AsyncDisposable {
   const controller = new AbortController();
   const lease = new NodeLease({
     client: clientOf(api, clock),
     nodeName: 'n1',
-    node: () => ({metadata: {name: 'n1', uid: 'u1'}}) as Node,
+    node,
     leaseDurationSeconds: 40,
     clock,
     random: () => 0,
@@ -55,6 +59,20 @@ test('a lease is created with its owner, and renewed after a quarter of its dura
   await until(() => clock.sleeping === 1);
   expect(leaseWrites(api)).toEqual(['GET 404', 'POST 201', 'PUT 200']);
   expect(api.storage.get(`${LEASES}/n1`)?.['spec']).toMatchObject({renewTime: '2026-05-01T12:00:10.000000Z'});
+});
+
+// As recorded in node-start: a lease without an owner would outlive its Node.
+test('a lease is created in the first round in which its owner is known', async () => {
+  await using api = await FakeApiServer.start();
+  const clock = new FakeClock({nowMs: TEST_TIME_MS});
+  const known: Node[] = [];
+  await using _lease = runLease(api, clock, () => known[0]);
+  await until(() => clock.sleeping === 1);
+  expect(leaseWrites(api)).toEqual(['GET 404']);
+  known.push({metadata: {name: 'n1', uid: 'u1'}} as Node);
+  await clock.advance(10_000);
+  await until(() => clock.sleeping === 1);
+  expect(leaseWrites(api)).toEqual(['GET 404', 'GET 404', 'POST 201']);
 });
 
 test('a lease that somebody else has changed is read and renewed at once', async () => {

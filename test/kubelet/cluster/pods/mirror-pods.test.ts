@@ -126,12 +126,14 @@ test('a mirror pod deleted by a user is replaced, and the containers keep runnin
     const mirror = mirrorOf(testbed);
     return mirror?.metadata.uid !== before && mirror?.status?.phase === 'Running';
   });
-  expect(api.requests.find(({method}) => method === 'DELETE')?.body).toEqual({
-    apiVersion: 'v1',
-    kind: 'DeleteOptions',
-    gracePeriodSeconds: 0,
-    preconditions: {uid: before},
-  });
+  expect(api.requests.find(({method, path}) => method === 'DELETE' && path.includes('/pods/'))?.body).toEqual(
+    {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      gracePeriodSeconds: 0,
+      preconditions: {uid: before},
+    },
+  );
   expect(daemon.running).toEqual([`${MIRROR}/main/0`]);
   expect(daemon.fake.calls.filter(({method}) => method === 'StopContainer')).toEqual([]);
 });
@@ -170,7 +172,9 @@ test('a removed manifest ends the containers, then their last status is sent and
   await testbed.untilDeleted(MIRROR);
   const [last] = testbed.statusPatches(MIRROR).slice(-1) as {status: {containerStatuses: object[]}}[];
   expect(last?.status.containerStatuses).toMatchObject([{state: {terminated: {}}}]);
-  const deletions = testbed.api.requests.filter(({method}) => method === 'DELETE');
+  const deletions = testbed.api.requests.filter(
+    ({method, path}) => method === 'DELETE' && path.includes('/pods/'),
+  );
   expect(deletions.map(({body}) => body?.['preconditions'])).toEqual([{}]);
   await testbed.daemon.untilAllRemoved();
 });

@@ -91,7 +91,7 @@ test('a pod with a finalizer is deleted once and stays with its terminal phase',
   testbed.createPod('web', {}, {finalizers: ['example.com/hold']});
   await testbed.untilPhase('web', 'Running');
   api.deletePod('web');
-  const deletions = (): number => api.writes.filter((write) => write.startsWith('DELETE')).length;
+  const deletions = (): number => api.writes.filter((write) => /DELETE .*pods/.test(write)).length;
   await daemon.until('the pod is deleted', () => deletions() === 1);
   const end = daemon.clock.now() + 60_000;
   await daemon.until('a minute has passed', () => daemon.clock.now() > end);

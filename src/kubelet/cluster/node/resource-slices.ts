@@ -1,0 +1,46 @@
+import type {Clock} from '../../../base/clock.js';
+import type {Logger} from '../../../base/logger.js';
+import {isNotFound, type ApiClient} from '../../../kube-api/index.js';
+
+/** Options of {@link deleteResourceSlices}. */
+export interface ResourceSliceOptions {
+  readonly client: ApiClient;
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Delays between attempts, in ms: doubled up to a maximum (DRAPluginManager.wipeResourceSlices). */
+const INITIAL_DELAY_MS = 1000;
+const MAX_DELAY_MS = 300_000;
+
+/**
+ * Deletes the ResourceSlices of the node, so that the scheduler does not offer devices whose drivers are not running.
+ * Tries until it succeeds; rejects with the signal's reason.
+ */
+export async function deleteResourceSlices(
+  {client, nodeName, clock, logger}: ResourceSliceOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const log = logger.forFile('resource-slices.ts');
+  for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
+    try {
+      await client.request(
+        {
+          method: 'DELETE',
+          path: '/apis/resource.k8s.io/v1/resourceslices',
+          query: {fieldSelector: `spec.nodeName=${nodeName}`},
+          body: {apiVersion: 'resource.k8s.io/v1', kind: 'DeleteOptions'},
+        },
+        signal,
+      );
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      // The API server does not serve resource.k8s.io.
+      if (isNotFound(error)) return;
+      log.error(error, 'Failed to delete the ResourceSlices of the node');
+    }
+    await clock.sleep(delayMs, signal);
+  }
+}
