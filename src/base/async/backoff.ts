@@ -42,6 +42,11 @@ export class Backoff {
     });
   }
 
+  /** Forgets the delay of the key. */
+  reset(key: string): void {
+    this.#entries.delete(key);
+  }
+
   /** Reverts the last `next` of the key. */
   revert(key: string): void {
     const previous = this.#entries.get(key)?.previous;

@@ -81,7 +81,11 @@ class Cluster implements JoinedCluster {
     const {client, url} = server;
     this.#options = options;
     this.#statuses = new ApiStatusManager({client, clock, logger});
-    this.#mirrors = new MirrorPods({client, node: () => this.#node, clock, logger});
+    this.#mirrors = new MirrorPods({
+      ...{client, clock, logger},
+      node: () => this.#node,
+      statusesTried: async () => this.#statuses.waitUntilTried(),
+    });
     const servicesKnown = new Promise<void>((resolve) => {
       this.#setServicesKnown = resolve;
     });

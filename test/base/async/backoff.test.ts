@@ -25,6 +25,15 @@ test('a key does not back off after an event in the future, since the clock was 
   expect(backoff.waitUntil('web', 7_200_000, 1000)).toBeUndefined();
 });
 
+test('a key that is reset starts at the initial delay again', () => {
+  const backoff = new Backoff(500, 122_000);
+  backoff.next('web', 0, 0);
+  backoff.next('web', 1000, 1000);
+  backoff.reset('web');
+  backoff.next('web', 2000, 2000);
+  expect(backoff.get('web')).toBe(500);
+});
+
 test('an entry without updates for twice the cap is dropped and restarts at the initial delay', () => {
   const backoff = new Backoff(10_000, 300_000);
   backoff.next('web', 0, 0);

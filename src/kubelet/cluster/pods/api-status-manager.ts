@@ -42,6 +42,8 @@ export class ApiStatusManager {
   readonly #changed = new Set<PodUid>();
   readonly #sent = new Map<PodUid, SentState>();
   readonly #sleep: WakeableSleep;
+  /** Calls that wait until the queue is empty. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(options: ApiStatusManagerOptions) {
     this.#options = options;
@@ -55,6 +57,12 @@ export class ApiStatusManager {
     this.#sleep.wake();
   }
 
+  /** Resolves when no changed pod is queued: each was tried at least once. */
+  async waitUntilTried(): Promise<void> {
+    this.#sleep.wake();
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
   /** Sends statuses until the signal aborts. */
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
     const {clock} = this.#options;
@@ -66,6 +74,7 @@ export class ApiStatusManager {
         await this.#sync(host, uid, signal);
         continue;
       }
+      for (const resolve of this.#waiting.splice(0)) resolve();
       const waitMs = Math.min(reconcileAt - clock.now(), RECONCILE_MS);
       if (waitMs > 0) await this.#sleep.sleep(waitMs, signal);
       else {

@@ -1,6 +1,7 @@
 import {encodePod} from '../../../api/encode-pod.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {abortable} from '../../../base/async/abortable.js';
 import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
@@ -15,6 +16,8 @@ export interface MirrorPodsOptions {
   readonly client: ApiClient;
   /** Returns the Node object, which owns the mirror pods; undefined until it is known. */
   readonly node: () => Node | undefined;
+  /** Resolves when the last statuses of the pods were sent, or could not be. */
+  readonly statusesTried: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -95,6 +98,8 @@ export class MirrorPods {
   }
 
   async #act(action: MirrorPodAction, node: Node, signal: AbortSignal): Promise<void> {
+    // The status of the ended containers is part of what a watch of the mirror pod shows.
+    if (action.kind === 'delete') await abortable(this.#options.statusesTried(), signal);
     if (action.kind !== 'create' && !(await this.#delete(action, signal))) return;
     if (action.kind !== 'delete') await this.#create(action.pod, node, signal);
   }

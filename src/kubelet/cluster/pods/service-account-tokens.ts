@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection} from '../../../api/types/v1-volumes.js';
 import type {Clock} from '../../../base/clock.js';
+import {messageOf, SystemError} from '../../../base/errors.js';
 import type {ApiClient} from '../../../kube-api/index.js';
 import {podRef} from '../../contract/pod-ref.js';
 
@@ -26,20 +27,29 @@ export class ServiceAccountTokens {
   readonly #client: ApiClient;
   readonly #clock: Clock;
   readonly #tokens = new Map<string, CachedToken>();
+  /** Failures of the last requests. */
+  readonly #failures = new Map<string, unknown>();
 
   constructor(client: ApiClient, clock: Clock) {
     this.#client = client;
     this.#clock = clock;
   }
 
-  /** Returns the last token of a projection; undefined before it was loaded. */
+  /**
+   * Returns the last token of a projection; undefined before it was loaded. Throws SystemError if it could not be
+   * requested, with the message of the kubelet's FailedMount events.
+   */
   get(pod: Pod, projection: ServiceAccountTokenProjection): string | undefined {
-    return this.#tokens.get(keyOf(pod, projection))?.token;
+    const key = keyOf(pod, projection);
+    const cause = this.#failures.get(key);
+    if (cause !== undefined)
+      throw new SystemError(`failed to fetch token: ${messageOf(cause)}`, {cause, hint: undefined});
+    return this.#tokens.get(key)?.token;
   }
 
   /**
    * Requests the token of a projection unless the last one is recent. A token that cannot be renewed is used until it
-   * expires. Rejects with ApiError and the errors of connections.
+   * expires; without one, `get` throws. Rejects with the signal's reason.
    */
   async load(pod: Pod, projection: ServiceAccountTokenProjection, signal: AbortSignal): Promise<void> {
     const key = keyOf(pod, projection);
@@ -48,15 +58,17 @@ export class ServiceAccountTokens {
     if (known !== undefined && now < known.refreshAt) return;
     try {
       this.#tokens.set(key, await this.#request(pod, projection, signal));
+      this.#failures.delete(key);
     } catch (error) {
-      if (signal.aborted || known === undefined || now >= known.expiresAt) throw error;
+      signal.throwIfAborted();
+      if (known === undefined || now >= known.expiresAt) this.#failures.set(key, error);
     }
   }
 
   /** Forgets the tokens of pods for which `keep` returns false. */
   retain(keep: (uid: string) => boolean): void {
-    for (const key of this.#tokens.keys())
-      if (!keep(key.slice(0, key.indexOf(' ')))) this.#tokens.delete(key);
+    for (const map of [this.#tokens, this.#failures])
+      for (const key of map.keys()) if (!keep(key.slice(0, key.indexOf(' ')))) map.delete(key);
   }
 
   async #request(

@@ -23,6 +23,8 @@ export interface SyncContext {
   readonly envObjects: ApiObjects;
   /** Restart delays of crashing containers (see createCrashLoopBackOff). */
   readonly crashBackoff: Backoff;
+  /** Delays after failed mounts of the pod's volumes (see createMountBackOff). */
+  readonly mountBackoff: Backoff;
   readonly runHook: RunHook;
   readonly probes: PodProbes;
   readonly actuated: ActuatedResources;

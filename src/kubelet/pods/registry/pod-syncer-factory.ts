@@ -18,6 +18,7 @@ import type {
   PodStateOptions,
   PodSyncOptions,
 } from './pod-registry-options.js';
+import {createMountBackOff} from '../sync/prepare-pod-filesystem.js';
 import {PodSyncer} from '../sync/pod-syncer.js';
 import {PodRedactor} from '../../managers/redaction/pod-redactor.js';
 
@@ -105,6 +106,7 @@ export class PodSyncerFactory {
       objects,
       envObjects: envObjects ?? objects,
       crashBackoff: createCrashLoopBackOff(crashBackoffMaxMs),
+      mountBackoff: createMountBackOff(),
       runHook: hooks({runtime: observed.runtime, clock, events}),
       probes: probes?.createPodProbes({runtime: observed.runtime, events}) ?? ALWAYS_READY,
       actuated: new PodActuatedResources(this.#options.actuated, ref.uid, (error) => {

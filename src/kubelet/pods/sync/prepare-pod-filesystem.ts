@@ -1,12 +1,22 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {Backoff} from '../../../base/async/backoff.js';
 import {messageOf} from '../../../base/errors.js';
 import {MountError} from '../../contract/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
-import {podRef} from '../../contract/pod-ref.js';
+import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sync-result.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 
-type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events'>;
+type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events' | 'mountBackoff' | 'clock'>;
+
+/** Delays after failed mounts, in ms: doubled up to a maximum (goroutinemap exponentialbackoff). */
+const INITIAL_MOUNT_DELAY_MS = 500;
+const MAX_MOUNT_DELAY_MS = 122_000;
+
+/** Creates the delays after failed mounts of a pod's volumes. */
+export function createMountBackOff(): Backoff {
+  return new Backoff(INITIAL_MOUNT_DELAY_MS, MAX_MOUNT_DELAY_MS);
+}
 
 /** Prepares the pod's resources on the node: cgroup, directories, the objects that it refers to, and volumes. */
 export async function preparePodFilesystem(
@@ -29,15 +39,24 @@ export async function preparePodFilesystem(
   }
   try {
     await objects.load?.(pod, signal);
-    return {volumes: await files.mountVolumes(pod, objects, signal)};
+    const volumes = await files.mountVolumes(pod, objects, signal);
+    context.mountBackoff.reset(podRef(pod).uid);
+    return {volumes};
   } catch (cause) {
     signal.throwIfAborted();
     // Each volume gets an event; the sync fails with the first one.
     const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
     const failed = mountFailure(context, pod, first);
     for (const other of others) mountFailure(context, pod, other);
-    return failed;
+    return {...failed, failure: {...failed.failure, retryAt: nextMount(context, podRef(pod))}};
   }
+}
+
+/** Returns the time at which the mounts of a pod are tried again after a failure, in ms since the epoch. */
+function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
+  const now = clock.now();
+  mountBackoff.next(uid, now, now);
+  return now + mountBackoff.get(uid);
 }
 
 function mountFailure(context: NodeContext, pod: Pod, cause: unknown): FailedStep {

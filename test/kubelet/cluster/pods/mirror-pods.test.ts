@@ -1,6 +1,14 @@
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
-import {computeMirrorPodActions} from '../../../../src/kubelet/cluster/pods/mirror-pods.js';
+import type {Node} from '../../../../src/api/types/v1-node.js';
+import {SILENT_LOGGER} from '../../../../src/base/logger.js';
+import {ApiClient} from '../../../../src/kube-api/api-client.js';
+import {HttpConnection} from '../../../../src/kube-api/http-connection.js';
+import type {ClusterHost} from '../../../../src/kubelet/contract/cluster/cluster-link.js';
+import {FakeApiServer} from '../../../fakes/api-server/fake-api-server.js';
+import {FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js';
+import {until} from '../../../base/until.js';
+import {computeMirrorPodActions, MirrorPods} from '../../../../src/kubelet/cluster/pods/mirror-pods.js';
 import {podUid} from '../../../../src/cri/index.js';
 import {BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
@@ -248,4 +256,36 @@ test('only a mirror pod of another version or with a deletion timestamp is repla
   expect(kinds(pod({annotations, deletionTimestamp: '2026-05-01T12:00:00Z'}))).toEqual(['replace']);
   expect(kinds(pod({annotations: {'kubernetes.io/config.mirror': 'h2'}}))).toEqual(['replace']);
   expect(kinds(pod({}))).toEqual(['replace']);
+});
+
+// As recorded in static-before-node: the mirror pod shows how its containers have ended.
+test('a mirror pod is deleted after the last status of its static pod was sent', async () => {
+  await using api = await FakeApiServer.start();
+  const clock = new FakeClock({nowMs: TEST_TIME_MS});
+  const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
+  const connection = new HttpConnection(new URL(api.url), {current: async () => credentials});
+  let sent = (): void => undefined;
+  let isAsked = false;
+  const mirrors = new MirrorPods({
+    client: new ApiClient({connection, userAgent: 'kcri', clock}),
+    node: () => ({metadata: {name: 'n1', uid: 'u1'}}) as Node,
+    statusesTried: async () => {
+      isAsked = true;
+      await new Promise<void>((resolve) => {
+        sent = resolve;
+      });
+    },
+    clock,
+    logger: SILENT_LOGGER,
+  });
+  const mirror = api.createPod({metadata: {name: MIRROR}, spec: {}}) as unknown as Pod;
+  const host = {staticPods: () => [], orphanedMirrorPods: () => [mirror]};
+  const controller = new AbortController();
+  const ended = mirrors.run(host as unknown as ClusterHost, controller.signal).catch(() => undefined);
+  await until(() => isAsked);
+  expect(api.writes).toEqual([]);
+  sent();
+  await until(() => api.pod(MIRROR) === undefined);
+  controller.abort();
+  await ended;
 });
