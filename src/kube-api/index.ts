@@ -8,7 +8,8 @@ export {
   type ConnectApiServerOptions,
 } from './connect-api-server.js';
 export {openCredentials} from './kubeconfig/credentials.js';
-export type {ListerWatcher} from './list-watch.js';
+export {Informer} from './informer.js';
+export type {ListedObject, ListerWatcher} from './list-watch.js';
 export {Reflector} from './reflector.js';
-export {createCollection} from './resource.js';
+export {createCollection, type CollectionOptions} from './resource.js';
 export {createMergePatch} from './strategic-merge-patch.js';

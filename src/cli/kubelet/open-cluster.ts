@@ -9,6 +9,7 @@ import {
 } from '../../kubelet/index.js';
 import type {
   ApiServer,
+  ChangeDetectionStrategy,
   ConnectApiServerOptions,
   JoinedCluster,
   NodeCertificates,
@@ -162,6 +163,9 @@ export async function openCluster(
     updateFrequencyMs: durationToMs(config.nodeStatusUpdateFrequency),
     reportFrequencyMs: durationToMs(config.nodeStatusReportFrequency),
     leaseDurationSeconds: config.nodeLeaseDurationSeconds,
+    // The configuration allows no other values.
+    changeDetection: config.configMapAndSecretChangeDetectionStrategy as ChangeDetectionStrategy,
+    syncFrequencyMs: durationToMs(config.syncFrequency),
     clock: context.clock,
     random: systemRandom,
     logger,

@@ -9,3 +9,4 @@ export {
 } from './certificates/node-certificates.js';
 export {readLocalNode} from './node/read-local-node.js';
 export {joinCluster, type JoinedCluster} from './join-cluster.js';
+export type {ChangeDetectionStrategy} from './objects/change-detection.js';

@@ -1,9 +1,17 @@
 import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
 import type {Node} from '../../api/types/v1-node.js';
+import type {RuntimeClass} from '../../api/types/v1-objects.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
-import {createCollection, Reflector, type ApiServer} from '../../kube-api/index.js';
+import {
+  createCollection,
+  Informer,
+  Reflector,
+  type ApiServer,
+  type CollectionOptions,
+  type ListedObject,
+} from '../../kube-api/index.js';
 import type {ClusterHost, ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {KubeServices} from '../contract/kube-services.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
@@ -26,6 +34,7 @@ import {
 import {NodeStatusUpdater} from './node/node-status-updater.js';
 import {deleteResourceSlices} from './node/resource-slices.js';
 import {readSystemInfo} from './node/read-system-info.js';
+import {createObjectFollower, type ChangeDetectionStrategy} from './objects/change-detection.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
 import {MirrorPods} from './pods/mirror-pods.js';
@@ -48,6 +57,10 @@ export interface JoinClusterOptions {
   readonly updateFrequencyMs: number;
   readonly reportFrequencyMs: number;
   readonly leaseDurationSeconds: number;
+  /** Detection of changes of ConfigMaps and Secrets (configMapAndSecretChangeDetectionStrategy). */
+  readonly changeDetection: ChangeDetectionStrategy;
+  /** Period in ms in which the volumes of pods are refreshed (syncFrequency). */
+  readonly syncFrequencyMs: number;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -73,8 +86,10 @@ class Cluster implements JoinedCluster {
   readonly source: PodSource;
   #node: Node | undefined;
   #nodeKnown: () => void = () => undefined;
-  #services: readonly Service[] = [];
-  #setServicesKnown: () => void = () => undefined;
+  readonly #services: Informer<Service>;
+  readonly #runtimeClasses: Informer<RuntimeClass>;
+  /** Facts about the kubelet; undefined before `run`. */
+  #host: ClusterHost | undefined;
 
   constructor(options: JoinClusterOptions) {
     const {server, node, clock, random, logger} = options;
@@ -86,13 +101,26 @@ class Cluster implements JoinedCluster {
       node: () => this.#node,
       statusesTried: async () => this.#statuses.waitUntilTried(),
     });
-    const servicesKnown = new Promise<void>((resolve) => {
-      this.#setServicesKnown = resolve;
+    this.#services = this.#createInformer<Service>('*v1.Service', {
+      path: '/api/v1/services',
+      fieldSelector: 'spec.clusterIP!=None',
+      decode: (value) => value as Service,
     });
-    const services = (): readonly Service[] => this.#services;
+    this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', {
+      path: '/apis/node.k8s.io/v1/runtimeclasses',
+      decode: (value) => decodeApiObject(value, 'RuntimeClass'),
+    });
     this.objects = new ClusterObjects({
-      ...{client, origin: url, services, servicesKnown, clock},
+      ...{client, origin: url, clock},
+      services: this.#services,
+      runtimeClasses: this.#runtimeClasses,
       node: () => ({nodeName: node.nodeName, labels: this.#node?.metadata.labels ?? node.labels}),
+      follow: createObjectFollower({
+        ...{client, clock, random, logger},
+        strategy: options.changeDetection,
+        syncFrequencyMs: options.syncFrequencyMs,
+        node: () => this.#node,
+      }),
     });
     this.#events = new EventSender({
       client: server.events,
@@ -131,16 +159,19 @@ class Cluster implements JoinedCluster {
   }
 
   podChanged(uid: PodUid): void {
+    if (this.#host !== undefined && !this.#usesObjects(this.#host, uid)) this.objects.release(uid);
     this.#statuses.podChanged(uid);
     this.#mirrors.changed();
   }
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
+    this.#host = host;
     this.#nodeEvents.started();
     try {
       await Promise.all([
         this.#watchNode(signal),
-        this.#watchServices(signal),
+        this.#services.run(signal),
+        this.#runtimeClasses.run(signal),
         this.#reportNode(host, signal),
         this.#createLease().run(signal),
         this.#deleteResourceSlices(signal),
@@ -152,7 +183,30 @@ class Cluster implements JoinedCluster {
       ]);
     } catch (error) {
       if (!signal.aborted) throw error;
+    } finally {
+      this.objects.stop();
     }
+  }
+
+  /** Reports whether a pod can still read the objects that it refers to. */
+  #usesObjects(host: ClusterHost, uid: PodUid): boolean {
+    return host.podState(uid)?.isFinished === false;
+  }
+
+  #createInformer<T extends ListedObject>(
+    type: string,
+    collection: Pick<CollectionOptions<T>, 'path' | 'fieldSelector' | 'decode'>,
+  ): Informer<T> {
+    const {server, clock, random, logger} = this.#options;
+    const log = logger.forFile('join-cluster.ts');
+    return new Informer<T>({
+      collection: createCollection<T>({client: server.client, ...collection, random}),
+      onFailure: (error) => {
+        log.error(error, 'Failed to watch', {type});
+      },
+      clock,
+      random,
+    });
   }
 
   async #watchNode(signal: AbortSignal): Promise<never> {
@@ -174,30 +228,6 @@ class Cluster implements JoinedCluster {
       },
       onFailure: (error) => {
         log.error(error, 'Failed to watch', {type: '*v1.Node'});
-      },
-      clock,
-      random,
-    }).run(signal);
-  }
-
-  async #watchServices(signal: AbortSignal): Promise<never> {
-    const {server, clock, random, logger} = this.#options;
-    const log = logger.forFile('join-cluster.ts');
-    const collection = createCollection<Service>({
-      client: server.client,
-      path: '/api/v1/services',
-      fieldSelector: 'spec.clusterIP!=None',
-      decode: (value) => value as Service,
-      random,
-    });
-    return await new Reflector<Service>({
-      collection,
-      onChange: (services) => {
-        this.#services = services;
-        this.#setServicesKnown();
-      },
-      onFailure: (error) => {
-        log.error(error, 'Failed to watch', {type: '*v1.Service'});
       },
       clock,
       random,
@@ -278,8 +308,9 @@ class Cluster implements JoinedCluster {
     const {clock} = this.#options;
     for (;;) {
       await clock.sleep(FORGET_PERIOD_MS, signal);
-      const uids: ReadonlySet<string> = new Set(host.podUids());
-      this.objects.retain((uid) => uids.has(uid));
+      const uids = host.podUids().filter((uid) => this.#usesObjects(host, uid));
+      const inUse: ReadonlySet<string> = new Set(uids);
+      this.objects.retain((uid) => inUse.has(uid));
     }
   }
 }

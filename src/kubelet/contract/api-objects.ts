@@ -19,8 +19,13 @@ export interface ApiObjects {
   runtimeClass(name: string): RuntimeClass | undefined;
   /** Reads the objects again from their source, if possible; objects that cannot be read remain unchanged. */
   refresh?(): Promise<void>;
-  /** Reads the objects that this pod refers to, if they come from an API server. Rejects if one could not be read. */
-  load?(pod: Pod, signal: AbortSignal): Promise<void>;
+  /**
+   * Reads the objects that this pod refers to, if they come from an API server. Rejects with the signal's reason, and if
+   * the pod cannot have a token.
+   */
+  load?(pod: Pod, use: ObjectUse, signal: AbortSignal): Promise<void>;
+  /** Returns the reason why an object is not known that may exist; undefined if it exists or is known to be missing. */
+  failure?(kind: 'ConfigMap' | 'Secret', namespace: string, name: string): KcriError | undefined;
   /** Returns the variables of Services for the containers of the pod, by name; undefined without an API server. */
   serviceVariables?(pod: Pod): ReadonlyMap<string, string>;
   /** Returns the token for a volume of the pod; undefined without an API server that issues tokens. */
@@ -30,6 +35,11 @@ export interface ApiObjects {
    * server. Throws SystemError with the kubelet's message if the claim cannot be used.
    */
   claimedVolume?(pod: Pod, volume: Volume): ClaimedVolume | undefined;
+}
+
+/** Use of objects: to start containers, or only to refresh the volumes of running ones. */
+export interface ObjectUse {
+  readonly volumesOnly: boolean;
 }
 
 /** Namespace of namespaced objects that name none. */
@@ -72,7 +82,8 @@ export function withClusterObjects(manifests: ApiObjects, cluster: ApiObjects | 
     secret: (...key) => cluster.secret(...key) ?? manifests.secret(...key),
     serviceAccount: (...key) => cluster.serviceAccount(...key) ?? manifests.serviceAccount(...key),
     runtimeClass: (name) => cluster.runtimeClass(name) ?? manifests.runtimeClass(name),
-    load: async (pod, signal) => cluster.load?.(pod, signal),
+    load: async (...call) => cluster.load?.(...call),
+    failure: (...key) => cluster.failure?.(...key),
     serviceVariables: (pod) => cluster.serviceVariables?.(pod) ?? new Map(),
     serviceAccountToken: (...key) => cluster.serviceAccountToken?.(...key),
     claimedVolume: (...key) => cluster.claimedVolume?.(...key),
@@ -94,6 +105,42 @@ const RESOURCES = {
   ServiceAccount: 'serviceaccount',
   RuntimeClass: 'runtimeclass.node.k8s.io',
 } as const satisfies Record<ApiObject['kind'], string>;
+
+/** A reference of a pod to a ConfigMap or Secret. */
+export interface DataReference {
+  readonly namespace: string;
+  readonly name: string;
+  readonly optional: boolean;
+}
+
+/**
+ * Returns the ConfigMap that a pod refers to; undefined for an optional one that is missing. Throws ObjectNotFoundError
+ * for a missing one, and the KcriError of an object that could not be read.
+ */
+export function findConfigMap(objects: ApiObjects, reference: DataReference): ConfigMap | undefined {
+  const found = objects.configMap(reference.namespace, reference.name);
+  if (found === undefined) requireKnownMissing(objects, 'ConfigMap', reference);
+  return found;
+}
+
+/** Returns the Secret that a pod refers to; see findConfigMap. */
+export function findSecret(objects: ApiObjects, reference: DataReference): Secret | undefined {
+  const found = objects.secret(reference.namespace, reference.name);
+  if (found === undefined) requireKnownMissing(objects, 'Secret', reference);
+  return found;
+}
+
+/** Throws unless an object is optional and known to be missing. */
+function requireKnownMissing(
+  objects: ApiObjects,
+  kind: 'ConfigMap' | 'Secret',
+  {namespace, name, optional}: DataReference,
+): void {
+  // Even an optional object may exist if the API server did not say that it does not.
+  const failure = objects.failure?.(kind, namespace, name);
+  if (failure !== undefined) throw failure;
+  if (!optional) throw createObjectNotFoundError(objects, kind, name, namespace);
+}
 
 /** Creates the error `configmap "settings" not found`. */
 export function createObjectNotFoundError(

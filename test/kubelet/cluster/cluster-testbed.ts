@@ -2,6 +2,7 @@ import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import {ApiClient} from '../../../src/kube-api/api-client.js';
 import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import type {ApiEvent} from '../../../src/kubelet/cluster/events/event-correlator.js';
+import type {ChangeDetectionStrategy} from '../../../src/kubelet/cluster/objects/change-detection.js';
 import {joinCluster} from '../../../src/kubelet/cluster/join-cluster.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
@@ -11,6 +12,11 @@ import {DaemonTestbed, type DaemonTestbedOptions} from '../daemon/daemon-testbed
 
 export const NODE_PATH = `/api/v1/nodes/${GOLDEN_NODE.nodeName}`;
 export const LEASE_PATH = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${GOLDEN_NODE.nodeName}`;
+
+/** Options of a cluster testbed. */
+interface ClusterTestbedOptions extends DaemonTestbedOptions {
+  readonly changeDetection?: ChangeDetectionStrategy;
+}
 
 /** A kubelet that has joined a fake API server, on a fake runtime. */
 export class ClusterTestbed implements AsyncDisposable {
@@ -25,7 +31,7 @@ export class ClusterTestbed implements AsyncDisposable {
   /** Starts both; `prepare` runs before the kubelet. */
   static async start(
     prepare: (api: FakeApiServer) => Promise<void> | void = () => undefined,
-    options: DaemonTestbedOptions = {},
+    {changeDetection = 'Watch', ...options}: ClusterTestbedOptions = {},
   ): Promise<ClusterTestbed> {
     const api = await FakeApiServer.start();
     await prepare(api);
@@ -55,6 +61,8 @@ export class ClusterTestbed implements AsyncDisposable {
           updateFrequencyMs: 10_000,
           reportFrequencyMs: 300_000,
           leaseDurationSeconds: 40,
+          changeDetection,
+          syncFrequencyMs: 60_000,
           random: () => 0,
         });
       },

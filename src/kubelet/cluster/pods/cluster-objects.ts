@@ -1,16 +1,19 @@
-import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
-import type {ApiObject} from '../../../api/types/v1-objects.js';
+import type {ConfigMap, RuntimeClass, Secret} from '../../../api/types/v1-objects.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection, Volume} from '../../../api/types/v1-volumes.js';
 import {abortable} from '../../../base/async/abortable.js';
+import {finishesWithin} from '../../../base/async/deadline.js';
 import type {Clock} from '../../../base/clock.js';
-import {isNotFound, type ApiClient} from '../../../kube-api/index.js';
-import type {ApiObjects} from '../../contract/api-objects.js';
+import type {KcriError} from '../../../base/errors.js';
+import type {ApiClient, Informer} from '../../../kube-api/index.js';
+import type {ApiObjects, ObjectUse} from '../../contract/api-objects.js';
 import type {ClaimedVolume} from '../../contract/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {configMapNames, secretNames} from '../../managers/sources/api-object-reference.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
+import type {FollowedObject} from '../objects/followed-object.js';
+import {dataObjectsOf, type DataObject, type DataObjectRef} from '../objects/object-reference.js';
+import {ReferencedObjects} from '../objects/referenced-objects.js';
 import {ClaimedVolumes} from './claimed-volumes.js';
 import {computeServiceVariables, type Service} from './service-variables.js';
 import {ServiceAccountTokens} from './service-account-tokens.js';
@@ -20,31 +23,22 @@ export interface ClusterObjectsOptions {
   readonly client: ApiClient;
   /** URL of the API server, for messages. */
   readonly origin: string;
-  /** Returns the Services of the cluster; none before they were read. */
-  readonly services: () => readonly Service[];
-  /** Resolves when the Services have been read. */
-  readonly servicesKnown: Promise<void>;
   /** Returns name and labels of the node. */
   readonly node: () => Pick<NodeFacts, 'nodeName' | 'labels'>;
+  readonly services: Pick<Informer<Service>, 'items' | 'synced'>;
+  readonly runtimeClasses: Pick<Informer<RuntimeClass>, 'items' | 'synced'>;
+  /** Follows a ConfigMap or Secret as long as pods refer to it. */
+  readonly follow: (ref: DataObjectRef) => FollowedObject;
   readonly clock: Clock;
 }
 
-/** An object that a pod refers to. */
-interface Reference {
-  readonly kind: ApiObject['kind'];
-  readonly path: string;
-  readonly key: string;
-}
+/** Time for which a pod waits for RuntimeClasses that are not known yet, in ms. */
+const MAX_WAIT_MS = 1000;
 
-/**
- * Objects of the API server that pods refer to. They are read before each sync that needs them, as with the kubelet's
- * change detection strategy `Get`; what cannot be read keeps its last value.
- */
+/** Objects of the API server that pods refer to. */
 export class ClusterObjects implements ApiObjects {
   readonly #options: ClusterObjectsOptions;
-  readonly #found = new Map<string, ApiObject>();
-  /** Keys of the objects that each pod refers to. */
-  readonly #references = new Map<string, readonly string[]>();
+  readonly #data: ReferencedObjects;
   readonly #tokens: ServiceAccountTokens;
   readonly #volumes: ClaimedVolumes;
   readonly sources: readonly string[];
@@ -52,16 +46,21 @@ export class ClusterObjects implements ApiObjects {
   constructor(options: ClusterObjectsOptions) {
     this.#options = options;
     this.sources = [options.origin];
+    this.#data = new ReferencedObjects(options.follow);
     this.#tokens = new ServiceAccountTokens(options.client, options.clock);
     this.#volumes = new ClaimedVolumes(options);
   }
 
-  configMap(namespace: string, name: string): ReturnType<ApiObjects['configMap']> {
-    return this.#find('ConfigMap', `${namespace}/${name}`);
+  configMap(namespace: string, name: string): ConfigMap | undefined {
+    return this.#find('ConfigMap', namespace, name);
   }
 
-  secret(namespace: string, name: string): ReturnType<ApiObjects['secret']> {
-    return this.#find('Secret', `${namespace}/${name}`);
+  secret(namespace: string, name: string): Secret | undefined {
+    return this.#find('Secret', namespace, name);
+  }
+
+  failure(kind: DataObject['kind'], namespace: string, name: string): KcriError | undefined {
+    return this.#data.get({kind, namespace, name})?.failure;
   }
 
   /** Pull secrets of a service account are in the Pod's spec: the API server puts them there. */
@@ -69,13 +68,13 @@ export class ClusterObjects implements ApiObjects {
     return undefined;
   }
 
-  runtimeClass(name: string): ReturnType<ApiObjects['runtimeClass']> {
-    return this.#find('RuntimeClass', name);
+  runtimeClass(name: string): RuntimeClass | undefined {
+    return this.#options.runtimeClasses.items.find(({metadata}) => metadata.name === name);
   }
 
   serviceVariables(pod: Pod): ReadonlyMap<string, string> {
     const {enableServiceLinks: serviceLinks = true} = pod.spec;
-    return computeServiceVariables(this.#options.services(), {
+    return computeServiceVariables(this.#options.services.items, {
       namespace: podRef(pod).namespace,
       serviceLinks,
     });
@@ -85,89 +84,57 @@ export class ClusterObjects implements ApiObjects {
     return this.#tokens.get(pod, projection);
   }
 
-  /**
-   * Reads the objects that a pod of the API server refers to, and requests its tokens. Rejects with ApiError and the
-   * errors of connections if an object was never read or a token is missing.
-   */
   claimedVolume(pod: Pod, volume: Volume): ClaimedVolume | undefined {
     return this.#volumes.get(pod, volume);
   }
 
-  async load(pod: Pod, signal: AbortSignal): Promise<void> {
+  /**
+   * Follows the objects that a pod of the API server refers to, waits for those that it uses, and requests its tokens.
+   * Rejects with ApiError and the errors of connections if a token or a claim is missing.
+   */
+  async load(pod: Pod, use: ObjectUse, signal: AbortSignal): Promise<void> {
     if (isStaticPod(pod)) return;
+    // Before anything else, since the objects arrive meanwhile.
+    this.#data.register(podRef(pod).uid, dataObjectsOf(pod, {volumesOnly: false}));
     // As in a kubelet, no container starts before the Services are known, except those of static pods.
-    await abortable(this.#options.servicesKnown, signal);
-    const references = referencesOf(pod);
-    this.#references.set(
-      podRef(pod).uid,
-      references.map(({key}) => key),
-    );
+    await abortable(this.#options.services.synced, signal);
+    const {runtimeClasses, clock} = this.#options;
+    if ((pod.spec.runtimeClassName ?? '') !== '')
+      await finishesWithin(runtimeClasses.synced, MAX_WAIT_MS, clock, signal);
     await Promise.all([
-      ...references.map(async (reference) => this.#read(reference, signal)),
+      ...dataObjectsOf(pod, use).map(async (ref) => this.#data.get(ref)?.load(signal)),
       this.#volumes.load(pod, signal),
       ...tokenProjectionsOf(pod).map(async (projection) => this.#tokens.load(pod, projection, signal)),
     ]);
   }
 
-  /** Forgets what only pods refer to for which `keep` returns false. */
+  /** Ends the references of a pod that has ended. */
+  release(uid: string): void {
+    this.#data.unregister(uid);
+  }
+
+  /** Forgets what only pods refer to for which `keep` returns false, and stops watches of objects that are not used. */
   retain(keep: (uid: string) => boolean): void {
     this.#tokens.retain(keep);
     this.#volumes.retain(keep);
-    for (const uid of this.#references.keys()) if (!keep(uid)) this.#references.delete(uid);
-    const used = new Set([...this.#references.values()].flat());
-    for (const key of this.#found.keys()) if (!used.has(key)) this.#found.delete(key);
+    for (const uid of this.#data.users) if (!keep(uid)) this.#data.unregister(uid);
+    this.#data.stopIdle();
   }
 
-  async #read({kind, path, key}: Reference, signal: AbortSignal): Promise<void> {
-    try {
-      const raw = await this.#options.client.request({method: 'GET', path}, signal);
-      const object = decodeApiObject(raw, kind);
-      if (object === undefined) this.#found.delete(key);
-      else this.#found.set(key, object);
-    } catch (error) {
-      if (isNotFound(error)) this.#found.delete(key);
-      else if (signal.aborted || !this.#found.has(key)) throw error;
-    }
+  /** Ends all requests about objects. */
+  stop(): void {
+    for (const uid of this.#data.users) this.#data.unregister(uid);
   }
 
-  #find<K extends ApiObject['kind']>(
+  #find<K extends DataObject['kind']>(
     kind: K,
+    namespace: string,
     name: string,
-  ): Extract<ApiObject, {readonly kind: K}> | undefined {
-    // The key starts with the kind.
-    return this.#found.get(`${kind} ${name}`) as Extract<ApiObject, {readonly kind: K}> | undefined;
+  ): Extract<DataObject, {readonly kind: K}> | undefined {
+    // The reference names the kind.
+    const followed = this.#data.get({kind, namespace, name});
+    return followed?.object as Extract<DataObject, {readonly kind: K}> | undefined;
   }
-}
-
-function referencesOf(pod: Pod): readonly Reference[] {
-  const {namespace} = podRef(pod);
-  const {spec} = pod;
-  const {runtimeClassName = ''} = spec;
-  const namespaced = (kind: 'ConfigMap' | 'Secret', names: readonly (string | undefined)[]): Reference[] =>
-    [...new Set(names)].flatMap((name) =>
-      name === undefined || name === ''
-        ? []
-        : [
-            {
-              kind,
-              path: `/api/v1/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`,
-              key: `${kind} ${namespace}/${name}`,
-            },
-          ],
-    );
-  return [
-    ...namespaced('ConfigMap', configMapNames(spec)),
-    ...namespaced('Secret', secretNames(spec)),
-    ...(runtimeClassName === ''
-      ? []
-      : [
-          {
-            kind: 'RuntimeClass' as const,
-            path: `/apis/node.k8s.io/v1/runtimeclasses/${runtimeClassName}`,
-            key: `RuntimeClass ${runtimeClassName}`,
-          },
-        ]),
-  ];
 }
 
 function tokenProjectionsOf({spec}: Pod): readonly ServiceAccountTokenProjection[] {

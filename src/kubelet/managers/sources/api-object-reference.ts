@@ -104,11 +104,16 @@ export function secretNames(spec: PodSpec): Names {
       ...envFrom.map(({secretRef}) => secretRef?.name),
       ...env.map(({valueFrom}) => valueFrom?.secretKeyRef?.name),
     ]),
-    ...(spec.volumes ?? []).flatMap(volumeSecretNames),
+    ...volumeSecretNames(spec),
   ];
 }
 
-function volumeSecretNames(volume: Volume): Names {
+/** Returns the names of all Secrets that volumes refer to. */
+export function volumeSecretNames({volumes = []}: PodSpec): Names {
+  return volumes.flatMap(secretNamesOfVolume);
+}
+
+function secretNamesOfVolume(volume: Volume): Names {
   const {cephfs, cinder, csi, flexVolume, iscsi, rbd, scaleIO, storageos} = volume;
   return [
     volume.azureFile?.secretName,
@@ -126,9 +131,14 @@ export function configMapNames(spec: PodSpec): Names {
       ...envFrom.map(({configMapRef}) => configMapRef?.name),
       ...env.map(({valueFrom}) => valueFrom?.configMapKeyRef?.name),
     ]),
-    ...(spec.volumes ?? []).flatMap(({configMap, projected}) => [
-      configMap?.name,
-      ...(projected?.sources ?? []).map((source) => source.configMap?.name),
-    ]),
+    ...volumeConfigMapNames(spec),
   ];
+}
+
+/** Returns the names of all ConfigMaps that volumes refer to. */
+export function volumeConfigMapNames({volumes = []}: PodSpec): Names {
+  return volumes.flatMap(({configMap, projected}) => [
+    configMap?.name,
+    ...(projected?.sources ?? []).map((source) => source.configMap?.name),
+  ]);
 }

@@ -273,7 +273,8 @@ export class PodSyncer {
     // The first pass needs no refresh, since the objects have just been read.
     if (due && this.#remountAt !== undefined) await objects.refresh?.();
     this.#remountAt ??= clock.now();
-    const prepared = await preparePodFilesystem(this.#context, this.pod, signal);
+    const use = {volumesOnly: isIdle(actions)};
+    const prepared = await preparePodFilesystem(this.#context, {pod: this.pod, use}, signal);
     if ('failure' in prepared) return [prepared];
     this.#remountAt = clock.now() + REMOUNT_MS;
     probes.add(this.pod, status);

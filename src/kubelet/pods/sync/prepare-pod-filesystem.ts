@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {Backoff} from '../../../base/async/backoff.js';
 import {messageOf} from '../../../base/errors.js';
+import type {ObjectUse} from '../../contract/api-objects.js';
 import {MountError} from '../../contract/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
@@ -21,7 +22,7 @@ export function createMountBackOff(): Backoff {
 /** Prepares the pod's resources on the node: cgroup, directories, the objects that it refers to, and volumes. */
 export async function preparePodFilesystem(
   context: NodeContext,
-  pod: Pod,
+  {pod, use}: {readonly pod: Pod; readonly use: ObjectUse},
   signal: AbortSignal,
 ): Promise<{readonly volumes: MountedVolumes} | FailedStep> {
   const {files, objects} = context;
@@ -38,7 +39,7 @@ export async function preparePodFilesystem(
     return reportSetUpFailure(context, pod, {reason: 'Failed', message, cause});
   }
   try {
-    await objects.load?.(pod, signal);
+    await objects.load?.(pod, use, signal);
     const volumes = await files.mountVolumes(pod, objects, signal);
     context.mountBackoff.reset(podRef(pod).uid);
     return {volumes};

@@ -1,5 +1,5 @@
 import {redactUrlText} from '../../../../format/redact-url.js';
-import {honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {honored, honoredInCluster, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {
   BOOL,
   BOOL_MAP,
@@ -62,11 +62,10 @@ export const SOURCE_FIELDS = {
     flag: 'event-burst',
     check: notNegative,
   }),
-  configMapAndSecretChangeDetectionStrategy: ignored(
-    'ConfigMaps and Secrets are read when a pod is synced, from the manifests or the API server',
-    TEXT,
-    'Watch',
-    {check: oneOf('Get', 'Cache', 'Watch')},
+  configMapAndSecretChangeDetectionStrategy: honoredInCluster(
+    ignored('ConfigMaps and Secrets are read from the manifests when a pod is synced', TEXT, 'Watch', {
+      check: oneOf('Get', 'Cache', 'Watch'),
+    }),
   ),
   enableControllerAttachDetach: ignored('volumes are not attached', BOOL, true, {
     flag: 'enable-controller-attach-detach',

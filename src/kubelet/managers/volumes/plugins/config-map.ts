@@ -1,5 +1,5 @@
 import type {ConfigMapVolumeSource} from '../../../../api/types/v1-volumes.js';
-import {createObjectNotFoundError} from '../../../contract/api-objects.js';
+import {findConfigMap} from '../../../contract/api-objects.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {Payload} from '../atomic-writer.js';
 import {keyPayload} from './key-payload.js';
@@ -20,9 +20,7 @@ export function configMapPayload(
 ): Payload {
   const {namespace} = podRef(pod);
   const {name = '', optional = false} = source;
-  const found = objects.configMap(namespace, name);
-  if (found === undefined && !optional)
-    throw createObjectNotFoundError(objects, 'ConfigMap', name, namespace);
+  const found = findConfigMap(objects, {namespace, name, optional});
   const texts = Object.entries(found?.data ?? {}).map(([key, text]) => [key, Buffer.from(text)] as const);
   const values = {...found?.binaryData, ...Object.fromEntries(texts)};
   return keyPayload(values, source, {

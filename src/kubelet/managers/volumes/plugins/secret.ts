@@ -1,5 +1,5 @@
 import type {SecretVolumeSource} from '../../../../api/types/v1-volumes.js';
-import {createObjectNotFoundError} from '../../../contract/api-objects.js';
+import {findSecret} from '../../../contract/api-objects.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {Payload} from '../atomic-writer.js';
 import {keyPayload} from './key-payload.js';
@@ -20,9 +20,7 @@ export function secretPayload(
 ): Payload {
   const {namespace} = podRef(pod);
   const {secretName = '', optional = false} = source;
-  const found = objects.secret(namespace, secretName);
-  if (found === undefined && !optional)
-    throw createObjectNotFoundError(objects, 'Secret', secretName, namespace);
+  const found = findSecret(objects, {namespace, name: secretName, optional});
   return keyPayload(found?.data ?? {}, source, {
     title: `Secret "${namespace}/${secretName}"`,
     missing: 'references non-existent secret key',

@@ -1,6 +1,6 @@
 import type {Container, EnvFromSource, EnvVar, EnvVarSource, Pod} from '../../../../../api/types/v1-pod.js';
 import {bytesToText} from '../../../../../base/byte-text.js';
-import {createObjectNotFoundError, type ApiObjects} from '../../../../contract/api-objects.js';
+import {findConfigMap, findSecret, type ApiObjects} from '../../../../contract/api-objects.js';
 import type {NodeFacts} from '../../../../contract/node-facts.js';
 import {podRef} from '../../../../contract/pod-ref.js';
 import {ContainerConfigError} from '../config-errors.js';
@@ -107,10 +107,8 @@ function configMapData(
   context: EnvContext,
 ): Readonly<Record<string, string>> | undefined {
   const {namespace} = podRef(context.pod);
-  const found = context.objects.configMap(namespace, name);
-  if (found !== undefined) return found.data ?? {};
-  if (optional) return undefined;
-  throw createObjectNotFoundError(context.objects, 'ConfigMap', name, namespace);
+  const found = findConfigMap(context.objects, {namespace, name, optional});
+  return found && (found.data ?? {});
 }
 
 function secretData(
@@ -118,10 +116,8 @@ function secretData(
   context: EnvContext,
 ): Readonly<Record<string, Uint8Array>> | undefined {
   const {namespace} = podRef(context.pod);
-  const found = context.objects.secret(namespace, name);
-  if (found !== undefined) return found.data ?? {};
-  if (optional) return undefined;
-  throw createObjectNotFoundError(context.objects, 'Secret', name, namespace);
+  const found = findSecret(context.objects, {namespace, name, optional});
+  return found && (found.data ?? {});
 }
 
 function keyValue<T>(
