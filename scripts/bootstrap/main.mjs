@@ -3,7 +3,8 @@ import {checkMachine, installNpmPackages, installPrograms} from './install.mjs';
 import {build} from './build.mjs';
 import {runAll, SetupError, say} from './run.mjs';
 import {runTests, TEST_TASKS} from './tests.mjs';
-import {ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
+import {ensureKubectl} from '../test-runtimes/kubectl.mjs';
+import {CACHE, ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
 
 /** The tasks by the word that follows `bootstrap.mjs`. */
 const TASKS = {
@@ -16,7 +17,10 @@ const TASKS = {
 
 async function test(task, args) {
   await setUp();
-  return runTests(task, args, () => ensureSecondContainerd(say));
+  return runTests(task, args, {
+    secondContainerd: () => ensureSecondContainerd(say),
+    kubectl: () => ensureKubectl(CACHE),
+  });
 }
 
 /** Runs a task and returns its exit code. */

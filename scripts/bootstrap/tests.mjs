@@ -30,7 +30,11 @@ export const TEST_TASKS = Object.keys(TASKS);
 /** The projects that run the executable. */
 const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
 
-/** @typedef {() => Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} FetchContainerd */
+/**
+ * @typedef {object} Downloads
+ * @property {() => Promise<{folder: string, version: string, runc?: string | undefined} | undefined>} secondContainerd
+ * @property {() => Promise<string>} kubectl
+ */
 
 /**
  * Runs the tests and prints their number as the last line. In CI it also fails when a test on a real runtime was
@@ -38,13 +42,13 @@ const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
  *
  * @param {keyof typeof TASKS} task
  * @param {readonly string[]} args arguments for vitest
- * @param {FetchContainerd} fetchSecondContainerd
+ * @param {Downloads} download programs that end-to-end tests need
  * @returns {Promise<number>} the exit code
  */
-export async function runTests(task, args, fetchSecondContainerd) {
+export async function runTests(task, args, download) {
   const {processors, runtimes, checks, env} = TASKS[task];
   const [onRuntimes, units, checksCode] = await runAll(
-    fetchSecondContainerd().then(async (second) => runOnRuntimes(runtimes, args, env, second)),
+    runOnRuntimes(runtimes, args, env, download),
     runProjects(processors, args, {env, nice: true}),
     checks ? run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0,
   );
@@ -61,11 +65,22 @@ export async function runTests(task, args, fetchSecondContainerd) {
   return problem === undefined && units.code === 0 && onRuntimes.code === 0 && checksCode === 0 ? 0 : 1;
 }
 
-async function runOnRuntimes(projects, args, env, second) {
+async function runOnRuntimes(projects, args, env, download) {
+  const [second, kubectl] = await runAll(download.secondContainerd(), fetchKubectl(download));
   const ofSecond =
     second === undefined ? {} : {KCRI_TEST_CONTAINERD: second.folder, KCRI_TEST_RUNC: second.runc ?? ''};
-  const result = await runProjects(projects, args, {env: {...env, ...ofSecond}});
+  const result = await runProjects(projects, args, {env: {...env, ...ofSecond, ...kubectl}});
   return {...result, runtimes: second === undefined ? 1 : 2};
+}
+
+/** Returns the variable for the tests that use kubectl. Without it they fail with the reason. */
+async function fetchKubectl(download) {
+  try {
+    return {KCRI_TEST_KUBECTL: await download.kubectl()};
+  } catch (error) {
+    say(error.message);
+    return {};
+  }
 }
 
 /** Runs projects one after the other, with `options` for `run`. */

@@ -66,7 +66,7 @@ describe('a request', () => {
     expect([isNotFound(missing), missing.reason, missing.message]).toEqual([
       true,
       'NotFound',
-      '/api/v1/nodes/a not found',
+      'nodes "a" not found',
     ]);
     api.create('/api/v1/nodes/a', {kind: 'Node'});
     const body = {metadata: {name: 'a'}};

@@ -12,7 +12,7 @@ export interface ApiCall {
 }
 
 /** Answers a request. */
-export type Handler = (call: ApiCall) => void;
+export type Handler = (call: ApiCall) => void | Promise<void>;
 
-/** Handlers by method and resource, as in `POST serviceaccounts/token`. */
+/** Handlers by method and resource, as in `POST serviceaccounts/token` and `GET pods.metrics.k8s.io`. */
 export type Handlers = Readonly<Record<string, Handler>>;

@@ -1,11 +1,14 @@
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import {createServer as createTlsServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
+import type {Duplex} from 'node:stream';
 import type {Handlers} from './api-call.js';
 import {answerFault, answerStatus, readRequest, type Fault, type RecordedRequest} from './api-request.js';
 import {findHandler} from './handlers.js';
+import type {Upgrade} from './kubelet-streams.js';
 import {deletePod, NOW, storeObject} from './object-handlers.js';
 import {ObjectStorage, type StoredObject} from './object-storage.js';
+import {POD_DEFAULTS} from './pod-handlers.js';
 import {parseResourcePath} from './resource-path.js';
 import {WatchStreams} from './watch-streams.js';
 
@@ -19,6 +22,8 @@ export interface FakeApiServerOptions {
   readonly tls?: {readonly cert: string; readonly key: string};
   /** Handlers in place of the server's own. */
   readonly handlers?: Handlers;
+  /** Takes over connections whose protocol a client wants to change; by default they are closed. */
+  readonly upgrade?: (upgrade: Upgrade) => void;
 }
 
 /** Version that a new object has before it is stored. */
@@ -36,6 +41,7 @@ export class FakeApiServer implements AsyncDisposable {
   /** Open watches. */
   readonly watches = new WatchStreams(this.storage);
   readonly #faults: {match: (request: RecordedRequest) => boolean; fault: Fault; left: number}[] = [];
+  readonly #upgrades = new Set<Duplex>();
   #port = 0;
 
   private constructor(options: FakeApiServerOptions) {
@@ -48,6 +54,12 @@ export class FakeApiServer implements AsyncDisposable {
     this.#server =
       options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
     this.#server.keepAliveTimeout = 0;
+    this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#upgrades.add(socket);
+      socket.on('close', () => this.#upgrades.delete(socket));
+      if (options.upgrade === undefined || !this.#isAuthorized(incoming)) socket.destroy();
+      else options.upgrade({incoming, socket, head, storage: this.storage});
+    });
   }
 
   static async start(options: FakeApiServerOptions = {}): Promise<FakeApiServer> {
@@ -74,6 +86,7 @@ export class FakeApiServer implements AsyncDisposable {
       }),
     );
     this.#server.closeAllConnections();
+    for (const socket of this.#upgrades) socket.destroy();
     await closed;
   }
 
@@ -98,6 +111,7 @@ export class FakeApiServer implements AsyncDisposable {
         conditions: [{type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: NOW}],
       },
       ...pod,
+      spec: {...POD_DEFAULTS, ...pod.spec},
       metadata: {generation: INITIAL_GENERATION, ...pod.metadata},
     });
   }
@@ -136,7 +150,7 @@ export class FakeApiServer implements AsyncDisposable {
     if (fault === 'reset') incoming.socket.destroy();
     else if (fault !== undefined) answerFault(response, fault);
     else if (!this.#isAuthorized(request)) answerStatus(response, 401, {reason: 'Unauthorized'});
-    else this.#serve(request, response);
+    else await this.#serve(request, response);
   }
 
   #takeFault(request: RecordedRequest): Fault | undefined {
@@ -145,19 +159,17 @@ export class FakeApiServer implements AsyncDisposable {
     return found?.fault;
   }
 
-  #isAuthorized({headers}: RecordedRequest): boolean {
+  #isAuthorized({headers}: Pick<RecordedRequest, 'headers'>): boolean {
     const {token} = this.#options;
     return token === undefined || headers['authorization'] === `Bearer ${token}`;
   }
 
-  #serve(request: RecordedRequest, response: ServerResponse): void {
+  async #serve(request: RecordedRequest, response: ServerResponse): Promise<void> {
     const target = parseResourcePath(request.path);
     const handle = findHandler({request, target}, this.#options.handlers ?? {});
-    const isCollection = request.method === 'GET' && target.name === undefined && target.kind !== '';
-    const hasOwn = this.#options.handlers?.[`GET ${target.resource}`] !== undefined;
-    if (isCollection && !hasOwn) this.watches.listOrWatch(request, target, response);
-    else if (handle === undefined) answerStatus(response, 405, {reason: 'MethodNotAllowed'});
-    else handle({request, target, storage: this.storage, response});
+    if (handle !== undefined) await handle({request, target, storage: this.storage, response});
+    else if (request.method === 'GET') this.watches.listOrWatch(request, target, response);
+    else answerStatus(response, 405, {reason: 'MethodNotAllowed'});
   }
 }
 

@@ -2,12 +2,13 @@ import {isObject} from '../../../src/base/is-object.js';
 
 type Json = Record<string, unknown>;
 
-/** Keys by which the items of lists in a pod's or node's status are merged. */
+/** Keys by which the items of lists in pods and nodes are merged. */
 const MERGE_KEYS: Readonly<Record<string, string>> = {
   conditions: 'type',
   addresses: 'type',
   podIPs: 'ip',
   hostIPs: 'ip',
+  ephemeralContainers: 'name',
 };
 
 /** Applies a strategic merge patch as the API server does, as far as a kubelet uses it. */

@@ -4,22 +4,23 @@ import {answer, answerStatus} from './api-request.js';
 import {applyMergePatch} from './merge-patch.js';
 import type {ObjectStorage, StoredObject} from './object-storage.js';
 import {startDeletion} from './pod-deletion.js';
-import {fieldSelector} from './watch-streams.js';
+import {selectorOf} from './selectors.js';
+import {tableOf, wantsTable} from './tables.js';
 
 /** Time of everything that the server does: tests compare times of the kubelet only. */
 export const NOW = '2026-05-01T12:00:00Z';
 
 /** Handlers of plain objects, by method; an object's subresource, such as its status, is part of the object. */
 export const OBJECT_HANDLERS: Handlers = {
-  GET: withObject(({response}, found) => {
-    answer(response, 200, found);
+  GET: withObject(({request, target: {kind}, response}, found) => {
+    answer(response, 200, wantsTable(request, kind) ? tableOf(kind, [found]) : found);
   }),
   POST: createObject,
   PUT: withObject(replaceObject),
   PATCH: withObject(patchObject),
-  DELETE: (call) => {
+  DELETE: async (call) => {
     if (call.target.name === undefined) deleteCollection(call);
-    else withObject(deleteObject)(call);
+    else await withObject(deleteObject)(call);
   },
 };
 
@@ -32,9 +33,9 @@ export function storeObject(storage: ObjectStorage, path: string, object: object
 export function deletePod(storage: ObjectStorage, path: string, gracePeriodSeconds?: number): void {
   const pod = storage.get(path);
   if (pod === undefined) return;
-  const terminating = startDeletion(pod, {gracePeriodSeconds, now: NOW});
-  if (terminating === undefined) storage.delete(path);
-  else storage.put(path, terminating);
+  const {pod: terminating, isDeleted} = startDeletion(pod, {gracePeriodSeconds, now: NOW});
+  if (pod.metadata.deletionTimestamp === undefined || !isDeleted) storage.put(path, terminating);
+  if (isDeleted) storage.delete(path);
 }
 
 /** Path at which the object of a call is stored. */
@@ -43,13 +44,13 @@ export function objectPath({target: {collection, name = ''}}: Pick<ApiCall, 'tar
 }
 
 /** Calls `handle` with the stored object, or answers 404. */
-export function withObject(handle: (call: ApiCall, found: StoredObject) => void): Handler {
-  return (call) => {
+export function withObject(handle: (call: ApiCall, found: StoredObject) => void | Promise<void>): Handler {
+  return async (call) => {
     const found = call.storage.get(objectPath(call));
     if (found === undefined) {
-      const message = `${call.request.path} not found`;
-      answerStatus(call.response, 404, {reason: 'NotFound', message});
-    } else handle(call, found);
+      const {resource, name = ''} = call.target;
+      answerStatus(call.response, 404, {reason: 'NotFound', message: `${resource} "${name}" not found`});
+    } else await handle(call, found);
   };
 }
 
@@ -81,7 +82,14 @@ function patchObject(call: ApiCall, found: StoredObject): void {
   if (!requireUid(call, found, (body['metadata'] as {uid?: string} | undefined)?.uid)) return;
   const patched = applyMergePatch(found, body) as StoredObject;
   const isSame = JSON.stringify(patched) === JSON.stringify(found);
-  answer(response, 200, isSame ? found : storage.put(objectPath(call), patched));
+  answer(response, 200, isSame ? found : storage.put(objectPath(call), withGeneration(patched, found)));
+}
+
+/** Raises the generation if the desired state has changed. */
+function withGeneration(patched: StoredObject, found: StoredObject): StoredObject {
+  if (JSON.stringify(patched['spec']) === JSON.stringify(found['spec'])) return patched;
+  const {generation = 1} = found.metadata;
+  return {...patched, metadata: {...patched.metadata, generation: generation + 1}};
 }
 
 function deleteObject(call: ApiCall, found: StoredObject): void {
@@ -93,11 +101,11 @@ function deleteObject(call: ApiCall, found: StoredObject): void {
   if (!requireUid(call, found, preconditions?.uid)) return;
   if (found.kind === 'Pod') deletePod(storage, objectPath(call), gracePeriodSeconds);
   else storage.delete(objectPath(call));
-  answer(response, 200, found);
+  answer(response, 200, storage.get(objectPath(call)) ?? found);
 }
 
 function deleteCollection({target: {collection}, request: {query}, storage, response}: ApiCall): void {
-  const selects = fieldSelector(query['fieldSelector']);
+  const selects = selectorOf(query);
   for (const object of storage.list(collection).filter(selects))
     storage.delete(`${collection}/${object.metadata.name}`);
   answer(response, 200, {kind: 'Status', status: 'Success'});

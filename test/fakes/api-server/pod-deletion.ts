@@ -6,24 +6,26 @@ export type PodLike = StoredObject & {
 };
 
 /**
- * Returns a pod with the deletion timestamp and grace period of a DELETE; undefined if it is deleted at once, since it has
- * ended or its grace period is zero, and it has no finalizers.
+ * Returns a pod with the deletion timestamp and grace period of a DELETE. It is deleted at once if it has ended or its grace
+ * period is zero, and it has no finalizers.
  */
 export function startDeletion(
   pod: StoredObject,
   {gracePeriodSeconds, now}: {readonly gracePeriodSeconds: number | undefined; readonly now: string},
-): StoredObject | undefined {
+): {readonly pod: StoredObject; readonly isDeleted: boolean} {
   const {metadata} = pod;
   const grace = effectiveGracePeriod(pod, gracePeriodSeconds);
-  if (grace === 0 && (metadata.finalizers ?? []).length === 0) return undefined;
   return {
-    ...pod,
-    metadata: {
-      ...metadata,
-      generation: (metadata.generation ?? 0) + (metadata.deletionTimestamp === undefined ? 1 : 0),
-      deletionTimestamp: metadata.deletionTimestamp ?? now,
-      deletionGracePeriodSeconds: grace,
+    pod: {
+      ...pod,
+      metadata: {
+        ...metadata,
+        generation: (metadata.generation ?? 0) + (metadata.deletionTimestamp === undefined ? 1 : 0),
+        deletionTimestamp: metadata.deletionTimestamp ?? now,
+        deletionGracePeriodSeconds: grace,
+      },
     },
+    isDeleted: grace === 0 && (metadata.finalizers ?? []).length === 0,
   };
 }
 

@@ -1,27 +1,17 @@
-/** Resources that can be listed and watched, and their kinds. */
-const KINDS: Readonly<Record<string, string>> = {
-  certificatesigningrequests: 'CertificateSigningRequest',
-  configmaps: 'ConfigMap',
-  csidrivers: 'CSIDriver',
-  csinodes: 'CSINode',
-  leases: 'Lease',
-  nodes: 'Node',
-  persistentvolumeclaims: 'PersistentVolumeClaim',
-  persistentvolumes: 'PersistentVolume',
-  pods: 'Pod',
-  runtimeclasses: 'RuntimeClass',
-  secrets: 'Secret',
-  services: 'Service',
-};
+import {kindOf} from './resources.js';
 
 /** What a path of the API names. */
 export interface ResourcePath {
   /** Path of the collection, with the namespace. */
   readonly collection: string;
+  /** API group; empty for the core group. */
+  readonly group: string;
+  readonly apiVersion: string;
   /** Such as `pods`. */
   readonly resource: string;
   /** Kind of the objects; empty for a resource that the server does not list. */
   readonly kind: string;
+  readonly namespace: string | undefined;
   /** Name of the object; undefined for a collection. */
   readonly name: string | undefined;
   /** Such as `status`; undefined for the object itself. */
@@ -29,10 +19,28 @@ export interface ResourcePath {
 }
 
 const PATTERN =
-  /^(?<collection>\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/[^/]+(?=\/))?\/(?<resource>[^/]+))(?:\/(?<name>[^/]+))?(?:\/(?<subresource>.+))?$/;
+  /^(?<collection>\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)(?:\/namespaces\/(?<namespace>[^/]+)(?=\/))?\/(?<resource>[^/]+))(?:\/(?<name>[^/]+))?(?:\/(?<subresource>.+))?$/;
 
 /** Parses a path such as `/api/v1/namespaces/default/pods/web/status`. */
 export function parseResourcePath(path: string): ResourcePath {
-  const {collection = path, resource = '', name, subresource} = PATTERN.exec(path)?.groups ?? {};
-  return {collection, resource, kind: KINDS[resource] ?? '', name, subresource};
+  const {
+    collection = path,
+    group = '',
+    version = '',
+    namespace,
+    resource = '',
+    name,
+    subresource,
+  } = PATTERN.exec(path)?.groups ?? {};
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return {
+    collection,
+    group,
+    apiVersion,
+    namespace,
+    resource,
+    kind: kindOf(group, resource),
+    name,
+    subresource,
+  };
 }

@@ -2,21 +2,22 @@ import type {ServerResponse} from 'node:http';
 import {omit} from '../../../src/base/omit.js';
 import {answer, answerStatus, type RecordedRequest} from './api-request.js';
 import type {Change, ObjectStorage, StoredObject} from './object-storage.js';
-import type {PodLike} from './pod-deletion.js';
 import type {ResourcePath} from './resource-path.js';
+import {selectorOf} from './selectors.js';
+import {tableOf, wantsTable} from './tables.js';
 
 /** Answers lists and watches. */
 export class WatchStreams {
   readonly #storage: ObjectStorage;
-  readonly #open = new Set<ServerResponse>();
+  readonly #open = new Set<Watcher>();
 
   constructor(storage: ObjectStorage) {
     this.#storage = storage;
   }
 
   /** Answers a GET of a collection. */
-  listOrWatch({query}: RecordedRequest, {collection, kind}: ResourcePath, response: ServerResponse): void {
-    const selects = fieldSelector(query['fieldSelector']);
+  listOrWatch(request: RecordedRequest, target: ResourcePath, response: ServerResponse): void {
+    const {query} = request;
     const version = Number(query['resourceVersion'] ?? '0');
     if (version > this.#storage.version) {
       const causes = [{reason: 'ResourceVersionTooLarge', message: 'Too large resource version'}];
@@ -27,25 +28,33 @@ export class WatchStreams {
       });
       return;
     }
-    if (query['watch'] === 'true') {
-      if (query['sendInitialEvents'] === 'true') this.#stream(query, collection, {selects, response});
-      else this.#watch(collection, version, {selects, response});
+    if (query['watch'] !== 'true') {
+      this.#list(request, target, response);
       return;
     }
-    // Items of a list have no kind.
-    const items = this.#storage
-      .list(collection)
-      .flatMap((object) => (selects(object) ? [omit(object, 'kind', 'apiVersion')] : []));
-    answer(response, 200, {
-      kind: `${kind}List`,
-      apiVersion: 'v1',
-      ...pageOf(items, query, this.#storage.version),
-    });
+    const {apiVersion, collection, kind} = target;
+    const isTable = wantsTable(request, kind);
+    const render = (object: StoredObject): object => (isTable ? tableOf(kind, [object]) : object);
+    const watcher = {selects: selectorOf(query), render, response, type: {apiVersion, kind}};
+    if (query['sendInitialEvents'] === 'true') this.#stream(query, collection, watcher);
+    else this.#watch(collection, version, watcher);
+  }
+
+  #list(request: RecordedRequest, target: ResourcePath, response: ServerResponse): void {
+    const {collection, apiVersion, kind} = target;
+    const objects = this.#storage.list(collection).filter(selectorOf(request.query));
+    const {version} = this.#storage;
+    if (wantsTable(request, kind)) answer(response, 200, tableOf(kind, objects, String(version)));
+    else {
+      // Items of a list have no kind.
+      const items = objects.map((object) => omit(object, 'kind', 'apiVersion'));
+      answer(response, 200, {kind: `${kind}List`, apiVersion, ...pageOf(items, request.query, version)});
+    }
   }
 
   /** Sends all objects, a bookmark that says so, and then their changes (WatchList). */
   #stream(query: RecordedRequest['query'], collection: string, watcher: Watcher): void {
-    const {selects, response} = watcher;
+    const {selects, render, response} = watcher;
     if (query['resourceVersionMatch'] !== 'NotOlderThan' || query['allowWatchBookmarks'] !== 'true') {
       const message = 'sendInitialEvents requires resourceVersionMatch and allowWatchBookmarks';
       answerStatus(response, 422, {reason: 'Invalid', message});
@@ -53,15 +62,16 @@ export class WatchStreams {
     }
     response.writeHead(200, {'content-type': 'application/json'});
     const objects = this.#storage.list(collection).filter(selects);
-    for (const object of objects) response.write(eventLine('ADDED', object));
+    for (const object of objects) response.write(eventLine('ADDED', render(object)));
     const {version} = this.#storage;
-    response.write(bookmark(version, {'k8s.io/initial-events-end': 'true'}));
+    response.write(bookmark(watcher, version, {'k8s.io/initial-events-end': 'true'}));
     this.#watch(collection, version, watcher);
   }
 
-  #watch(collection: string, after: number, {selects, response}: Watcher): void {
+  #watch(collection: string, after: number, watcher: Watcher): void {
+    const {selects, render, response} = watcher;
     const send = ({type, object}: Change): void => {
-      if (selects(object) && !response.writableEnded) response.write(eventLine(type, object));
+      if (selects(object) && !response.writableEnded) response.write(eventLine(type, render(object)));
     };
     if (!response.headersSent) response.writeHead(200, {'content-type': 'application/json'});
     response.flushHeaders();
@@ -70,28 +80,28 @@ export class WatchStreams {
       response.end(errorEvent(410, 'too old resource version'));
       return;
     }
-    this.#open.add(response);
+    this.#open.add(watcher);
     response.on('close', () => {
       stop();
-      this.#open.delete(response);
+      this.#open.delete(watcher);
     });
   }
 
   /** Ends all watches, normally or with an error event. */
   end(code?: number): void {
-    for (const response of this.#open)
+    for (const {response} of this.#open)
       response.end(code === undefined ? undefined : errorEvent(code, 'too old'));
     this.#open.clear();
   }
 
   /** Sends a bookmark to all watches. */
   sendBookmarks(): void {
-    for (const response of this.#open) response.write(bookmark(this.#storage.version));
+    for (const watcher of this.#open) watcher.response.write(bookmark(watcher, this.#storage.version));
   }
 
   /** Sends text to all watches, such as a line that is not JSON. */
   sendText(text: string): void {
-    for (const response of this.#open) response.write(text);
+    for (const {response} of this.#open) response.write(text);
   }
 
   /** Number of open watches. */
@@ -110,11 +120,15 @@ function pageOf(items: readonly object[], query: RecordedRequest['query'], versi
 
 interface Watcher {
   readonly selects: (object: StoredObject) => boolean;
+  /** Returns an object as the client wants it. */
+  readonly render: (object: StoredObject) => object;
   readonly response: ServerResponse;
+  /** Type of the objects, which bookmarks have too. */
+  readonly type: {readonly apiVersion: string; readonly kind: string};
 }
 
-function bookmark(version: number, annotations?: object): string {
-  return eventLine('BOOKMARK', {kind: 'Bookmark', metadata: {resourceVersion: String(version), annotations}});
+function bookmark({type}: Watcher, version: number, annotations?: object): string {
+  return eventLine('BOOKMARK', {...type, metadata: {resourceVersion: String(version), annotations}});
 }
 
 function eventLine(type: string, object: object): string {
@@ -123,13 +137,4 @@ function eventLine(type: string, object: object): string {
 
 function errorEvent(code: number, message: string): string {
   return eventLine('ERROR', {kind: 'Status', status: 'Failure', code, reason: 'Expired', message});
-}
-
-/** Returns a predicate for `metadata.name=x` and `spec.nodeName=x`. */
-/** Returns a predicate for the objects that a field selector selects. */
-export function fieldSelector(text = ''): (object: StoredObject) => boolean {
-  const [field, value] = text.split('=');
-  if (field === 'metadata.name') return ({metadata}) => metadata.name === value;
-  if (field === 'spec.nodeName') return (object) => (object as PodLike).spec?.nodeName === value;
-  return () => true;
 }

@@ -96,7 +96,7 @@ test.each<[string, Objects, string]>([
   [
     'names a volume that does not exist',
     {claim: {spec: {volumeName: 'none'}}},
-    `${UNPROCESSED}error processing PVC default/c: failed to fetch PV none from API server: /api/v1/persistentvolumes/none not found`,
+    `${UNPROCESSED}error processing PVC default/c: failed to fetch PV none from API server: persistentvolumes "none" not found`,
   ],
   [
     'has a volume of no claim',

@@ -6,7 +6,7 @@ import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
 import {ifPresent, makeDirectories, withFileErrors, listNames} from '../../../../base/fs/files.js';
 import {acquireLock, isLockHeld} from '../../../../base/fs/lock.js';
 import {removeTree} from '../../../../base/fs/remove-tree.js';
-import {isObject} from '../../../../base/is-object.js';
+import {parseJsonObject} from '../../../../base/parse-json-object.js';
 import type {ImagePulledRecord} from './image-pulled-record.js';
 
 /** Storage of pull intents and records. `kcri plan` has its own implementation. Methods reject with SystemError. */
@@ -271,16 +271,7 @@ async function readObject(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
   if (text === undefined) return undefined;
-  const object = parseJson(text);
+  const object = parseJsonObject(text);
   if (object['kind'] === kind && READABLE_VERSIONS.has(object['apiVersion'])) return object;
   throw new SystemError(`${JSON.stringify(path)} is not a valid ${kind} of ${API_VERSION}`);
-}
-
-function parseJson(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

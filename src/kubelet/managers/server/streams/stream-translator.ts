@@ -4,6 +4,7 @@ import {readBoundedText} from '../../../../streaming/read-bounded-text.js';
 import type {SpdyConnection} from '../../../../streaming/spdy/spdy-connection.js';
 import type {SpdyStream} from '../../../../streaming/spdy/spdy-stream.js';
 import type {StreamQuery} from './stream-query.js';
+import {internalError, translateStatus} from './translate-status.js';
 
 /** Channels of a WebSocket session; a message on `close` closes another channel. */
 const CHANNEL = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255} as const;
@@ -40,7 +41,9 @@ export async function translateStreams(
   await Promise.all([forward('stdout'), forward('stderr')]);
   const [error] = opened;
   const status = error === undefined ? '' : await readBoundedText(error);
-  channelWriter(socket, CHANNEL.error).end(status === '' ? connectionLostStatus(connection) : status);
+  channelWriter(socket, CHANNEL.error).end(
+    status === '' ? internalError(connectionLostMessage(connection)) : translateStatus(status),
+  );
   socket.close(NORMAL_CLOSURE);
   await closed;
 }
@@ -88,17 +91,6 @@ function channelWriter(socket: WebSocket, channel: number): Writable {
   });
 }
 
-/**
- * Returns the Status for a connection that closed before the runtime reported the outcome (errors.NewInternalError).
- */
-function connectionLostStatus({failure}: SpdyConnection): string {
-  const message = `the connection to the runtime was lost${failure === undefined ? '' : `: ${failure.message}`}`;
-  return JSON.stringify({
-    metadata: {},
-    status: 'Failure',
-    message: `Internal error occurred: ${message}`,
-    reason: 'InternalError',
-    details: {causes: [{message}]},
-    code: 500,
-  });
+function connectionLostMessage({failure}: SpdyConnection): string {
+  return `the connection to the runtime was lost${failure === undefined ? '' : `: ${failure.message}`}`;
 }

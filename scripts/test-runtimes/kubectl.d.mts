@@ -1,0 +1,1 @@
+export declare function ensureKubectl(cache: string): Promise<string>;
