@@ -88,7 +88,7 @@ export class MirrorPods {
       this.#remember(action);
       // The watch shows the deletion first.
       if (action.kind === 'replace') this.#remember({kind: 'create', pod: action.pod});
-      await this.#act(action, node, signal);
+      await this.#act(action, {host, node}, signal);
     }
   }
 
@@ -97,11 +97,18 @@ export class MirrorPods {
     this.#done = [...this.#done, {name: nameOf(action), seen: describeAction(action), at}];
   }
 
-  async #act(action: MirrorPodAction, node: Node, signal: AbortSignal): Promise<void> {
+  async #act(
+    action: MirrorPodAction,
+    {host, node}: {readonly host: ClusterHost; readonly node: Node},
+    signal: AbortSignal,
+  ): Promise<void> {
     // The status of the ended containers is part of what a watch of the mirror pod shows.
     if (action.kind === 'delete') await abortable(this.#options.statusesTried(), signal);
     if (action.kind !== 'create' && !(await this.#delete(action, signal))) return;
-    if (action.kind !== 'delete') await this.#create(action.pod, node, signal);
+    if (action.kind === 'delete') return;
+    // A static pod may have ended while its mirror pod was deleted.
+    const isWanted = host.staticPods().some(({pod}) => pod.metadata.uid === action.pod.metadata.uid);
+    if (isWanted) await this.#create(action.pod, node, signal);
   }
 
   async #create(pod: Pod, node: Node, signal: AbortSignal): Promise<void> {

@@ -258,34 +258,68 @@ test('only a mirror pod of another version or with a deletion timestamp is repla
   expect(kinds(pod({}))).toEqual(['replace']);
 });
 
-// As recorded in static-before-node: the mirror pod shows how its containers have ended.
-test('a mirror pod is deleted after the last status of its static pod was sent', async () => {
-  await using api = await FakeApiServer.start();
+/** Runs a mirror pod loop until it is disposed. */
+function runMirrors(
+  api: FakeApiServer,
+  host: Pick<ClusterHost, 'staticPods' | 'orphanedMirrorPods'>,
+  statusesTried = async (): Promise<void> => undefined,
+): AsyncDisposable {
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
   const connection = new HttpConnection(new URL(api.url), {current: async () => credentials});
-  let sent = (): void => undefined;
-  let isAsked = false;
   const mirrors = new MirrorPods({
     client: new ApiClient({connection, userAgent: 'kcri', clock}),
     node: () => ({metadata: {name: 'n1', uid: 'u1'}}) as Node,
-    statusesTried: async () => {
-      isAsked = true;
-      await new Promise<void>((resolve) => {
-        sent = resolve;
-      });
-    },
+    statusesTried,
     clock,
     logger: SILENT_LOGGER,
   });
-  const mirror = api.createPod({metadata: {name: MIRROR}, spec: {}}) as unknown as Pod;
-  const host = {staticPods: () => [], orphanedMirrorPods: () => [mirror]};
   const controller = new AbortController();
-  const ended = mirrors.run(host as unknown as ClusterHost, controller.signal).catch(() => undefined);
+  const ended = mirrors.run(host as ClusterHost, controller.signal).catch(() => undefined);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      controller.abort();
+      await ended;
+    },
+  };
+}
+
+const createMirror = (api: FakeApiServer): Pod =>
+  api.createPod({metadata: {name: MIRROR}, spec: {}}) as unknown as Pod;
+
+test('a mirror pod is not replaced if its static pod ends while it is deleted', async () => {
+  await using api = await FakeApiServer.start();
+  const mirror = createMirror(api);
+  const pod: Pod = {...mirror, metadata: {...mirror.metadata, uid: podUid('static')}};
+  const isDeleted = (): boolean => api.pod(MIRROR) === undefined;
+  let looksAfterwards = 0;
+  await using _mirrors = runMirrors(api, {
+    staticPods: () => {
+      if (!isDeleted()) return [{pod, mirror}];
+      looksAfterwards += 1;
+      return [];
+    },
+    orphanedMirrorPods: () => [],
+  });
+  await until(() => looksAfterwards > 0);
+  expect(api.writes).toEqual([`DELETE ${PODS}/${MIRROR}`]);
+});
+
+// As recorded in static-before-node: the mirror pod shows how its containers have ended.
+test('a mirror pod is deleted after the last status of its static pod was sent', async () => {
+  await using api = await FakeApiServer.start();
+  const mirror = createMirror(api);
+  let sent = (): void => undefined;
+  let isAsked = false;
+  const host = {staticPods: () => [], orphanedMirrorPods: () => [mirror]};
+  await using _mirrors = runMirrors(api, host, async () => {
+    isAsked = true;
+    await new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+  });
   await until(() => isAsked);
   expect(api.writes).toEqual([]);
   sent();
   await until(() => api.pod(MIRROR) === undefined);
-  controller.abort();
-  await ended;
 });
