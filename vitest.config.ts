@@ -127,7 +127,11 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: ['test/e2e/package/binary.test.ts'],
+          exclude: [
+            'test/e2e/package/binary.test.ts',
+            // Builds more executables, and runs one under emulation.
+            ...(SCOPE === 'selected' ? ['test/e2e/package/other-platforms.test.ts'] : []),
+          ],
           // At most three at a time, since they mostly wait. Each file has its own runtime, cgroup root, directories
           // and ports, because pods with equal content have equal UIDs.
           maxWorkers: 3,

@@ -35,20 +35,23 @@ const IGNORE_CURRENT_DIRECTORY = [
 /** Factor by which JIT compilation is delayed: most commands end before it pays off. */
 const JIT_POLICY = 5;
 
-/** Builds the executables for the targets, and returns their files and the metafile of the program. */
-export async function buildBinaries(targets, {name, entry, ordered = false} = KCRI) {
-  await mkdir(FOLDER, {recursive: true});
-  const scratch = await mkdtemp(join(FOLDER, '.build-'));
+/** Builds the executables for the targets in `folder`, and returns their files and the metafile of the program. */
+export async function buildBinaries(
+  targets,
+  {folder = FOLDER, program: {name, entry, ordered = false} = KCRI} = {},
+) {
+  await mkdir(folder, {recursive: true});
+  const scratch = await mkdtemp(join(folder, '.build-'));
   try {
-    const program = join(scratch, 'program');
-    const metafile = await writeProgram(program, entry);
+    const modules = join(scratch, 'program');
+    const metafile = await writeProgram(modules, entry);
     const order = ordered
-      ? await bytecodeOrder(await compile({name, target: HOST_TARGET, program}), scratch)
+      ? await bytecodeOrder(await compile({name, target: HOST_TARGET, modules}), scratch)
       : [];
     const files = [];
     for (const target of targets) {
-      const file = join(FOLDER, `${name}-${target}`);
-      const compiled = await compile({name, target, program, order});
+      const file = join(folder, `${name}-${target}`);
+      const compiled = await compile({name, target, modules, order});
       await blankNames(compiled, CODE_LOADING_NAMES);
       await rename(compiled, file);
       files.push(file);
@@ -61,7 +64,7 @@ export async function buildBinaries(targets, {name, entry, ordered = false} = KC
 
 /** Builds the test worker for this machine. */
 export async function buildTestWorker() {
-  await buildBinaries([HOST_TARGET], TEST_WORKER);
+  await buildBinaries([HOST_TARGET], {program: TEST_WORKER});
 }
 
 /** Writes the program's modules, which import() loads lazily, as Bun expects them. */
@@ -86,8 +89,8 @@ async function writeProgram(outdir, entry) {
 }
 
 /** Compiles an executable beside the program's modules, and returns its file. */
-async function compile({name, target, program, order = []}) {
-  const output = join(program, '..', name);
+async function compile({name, target, modules, order = []}) {
+  const output = join(modules, '..', name);
   await promisify(execFile)(
     await bunFor(HOST_TARGET),
     [
@@ -101,9 +104,9 @@ async function compile({name, target, program, order = []}) {
       '--format=esm',
       '--splitting',
       `--outfile=${output}`,
-      join(program, 'program.js'),
+      join(modules, 'program.js'),
     ],
-    {cwd: program},
+    {cwd: modules},
   );
   return output;
 }

@@ -64,7 +64,7 @@ async function loader(chunks) {
 
 if (fileURLToPath(import.meta.url) === process.argv[1]) {
   // From now on dist is not what `npm test` last built.
-  rmSync(join(ROOT, 'dist/.built'), {force: true});
+  for (const stamp of ['.built', '.built-executables']) rmSync(join(ROOT, 'dist', stamp), {force: true});
   removeOrphans(ROOT);
   const packages = listPackages(ROOT, bundledModules(await bundle()));
   await bundleLibrary(ROOT);

@@ -38,7 +38,12 @@ async function release(folder, targets) {
     );
   };
   await describe(await packForNpm(folder), await packagesOfBundle());
-  const {files, metafile} = await buildBinaries(targets);
+  await withFolder((scratch) => releaseExecutables({folder, targets, scratch, manifest, time, describe}));
+  await writeChecksums(folder);
+}
+
+async function releaseExecutables({folder, targets, scratch, manifest, time, describe}) {
+  const {files, metafile} = await buildBinaries(targets, {folder: scratch});
   const packages = listPackages(ROOT, modulesIn(metafile));
   for (const [index, target] of targets.entries()) {
     const name = `kcri-${manifest.version}-${target}.tar.gz`;
@@ -49,7 +54,6 @@ async function release(folder, targets) {
     });
     await describe(name, packages, runtime);
   }
-  await writeChecksums(folder);
 }
 
 /** Returns the time of the released commit in seconds, or SOURCE_DATE_EPOCH. */

@@ -1,27 +1,35 @@
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {buildExecutables} from './build.mjs';
 import {explainNoExecutable} from './executable-support.mjs';
 import {run, runAll, say} from './run.mjs';
 import {addCounts, formatTestCount, countTests, NO_TESTS, findProblem} from './test-counts.mjs';
 
 const ALL = {
-  processors: ['unit', 'unit-isolated', 'bundle', 'binary'],
   runtimes: ['e2e', 'e2e-binary'],
+  sources: ['unit', 'unit-isolated'],
+  programs: ['bundle', 'binary'],
   checks: false,
   env: {KCRI_TEST_SCOPE: 'selected'},
 };
 
 /**
- * Projects of vitest.config.ts that each task runs, and in CI `npm run check`. Projects of `processors` keep the
- * processors busy; those of `runtimes` use a container runtime and often wait. Both and the checks run at the same time,
- * those of `runtimes` with a higher priority.
+ * Projects of vitest.config.ts that each task runs, and in CI `npm run check`. Projects of `runtimes` use a container
+ * runtime and often wait, so they have a higher priority; those of `sources` and `programs` keep the processors busy. The
+ * projects of a list run one after the other; the lists, the checks and the build of the executable run at the same time.
  */
 const TASKS = {
   test: ALL,
   ci: {...ALL, checks: true},
   'test:full': {...ALL, env: {KCRI_TEST_SCOPE: 'full'}},
-  'test:binary': {...ALL, processors: ['binary'], runtimes: ['e2e-binary'], env: {KCRI_TEST_SCOPE: 'full'}},
+  'test:binary': {
+    ...ALL,
+    runtimes: ['e2e-binary'],
+    sources: [],
+    programs: ['binary'],
+    env: {KCRI_TEST_SCOPE: 'full'},
+  },
 };
 
 /** The names of the tasks that run tests. */
@@ -46,13 +54,17 @@ const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
  * @returns {Promise<number>} the exit code
  */
 export async function runTests(task, args, download) {
-  const {processors, runtimes, checks, env} = TASKS[task];
-  const [onRuntimes, units, checksCode] = await runAll(
-    runOnRuntimes(runtimes, args, env, download),
-    runProjects(processors, args, {env, nice: true}),
+  const {runtimes, sources, programs, checks, env} = TASKS[task];
+  const executables = buildExecutables();
+  const runAllOf = (projects, options) => runProjects(projects, args, {...options, executables});
+  const [onRuntimes, onSources, onPrograms, checksCode] = await runAll(
+    runOnRuntimes(runtimes, {env, download}, runAllOf),
+    runAllOf(sources, {env, nice: true}),
+    runAllOf(programs, {env, nice: true}),
     checks ? run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0,
+    executables,
   );
-  const total = addCounts(units.count, onRuntimes.count);
+  const total = [onSources, onPrograms].reduce((sum, {count}) => addCounts(sum, count), onRuntimes.count);
   const problem = findProblem({
     total,
     onRuntimes: onRuntimes.count,
@@ -62,14 +74,15 @@ export async function runTests(task, args, download) {
   });
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${formatTestCount(total)}\n`);
-  return problem === undefined && units.code === 0 && onRuntimes.code === 0 && checksCode === 0 ? 0 : 1;
+  const codes = [onRuntimes.code, onSources.code, onPrograms.code, checksCode];
+  return problem === undefined && codes.every((code) => code === 0) ? 0 : 1;
 }
 
-async function runOnRuntimes(projects, args, env, download) {
+async function runOnRuntimes(projects, {env, download}, runAllOf) {
   const [second, kubectl] = await runAll(download.secondContainerd(), fetchKubectl(download));
   const ofSecond =
     second === undefined ? {} : {KCRI_TEST_CONTAINERD: second.folder, KCRI_TEST_RUNC: second.runc ?? ''};
-  const result = await runProjects(projects, args, {env: {...env, ...ofSecond, ...kubectl}});
+  const result = await runAllOf(projects, {env: {...env, ...ofSecond, ...kubectl}});
   return {...result, runtimes: second === undefined ? 1 : 2};
 }
 
@@ -83,14 +96,17 @@ async function fetchKubectl(download) {
   }
 }
 
-/** Runs projects one after the other, with `options` for `run`. */
-async function runProjects(projects, args, options) {
+/** Runs projects one after the other, with `options` for `run`. Those that need the executables wait for these. */
+async function runProjects(projects, args, {executables, ...options}) {
   const reason = explainNoExecutable();
   let all = {code: 0, count: NO_TESTS};
   for (const project of projects) {
-    if (reason !== undefined && NEED_EXECUTABLE.has(project)) {
-      say(`the executable is not tested (${project}): ${reason}`);
-      continue;
+    if (NEED_EXECUTABLE.has(project)) {
+      if (reason !== undefined) {
+        say(`the executable is not tested (${project}): ${reason}`);
+        continue;
+      }
+      await executables;
     }
     const {code, count} = await runProject(project, args, options);
     all = {code: all.code || code, count: addCounts(all.count, count)};
