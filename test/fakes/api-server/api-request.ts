@@ -7,14 +7,20 @@ export interface RecordedRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readonly<Record<string, unknown>> | undefined;
+  /** Time of the request, in ms of the server's clock. */
+  readonly at: number;
   /** Status of the answer; undefined while there is none. */
   code?: number;
 }
 
-/** An answer in place of the server's own; `hang` never answers and `reset` closes the connection. */
+/**
+ * An answer in place of the server's own; `hang` never answers and `reset` closes the connection. `delayMs` is a time before
+ * the server's own answer.
+ */
 export type Fault =
   | 'hang'
   | 'reset'
+  | {readonly delayMs: number}
   | {
       readonly code: number;
       readonly reason?: string;
@@ -23,7 +29,7 @@ export type Fault =
     };
 
 /** Reads a request with its whole body. */
-export async function readRequest(incoming: IncomingMessage): Promise<RecordedRequest> {
+export async function readRequest(incoming: IncomingMessage, at: number): Promise<RecordedRequest> {
   const {pathname, searchParams} = new URL(incoming.url ?? '', 'http://server');
   const text = await readBody(incoming);
   return {
@@ -31,6 +37,7 @@ export async function readRequest(incoming: IncomingMessage): Promise<RecordedRe
     path: pathname,
     query: Object.fromEntries(searchParams),
     headers: incoming.headers,
+    at,
     body: text === '' ? undefined : (JSON.parse(text) as Readonly<Record<string, unknown>>),
   };
 }
@@ -52,7 +59,7 @@ export function answerStatus(response: ServerResponse, code: number, fields: obj
 }
 
 /** Sends the Status of a fault, with Retry-After if it has one. */
-export function answerFault(response: ServerResponse, fault: Exclude<Fault, string>): void {
+export function answerFault(response: ServerResponse, fault: Extract<Fault, {readonly code: number}>): void {
   const {code, retryAfter, ...fields} = fault;
   if (retryAfter !== undefined) response.setHeader('retry-after', String(retryAfter));
   answerStatus(response, code, fields);

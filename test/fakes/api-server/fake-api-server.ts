@@ -2,6 +2,7 @@ import {createServer, type IncomingMessage, type Server, type ServerResponse} fr
 import {createServer as createTlsServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
+import {systemClock} from '../../../src/base/clock.js';
 import type {Handlers} from './api-call.js';
 import {answerFault, answerStatus, readRequest, type Fault, type RecordedRequest} from './api-request.js';
 import {findHandler} from './handlers.js';
@@ -36,8 +37,12 @@ const INITIAL_GENERATION = 1;
 export class FakeApiServer implements AsyncDisposable {
   readonly storage = new ObjectStorage();
   readonly requests: RecordedRequest[] = [];
+  /** Clock of the times of requests and of delays. */
+  now = (): number => systemClock.now();
+  sleep = async (ms: number): Promise<void> => systemClock.sleep(ms);
   readonly #options: FakeApiServerOptions;
   readonly #server: Server;
+  #setCertificate: (tls: {readonly cert: string; readonly key: string}) => void = () => undefined;
   /** Open watches. */
   readonly watches = new WatchStreams(this.storage);
   readonly #faults: {match: (request: RecordedRequest) => boolean; fault: Fault; left: number}[] = [];
@@ -51,8 +56,14 @@ export class FakeApiServer implements AsyncDisposable {
         answerStatus(response, 500, {message: String(error)});
       });
     };
-    this.#server =
-      options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+    if (options.tls === undefined) this.#server = createServer(listener);
+    else {
+      const server = createTlsServer(options.tls, listener);
+      this.#setCertificate = (tls) => {
+        server.setSecureContext(tls);
+      };
+      this.#server = server;
+    }
     this.#server.keepAliveTimeout = 0;
     this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#upgrades.add(socket);
@@ -88,6 +99,23 @@ export class FakeApiServer implements AsyncDisposable {
     this.#server.closeAllConnections();
     for (const socket of this.#upgrades) socket.destroy();
     await closed;
+  }
+
+  /** Replaces the serving certificate and closes all connections. */
+  async renewCertificate(tls: {readonly cert: string; readonly key: string}): Promise<void> {
+    this.#setCertificate(tls);
+    await this.refuse();
+    await this.listen();
+  }
+
+  /** Returns a function that puts all objects back as they are now, with the version of now, and ends all watches. */
+  backUp(): () => Promise<void> {
+    const restore = this.storage.backUp();
+    return async () => {
+      await this.refuse();
+      restore();
+      await this.listen();
+    };
   }
 
   /** Answers the next `times` requests that match with a fault. */
@@ -140,15 +168,16 @@ export class FakeApiServer implements AsyncDisposable {
   }
 
   async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = await readRequest(incoming);
+    const request = await readRequest(incoming, this.now());
     this.requests.push(request);
     response.on('finish', () => {
       request.code = response.statusCode;
     });
     const fault = this.#takeFault(request);
     if (fault === 'hang') return;
+    if (typeof fault === 'object' && 'delayMs' in fault) await this.sleep(fault.delayMs);
     if (fault === 'reset') incoming.socket.destroy();
-    else if (fault !== undefined) answerFault(response, fault);
+    else if (fault !== undefined && 'code' in fault) answerFault(response, fault);
     else if (!this.#isAuthorized(request)) answerStatus(response, 401, {reason: 'Unauthorized'});
     else await this.#serve(request, response);
   }

@@ -67,6 +67,18 @@ export class ObjectStorage {
     this.#record({version: this.#version, type: 'DELETED', collection: path, object: {...object, metadata}});
   }
 
+  /** Returns a function that puts all objects and the version back as they are now, without changes. */
+  backUp(): () => void {
+    const [objects, version] = [new Map(this.#objects), this.#version];
+    return () => {
+      this.#objects.clear();
+      for (const [path, object] of objects) this.#objects.set(path, object);
+      this.#changes = [];
+      this.#version = version;
+      this.#oldest = version;
+    };
+  }
+
   /** Forgets the changes so far: a watch from an older version ends with 410. */
   compact(): void {
     this.#changes = [];

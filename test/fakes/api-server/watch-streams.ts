@@ -9,7 +9,8 @@ import {tableOf, wantsTable} from './tables.js';
 /** Answers lists and watches. */
 export class WatchStreams {
   readonly #storage: ObjectStorage;
-  readonly #open = new Set<Watcher>();
+  /** Open watches, each with a function that ends its events. */
+  readonly #open = new Map<Watcher, () => void>();
 
   constructor(storage: ObjectStorage) {
     this.#storage = storage;
@@ -80,7 +81,7 @@ export class WatchStreams {
       response.end(errorEvent(410, 'too old resource version'));
       return;
     }
-    this.#open.add(watcher);
+    this.#open.set(watcher, stop);
     response.on('close', () => {
       stop();
       this.#open.delete(watcher);
@@ -89,19 +90,24 @@ export class WatchStreams {
 
   /** Ends all watches, normally or with an error event. */
   end(code?: number): void {
-    for (const {response} of this.#open)
+    for (const {response} of this.#open.keys())
       response.end(code === undefined ? undefined : errorEvent(code, 'too old'));
     this.#open.clear();
   }
 
   /** Sends a bookmark to all watches. */
   sendBookmarks(): void {
-    for (const watcher of this.#open) watcher.response.write(bookmark(watcher, this.#storage.version));
+    for (const watcher of this.#open.keys()) watcher.response.write(bookmark(watcher, this.#storage.version));
   }
 
   /** Sends text to all watches, such as a line that is not JSON. */
   sendText(text: string): void {
-    for (const {response} of this.#open) response.write(text);
+    for (const {response} of this.#open.keys()) response.write(text);
+  }
+
+  /** Leaves all watches open and sends them nothing more. */
+  stall(): void {
+    for (const stop of this.#open.values()) stop();
   }
 
   /** Number of open watches. */

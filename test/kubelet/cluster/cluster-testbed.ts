@@ -1,4 +1,5 @@
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
+import type {RandomSource} from '../../../src/base/clock.js';
 import {ApiClient} from '../../../src/kube-api/api-client.js';
 import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import type {ApiEvent} from '../../../src/kubelet/cluster/events/event-correlator.js';
@@ -16,16 +17,23 @@ export const LEASE_PATH = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lea
 /** Options of a cluster testbed. */
 interface ClusterTestbedOptions extends DaemonTestbedOptions {
   readonly changeDetection?: ChangeDetectionStrategy;
+  /** API server to use instead of a new one; disposing of the testbed leaves it running. */
+  readonly api?: FakeApiServer;
+  /** Certificates of the API server, which the kubelet trusts. */
+  readonly ca?: string;
+  readonly random?: RandomSource;
 }
 
 /** A kubelet that has joined a fake API server, on a fake runtime. */
 export class ClusterTestbed implements AsyncDisposable {
   readonly api: FakeApiServer;
   readonly daemon: DaemonTestbed;
+  readonly #ownsApi: boolean;
 
-  private constructor(api: FakeApiServer, daemon: DaemonTestbed) {
+  private constructor(api: FakeApiServer, daemon: DaemonTestbed, ownsApi: boolean) {
     this.api = api;
     this.daemon = daemon;
+    this.#ownsApi = ownsApi;
   }
 
   /** Starts both; `prepare` runs before the kubelet. */
@@ -33,14 +41,17 @@ export class ClusterTestbed implements AsyncDisposable {
     prepare: (api: FakeApiServer) => Promise<void> | void = () => undefined,
     {changeDetection = 'Watch', ...options}: ClusterTestbedOptions = {},
   ): Promise<ClusterTestbed> {
-    const api = await FakeApiServer.start();
+    const {api = await FakeApiServer.start(), ca, random = () => 0} = options;
     await prepare(api);
     const {url} = api;
     const daemon = await DaemonTestbed.start({
       runtime: {images: [anImage()]},
       ...options,
       join: ({services, node, clock, logger}) => {
-        const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
+        const credentials = {
+          tls: {rejectUnauthorized: true, ...(ca !== undefined && {ca})},
+          token: undefined,
+        };
         const connection = new HttpConnection(new URL(url), {current: async () => credentials});
         const client = new ApiClient({connection, userAgent: 'kcri', clock});
         return joinCluster({
@@ -63,11 +74,14 @@ export class ClusterTestbed implements AsyncDisposable {
           leaseDurationSeconds: 40,
           changeDetection,
           syncFrequencyMs: 60_000,
-          random: () => 0,
+          random,
         });
       },
     });
-    return new ClusterTestbed(api, daemon);
+    const {clock} = daemon;
+    api.now = () => clock.now();
+    api.sleep = async (ms) => clock.sleep(ms);
+    return new ClusterTestbed(api, daemon, options.api === undefined);
   }
 
   /** Creates a pod on the node of the kubelet. */
@@ -113,6 +127,6 @@ export class ClusterTestbed implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.daemon[Symbol.asyncDispose]();
-    await this.api[Symbol.asyncDispose]();
+    if (this.#ownsApi) await this.api[Symbol.asyncDispose]();
   }
 }

@@ -27,6 +27,8 @@ export interface DaemonTestbedOptions {
   readonly imageGc?: boolean;
   /** Root directory to use instead of a new one. */
   readonly rootDir?: string;
+  /** Steps of the clock, in ms; larger ones make a long time pass sooner. */
+  readonly stepMs?: number;
   /** Joins each kubelet to a cluster. */
   readonly join?: (parts: JoinParts) => JoinedCluster;
   /** Transforms the runtime's event stream. */
@@ -87,7 +89,7 @@ export class DaemonTestbed implements AsyncDisposable {
     this.#seed = options;
     this.fake = fake;
     this.clock = clock;
-    this.#autoAdvance = new AutoAdvance(clock);
+    this.#autoAdvance = new AutoAdvance(clock, options.stepMs);
     this.directory = directory;
     const {callTimeoutMs: timeoutMs = CALL_TIMEOUT_MS, transformEvents = (events: EventStream) => events} =
       options;

@@ -56,9 +56,9 @@ export class NodeLease {
   async #sync(signal: AbortSignal): Promise<void> {
     if (this.#latest !== undefined && (await this.#renew(this.#latest, signal))) return;
     const found = await this.#ensure(signal);
-    // Without an owner, the lease would outlive the Node: the next round creates it.
-    if (found === undefined) return;
-    if (found.isNew) this.#latest = found.lease;
+    // Without an owner, the lease would outlive the Node: a later round creates it.
+    if (found === undefined) this.#latest = undefined;
+    else if (found.isNew) this.#latest = found.lease;
     else await this.#renew(found.lease, signal);
   }
 

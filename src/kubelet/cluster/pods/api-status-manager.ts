@@ -28,8 +28,8 @@ const RECONCILE_MS = 10_000;
 interface SentState {
   /** State of the pod on the node, as JSON. */
   readonly state: string;
-  /** Status that the API server had then according to the watch, as JSON. */
-  readonly watched: string;
+  /** Version of the Pod that the watch had delivered then. */
+  readonly version: string | undefined;
 }
 
 /**
@@ -40,6 +40,8 @@ export class ApiStatusManager {
   readonly #options: ApiStatusManagerOptions;
   readonly #logger: FileLogger;
   readonly #changed = new Set<PodUid>();
+  /** Pods whose status in the API server is compared with that on the node. */
+  readonly #unreconciled = new Set<PodUid>();
   readonly #sent = new Map<PodUid, SentState>();
   readonly #sleep: WakeableSleep;
   /** Calls that wait until the queue is empty. */
@@ -68,7 +70,7 @@ export class ApiStatusManager {
     const {clock} = this.#options;
     let reconcileAt = clock.now() + RECONCILE_MS;
     while (!signal.aborted) {
-      const [uid] = this.#changed;
+      const [uid = this.#unreconciled.values().next().value] = this.#changed;
       if (uid !== undefined) {
         this.#changed.delete(uid);
         await this.#sync(host, uid, signal);
@@ -84,19 +86,23 @@ export class ApiStatusManager {
     }
   }
 
-  /** Queues the pods whose status has not been sent, and forgets those that are in no source. */
+  /**
+   * Queues the pods whose status has not been sent or was changed by others, and forgets those that are in no source. What
+   * others write is put back with this period only: they may put it back as well.
+   */
   #reconcile(host: ClusterHost): void {
     const uids = new Set(host.podUids());
     for (const uid of this.#sent.keys()) if (!uids.has(uid)) this.#sent.delete(uid);
-    for (const uid of uids) this.#changed.add(uid);
+    for (const uid of uids) this.#unreconciled.add(uid);
   }
 
   async #sync(host: ClusterHost, uid: PodUid, signal: AbortSignal): Promise<void> {
+    const isReconciled = this.#unreconciled.delete(uid);
     const state = host.podState(uid);
     if (state === undefined) return;
     const ref = podRef(state.pod);
     try {
-      await this.#send(uid, state, signal);
+      if (this.#mustSend(uid, state, isReconciled)) await this.#send(uid, state, signal);
     } catch (error) {
       if (signal.aborted || isNotFound(error)) return;
       const fields = {pod: namespacedName(ref), podUID: ref.uid};
@@ -106,12 +112,7 @@ export class ApiStatusManager {
 
   async #send(uid: PodUid, state: ClusterPodState, signal: AbortSignal): Promise<void> {
     const ref = podRef(state.pod);
-    if (state.status === undefined && !isToBeDeleted(state)) return;
     const next = describeState(state);
-    if (this.#isSent(uid, state, next)) {
-      this.#sent.set(uid, next);
-      return;
-    }
     const stored = await this.#get(ref, signal);
     // Another pod of the same name: this one is gone.
     if (stored?.metadata.uid !== ref.uid) return;
@@ -125,10 +126,16 @@ export class ApiStatusManager {
     this.#sent.set(uid, next);
   }
 
-  #isSent(uid: PodUid, state: ClusterPodState, next: SentState): boolean {
+  /** Reports whether the state has changed since it was sent, or others have changed the status (needsReconcile). */
+  #mustSend(uid: PodUid, state: ClusterPodState, isReconciled: boolean): boolean {
+    if (state.status === undefined && !isToBeDeleted(state)) return false;
     const sent = this.#sent.get(uid);
-    if (sent?.state !== next.state) return false;
-    return sent.watched === next.watched || isStored(state);
+    const next = describeState(state);
+    if (sent?.state !== next.state) return true;
+    if (!isReconciled || sent.version === next.version) return false;
+    if (!isStored(state)) return true;
+    this.#sent.set(uid, next);
+    return false;
   }
 
   async #get({namespace, name}: PodRef, signal: AbortSignal): Promise<Pod | undefined> {
@@ -171,14 +178,14 @@ function isToBeDeleted({pod, isFinished, couldHaveRunningContainers}: ClusterPod
 
 function describeState(state: ClusterPodState): SentState {
   const {pod, status, couldHaveRunningContainers, isFinished} = state;
-  const {uid, deletionTimestamp} = pod.metadata;
+  const {uid, deletionTimestamp, resourceVersion} = pod.metadata;
   return {
     state: JSON.stringify([uid, status, couldHaveRunningContainers, isFinished, deletionTimestamp]),
-    watched: JSON.stringify(pod.status ?? {}),
+    version: resourceVersion,
   };
 }
 
-/** Reports whether the watched status is the one that would be stored, so that nothing must be sent (needsReconcile). */
+/** Reports whether the watched status is the one that would be stored. */
 function isStored(state: ClusterPodState): boolean {
   if (state.status === undefined) return true;
   const stored = state.pod.status ?? {};
