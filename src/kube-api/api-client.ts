@@ -1,4 +1,3 @@
-import type {IncomingMessage} from 'node:http';
 import {startTimer} from '../base/async/timer.js';
 import type {TokenBucket} from '../base/async/token-bucket.js';
 import {createDeadline} from '../base/async/deadline.js';
@@ -7,6 +6,7 @@ import {isObject} from '../base/is-object.js';
 import {ApiError, createApiError, fromStatus} from './api-error.js';
 import type {HttpConnection, HttpRequest} from './http-connection.js';
 import {splitLines} from './lines.js';
+import type {WireResponse} from './transport/transport.js';
 
 /** A request to the API server. */
 export interface ApiRequest extends Pick<HttpRequest, 'method' | 'path' | 'query'> {
@@ -106,7 +106,7 @@ export class ApiClient {
     );
     try {
       if (!isSuccess(response)) requireSuccess(response, await readText(response, TIMEOUT_MS));
-      for await (const line of splitLines(response)) {
+      for await (const line of splitLines(response.body)) {
         const event = parseEvent(line);
         if (event.type === 'ERROR') throw fromStatus(event.object, 500);
         yield event;
@@ -116,7 +116,7 @@ export class ApiClient {
     }
   }
 
-  async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<IncomingMessage> {
+  async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<WireResponse> {
     const {connection, limiter, userAgent} = this.#options;
     await limiter?.take(signal);
     const {method, path, body} = request;
@@ -166,23 +166,22 @@ function parseEvent(line: string): RawWatchEvent {
   return {type, object};
 }
 
-function isSuccess({statusCode = 0}: IncomingMessage): boolean {
-  return statusCode >= 200 && statusCode < 300;
+function isSuccess({status}: WireResponse): boolean {
+  return status >= 200 && status < 300;
 }
 
-function requireSuccess(response: IncomingMessage, text: string): void {
-  if (!isSuccess(response))
-    throw createApiError(response.statusCode ?? 0, text, response.headers['retry-after']);
+function requireSuccess(response: WireResponse, text: string): void {
+  if (!isSuccess(response)) throw createApiError(response.status, text, response.header('retry-after'));
 }
 
-async function readText(response: IncomingMessage, timeoutMs: number): Promise<string> {
+async function readText(response: WireResponse, timeoutMs: number): Promise<string> {
   const cancelTimer = startTimer(timeoutMs, () => {
     response.destroy(new Error(`the response was incomplete after ${timeoutMs / 1000} s`));
   });
   try {
-    const chunks: Buffer[] = [];
+    const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
+    for await (const chunk of response.body) {
       size += chunk.length;
       if (size > MAX_BODY_BYTES) throw new Error(`the response has more than ${MAX_BODY_BYTES} bytes`);
       chunks.push(chunk);

@@ -1,8 +1,14 @@
-import http, {type IncomingMessage, type RequestOptions} from 'node:http';
-import https from 'node:https';
-import {hasErrno} from '../base/errors.js';
-import {startTimer} from '../base/async/timer.js';
-import type {Credentials, CredentialSource} from './kubeconfig/credentials.js';
+import {setMaxListeners} from 'node:events';
+import type {Socket} from 'node:net';
+import type {TLSSocket} from 'node:tls';
+import {abortable} from '../base/async/abortable.js';
+import {systemClock, type Clock} from '../base/clock.js';
+import {joinHostPort} from '../base/net/join-host-port.js';
+import type {ClientTls, Credentials, CredentialSource} from './kubeconfig/credentials.js';
+import {Http1Transport} from './transport/http1-transport.js';
+import {Http2Transport} from './transport/http2-transport.js';
+import {hostPortOf, openTcp, openTls} from './transport/open-socket.js';
+import {StaleConnectionError, type Transport, type WireResponse} from './transport/transport.js';
 
 /** An HTTP request to the API server. */
 export interface HttpRequest {
@@ -16,25 +22,37 @@ export interface HttpRequest {
   readonly timeoutMs: number;
 }
 
-/** Idle time after which the kernel probes a connection, in ms; it gives up 10 s later. */
-const KEEP_ALIVE_PROBE_MS = 10_000;
+/** Options of {@link HttpConnection}. */
+export interface HttpConnectionOptions {
+  readonly clock?: Clock;
+}
 
-/** Sends requests over connections that are kept open, with the credentials of the moment. */
+/** Protocols in the order of preference, as negotiated with TLS. */
+const PROTOCOLS = ['h2', 'http/1.1'];
+
+/**
+ * Sends requests over connections that are kept open, with the credentials of the moment: HTTP/2 if the server offers it with
+ * TLS, or else HTTP/1.1.
+ */
 export class HttpConnection {
   readonly #server: URL;
   readonly #credentials: CredentialSource;
-  #agent: {readonly of: Credentials; readonly agent: http.Agent} | undefined;
+  readonly #clock: Clock;
+  #current: {readonly tls: ClientTls; readonly transport: Promise<Transport>} | undefined;
 
-  constructor(server: URL, credentials: CredentialSource) {
+  constructor(server: URL, credentials: CredentialSource, {clock = systemClock}: HttpConnectionOptions = {}) {
     this.#server = server;
     this.#credentials = credentials;
+    this.#clock = clock;
   }
 
   /**
    * Resolves with the head of the response, whose body the caller must read or destroy. Rejects with the system error
    * of the connection, with the credentials' errors, and with the signal's reason, which also ends the body.
    */
-  async send(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  async send(request: HttpRequest, signal: AbortSignal): Promise<WireResponse> {
+    // A kubelet makes all its requests with one signal.
+    setMaxListeners(0, signal);
     const credentials = await this.#credentials.current();
     signal.throwIfAborted();
     try {
@@ -49,64 +67,71 @@ export class HttpConnection {
 
   /** Closes all connections. */
   close(): void {
-    this.#agent?.agent.destroy();
-    this.#agent = undefined;
+    const closing = this.#current?.transport;
+    this.#current = undefined;
+    closing?.then(
+      (transport) => {
+        transport.close();
+      },
+      () => undefined, // its requests have the error
+    );
   }
 
   async #sendOnce(
     {method, path, query, headers, body, timeoutMs}: HttpRequest,
-    credentials: Credentials,
+    {tls, token}: Credentials,
     signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    const {protocol, hostname, port, pathname} = this.#server;
+  ): Promise<WireResponse> {
+    const transport = await abortable(this.#transportFor(tls), signal);
     const search = query === undefined ? '' : `?${new URLSearchParams(query).toString()}`;
-    const options: RequestOptions = {
-      method,
-      // Brackets of an IPv6 address belong to the URL.
-      host: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: port === '' ? undefined : port,
-      path: `${pathname.replace(/\/$/, '')}${path}${search}`,
-      headers: {
-        ...headers,
-        ...(credentials.token !== undefined && {authorization: `Bearer ${credentials.token}`}),
-        ...(body !== undefined && {'content-length': Buffer.byteLength(body)}),
+    return await transport.send(
+      {
+        method,
+        path: `${this.#server.pathname.replace(/\/$/, '')}${path}${search}`,
+        headers: {...headers, ...(token !== undefined && {authorization: `Bearer ${token}`})},
+        body,
+        timeoutMs,
       },
-      agent: this.#agentFor(credentials),
       signal,
-    };
-    return await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = (protocol === 'https:' ? https : http).request(options);
-      const cancelTimer = startTimer(timeoutMs, () => {
-        sent.destroy(new Error(`no response within ${timeoutMs / 1000} s`));
-      });
-      sent.once('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS));
-      sent.once('response', (response) => {
-        cancelTimer();
-        resolve(response);
-      });
-      sent.on('error', (error) => {
-        cancelTimer();
-        const isStale = sent.reusedSocket && hasErrno(error, 'ECONNRESET', 'EPIPE');
-        reject(isStale ? new StaleConnectionError(error.message, {cause: error}) : error);
-      });
-      sent.end(body);
-    });
+    );
   }
 
   /**
-   * Returns the agent for the credentials. When the certificate has changed, the connections with the old one are closed,
-   * as in client-go; their requests fail and are repeated by their callers.
+   * Resolves with the transport for the credentials. When the certificate has changed, the connections with the old one
+   * are closed, as in client-go; their requests fail and are repeated by their callers.
    */
-  #agentFor(credentials: Credentials): http.Agent {
-    if (this.#agent?.of.tls !== credentials.tls) {
-      this.close();
-      const options = {keepAlive: true, ...credentials.tls};
-      const agent = this.#server.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
-      this.#agent = {of: credentials, agent};
+  async #transportFor(tls: ClientTls): Promise<Transport> {
+    if (this.#current?.tls !== tls) this.close();
+    this.#current ??= {tls, transport: this.#openTransport(tls)};
+    const current = this.#current;
+    try {
+      return await current.transport;
+    } catch (error) {
+      if (this.#current === current) this.#current = undefined;
+      throw error;
     }
-    return this.#agent.agent;
+  }
+
+  async #openTransport(tls: ClientTls): Promise<Transport> {
+    const authority = joinHostPort(hostPortOf(this.#server));
+    if (this.#server.protocol === 'http:') return new Http1Transport(authority, async () => this.#open());
+    const first = await this.#openTls(tls, PROTOCOLS);
+    if (first.alpnProtocol === 'h2')
+      return new Http2Transport(first, {
+        authority,
+        open: async () => this.#openTls(tls, ['h2']),
+        clock: this.#clock,
+      });
+    const unused = [first];
+    return new Http1Transport(authority, async () => unused.pop() ?? this.#openTls(tls, ['http/1.1']));
+  }
+
+  async #openTls(tls: ClientTls, protocols: readonly string[]): Promise<TLSSocket> {
+    const {host} = hostPortOf(this.#server);
+    return await openTls(await this.#open(), {host, tls, protocols});
+  }
+
+  async #open(): Promise<Socket> {
+    return await openTcp(hostPortOf(this.#server));
   }
 }
-
-/** A connection that was closed before its next request. */
-class StaleConnectionError extends Error {}

@@ -1,6 +1,8 @@
-import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {createServer, type IncomingMessage, type ServerResponse} from 'node:http';
+import {createSecureServer as createHttp2Server} from 'node:http2';
 import {createServer as createTlsServer} from 'node:https';
-import type {AddressInfo} from 'node:net';
+import type {AddressInfo, Server, Socket} from 'node:net';
+import type {Server as TlsServer} from 'node:tls';
 import type {Duplex} from 'node:stream';
 import {systemClock} from '../../../src/base/clock.js';
 import type {Handlers} from './api-call.js';
@@ -21,6 +23,8 @@ export interface FakeApiServerOptions {
   readonly token?: string;
   /** Serving certificate; plain HTTP by default. */
   readonly tls?: {readonly cert: string; readonly key: string};
+  /** Serves HTTP/2 over TLS too, with at most this many requests at a time on each connection. */
+  readonly http2?: {readonly maxStreams: number};
   /** Handlers in place of the server's own. */
   readonly handlers?: Handlers;
   /** Takes over connections whose protocol a client wants to change; by default they are closed. */
@@ -42,11 +46,10 @@ export class FakeApiServer implements AsyncDisposable {
   sleep = async (ms: number): Promise<void> => systemClock.sleep(ms);
   readonly #options: FakeApiServerOptions;
   readonly #server: Server;
-  #setCertificate: (tls: {readonly cert: string; readonly key: string}) => void = () => undefined;
+  readonly #sockets = new Set<Socket>();
   /** Open watches. */
   readonly watches = new WatchStreams(this.storage);
   readonly #faults: {match: (request: RecordedRequest) => boolean; fault: Fault; left: number}[] = [];
-  readonly #upgrades = new Set<Duplex>();
   #port = 0;
 
   private constructor(options: FakeApiServerOptions) {
@@ -56,18 +59,12 @@ export class FakeApiServer implements AsyncDisposable {
         answerStatus(response, 500, {message: String(error)});
       });
     };
-    if (options.tls === undefined) this.#server = createServer(listener);
-    else {
-      const server = createTlsServer(options.tls, listener);
-      this.#setCertificate = (tls) => {
-        server.setSecureContext(tls);
-      };
-      this.#server = server;
-    }
-    this.#server.keepAliveTimeout = 0;
+    this.#server = createHttpServer(options, listener);
+    this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     this.#server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#upgrades.add(socket);
-      socket.on('close', () => this.#upgrades.delete(socket));
       if (options.upgrade === undefined || !this.#isAuthorized(incoming)) socket.destroy();
       else options.upgrade({incoming, socket, head, storage: this.storage});
     });
@@ -96,14 +93,13 @@ export class FakeApiServer implements AsyncDisposable {
         resolve();
       }),
     );
-    this.#server.closeAllConnections();
-    for (const socket of this.#upgrades) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
   /** Replaces the serving certificate and closes all connections. */
   async renewCertificate(tls: {readonly cert: string; readonly key: string}): Promise<void> {
-    this.#setCertificate(tls);
+    if ('setSecureContext' in this.#server) (this.#server as TlsServer).setSecureContext(tls);
     await this.refuse();
     await this.listen();
   }
@@ -200,6 +196,20 @@ export class FakeApiServer implements AsyncDisposable {
     else if (request.method === 'GET') this.watches.listOrWatch(request, target, response);
     else answerStatus(response, 405, {reason: 'MethodNotAllowed'});
   }
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+function createHttpServer({tls, http2}: FakeApiServerOptions, listener: Listener): Server {
+  if (tls !== undefined && http2 !== undefined)
+    return createHttp2Server(
+      {...tls, allowHTTP1: true, settings: {maxConcurrentStreams: http2.maxStreams}},
+      // The requests and responses of HTTP/2 have the methods of HTTP/1.1 that are used here.
+      listener as unknown as Parameters<typeof createHttp2Server>[1],
+    );
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
+  server.keepAliveTimeout = 0;
+  return server;
 }
 
 function podPath(name: string, namespace: string): string {

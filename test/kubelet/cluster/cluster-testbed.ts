@@ -21,6 +21,8 @@ interface ClusterTestbedOptions extends DaemonTestbedOptions {
   readonly api?: FakeApiServer;
   /** Certificates of the API server, which the kubelet trusts. */
   readonly ca?: string;
+  /** Port of a proxy before the API server. */
+  readonly port?: number;
   readonly random?: RandomSource;
 }
 
@@ -39,11 +41,13 @@ export class ClusterTestbed implements AsyncDisposable {
   /** Starts both; `prepare` runs before the kubelet. */
   static async start(
     prepare: (api: FakeApiServer) => Promise<void> | void = () => undefined,
-    {changeDetection = 'Watch', ...options}: ClusterTestbedOptions = {},
+    {changeDetection = 'Watch', port, ...options}: ClusterTestbedOptions = {},
   ): Promise<ClusterTestbed> {
     const {api = await FakeApiServer.start(), ca, random = () => 0} = options;
     await prepare(api);
-    const {url} = api;
+    const server = new URL(api.url);
+    if (port !== undefined) server.port = String(port);
+    const url = server.href.replace(/\/$/, '');
     const daemon = await DaemonTestbed.start({
       runtime: {images: [anImage()]},
       ...options,
@@ -52,7 +56,7 @@ export class ClusterTestbed implements AsyncDisposable {
           tls: {rejectUnauthorized: true, ...(ca !== undefined && {ca})},
           token: undefined,
         };
-        const connection = new HttpConnection(new URL(url), {current: async () => credentials});
+        const connection = new HttpConnection(server, {current: async () => credentials}, {clock});
         const client = new ApiClient({connection, userAgent: 'kcri', clock});
         return joinCluster({
           server: {
@@ -62,7 +66,9 @@ export class ClusterTestbed implements AsyncDisposable {
             events: client,
             heartbeats: client,
             credentials: {current: async () => credentials, reload: () => undefined},
-            [Symbol.dispose]: () => undefined,
+            [Symbol.dispose]: () => {
+              connection.close();
+            },
           },
           ...{services, node, clock, logger},
           settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},

@@ -1,0 +1,78 @@
+import {connect, isIP, type Socket} from 'node:net';
+import {connect as connectTls, type TLSSocket} from 'node:tls';
+import {startTimer} from '../../base/async/timer.js';
+import type {ClientTls} from '../kubeconfig/credentials.js';
+
+/** Host and port, such as those of the API server. */
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Time limit for a connection, in ms. */
+const CONNECT_MS = 30_000;
+/** Idle time after which the kernel probes a connection, in ms; it gives up 10 s later. */
+const KEEP_ALIVE_PROBE_MS = 10_000;
+
+/** Returns host and port of a URL, without the brackets of an IPv6 address. */
+export function hostPortOf({protocol, hostname, port}: URL): HostPort {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  return {host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)};
+}
+
+/** Opens a TCP connection. Rejects with the system error, and after 30 s. */
+export async function openTcp({host, port}: HostPort): Promise<Socket> {
+  const socket = connect({
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
+  });
+  return await whenReady(socket, 'connect');
+}
+
+/**
+ * Encrypts a connection to the host and resolves when the certificate of the server is verified. Rejects with the error of
+ * the handshake, and after 30 s.
+ */
+export async function openTls(
+  socket: Socket,
+  {
+    host,
+    tls,
+    protocols,
+  }: {readonly host: string; readonly tls: ClientTls; readonly protocols: readonly string[]},
+): Promise<TLSSocket> {
+  // A server name must not be an IP address.
+  const servername = tls.servername ?? (isIP(host) === 0 ? host : '');
+  const secured = connectTls({...tls, socket, host, servername, ALPNProtocols: [...protocols]});
+  return await whenReady(secured, 'secureConnect');
+}
+
+/** Resolves with a socket after its event; ends it and rejects if it has an error before, or none of both within 30 s. */
+async function whenReady<S extends Socket>(socket: S, event: string): Promise<S> {
+  return await new Promise<S>((resolve, reject) => {
+    const settle = (): void => {
+      cancelTimer();
+      socket.off('close', close).off(event, open);
+    };
+    const fail = (error: Error): void => {
+      settle();
+      socket.destroy();
+      reject(error);
+    };
+    const close = (): void => {
+      fail(new Error('the connection was closed while it was opened'));
+    };
+    const open = (): void => {
+      settle();
+      resolve(socket);
+    };
+    const cancelTimer = startTimer(CONNECT_MS, () => {
+      fail(new Error(`no connection within ${CONNECT_MS / 1000} s`));
+    });
+    // The listener stays: later errors reach the requests on the connection.
+    socket.on('error', fail).on('close', close).on(event, open);
+  });
+}
