@@ -4,7 +4,7 @@ import {execFile} from 'node:child_process';
 import {readFile, writeFile} from 'node:fs/promises';
 import {pathToFileURL} from 'node:url';
 import {promisify} from 'node:util';
-import {toOciArchitecture, buildOciArchive, buildOciImage} from '../dist/private-runtime/image/oci-image.js';
+import {toOciArchitecture, buildOciArchive} from '../dist/private-runtime/image/oci-image.js';
 
 const BUSYBOX = '/bin/busybox';
 
@@ -38,9 +38,6 @@ export async function busyboxSpec(names = BUSYBOX_NAMES) {
     ],
   };
 }
-
-/** Builds the busybox image, to be pushed to a registry. */
-export const busyboxImage = async () => buildOciImage(await busyboxSpec());
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [file] = process.argv.slice(2);

@@ -1,3 +1,4 @@
+import {execFileSync} from 'node:child_process';
 import {mkdtempSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -5,7 +6,9 @@ import {join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {podUid, type ContainerId} from '../../../src/cri/index.js';
+import {until} from '../../base/until.js';
 import {IMAGE, shellCommand} from '../harness/manifests.js';
+import {containerState} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
@@ -91,6 +94,30 @@ describe.each(newestRuntime)('logs of real containers: $name', (which) => {
     const literal = await runtime.kcri(['logs', id], {env: {KCRI_COMPAT: 'crictl'}});
     expect(literal.stdout).toBe('three\n');
   });
+
+  test.each([
+    {kind: '/dev/null', make: ['ln', '-s', '/dev/null'], expected: {exitCode: 0, stderr: ''}},
+    {kind: 'a pipe', make: ['mkfifo'], expected: {exitCode: 1}},
+    {kind: 'a device', make: ['ln', '-s', '/dev/zero'], expected: {exitCode: 1}},
+  ])(
+    'a log path that is $kind ends at once, with -f too',
+    async ({kind, make: [program = '', ...args], expected}) => {
+      const name = `instead-of-${kind.replaceAll(/\W/g, '')}`;
+      const pod = await aPod(name);
+      const id = await pod.run('main', 0, 'echo text');
+      await until(
+        async () => (await containerState(runtime.connection, id)) === 'CONTAINER_EXITED',
+        () => 'the end of the container',
+      );
+      rmSync(pod.log('main-0.log'));
+      execFileSync(program, [...args, pod.log('main-0.log')]);
+      for (const flags of [[], ['-f'], ['--tail', '1']])
+        expect(await runtime.kcri(['logs', ...flags, `${name}/main`])).toMatchObject({
+          ...expected,
+          stdout: '',
+        });
+    },
+  );
 
   test('-f ends with the container; --follow-restarts continues with the next attempt', async () => {
     const pod = await aPod('restarted');

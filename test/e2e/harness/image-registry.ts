@@ -5,7 +5,7 @@ import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {busyboxImage, busyboxSpec} from '../../../scripts/test-images.mjs';
+import {busyboxSpec} from '../../../scripts/test-images.mjs';
 import {buildOciImage, type Blob, type OciImage} from '../../../src/private-runtime/image/oci-image.js';
 import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {until} from '../../base/until.js';
@@ -14,8 +14,8 @@ import {until} from '../../base/until.js';
 export interface ImageRegistry extends AsyncDisposable {
   /** `127.0.0.1:PORT`, the first component of its image names. */
   readonly host: string;
-  /** Pushes the busybox image with this name and tag, and returns its full name. */
-  push(name: string, tag: string): Promise<string>;
+  /** Pushes the busybox image, with additional files, under this name and tag, and returns its full name. */
+  push(name: string, tag: string, files?: ImageFiles): Promise<string>;
   /**
    * Pushes the busybox image with an additional file of random content, so that no runtime has its layer already.
    * `bytes` is the size of the file, by default 1 KiB.
@@ -23,6 +23,8 @@ export interface ImageRegistry extends AsyncDisposable {
   pushUnique(name: string, tag: string, bytes?: number): Promise<string>;
   stop(): Promise<void>;
 }
+
+type ImageFiles = Parameters<typeof buildOciImage>[0]['files'];
 
 /** A user of a registry. */
 export interface RegistryUser {
@@ -64,9 +66,12 @@ export async function startImageRegistry(user?: RegistryUser, port?: number): Pr
       : {authorization: `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`};
   return {
     host,
-    push: async (name, tag) => await push(host, `${name}:${tag}`, headers, await busyboxImage()),
-    pushUnique: async (name, tag, bytes = 1024) =>
-      await push(host, `${name}:${tag}`, headers, await ownImage(bytes)),
+    push: async (name, tag, files = []) =>
+      await push(host, `${name}:${tag}`, headers, await busyboxWith(files)),
+    pushUnique: async (name, tag, bytes = 1024) => {
+      const own: ImageFiles = [{type: 'file', path: 'own', data: randomBytes(bytes)}];
+      return await push(host, `${name}:${tag}`, headers, await busyboxWith(own));
+    },
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -74,12 +79,9 @@ export async function startImageRegistry(user?: RegistryUser, port?: number): Pr
 
 type Headers = Readonly<Record<string, string>>;
 
-async function ownImage(bytes: number): Promise<OciImage> {
+async function busyboxWith(files: ImageFiles): Promise<OciImage> {
   const spec = await busyboxSpec();
-  return buildOciImage({
-    ...spec,
-    files: [...spec.files, {type: 'file', path: 'own', data: randomBytes(bytes)}],
-  });
+  return buildOciImage({...spec, files: [...spec.files, ...files]});
 }
 
 async function push(

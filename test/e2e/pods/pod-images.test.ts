@@ -2,6 +2,7 @@ import {chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/p
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {startFailingProxy} from '../harness/failing-proxy.js';
 import {aContainer, aManifest, type ManifestFields} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
@@ -71,6 +72,42 @@ describe.each(newestRuntime)('images of pods, on $name', (which) => {
     expect(await sync('img-open', aPod('img-open', image))).toMatchObject(READY);
     expect(await records('pulled')).toContain(`"${open.host}/team/open":{"nodePodsAccessible":true}`);
     expect(await records('pulling')).toBe('');
+  });
+
+  test("links in an image volume lead to nothing of the node, also as a volumeMount's subPath", async () => {
+    const secret = await temporaryDirectory();
+    await writeFile(join(secret, 'marker'), 'of the node');
+    const image = await open.push('team/links', '1', [
+      {type: 'directory', path: 'data'},
+      {type: 'symlink', path: 'data/absolute', target: secret},
+      {type: 'symlink', path: 'data/up', target: `${'../'.repeat(20)}${secret}`},
+    ]);
+    const spec = {volumes: [{name: 'v', image: {reference: image}}]};
+    const mounting = (mount: object, command: string): string =>
+      aPod('img-links', image, {
+        spec: {...spec, restartPolicy: 'Never'},
+        command: ['sh', '-c', command],
+        volumeMounts: [{name: 'v', mountPath: '/v', ...mount}],
+      });
+    const complete = async (mount: object, command: string) => {
+      const result = await sync('img-links', mounting(mount, command), [
+        '--wait',
+        'complete',
+        '--logs',
+        '--rm',
+      ]);
+      expect(`${result.stdout}${result.stderr}`).not.toContain('marker');
+      return result;
+    };
+    if (which.folder === undefined) {
+      expect((await complete({}, 'true')).stderr).toContain('does not support image volumes');
+      return;
+    }
+    const listed = await complete({}, 'ls /v/data/absolute/ /v/data/up/ 2>/dev/null; ls -l /v/data');
+    expect(listed.stdout).toContain('absolute -> ');
+    // containerd 2.1 mounts the whole image.
+    for (const subPath of ['data/absolute', 'data/up']) await complete({subPath}, 'ls -R /v');
+    expect((await complete({subPath: 'data/..'}, 'true')).stderr).toContain("must not contain '..'");
   });
 
   test('a Secret gives its pod access, and no other pod to the pulled image', async () => {
