@@ -35,6 +35,8 @@ export class NodeStatusUpdater {
   readonly #options: NodeStatusUpdaterOptions;
   readonly #logger: FileLogger;
   readonly #sleep: WakeableSleep;
+  /** Node after the last report, which the watch may not show yet, and the one that the watch showed before. */
+  #reported: {readonly watched: Node | undefined; readonly stored: Node} | undefined;
   /** Time of the next report of an unchanged status, in ms since the epoch. */
   #reportAt = 0;
 
@@ -73,7 +75,8 @@ export class NodeStatusUpdater {
 
   async #tryUpdate(tries: number, signal: AbortSignal): Promise<void> {
     const {client, nodeName, clock, computeStatus, onReported} = this.#options;
-    const node = await this.#currentNode(tries, signal);
+    const watched = this.#options.node();
+    const node = await this.#currentNode(tries, watched, signal);
     const before = node.status ?? {};
     const status = await computeStatus(before);
     const isDue = clock.now() >= this.#reportAt;
@@ -84,7 +87,7 @@ export class NodeStatusUpdater {
       ...others,
       ...(Array.isArray(addresses) && {addresses: [...(addresses as object[]), {$patch: 'replace'}]}),
     };
-    await client.request(
+    const stored = (await client.request(
       {
         method: 'PATCH',
         path: `/api/v1/nodes/${nodeName}/status`,
@@ -92,7 +95,8 @@ export class NodeStatusUpdater {
         timeoutMs: TIMEOUT_MS,
       },
       signal,
-    );
+    )) as Node;
+    this.#reported = {watched, stored};
     this.#scheduleReport();
     onReported(before, status);
   }
@@ -102,11 +106,12 @@ export class NodeStatusUpdater {
     this.#reportAt = clock.now() + reportFrequencyMs * (1 + (random() / 2 ** 32) * REPORT_JITTER);
   }
 
-  /** Resolves with the watched Node, or after a failure with the current one. */
-  async #currentNode(tries: number, signal: AbortSignal): Promise<Node> {
-    const {client, nodeName, node} = this.#options;
-    const known = tries === 0 ? node() : undefined;
-    if (known !== undefined) return known;
+  /** Resolves with the last known Node, or after a failure with the current one. */
+  async #currentNode(tries: number, watched: Node | undefined, signal: AbortSignal): Promise<Node> {
+    const {client, nodeName} = this.#options;
+    const known =
+      watched !== undefined && watched === this.#reported?.watched ? this.#reported.stored : watched;
+    if (tries === 0 && known !== undefined) return known;
     const path = `/api/v1/nodes/${nodeName}`;
     return (await client.request({method: 'GET', path, timeoutMs: TIMEOUT_MS}, signal)) as Node;
   }
