@@ -97,7 +97,10 @@ describe.each(newestRuntime)('pods come and go: $name', (which) => {
     await cluster.untilReady('agent', 'evicted', `fixed-${NODE}`);
     const {uid} = cluster.api.pod('evicted')!.metadata;
 
+    const untilEvent = (reason: string): Promise<void> =>
+      until(async () => (await cluster.kubectl.output('events', '--for', `node/${NODE}`)).includes(reason));
     await cluster.kubectl.output('cordon', NODE);
+    await untilEvent('NodeNotSchedulable');
     expect(await cluster.kubectl.output('get', 'node', NODE)).toMatch(/ Ready,SchedulingDisabled /);
     const drained = await cluster.kubectl.output('drain', NODE, '--force', '--ignore-daemonsets');
     expect(drained).toMatch(/pod\/evicted evicted\nnode\/drained drained$/);
@@ -107,9 +110,7 @@ describe.each(newestRuntime)('pods come and go: $name', (which) => {
     await untilStopped(uid);
 
     await cluster.kubectl.output('uncordon', NODE);
-    await until(async () =>
-      (await cluster.kubectl.output('events', '--for', `node/${NODE}`)).includes('NodeSchedulable'),
-    );
+    await untilEvent('NodeSchedulable');
   });
 
   test('nothing is left of deleted pods', async () => {

@@ -61,7 +61,9 @@ describe.each(newestRuntime)('kubectl shows a node and its pods: $name', (which)
   });
 
   test('describe node', async () => {
-    const text = await output('describe', 'node', NODE);
+    const describe = (): Promise<string> => output('describe', 'node', NODE);
+    await until(async () => /HolderIdentity[^]* NodeReady /.test(await describe()));
+    const text = await describe();
     expect(text).toMatch(/^ +HolderIdentity: +shown$/m);
     expect(text).toMatch(/^ +Ready +True +.* KubeletReady +kubelet is posting ready status$/m);
     expect(text).toMatch(/^ +pods: +110$/m);

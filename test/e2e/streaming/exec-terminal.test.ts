@@ -70,6 +70,7 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     await terminal.waitForScreen(/^~[\s\S]*\/tmp\/note/m);
     terminal.pressKeys('i');
     terminal.typeLine('written in vi');
+    await terminal.waitForScreen(/^written in vi[\s\S]*^I \/tmp\/note/m);
     terminal.pressKeys('Escape');
     // A key that follows too soon would be read as a key with Alt.
     await terminal.waitForScreen(/^- \/tmp\/note/m);
