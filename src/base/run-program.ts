@@ -1,4 +1,5 @@
 import {spawn} from 'node:child_process';
+import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 
 /** Options to run a program that receives secrets, which must not show in a process list. */
@@ -9,6 +10,8 @@ export interface ProgramOptions {
   readonly input: string;
   /** Time after which the program is killed. */
   readonly timeoutMs: number;
+  /** Maximum size of its standard output; a program that writes more is killed. 16 MiB by default. */
+  readonly maxOutputBytes?: number;
   readonly signal: AbortSignal;
 }
 
@@ -16,22 +19,27 @@ export interface ProgramOptions {
 export interface ProgramResult {
   /** Exit code; null if a signal ended the program. */
   readonly exitCode: number | null;
-  /** Standard output; standard error is discarded. */
   readonly output: string;
+  /** First kilobyte of its standard error. */
+  readonly errorOutput: string;
 }
+
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+const MAX_ERROR_BYTES = 1024;
 
 /**
  * Runs a program with a request on standard input and a response on standard output. Rejects if the program cannot be
- * started or exceeds its time, and with an AbortError if the signal aborts.
+ * started, exceeds its time or writes too much, and with an AbortError if the signal aborts.
  */
 export async function runProgram(
   path: string,
-  {args, env, input, timeoutMs, signal}: ProgramOptions,
+  {args, env, input, timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES, signal}: ProgramOptions,
 ): Promise<ProgramResult> {
+  const tooMuch = new AbortController();
   const child = spawn(path, args, {
     env: {...env},
-    stdio: ['pipe', 'pipe', 'ignore'],
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    signal: AbortSignal.any([signal, tooMuch.signal, AbortSignal.timeout(timeoutMs)]),
     killSignal: 'SIGKILL',
   });
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -39,6 +47,27 @@ export async function runProgram(
   });
   // A program may exit without reading its input.
   child.stdin.on('error', () => undefined).end(input);
+  let size = 0;
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxOutputBytes) tooMuch.abort();
+  });
+  const errorOutput = firstBytes(child.stderr, MAX_ERROR_BYTES);
   const [output, exitCode] = await Promise.all([text(child.stdout), ended]);
-  return {exitCode, output};
+  return {exitCode, output, errorOutput: await errorOutput};
+}
+
+/** Resolves with the beginning of a stream, which is read to its end; empty if it fails. */
+async function firstBytes(stream: Readable, count: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      if (size < count) chunks.push(chunk.subarray(0, count - size));
+      size += chunk.length;
+    }
+  } catch {
+    return ''; // the program was killed
+  }
+  return Buffer.concat(chunks).toString();
 }

@@ -56,7 +56,7 @@ export async function connectApiServer({
 }: ConnectApiServerOptions): Promise<ApiServer> {
   const access = await readClusterAccess(file, signal);
   const credentials = await openCredentials(access, {file, rotatedFile, clock});
-  const connection = new HttpConnection(access.server, credentials, {clock});
+  const connection = new HttpConnection(access.server, credentials, {proxy: access.proxy, clock});
   const createClient = (perSecond: number, most: number): ApiClient => {
     const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);
     return new ApiClient({connection, userAgent, clock, ...(perSecond > 0 && {limiter})});

@@ -8,6 +8,7 @@ import type {ClientTls, Credentials, CredentialSource} from './kubeconfig/creden
 import {Http1Transport} from './transport/http1-transport.js';
 import {Http2Transport} from './transport/http2-transport.js';
 import {hostPortOf, openTcp, openTls} from './transport/open-socket.js';
+import {openTunnel} from './transport/open-tunnel.js';
 import {StaleConnectionError, type Transport, type WireResponse} from './transport/transport.js';
 
 /** An HTTP request to the API server. */
@@ -24,6 +25,8 @@ export interface HttpRequest {
 
 /** Options of {@link HttpConnection}. */
 export interface HttpConnectionOptions {
+  /** Proxy through which the server is reached; none by default. */
+  readonly proxy?: URL | undefined;
   readonly clock?: Clock;
 }
 
@@ -37,12 +40,18 @@ const PROTOCOLS = ['h2', 'http/1.1'];
 export class HttpConnection {
   readonly #server: URL;
   readonly #credentials: CredentialSource;
+  readonly #proxy: URL | undefined;
   readonly #clock: Clock;
   #current: {readonly tls: ClientTls; readonly transport: Promise<Transport>} | undefined;
 
-  constructor(server: URL, credentials: CredentialSource, {clock = systemClock}: HttpConnectionOptions = {}) {
+  constructor(
+    server: URL,
+    credentials: CredentialSource,
+    {proxy, clock = systemClock}: HttpConnectionOptions = {},
+  ) {
     this.#server = server;
     this.#credentials = credentials;
+    this.#proxy = proxy;
     this.#clock = clock;
   }
 
@@ -55,6 +64,16 @@ export class HttpConnection {
     setMaxListeners(0, signal);
     const credentials = await this.#credentials.current();
     signal.throwIfAborted();
+    const response = await this.#sendTwice(request, credentials, signal);
+    if (response.status === 401) this.#credentials.rejected?.(credentials);
+    return response;
+  }
+
+  async #sendTwice(
+    request: HttpRequest,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<WireResponse> {
     try {
       return await this.#sendOnce(request, credentials, signal);
     } catch (error) {
@@ -114,7 +133,7 @@ export class HttpConnection {
 
   async #openTransport(tls: ClientTls): Promise<Transport> {
     const authority = joinHostPort(hostPortOf(this.#server));
-    if (this.#server.protocol === 'http:') return new Http1Transport(authority, async () => this.#open());
+    if (this.#server.protocol === 'http:') return new Http1Transport(authority, async () => this.#open(tls));
     const first = await this.#openTls(tls, PROTOCOLS);
     if (first.alpnProtocol === 'h2')
       return new Http2Transport(first, {
@@ -128,10 +147,11 @@ export class HttpConnection {
 
   async #openTls(tls: ClientTls, protocols: readonly string[]): Promise<TLSSocket> {
     const {host} = hostPortOf(this.#server);
-    return await openTls(await this.#open(), {host, tls, protocols});
+    return await openTls(await this.#open(tls), {host, tls, protocols});
   }
 
-  async #open(): Promise<Socket> {
-    return await openTcp(hostPortOf(this.#server));
+  async #open(tls: ClientTls): Promise<Socket> {
+    const target = hostPortOf(this.#server);
+    return this.#proxy === undefined ? await openTcp(target) : await openTunnel(this.#proxy, target, tls.ca);
   }
 }

@@ -25,6 +25,7 @@ contexts:
 `;
 }
 
+const BETA = 'apiVersion: client.authentication.k8s.io/v1beta1';
 const SERVER = 'server: "https://10.0.0.1:6443"';
 
 describe('a kubeconfig', () => {
@@ -52,8 +53,51 @@ describe('a kubeconfig', () => {
     ['an unknown context', kubeconfig(SERVER, undefined, 'x'), 'current-context: Invalid value: "x"'],
     ['no server', kubeconfig('tls-server-name: a'), 'clusters[home].server: Required value'],
     ['a server that is not a URL', kubeconfig('server: host'), 'must be an http or https URL'],
-    ['a proxy', kubeconfig(`${SERVER}, proxy-url: "http://p"`), 'clusters[home].proxy-url is not supported'],
-    ['an exec plugin', kubeconfig(SERVER, 'exec: {command: aws}'), 'users[me].exec is not supported'],
+    [
+      'a proxy of another protocol',
+      kubeconfig(`${SERVER}, proxy-url: "ftp://p"`),
+      'clusters[home].proxy-url: Invalid',
+    ],
+    [
+      'a proxy without host',
+      kubeconfig(`${SERVER}, proxy-url: "10.0.0.1"`),
+      'must be a URL with the scheme http',
+    ],
+    [
+      'a plugin without command',
+      kubeconfig(SERVER, `exec: {${BETA}}`),
+      'users[me].exec.command: Required value',
+    ],
+    [
+      'a plugin without version',
+      kubeconfig(SERVER, 'exec: {command: a}'),
+      'exec.apiVersion: Unsupported value: ""',
+    ],
+    [
+      'a plugin of a removed version',
+      kubeconfig(SERVER, 'exec: {command: a, apiVersion: client.authentication.k8s.io/v1alpha1}'),
+      'exec.apiVersion: Unsupported value: "client.authentication.k8s.io/v1alpha1"',
+    ],
+    [
+      'a plugin without interactive mode',
+      kubeconfig(SERVER, 'exec: {command: a, apiVersion: client.authentication.k8s.io/v1}'),
+      'exec.interactiveMode: Required value',
+    ],
+    [
+      'a plugin that needs a terminal',
+      kubeconfig(SERVER, `exec: {command: a, ${BETA}, interactiveMode: Always}`),
+      'Always cannot be satisfied',
+    ],
+    [
+      'a variable without name',
+      kubeconfig(SERVER, `exec: {command: a, ${BETA}, env: [{value: "1"}]}`),
+      'exec.env[0].name: Required value',
+    ],
+    [
+      'a plugin and a token',
+      kubeconfig(SERVER, `token: a, exec: {command: a, ${BETA}}`),
+      'users[me].exec may not be set together with other credentials',
+    ],
     ['a password', kubeconfig(SERVER, 'username: a'), 'users[me].username is not supported'],
     [
       'a CA twice',
@@ -125,6 +169,14 @@ describe('credentials', () => {
     await rm(join(directory, 'token'));
     await clock.advance(60_000);
     expect((await source.current()).token).toBe('first');
+  });
+
+  test('a token that was rejected is read again at once', async () => {
+    await writeFile(join(directory, 'token'), 'first');
+    const source = await open('tokenFile: token');
+    await writeFile(join(directory, 'token'), 'second');
+    source.rejected?.(await source.current());
+    expect((await source.current()).token).toBe('second');
   });
 
   test('a missing file is an error with field and path', async () => {

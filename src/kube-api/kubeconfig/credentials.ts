@@ -4,6 +4,7 @@ import {readTextFile} from '../../base/fs/read-text-file.js';
 import type {Clock} from '../../base/clock.js';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
+import {ExecPlugin, type PluginCredentials} from './exec-plugin.js';
 import type {ClusterAccess, Material} from './parse-kubeconfig.js';
 
 /** TLS settings of connections to the API server, as node:tls takes them. */
@@ -24,9 +25,11 @@ export interface Credentials {
 /** Provides the credentials of the moment. */
 export interface CredentialSource {
   current(): Promise<Credentials>;
+  /** Called when the API server has answered a request with these credentials with 401. */
+  rejected?(credentials: Credentials): void;
 }
 
-/** Credentials that are read from files. */
+/** Credentials of a kubeconfig, which can change. */
 export interface FileCredentials extends CredentialSource {
   /** Makes the next use read the files again. */
   reload(): void;
@@ -46,9 +49,9 @@ export interface OpenCredentialsOptions {
 }
 
 /**
- * Opens the credentials of a kubeconfig. Files are read again once a minute, so that renewed certificates and tokens are
- * used; the previous ones stay in use while a file cannot be used. Rejects with ConfigError if a file cannot be read, or
- * a certificate is invalid, expired or does not match its key.
+ * Opens the credentials of a kubeconfig. Files are read again once a minute and after they were rejected, so that renewed
+ * certificates and tokens are used; the previous ones stay in use while a file cannot be used. Rejects with ConfigError if a
+ * file cannot be read, a certificate is invalid, expired or does not match its key, or a plugin does not exist.
  */
 export async function openCredentials(
   access: ClusterAccess,
@@ -56,10 +59,12 @@ export async function openCredentials(
 ): Promise<FileCredentials> {
   let current = await readCredentials(await withRotated(access, rotatedFile), {file, now: clock.now()});
   let readAt = clock.now();
-  return {
-    reload: () => {
-      readAt = Number.NEGATIVE_INFINITY;
-    },
+  const reload = (): void => {
+    readAt = Number.NEGATIVE_INFINITY;
+  };
+  const files: FileCredentials = {
+    reload,
+    rejected: reload,
     current: async () => {
       const now = clock.now();
       if (Math.abs(now - readAt) < RELOAD_MS) return current;
@@ -73,6 +78,58 @@ export async function openCredentials(
       }
       return current;
     },
+  };
+  const {exec} = access;
+  if (exec === undefined) return files;
+  const plugin = new ExecPlugin({
+    config: exec,
+    file,
+    cluster: () => describeCluster(access, current.tls),
+    env: process.env,
+    clock,
+  });
+  await plugin.check();
+  return withPlugin(files, plugin);
+}
+
+/** Returns credentials that a plugin adds to those of files. */
+function withPlugin(files: FileCredentials, plugin: ExecPlugin): FileCredentials {
+  let last:
+    {readonly of: PluginCredentials; readonly files: Credentials; readonly all: Credentials} | undefined;
+  return {
+    reload: () => {
+      files.reload();
+    },
+    current: async () => {
+      const [base, own] = [await files.current(), await plugin.current()];
+      if (last?.of === own && last.files === base) return last.all;
+      const tls = {
+        ...base.tls,
+        ...(own.cert !== undefined && own.key !== undefined && {cert: own.cert, key: own.key}),
+      };
+      const known = last?.all.tls;
+      const all = {token: own.token, tls: known !== undefined && isSameTls(known, tls) ? known : tls};
+      last = {of: own, files: base, all};
+      return all;
+    },
+    rejected: (credentials) => {
+      if (last?.all === credentials) plugin.reject(last.of);
+    },
+  };
+}
+
+/** Returns the description of a cluster for a plugin (clientauthentication Cluster). */
+function describeCluster(
+  {server, tlsServerName, verifiesServer, proxy, execExtension}: ClusterAccess,
+  {ca}: ClientTls,
+): object {
+  return {
+    server: server.href.replace(/\/$/, ''),
+    ...(tlsServerName !== undefined && {'tls-server-name': tlsServerName}),
+    ...(!verifiesServer && {'insecure-skip-tls-verify': true}),
+    ...(ca !== undefined && {'certificate-authority-data': Buffer.from(ca).toString('base64')}),
+    ...(proxy !== undefined && {'proxy-url': proxy.href}),
+    config: execExtension ?? null,
   };
 }
 

@@ -22,6 +22,23 @@ export interface KubeconfigCluster {
   readonly extensions?: unknown;
 }
 
+/** Variable of a plugin. */
+interface ExecVariable {
+  readonly name?: string;
+  readonly value?: string;
+}
+
+/** Program that provides credentials (clientcmd api.ExecConfig). */
+export interface KubeconfigExec {
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: readonly ExecVariable[];
+  readonly apiVersion?: string;
+  readonly installHint?: string;
+  readonly provideClusterInfo?: boolean;
+  readonly interactiveMode?: string;
+}
+
 /** Credentials of a user (clientcmd api.AuthInfo). */
 export interface KubeconfigUser {
   readonly 'client-certificate'?: string;
@@ -37,7 +54,7 @@ export interface KubeconfigUser {
   readonly username?: string;
   readonly password?: string;
   readonly 'auth-provider'?: unknown;
-  readonly exec?: unknown;
+  readonly exec?: KubeconfigExec;
   readonly extensions?: unknown;
 }
 
@@ -87,6 +104,16 @@ const cluster = objectSchema<KubeconfigCluster>('Cluster', {
   extensions: anything,
 });
 
+const exec = objectSchema<KubeconfigExec>('ExecConfig', {
+  command: text,
+  args: list(text),
+  env: list(object(objectSchema<ExecVariable>('ExecEnvVar', {name: text, value: secretText}))),
+  apiVersion: text,
+  installHint: text,
+  provideClusterInfo: bool,
+  interactiveMode: text,
+});
+
 const user = objectSchema<KubeconfigUser>('AuthInfo', {
   'client-certificate': text,
   'client-certificate-data': text,
@@ -101,7 +128,7 @@ const user = objectSchema<KubeconfigUser>('AuthInfo', {
   username: text,
   password: secretText,
   'auth-provider': anything,
-  exec: anything,
+  exec: object(exec),
   extensions: anything,
 });
 

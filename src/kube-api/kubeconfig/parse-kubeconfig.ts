@@ -3,6 +3,8 @@ import {Decoder} from '../../api/decoding/decoder.js';
 import {parseYaml} from '../../api/decoding/parse-yaml.js';
 import {FieldPath} from '../../api/field-path.js';
 import {ConfigError} from '../../base/errors.js';
+import {isObject} from '../../base/is-object.js';
+import {readExec, type ExecConfig} from './exec-config.js';
 import {
   KUBECONFIG,
   type Kubeconfig,
@@ -25,17 +27,18 @@ export interface ClusterAccess {
   readonly clientCertificate: Material | undefined;
   readonly clientKey: Material | undefined;
   readonly token: Material | undefined;
+  /** Program that provides the credentials in place of those above. */
+  readonly exec: ExecConfig | undefined;
+  /** Proxy through which the server is reached. */
+  readonly proxy: URL | undefined;
+  /** Contents of the cluster's extension for plugins. */
+  readonly execExtension: unknown;
 }
 
 /** Fields that change how requests are made and that kcri does not support. */
-const UNSUPPORTED_CLUSTER = {
-  'proxy-url': 'make the API server reachable without a proxy',
-} as const satisfies Partial<Record<keyof KubeconfigCluster, string>>;
-
-const OTHER_CREDENTIALS = 'use client-certificate and client-key, token or tokenFile';
+const OTHER_CREDENTIALS = 'use client-certificate and client-key, token, tokenFile or exec';
 const NO_IMPERSONATION = 'use the credentials of the node itself';
 const UNSUPPORTED_USER = {
-  exec: OTHER_CREDENTIALS,
   'auth-provider': OTHER_CREDENTIALS,
   username: OTHER_CREDENTIALS,
   password: OTHER_CREDENTIALS,
@@ -66,9 +69,6 @@ export function parseKubeconfig(content: string, file: string): ClusterAccess {
   if (user === undefined)
     return fail(`${context.at}.user: Invalid value: "${userName}": there is no such user`, 'add it to users');
   const at = {cluster: `clusters[${clusterName}]`, user: `users[${userName}]`};
-  refuse(cluster, UNSUPPORTED_CLUSTER, (field, hint) =>
-    fail(`${at.cluster}.${field} is not supported`, hint),
-  );
   refuse(user, UNSUPPORTED_USER, (field, hint) => fail(`${at.user}.${field} is not supported`, hint));
   return {
     ...readCluster(cluster, at.cluster, {file, fail}),
@@ -127,7 +127,7 @@ function readCluster(
   cluster: KubeconfigCluster,
   at: string,
   {file, fail}: ReadOptions,
-): Pick<ClusterAccess, 'server' | 'tlsServerName' | 'verifiesServer' | 'certificateAuthority'> {
+): Omit<ClusterAccess, keyof UserAccess> {
   const {server = '', 'insecure-skip-tls-verify': insecure = false} = cluster;
   if (server === '') return fail(`${at}.server: Required value`, 'set the URL of the API server');
   if (!URL.canParse(server) || !/^https?:\/\//i.test(server))
@@ -146,14 +146,41 @@ function readCluster(
     tlsServerName: nonEmpty(cluster['tls-server-name']),
     verifiesServer: !insecure,
     certificateAuthority,
+    proxy: readProxy(cluster, at, fail),
+    execExtension: findExtension(cluster.extensions),
   };
 }
 
-function readUser(
-  user: KubeconfigUser,
-  at: string,
-  {file, fail}: ReadOptions,
-): Pick<ClusterAccess, 'clientCertificate' | 'clientKey' | 'token'> {
+const PROXY_PROTOCOLS: readonly string[] = ['http:', 'https:', 'socks5:'];
+
+function readProxy({'proxy-url': text = ''}: KubeconfigCluster, at: string, fail: Fail): URL | undefined {
+  if (text === '') return undefined;
+  // The URL may contain a password.
+  if (
+    !URL.canParse(text) ||
+    !PROXY_PROTOCOLS.includes(new URL(text).protocol) ||
+    new URL(text).hostname === ''
+  )
+    return fail(
+      `${at}.proxy-url: Invalid value: must be a URL with the scheme http, https or socks5`,
+      'set it to a URL such as http://10.0.0.1:3128',
+    );
+  return new URL(text);
+}
+
+/** Name of the extension of a cluster with settings for plugins. */
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
+
+function findExtension(extensions: unknown): unknown {
+  if (!Array.isArray(extensions)) return undefined;
+  const found = extensions.find((each) => isObject(each) && each['name'] === EXEC_EXTENSION) as
+    {readonly extension?: unknown} | undefined;
+  return found?.extension;
+}
+
+type UserAccess = Pick<ClusterAccess, 'clientCertificate' | 'clientKey' | 'token' | 'exec'>;
+
+function readUser(user: KubeconfigUser, at: string, {file, fail}: ReadOptions): UserAccess {
   const clientCertificate = chooseMaterial(user, 'client-certificate', {at, file, fail});
   const clientKey = chooseMaterial(user, 'client-key', {at, file, fail});
   if ((clientCertificate === undefined) !== (clientKey === undefined))
@@ -161,7 +188,11 @@ function readUser(
       `${at}: client-certificate and client-key must be set together`,
       `add the ${clientKey === undefined ? 'client-key' : 'client-certificate'}`,
     );
-  return {clientCertificate, clientKey, token: chooseToken(user, at, file)};
+  const token = chooseToken(user, at, file);
+  const exec = user.exec && readExec(user.exec, {at, file, fail});
+  if (exec !== undefined && (clientCertificate ?? token) !== undefined)
+    return fail(`${exec.field} may not be set together with other credentials`, 'remove one of them');
+  return {clientCertificate, clientKey, token, exec};
 }
 
 /** Returns the token. As in client-go, the file takes precedence: it is the one that is renewed. */

@@ -71,7 +71,7 @@ async function findProblem(
 
 /** Returns a kubeconfig for the cluster of another one, with the client certificate of a file. */
 async function formatKubeconfig(source: string, pemPath: string, signal: AbortSignal): Promise<string> {
-  const {server, tlsServerName, verifiesServer, certificateAuthority} = await readClusterAccess(
+  const {server, tlsServerName, verifiesServer, certificateAuthority, proxy} = await readClusterAccess(
     source,
     signal,
   );
@@ -84,6 +84,7 @@ async function formatKubeconfig(source: string, pemPath: string, signal: AbortSi
     ...authority,
     ...(tlsServerName !== undefined && {'tls-server-name': tlsServerName}),
     ...(!verifiesServer && {'insecure-skip-tls-verify': true}),
+    ...(proxy !== undefined && {'proxy-url': proxy.href}),
   };
   const config = {
     apiVersion: 'v1',

@@ -1,0 +1,72 @@
+import http from 'node:http';
+import type {Socket} from 'node:net';
+import {rootCertificates} from 'node:tls';
+import {startTimer} from '../../base/async/timer.js';
+import {joinHostPort} from '../../base/net/join-host-port.js';
+import {hostPortOf, openTcp, openTls, type HostPort} from './open-socket.js';
+import {connectSocks5, type ProxyUser} from './socks5.js';
+
+/** Time limit for the answer of a proxy, in ms. */
+const PROXY_MS = 30_000;
+
+/**
+ * Opens a connection to the target through a proxy: with CONNECT for http and https, or with SOCKS5. The certificate of an
+ * https proxy is verified with the public authorities and `ca`. Rejects with Error, whose message names the proxy.
+ */
+export async function openTunnel(proxy: URL, target: HostPort, ca: string | undefined): Promise<Socket> {
+  const at = proxyAddress(proxy);
+  const fail = (error: unknown): never => {
+    throw new Error(`proxy ${joinHostPort(at)}: ${(error as Error).message}`, {cause: error});
+  };
+  const plain = await openTcp(at).catch(fail);
+  let cancelTimer = (): void => undefined;
+  try {
+    const tls = {rejectUnauthorized: true, ca: [...rootCertificates, ca ?? ''].join('\n')};
+    const socket =
+      proxy.protocol === 'https:'
+        ? await openTls(plain, {host: at.host, tls, protocols: ['http/1.1']})
+        : plain;
+    cancelTimer = startTimer(PROXY_MS, () => {
+      plain.destroy(new Error(`no answer within ${PROXY_MS / 1000} s`));
+    });
+    const user = {name: decodeURIComponent(proxy.username), password: decodeURIComponent(proxy.password)};
+    if (proxy.protocol === 'socks5:') await connectSocks5(socket, target, user);
+    else await connectHttp(socket, target, user);
+    return socket;
+  } catch (error) {
+    plain.destroy();
+    return fail(error);
+  } finally {
+    cancelTimer();
+  }
+}
+
+const SOCKS_PORT = 1080;
+
+function proxyAddress(proxy: URL): HostPort {
+  const {host, port} = hostPortOf(proxy);
+  return {host, port: proxy.protocol === 'socks5:' && proxy.port === '' ? SOCKS_PORT : port};
+}
+
+async function connectHttp(socket: Socket, target: HostPort, {name, password}: ProxyUser): Promise<void> {
+  const path = joinHostPort(target);
+  const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  const request = http.request({
+    method: 'CONNECT',
+    path,
+    headers: {host: path, ...(name !== '' && {'proxy-authorization': authorization})},
+    createConnection: () => socket,
+  });
+  await new Promise<void>((resolve, reject) => {
+    request.once('error', reject);
+    request.once('connect', ({statusCode = 0, statusMessage = ''}, _socket, head) => {
+      if (statusCode !== 200) {
+        reject(new Error(`answered CONNECT with ${statusCode} ${statusMessage}`.trimEnd()));
+        return;
+      }
+      if (head.length > 0) socket.unshift(head);
+      resolve();
+    });
+    request.end();
+  });
+}
