@@ -70,7 +70,7 @@ describe.each(newestRuntime)('kubectl shows a node and its pods: $name', (which)
     expect(text).toMatch(/^ +Container Runtime Version: +containerd:\/\/\S+$/m);
     expect(text).toMatch(/^ +default +web +100m \(\d+%\) +0 \(0%\) +16Mi \(\d+%\)/m);
     expect(text).not.toMatch(/^ +default +job /m);
-    expect(text).toMatch(/^ +Normal +NodeReady +\S+ +kubelet +Node shown status is now: NodeReady$/m);
+    expect(text).toMatch(/^ +Normal +NodeReady +\S.* kubelet +Node shown status is now: NodeReady$/m);
   });
 
   test('events of a pod', async () => {
