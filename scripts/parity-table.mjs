@@ -1,6 +1,6 @@
 /**
  * Generates the table of all cases recorded from the kubelet in docs/kubelet-parity.md, from the list that the tests
- * verify (test/golden/parity.ts).
+ * verify (test/golden/parity.ts, test/golden/api/api-parity.ts).
  *
  * `node scripts/parity-table.mjs` writes it. `--check` exits with 1 if it is stale.
  */
@@ -13,6 +13,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const page = join(root, 'docs/kubelet-parity.md');
 const BEGIN = '<!-- parity table: made by scripts/parity-table.mjs -->';
 const END = '<!-- end of parity table -->';
+
+const API_BEGIN = '<!-- API parity table: made by scripts/parity-table.mjs -->';
+const API_END = '<!-- end of API parity table -->';
 
 /** Texts of the columns `kcri kubelet` and `kcri sync`. */
 const CELLS = {
@@ -27,13 +30,14 @@ const CELLS = {
 /** The drivers, in the order of the columns. */
 const DRIVERS = ['daemon', 'foreground'];
 
-async function parityList() {
-  const source = readFileSync(join(root, 'test/golden/parity.ts'), 'utf8');
+async function importList(path) {
+  const source = readFileSync(join(root, path), 'utf8');
   const {outputText} = ts.transpileModule(source, {compilerOptions: {module: ts.ModuleKind.ESNext}});
   return await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
 }
 
-const {parityOf} = await parityList();
+const {parityOf} = await importList('test/golden/parity.ts');
+const {apiParityOf, LISTED_API_CASES} = await importList('test/golden/api/api-parity.ts');
 const cases = readdirSync(join(root, 'test/golden/traces')).toSorted();
 const rows = cases.map((name) => {
   const parities = DRIVERS.map((driver) => parityOf(name, driver));
@@ -59,14 +63,33 @@ const table = [
   ...rows,
 ].join('\n');
 
+const API_CELLS = {equal: 'equal', different: 'differs on purpose', 'not-played': 'not played'};
+const played = readdirSync(join(root, 'test/golden/api/cases')).map((file) => file.replace(/\.json$/, ''));
+const apiCases = [...new Set([...played, ...LISTED_API_CASES])].toSorted();
+const apiCount = (kind) => apiCases.filter((name) => apiParityOf(name).kind === kind).length;
+const apiTable = [
+  `${apiCases.length} cases: ${apiCount('equal')} equal, ${apiCount('different')} with a difference on purpose, ${apiCount('not-played')} not played.`,
+  '',
+  '| case | kcri kubelet --kubeconfig | |',
+  '|---|---|---|',
+  ...apiCases.map((name) => {
+    const {kind, units = [], why = ''} = apiParityOf(name);
+    const where = units.map((unit) => `\`${unit}\``).join(', ');
+    return `| ${[name, API_CELLS[kind], [where, why].filter((part) => part !== '').join(': ')].join(' | ')} |`;
+  }),
+].join('\n');
+
 const text = readFileSync(page, 'utf8');
-const [before, rest = ''] = text.split(BEGIN);
-const [, after = ''] = rest.split(END);
-const updated = `${before.trimEnd()}\n\n${BEGIN}\n\n${table}\n\n${END}\n${after.trimStart()}`;
+
+function replaceBetween(current, begin, end, content) {
+  const [before, rest = ''] = current.split(begin);
+  const [, after = ''] = rest.split(end);
+  return `${before.trimEnd()}\n\n${begin}\n\n${content}\n\n${end}\n${after === '' ? '' : `\n${after.trimStart()}`}`;
+}
+
+const updated = replaceBetween(replaceBetween(text, BEGIN, END, table), API_BEGIN, API_END, apiTable);
 if (!process.argv.includes('--check')) writeFileSync(page, updated);
 else if (text !== updated) {
-  process.stderr.write(
-    'docs/kubelet-parity.md differs from test/golden/parity.ts: run "node scripts/parity-table.mjs"\n',
-  );
+  process.stderr.write('docs/kubelet-parity.md is stale: run "node scripts/parity-table.mjs"\n');
   process.exitCode = 1;
 }

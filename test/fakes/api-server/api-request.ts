@@ -1,4 +1,5 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {StoredObject} from './object-storage.js';
 
 /** A request that the server has received. */
 export interface RecordedRequest {
@@ -9,6 +10,10 @@ export interface RecordedRequest {
   readonly body: Readonly<Record<string, unknown>> | undefined;
   /** Time of the request, in ms of the server's clock. */
   readonly at: number;
+  /** True if the answer is that of a fault. */
+  isFault?: boolean;
+  /** Object after a successful change. */
+  stored?: StoredObject | undefined;
   /** Status of the answer; undefined while there is none. */
   code?: number;
 }

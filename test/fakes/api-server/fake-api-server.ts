@@ -124,7 +124,10 @@ export class FakeApiServer implements AsyncDisposable {
   }
 
   /** Creates a pod that is bound to a node, as the scheduler leaves it. */
-  createPod(pod: {readonly metadata: object; readonly spec: object}, namespace = 'default'): StoredObject {
+  createPod(
+    pod: {readonly metadata: object; readonly spec: object; readonly status?: object},
+    namespace = 'default',
+  ): StoredObject {
     const {name} = pod.metadata as {readonly name: string};
     return this.create(podPath(name, namespace), {
       apiVersion: 'v1',
@@ -170,6 +173,7 @@ export class FakeApiServer implements AsyncDisposable {
       request.code = response.statusCode;
     });
     const fault = this.#takeFault(request);
+    request.isFault = fault !== undefined;
     if (fault === 'hang') return;
     if (typeof fault === 'object' && 'delayMs' in fault) await this.sleep(fault.delayMs);
     if (fault === 'reset') incoming.socket.destroy();
@@ -192,8 +196,11 @@ export class FakeApiServer implements AsyncDisposable {
   async #serve(request: RecordedRequest, response: ServerResponse): Promise<void> {
     const target = parseResourcePath(request.path);
     const handle = findHandler({request, target}, this.#options.handlers ?? {});
-    if (handle !== undefined) await handle({request, target, storage: this.storage, response});
-    else if (request.method === 'GET') this.watches.listOrWatch(request, target, response);
+    if (handle !== undefined) {
+      await handle({request, target, storage: this.storage, response});
+      if (request.method === 'PATCH')
+        request.stored = this.storage.get(`${target.collection}/${target.name}`);
+    } else if (request.method === 'GET') this.watches.listOrWatch(request, target, response);
     else answerStatus(response, 405, {reason: 'MethodNotAllowed'});
   }
 }

@@ -34,8 +34,8 @@ function isList({method}: RecordedRequest, {name, kind}: ResourcePath): boolean 
   return method === 'GET' && name === undefined && kind !== '';
 }
 
-function issueToken({request: {body = {}}, response}: ApiCall): void {
+function issueToken({request: {at, body = {}}, response}: ApiCall): void {
   const {expirationSeconds = 3600} = body['spec'] as {readonly expirationSeconds?: number};
-  const expirationTimestamp = new Date(Date.now() + expirationSeconds * 1000).toISOString();
+  const expirationTimestamp = new Date(at + expirationSeconds * 1000).toISOString();
   answer(response, 201, {...body, status: {token: `token-${randomUUID()}`, expirationTimestamp}});
 }

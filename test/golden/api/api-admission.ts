@@ -1,0 +1,98 @@
+import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
+import type {ManifestObject} from './api-cases.js';
+
+/** Name of the volume with the service account's token; its last part is random in an API server. */
+const TOKEN_VOLUME = 'kube-api-access-abcde';
+const TOKEN_MOUNT = {
+  name: TOKEN_VOLUME,
+  readOnly: true,
+  mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+};
+const TOKEN_SOURCES = [
+  {serviceAccountToken: {path: 'token', expirationSeconds: 3607}},
+  {configMap: {name: 'kube-root-ca.crt', items: [{key: 'ca.crt', path: 'ca.crt'}]}},
+  {
+    downwardAPI: {
+      items: [{path: 'namespace', fieldRef: {apiVersion: 'v1', fieldPath: 'metadata.namespace'}}],
+    },
+  },
+];
+
+interface PodSpec {
+  readonly automountServiceAccountToken?: boolean;
+  readonly serviceAccountName?: string;
+  readonly volumes?: readonly object[];
+  readonly containers: readonly {readonly volumeMounts?: readonly object[]}[];
+  readonly initContainers?: readonly {readonly volumeMounts?: readonly object[]}[];
+  readonly tolerations?: readonly object[];
+}
+
+/** Paths of the collections of kinds that cases create. */
+const COLLECTIONS: Readonly<Record<string, string>> = {
+  ConfigMap: '/api/v1/namespaces/default/configmaps',
+  PersistentVolume: '/api/v1/persistentvolumes',
+  PersistentVolumeClaim: '/api/v1/namespaces/default/persistentvolumeclaims',
+  PriorityClass: '/apis/scheduling.k8s.io/v1/priorityclasses',
+  RuntimeClass: '/apis/node.k8s.io/v1/runtimeclasses',
+  Secret: '/api/v1/namespaces/default/secrets',
+  Service: '/api/v1/namespaces/default/services',
+  ServiceAccount: '/api/v1/namespaces/default/serviceaccounts',
+};
+
+const CLAIM_UID = '00000000-0000-4000-8000-00000000000c';
+
+/** Creates or changes an object as `kubectl apply` does, with what admission, scheduler and controllers add. */
+export function applyObject(api: FakeApiServer, object: ManifestObject, nodeName: string): void {
+  if (object.kind === 'Pod') {
+    const spec = admitPod(object['spec'] as PodSpec);
+    const pod = {metadata: object.metadata, spec: {nodeName, terminationGracePeriodSeconds: 30, ...spec}};
+    // A pod with a node in its manifest has passed no scheduler.
+    const isScheduled = !('nodeName' in spec);
+    api.createPod(isScheduled ? pod : {...pod, status: {phase: 'Pending', qosClass: 'BestEffort'}});
+    return;
+  }
+  const collection = COLLECTIONS[object.kind];
+  if (collection === undefined) throw new Error(`cannot create a ${object.kind}`);
+  const path = `${collection}/${object.metadata.name}`;
+  const existing = api.storage.get(path);
+  if (existing === undefined) api.create(path, bound(object));
+  else api.storage.put(path, {...existing, ...object, metadata: {...existing.metadata, ...object.metadata}});
+}
+
+/** Adds the token volume (ServiceAccount admission). */
+function admitPod(spec: PodSpec): object {
+  const {serviceAccountName = 'default'} = spec;
+  const common = {...spec, serviceAccountName, serviceAccount: serviceAccountName};
+  if (spec.automountServiceAccountToken === false) return common;
+  const volume = {name: TOKEN_VOLUME, projected: {defaultMode: 420, sources: TOKEN_SOURCES}};
+  const withToken = (containers: PodSpec['containers']): object[] =>
+    containers.map((container) => ({
+      ...container,
+      volumeMounts: [...(container.volumeMounts ?? []), TOKEN_MOUNT],
+    }));
+  return {
+    ...common,
+    volumes: [...(spec.volumes ?? []), volume],
+    containers: withToken(spec.containers),
+    ...(spec.initContainers && {initContainers: withToken(spec.initContainers)}),
+  };
+}
+
+/** Binds claims and volumes, and encodes the texts of Secrets. */
+function bound(object: ManifestObject): object {
+  const spec = object['spec'] as {readonly claimRef?: object} | undefined;
+  if (object.kind === 'PersistentVolumeClaim')
+    return {...object, metadata: {...object.metadata, uid: CLAIM_UID}, status: {phase: 'Bound'}};
+  if (object.kind === 'PersistentVolume')
+    return {
+      ...object,
+      spec: {...spec, volumeMode: 'Filesystem', claimRef: {...spec?.claimRef, uid: CLAIM_UID}},
+    };
+  const {stringData = {}, data = {}} = object as {stringData?: Record<string, string>; data?: object};
+  if (object.kind !== 'Secret') return object;
+  const encoded = Object.entries(stringData).map(([key, text]) => [
+    key,
+    Buffer.from(text).toString('base64'),
+  ]);
+  return {...object, data: {...data, ...(Object.fromEntries(encoded) as object)}, stringData: undefined};
+}
