@@ -1,6 +1,7 @@
 import {connect, isIP, type Socket} from 'node:net';
 import {connect as connectTls, type TLSSocket} from 'node:tls';
 import {startTimer} from '../../base/async/timer.js';
+import {messageOf} from '../../base/errors.js';
 import type {ClientTls} from '../kubeconfig/credentials.js';
 
 /** Host and port, such as those of the API server. */
@@ -47,7 +48,18 @@ export async function openTls(
   // A server name must not be an IP address.
   const servername = tls.servername ?? (isIP(host) === 0 ? host : '');
   const secured = connectTls({...tls, socket, host, servername, ALPNProtocols: [...protocols]});
-  return await whenReady(secured, 'secureConnect');
+  try {
+    return await whenReady(secured, 'secureConnect');
+  } catch (error) {
+    if (!isUntrusted(secured)) throw error;
+    // The messages of OpenSSL do not say whose certificate it is.
+    throw new Error(`failed to verify the certificate of "${host}": ${messageOf(error)}`, {cause: error});
+  }
+}
+
+/** Reports whether the server's certificate was rejected; the types of Node.js do not know that this may be unset. */
+function isUntrusted({authorizationError}: {readonly authorizationError?: Error | null}): boolean {
+  return authorizationError !== null && authorizationError !== undefined;
 }
 
 /** Resolves with a socket after its event; ends it and rejects if it has an error before, or none of both within 30 s. */
