@@ -1,6 +1,5 @@
 import type {Lease, Node} from '../../../api/types/v1-node.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
-import {messageOf} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 
@@ -97,7 +96,6 @@ export class NodeLease {
         signal.throwIfAborted();
         this.#logger.error(error, 'Failed to ensure lease exists, will retry', {
           interval: `${delayMs}ms`,
-          error: messageOf(error),
         });
       }
       await clock.sleep(delayMs, signal);

@@ -1,6 +1,5 @@
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {createMergePatch, isAlreadyExists, type ApiClient} from '../../../kube-api/index.js';
 
@@ -54,7 +53,7 @@ export async function registerNode(
       return await tryRegister(options, logger, signal);
     } catch (error) {
       signal.throwIfAborted();
-      logger.error(error, 'Unable to register node with API server', {error: messageOf(error)});
+      logger.error(error, 'Unable to register node with API server');
     }
     await clock.sleep(delayMs, signal);
   }

@@ -4,6 +4,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {isAlreadyExists, isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {ClusterHost} from '../../contract/cluster/cluster-link.js';
@@ -56,6 +57,8 @@ export class MirrorPods {
   readonly #logger: FileLogger;
   readonly #sleep: WakeableSleep;
   #done: readonly DoneAction[] = [];
+  /** Last refusal by the API server, by name of the pod. */
+  readonly #refusals = new Map<string, string>();
 
   constructor(options: MirrorPodsOptions) {
     this.#options = options;
@@ -82,6 +85,7 @@ export class MirrorPods {
     const {clock} = this.#options;
     const actions = computeMirrorPodActions(host);
     const names = new Set(actions.map(nameOf));
+    for (const name of this.#refusals.keys()) if (!names.has(name)) this.#refusals.delete(name);
     this.#done = this.#done.filter(({name, at}) => names.has(name) && clock.now() - at < REPEAT_MS);
     for (const action of actions) {
       if (this.#done.some(({seen}) => seen === describeAction(action)) || signal.aborted) continue;
@@ -111,16 +115,21 @@ export class MirrorPods {
     if (isWanted) await this.#create(action.pod, node, signal);
   }
 
+  /** Logs a refusal only once, since a pod that refers to a Secret is refused every time. */
   async #create(pod: Pod, node: Node, signal: AbortSignal): Promise<void> {
-    const fields = {pod: namespacedName(podRef(pod))};
-    this.#logger.info('Creating a mirror pod for static pod', fields);
+    const name = namespacedName(podRef(pod));
+    const refusal = this.#refusals.get(name);
+    if (refusal === undefined) this.#logger.info('Creating a mirror pod for static pod', {pod: name});
     const path = `/api/v1/namespaces/${podRef(pod).namespace}/pods`;
     try {
       await this.#options.client.request({method: 'POST', path, body: createMirrorPod(pod, node)}, signal);
+      this.#refusals.delete(name);
     } catch (error) {
       // The watch shows whether it is the mirror pod of this version.
-      if (!signal.aborted && !isAlreadyExists(error))
-        this.#logger.error(error, 'Failed creating a mirror pod', fields);
+      if (signal.aborted || isAlreadyExists(error)) return;
+      if (refusal !== messageOf(error))
+        this.#logger.error(error, 'Failed creating a mirror pod', {pod: name});
+      this.#refusals.set(name, messageOf(error));
     }
   }
 
