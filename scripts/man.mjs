@@ -99,11 +99,11 @@ const list = (rows) => rows.map(([term, text]) => `.TP\n\\fB${escape(term)}\\fR\
 function mainPage(commands) {
   return [
     header('kcri'),
-    '.SH NAME\nkcri \\- CRI client, drop-in replacement for crictl, and kubelet without a cluster\n',
+    '.SH NAME\nkcri \\- CRI client, drop-in replacement for crictl, and kubelet\n',
     '.SH SYNOPSIS\n.B kcri\n[GLOBAL FLAGS] COMMAND [FLAGS] [ARGUMENTS]\n',
     '.SH DESCRIPTION\n',
     escape(
-      'kcri talks to containerd, CRI-O and other container runtimes through the Container Runtime Interface (CRI). It has all commands of crictl, and it runs Kubernetes Pod manifests without a cluster, with the CRI calls that a kubelet makes.',
+      'kcri talks to containerd, CRI-O and other container runtimes through the Container Runtime Interface (CRI). It has all commands of crictl, and it runs Kubernetes Pods, from manifests or as a node of a cluster, with the CRI calls that a kubelet makes.',
     ),
     '\n.SH COMMANDS\n',
     list(commands.map(([words, command]) => [words.join(' '), command.summary ?? ''])),
