@@ -85,7 +85,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           // What runs on the bundle need not run on the sources too.
-          exclude: ['test/e2e/**', ...ISOLATED, ...(SCOPE === 'selected' ? ON_BUNDLE : [])],
+          exclude: ['test/{cluster,e2e}/**', ...ISOLATED, ...(SCOPE === 'selected' ? ON_BUNDLE : [])],
           isolate: false,
           // The recorded cases mostly wait for the next tick of their clock.
           maxWorkers: availableParallelism() + 2,
@@ -137,6 +137,11 @@ export default defineConfig({
           maxWorkers: 3,
           sequence: {groupOrder: 4},
         },
+      },
+      // `npm run test:cluster`: a real control plane, which most machines do not have.
+      {
+        extends: true,
+        test: {name: 'cluster', include: ['test/cluster/**/*.test.ts'], sequence: {groupOrder: 6}},
       },
       {
         extends: true,

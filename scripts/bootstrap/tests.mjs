@@ -23,6 +23,7 @@ const TASKS = {
   test: ALL,
   ci: {...ALL, checks: true},
   'test:full': {...ALL, env: {KCRI_TEST_SCOPE: 'full'}},
+  'test:cluster': {...ALL, runtimes: ['cluster'], sources: [], programs: [], env: {}},
   'test:binary': {
     ...ALL,
     runtimes: ['e2e-binary'],

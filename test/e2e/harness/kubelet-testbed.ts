@@ -97,7 +97,7 @@ cgroupRoot: ${cgroupRoot}
 }
 
 /** Returns different free ports. */
-async function freePorts(count: number): Promise<readonly number[]> {
+export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({length: count}, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));
   return servers.map((server) => {
