@@ -64,6 +64,8 @@ export class ConnectionTracker {
   readonly #open = new Set<TrackedConnection>();
   /** Idle connections; the longest idle first. */
   readonly #idle = new Set<TrackedConnection>();
+  /** Connections that are closed as soon as they are idle. */
+  readonly #retired = new WeakSet<TrackedConnection>();
 
   constructor(maxConnections: number, clock: Clock) {
     this.#maxConnections = maxConnections;
@@ -92,9 +94,19 @@ export class ConnectionTracker {
 
   markIdle(connection: TrackedConnection): void {
     if (!this.#open.has(connection)) return;
+    if (this.#retired.has(connection)) {
+      connection.socket.destroySoon();
+      return;
+    }
     this.#idle.delete(connection);
     this.#idle.add(connection);
     if (connection.socket.writableLength > 0) this.#limitUnsent();
+  }
+
+  /** Closes the idle connections, and each of the others when it has served its request. */
+  retireAll(): void {
+    for (const connection of this.#open) this.#retired.add(connection);
+    for (const {socket} of this.#idle) socket.destroySoon();
   }
 
   /** Destroys all connections. */

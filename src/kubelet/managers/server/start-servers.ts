@@ -1,10 +1,9 @@
-import {readFile} from 'node:fs/promises';
 import {getCiphers, type TlsOptions} from 'node:tls';
 import {ConfigError} from '../../../base/errors.js';
-import {withFileErrors} from '../../../base/fs/files.js';
 import {createAuthenticator} from './auth/authenticate.js';
 import {readAuthorizationPolicy} from './auth/authorization-policy.js';
 import {ALWAYS_ALLOW, authorizeByPolicy, authorizeByReview, type Authorize} from './auth/authorize.js';
+import {followClientCa, readClientCa} from './certificate/client-ca.js';
 import {ensureServingCertificate} from './certificate/serving-certificate.js';
 import {createCheckpointRoute, createRunRoutes} from './routes/container-action-routes.js';
 import {containerLogsRoute} from './routes/container-logs-route.js';
@@ -63,9 +62,7 @@ export async function startServers(
       const tls = await tlsOptions(options);
       const listener = await listen(main, {...listenOptions, tls});
       listeners.set('main', listener);
-      options.certificate.issued?.subscribe(({certificate: cert, key}) => {
-        listener.replaceTls({...tls, cert, key});
-      });
+      followTls(listener, tls, options, signal);
     }
     if (readOnly !== undefined) {
       const {address, port} = readOnly;
@@ -83,6 +80,29 @@ export async function startServers(
   }
   const urls = Object.fromEntries([...listeners].map(([name, {url}]) => [name, url]));
   return {urls, closed: aborted(signal).then(closeAll)};
+}
+
+/** Uses new serving certificates and certificate authorities of clients until the signal aborts. */
+function followTls(
+  listener: Listener,
+  initial: AuthenticatedTls,
+  {certificate, access: {clientCaFile: file}, clock, logger}: ServerOptions,
+  signal: AbortSignal,
+): void {
+  let tls = initial;
+  certificate.issued?.subscribe(({certificate: cert, key}) => {
+    tls = {...tls, cert, key};
+    listener.replaceTls(tls);
+  });
+  if (file === undefined || tls.ca === undefined) return;
+  const onChange = (ca: string): void => {
+    tls = {...tls, ca};
+    listener.replaceTls(tls);
+    // The certificates of present connections were verified with the old authorities.
+    listener.retireConnections();
+  };
+  const log = logger.forFile('start-servers.ts');
+  void followClientCa({file, current: tls.ca, onChange, clock, logger: log}, signal); // never rejects
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {
@@ -176,7 +196,9 @@ function disabledEndpoints({systemLogHandler}: ServerOptions): ReadonlyMap<strin
 
 const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const;
 
-async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<TlsOptions> {
+type AuthenticatedTls = TlsOptions & {readonly ca?: string};
+
+async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<AuthenticatedTls> {
   const {issued} = certificate;
   const pair =
     issued === undefined ? await ensureServingCertificate(certificate, node.nodeName, clock) : issued.current;
@@ -188,7 +210,7 @@ async function tlsOptions({certificate, access, node, clock}: ServerOptions): Pr
     ...(cipherSuites.length > 0 && {ciphers: toCipherList(cipherSuites)}),
     // A client with an invalid certificate gets a 401 response instead of a TLS error.
     ...(clientCaFile !== undefined && {
-      ca: await withFileErrors('reading the client CA bundle', clientCaFile, () => readFile(clientCaFile)),
+      ca: await readClientCa(clientCaFile),
       requestCert: true,
       rejectUnauthorized: false,
     }),

@@ -15,6 +15,8 @@ export interface Listener {
   readonly url: string;
   /** Uses other TLS settings for new connections. */
   replaceTls(tls: TlsOptions): void;
+  /** Closes the present connections when they are idle, so that clients authenticate again. */
+  retireConnections(): void;
   /** Stops listening and destroys all connections. */
   close(): Promise<void>;
 }
@@ -62,6 +64,9 @@ export async function listen({address, port}: ListenAddress, options: ListenOpti
     url: `${tls === undefined ? 'http' : 'https'}://${hostPort(address, bound.port)}`,
     replaceTls: (replacement) => {
       handshakes?.replace(replacement);
+    },
+    retireConnections: () => {
+      tracker.retireAll();
     },
     close: async () => {
       const closed = once(acceptor, 'close');
