@@ -21,13 +21,17 @@ export function startDeletion(
       metadata: {
         ...metadata,
         generation: (metadata.generation ?? 0) + (metadata.deletionTimestamp === undefined ? 1 : 0),
-        deletionTimestamp: metadata.deletionTimestamp ?? now,
+        // A shorter grace period moves the end of a deletion in progress.
+        deletionTimestamp: after(now, grace),
         deletionGracePeriodSeconds: grace,
       },
     },
     isDeleted: grace === 0 && (metadata.finalizers ?? []).length === 0,
   };
 }
+
+const after = (time: string, seconds: number): string =>
+  new Date(Date.parse(time) + seconds * 1000).toISOString().replace('.000Z', 'Z');
 
 /** Returns the grace period of a DELETE, in seconds: 0 for a pod that has ended, and that of the pod by default. */
 function effectiveGracePeriod({spec, status}: PodLike, requested: number | undefined): number {

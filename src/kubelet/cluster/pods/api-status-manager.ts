@@ -122,7 +122,9 @@ export class ApiStatusManager {
       state.couldHaveRunningContainers,
     );
     await this.#patch(ref, stored, merged, signal);
-    if (isToBeDeleted(state) && hasEnded(merged.phase)) await this.#delete(ref, signal);
+    // A Pod without a grace period is deleted when its last finalizer is removed.
+    const isDeleted = stored.metadata.deletionGracePeriodSeconds === 0;
+    if (isToBeDeleted(state) && hasEnded(merged.phase) && !isDeleted) await this.#delete(ref, signal);
     this.#sent.set(uid, next);
   }
 
