@@ -28,7 +28,8 @@ export interface Change {
 export class ObjectStorage {
   readonly #objects = new Map<string, StoredObject>();
   #changes: Change[] = [];
-  readonly #listeners = new Set<(change: Change) => void>();
+  /** Listeners by collection: changes of thousands of watched nodes reach only those they concern. */
+  readonly #listeners = new Map<string, Set<(change: Change) => void>>();
   #version = 100;
   #oldest = 0;
 
@@ -91,22 +92,29 @@ export class ObjectStorage {
     const relevant = (change: Change): boolean =>
       change.version > after && isIn(collection, change.collection);
     for (const change of this.#changes.filter(relevant)) listener(change);
-    const filtered = (change: Change): void => {
-      if (relevant(change)) listener(change);
+    const listeners = this.#listeners.get(collection) ?? new Set();
+    const later = (change: Change): void => {
+      if (change.version > after) listener(change);
     };
-    this.#listeners.add(filtered);
-    return () => this.#listeners.delete(filtered);
+    this.#listeners.set(collection, listeners.add(later));
+    return () => listeners.delete(later);
   }
 
   #record(change: Change): void {
     this.#changes.push(change);
-    for (const listener of this.#listeners) listener(change);
+    for (const collection of collectionsOf(change.collection))
+      for (const listener of this.#listeners.get(collection) ?? []) listener(change);
   }
 }
 
 /** Reports whether an object belongs to a collection, with or without namespace. */
 function isIn(collection: string, path: string): boolean {
-  return path.replace(/\/[^/]+$/, '') === collection || withoutNamespace(path) === collection;
+  return collectionsOf(path).has(collection);
+}
+
+/** Returns the collections of an object, with and without namespace. */
+function collectionsOf(path: string): ReadonlySet<string> {
+  return new Set([path.replace(/\/[^/]+$/, ''), withoutNamespace(path)]);
 }
 
 function withoutNamespace(path: string): string {
