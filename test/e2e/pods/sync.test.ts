@@ -6,7 +6,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const example = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url)), 'utf8');
@@ -18,7 +18,7 @@ const summary = ({containers}: RunningPodState): readonly string[] =>
 const containerNamed = ({containers}: RunningPodState, name: string): RunningPodState['containers'][number] =>
   containers.find(({metadata}) => metadata?.name === name)!;
 
-describe.each(runtimes)('the life of a pod: $name', (which) => {
+describe.each(newestRuntime)('the life of a pod: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);
