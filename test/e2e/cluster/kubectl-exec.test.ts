@@ -1,6 +1,8 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import type {Node} from '../../../src/api/types/v1-node.js';
+import {omit} from '../../../src/base/omit.js';
 import {startJoinedNode, type JoinedNode} from '../harness/joined-node.js';
 import type {KubectlResult} from '../harness/kubectl.js';
 import {aContainer, IMAGE, shellCommand} from '../harness/manifests.js';
@@ -87,6 +89,21 @@ describe.each(newestRuntime)('kubectl enters containers: $name', (which) => {
       await cp('web:/tmp/copied', back);
       expect(await readFile(back, 'utf8')).toBe(content);
     });
+  });
+
+  test('exec uses SPDY if the node does not accept WebSockets', async () => {
+    const {api, kubectl} = cluster;
+    const path = `/api/v1/nodes/${NODE}`;
+    api.inject((request) => request.method === 'PATCH' && request.path === `${path}/status`, {code: 500});
+    const node = api.storage.get(path)!;
+    api.storage.put(path, {
+      ...node,
+      status: omit(node['status'] as Node['status'] & object, 'declaredFeatures'),
+    });
+    const {stderr} = await kubectl.run(['exec', 'web', '--', 'nosuch']);
+    api.storage.put(path, node);
+    api.clearFaults();
+    expect(stderr).toMatch(/^error: Internal error occurred: error executing command in container: /);
   });
 
   test('exec -it has a terminal with the size of the window', async () => {
