@@ -1,3 +1,4 @@
+import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {PendingResize} from '../../contract/pod-rejection.js';
@@ -76,6 +77,11 @@ interface PassOptions extends Pick<TerminationOptions, 'override'> {
 /** Period in which the volumes of an idle pod are refreshed, in ms: the kubelet's syncFrequency. */
 const REMOUNT_MS = 60_000;
 
+/** Reports whether volumes of the downward API show the same of two pods. */
+function hasSameMetadata({metadata: one}: Pod, {metadata: other}: Pod): boolean {
+  return isDeepStrictEqual(one.labels, other.labels) && isDeepStrictEqual(one.annotations, other.annotations);
+}
+
 /** Computes the actions due for a pod that has not terminated and has this status. */
 export function computeActions(
   pod: Pod,
@@ -116,9 +122,10 @@ export class PodSyncer {
     return this.#pod;
   }
 
-  /** Sets the desired pod; starts a resize if its resources changed. */
+  /** Sets the desired pod; starts a resize if its resources changed, and updates volumes that show changed metadata. */
   set pod(pod: Pod) {
     if (!isAllocated(pod, allocationOf(this.#pod))) this.#resize.resizeStarted(pod);
+    if (!hasSameMetadata(pod, this.#pod)) this.requestVolumeRefresh();
     this.#pod = pod;
   }
 

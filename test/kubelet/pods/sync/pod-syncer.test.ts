@@ -194,6 +194,32 @@ test('the volumes of a running pod are remounted by the first sync of a syncer',
   expect(runtime.callsTo('CreateContainer')).toHaveLength(calls);
 });
 
+// As a kubelet does within a second, since volumes of the downward API show them.
+test('changed labels and annotations of a running pod are mounted by the next sync', async () => {
+  const mounted: unknown[] = [];
+  const {pods} = await startRegistryTestbed({}, (real) =>
+    Object.assign(real, {
+      mountVolumes: async ({metadata}: Pod) => {
+        mounted.push([metadata.labels, metadata.annotations]);
+        return new Map();
+      },
+    }),
+  );
+  const pod = aLocalPod();
+  const syncer = pods.createSyncer(pod);
+  await syncOnce(syncer, signal);
+  const {labels, annotations} = pod.metadata;
+  const next = {...labels, v: '2'};
+  syncer.pod = {...pod, status: {phase: 'Running'}};
+  await syncOnce(syncer, signal);
+  syncer.pod = {...pod, metadata: {...pod.metadata, labels: next}};
+  await syncOnce(syncer, signal);
+  expect(mounted).toEqual([
+    [labels, annotations],
+    [next, annotations],
+  ]);
+});
+
 // Proves: Volume.configMap
 test('API objects are refreshed every minute, and the volumes made from them are updated', async () => {
   vi.useFakeTimers({toFake: ['Date']});
