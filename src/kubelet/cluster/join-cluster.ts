@@ -88,6 +88,8 @@ class Cluster implements JoinedCluster {
   #nodeKnown: () => void = () => undefined;
   readonly #services: Informer<Service>;
   readonly #runtimeClasses: Informer<RuntimeClass>;
+  /** Watched like by a kubelet; they will be needed for CSI volumes. */
+  readonly #csiDrivers: Informer<ListedObject>;
   /** Facts about the kubelet; undefined before `run`. */
   #host: ClusterHost | undefined;
 
@@ -109,6 +111,10 @@ class Cluster implements JoinedCluster {
     this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', {
       path: '/apis/node.k8s.io/v1/runtimeclasses',
       decode: (value) => decodeApiObject(value, 'RuntimeClass'),
+    });
+    this.#csiDrivers = this.#createInformer<ListedObject>('*v1.CSIDriver', {
+      path: '/apis/storage.k8s.io/v1/csidrivers',
+      decode: (value) => value as ListedObject,
     });
     this.objects = new ClusterObjects({
       ...{client, origin: url, clock},
@@ -172,6 +178,7 @@ class Cluster implements JoinedCluster {
         this.#watchNode(signal),
         this.#services.run(signal),
         this.#runtimeClasses.run(signal),
+        this.#csiDrivers.run(signal),
         this.#reportNode(host, signal),
         this.#createLease().run(signal),
         this.#deleteResourceSlices(signal),
