@@ -1,3 +1,4 @@
+import {setMaxListeners} from 'node:events';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import type {RandomSource} from '../../../src/base/clock.js';
@@ -57,6 +58,8 @@ export async function simulateNodes({
   api.now = () => clock.now();
   const services = await readServices();
   const controller = new AbortController();
+  // All nodes share it.
+  setMaxListeners(0, controller.signal);
   const names = Array.from({length: nodes}, (_, index) => `node-${index}`);
   for (const nodeName of names)
     for (let index = 0; index < podsPerNode; index += 1) createPod(api, nodeName, index);

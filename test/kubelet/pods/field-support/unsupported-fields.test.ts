@@ -75,6 +75,7 @@ describe('the field support matrix', () => {
       'KeyToPath',
       'LifecycleHandler',
       'LocalObjectReference',
+      'NFSVolumeSource',
       'NodeSelector',
       'NodeSelectorRequirement',
       'NodeSelectorTerm',
