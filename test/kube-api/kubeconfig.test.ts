@@ -49,6 +49,7 @@ describe('a kubeconfig', () => {
   test.each<[string, string, string]>([
     ['an empty file', '', 'it is empty'],
     ['a syntax error', 'a: [', 'invalid kubeconfig "k"'],
+    ['another manifest', 'apiVersion: v1\nkind: Pod\n', 'kind: Invalid value: "Pod": must be Config'],
     ['no current context', kubeconfig(SERVER, undefined, '""'), 'current-context: Required value'],
     ['an unknown context', kubeconfig(SERVER, undefined, 'x'), 'current-context: Invalid value: "x"'],
     ['no server', kubeconfig('tls-server-name: a'), 'clusters[home].server: Required value'],

@@ -104,6 +104,9 @@ function decode(content: string, fail: Fail): Kubeconfig {
   const config = decoder.decode(KUBECONFIG, document.root, new FieldPath());
   const problem = decoder.problems.find(({kind}) => kind !== 'unknown-field');
   if (problem !== undefined) return fail(problem.message, 'correct this field');
+  const {kind = 'Config'} = config;
+  if (kind !== 'Config')
+    return fail(`kind: Invalid value: "${kind}": must be Config`, 'set --kubeconfig to a kubeconfig');
   return config;
 }
 
