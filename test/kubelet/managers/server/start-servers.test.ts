@@ -112,7 +112,9 @@ describe('pods', () => {
 
   test('/configz returns the configuration', async () => {
     const {request} = await startServerTestbed();
-    expect(JSON.parse((await request('/configz')).body)).toEqual({kubeletconfig: {port: 10250}});
+    expect(JSON.parse((await request('/configz')).body)).toEqual({
+      kubeletconfig: {kind: 'KubeletConfiguration', port: 10250},
+    });
   });
 });
 

@@ -26,11 +26,7 @@ export function runningPodsRoute(kubelet: ServedKubelet): Route {
 
 /** Returns the route of /configz, the KubeletConfiguration in effect. */
 export function configzRoute(options: Pick<ServerOptions, 'configuration'>): Route {
-  const body = (): string => {
-    const fields = Object.entries(options.configuration);
-    const shown = fields.filter(([name]) => name !== 'kind' && name !== 'apiVersion');
-    return JSON.stringify({kubeletconfig: Object.fromEntries(shown)});
-  };
+  const body = (): string => JSON.stringify({kubeletconfig: options.configuration});
   return {pattern: '/configz', handle: async () => Promise.resolve(jsonResponse(body()))};
 }
 
