@@ -4,9 +4,6 @@ import {stallTolerantTimer} from './stall-tolerant-timer.mjs';
 /** Timeout of `until`: long enough for a machine ten times slower, since it only ends tests that would never end. */
 const TIMEOUT_MS = 300_000;
 const SPIN_MS = 50;
-/** Part of the time that is spent on the condition, which may start programs, and the longest pause in ms. */
-const DUTY = 1 / 5;
-const MAX_PAUSE_MS = 250;
 
 /**
  * Resolves when the condition holds. Rejects after a timeout with a description of the condition: a loop that
@@ -18,16 +15,10 @@ export async function until(
 ): Promise<void> {
   const hasTimedOut = stallTolerantTimer(TIMEOUT_MS);
   const hasSpun = stallTolerantTimer(SPIN_MS);
-  for (;;) {
-    const startedAt = performance.now();
-    if (await condition()) return;
+  while (!(await condition())) {
     if (hasTimedOut()) throw new Error(`waited ${TIMEOUT_MS / 1000} s for ${describe()}`);
     // Other tests and processes need the processor to make the condition true.
-    if (hasSpun()) await delay(pauseAfter(performance.now() - startedAt));
+    if (hasSpun()) await delay(1);
     else await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-function pauseAfter(checkMs: number): number {
-  return Math.max(1, Math.min(checkMs * (1 / DUTY - 1), MAX_PAUSE_MS));
 }

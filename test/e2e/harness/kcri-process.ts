@@ -68,14 +68,12 @@ export function startKcriProcess(args: readonly string[], options: KcriOptions =
     });
   });
   const waitForOutput = async (pattern: RegExp): Promise<RegExpExecArray> => {
-    for (let seen = -1; ;) {
-      const text = output.stdout + output.stderr;
-      const match = text.length === seen ? null : pattern.exec(text);
+    for (;;) {
+      const match = pattern.exec(output.stdout + output.stderr);
       if (match !== null) return match;
-      seen = text.length;
       if (child.exitCode !== null)
         throw new Error(`kcri ended without printing ${String(pattern)}: ${output.stdout}${output.stderr}`);
-      await delay(20);
+      await delay(5);
     }
   };
   return {kill: (signal) => child.kill(signal), waitForOutput, exited: ended};
