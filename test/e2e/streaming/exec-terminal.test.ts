@@ -60,7 +60,7 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     terminal.typeLine('echo still "here"');
     await terminal.waitForScreen(/^still here$/m);
     terminal.typeLine('exit 9');
-    await terminal.waitForScreen(/\$ *$/m);
+    await terminal.waitForScreen(/exit 9\s+\$ *$/);
     await endsWith(terminal, 9);
   });
 
@@ -148,7 +148,8 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     terminal.typeLine('echo aga""in');
     await terminal.waitForScreen(/^again$/m);
     terminal.typeLine('exit 3');
-    await terminal.waitForScreen(/^\$ *$/m);
+    // There is an earlier prompt too.
+    await terminal.waitForScreen(/exit 3\s+\$ *$/);
     await endsWith(terminal, 3);
   });
 });
