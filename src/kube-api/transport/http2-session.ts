@@ -90,7 +90,7 @@ export class Http2Session {
     this.#session.destroy();
   }
 
-  /** Pings the server until the session ends, and ends the session when there is no answer. */
+  /** Pings the server periodically, and ends the session if a ping is not answered. */
   async #probe(clock: Clock): Promise<void> {
     const {signal} = this.#ended;
     for (;;) {

@@ -14,6 +14,7 @@ import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {AutoAdvance, FakeClock} from '../../fakes/fake-clock.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
+import {CLUSTER_DEFAULTS} from '../../kubelet/cluster/cluster-defaults.js';
 
 /** Options of {@link simulateNodes}. */
 export interface SimulationOptions {
@@ -142,15 +143,8 @@ async function runNode(options: NodeOptions, signal: AbortSignal): Promise<void>
     },
     node: {...GOLDEN_NODE, nodeName},
     ...{services, clock, random, logger: SILENT_LOGGER},
-    settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
-    certificates: [],
-    registerNode: true,
-    kcriVersion: '0.0.0',
-    updateFrequencyMs: 10_000,
-    reportFrequencyMs: 300_000,
-    leaseDurationSeconds: 40,
+    ...CLUSTER_DEFAULTS,
     changeDetection: 'Watch',
-    syncFrequencyMs: 60_000,
   });
   await runPods(cluster, signal);
   connection.close();

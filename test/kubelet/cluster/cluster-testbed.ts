@@ -9,6 +9,7 @@ import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
+import {CLUSTER_DEFAULTS} from './cluster-defaults.js';
 import {DaemonTestbed, type DaemonTestbedOptions} from '../daemon/daemon-testbed.js';
 
 export const NODE_PATH = `/api/v1/nodes/${GOLDEN_NODE.nodeName}`;
@@ -71,15 +72,8 @@ export class ClusterTestbed implements AsyncDisposable {
             },
           },
           ...{services, node, clock, logger},
-          settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
-          certificates: [],
-          registerNode: true,
-          kcriVersion: '0.0.0',
-          updateFrequencyMs: 10_000,
-          reportFrequencyMs: 300_000,
-          leaseDurationSeconds: 40,
+          ...CLUSTER_DEFAULTS,
           changeDetection,
-          syncFrequencyMs: 60_000,
           random,
         });
       },
