@@ -21,6 +21,10 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   pod: 'pods',
   ev: 'events',
   event: 'events',
+  image: 'images',
+  img: 'images',
+  no: 'node',
+  nodes: 'node',
 };
 
 /**

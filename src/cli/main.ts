@@ -3,7 +3,7 @@ import {findClosestMatch} from '../base/closest-match.js';
 import {isCalledAsCrictl, createProcessContext, type CliContext} from './context.js';
 import {KCRI_DIALECT, type Dialect, type CommandLineStart} from './dialect.js';
 import {EXIT} from './exit-codes.js';
-import {commandNames, findCommand, isTopic} from './find-command.js';
+import {commandNames, findCommand, isTopic, subcommandNames} from './find-command.js';
 import {GLOBAL_FLAGS} from './flags/global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
@@ -130,8 +130,10 @@ async function help(words: readonly string[], {context, dialect}: Run, before = 
 }
 
 function unknownCommand(words: readonly string[], dialect: Dialect): UnknownCommandError {
-  const guess = findClosestMatch(words.join(' '), commandNames());
   const [first = ''] = words;
+  const inTopic = words.length > 1 && isTopic(first);
+  const names = inTopic ? subcommandNames(first).map((name) => `${first} ${name}`) : commandNames();
+  const guess = findClosestMatch(words.join(' '), names);
   const list = isTopic(first) ? `kcri ${first} --help` : 'kcri --help';
   const hint = guess === undefined ? `"${list}" lists all commands` : `did you mean "kcri ${guess}"?`;
   return new UnknownCommandError(dialect.unknownCommandText(words), hint);

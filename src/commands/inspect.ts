@@ -1,30 +1,38 @@
+import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
 import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS, containerQuery} from '../cli/flags/filter-flags.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
-import {containerArgs} from '../cli/flags/positional-arguments.js';
+import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
 import {formatContainerDetails} from '../cli/output/views/inspect-details.js';
 import {containerStatusJson} from '../cli/output/views/inspect-json.js';
-import {parseContainerSelection, selectContainers} from '../cli/targets/select-containers.js';
+import {
+  createContainerChooser,
+  parseContainerSelection,
+  POD_CONTAINER_FLAG,
+  selectContainers,
+} from '../cli/targets/select-containers.js';
 import {inspectContainer} from '../operations/inspect/inspect-objects.js';
 
 export default class Inspect extends BaseCommand {
   static override summary = 'Show details of containers';
   static override description =
     'Without names, shows all running containers that match the filters. With names, filters restrict ' +
-    'where the names are looked up.';
+    'where the names are looked up. Of a pod, the default container is shown, as by exec; "kcri inspectp" ' +
+    'shows the sandbox of the pod.';
   static override usage = 'inspect [CONTAINER...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> inspect web/nginx -o table',
-    '<%= config.bin %> inspect --pod=web --all -q -o yaml',
+    '<%= config.bin %> inspect shop/web -c nginx -q -o yaml',
     "<%= config.bin %> inspect nginx -o jsonpath='{.info.pid}'",
   ];
-  static override args = containerArgs;
+  static override args = containerOrPodArgs;
   static override flags = {
     ...INSPECT_FLAGS,
     ...CONTAINER_FILTERS,
     ...CONTAINER_SCOPE_FLAGS,
+    ...POD_CONTAINER_FLAG,
   };
 
   async run(): Promise<void> {
@@ -41,9 +49,17 @@ export default class Inspect extends BaseCommand {
 }
 
 const INSPECT: CommandStrategies['inspect'] = kcriInspect(async (services, refs, flags) => {
+  if (refs.length === 0 && flags.container !== undefined)
+    throw new UsageError('--container requires a pod', {
+      hint: 'name the pod, as in "POD --container NAME", or use --pod and --name',
+    });
   const selection =
     refs.length > 0
       ? await parseContainerSelection(refs, flags, {states: 'all'})
       : {refs, query: await containerQuery(flags), byPod: false};
-  return await selectContainers(await services.connections.default(), selection, services.resolving({}));
+  return await selectContainers(
+    await services.connections.default(),
+    selection,
+    services.resolving({chooseContainer: createContainerChooser(services, flags)}),
+  );
 });

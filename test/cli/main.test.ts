@@ -35,6 +35,7 @@ describe('kcri', () => {
     [['sycn'], '"sycn" for "kcri"', 'hint: did you mean "kcri sync"?\n'],
     [['help', 'inspct'], '"inspct" for "kcri"', 'hint: did you mean "kcri inspect"?\n'],
     [['runtime', 'upp'], '"upp" for "kcri runtime"', ''],
+    [['get', 'kublet'], '"kublet" for "kcri get"', 'hint: did you mean "kcri get kubelet"?\n'],
     [['get', 'all'], '"all" for "kcri get"', 'hint: "kcri get --help" lists all commands\n'],
     [['../cli/main'], '"../cli/main" for "kcri"', ''],
   ])('%j is an unknown command and exits with 3', async (args, name, hint) => {

@@ -108,7 +108,36 @@ describe('exec and logs of a pod', () => {
     expect((await kcri(['exec', '-sq', 'web', 'true'])).stderr).toBe('');
   });
 
+  // Proves: inspect --container
   test.each([
+    [['web'], 'c1', NOTE],
+    [['default/web'], 'c1', NOTE],
+    [['uid-of-web'], 'c1', NOTE],
+    [[hex('aa1')], 'c1', NOTE],
+    [['web', '-c', 'sidecar'], 'c2', ''],
+    [[hex('aa2')], 'c3', ''],
+    [[hex('c3')], 'c3', ''],
+  ])('inspect %j shows that container', async (args, start, stderr) => {
+    const {kcri} = await started();
+    const template = ['-o', 'jsonpath={.status.id}'];
+    expect(await kcri(['inspect', ...args, ...template])).toMatchObject({
+      stdout: expect.stringContaining(hex(start)) as string,
+      stderr,
+      exitCode: 0,
+    });
+  });
+
+  test.each([
+    [['inspect', '-c', 'main'], '--container requires a pod\nhint: name the pod'],
+    [
+      ['inspect', 'web', '-c', 'main', '--name', 'main'],
+      '--container cannot be combined with filters\nhint: ',
+    ],
+    [['inspect', 'singel'], 'no such container "singel"\nhint: did you mean "single"?'],
+    [
+      ['exec', '-s', '-c', 'sidcar', 'web', 'true'],
+      'container sidcar is not valid for pod web out of: server, sidecar\nhint: did you mean "sidecar"?',
+    ],
     [
       ['exec', '-s', '-c', 'nope', 'web', 'true'],
       'container nope is not valid for pod web out of: server, sidecar',
@@ -167,7 +196,6 @@ describe('a pod where a container is required', () => {
   test.each([
     [['stop', 'web'], 'use "kcri stopp" for pods'],
     [['rm', '-f', hex('aa1')], 'use "kcri rmp" for pods'],
-    [['inspect', hex('aa1')], 'use "kcri inspectp" for pods'],
     [['stats', 'web'], 'use "kcri statsp" for pods'],
     [['start', 'web'], 'run "kcri ps -a --pod=web" to list its containers'],
     [['update', '--cpu-share=2', hex('aa1')], `run "kcri ps -a --pod=${hex('aa1')}" to list its containers`],
@@ -220,6 +248,7 @@ describe('called as crictl', () => {
 
   test.each([
     [['exec', '-s', hex('aa1'), 'true'], 'ExecSync', 'container_id'],
+    [['inspect', hex('aa1')], 'ContainerStatus', 'container_id'],
     [['logs', hex('aa1')], 'ContainerStatus', 'container_id'],
     [['attach', 'web'], 'Attach', 'container_id'],
   ])('%j passes the word to the runtime', async (args, method, field) => {

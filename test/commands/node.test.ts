@@ -22,6 +22,11 @@ test('get node shows the node that a kubelet would register', async () => {
   expect(row).toMatch(new RegExp(`^${hostname().toLowerCase()} +Ready +<none> +<unknown> +v1\\.36\\.2`));
 });
 
+test.each(['nodes', 'no'])('get %s is get node', async (word) => {
+  const testbed = await createTestbed();
+  expect((await runOn(testbed, 'get', word)).stdout).toMatch(/^NAME +STATUS +ROLES +AGE +VERSION\n/);
+});
+
 // Proves: get node --output
 test('get node -o json prints the Node object', async () => {
   const testbed = await createTestbed();

@@ -1,3 +1,4 @@
+import type {ContainerChoice} from '../targets/choose-pod-container.js';
 import type {
   ContainerId,
   ContainerStatusResponse,
@@ -25,7 +26,7 @@ declare module '../command-strategies.js' {
     readonly inspect: InspectStrategy<
       ContainerId,
       ContainerStatusResponse,
-      ContainerFilterValues & InspectFlags
+      ContainerFilterValues & ContainerChoice & InspectFlags
     >;
     readonly inspecti: InspectStrategy<string, ImageStatusResponse, InspectImageFlags>;
     readonly inspectp: InspectStrategy<

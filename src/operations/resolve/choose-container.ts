@@ -1,3 +1,4 @@
+import {findClosestMatch} from '../../base/closest-match.js';
 import {compare} from '../../base/compare.js';
 import type {Container} from '../../cri/index.js';
 import {NotFoundError} from './find-by-name.js';
@@ -48,14 +49,25 @@ export function chooseContainer(pod: PodContainers, name: string | undefined): C
   if (chosen === undefined) throw new NotFoundError(`pod ${pod.name} does not have any containers`);
   const container = newestAttempt(pod.containers, chosen);
   if (container === undefined)
-    throw [...regular, ...init].includes(chosen)
-      ? new NotFoundError(`container "${chosen}" of pod ${pod.name} has not been created`)
-      : new NotFoundError(`container ${chosen} is not valid for pod ${pod.name} out of: ${names.join(', ')}`);
+    throw missingContainerError(pod.name, chosen, {all: [...regular, ...init], names});
   const isObvious = requested !== '' || names.length === 1;
   return {
     container,
     note: isObvious ? undefined : `Defaulted container "${chosen}" out of: ${names.join(', ')}`,
   };
+}
+
+function missingContainerError(
+  pod: string,
+  chosen: string,
+  {all, names}: {readonly all: readonly string[]; readonly names: readonly string[]},
+): NotFoundError {
+  if (all.includes(chosen))
+    return new NotFoundError(`container "${chosen}" of pod ${pod} has not been created`);
+  const closest = findClosestMatch(chosen, all);
+  return new NotFoundError(`container ${chosen} is not valid for pod ${pod} out of: ${names.join(', ')}`, {
+    hint: closest === undefined ? undefined : `did you mean "${closest}"?`,
+  });
 }
 
 function nameOf({metadata}: Container): string {

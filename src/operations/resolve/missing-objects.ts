@@ -22,7 +22,6 @@ export interface MissingOptions {
 
 /** Commands and their counterparts for the other kind of object. */
 const COUNTERPARTS: Readonly<Record<string, string>> = {
-  inspect: 'inspectp',
   inspectp: 'inspect',
   rm: 'rmp',
   rmp: 'rm',

@@ -288,7 +288,7 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
     expect(await runtime.kcri(['rmp', '--force', podId])).toMatchObject({exitCode: 0});
   });
 
-  test('exec, logs and attach accept the ID that runp prints, and the name of the pod', async () => {
+  test('exec, logs, inspect and attach accept the ID that runp prints, and the name of the pod', async () => {
     const file = join(await temporaryDirectory(), 'pod.yaml');
     const says = (name: string): object =>
       aContainer(name, {command: ['sh', '-c', `echo from ${name}; exec sleep 3600`]});
@@ -319,6 +319,8 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
       .poll(() => runtime.kcri(['logs', '-c', 'extra', id]), {timeout: 30_000})
       .toEqual({stdout: 'from extra\n', stderr: '', exitCode: 0});
     expect(await runtime.kcri(['exec', '-s', '-c', 'setup', id, 'true'])).toMatchObject({exitCode: 1});
+    const inspected = await runtime.kcri(['inspect', id, '-o', 'jsonpath={.status.metadata.name}']);
+    expect(inspected).toEqual({stdout: 'app', stderr, exitCode: 0});
     const literal = await runtime.kcri(['exec', '-s', id, 'true'], {env: {KCRI_COMPAT: 'crictl'}});
     expect(literal).toMatchObject({exitCode: 1, stderr: expect.not.stringContaining('Defaulted') as string});
     const attaching = runtime.start(['attach', id]);
