@@ -4,6 +4,7 @@ import type {FieldError} from './field-error.js';
 import type {
   DecodeOptions,
   DocumentLocation,
+  RemovedFields,
   PodDocument,
   ObjectDocument,
 } from './decoding/parse-manifest.js';
@@ -21,6 +22,8 @@ export interface LoadedManifest {
   readonly issues: readonly ManifestIssue[];
   /** Issues that --lenient turned into warnings. */
   readonly warnings: readonly ManifestIssue[];
+  /** What was removed from objects that were exported from an API server. */
+  readonly removed: readonly RemovedFields[];
 }
 
 /** Reports whether `part` is the path or contains it. */
@@ -58,6 +61,7 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
     objects,
     issues: [...manifest.issues, ...found].sort(byPosition),
     warnings: manifest.warnings,
+    removed: manifest.removed,
   };
 }
 

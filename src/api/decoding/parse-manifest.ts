@@ -1,6 +1,7 @@
 import {ConfigError} from '../../base/errors.js';
 import type {DecodeProblem} from './decoder.js';
 import {Decoder} from './decoder.js';
+import {removeServerFields, type ExportedObject} from '../exported/remove-server-fields.js';
 import type {FieldError} from '../field-error.js';
 import {describeFieldError} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
@@ -58,6 +59,18 @@ export interface Manifest {
   readonly issues: readonly ManifestIssue[];
   /** Issues that --lenient turns into warnings. */
   readonly warnings: readonly ManifestIssue[];
+  /** What was removed from objects that were exported from an API server. */
+  readonly removed: readonly RemovedFields[];
+}
+
+/** Removed parts of an exported object. */
+export interface RemovedFields {
+  /** Object such as `pod "default/web"`. */
+  readonly title: string;
+  /** Names of the parts, in the order of the API. */
+  readonly names: readonly string[];
+  /** Parts that containers may miss, with the reason. */
+  readonly losses: readonly ManifestIssue[];
 }
 
 function toPlace(
@@ -77,7 +90,24 @@ function toPlace(
   return {file, line, column, issues, createIssue: issueAt};
 }
 
-function readDocument({root, problems}: YamlDocument, text: SourceText, lenient: boolean): Manifest {
+const NOTHING = {root: undefined, exported: []};
+
+function describeRemoved(
+  {kind, name, namespace = 'default', fields}: ExportedObject,
+  text: SourceText,
+): RemovedFields {
+  const losses = fields.flatMap(({offset, path, name: part, loss}) =>
+    loss === undefined
+      ? []
+      : [text.createIssue(offset, path.toString(), `${path.toString()}: Forbidden: ${part}: ${loss}`)],
+  );
+  const title = `${kind === 'Pod' ? 'pod' : kind} "${namespace}/${name}"`;
+  return {title, names: fields.map((field) => field.name), losses};
+}
+
+function readDocument(document: YamlDocument, text: SourceText, lenient: boolean): Manifest {
+  const {problems} = document;
+  const {root, exported} = document.root === undefined ? NOTHING : removeServerFields(document.root);
   const decoder = new Decoder();
   const found = root === undefined ? [] : decodeObjects(root, new FieldPath(), decoder);
   const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
@@ -93,6 +123,7 @@ function readDocument({root, problems}: YamlDocument, text: SourceText, lenient:
     objects: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [] : [{...place, object}])),
     issues,
     warnings: decoder.problems.filter(tolerated).map(toIssue),
+    removed: exported.map((one) => describeRemoved(one, text)),
   };
 }
 
@@ -120,6 +151,7 @@ export function parseManifest(text: string, {file, lenient = false}: DecodeOptio
     objects: parts.flatMap(({objects}) => objects),
     issues: parts.flatMap(({issues}) => issues).sort(byPosition),
     warnings: parts.flatMap(({warnings}) => warnings).sort(byPosition),
+    removed: parts.flatMap(({removed}) => removed),
   };
   if (manifest.pods.length + manifest.objects.length + manifest.issues.length === 0) {
     throw new ConfigError(`no Pod in "${file}"`, {hint: 'a manifest must contain an object with kind: Pod'});

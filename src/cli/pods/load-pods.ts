@@ -41,6 +41,7 @@ export async function loadPods(
   };
   hide(manifests.objects.flatMap(({object}) => secretValuesOf(object)));
   for (const warning of manifests.warnings) report.warn(warning);
+  for (const note of manifests.notes) report.info(`kcri: ${note}`);
   const objects = createReloadingObjects(sources, manifests, {...reading, warn: report.warn, hide});
   const options = {static: flags.static ?? false, seenAtMs: context.clock.now(), objects};
   // Rejects unsupported fields before a connection is made; the node's name is only known afterwards.

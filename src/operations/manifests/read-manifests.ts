@@ -3,7 +3,12 @@ import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import type {LoadedManifest} from '../../api/load-manifest.js';
 import {loadManifest} from '../../api/load-manifest.js';
-import type {DocumentLocation, PodDocument, ObjectDocument} from '../../api/decoding/parse-manifest.js';
+import type {
+  DocumentLocation,
+  ObjectDocument,
+  PodDocument,
+  RemovedFields,
+} from '../../api/decoding/parse-manifest.js';
 import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import {PodValidationError} from '../../api/decoding/manifest-issue.js';
 import type {Pod} from '../../api/types/v1-pod.js';
@@ -35,6 +40,8 @@ export interface ManifestSet {
   readonly files: readonly string[];
   /** Warnings in the form `file:line:column: message`. */
   readonly warnings: readonly string[];
+  /** Notes on what was removed from exported objects. */
+  readonly notes: readonly string[];
 }
 
 const STDIN = '-';
@@ -123,6 +130,15 @@ function noPods(objects: readonly ObjectDocument[], files: readonly string[]): C
   });
 }
 
+/** Returns one note on everything that was removed; none if nothing was. */
+function describeRemoved(removed: readonly RemovedFields[]): readonly string[] {
+  const [first, ...others] = removed;
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  const names = [...new Set(removed.flatMap((one) => one.names))].join(', ');
+  return [`note: ignored what an API server added to ${first.title}${more}: ${names}`];
+}
+
 function describe({file, line, column, message}: ManifestIssue): string {
   return `${file}:${line}:${column}: ${message}`;
 }
@@ -154,5 +170,7 @@ export async function readManifests(
   const objects = manifests.flatMap((manifest) => manifest.objects);
   if (pods.length === 0 && options.allowNoPods !== true) throw noPods(objects, files);
   rejectDuplicates(pods, objects);
-  return {pods, objects, files, warnings: manifests.flatMap((manifest) => manifest.warnings).map(describe)};
+  const warnings = manifests.flatMap((manifest) => manifest.warnings).map(describe);
+  const notes = describeRemoved(manifests.flatMap((manifest) => manifest.removed));
+  return {pods, objects, files, warnings, notes};
 }

@@ -249,9 +249,9 @@ describe('decodeManifest rejects', () => {
   });
 
   test('an invalid time', () => {
-    const text = 'apiVersion: v1\nkind: Pod\nmetadata: {creationTimestamp: 2026-13-01T00:00:00Z}\n';
+    const text = 'apiVersion: v1\nkind: Pod\nmetadata: {deletionTimestamp: 2026-13-01T00:00:00Z}\n';
     expect(issueLines(text)).toEqual([
-      '3:31: metadata.creationTimestamp: Invalid value: "2026-13-01T00:00:00Z": must be a time such as "2026-01-31T12:00:00Z"',
+      '3:31: metadata.deletionTimestamp: Invalid value: "2026-13-01T00:00:00Z": must be a time such as "2026-01-31T12:00:00Z"',
     ]);
   });
 });

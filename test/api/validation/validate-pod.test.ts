@@ -20,7 +20,11 @@ describe('metadata', () => {
     ],
     ['name: p, namespace: a.b', 'metadata.namespace: Invalid value: "a.b": must not contain dots'],
     ['name: p, generateName: p-'],
-    ['name: p, generateName: _', `metadata.generateName: Invalid value: "_": ${NOT_A_SUBDOMAIN}`],
+    [
+      'generateName: _',
+      'metadata.name: Required value: name or generateName is required',
+      `metadata.generateName: Invalid value: "_": ${NOT_A_SUBDOMAIN}`,
+    ],
     ['name: p, labels: {a: b, x.y/z: "1", e: ""}'],
     [
       'name: p, labels: {-a: b}',

@@ -130,8 +130,14 @@ export class HttpSource implements PodSource {
       const {error, issues} = result;
       sink.report(this.#report('Failed to read pods from URL', {error, issues, level: 'error'}));
     }
-    const issues = manifest.kind === 'rejected' ? [] : manifest.unknownFields;
-    const error = issues.map(({message}) => message).join(', ');
+    if (manifest.kind === 'read') this.#reportIgnored(manifest, sink);
+  }
+
+  #reportIgnored({unknownFields: issues, removedFields}: DecodedManifest, sink: SourceSink): void {
+    const removed = removedFields.join(', ');
+    const message = 'Ignoring what an API server added to the objects of a manifest';
+    if (removed !== '') sink.report(this.#report(message, {level: 'info', fields: {removed}}));
+    const error = issues.map((issue) => issue.message).join(', ');
     if (error === '') return;
     sink.report(this.#report('Ignoring unknown fields of manifest', {level: 'warning', error, issues}));
   }

@@ -213,15 +213,28 @@ function addProblems(file: ManifestFile, mode: ReadMode, problems: Problems): vo
     const issues = further.map((document) => document.createIssue({path: new FieldPath(), message: error}));
     add(createSourceReport('file', 'Could not process manifest file', {error, fields, issues}));
   }
-  if (manifest.unknownFields.length > 0)
-    add(
-      createSourceReport('file', 'Ignoring unknown fields of manifest file', {
-        level: 'warning',
-        error: manifest.unknownFields.map(({message}) => message).join(', '),
-        fields,
-        issues: manifest.unknownFields,
-      }),
+  for (const report of describeIgnored(manifest, fields)) add(report);
+}
+
+/** Returns what a valid manifest contains and the kubelet ignores. */
+function describeIgnored(
+  {unknownFields, removedFields}: DecodedManifest,
+  fields: Readonly<Record<string, string>>,
+): readonly SourceReport[] {
+  const reports: SourceReport[] = [];
+  if (removedFields.length > 0) {
+    const removed = removedFields.join(', ');
+    const message = 'Ignoring what an API server added to the objects of a manifest file';
+    reports.push(createSourceReport('file', message, {level: 'info', fields: {...fields, removed}}));
+  }
+  if (unknownFields.length > 0) {
+    const error = unknownFields.map(({message}) => message).join(', ');
+    const message = 'Ignoring unknown fields of manifest file';
+    reports.push(
+      createSourceReport('file', message, {level: 'warning', error, fields, issues: unknownFields}),
     );
+  }
+  return reports;
 }
 
 function createRejectionReport(

@@ -26,13 +26,17 @@ export interface DecodedManifest {
   readonly objects: readonly ObjectDocument[];
   /** Fields unknown to the API; a kubelet ignores them. */
   readonly unknownFields: readonly ManifestIssue[];
+  /** Names of the parts that an API server added and that were removed. */
+  readonly removedFields: readonly string[];
 }
 
 /** Decodes a manifest. Unknown fields are not an error, as with a kubelet (common.go tryDecodeSinglePod). */
 export function readManifest(text: string, file: string): DecodedManifest | ManifestRejection {
   try {
-    const {pods, objects, issues, warnings} = loadUnvalidatedManifest(text, {file, lenient: true});
-    if (issues.length === 0) return {kind: 'read', documents: pods, objects, unknownFields: warnings};
+    const {pods, objects, issues, warnings, removed} = loadUnvalidatedManifest(text, {file, lenient: true});
+    const removedFields = [...new Set(removed.flatMap(({names}) => names))];
+    if (issues.length === 0)
+      return {kind: 'read', documents: pods, objects, unknownFields: warnings, removedFields};
     return createParseRejection(file, issues.map(({message}) => message).join(', '), issues);
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;

@@ -6,6 +6,7 @@ import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import {FileSource} from '../../../../src/kubelet/managers/sources/file-source.js';
 import {ALIAS_BOMBS} from '../../../api/decoding/alias-bombs.js';
+import {DEPLOYMENT_POD} from '../../../api/exported/exported-pods.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {until} from '../../../base/until.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
@@ -28,6 +29,15 @@ describe('a directory', () => {
     ]);
     expect(followed.reports[0]?.fields).toEqual({path: join(directory.path, 'sub')});
     expect(followed.sets[0]?.pods[0]?.origin).toBe(join(directory.path, 'a.yaml'));
+  });
+
+  test('a pod exported from an API server runs, and what the server added is reported once', async () => {
+    const {path} = await aDirectory({'web.yaml': DEPLOYMENT_POD.exported});
+    const followed = followPath(path);
+    await followed.untilNames('web-6d4cf56db6-x7k2p-node1');
+    const removed: unknown = expect.stringContaining('metadata.uid, ');
+    expect(followed.reports).toMatchObject([{level: 'info', fields: {removed}}]);
+    expect(followed.sets[0]?.pods[0]?.uid).toMatch(/^[0-9a-f]{32}$/);
   });
 
   test.each(Object.entries(ALIAS_BOMBS))('an alias bomb does not affect other files: %s', async (_, bomb) => {
