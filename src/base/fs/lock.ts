@@ -34,7 +34,6 @@ const POLL_MS = 50;
 export async function acquireLock(path: string, options: LockOptions = {}): Promise<Lock> {
   const {signal, onWait, clock = systemClock} = options;
   const self = await ownProcessIdentity();
-  await makeDirectoryPath(dirname(path), 0o750);
   let waitingFor: string | undefined;
   while (!(await take(path, self))) {
     signal?.throwIfAborted();
@@ -55,13 +54,17 @@ export async function isLockHeld(path: string): Promise<boolean> {
   return holder !== undefined && (await isProcessAlive(holder));
 }
 
-/** Creates the link; returns false if it exists. */
+/** Creates the link, and its directory if needed; returns false if the link exists. */
 async function take(path: string, self: string): Promise<boolean> {
   try {
     await symlink(self, path);
     return true;
   } catch (error) {
     if (hasErrno(error, 'EEXIST')) return false;
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) {
+      await makeDirectoryPath(dirname(path), 0o750);
+      return await take(path, self);
+    }
     throw fileError('taking the lock', path, error);
   }
 }

@@ -1,4 +1,4 @@
-import {readFile, stat, writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import {bootId} from '../../../base/boot-id.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
@@ -6,9 +6,25 @@ import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {acquireLock} from '../../../base/fs/lock.js';
 import {CGROUPS_LOCK} from '../../../base/fs/machine-locks.js';
 import type {CgroupRoot} from '../../contract/node-facts.js';
+import {inodeOf} from './hierarchies.js';
+
+/** End of the last work of this process that needs the lock; it never rejects. */
+let lastWork: Promise<unknown> = Promise.resolve();
 
 /** Runs work with the ledger under the lock for the cgroups above pods. Rejects with SystemError. */
 export async function withCreatedCgroups(
+  cgroupRoot: CgroupRoot,
+  work: (created: CreatedCgroups) => Promise<void>,
+): Promise<void> {
+  // Waiting here costs nothing, while a hundred pods that start at once would poll for the lock.
+  const done = lastWork.then(async () => {
+    await workUnderLock(cgroupRoot, work);
+  });
+  lastWork = done.catch(() => undefined);
+  await done;
+}
+
+async function workUnderLock(
   {rootDir}: CgroupRoot,
   work: (created: CreatedCgroups) => Promise<void>,
 ): Promise<void> {
@@ -49,7 +65,7 @@ export class CreatedCgroups {
     const {inodes} = await this.#read();
     const inode = Object.hasOwn(inodes, directory) ? inodes[directory] : undefined;
     if (inode === undefined) return false;
-    const present = await inodeOf(directory);
+    const present = inodeOf(directory);
     if (present === undefined || (inode !== INCOMPLETE && inode !== present)) return false;
     if (inode === INCOMPLETE) await this.#change({[directory]: present});
     return true;
@@ -75,10 +91,14 @@ export class CreatedCgroups {
    */
   async finish(directories: readonly string[]): Promise<void> {
     const {inodes} = await this.#read();
-    const [first, ...others] = directories;
+    const [first] = directories;
     const isOwn = directories.every((directory) => Object.hasOwn(inodes, directory));
-    if (isOwn && first !== undefined) await this.has(first);
-    await this.delete(isOwn ? others : directories);
+    const others = Object.entries(inodes).filter(([path]) => !directories.includes(path));
+    if (isOwn && first !== undefined) {
+      const inode = inodes[first] === INCOMPLETE ? inodeOf(first) : inodes[first];
+      others.push([first, inode ?? INCOMPLETE]);
+    }
+    await this.#write(Object.fromEntries(others));
   }
 
   /** Reports whether kcri created one of the directories, which may have been removed since then. */
@@ -86,7 +106,7 @@ export class CreatedCgroups {
     const {inodes} = await this.#read();
     for (const directory of directories) {
       const inode = Object.hasOwn(inodes, directory) ? inodes[directory] : undefined;
-      const present = await inodeOf(directory);
+      const present = inodeOf(directory);
       if (inode !== undefined && (present === undefined || inode === INCOMPLETE || inode === present))
         return true;
     }
@@ -149,11 +169,4 @@ export class CreatedCgroups {
       await writeFile(this.#path, text, {mode: 0o600});
     }
   }
-}
-
-async function inodeOf(directory: string): Promise<string | undefined> {
-  return await withFileErrors('reading', directory, async () => {
-    const status = await ifPresent(() => stat(directory, {bigint: true}));
-    return status?.ino.toString();
-  });
 }

@@ -1,6 +1,7 @@
+import {statSync, type BigIntStats} from 'node:fs';
 import {readdir, readFile, writeFile} from 'node:fs/promises';
 import {hasErrno} from '../../../base/errors.js';
-import {fileError, ifPresent, pathExists, withFileErrors} from '../../../base/fs/files.js';
+import {fileError, ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import type {CgroupRoot} from '../../contract/node-facts.js';
 import {CONTROLLERS, type CgroupValue} from './cgroup-files.js';
 
@@ -22,9 +23,11 @@ export async function listHierarchies({mount, version}: CgroupRoot): Promise<rea
   }
   const names = await namesIn(mount);
   const controlled = CONTROLLERS.filter((name) => names.includes(name));
-  const others: string[] = [];
-  for (const name of names.filter((other) => !(CONTROLLERS as readonly string[]).includes(other)))
-    if (await pathExists(`${mount}/${name}/cgroup.procs`)) others.push(name);
+  const others = names.filter(
+    (name) =>
+      !(CONTROLLERS as readonly string[]).includes(name) &&
+      inodeOf(`${mount}/${name}/cgroup.procs`) !== undefined,
+  );
   return [
     ...controlled.map((name) => ({path: `${mount}/${name}`, controllers: [name], isOptional: false})),
     ...others.map((name) => ({path: `${mount}/${name}`, controllers: [], isOptional: true})),
@@ -35,6 +38,36 @@ export async function listHierarchies({mount, version}: CgroupRoot): Promise<rea
 export function levelsOf(path: string): readonly string[] {
   const names = path.split('/').filter((name) => name !== '');
   return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
+}
+
+/**
+ * Returns the inode of a cgroup; undefined if it does not exist.
+ *
+ * @throws SystemError if it cannot be read.
+ */
+export function inodeOf(directory: string): string | undefined {
+  return statusOf(directory)?.ino.toString();
+}
+
+/**
+ * Reports whether a cgroup has children. File systems that do not count the links of directories never report it.
+ *
+ * @throws SystemError if it cannot be read.
+ */
+export function hasChildren(directory: string): boolean {
+  return (statusOf(directory)?.nlink ?? 0n) > LINKS_OF_EMPTY;
+}
+
+/** Links of an empty directory: its name and `.`. Each child adds its `..`. */
+const LINKS_OF_EMPTY = 2n;
+
+/** Synchronous, because cgroups are in memory: there is one look-up per pod, controller and level. */
+function statusOf(directory: string): BigIntStats | undefined {
+  try {
+    return statSync(directory, {bigint: true, throwIfNoEntry: false});
+  } catch (error) {
+    throw fileError('reading', directory, error);
+  }
 }
 
 /** Writes a limit of a cgroup. Rejects with SystemError. */

@@ -1,7 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {basename, dirname} from 'node:path';
 import {hasErrno, SystemError} from '../../../base/errors.js';
-import {pathExists, withFileErrors} from '../../../base/fs/files.js';
+import {withFileErrors} from '../../../base/fs/files.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
 import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../contract/resources/cpu-shares.js';
 import type {CgroupRoot} from '../../contract/node-facts.js';
@@ -16,7 +16,15 @@ import {
   type CgroupValue,
 } from './cgroup-files.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
-import {levelsOf, listHierarchies, readText, splitFields, writeValue, type Hierarchy} from './hierarchies.js';
+import {
+  inodeOf,
+  levelsOf,
+  listHierarchies,
+  readText,
+  splitFields,
+  writeValue,
+  type Hierarchy,
+} from './hierarchies.js';
 
 /**
  * Creates the cgroup `path` of a pod with its limits and its missing parents, in every hierarchy
@@ -31,11 +39,11 @@ export async function ensurePodCgroup(
 ): Promise<void> {
   const hierarchies = await listHierarchies(cgroupRoot);
   const directories = hierarchies.filter(({isOptional}) => !isOptional).map(({path: root}) => root + path);
-  const missing = await missingOf(directories);
+  const missing = missingOf(directories);
   if (missing.length === 0 && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories))) return;
   const values = cgroupValues(cgroupRoot.version, limits);
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    await created.begin(await missingOf(directories));
+    await created.begin(missingOf(directories));
     for (const hierarchy of hierarchies)
       await createInHierarchy({cgroupRoot, hierarchy, created}, path, values);
     await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
@@ -51,7 +59,7 @@ export async function claimPodCgroup(cgroupRoot: CgroupRoot, path: string): Prom
   const [first] = await listHierarchies(cgroupRoot);
   if (first === undefined) return;
   const directories = [first.path + path];
-  const [missing] = await missingOf(directories);
+  const [missing] = missingOf(directories);
   if (missing === undefined && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories))) return;
   await withCreatedCgroups(cgroupRoot, async (created) => {
     if (missing === undefined) await created.finish(directories);
@@ -59,9 +67,8 @@ export async function claimPodCgroup(cgroupRoot: CgroupRoot, path: string): Prom
   });
 }
 
-async function missingOf(directories: readonly string[]): Promise<readonly string[]> {
-  const exist = await Promise.all(directories.map(pathExists));
-  return directories.filter((_, index) => exist[index] === false);
+function missingOf(directories: readonly string[]): readonly string[] {
+  return directories.filter((directory) => inodeOf(directory) === undefined);
 }
 
 /**
@@ -138,7 +145,7 @@ const NOT_WRITABLE = ['EROFS', 'EACCES', 'EPERM'] as const;
 
 async function ensureLevel({cgroupRoot, hierarchy, created}: CreationContext, level: string): Promise<void> {
   const directory = hierarchy.path + level;
-  const isMissing = !(await pathExists(directory));
+  const isMissing = inodeOf(directory) === undefined;
   if (isMissing) await created.begin([directory]);
   let isNew = false;
   try {
@@ -157,6 +164,7 @@ async function ensureLevel({cgroupRoot, hierarchy, created}: CreationContext, le
 async function createCgroup({version}: CgroupRoot, hierarchy: Hierarchy, path: string): Promise<boolean> {
   const directory = hierarchy.path + path;
   if (version === 2) await enableControllers(dirname(directory), hierarchy.controllers);
+  if (inodeOf(directory) !== undefined) return false;
   return await withFileErrors('creating the cgroup', directory, async () => {
     try {
       await mkdir(directory, 0o755);

@@ -6,7 +6,7 @@ import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {CgroupRoot} from '../../contract/node-facts.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
-import {levelsOf, listHierarchies, namesIn, splitFields} from './hierarchies.js';
+import {hasChildren, inodeOf, levelsOf, listHierarchies, namesIn, splitFields} from './hierarchies.js';
 
 /** Maximum number of attempts to kill the processes of a cgroup and to remove it (tryKillingCgroupProcesses). */
 const TRIES = 5;
@@ -35,10 +35,15 @@ export async function removePodCgroup(
   await withCreatedCgroups(cgroupRoot, async (created) => {
     await created.delete(roots.flatMap((root) => paths.map((path) => root + path)));
     for (const root of roots)
-      for (const parent of new Set(paths.map((path) => dirname(path))))
-        for (const level of levelsOf(parent).toReversed()) await removeCreated(root + level, created);
+      for (const parent of parentsOf(paths)) await removeCreated(root + parent, created);
     for (const path of paths) await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
   });
+}
+
+/** Returns the levels above the paths, each before its parent. */
+function parentsOf(paths: readonly string[]): readonly string[] {
+  const levels = new Set(paths.flatMap((path) => levelsOf(dirname(path))));
+  return [...levels].sort((a, b) => b.length - a.length);
 }
 
 async function removeCgroups(
@@ -48,8 +53,9 @@ async function removeCgroups(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      if (isOwn) for (const directory of directories) await killProcesses(directory);
-      for (const directory of directories) await removeTree(directory);
+      const existing = directories.filter((directory) => inodeOf(directory) !== undefined);
+      if (isOwn) for (const directory of existing) await killProcesses(directory);
+      for (const directory of existing) await removeTree(directory);
       return;
     } catch (error) {
       if (!(error instanceof SystemError && hasErrno(error.cause, 'EBUSY')) || tries === TRIES) throw error;
@@ -98,7 +104,7 @@ async function thaw(directory: string): Promise<void> {
 
 /** Removes a parent cgroup that kcri has created, unless it is in use. */
 async function removeCreated(directory: string, created: CreatedCgroups): Promise<void> {
-  if (!(await created.has(directory))) return;
+  if (hasChildren(directory) || !(await created.has(directory))) return;
   try {
     await rmdir(directory);
   } catch (error) {

@@ -2,8 +2,10 @@ import {randomBytes} from 'node:crypto';
 import {existsSync, readFileSync} from 'node:fs';
 import {access, mkdir, readdir, readFile, rmdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
+import {acquireLock} from '../../../../src/base/fs/lock.js';
+import {CGROUPS_LOCK} from '../../../../src/base/fs/machine-locks.js';
 import type {CgroupLimits} from '../../../../src/kubelet/contract/resources/cgroup-limits.js';
 import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
 import {cgroupValues} from '../../../../src/kubelet/managers/cgroups/cgroup-files.js';
@@ -14,6 +16,7 @@ import {
 import {CreatedCgroups} from '../../../../src/kubelet/managers/cgroups/created-cgroups.js';
 import {claimPodCgroup, ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
+import {until} from '../../../base/until.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
 const LIMITS: CgroupLimits = {
@@ -241,17 +244,43 @@ describe.skipIf(!isRoot || !existsSync(V1_MEMORY))('on the kernel (needs root an
   test('two kcri with different root directories create and remove the same levels concurrently', async () => {
     const {cgroupRoot, root} = await createV1Root();
     const other = {...cgroupRoot, rootDir: await temporaryDirectory()};
-    const createAndRemove = async (own: CgroupRoot, path: string): Promise<void> => {
-      for (let round = 0; round < 10; round++) {
+    const createAndRemove = async (own: CgroupRoot, path: string, rounds: number): Promise<void> => {
+      for (let round = 0; round < rounds; round++) {
         await ensurePodCgroup(own, path, LIMITS);
         await removePodCgroup(own, [path], systemClock);
       }
     };
 
     await Promise.all([
-      createAndRemove(cgroupRoot, `${root}/kubepods/besteffort/podu1`),
-      createAndRemove(other, `${root}/kubepods/besteffort/podu2`),
+      createAndRemove(cgroupRoot, `${root}/kubepods/besteffort/podu1`, 10),
+      createAndRemove(other, `${root}/kubepods/besteffort/podu2`, 10),
     ]);
+    // Levels in which the other one had a pod are removed with the next pod of the one that created them.
+    for (const own of [cgroupRoot, other, cgroupRoot])
+      await createAndRemove(own, `${root}/kubepods/besteffort/podu1`, 1);
+  });
+
+  test('of the pods that start at once, only one polls for the lock', async () => {
+    const {cgroupRoot, root} = await createV1Root();
+    const paths = Array.from({length: 20}, (_, index) => `${root}/kubepods/besteffort/podu${index}`);
+    const lock = await acquireLock(CGROUPS_LOCK);
+    let [sleeps, asleep, mostAsleep] = [0, 0, 0];
+    const sleep = systemClock.sleep.bind(systemClock);
+    const spy = vi.spyOn(systemClock, 'sleep').mockImplementation(async (ms, signal) => {
+      mostAsleep = Math.max(mostAsleep, ++asleep);
+      sleeps++;
+      await sleep(ms, signal);
+      asleep--;
+    });
+
+    const created = Promise.all(paths.map(async (path) => ensurePodCgroup(cgroupRoot, path, LIMITS)));
+    await until(() => sleeps > 2);
+    spy.mockRestore();
+    await lock[Symbol.asyncDispose]();
+    await created;
+
+    expect(mostAsleep).toBe(1);
+    for (const path of paths) await removePodCgroup(cgroupRoot, [path], systemClock);
   });
 
   test('levels that kcri did not create are kept, even if created after kcri removed its own', async () => {
