@@ -4,6 +4,7 @@ import type {FieldError} from './field-error.js';
 import type {
   DecodeOptions,
   DocumentLocation,
+  Manifest,
   RemovedFields,
   PodDocument,
   ObjectDocument,
@@ -24,6 +25,8 @@ export interface LoadedManifest {
   readonly warnings: readonly ManifestIssue[];
   /** What was removed from objects that were exported from an API server. */
   readonly removed: readonly RemovedFields[];
+  /** Issue that explains all others: the text is a template. */
+  readonly templateIssue: ManifestIssue | undefined;
 }
 
 /** Reports whether `part` is the path or contains it. */
@@ -59,7 +62,8 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
   return {
     pods,
     objects,
-    issues: [...manifest.issues, ...found].sort(byPosition),
+    issues: explain([...manifest.issues, ...found], manifest),
+    templateIssue: manifest.templateIssue,
     warnings: manifest.warnings,
     removed: manifest.removed,
   };
@@ -73,5 +77,13 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
 export function loadManifest(text: string, options: DecodeOptions): LoadedManifest {
   const manifest = loadUnvalidatedManifest(text, options);
   const found = manifest.pods.flatMap((document) => issuesOf(document, validatePod(document.pod)));
-  return {...manifest, issues: [...manifest.issues, ...found].sort(byPosition)};
+  return {...manifest, issues: explain([...manifest.issues, ...found], manifest)};
+}
+
+/** Returns issues in the order of the text; of a template, only the issue that it is one. */
+function explain(
+  issues: readonly ManifestIssue[],
+  {templateIssue}: Pick<Manifest, 'templateIssue'>,
+): readonly ManifestIssue[] {
+  return issues.length > 0 && templateIssue !== undefined ? [templateIssue] : issues.toSorted(byPosition);
 }

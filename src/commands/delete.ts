@@ -1,6 +1,7 @@
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
+import {createNamespaceFlag} from '../cli/flags/manifest-flags.js';
 import {deletePods} from '../cli/pods/delete-pods.js';
 
 export default class Delete extends BaseCommand {
@@ -18,6 +19,9 @@ export default class Delete extends BaseCommand {
     '<%= config.bin %> delete examples/web.yaml',
   ];
   static override flags = {
+    ...createNamespaceFlag(
+      'Namespace of the named pods, and of Pods in manifests that have none. [default: any]',
+    ),
     'grace-period': integerFlag({
       helpValue: 'SECONDS',
       description: "Time for containers to exit, in seconds. [default: the pod's own grace period]",
@@ -30,6 +34,6 @@ export default class Delete extends BaseCommand {
     const gracePeriodSeconds = flags['grace-period'];
     if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0)
       throw new UsageError('--grace-period must not be negative');
-    await deletePods(this.services, argv as string[], gracePeriodSeconds);
+    await deletePods(this.services, argv as string[], {gracePeriodSeconds, namespace: flags.namespace});
   }
 }

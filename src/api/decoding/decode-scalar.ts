@@ -3,6 +3,7 @@ import type {ManifestNode, ScalarNode} from './manifest-node.js';
 import {findBase64Error} from './base64.js';
 import {canonicalizeQuantity} from '../quantity.js';
 import type {ScalarValue} from './plain-scalar.js';
+import {suggestQuantities} from './suggest-quantities.js';
 import type {EnumerationType, FieldType, ScalarType} from '../schema/object-schema.js';
 
 /** A decoded scalar (undefined if absent), or the problem with it. */
@@ -102,7 +103,9 @@ function readQuantity(node: ScalarNode): ScalarResult {
   try {
     return {value: canonicalizeQuantity(String(node.value).trim())};
   } catch (error) {
-    return {problem: `Invalid value: ${show(node.value)}: ${messageOf(error)}`};
+    const suggestions = suggestQuantities(String(node.value)).map((one) => JSON.stringify(one));
+    const hint = suggestions.length === 0 ? '' : `, did you mean ${suggestions.join(' or ')}?`;
+    return {problem: `Invalid value: ${show(node.value)}: ${messageOf(error)}${hint}`};
   }
 }
 

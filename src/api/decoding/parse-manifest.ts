@@ -9,7 +9,8 @@ import type {DecodedObject} from './decode-objects.js';
 import {decodeObjects} from './decode-objects.js';
 import type {ManifestIssue} from './manifest-issue.js';
 import {PodValidationError} from './manifest-issue.js';
-import {findFieldOffset} from './manifest-node.js';
+import {findFieldOffset, type ManifestNode} from './manifest-node.js';
+import {findTemplateAction, TEMPLATE_PROBLEM} from './find-template-action.js';
 import {findSecretRanges} from './secret-ranges.js';
 import {SourceText} from './source-text.js';
 import type {Pod} from '../types/v1-pod.js';
@@ -26,7 +27,18 @@ export interface DecodeOptions {
   readonly file: string;
   /** True if unknown fields are warnings. */
   readonly lenient?: boolean | undefined;
+  /** Changes each document before it is decoded. */
+  readonly edit?: EditDocument | undefined;
 }
+
+/** A document changed before it was decoded, and the reasons why parts could not be changed. */
+export interface EditedDocument {
+  readonly root: ManifestNode;
+  readonly problems: readonly Omit<DecodeProblem, 'kind'>[];
+}
+
+/** Changes a document; positions of its values must be kept. */
+export type EditDocument = (root: ManifestNode) => EditedDocument;
 
 /** Position of an object in a manifest and the issues of its document. */
 export interface DocumentLocation {
@@ -52,7 +64,13 @@ export interface ObjectDocument extends DocumentLocation {
 }
 
 /** Content of a manifest, valid or not. */
-export interface Manifest {
+export interface Manifest extends DocumentContent {
+  /** Issue that explains all others: the text is a template. */
+  readonly templateIssue: ManifestIssue | undefined;
+}
+
+/** Content of a document, valid or not. */
+interface DocumentContent {
   readonly pods: readonly PodDocument[];
   readonly objects: readonly ObjectDocument[];
   /** Issues in the order of the text. */
@@ -90,8 +108,6 @@ function toPlace(
   return {file, line, column, issues, createIssue: issueAt};
 }
 
-const NOTHING = {root: undefined, exported: []};
-
 function describeRemoved(
   {kind, name, namespace = 'default', fields}: ExportedObject,
   text: SourceText,
@@ -105,16 +121,31 @@ function describeRemoved(
   return {title, names: fields.map((field) => field.name), losses};
 }
 
-function readDocument(document: YamlDocument, text: SourceText, lenient: boolean): Manifest {
+/** Returns a document as it is to be decoded: what a server added is removed, and the caller's changes are made. */
+function prepareDocument(
+  {root}: YamlDocument,
+  edit: EditDocument = (unchanged) => ({root: unchanged, problems: []}),
+): Partial<EditedDocument> & {readonly exported: readonly ExportedObject[]} {
+  if (root === undefined) return {exported: []};
+  const {root: cleaned, exported} = removeServerFields(root);
+  return {...edit(cleaned), exported};
+}
+
+function readDocument(
+  document: YamlDocument,
+  text: SourceText,
+  {lenient = false, edit}: Omit<DecodeOptions, 'file'>,
+): DocumentContent {
   const {problems} = document;
-  const {root, exported} = document.root === undefined ? NOTHING : removeServerFields(document.root);
+  const {root, exported, problems: editProblems = []} = prepareDocument(document, edit);
   const decoder = new Decoder();
   const found = root === undefined ? [] : decodeObjects(root, new FieldPath(), decoder);
-  const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
+  const toIssue = ({offset, path, message}: Omit<DecodeProblem, 'kind'>): ManifestIssue =>
     text.createIssue(offset, path.toString(), message);
   const tolerated = ({kind}: DecodeProblem): boolean => lenient && kind === 'unknown-field';
   const issues = [
     ...problems.map((problem) => text.createSyntaxIssue(problem)),
+    ...editProblems.map(toIssue),
     ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
   ];
   const places = found.map((one) => ({object: one.object, place: toPlace(one, text, issues)}));
@@ -132,24 +163,32 @@ export function byPosition(a: ManifestIssue, b: ManifestIssue): number {
   return a.line - b.line || a.column - b.column;
 }
 
+function createTemplateIssue(source: SourceText, content: string): ManifestIssue | undefined {
+  const offset = findTemplateAction(content);
+  return offset === undefined ? undefined : source.createIssue(offset, '', TEMPLATE_PROBLEM);
+}
+
 /**
  * Parses a YAML or JSON manifest with one or more documents: Pods, objects they refer to, and lists of these. Collects
  * all issues.
  *
  * @throws ConfigError if it is too large or empty.
  */
-export function parseManifest(text: string, {file, lenient = false}: DecodeOptions): Manifest {
+export function parseManifest(text: string, {file, ...options}: DecodeOptions): Manifest {
   if (Buffer.byteLength(text) > MAX_MANIFEST_BYTES) {
     throw new ConfigError(`"${file}" is larger than ${MAX_MANIFEST_BYTES / 1024 / 1024} MiB`);
   }
   const content = text.replace(/^\uFEFF/, '');
   const yaml = parseYaml(content);
   const source = new SourceText(file, content, findSecretRanges(yaml, content));
-  const parts = yaml.map((document) => readDocument(document, source, lenient));
+  const parts = yaml.map((document) => readDocument(document, source, options));
+  const issues = parts.flatMap((part) => part.issues).sort(byPosition);
+  const templateIssue = createTemplateIssue(source, content);
   const manifest = {
     pods: parts.flatMap(({pods}) => pods),
     objects: parts.flatMap(({objects}) => objects),
-    issues: parts.flatMap(({issues}) => issues).sort(byPosition),
+    issues: issues.length > 0 && templateIssue !== undefined ? [templateIssue] : issues,
+    templateIssue,
     warnings: parts.flatMap(({warnings}) => warnings).sort(byPosition),
     removed: parts.flatMap(({removed}) => removed),
   };

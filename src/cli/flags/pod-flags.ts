@@ -3,6 +3,7 @@ import {parseQuantity, quantityMilliValue, quantityValue} from '../../api/quanti
 import type {NodeOptions} from '../../kubelet/index.js';
 import {parseLabels} from '../../operations/filters/list-filters.js';
 import {integerFlag, listFlag} from './flag-types.js';
+import {MANIFEST_FLAGS, type ManifestOverrideFlags} from './manifest-flags.js';
 
 /** Flag that takes a positive quantity, such as 1500m or 2Gi. */
 const quantityFlag = Flags.custom({
@@ -20,6 +21,7 @@ export const POD_FLAGS = {
       'content, and set the source to "file".',
   }),
   lenient: Flags.boolean({description: 'Warn about unknown fields instead of rejecting them.'}),
+  ...MANIFEST_FLAGS,
   'hostname-override': Flags.string({
     helpGroup: 'NODE',
     helpValue: 'NAME',
@@ -117,7 +119,7 @@ export const NODE_FLAGS = {
 };
 
 /** Parsed values of POD_FLAGS. */
-export interface PodFlagValues {
+export interface PodFlagValues extends ManifestOverrideFlags {
   readonly 'hostname-override'?: string | undefined;
   readonly 'node-ip'?: readonly string[] | undefined;
   readonly 'node-cpu'?: string | undefined;

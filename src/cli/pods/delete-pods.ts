@@ -7,15 +7,23 @@ import {formatPodTitle} from '../sync/view/sync-text.js';
 import {selectPodRecords} from '../targets/select-pod-records.js';
 import {readCommandNode} from './read-command-node.js';
 
+/** Options of deletePods. */
+export interface DeletePodsOptions {
+  /** Grace period in seconds; by default the pod's. */
+  readonly gracePeriodSeconds: number | undefined;
+  /** Namespace of the named pods, and of Pods in manifests without one. */
+  readonly namespace: string | undefined;
+}
+
 /** Deletes the named pods. Reports a pod that cannot be deleted and continues with the others. */
 export async function deletePods(
   services: CommandServices,
   words: readonly string[],
-  gracePeriodSeconds: number | undefined,
+  {gracePeriodSeconds, namespace}: DeletePodsOptions,
 ): Promise<void> {
   const {context, signal} = services;
   const records = await readRecords(services, words);
-  const selected = await selectPodRecords(records, words, {stdin: context.stdin, signal});
+  const selected = await selectPodRecords(records, words, {stdin: context.stdin, namespace, signal});
   for (const [endpoint, group] of await groupByEndpoint(services, selected)) {
     const pods = await openOrReport(services, endpoint);
     if (pods === undefined) continue;

@@ -1,6 +1,7 @@
 import type {ApiObjects, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
 import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
 import type {CommandServices} from '../command/command-services.js';
+import {manifestOverrides} from '../flags/manifest-flags.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
 import {readCommandNode, openNodeCredentials} from './read-command-node.js';
 
@@ -28,14 +29,18 @@ export async function loadPods(
   flags: ManifestFlagValues,
   describe: () => Promise<NodeAndRuntime> = async () => await readCommandNode(services, flags),
 ): Promise<LoadedPods> {
-  const [{readManifests}, {preparePods, secretValuesOf}, {createReloadingObjects}] = await Promise.all([
-    import('../../operations/manifests/read-manifests.js'),
-    import('../../kubelet/index.js'),
-    import('../input/reloading-objects.js'),
-  ]);
+  const [{readManifests}, {ManifestEditor}, {preparePods, secretValuesOf}, {createReloadingObjects}] =
+    await Promise.all([
+      import('../../operations/manifests/read-manifests.js'),
+      import('../../operations/manifests/manifest-overrides.js'),
+      import('../../kubelet/index.js'),
+      import('../input/reloading-objects.js'),
+    ]);
   const {context, report, secrets, signal} = services;
-  const reading = {stdin: context.stdin, lenient: flags.lenient ?? false, signal};
+  const editor = new ManifestEditor(manifestOverrides(flags));
+  const reading = {stdin: context.stdin, lenient: flags.lenient ?? false, edit: editor.edit, signal};
   const manifests = await readManifests(sources, reading);
+  editor.assertUsed();
   const hide = (values: readonly string[]): void => {
     secrets.add(values);
   };

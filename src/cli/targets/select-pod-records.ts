@@ -8,6 +8,8 @@ import {formatPodTitle} from '../sync/view/sync-text.js';
 /** Source of manifests that are named instead of pods. */
 export interface ManifestInput {
   readonly stdin: InputStream;
+  /** Namespace of named pods, and of Pods in manifests without one; any by default. */
+  readonly namespace?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +35,10 @@ async function guess(
   word: string,
   input: ManifestInput,
 ): Promise<readonly PodRecord[]> {
-  const named = findRecordsByName(records, word);
+  const {namespace} = input;
+  const named = findRecordsByName(records, word).filter(
+    (record) => namespace === undefined || record.namespace === namespace,
+  );
   if (named.length === 1) return named;
   if (named.length > 1)
     throw new ConfigError(
@@ -49,11 +54,15 @@ async function guess(
 async function fromManifest(
   records: readonly PodRecord[],
   source: string,
-  {stdin, signal}: ManifestInput,
+  {stdin, namespace, signal}: ManifestInput,
 ): Promise<readonly PodRecord[]> {
-  const {readManifests} = await import('../../operations/manifests/read-manifests.js');
+  const [{readManifests}, {ManifestEditor}] = await Promise.all([
+    import('../../operations/manifests/read-manifests.js'),
+    import('../../operations/manifests/manifest-overrides.js'),
+  ]);
+  const {edit} = new ManifestEditor({namespace});
   // An invalid field in the manifest must not prevent the deletion of its pod.
-  const {pods} = await readManifests([source], {stdin, signal, lenient: true, allowNoPods: true});
+  const {pods} = await readManifests([source], {stdin, signal, edit, lenient: true, allowNoPods: true});
   const found = pods.flatMap(({pod}) => findRecordsOfManifest(records, pod));
   if (found.length === 0 && pods.length > 0)
     throw new ConfigError(`no pod of "${source}" was created by kcri`);

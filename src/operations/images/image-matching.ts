@@ -46,7 +46,7 @@ export function matchesImageName(image: Image, wanted: string): boolean {
 }
 
 /** Reports whether two names refer to the same image; `wanted` without a tag matches any tag. */
-function matchesName(known: string, wanted: string): boolean {
+export function matchesName(known: string, wanted: string): boolean {
   const [full, name] = [qualified(known), qualified(wanted)];
   return full === name || withoutTag(full) === name;
 }
@@ -118,6 +118,7 @@ function qualified(name: string): string {
   return isRegistry ? name : `docker.io/${name}`;
 }
 
-function withoutTag(name: string): string {
+/** Returns the name of an image without tag and digest. */
+export function withoutTag(name: string): string {
   return name.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
 }

@@ -5,6 +5,7 @@ import type {LoadedManifest} from '../../api/load-manifest.js';
 import {loadManifest} from '../../api/load-manifest.js';
 import type {
   DocumentLocation,
+  EditDocument,
   ObjectDocument,
   PodDocument,
   RemovedFields,
@@ -25,6 +26,8 @@ export interface ReadManifestsOptions {
   readonly lenient?: boolean | undefined;
   /** Accepts manifests without Pods. */
   readonly allowNoPods?: boolean | undefined;
+  /** Changes each document before it is decoded. */
+  readonly edit?: EditDocument | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -161,7 +164,7 @@ export async function readManifests(
   const manifests: LoadedManifest[] = [];
   const files: string[] = [];
   for await (const {file, text} of readTexts(sources, options)) {
-    manifests.push(loadManifest(text, {file, lenient: options.lenient}));
+    manifests.push(loadManifest(text, {file, lenient: options.lenient, edit: options.edit}));
     files.push(file);
   }
   const issues = manifests.flatMap((manifest) => manifest.issues);

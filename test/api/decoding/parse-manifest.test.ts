@@ -227,7 +227,7 @@ describe('decodeManifest rejects', () => {
     ],
     [
       'resources: {limits: {cpu: 1K}}',
-      `spec.containers[0].resources.limits[cpu]: Invalid value: "1K": unable to parse quantity's suffix`,
+      `spec.containers[0].resources.limits[cpu]: Invalid value: "1K": unable to parse quantity's suffix, did you mean "1k" or "1Ki"?`,
     ],
     [
       'resources: {limits: {cpu: yes}}',
