@@ -3,7 +3,7 @@ import {byKey} from '../base/compare.js';
 import type {Container, Pod} from './types/v1-pod.js';
 
 /** Returns the 32-bit FNV-1a hash of the UTF-8 bytes of a text. */
-function fnv32(text: string): number {
+export function fnv32(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash >>> 0;
@@ -76,18 +76,21 @@ export function computeStaticPodUid(pod: Pod, origin: string): string {
   return fnv128(`${uidContent(pod)}${origin}`);
 }
 
-/**
- * Returns the UID of a pod whose manifest has none: a UUID (version 8) computed from namespace, name and content. The
- * same manifest is the same pod, and a changed manifest is a new pod.
- */
-export function computePodUid(pod: Pod): string {
-  const digest = createHash('sha256')
-    .update(`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}\n${uidContent(pod)}`)
-    .digest();
+/** Returns a UUID (version 8) computed from the SHA-256 digest of a text. */
+export function computeUuid(text: string): string {
+  const digest = createHash('sha256').update(text).digest();
   digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6);
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = digest.toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
     '-',
   );
+}
+
+/**
+ * Returns the UID of a pod whose manifest has none: a UUID (version 8) computed from namespace, name and content. The
+ * same manifest is the same pod, and a changed manifest is a new pod.
+ */
+export function computePodUid(pod: Pod): string {
+  return computeUuid(`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}\n${uidContent(pod)}`);
 }

@@ -1,4 +1,5 @@
 import {applyPodDefaults} from './defaults/pod-defaults.js';
+import {applyWorkloadDefaults} from './defaults/workload-defaults.js';
 import {applyObjectDefaults} from './defaults/object-defaults.js';
 import type {FieldError} from './field-error.js';
 import type {
@@ -8,16 +9,23 @@ import type {
   RemovedFields,
   PodDocument,
   ObjectDocument,
+  SkippedDocument,
+  WorkloadDocument,
 } from './decoding/parse-manifest.js';
 import {byPosition, parseManifest} from './decoding/parse-manifest.js';
 import type {ManifestIssue} from './decoding/manifest-issue.js';
 import {validateObject} from './validation/validate-object.js';
 import {validatePod} from './validation/validate-pod.js';
+import {validateWorkload} from './validation/validate-workload.js';
 
 /** Pods of a manifest, the objects that they may refer to, and all issues. Use the pods only if there are no issues. */
 export interface LoadedManifest {
   /** Pods with the defaults of the API. */
   readonly pods: readonly PodDocument[];
+  /** Workloads with the defaults of the API, validated with their templates. */
+  readonly workloads: readonly WorkloadDocument[];
+  /** Objects without effect. */
+  readonly skipped: readonly SkippedDocument[];
   /** Objects with the defaults of the API. */
   readonly objects: readonly ObjectDocument[];
   readonly issues: readonly ManifestIssue[];
@@ -58,9 +66,18 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
     ...document,
     object: applyObjectDefaults(document.object),
   }));
-  const found = objects.flatMap((document) => issuesOf(document, validateObject(document.object)));
+  const workloads = manifest.workloads.map((document) => ({
+    ...document,
+    workload: applyWorkloadDefaults(document.workload),
+  }));
+  const found = [
+    ...objects.flatMap((document) => issuesOf(document, validateObject(document.object))),
+    ...workloads.flatMap((document) => issuesOf(document, validateWorkload(document.workload))),
+  ];
   return {
     pods,
+    workloads,
+    skipped: manifest.skipped,
     objects,
     issues: explain([...manifest.issues, ...found], manifest),
     templateIssue: manifest.templateIssue,

@@ -1,21 +1,43 @@
+import {findClosestMatch} from '../../base/closest-match.js';
 import type {Decoder} from './decoder.js';
-import {requiredValue, unsupportedValue} from '../field-error.js';
+import {requiredValue, unsupportedValue, type FieldError} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
 import type {ManifestNode, MapNode} from './manifest-node.js';
 import {findFieldOffset} from './manifest-node.js';
 import {configMap, runtimeClass, secret, serviceAccount} from '../schema/schema-objects.js';
 import {pod} from '../schema/schema-pod.js';
+import {
+  cronJob,
+  daemonSet,
+  deployment,
+  job,
+  podTemplate,
+  replicaSet,
+  replicationController,
+  statefulSet,
+} from '../schema/schema-workloads.js';
 import type {ObjectSchema} from '../schema/object-schema.js';
 import {int64, object, objectSchema, text} from '../schema/object-schema.js';
 import type {Pod} from '../types/v1-pod.js';
 import type {ApiObject} from '../types/v1-objects.js';
+import type {Workload} from '../types/v1-workloads.js';
+import {OTHER_KINDS} from './other-kinds.js';
 
-/** A Pod or an object that Pods refer to. */
-type ManifestObject = Pod | ApiObject;
+/** An object of a kind that has no effect on pods here, such as an Ingress. */
+export interface SkippedObject {
+  readonly kind: 'Skipped';
+  /** Kind in the manifest. */
+  readonly skippedKind: string;
+  /** Name in the manifest; empty if it has none. */
+  readonly name: string;
+}
+
+/** A Pod, a workload, or an object that Pods refer to. */
+type ManifestObject = Pod | Workload | ApiObject;
 
 /** An object of a document and its path in it. */
 export interface DecodedObject {
-  readonly object: ManifestObject;
+  readonly object: ManifestObject | SkippedObject;
   readonly node: MapNode;
   /** Path in the document: empty for the document itself, `items[2]` inside a list. */
   readonly path: FieldPath;
@@ -26,14 +48,22 @@ interface Kind {
   readonly read: (node: MapNode, path: FieldPath, decoder: Decoder) => readonly DecodedObject[];
 }
 
-/** Kinds that a manifest may contain; other kinds are rejected by name. */
+/** Kinds with an effect; objects of other kinds are skipped. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('v1', 'ConfigMap', configMap),
+  ...objectsOf('batch/v1', 'CronJob', cronJob),
+  ...objectsOf('apps/v1', 'DaemonSet', daemonSet),
+  ...objectsOf('apps/v1', 'Deployment', deployment),
+  ...objectsOf('batch/v1', 'Job', job),
   List: {apiVersion: 'v1', read: (node, path, decoder) => readList(node, path, decoder)},
   ...objectsOf('v1', 'Pod', pod),
+  ...objectsOf('v1', 'PodTemplate', podTemplate),
+  ...objectsOf('apps/v1', 'ReplicaSet', replicaSet),
+  ...objectsOf('v1', 'ReplicationController', replicationController),
   ...objectsOf('node.k8s.io/v1', 'RuntimeClass', runtimeClass),
   ...objectsOf('v1', 'Secret', secret),
   ...objectsOf('v1', 'ServiceAccount', serviceAccount),
+  ...objectsOf('apps/v1', 'StatefulSet', statefulSet),
 };
 
 /** Returns a kind and its list kind. */
@@ -80,7 +110,10 @@ const listHeader = objectSchema<ListHeader>('List', {
   metadata: object(listMeta),
 });
 
-/** Returns the objects of a document or list item; anything else becomes a problem of the decoder. */
+/**
+ * Returns the objects of a document or list item, including those without effect; anything else becomes a problem of
+ * the decoder.
+ */
 export function decodeObjects(
   node: ManifestNode,
   path: FieldPath,
@@ -93,11 +126,60 @@ export function decodeObjects(
   }
   const name = textField(node, 'kind') ?? impliedKind;
   const kind = name !== undefined && Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-  if (kind === undefined)
-    return refuse(decoder, node, path.child('kind'), {found: name, known: Object.keys(KINDS)});
-  const version = textField(node, 'apiVersion') ?? (impliedKind && kind.apiVersion);
-  if (version === kind.apiVersion) return kind.read(node, path, decoder);
-  return refuse(decoder, node, path.child('apiVersion'), {found: version, known: [kind.apiVersion]});
+  const version = textField(node, 'apiVersion') ?? (impliedKind && kind?.apiVersion);
+  if (kind !== undefined && version === kind.apiVersion) return kind.read(node, path, decoder);
+  return readForeign(node, path, decoder, {name, version});
+}
+
+/** Returns an object without effect; reports a misspelled kind and an unsupported version. */
+function readForeign(
+  node: MapNode,
+  path: FieldPath,
+  decoder: Decoder,
+  {name, version}: {readonly name: string | undefined; readonly version: string | undefined},
+): readonly DecodedObject[] {
+  if (name !== undefined && version !== undefined && isForeign(name, version))
+    return [{object: {kind: 'Skipped', skippedKind: name, name: nameOf(node)}, node, path}];
+  const kind = name !== undefined && Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
+  if (kind === undefined) return refuse(decoder, node, path.child('kind'), unknownKind(name, path));
+  const at = path.child('apiVersion');
+  return refuse(decoder, node, at, unsupported(version, [kind.apiVersion], at));
+}
+
+function unsupported(found: string | undefined, known: readonly string[], path: FieldPath): FieldError {
+  return found === undefined ? requiredValue(path) : unsupportedValue(path, found, known);
+}
+
+/** Returns the error for a kind that is missing, misspelled or malformed. */
+function unknownKind(found: string | undefined, parent: FieldPath): FieldError {
+  const path = parent.child('kind');
+  const known = Object.keys(KINDS);
+  const guess = found === undefined ? undefined : findClosestMatch(found, known);
+  if (found === undefined || guess === undefined) return unsupported(found, known, path);
+  const message = `Unsupported value: ${JSON.stringify(found)}, did you mean ${JSON.stringify(guess)}?`;
+  return {path, message};
+}
+
+/** API groups of Kubernetes; those that end in `.k8s.io` are not listed. */
+const KUBERNETES_GROUPS: readonly string[] = ['', 'apps', 'autoscaling', 'batch', 'extensions', 'policy'];
+
+/**
+ * Reports whether an object is of a kind without effect: of an API group of its own, or a kind of Kubernetes. A
+ * misspelled kind and an unsupported version are errors.
+ */
+function isForeign(kind: string, version: string): boolean {
+  if (!/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind)) return false;
+  const group = version.includes('/') ? version.slice(0, version.indexOf('/')) : '';
+  if (!KUBERNETES_GROUPS.includes(group) && !group.endsWith('.k8s.io')) return true;
+  if (Object.hasOwn(KINDS, kind)) return false;
+  return OTHER_KINDS.has(kind) || findClosestMatch(kind, Object.keys(KINDS)) === undefined;
+}
+
+/** Returns the name of an object without effect, which is not validated; empty if it is not fit for messages. */
+function nameOf(node: MapNode): string {
+  const metadata = node.entries.get('metadata')?.value;
+  const name = (metadata?.kind === 'map' ? textField(metadata, 'name') : undefined) ?? '';
+  return /^[\w.:-]{1,253}$/.test(name) ? name : '';
 }
 
 function textField(node: MapNode, name: string): string | undefined {
@@ -109,9 +191,8 @@ function refuse(
   decoder: Decoder,
   node: MapNode,
   path: FieldPath,
-  {found, known}: {readonly found: string | undefined; readonly known: readonly string[]},
+  error: FieldError,
 ): readonly DecodedObject[] {
-  const error = found === undefined ? requiredValue(path) : unsupportedValue(path, found, known);
   decoder.report(error, findFieldOffset(node, new FieldPath(path.steps.slice(-1))));
   return [];
 }

@@ -5,7 +5,7 @@ import {removeServerFields, type ExportedObject} from '../exported/remove-server
 import type {FieldError} from '../field-error.js';
 import {describeFieldError} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
-import type {DecodedObject} from './decode-objects.js';
+import type {DecodedObject, SkippedObject} from './decode-objects.js';
 import {decodeObjects} from './decode-objects.js';
 import type {ManifestIssue} from './manifest-issue.js';
 import {PodValidationError} from './manifest-issue.js';
@@ -15,6 +15,7 @@ import {findSecretRanges} from './secret-ranges.js';
 import {SourceText} from './source-text.js';
 import type {Pod} from '../types/v1-pod.js';
 import type {ApiObject} from '../types/v1-objects.js';
+import type {Workload} from '../types/v1-workloads.js';
 import type {YamlDocument} from './parse-yaml.js';
 import {parseYaml} from './parse-yaml.js';
 
@@ -63,6 +64,16 @@ export interface ObjectDocument extends DocumentLocation {
   readonly object: ApiObject;
 }
 
+/** A workload of a manifest. */
+export interface WorkloadDocument extends DocumentLocation {
+  readonly workload: Workload;
+}
+
+/** An object of a manifest that has no effect. */
+export interface SkippedDocument extends DocumentLocation {
+  readonly skipped: SkippedObject;
+}
+
 /** Content of a manifest, valid or not. */
 export interface Manifest extends DocumentContent {
   /** Issue that explains all others: the text is a template. */
@@ -72,6 +83,8 @@ export interface Manifest extends DocumentContent {
 /** Content of a document, valid or not. */
 interface DocumentContent {
   readonly pods: readonly PodDocument[];
+  readonly workloads: readonly WorkloadDocument[];
+  readonly skipped: readonly SkippedDocument[];
   readonly objects: readonly ObjectDocument[];
   /** Issues in the order of the text. */
   readonly issues: readonly ManifestIssue[];
@@ -151,11 +164,35 @@ function readDocument(
   const places = found.map((one) => ({object: one.object, place: toPlace(one, text, issues)}));
   return {
     pods: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [{...place, pod: object}] : [])),
-    objects: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [] : [{...place, object}])),
+    workloads: places.flatMap(({object, place}) =>
+      isWorkload(object) ? [{...place, workload: object}] : [],
+    ),
+    skipped: places.flatMap(({object, place}) =>
+      object.kind === 'Skipped' ? [{...place, skipped: object}] : [],
+    ),
+    objects: places.flatMap(({object, place}) =>
+      object.kind === 'Pod' || object.kind === 'Skipped' || isWorkload(object) ? [] : [{...place, object}],
+    ),
     issues,
     warnings: decoder.problems.filter(tolerated).map(toIssue),
     removed: exported.map((one) => describeRemoved(one, text)),
   };
+}
+
+/** Kinds of workloads. */
+const WORKLOADS: Readonly<Record<Workload['kind'], true>> = {
+  CronJob: true,
+  DaemonSet: true,
+  Deployment: true,
+  Job: true,
+  PodTemplate: true,
+  ReplicaSet: true,
+  ReplicationController: true,
+  StatefulSet: true,
+};
+
+function isWorkload(object: DecodedObject['object']): object is Workload {
+  return Object.hasOwn(WORKLOADS, object.kind);
 }
 
 /** Compares issues by position. */
@@ -169,8 +206,8 @@ function createTemplateIssue(source: SourceText, content: string): ManifestIssue
 }
 
 /**
- * Parses a YAML or JSON manifest with one or more documents: Pods, objects they refer to, and lists of these. Collects
- * all issues.
+ * Parses a YAML or JSON manifest with one or more documents: Pods, workloads, objects they refer to, and lists of these.
+ * Collects all issues.
  *
  * @throws ConfigError if it is too large or empty.
  */
@@ -186,13 +223,16 @@ export function parseManifest(text: string, {file, ...options}: DecodeOptions): 
   const templateIssue = createTemplateIssue(source, content);
   const manifest = {
     pods: parts.flatMap(({pods}) => pods),
+    workloads: parts.flatMap(({workloads}) => workloads),
+    skipped: parts.flatMap(({skipped}) => skipped),
     objects: parts.flatMap(({objects}) => objects),
     issues: issues.length > 0 && templateIssue !== undefined ? [templateIssue] : issues,
     templateIssue,
     warnings: parts.flatMap(({warnings}) => warnings).sort(byPosition),
     removed: parts.flatMap(({removed}) => removed),
   };
-  if (manifest.pods.length + manifest.objects.length + manifest.issues.length === 0) {
+  const {pods, workloads, skipped, objects} = manifest;
+  if ([pods, workloads, skipped, objects, manifest.issues].every(({length}) => length === 0)) {
     throw new ConfigError(`no Pod in "${file}"`, {hint: 'a manifest must contain an object with kind: Pod'});
   }
   return manifest;

@@ -76,7 +76,11 @@ export function* validateObjectMeta(
   if (generateName !== '') {
     yield* validateName(generateName.replace(/-$/, 'a'), path.child('generateName'), checkDnsSubdomain);
   }
-  if (name === '') yield requiredValue(path.child('name'), 'name or generateName is required');
+  if (name === '')
+    yield requiredValue(
+      path.child('name'),
+      generateName === '' ? 'name or generateName is required' : 'only an API server generates names',
+    );
   else yield* validateName(name, path.child('name'), checkDnsSubdomain);
   yield* validateNamespace(namespace, path.child('namespace'), namespaced);
   yield* validateNonNegative(metadata.generation, path.child('generation'));

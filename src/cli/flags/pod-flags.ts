@@ -22,6 +22,13 @@ export const POD_FLAGS = {
   }),
   lenient: Flags.boolean({description: 'Warn about unknown fields instead of rejecting them.'}),
   ...MANIFEST_FLAGS,
+  strict: Flags.boolean({
+    description: 'Reject objects that have no effect here, such as an Ingress, instead of skipping them.',
+  }),
+  replicas: integerFlag({
+    helpValue: 'COUNT',
+    description: 'Number of replicas of workloads. [default: that of the manifest]',
+  }),
   'hostname-override': Flags.string({
     helpGroup: 'NODE',
     helpValue: 'NAME',

@@ -1,5 +1,6 @@
 import type {ApiObjects, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
-import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
+import {UsageError} from '../../base/errors.js';
+import type {ManifestSource, ReadManifestsOptions} from '../../operations/manifests/read-manifests.js';
 import type {CommandServices} from '../command/command-services.js';
 import {manifestOverrides} from '../flags/manifest-flags.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
@@ -17,6 +18,15 @@ export interface LoadedPods {
 export interface ManifestFlagValues extends PodFlagValues {
   readonly static?: boolean | undefined;
   readonly lenient?: boolean | undefined;
+  readonly strict?: boolean | undefined;
+  readonly replicas?: number | undefined;
+}
+
+/** Returns the options to read manifests. */
+function readingOptions({context, signal}: CommandServices, flags: ManifestFlagValues): ReadManifestsOptions {
+  const {lenient = false, strict = false, replicas} = flags;
+  if (replicas !== undefined && replicas < 0) throw new UsageError('--replicas must not be negative');
+  return {stdin: context.stdin, lenient, strict, replicas, signal};
 }
 
 /**
@@ -36,9 +46,9 @@ export async function loadPods(
       import('../../kubelet/index.js'),
       import('../input/reloading-objects.js'),
     ]);
-  const {context, report, secrets, signal} = services;
+  const {context, report, secrets} = services;
   const editor = new ManifestEditor(manifestOverrides(flags));
-  const reading = {stdin: context.stdin, lenient: flags.lenient ?? false, edit: editor.edit, signal};
+  const reading = {...readingOptions(services, flags), edit: editor.edit};
   const manifests = await readManifests(sources, reading);
   editor.assertUsed();
   const hide = (values: readonly string[]): void => {
@@ -47,7 +57,12 @@ export async function loadPods(
   hide(manifests.objects.flatMap(({object}) => secretValuesOf(object)));
   for (const warning of manifests.warnings) report.warn(warning);
   for (const note of manifests.notes) report.info(`kcri: ${note}`);
-  const objects = createReloadingObjects(sources, manifests, {...reading, warn: report.warn, hide});
+  const objects = createReloadingObjects(sources, manifests, {
+    ...reading,
+    strict: false,
+    warn: report.warn,
+    hide,
+  });
   const options = {static: flags.static ?? false, seenAtMs: context.clock.now(), objects};
   // Rejects unsupported fields before a connection is made; the node's name is only known afterwards.
   preparePods(manifests.pods, {...options, nodeName: 'node'});

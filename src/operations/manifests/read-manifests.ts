@@ -9,11 +9,15 @@ import type {
   ObjectDocument,
   PodDocument,
   RemovedFields,
+  SkippedDocument,
+  WorkloadDocument,
 } from '../../api/decoding/parse-manifest.js';
 import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import {PodValidationError} from '../../api/decoding/manifest-issue.js';
-import type {Pod} from '../../api/types/v1-pod.js';
-import type {ApiObject} from '../../api/types/v1-objects.js';
+import {unsupportedValue} from '../../api/field-error.js';
+import {FieldPath} from '../../api/field-path.js';
+import type {ObjectMeta} from '../../api/types/v1-meta.js';
+import {expandDocuments} from '../../api/workloads/expand-documents.js';
 import {ConfigError, isSystemCallError, UsageError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {notAFileError} from '../../base/fs/read-text-file.js';
@@ -24,6 +28,10 @@ export interface ReadManifestsOptions {
   readonly stdin: Readable;
   /** Reports unknown fields as warnings instead of errors. */
   readonly lenient?: boolean | undefined;
+  /** Rejects objects of kinds without effect instead of skipping them. */
+  readonly strict?: boolean | undefined;
+  /** Number of replicas of workloads, instead of that of their manifests. */
+  readonly replicas?: number | undefined;
   /** Accepts manifests without Pods. */
   readonly allowNoPods?: boolean | undefined;
   /** Changes each document before it is decoded. */
@@ -34,9 +42,11 @@ export interface ReadManifestsOptions {
 /** A manifest source: a file, a directory, `-`, or text that has been read. */
 export type ManifestSource = string | NamedText;
 
-/** Validated objects of several manifests with API defaults, and the warnings of --lenient. */
+/** Validated objects of several manifests with API defaults, and warnings. */
 export interface ManifestSet {
+  /** Pods, followed by the pods of the workloads. */
   readonly pods: readonly PodDocument[];
+  readonly workloads: readonly WorkloadDocument[];
   /** Objects that the Pods may refer to. */
   readonly objects: readonly ObjectDocument[];
   /** Names of the files that were read. */
@@ -103,9 +113,14 @@ async function withFileName<T>(file: string, work: () => Promise<T>): Promise<T>
 }
 
 /** Throws ConfigError for two objects of one kind and name. */
-function rejectDuplicates(pods: readonly PodDocument[], objects: readonly ObjectDocument[]): void {
+function rejectDuplicates({
+  workloads,
+  pods,
+  objects,
+}: Pick<ManifestSet, 'workloads' | 'pods' | 'objects'>): void {
   const locations = new Map<string, DocumentLocation>();
   const documents = [
+    ...workloads.map(({workload, ...location}) => ({title: titleOf(workload), location})),
     ...pods.map(({pod, ...location}) => ({title: titleOf(pod), location})),
     ...objects.map(({object, ...location}) => ({title: titleOf(object), location})),
   ];
@@ -120,16 +135,26 @@ function rejectDuplicates(pods: readonly PodDocument[], objects: readonly Object
 }
 
 /** Returns kind and name, such as `Secret "default/login"`. */
-function titleOf({kind, metadata: {name = '', namespace}}: Pod | ApiObject): string {
+function titleOf({
+  kind,
+  metadata: {name = '', namespace},
+}: {
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}): string {
   const word = kind === 'Pod' ? 'pod' : kind;
   return `${word} "${namespace === undefined ? name : `${namespace}/${name}`}"`;
 }
 
 /** Returns the error for manifests without a Pod to run. */
-function noPods(objects: readonly ObjectDocument[], files: readonly string[]): ConfigError {
-  const kinds = [...new Set(objects.map(({object}) => `${object.kind}s`))].join(' and ');
-  return new ConfigError(`no Pod in ${files.map((file) => `"${file}"`).join(', ')}, only ${kinds}`, {
-    hint: 'pass the manifests of the Pods that use them too, or their directory',
+function noPods(manifests: readonly LoadedManifest[], files: readonly string[]): ConfigError {
+  const kinds = new Set([
+    ...manifests.flatMap(({objects}) => objects.map(({object}) => object.kind)),
+    ...manifests.flatMap(({skipped}) => skipped.map(({skipped: {skippedKind}}) => skippedKind)),
+  ]);
+  const found = [...kinds].map(pluralOf).join(' and ');
+  return new ConfigError(`no Pod in ${files.map((file) => `"${file}"`).join(', ')}, only ${found}`, {
+    hint: 'pass the manifests of the Pods or workloads that use them too, or their directory',
   });
 }
 
@@ -142,13 +167,31 @@ function describeRemoved(removed: readonly RemovedFields[]): readonly string[] {
   return [`note: ignored what an API server added to ${first.title}${more}: ${names}`];
 }
 
+/** Returns the plural of a kind, such as NetworkPolicies. */
+function pluralOf(kind: string): string {
+  if (kind.endsWith('y')) return `${kind.slice(0, -1)}ies`;
+  return kind.endsWith('ss') ? `${kind}es` : kind.endsWith('s') ? kind : `${kind}s`;
+}
+
+/** Returns the issue of an object without effect under --strict. */
+function rejectSkipped(document: SkippedDocument): ManifestIssue {
+  const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'ServiceAccount', 'RuntimeClass'];
+  const {skippedKind} = document.skipped;
+  return document.createIssue(unsupportedValue(new FieldPath(['kind']), skippedKind, known));
+}
+
+function describeSkipped({skipped: {skippedKind, name}, ...place}: SkippedDocument): string {
+  const title = name === '' ? skippedKind : `${skippedKind} "${name}"`;
+  return `${place.file}:${place.line}:${place.column}: skipping ${title}: objects of this kind have no effect here`;
+}
+
 function describe({file, line, column, message}: ManifestIssue): string {
   return `${file}:${line}:${column}: ${message}`;
 }
 
 /**
- * Reads Pods and the objects they refer to from files, directories (their .yaml, .yml and .json files by name) and,
- * as `-`, standard input. The result has the API's defaults and is validated.
+ * Reads Pods, workloads and the objects they refer to from files, directories (their .yaml, .yml and .json files by
+ * name) and, as `-`, standard input. The result has the API's defaults and is validated.
  *
  * @throws PodValidationError with all problems of all manifests.
  *
@@ -167,13 +210,21 @@ export async function readManifests(
     manifests.push(loadManifest(text, {file, lenient: options.lenient, edit: options.edit}));
     files.push(file);
   }
-  const issues = manifests.flatMap((manifest) => manifest.issues);
+  const skipped = manifests.flatMap((manifest) => manifest.skipped);
+  const issues = [
+    ...manifests.flatMap((manifest) => manifest.issues),
+    ...(options.strict === true ? skipped.map(rejectSkipped) : []),
+  ];
   if (issues.length > 0) throw new PodValidationError(issues);
-  const pods = manifests.flatMap((manifest) => manifest.pods);
+  const workloads = manifests.flatMap((manifest) => manifest.workloads);
   const objects = manifests.flatMap((manifest) => manifest.objects);
-  if (pods.length === 0 && options.allowNoPods !== true) throw noPods(objects, files);
-  rejectDuplicates(pods, objects);
-  const warnings = manifests.flatMap((manifest) => manifest.warnings).map(describe);
+  const pods = [...manifests.flatMap((manifest) => manifest.pods), ...expandDocuments(workloads, options)];
+  if (pods.length + workloads.length === 0 && options.allowNoPods !== true) throw noPods(manifests, files);
+  rejectDuplicates({workloads, pods, objects});
+  const warnings = [
+    ...manifests.flatMap((manifest) => manifest.warnings).map(describe),
+    ...skipped.map(describeSkipped),
+  ];
   const notes = describeRemoved(manifests.flatMap((manifest) => manifest.removed));
-  return {pods, objects, files, warnings, notes};
+  return {pods, workloads, objects, files, warnings, notes};
 }

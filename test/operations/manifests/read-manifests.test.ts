@@ -5,8 +5,9 @@ import {join} from 'node:path';
 import {Readable} from 'node:stream';
 import {beforeEach, describe, expect, test} from 'vitest';
 import {PodValidationError} from '../../../src/api/decoding/manifest-issue.js';
+import {FieldPath} from '../../../src/api/field-path.js';
 import {ConfigError, UsageError} from '../../../src/base/errors.js';
-import {readManifests} from '../../../src/operations/manifests/read-manifests.js';
+import {readManifests, type ReadManifestsOptions} from '../../../src/operations/manifests/read-manifests.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 let directory: string;
@@ -27,7 +28,7 @@ async function write(name: string, content: string | Uint8Array): Promise<string
 
 async function read(
   sources: readonly string[],
-  options: {stdin?: Readable; lenient?: boolean; allowNoPods?: boolean; signal?: AbortSignal} = {},
+  options: Partial<ReadManifestsOptions> = {},
 ): ReturnType<typeof readManifests> {
   return await readManifests(sources, {
     stdin: Readable.from([]),
@@ -234,5 +235,68 @@ describe('readManifests rejects', () => {
     const stdin = Readable.from([Buffer.alloc(11 * 1024 * 1024), 'more']);
     await expect(read(['-'], {stdin})).rejects.toThrow('"stdin" is larger than 10 MiB');
     expect(stdin.destroyed).toBe(true);
+  });
+});
+
+describe('readManifests and objects that are not Pods', () => {
+  const DEPLOYMENT = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: i}]}
+`;
+  const INGRESS = 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: front}\n';
+
+  test('a workload becomes its pods', async () => {
+    const file = await write('web.yaml', DEPLOYMENT);
+    const {pods, workloads} = await read([file]);
+    expect(workloads.map(({workload}) => workload.kind)).toEqual(['Deployment']);
+    expect(pods.map(({file: from, line}) => [from, line])).toEqual([
+      [file, 1],
+      [file, 1],
+    ]);
+    const issue = pods[0]?.createIssue({
+      path: new FieldPath(['spec', 'containers', 0, 'image']),
+      message: 'm',
+    });
+    expect(issue).toMatchObject({line: 9, column: 42, path: 'spec.template.spec.containers[0].image'});
+  });
+
+  test('an object of another kind is skipped with a warning', async () => {
+    const file = await write('web.yaml', `${INGRESS}---\n${DEPLOYMENT}`);
+    const {pods, warnings} = await read([file]);
+    expect(pods).toHaveLength(2);
+    expect(warnings).toEqual([
+      `${file}:1:1: skipping Ingress "front": objects of this kind have no effect here`,
+    ]);
+  });
+
+  test('an object of another kind is rejected if strict', async () => {
+    const file = await write('web.yaml', `${INGRESS}---\n${DEPLOYMENT}`);
+    await expect(read([file], {strict: true})).rejects.toThrow(
+      `${file}:2:7: kind: Unsupported value: "Ingress": supported values: "Pod"`,
+    );
+  });
+
+  test('a file with only objects of other kinds is rejected', async () => {
+    const file = await write('web.yaml', INGRESS);
+    await expect(read([file])).rejects.toThrow(`no Pod in "${file}", only Ingresses`);
+  });
+
+  test('more pods than a node can run are rejected', async () => {
+    const file = await write('web.yaml', DEPLOYMENT.replace('replicas: 2', 'replicas: 1001'));
+    await expect(read([file])).rejects.toThrow(
+      'spec.replicas: Invalid value: 1001: at most 1000 pods of a workload can run on one node',
+    );
+    expect((await read([file], {replicas: 1})).pods).toHaveLength(1);
+  });
+
+  test('two workloads of one name are rejected', async () => {
+    const file = await write('web.yaml', `${DEPLOYMENT}---\n${DEPLOYMENT}`);
+    await expect(read([file])).rejects.toThrow('Deployment "default/web" is defined twice');
   });
 });

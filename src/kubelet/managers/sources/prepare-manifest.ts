@@ -1,8 +1,14 @@
-import {requiredValue} from '../../../api/field-error.js';
+import {requiredValue, unsupportedValue} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
 import {loadUnvalidatedManifest} from '../../../api/load-manifest.js';
 import {PodValidationError, type ManifestIssue} from '../../../api/decoding/manifest-issue.js';
-import type {PodDocument, ObjectDocument} from '../../../api/decoding/parse-manifest.js';
+import type {
+  DocumentLocation,
+  ObjectDocument,
+  PodDocument,
+  SkippedDocument,
+  WorkloadDocument,
+} from '../../../api/decoding/parse-manifest.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {KcriError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
@@ -33,15 +39,37 @@ export interface DecodedManifest {
 /** Decodes a manifest. Unknown fields are not an error, as with a kubelet (common.go tryDecodeSinglePod). */
 export function readManifest(text: string, file: string): DecodedManifest | ManifestRejection {
   try {
-    const {pods, objects, issues, warnings, removed} = loadUnvalidatedManifest(text, {file, lenient: true});
-    const removedFields = [...new Set(removed.flatMap(({names}) => names))];
-    if (issues.length === 0)
-      return {kind: 'read', documents: pods, objects, unknownFields: warnings, removedFields};
+    const manifest = loadUnvalidatedManifest(text, {file, lenient: true});
+    const {pods: documents, objects, issues, warnings: unknownFields} = manifest;
+    const other = findOther(manifest.workloads, manifest.skipped);
+    if (other !== undefined) return createKindRejection(file, other);
+    const removedFields = [...new Set(manifest.removed.flatMap(({names}) => names))];
+    if (issues.length === 0) return {kind: 'read', documents, objects, unknownFields, removedFields};
     return createParseRejection(file, issues.map(({message}) => message).join(', '), issues);
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;
     return createParseRejection(file, error.message, []);
   }
+}
+
+/** Object that a kubelet cannot run. */
+interface OtherObject extends DocumentLocation {
+  readonly kind: string;
+}
+
+/** Returns the first object that a kubelet cannot run: a workload needs a controller, others have no effect. */
+function findOther(
+  [workload]: readonly WorkloadDocument[],
+  [skipped]: readonly SkippedDocument[],
+): OtherObject | undefined {
+  if (workload !== undefined) return {...workload, kind: workload.workload.kind};
+  return skipped && {...skipped, kind: skipped.skipped.skippedKind};
+}
+
+function createKindRejection(file: string, other: OtherObject): ManifestRejection {
+  const {kind} = other;
+  const issue = other.createIssue(unsupportedValue(new FieldPath(['kind']), kind, ['Pod']));
+  return createParseRejection(file, issue.message, [issue]);
 }
 
 function createParseRejection(

@@ -50,7 +50,7 @@ const POD: RulesOf<Pod> = {
 
 const OBJECT_META: RulesOf<ObjectMeta> = {
   name: honored,
-  generateName: refused('only an API server generates names'),
+  generateName: ignored('only an API server generates names'),
   namespace: honored,
   selfLink: ignored(OF_THE_API_SERVER),
   uid: honored,

@@ -85,5 +85,7 @@ function refuse(
   const issues = documents.flatMap((document) =>
     faultsOf(document).map((error) => document.createIssue(error)),
   );
-  if (issues.length > 0) throw new PodValidationError(issues);
+  // The pods of a workload have the same issues.
+  const unique = new Map(issues.map((issue) => [`${issue.file}:${issue.line}:${issue.message}`, issue]));
+  if (unique.size > 0) throw new PodValidationError([...unique.values()]);
 }

@@ -144,7 +144,6 @@ describe('a field that kcri does not support is rejected:', () => {
   });
 
   test.each<[string, ObjectMeta]>([
-    ['metadata.generateName', {generateName: 'web-'}],
     ['metadata.deletionTimestamp', {deletionTimestamp: '2026-05-01T12:00:00Z'}],
   ])('%s', (path, metadata) => {
     expect(problems(aPod({}, metadata))).toEqual([expect.stringContaining(`${path}: Forbidden: `)]);
