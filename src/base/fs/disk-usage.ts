@@ -38,7 +38,7 @@ export async function diskUsage(path: string, bounds: DiskUsageLimits): Promise<
   if (root === undefined) return 0n;
   try {
     return await withFileErrors('measuring', path, async () => {
-      const mountId = await mountIdOf(root);
+      const mountId = mountIdOf(root);
       const walk = {bounds, mountId, counted: new Set<string>(), bytes: 0n, entries: 1};
       count(await root.stat(), walk);
       await addEntries(root, walk, 0);
@@ -82,7 +82,7 @@ async function addEntry(path: Buffer, walk: Walk, depth: number): Promise<void> 
   const directory = await openDirectory(path, path.toString());
   if (directory === undefined) return;
   try {
-    if ((await mountIdOf(directory)) !== walk.mountId) return;
+    if (mountIdOf(directory) !== walk.mountId) return;
     count(await directory.stat(), walk);
     await addEntries(directory, walk, depth + 1);
   } finally {

@@ -1,5 +1,5 @@
-import {constants} from 'node:fs';
-import {open, opendir, readFile, type FileHandle} from 'node:fs/promises';
+import {constants, readFileSync} from 'node:fs';
+import {open, opendir, type FileHandle} from 'node:fs/promises';
 import {SystemError} from '../errors.js';
 import {ifPresent, withFileErrors} from './files.js';
 
@@ -59,8 +59,9 @@ export async function readDirectoryEntries(
 }
 
 /** Returns the ID of the mount that an open file is on; distinguishes bind mounts of one filesystem. */
-export async function mountIdOf({fd}: FileHandle): Promise<string> {
-  const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8');
+export function mountIdOf({fd}: FileHandle): string {
+  // Synchronous, because it never waits and walks call it for each directory.
+  const info = readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8');
   const id = /^mnt_id:\s*(\d+)$/m.exec(info)?.[1];
   if (id === undefined) throw new SystemError(`reading "/proc/self/fdinfo/${fd}": no mnt_id in it`);
   return id;

@@ -32,7 +32,7 @@ export async function removeTree(path: string): Promise<void> {
   if (parent === undefined) return;
   try {
     const root = `${fdPath(parent)}/${basename(path)}`;
-    const removal = {mountId: await mountIdOf(parent), root, moved: 0};
+    const removal = {mountId: mountIdOf(parent), root, moved: 0};
     await removeDirectory(Buffer.from(root), path, removal, 0);
   } finally {
     await parent.close();
@@ -44,7 +44,7 @@ async function removeDirectory(path: Buffer, shown: string, removal: Removal, de
   const directory = await openDirectory(path, shown);
   if (directory === undefined) return;
   try {
-    if ((await mountIdOf(directory)) !== removal.mountId)
+    if (mountIdOf(directory) !== removal.mountId)
       throw new SystemError(`removing ${JSON.stringify(shown)}: something is mounted there`, {
         hint: `unmount it first: umount ${shellQuote(shown)}`,
       });

@@ -50,7 +50,7 @@ interface Content {
  * Ledger of the cgroups of pods and above pods that kcri has created and may therefore change and remove; another
  * kubelet may use the same ones. Inodes identify them, so that a cgroup recreated by another process does not count.
  * Also records incomplete cgroups, which the next process completes. The file is read once: create an instance under a
- * lock and discard it with the lock, unless only hasBegun and isOwn are used. Methods reject with SystemError.
+ * lock and discard it with the lock, unless only hasAny, hasBegun and isOwn are used. Methods reject with SystemError.
  */
 export class CreatedCgroups {
   readonly #path: string;
@@ -75,6 +75,12 @@ export class CreatedCgroups {
   async begin(directories: readonly string[]): Promise<void> {
     if (directories.length > 0)
       await this.#change(Object.fromEntries(directories.map((directory) => [directory, INCOMPLETE])));
+  }
+
+  /** Reports whether the ledger has one of the directories. */
+  async hasAny(directories: readonly string[]): Promise<boolean> {
+    const {inodes} = await this.#read();
+    return directories.some((directory) => Object.hasOwn(inodes, directory));
   }
 
   /** Reports whether one of the directories may be incomplete. */

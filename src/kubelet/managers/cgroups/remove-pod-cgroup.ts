@@ -27,16 +27,19 @@ export async function removePodCgroup(
   const hierarchies = await listHierarchies(cgroupRoot);
   const roots = hierarchies.map(({path}) => path);
   const ledger = new CreatedCgroups(cgroupRoot.rootDir);
+  const all = roots.flatMap((root) => paths.map((path) => root + path));
+  if (!(await ledger.hasAny(all)) && all.every((directory) => inodeOf(directory) === undefined)) return;
   for (const path of paths) {
     const directories = roots.map((root) => root + path);
     const isOwn = await ledger.isOwn(directories);
     await removeCgroups(directories, {isOwn}, clock);
   }
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    await created.delete(roots.flatMap((root) => paths.map((path) => root + path)));
     for (const root of roots)
       for (const parent of parentsOf(paths)) await removeCreated(root + parent, created);
     for (const path of paths) await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
+    // Last, so that an interrupted removal is repeated.
+    await created.delete(all);
   });
 }
 
@@ -53,9 +56,10 @@ async function removeCgroups(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      const existing = directories.filter((directory) => inodeOf(directory) !== undefined);
-      if (isOwn) for (const directory of existing) await killProcesses(directory);
-      for (const directory of existing) await removeTree(directory);
+      for (const directory of directories) await removeEmpty(directory);
+      const inUse = directories.filter((directory) => inodeOf(directory) !== undefined);
+      if (isOwn) for (const directory of inUse) await killProcesses(directory);
+      for (const directory of inUse) await removeTree(directory);
       return;
     } catch (error) {
       if (!(error instanceof SystemError && hasErrno(error.cause, 'EBUSY')) || tries === TRIES) throw error;
@@ -99,6 +103,17 @@ async function thaw(directory: string): Promise<void> {
   } catch (error) {
     // Only one hierarchy has this file.
     if (!hasErrno(error, 'ENOENT', 'ENODEV')) throw cgroupError('thawing the cgroup', directory, error);
+  }
+}
+
+/** Removes a cgroup unless it has children or processes. */
+async function removeEmpty(directory: string): Promise<void> {
+  if (inodeOf(directory) === undefined || hasChildren(directory)) return;
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (!hasErrno(error, 'EBUSY', 'ENOTEMPTY', 'ENOENT'))
+      throw cgroupError('removing the cgroup', directory, error);
   }
 }
 

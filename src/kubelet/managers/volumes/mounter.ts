@@ -1,5 +1,6 @@
 import {execFile} from 'node:child_process';
-import {readFile, realpath} from 'node:fs/promises';
+import {readFileSync} from 'node:fs';
+import {realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import {hasErrno, messageOf, SystemError} from '../../../base/errors.js';
@@ -55,8 +56,9 @@ const MOUNT_INFO = '/proc/self/mountinfo';
 /** Mounter that runs mount(8) and umount(8). */
 export const systemMounter: Mounter = {
   list: async () =>
-    await withFileErrors('reading', MOUNT_INFO, async () =>
-      parseMountInfo(await readFile(MOUNT_INFO, 'utf8')),
+    await withFileErrors('reading', MOUNT_INFO, () =>
+      // The kernel returns at most a page per call, so a hundred pods take many calls, none of which waits.
+      Promise.resolve(parseMountInfo(readFileSync(MOUNT_INFO, 'utf8'))),
     ),
   mount: async (fileSystem, path, options) => {
     await run(`mounting a ${fileSystem} at`, path, [

@@ -37,7 +37,7 @@ export async function setVolumeOwnership(path: string, ownership: VolumeOwnershi
   await withFileErrors('changing the group of', path, () =>
     withFile(path, OPEN_PATH, 0, async (root) => {
       if (onlyOnRootMismatch && hasOwnership(await root.stat(), fsGroup, readOnly)) return;
-      await changeBelow(root, path, {fsGroup, readOnly, mountId: await mountIdOf(root)});
+      await changeBelow(root, path, {fsGroup, readOnly, mountId: mountIdOf(root)});
     }),
   );
 }
@@ -70,7 +70,7 @@ async function changeEntry(path: Buffer, shown: string, change: Change): Promise
   const item = await withFileErrors('opening', shown, () => ifPresent(() => open(path, OPEN_PATH)));
   if (item === undefined) return;
   try {
-    if ((await mountIdOf(item)) === change.mountId) await changeBelow(item, shown, change);
+    if (mountIdOf(item) === change.mountId) await changeBelow(item, shown, change);
   } finally {
     await item.close();
   }
