@@ -1,12 +1,14 @@
 import {readFile, writeFile} from 'node:fs/promises';
+import v8 from 'node:v8';
+import {getBun} from '../../base/bun.js';
 import {SystemError, isSystemCallError} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
 import type {Logger} from '../../base/logger.js';
 import type {ConfigValues} from '../../kubelet/index.js';
 
 /**
- * Prepares the process at the start of a kubelet: sets its OOM score and checks swap. `swapsFile` is /proc/swaps.
- * Rejects with SystemError if swap is enabled and not allowed.
+ * Prepares the process at the start of a kubelet: sets its OOM score, checks swap and lets the engine optimize less.
+ * `swapsFile` is /proc/swaps. Rejects with SystemError if swap is enabled and not allowed.
  */
 export async function prepareProcess(values: ConfigValues, swapsFile: string, logger: Logger): Promise<void> {
   if (values.failSwapOn && (await hasSwap(swapsFile)))
@@ -14,12 +16,23 @@ export async function prepareProcess(values: ConfigValues, swapsFile: string, lo
       'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false',
       {hint: '"swapoff -a" disables swap until the next boot; containers cannot use swap in any case'},
     );
+  limitOptimization();
   try {
     await writeFile('/proc/self/oom_score_adj', String(values.oomScoreAdj));
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
     logger.forFile('prepare-process.ts').info('Failed to ApplyOOMScoreAdj', {err: error});
   }
+}
+
+/**
+ * Amount of executed bytecode, in bytes, after which V8 considers a function for its optimizing compiler: 20 times the
+ * default. A kubelet is idle most of the time, so what it compiles for a burst of pods is rarely worth it.
+ */
+const INTERRUPT_BUDGET = 1_351_680;
+
+function limitOptimization(): void {
+  if (getBun() === undefined) v8.setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
 }
 
 /** Reports whether swap is enabled: the file has a line for each device below its header (util/swap IsSwapOn). */
