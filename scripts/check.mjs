@@ -5,15 +5,16 @@
 import {spawnSync} from 'node:child_process';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {TSC} from './tsc.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** With fewer modules dependency-cruiser has not read the tree, and its result is meaningless. */
 const MIN_MODULES = 200;
 
 const CHECKS = [
-  ['types', ['tsc', '--noEmit', '-p', 'tsconfig.json']],
-  ['lint', ['eslint', '.', '--max-warnings', '0']],
-  ['format', ['prettier', '--check', '--log-level', 'warn', '.']],
+  ['types', ['node', TSC, '--noEmit', '-p', 'tsconfig.json']],
+  ['lint', ['oxlint', '--deny-warnings']],
+  ['format', ['oxfmt', '--check']],
   ['imports', ['depcruise', 'src', '--output-type', 'err'], checkModuleCount],
   ['dead code', ['knip', '--no-progress']],
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],

@@ -1,7 +1,6 @@
-import {spawnSync} from 'node:child_process';
-import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
+import {compile} from './tsc.mjs';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 
@@ -10,10 +9,9 @@ const scripts = dirname(fileURLToPath(import.meta.url));
  * compile.
  */
 export function compileFakes() {
-  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-  const project = join(scripts, 'fake-runtime.tsconfig.json');
-  const compiled = spawnSync(process.execPath, [tsc, '-p', project], {stdio: ['ignore', 2, 2]});
-  return compiled.status === 0 ? join(scripts, '../.cache/fake-runtime/test/fakes') : undefined;
+  return compile(join(scripts, 'fake-runtime.tsconfig.json'))
+    ? join(scripts, '../.cache/fake-runtime/test/fakes')
+    : undefined;
 }
 
 /** Starts the fake runtime with a container and an image, for scripts that run commands on it. */

@@ -1,7 +1,6 @@
-import {spawnSync} from 'node:child_process';
-import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
+import {compile} from './tsc.mjs';
 
 /*
  * `node scripts/record-crictl.mjs PATH-OF-CRICTL [FILE...]` runs the command lines of test/compat/cases*.ts with
@@ -14,11 +13,7 @@ if (crictl === undefined) {
   process.exit(1);
 }
 const scripts = dirname(fileURLToPath(import.meta.url));
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-const compiled = spawnSync(process.execPath, [tsc, '-p', join(scripts, 'record-crictl.tsconfig.json')], {
-  stdio: ['ignore', 2, 2],
-});
-if (compiled.status !== 0) process.exit(1);
+if (!compile(join(scripts, 'record-crictl.tsconfig.json'))) process.exit(1);
 const entry = join(scripts, '../.cache/record-crictl/test/compat/record.js');
 const {record} = await import(pathToFileURL(entry).href);
 await record(crictl, only);

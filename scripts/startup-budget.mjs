@@ -8,7 +8,6 @@ import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {format, resolveConfig} from 'prettier';
 import {bundle} from './bundle.mjs';
 import {ENTRY} from './bundle/chunks.mjs';
 import {startFakeRuntime} from './compile-fakes.mjs';
@@ -65,8 +64,8 @@ async function measure(folder) {
 const folder = mkdtempSync(join(ROOT, 'dist/.budget-'));
 const {inputs, now} = await measure(folder).finally(() => rmSync(folder, {recursive: true}));
 if (process.argv.includes('--update')) {
-  const style = await resolveConfig(FILE);
-  writeFileSync(FILE, await format(JSON.stringify(now), {...style, parser: 'json'}));
+  writeFileSync(FILE, JSON.stringify(now));
+  await promisify(execFile)(process.execPath, ['node_modules/oxfmt/bin/oxfmt', FILE], {cwd: ROOT});
 } else {
   const budget = JSON.parse(readFileSync(FILE, 'utf8'));
   const found = Object.keys(COMMANDS).flatMap((name) =>

@@ -2,6 +2,7 @@ import {rmSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {explainNoExecutable} from './executable-support.mjs';
+import {TSC} from '../tsc.mjs';
 import {digestTree} from './digest-tree.mjs';
 import {restoreExecutables, storeExecutables} from './executable-cache.mjs';
 import {ROOT, run, say, SetupError} from './run.mjs';
@@ -27,13 +28,13 @@ const PROGRAM = [
 /** The executables are built from these too. */
 const EXECUTABLES = ['scripts/binary', 'scripts/build-binary.mjs', 'test/cli/worker'];
 
-/** Compiles src to dist and bundles it, unless dist was built from the same files. `npm run check` checks the types. */
+/** Compiles src to dist and bundles it, unless dist was built from the same files. */
 export async function build() {
   const digest = digestOf(PROGRAM);
   if (readStamp(STAMP) === digest) return;
   rmSync(STAMP, {force: true});
   say('building kcri (tsc, bundle)');
-  await step('tsc', ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck']);
+  await step('tsc', [TSC, '-p', 'tsconfig.build.json']);
   await step('the bundler', ['scripts/bundle.mjs']);
   writeFileSync(STAMP, digest);
 }

@@ -3,5 +3,5 @@
  * what several commands share. The module that uses a strategy adds it to this interface. kcri's own strategies are
  * next to the commands' code; crictl's are in crictl/strategies and loaded only under that name (Dialect.strategy).
  */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by the modules that use strategies
+// oxlint-disable-next-line typescript/no-empty-object-type -- filled by the modules that use strategies
 export interface CommandStrategies {}

@@ -13,7 +13,8 @@ export function runtimeRecordPath(rootDir: string): string {
  */
 export function findPrivateEndpoint(rootDir: string): string | undefined {
   const record = tryReadJson(runtimeRecordPath(rootDir)) as
-    {endpoint?: string; process?: ProcessIdentity} | undefined;
+    | {endpoint?: string; process?: ProcessIdentity}
+    | undefined;
   if (record?.endpoint === undefined || record.process === undefined) return undefined;
   return isRunning(record.process) ? record.endpoint : undefined;
 }

@@ -18,7 +18,8 @@ export interface TerminalSize {
 
 /** Result of the process: its exit code (128 + n for signal n), or the reason why there is none. */
 export type RemoteResult =
-  {readonly kind: 'exited'; readonly exitCode: number} | {readonly kind: 'failed'; readonly message: string};
+  | {readonly kind: 'exited'; readonly exitCode: number}
+  | {readonly kind: 'failed'; readonly message: string};
 
 /**
  * Open exec or attach session over any transport. Its streams apply backpressure in both directions, and end without an

@@ -148,7 +148,7 @@ describe('calls', () => {
     await using started = await startConnectedFakeRuntime({containers: [aContainer({id: 'c1'})]});
     const argument = 'x'.repeat(20 * 2 ** 20);
     await started.connection.runtime.execSync({containerId: C1, cmd: [argument]});
-    expect((started.fake.calls[0]?.request['cmd'] as string[])[0]?.length).toBe(argument.length);
+    expect((started.fake.calls[0]!.request['cmd'] as string[])[0]?.length).toBe(argument.length);
   });
 
   test('a response of more than 128 MiB fails with RESOURCE_EXHAUSTED', async ({expect}) => {

@@ -10,7 +10,15 @@ export type FieldType =
 /** A single value. */
 export interface ScalarType {
   readonly kind:
-    'text' | 'secretText' | 'bytes' | 'bool' | 'int32' | 'int64' | 'quantity' | 'time' | 'intOrString';
+    | 'text'
+    | 'secretText'
+    | 'bytes'
+    | 'bool'
+    | 'int32'
+    | 'int64'
+    | 'quantity'
+    | 'time'
+    | 'intOrString';
 }
 
 /** An enumeration. */

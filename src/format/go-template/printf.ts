@@ -58,7 +58,8 @@ class Formatter {
 
   /** Formats a directive. Returns undefined if it has no verb, or if its width or precision is too long. */
   #directive([flags = '', index, width, precisionIndex, precision, lateIndex, verb = '']: Groups):
-    string | undefined {
+    | string
+    | undefined {
     this.#jump(index);
     const givenWidth = this.#measure(width);
     if (givenWidth === 'endless') return undefined;

@@ -95,7 +95,8 @@ export async function openCredentials(
 /** Returns credentials that a plugin adds to those of files. */
 function withPlugin(files: FileCredentials, plugin: ExecPlugin): FileCredentials {
   let last:
-    {readonly of: PluginCredentials; readonly files: Credentials; readonly all: Credentials} | undefined;
+    | {readonly of: PluginCredentials; readonly files: Credentials; readonly all: Credentials}
+    | undefined;
   return {
     reload: () => {
       files.reload();

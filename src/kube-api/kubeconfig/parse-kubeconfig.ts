@@ -177,7 +177,8 @@ const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 function findExtension(extensions: unknown): unknown {
   if (!Array.isArray(extensions)) return undefined;
   const found = extensions.find((each) => isObject(each) && each['name'] === EXEC_EXTENSION) as
-    {readonly extension?: unknown} | undefined;
+    | {readonly extension?: unknown}
+    | undefined;
   return found?.extension;
 }
 

@@ -18,7 +18,8 @@ export interface PodCleanupsOptions {
   /** Stops the probes of all pods except those for which `keep` returns true. */
   readonly cleanupProbes?: ((keep: (uid: PodUid) => boolean) => void) | undefined;
   readonly metrics?:
-    Pick<KubeletMetrics, 'podRestarted' | 'orphanedPodFound' | 'orphanedPodsRemoved'> | undefined;
+    | Pick<KubeletMetrics, 'podRestarted' | 'orphanedPodFound' | 'orphanedPodsRemoved'>
+    | undefined;
 }
 
 const ORPHANS_AT_ONCE = 8;

@@ -70,7 +70,10 @@ export interface InterruptedSync {
 
 /** Result of the sync of one pod. */
 export type ForegroundSyncResult = {readonly pod: PodRef} & (
-  FinalWaitResult | FailedSync | TimedOutSync | InterruptedSync
+  | FinalWaitResult
+  | FailedSync
+  | TimedOutSync
+  | InterruptedSync
 );
 
 /**

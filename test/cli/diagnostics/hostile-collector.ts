@@ -4,7 +4,8 @@ import {createServer as createTcpServer, type AddressInfo, type Server, type Soc
 
 /** Behavior of a collector for a connection, or for an OTLP request over gRPC. */
 export type CollectorBehavior =
-  {readonly connection: (socket: Socket) => void} | {readonly request: (stream: ServerHttp2Stream) => void};
+  | {readonly connection: (socket: Socket) => void}
+  | {readonly request: (stream: ServerHttp2Stream) => void};
 
 /** Starts an OpenTelemetry collector that misbehaves. */
 export async function startHostileCollector(behavior: CollectorBehavior): Promise<HostileCollector> {

@@ -7,7 +7,8 @@ import {listenOnLoopback} from '../../base/listen-on-loopback.js';
  * forwarding.
  */
 export type ProxyMode =
-  {readonly kind: 'open'} | {readonly kind: 'cut' | 'stall'; readonly afterBytes: number};
+  | {readonly kind: 'open'}
+  | {readonly kind: 'cut' | 'stall'; readonly afterBytes: number};
 
 /** A TCP proxy that can fail during a transfer. */
 export interface FailingProxy extends AsyncDisposable {

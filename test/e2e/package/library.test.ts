@@ -100,7 +100,7 @@ test('the installed package has types', async () => {
   const compilerOptions = {module: 'nodenext', target: 'es2023', strict: true, noEmit: true, types: ['node']};
   const tsconfig = join(consumer, 'tsconfig.json');
   await writeFile(tsconfig, JSON.stringify({compilerOptions, files: ['consumer.ts']}));
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
   const {stdout} = await run(process.execPath, [tsc, '-p', tsconfig]).catch(
     (error: unknown) => error as {stdout: string},
   );

@@ -38,7 +38,8 @@ type JsonObject = ReturnType<typeof toJson>;
 function requestJson({requestType, request}: PlannedCall): JsonObject {
   const json = toJson(requestType, request, {names: 'proto'});
   const config = json['config'] as
-    {readonly envs?: readonly {readonly key: string; readonly value?: string}[]} | undefined;
+    | {readonly envs?: readonly {readonly key: string; readonly value?: string}[]}
+    | undefined;
   if (config?.envs === undefined) return json;
   const envs = config.envs.map(({key, value = ''}) => ({
     key,

@@ -9,7 +9,8 @@ export interface ImageName {
 
 /** Result of parseImageName; `problem` is the message of distribution/reference. */
 export type ParsedImageName =
-  {readonly kind: 'name'; readonly name: ImageName} | {readonly kind: 'invalid'; readonly problem: string};
+  | {readonly kind: 'name'; readonly name: ImageName}
+  | {readonly kind: 'invalid'; readonly problem: string};
 
 /** Parses an image reference like the kubelet (util/parsers ParseImageName, distribution/reference 0.6). */
 export function parseImageName(image: string): ParsedImageName {

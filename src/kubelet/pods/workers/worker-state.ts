@@ -65,7 +65,8 @@ export type WorkerLifecycle = {readonly kind: 'sync'} | TerminatingState | Termi
 
 /** Activity of the worker's loop, with the controller that interrupts the work in progress. */
 export type WorkerActivity =
-  {readonly kind: 'idle'} | {readonly kind: 'running'; readonly cancel: AbortController | undefined};
+  | {readonly kind: 'idle'}
+  | {readonly kind: 'running'; readonly cancel: AbortController | undefined};
 
 /** State of one pod's worker (pod_workers.go podSyncStatus). Times are in ms since the epoch. */
 export interface WorkerState {

@@ -20,7 +20,7 @@ function watched({api}: ClusterTestbed): readonly string[] {
 /** Returns the variables that a container was last created with. */
 function variables({daemon}: ClusterTestbed): readonly string[] {
   const created = daemon.fake.calls.filter(({method}) => method === 'CreateContainer').at(-1);
-  const {envs} = (created?.request as {config: {envs: {key: string; value: string}[]}}).config;
+  const {envs} = (created!.request as {config: {envs: {key: string; value: string}[]}}).config;
   return envs.map(({key, value}) => `${key}=${Buffer.from(value, 'base64').toString()}`);
 }
 

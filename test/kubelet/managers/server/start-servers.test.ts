@@ -347,7 +347,7 @@ describe('commands and checkpoints', () => {
       container_id: containerId,
       location,
       timeout,
-    } = runtime.callsTo('CheckpointContainer')[0]?.request as Record<string, unknown>;
+    } = runtime.callsTo('CheckpointContainer')[0]!.request as Record<string, unknown>;
     expect({containerId, timeout}).toEqual({containerId: 'main-id', timeout: '120'});
     expect(String(location).replace(directory, '')).toMatch(
       /^\/checkpoints\/checkpoint-web_team-main-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.tar$/,

@@ -52,7 +52,8 @@ interface StartTarget {
 
 /** Result of an attempt to start a container. An attempt during which the sandbox ended does not count. */
 export type StartOutcome =
-  {readonly kind: 'started' | 'sandbox-ended'} | {readonly kind: 'failed'; readonly failure: SyncFailure};
+  | {readonly kind: 'started' | 'sandbox-ended'}
+  | {readonly kind: 'failed'; readonly failure: SyncFailure};
 
 /** Failed step of startContainer. Its failure becomes the sync result's and the container's waiting reason. */
 class StartFailure extends Error {

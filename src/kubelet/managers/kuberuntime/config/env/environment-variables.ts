@@ -108,7 +108,7 @@ function configMapData(
 ): Readonly<Record<string, string>> | undefined {
   const {namespace} = podRef(context.pod);
   const found = findConfigMap(context.objects, {namespace, name, optional});
-  return found && (found.data ?? {});
+  return found === undefined ? undefined : (found.data ?? {});
 }
 
 function secretData(
@@ -117,7 +117,7 @@ function secretData(
 ): Readonly<Record<string, Uint8Array>> | undefined {
   const {namespace} = podRef(context.pod);
   const found = findSecret(context.objects, {namespace, name, optional});
-  return found && (found.data ?? {});
+  return found === undefined ? undefined : (found.data ?? {});
 }
 
 function keyValue<T>(
