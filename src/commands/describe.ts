@@ -11,10 +11,11 @@ import type {PodRecord} from '../kubelet/index.js';
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Describe extends BaseCommand {
-  static override summary = 'Show details and events of pods created by kcri';
+  static override summary = 'Show details and events of pods';
   static override description =
     'Shows what "kubectl describe pod" shows: containers and their states, conditions, volumes, and ' +
-    'recent events. Without names, describes all pods that match the flags.\n\nFor a pod that a running ' +
+    'recent events. Without names, describes all pods that match the flags. Of pods that kcri did not ' +
+    'create, what the runtime reports is shown.\n\nFor a pod that a running ' +
     'kubelet manages, it also shows probe results, back-offs, and the last and next sync. If the ' +
     'runtime of a pod is unavailable, the last known state is shown with a warning.';
   static override usage = 'describe [POD...] [FLAGS]';
@@ -31,9 +32,9 @@ export default class Describe extends BaseCommand {
     const words = argv as string[];
     const form = await parseOutputFormat(flags, FORMATS, this.services);
     const reader = new PodReader(this.services);
-    const records = await reader.select(words, flags);
-    if (words.length > 0 && records.length === 0) return;
-    const observed = await reader.observe(records);
+    const listed = await reader.select(words, flags);
+    if (words.length > 0 && listed.length === 0) return;
+    const observed = await reader.observe(listed);
     if (form.kind !== 'table') {
       const pods = observed.map(({pod}) => pod);
       this.out.print(await formatPods(form, pods, words.length === 1 && pods.length === 1));
@@ -43,9 +44,9 @@ export default class Describe extends BaseCommand {
     const {PodHistories} = await import('../kubelet/index.js');
     const {clock} = this.context;
     const histories = new PodHistories(this.settings.rootDir, clock);
-    const sections = await this.#kubeletSections(records);
+    const sections = await this.#kubeletSections(listed.flatMap(({record}) => record ?? []));
     const texts = await Promise.all(
-      observed.map(async ({pod, record: {uid}}) => {
+      observed.map(async ({pod, listed: {uid}}) => {
         const text = describePod(pod, await histories.events(uid), clock.now());
         return `${text}${sections.get(uid) ?? ''}`;
       }),

@@ -9,7 +9,7 @@ import {showTop} from '../cli/pods/show-top.js';
 export default class Top extends BaseCommand {
   static override summary = 'Show live status and resource usage of pods';
   static override description =
-    'Shows pods created by kcri and their containers: state, restarts, probe results, CPU, memory, and ' +
+    'Shows pods and their containers: state, restarts, probe results, CPU, memory, and ' +
     'recent events. On a terminal it refreshes until interrupted. CPU usage is a percentage of one ' +
     'core.';
   static override usage = 'top [POD...] [FLAGS]';

@@ -26,6 +26,8 @@ export {PodStore, type PodRecord} from './pods/registry/pod-store.js';
 export {PodHistories, type LastKnown} from './pods/history/pod-history.js';
 export type {RecordedEvent} from './pods/history/recorded-event.js';
 export {lastKnownPods, observePods, type ObservedPod} from './pods/registry/observe-pods.js';
+export {RuntimePodReader} from './pods/runtime-pods/runtime-pod-reader.js';
+export type {RuntimePod} from './pods/runtime-pods/group-runtime-pods.js';
 export {Kubelet, type KubeletOptions} from './daemon/kubelet.js';
 export type {ContainerGcPolicy} from './pods/gc/container-gc.js';
 export {openPodSources} from './daemon/open-pod-sources.js';

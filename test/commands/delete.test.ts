@@ -137,7 +137,7 @@ describe('pods of other creators', () => {
     await syncPods(testbed, aManifest({name: 'other'}));
     const rejected = await testbed.run(['delete', 'web']);
     expect(rejected.stderr).toBe(
-      'kcri: pod "web" not found\nhint: run "kcri get pods" to list the pods created by kcri\n',
+      'kcri: pod "web" not found\nhint: run "kcri get pods --manager=kcri" to list the pods created by kcri; "kcri rmp" removes others\n',
     );
     const byUid = await testbed.run(['delete', 'foreign-uid']);
     expect(byUid).toMatchObject({exitCode: 1, stdout: ''});

@@ -49,8 +49,10 @@ describe('get pods', () => {
     await syncPods(testbed, aManifest());
     const {stdout} = await get(testbed, ['-o', 'wide']);
     const [header, row] = stdout.trimEnd().split('\n');
-    expect(header).toMatch(/AGE\s+IP\s+NODE\s+NOMINATED NODE {3}READINESS GATES$/);
-    expect(row).toMatch(new RegExp(`${testbed.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>$`));
+    expect(header).toMatch(/AGE\s+IP\s+NODE\s+NOMINATED NODE {3}READINESS GATES {3}MANAGER$/);
+    expect(row).toMatch(
+      new RegExp(`${testbed.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>\\s+kcri$`),
+    );
   });
 
   // Proves: get pods --output
@@ -165,11 +167,13 @@ describe('get pods', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('pods of other root directories are not printed', async () => {
+  test('pods of other root directories are those of a kubelet', async () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest());
-    const {stdout} = await runKcri(['get', 'pods', '--root-dir', join(testbed.directory, 'other')]);
-    expect(stdout).toBe('');
+    const {endpoint} = testbed.runtime;
+    const args = ['get', 'pods', '--no-headers', '--root-dir', join(testbed.directory, 'other')];
+    expect((await runKcri(args, {endpoint})).stdout).toMatch(/^web +1\/1 +Running +0 +\d+s +kubelet\n$/);
+    expect(await runKcri(args)).toMatchObject({stdout: '', stderr: 'No resources found\n'});
   });
 
   test('an invalid record is reported, and the other pods are printed', async () => {

@@ -3,7 +3,7 @@ import type {CommandServices} from '../command/command-services.js';
 import type {NodePod} from '../output/describe/describe-node.js';
 import {PodReader} from '../pods/pod-reader.js';
 
-/** Returns the pods created by kcri that have not ended, with their total resources. */
+/** Returns the pods that have not ended, with their total resources. */
 export async function readNodePods(services: CommandServices): Promise<readonly NodePod[]> {
   const {podLimits, podRequests} = await import('../../kubelet/index.js');
   const reader = new PodReader(services);

@@ -37,7 +37,11 @@ export class PodListing {
     options: PodListingOptions,
   ) {
     const {form, header} = options;
-    const columns = podColumns({wide: form.kind === 'wide', namespace: selected.showsNamespace});
+    const columns = podColumns({
+      wide: form.kind === 'wide',
+      namespace: selected.showsNamespace,
+      manager: selected.showsManager,
+    });
     this.#services = services;
     this.#reader = reader;
     this.#selected = selected;
@@ -48,9 +52,9 @@ export class PodListing {
   /** Prints the pods once. Rejects with KcriError. */
   async print(): Promise<void> {
     const {out, report} = this.#services;
-    const {words, records, selection} = this.#selected;
+    const {words, pods: listed, selection} = this.#selected;
     const {form, sortBy} = this.#options;
-    const observed = await this.#reader.observe(records);
+    const observed = await this.#reader.observe(listed);
     const pods = await sortPods(
       observed.map(({pod}) => pod),
       sortBy,
@@ -69,7 +73,7 @@ export class PodListing {
     const {form} = this.#options;
     const changes = new PodChangeDetector();
     await watchPods(this.#services, this.#reader, this.#selected, {
-      read: async (records) => await this.#reader.observe(records),
+      read: async (listed) => await this.#reader.observe(listed),
       show: async (observed) => {
         const pods = observed.map(({pod}) => pod);
         const changed = changes.detect(pods, context.clock.now());

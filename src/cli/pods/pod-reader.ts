@@ -3,75 +3,120 @@ import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
 import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
-import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
+import {
+  parsePodManager,
+  type PodManagerName,
+  type PodSelectionFlagValues,
+} from '../flags/pod-selection-flags.js';
 import type {RecordedPodEvent} from '../output/views/event-table.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
-import {podNotFound} from '../targets/pod-not-found.js';
+import {listRecord, listRuntimePod, type ListedPod, type ShownPod} from './listed-pod.js';
+import {missingPodError} from './missing-pod-error.js';
 import {readCommandNode} from './read-command-node.js';
+import {RuntimePods} from './runtime-pods.js';
 import {WarnOnce} from './warn-once.js';
 
 /** Names of the kind in kubectl; kcri has only pods. */
 const KIND_WORDS: ReadonlySet<string> = new Set(['pod', 'pods', 'po']);
 
-/** Reads kcri's pods, their statuses and events. It changes nothing, and warns about each problem once. */
+/** Reads the pods of kcri and of the runtime, their statuses and events. It changes nothing, and warns about each problem once. */
 export class PodReader {
   readonly #services: CommandServices;
   readonly #problems: WarnOnce;
   readonly #nodes = new Map<string, NodeAndRuntime>();
   readonly #lastKnown = new Map<PodUid, LastKnown>();
+  readonly #runtimePods: RuntimePods;
+  /** True after a warning about an unavailable runtime of kcri's pods. */
+  #hasUnavailable = false;
 
   constructor(services: CommandServices) {
     this.#services = services;
     this.#problems = new WarnOnce(services.report);
+    this.#runtimePods = new RuntimePods(services);
   }
 
   /**
-   * Returns the pods that words and flags select, sorted by namespace and name. A word is a name, NAMESPACE/NAME or a
-   * UID. `onMissing` receives the error for a word that matches no pod; by default it is reported.
+   * Returns the pods that words and flags select, sorted by namespace and name. A word is a name, NAMESPACE/NAME, a UID,
+   * or the ID of a sandbox. `onMissing` receives the error for a word that matches no pod; by default it is reported.
+   * Rejects with UsageError.
    */
   async select(
     words: readonly string[],
     flags: PodSelectionFlagValues,
     onMissing: (error: KcriError) => void = this.#services.report.fail,
-  ): Promise<readonly PodRecord[]> {
-    const {PodStore, findRecordsByName} = await import('../../kubelet/index.js');
+  ): Promise<readonly ListedPod[]> {
+    const {findRecordsByName} = await import('../../kubelet/index.js');
     const matches = parseLabelSelector(flags.selector ?? '');
-    const {records, broken} = await new PodStore(this.#services.settings.rootDir).list();
-    for (const {error} of broken) this.#problems.warn(error.message);
-    const candidates = records
+    const manager = parsePodManager(flags.manager);
+    const all = await this.#list(manager, words.length > 0);
+    const candidates = all
+      .filter((listed) => manager === undefined || listed.manager === manager)
       .filter(({namespace}) => flags.namespace === undefined || namespace === flags.namespace)
-      .filter(({pod}) => matches(pod.metadata.labels ?? {}))
+      .filter(({labels}) => matches(labels))
       .toSorted((a, b) => (formatPodTitle(a) < formatPodTitle(b) ? -1 : 1));
     const names = withoutKind(words, candidates);
     if (names.length === 0) return candidates;
     const named = names.flatMap((word) => {
       const found = findRecordsByName(candidates, word);
-      if (found.length === 0) onMissing(podNotFound(word, candidates));
-      return found;
+      const chosen = found.length > 0 ? found : findBySandboxId(candidates, word);
+      if (chosen.length > 0) return chosen;
+      this.#warnOfRuntime();
+      onMissing(missingPodError(word, candidates, all));
+      return [];
     });
     return [...new Set(named)];
   }
 
-  /** Returns the recorded events of pods, newest last. Rejects with SystemError. */
-  async recordedEvents(records: readonly PodRecord[]): Promise<readonly RecordedPodEvent[]> {
+  /** Returns kcri's pods and, unless only those are asked for, the other pods of the runtime. */
+  async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
+    const {PodStore} = await import('../../kubelet/index.js');
+    const {records, removed, broken} = await new PodStore(this.#services.settings.rootDir).list();
+    for (const {error} of broken) this.#problems.warn(error.message);
+    // The sandbox IDs of kcri's pods are needed to find pods by ID.
+    const found = manager === 'kcri' && !hasWords ? [] : await this.#runtimePods.list();
+    const byUid = new Map(found.map((pod) => [pod.uid, pod]));
+    const known = new Set([...records, ...removed, ...broken].map(({uid}) => uid));
+    return [
+      ...records.map((record) => listRecord(record, byUid.get(record.uid))),
+      ...found.filter(({uid}) => !known.has(uid)).map(listRuntimePod),
+    ];
+  }
+
+  /** Returns the recorded events of kcri's pods, newest last. Rejects with SystemError. */
+  async recordedEvents(listed: readonly ListedPod[]): Promise<readonly RecordedPodEvent[]> {
     const {readRecordedEvents} = await import('../input/recorded-events.js');
     const {context, settings} = this.#services;
-    return await readRecordedEvents(settings.rootDir, context.clock, records);
+    return await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
   }
 
   /** Returns the pods with their statuses; if a runtime is unavailable, the last known ones, with a warning. */
-  async observe(records: readonly PodRecord[]): Promise<readonly ObservedPod[]> {
+  async observe(listed: readonly ListedPod[]): Promise<readonly ShownPod[]> {
+    const records = recordsOf(listed);
     const endpoints = [...new Set(records.map(({endpoint}) => endpoint))];
-    const observed = await Promise.all(
-      endpoints.map(async (endpoint) => {
+    const [others, ...observed] = await Promise.all([
+      this.#runtimePods.observe(listed.filter(({record}) => record === undefined)),
+      ...endpoints.map(async (endpoint) => {
         const group = records.filter((record) => record.endpoint === endpoint);
         return await this.#observeOn(endpoint, group);
       }),
-    );
+    ]);
     const byUid = new Map(observed.flat().map((pod) => [pod.record.uid, pod]));
     for (const [uid, {known}] of byUid) this.#lastKnown.set(uid, known);
-    return records.flatMap(({uid}) => byUid.get(uid) ?? []);
+    this.#warnOfRuntime();
+    const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
+    return listed.flatMap((each) => {
+      const own = byUid.get(each.uid);
+      if (each.record === undefined) return otherPods.get(each) ?? [];
+      return own === undefined ? [] : [{listed: each, pod: own.pod}];
+    });
+  }
+
+  /** Warns that the runtime could not be read, unless a warning about one of kcri's pods says so. */
+  #warnOfRuntime(): void {
+    const {failure} = this.#runtimePods;
+    if (failure === undefined || this.#hasUnavailable) return;
+    this.#problems.warn(`pods that kcri did not create are not shown: ${failure.plainMessage}`);
   }
 
   async #observeOn(endpoint: string, records: readonly PodRecord[]): Promise<readonly ObservedPod[]> {
@@ -83,6 +128,7 @@ export class PodReader {
       signal.throwIfAborted();
       if (!(error instanceof CriError)) throw error;
       const pods = await lastKnownPods(new PodHistories(settings.rootDir, context.clock), records);
+      this.#hasUnavailable = true;
       this.#problems.warn(this.#unavailableText(endpoint, pods, error));
       return pods;
     }
@@ -106,8 +152,18 @@ export class PodReader {
   }
 }
 
+function recordsOf(listed: readonly ListedPod[]): readonly PodRecord[] {
+  return listed.flatMap(({record}) => record ?? []);
+}
+
+/** Returns the pods with a sandbox whose ID starts with the word. */
+function findBySandboxId(listed: readonly ListedPod[], word: string): readonly ListedPod[] {
+  if (!/^[0-9a-f]+$/.test(word)) return [];
+  return listed.filter(({inRuntime}) => inRuntime?.sandboxes.some(({id}) => id.startsWith(word)) === true);
+}
+
 /** Drops the kind from `kcri describe pod web`, unless a pod has that name. */
-function withoutKind(words: readonly string[], records: readonly PodRecord[]): readonly string[] {
+function withoutKind(words: readonly string[], listed: readonly ListedPod[]): readonly string[] {
   const [first = '', ...rest] = words;
-  return KIND_WORDS.has(first) && !records.some(({name}) => name === first) ? rest : words;
+  return KIND_WORDS.has(first) && !listed.some(({name}) => name === first) ? rest : words;
 }

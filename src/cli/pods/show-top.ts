@@ -1,12 +1,12 @@
+import {canonicalEndpoint} from '../../cri/endpoint.js';
 import {CriError, type Connection, type ContainerStats} from '../../cri/index.js';
-import type {PodRecord} from '../../kubelet/index.js';
 import {computeContainerUsage} from '../../operations/stats/compute-usage.js';
 import {fetchContainerStats} from '../../operations/stats/fetch-stats.js';
 import type {CommandServices} from '../command/command-services.js';
 import {formatListTable} from '../flags/list-flags.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
 import {
-  TOP_COLUMNS,
+  topColumns,
   topEventLines,
   topPods,
   topRows,
@@ -14,6 +14,7 @@ import {
   type TopSample,
 } from '../output/views/top-table.js';
 import {repeatSample, TerminalScreen} from '../output/watch-screen.js';
+import type {ListedPod} from './listed-pod.js';
 import {PodReader} from './pod-reader.js';
 
 /** Pods, events and stats at one point in time; usage is computed from two samples. */
@@ -86,20 +87,23 @@ class TopSampler {
   }
 
   async sample(words: readonly string[], flags: PodSelectionFlagValues): Promise<PodSample> {
-    const records = await this.#reader.select(words, flags, () => undefined);
-    const [pods, stats, events] = await Promise.all([
-      this.#reader.observe(records),
-      this.#stats(records),
-      this.#events(records),
+    const listed = await this.#reader.select(words, flags, () => undefined);
+    const [shown, stats, events] = await Promise.all([
+      this.#reader.observe(listed),
+      this.#stats(listed),
+      this.#events(listed),
     ]);
-    return {pods, stats, events, nowMs: this.#services.context.clock.now()};
+    return {pods: shown.map(({pod}) => pod), stats, events, nowMs: this.#services.context.clock.now()};
   }
 
   /** Returns the stats of all available runtimes; PodReader.observe warns about the others. */
-  async #stats(records: readonly PodRecord[]): Promise<readonly ContainerStats[]> {
+  async #stats(listed: readonly ListedPod[]): Promise<readonly ContainerStats[]> {
     const {connections, signal} = this.#services;
     const stats: ContainerStats[] = [];
-    for (const endpoint of new Set(records.map((record) => record.endpoint)))
+    const endpoints = new Set(listed.flatMap(({record}) => record?.endpoint ?? []));
+    if (listed.some(({record}) => record === undefined))
+      endpoints.add(await canonicalEndpoint((await connections.default()).endpoint));
+    for (const endpoint of endpoints)
       try {
         const connection = this.#connections.get(endpoint) ?? (await connections.open(endpoint));
         this.#connections.set(endpoint, connection);
@@ -111,8 +115,8 @@ class TopSampler {
     return stats;
   }
 
-  async #events(records: readonly PodRecord[]): Promise<readonly TopEvent[]> {
-    const events = (await this.#reader.recordedEvents(records)).slice(-EVENTS);
+  async #events(listed: readonly ListedPod[]): Promise<readonly TopEvent[]> {
+    const events = (await this.#reader.recordedEvents(listed)).slice(-EVENTS);
     return events.map(({record: {namespace, name}, event}) => ({...event, namespace, pod: name}));
   }
 }
@@ -141,7 +145,8 @@ function withUsage(before: PodSample | undefined, {stats, ...sample}: PodSample)
 }
 
 function textOf({out}: CommandServices, sample: TopSample): string {
-  const table = formatListTable(TOP_COLUMNS, topRows(topPods(sample)), {
+  const pods = topPods(sample);
+  const table = formatListTable(topColumns(pods), topRows(pods), {
     'no-headers': false,
     narrow: true,
     forTerminal: out.shouldEscapeControls,

@@ -1,16 +1,18 @@
-import type {PodRecord} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
 import {repeatSample} from '../output/watch-screen.js';
+import type {ListedPod} from './listed-pod.js';
 import type {PodReader} from './pod-reader.js';
 
 /** Pods that words and flags of `get` select. */
 export interface PodsToShow {
   readonly words: readonly string[];
   readonly selection: PodSelectionFlagValues;
-  readonly records: readonly PodRecord[];
+  readonly pods: readonly ListedPod[];
   /** True if the table has a namespace column: on request, or if a pod is not in `default`. */
   readonly showsNamespace: boolean;
+  /** True if the table has a column for the manager: a pod is not kcri's. */
+  readonly showsManager: boolean;
 }
 
 /** Interval of a watch, in ms; equals that of a kubelet's relists. */
@@ -24,15 +26,21 @@ export async function selectPodsToShow(
 ): Promise<PodsToShow | undefined> {
   const all = flags['all-namespaces'];
   const selection = all ? {...flags, namespace: undefined} : flags;
-  const records = await reader.select(words, selection);
-  if (words.length > 0 && records.length === 0) return undefined;
-  const others = selection.namespace === undefined && records.some(({namespace}) => namespace !== 'default');
-  return {words, selection, records, showsNamespace: all || others};
+  const pods = await reader.select(words, selection);
+  if (words.length > 0 && pods.length === 0) return undefined;
+  const others = selection.namespace === undefined && pods.some(({namespace}) => namespace !== 'default');
+  return {
+    words,
+    selection,
+    pods,
+    showsNamespace: all || others,
+    showsManager: pods.some(({manager}) => manager !== 'kcri'),
+  };
 }
 
 /** Read and show functions of a watch. */
 export interface PodWatch<T> {
-  readonly read: (records: readonly PodRecord[]) => Promise<T>;
+  readonly read: (pods: readonly ListedPod[]) => Promise<T>;
   readonly show: (sample: T) => Promise<void>;
 }
 

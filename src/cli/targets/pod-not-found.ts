@@ -1,10 +1,10 @@
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, type KcriError} from '../../base/errors.js';
-import type {PodRecord} from '../../kubelet/index.js';
+import type {PodRef} from '../../kubelet/index.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 
-/** Returns the error for a word that names none of the pods created by kcri. */
-export function podNotFound(word: string, records: readonly PodRecord[]): KcriError {
+/** Returns the error for a word that names none of the pods created by kcri, where only those are accepted. */
+export function podNotFound(word: string, records: readonly Pick<PodRef, 'namespace' | 'name'>[]): KcriError {
   const closest = findClosestMatch(
     word,
     records.flatMap((record) => [record.name, formatPodTitle(record)]),
@@ -14,8 +14,8 @@ export function podNotFound(word: string, records: readonly PodRecord[]): KcriEr
   });
 }
 
-function hintOnList(records: readonly PodRecord[]): string {
+function hintOnList(records: readonly Pick<PodRef, 'namespace' | 'name'>[]): string {
   return records.length === 0
     ? 'kcri has not created any such pods'
-    : 'run "kcri get pods" to list the pods created by kcri';
+    : 'run "kcri get pods --manager=kcri" to list the pods created by kcri; "kcri rmp" removes others';
 }

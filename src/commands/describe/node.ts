@@ -7,7 +7,7 @@ import {fetchKubeletReport} from '../../cli/pods/kubelet-reports.js';
 export default class DescribeNode extends BaseCommand {
   static override summary = 'Show details of this machine as a node';
   static override description =
-    'Shows what "kubectl describe node" shows: labels, conditions, capacity, and the pods created by kcri with ' +
+    'Shows what "kubectl describe node" shows: labels, conditions, capacity, and the pods with ' +
     'their share of the resources; then the state of the running kubelet, if there is one. For the source of the ' +
     'Node object see "kcri get node". To describe a pod named "node", use its namespace or UID.';
   static override usage = 'describe node';

@@ -9,9 +9,10 @@ import {
 } from '../../cli/output/views/event-table.js';
 import {GrowingTable} from '../../cli/output/views/pod-table.js';
 import {formatObjectDocument, formatObjects} from '../../cli/output/views/pod-text.js';
+import type {ListedPod} from '../../cli/pods/listed-pod.js';
 import {PodReader} from '../../cli/pods/pod-reader.js';
+import {RuntimeEventDetector} from '../../cli/pods/runtime-event-detector.js';
 import {selectPodsToShow, watchPods, type PodsToShow} from '../../cli/pods/watch-pods.js';
-import type {PodRecord} from '../../kubelet/index.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
@@ -21,11 +22,12 @@ interface Layout {
 }
 
 export default class GetEvents extends BaseCommand {
-  static override summary = 'List the events of pods created by kcri';
+  static override summary = 'List the events of pods';
   static override description =
     'Lists what "kubectl get events" lists, newest last: events recorded by the kubelet or by "kcri ' +
-    'sync". The last hundred events of each pod are stored until the pod is deleted. For the events of ' +
-    'the runtime, use "kcri events".';
+    'sync". The last hundred events of each pod are stored until the pod is deleted. Events of pods that kcri ' +
+    'did not create are not stored; with -w, changes of their containers are listed. For the events of the ' +
+    'runtime, use "kcri events".';
   static override usage = 'get events [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
@@ -48,24 +50,30 @@ export default class GetEvents extends BaseCommand {
     });
     const layout = {form, table: new GrowingTable(columns, {header: !flags['no-headers']})};
     if (flags.watch) await this.#watch(reader, selected, layout);
-    else await this.#once(reader, selected.records, layout);
+    else await this.#once(reader, selected.pods, layout);
   }
 
-  async #once(reader: PodReader, records: readonly PodRecord[], {form, table}: Layout): Promise<void> {
-    const events = await reader.recordedEvents(records);
+  async #once(reader: PodReader, listed: readonly ListedPod[], {form, table}: Layout): Promise<void> {
+    const events = await reader.recordedEvents(listed);
+    const others = listed.filter(({manager}) => manager !== 'kcri').length;
     if (form.kind !== 'table' && form.kind !== 'wide') {
       this.out.print(await formatObjects(form, events.map(eventJson), false));
       return;
     }
     if (events.length === 0) this.report.info('No resources found');
+    if (others > 0) this.report.info(notStoredText(others));
     this.out.printText(table.text(events));
   }
 
   async #watch(reader: PodReader, selected: PodsToShow, {form, table}: Layout): Promise<void> {
     const {out, services} = this;
     const changes = new EventChangeDetector();
+    const ofRuntime = new RuntimeEventDetector();
     await watchPods(services, reader, selected, {
-      read: async (records) => await reader.recordedEvents(records),
+      read: async (listed) => [
+        ...(await reader.recordedEvents(listed)),
+        ...ofRuntime.detect(listed, this.context.clock.now()),
+      ],
       show: async (events) => {
         const changed = changes.detect(events);
         if (form.kind === 'table' || form.kind === 'wide') out.printText(table.text(changed));
@@ -73,4 +81,10 @@ export default class GetEvents extends BaseCommand {
       },
     });
   }
+}
+
+/** Returns the note about the events of `count` pods that kcri did not create. */
+function notStoredText(count: number): string {
+  const pods = count === 1 ? '1 pod' : `${count} pods`;
+  return `kcri: ${pods} not created by kcri: kcri does not store their events; "kcri get events -w" lists new ones`;
 }

@@ -7,11 +7,13 @@ import {PodReader} from '../../cli/pods/pod-reader.js';
 import {selectPodsToShow} from '../../cli/pods/watch-pods.js';
 
 export default class GetPods extends BaseCommand {
-  static override summary = 'List pods created by kcri, with their status';
+  static override summary = 'List pods with their status';
   static override description =
-    'Lists what "kubectl get pods" lists: ready containers, status, restarts and age, as reported by ' +
-    'the runtime of each pod. If a runtime is unavailable, the last known state is shown with a ' +
-    'warning. Pods of other root directories are not listed.';
+    'Lists what "kubectl get pods" lists: ready containers, status, restarts and age. Pods created by kcri ' +
+    'are shown in full; if their runtime is unavailable, with their last known state and a warning. Of other ' +
+    'pods of the runtime, what the runtime reports is shown, and a running container counts as ready.\n\n' +
+    'The manager of a pod is kcri, a kubelet (also kcri with another root directory), or <none> for pods of ' +
+    'crictl and other CRI clients.';
   static override usage = 'get pods [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [

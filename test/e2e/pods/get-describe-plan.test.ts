@@ -1,4 +1,7 @@
+import {writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, IMAGE, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
@@ -54,6 +57,33 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     expect(stderr).toBe('');
     return (JSON.parse(stdout) as readonly Plan[])[0]!;
   }
+
+  test('get pods, describe and top cover the pods of crictl and of another root directory', async () => {
+    const {runtime} = testbed;
+    const directory = await temporaryDirectory();
+    const config = join(directory, 'sandbox.json');
+    const metadata = {name: 'of-crictl', namespace: 'default', uid: 'uid-of-crictl', attempt: 0};
+    await writeFile(config, JSON.stringify({metadata, linux: {cgroup_parent: testbed.cgroupRoot}}));
+    const container = join(directory, 'container.json');
+    const command = ['sh', '-c', 'exit 3'];
+    await writeFile(container, JSON.stringify({metadata: {name: 'tool'}, image: {image: IMAGE}, command}));
+    const id = (await runtime.kcri(['runp', config])).stdout.trim();
+    onTestFinished(async () => {
+      await runtime.kcri(['rmp', '-f', id]);
+    });
+    const created = (await runtime.kcri(['create', id, container, config])).stdout.trim();
+    await runtime.kcri(['start', created]);
+    await expect
+      .poll(() => shown('get', 'pods', id.slice(0, 13), '--no-headers'), {timeout: 30_000})
+      .toMatch(/^of-crictl +0\/1 +Error +0 +\d+s +<none>\n$/);
+    expect(await shown('describe', 'of-crictl')).toMatch(/Manager: +<none>\n.*Exit Code: +3\n/s);
+    await synced('of-kcri', aManifest('of-kcri'));
+    const elsewhere = ['--root-dir', join(directory, 'elsewhere')];
+    expect(await shown('get', 'pods', 'of-kcri', '--no-headers', ...elsewhere)).toMatch(
+      /^of-kcri +1\/1 +Running +0 +\d+s +kubelet\n$/,
+    );
+    expect(await shown('top', '--once', ...elsewhere)).toMatch(/^ {2}main +yes +Running +0 +[\d.]+ +\S+B/m);
+  });
 
   test('get pods and describe print a running pod', async () => {
     await synced(

@@ -1,3 +1,4 @@
+import {isPartial} from '../../../api/manager-annotation.js';
 import {canonicalizeQuantity} from '../../../api/quantity.js';
 import type {Container, ContainerPort, Pod, Probe} from '../../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-meta.js';
@@ -45,8 +46,7 @@ function containerLines(
     ...(status ? statusLines(status) : []),
     ...resourceLines(resources),
     ...probeLines(container),
-    ...environmentLines(pod, container),
-    ...mountLines(container),
+    ...(isPartial(pod) ? [] : [...environmentLines(pod, container), ...mountLines(container)]),
   ];
 }
 

@@ -1,9 +1,12 @@
+import {isPartial, MANAGER_ANNOTATION, PARTIAL_ANNOTATION} from '../../../api/manager-annotation.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Toleration} from '../../../api/types/v1-scheduling.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import {omit} from '../../../base/omit.js';
 import {formatRfc1123} from '../../../format/rfc1123.js';
 import {formatAgeSince} from '../../../format/age.js';
 import type {RecordedEvent} from '../../../kubelet/index.js';
+import {managerText} from '../views/pod-row.js';
 import {containerSection, resourceLines, seccompLines} from './describe-containers.js';
 import {alignLines, annotationTexts, besideTitle, indentLines, labelTexts, NONE} from './aligned-lines.js';
 import {volumeSection} from './describe-volumes.js';
@@ -24,15 +27,26 @@ export function describePod(pod: Pod, events: readonly RecordedEvent[], nowMs: n
       ? containerSection('Ephemeral Containers', pod, ephemeralContainers, status.ephemeralContainerStatuses)
       : []),
     ...conditionLines(pod, status),
+    ...(isPartial(pod) ? [] : scheduleLines(pod, status)),
+  ];
+  // kubectl aligns the columns of the events separately.
+  return events.length === 0
+    ? alignLines([...lines, `Events:\t${isForeign(pod) ? '<not stored by kcri>' : NONE}`])
+    : alignLines(lines) + alignLines(eventLines(events, nowMs));
+}
+
+function scheduleLines({spec}: Pod, status: PodStatus): readonly string[] {
+  return [
     ...volumeSection(spec.volumes),
     `QoS Class:\t${status.qosClass ?? ''}`,
     ...besideTitle('Node-Selectors', labelTexts(spec.nodeSelector)),
     ...besideTitle('Tolerations', tolerationTexts(spec.tolerations)),
   ];
-  // kubectl aligns the columns of the events separately.
-  return events.length === 0
-    ? alignLines([...lines, `Events:\t${NONE}`])
-    : alignLines(lines) + alignLines(eventLines(events, nowMs));
+}
+
+/** Reports whether another program manages the pod. */
+function isForeign({metadata}: Pod): boolean {
+  return metadata.annotations?.[MANAGER_ANNOTATION] !== undefined;
 }
 
 function identityLines({metadata, spec, status}: Pod): readonly string[] {
@@ -46,14 +60,22 @@ function identityLines({metadata, spec, status}: Pod): readonly string[] {
   return [
     `Name:\t${metadata.name ?? ''}`,
     `Namespace:\t${metadata.namespace ?? ''}`,
+    ...(managerText({metadata}) === 'kcri' ? [] : [`Manager:\t${managerText({metadata})}`]),
     ...Object.entries(optional).flatMap(([title, value]) =>
       value === undefined || value === '' ? [] : [`${title}:\t${value}`],
     ),
     `Node:\t${nodeName === undefined ? NONE : `${nodeName}/${status?.hostIP ?? ''}`}`,
     ...(status?.startTime === undefined ? [] : [`Start Time:\t${formatRfc1123(status.startTime)}`]),
     ...besideTitle('Labels', labelTexts(metadata.labels)),
-    ...besideTitle('Annotations', annotationTexts(metadata.annotations)),
+    ...besideTitle('Annotations', annotationTexts(shownAnnotations(metadata.annotations))),
   ];
+}
+
+/** Returns the annotations without those that kcri adds. */
+function shownAnnotations(
+  annotations: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  return omit(annotations, MANAGER_ANNOTATION, PARTIAL_ANNOTATION);
 }
 
 function stateLines(pod: Pod, status: PodStatus, nowMs: number): readonly string[] {

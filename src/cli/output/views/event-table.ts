@@ -6,10 +6,15 @@ import {escapeToLine} from '../../../format/escape-controls.js';
 import type {PodRecord, RecordedEvent} from '../../../kubelet/index.js';
 import type {EventSubject} from '../../../operations/events/container-events.js';
 
+/** Pod of an event. */
+export type EventPod = Pick<PodRecord, 'uid' | 'namespace' | 'name' | 'pod'>;
+
 /** Event with its pod. */
 export interface RecordedPodEvent {
-  readonly record: PodRecord;
+  readonly record: EventPod;
   readonly event: RecordedEvent;
+  /** Component that reported the event. Default `kubelet`. */
+  readonly component?: string;
 }
 
 /** Options of the columns. */
@@ -36,7 +41,7 @@ export function eventColumns({
     {header: 'OBJECT', value: ({record}) => `pod/${record.name}`},
     ...inWide([
       {header: 'SUBOBJECT', value: ({event}) => event.fieldPath ?? ''},
-      {header: 'SOURCE', value: ({record}) => sourceText(record)},
+      {header: 'SOURCE', value: sourceText},
     ]),
     {header: 'MESSAGE', value: ({event}) => event.message.trim()},
     ...inWide([
@@ -47,9 +52,9 @@ export function eventColumns({
   ];
 }
 
-function sourceText({pod}: PodRecord): string {
+function sourceText({record: {pod}, component = 'kubelet'}: RecordedPodEvent): string {
   const {nodeName} = pod.spec;
-  return nodeName === undefined ? 'kubelet' : `kubelet, ${nodeName}`;
+  return nodeName === undefined ? component : `${component}, ${nodeName}`;
 }
 
 /**
@@ -65,7 +70,7 @@ function eventName({record, event}: RecordedPodEvent): string {
 
 /** Returns the event as an Event object of the API. */
 export function eventJson(recorded: RecordedPodEvent): JsonObject {
-  const {record, event} = recorded;
+  const {record, event, component = 'kubelet'} = recorded;
   const {uid, namespace, name, pod} = record;
   const {type, reason, message, fieldPath, count, firstTimestamp, lastTimestamp} = event;
   const {nodeName} = pod.spec;
@@ -87,7 +92,7 @@ export function eventJson(recorded: RecordedPodEvent): JsonObject {
     count,
     firstTimestamp,
     lastTimestamp,
-    source: {component: 'kubelet', ...(nodeName !== undefined && {host: nodeName})},
+    source: {component, ...(nodeName !== undefined && {host: nodeName})},
   };
 }
 

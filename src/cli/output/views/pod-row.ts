@@ -1,3 +1,4 @@
+import {MANAGER_ANNOTATION} from '../../../api/manager-annotation.js';
 import {longRunningContainersOf, sidecarsOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {
@@ -19,6 +20,8 @@ export interface PodRow {
   /** Restarts and time since the last one: `3 (5m ago)`. */
   readonly restarts: string;
   readonly age: string;
+  /** `kcri`, `kubelet`, or `<none>` for a pod of crictl or another CRI client. */
+  readonly manager: string;
   readonly ip: string;
   readonly node: string;
   readonly nominatedNode: string;
@@ -34,11 +37,18 @@ export function computePodRow(pod: Pod, nowMs: number): PodRow {
     name: metadata.name ?? '',
     ...stateCells(pod, status, nowMs),
     age: formatAgeSince(metadata.creationTimestamp, nowMs),
+    manager: managerText(pod),
     ip: orNone(status.podIPs?.[0]?.ip),
     node: orNone(pod.spec.nodeName),
     nominatedNode: orNone(status.nominatedNodeName),
     readinessGates: readinessText(pod, status),
   };
+}
+
+/** Returns the manager of a pod, which pods of kcri do not name. */
+export function managerText({metadata}: Pick<Pod, 'metadata'>): string {
+  const manager = metadata.annotations?.[MANAGER_ANNOTATION] ?? 'kcri';
+  return manager === 'none' ? NONE : manager;
 }
 
 function stateCells(

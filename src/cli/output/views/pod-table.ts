@@ -6,10 +6,11 @@ import type {PodRow} from './pod-row.js';
 export interface PodColumnOptions {
   readonly wide: boolean;
   readonly namespace: boolean;
+  readonly manager: boolean;
 }
 
-/** Returns the columns of `get pods`, those of kubectl. */
-export function podColumns({wide, namespace}: PodColumnOptions): readonly Column<PodRow>[] {
+/** Returns the columns of `get pods`: those of kubectl, and the manager of each pod. */
+export function podColumns({wide, namespace, manager}: PodColumnOptions): readonly Column<PodRow>[] {
   return [
     ...(namespace ? [{header: 'NAMESPACE', value: (row: PodRow) => row.namespace}] : []),
     {header: 'NAME', value: ({name}) => name},
@@ -18,6 +19,7 @@ export function podColumns({wide, namespace}: PodColumnOptions): readonly Column
     {header: 'RESTARTS', value: ({restarts}) => restarts},
     {header: 'AGE', value: ({age}) => age},
     ...(wide ? WIDE : []),
+    ...(wide || manager ? [{header: 'MANAGER', value: (row: PodRow) => row.manager}] : []),
   ];
 }
 

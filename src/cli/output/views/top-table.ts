@@ -1,19 +1,19 @@
 import {containersOf} from '../../../api/pod-containers.js';
-import type {Container} from '../../../api/types/v1-pod.js';
+import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus} from '../../../api/types/v1-status.js';
 import type {ContainerStats} from '../../../cri/index.js';
 import {formatAgeSince} from '../../../format/age.js';
 import {humanSize} from '../../../format/human-size.js';
 import type {Column} from '../../../format/table.js';
 import {escapeToLine} from '../../../format/escape-controls.js';
-import type {RecordedEvent, ObservedPod} from '../../../kubelet/index.js';
+import type {RecordedEvent} from '../../../kubelet/index.js';
 import type {CpuPercent, Usage} from '../../../operations/stats/compute-usage.js';
 import {formatPercent} from './format-percent.js';
 import {computePodRow} from './pod-row.js';
 
 /** State and resource usage of pods at one point in time. */
 export interface TopSample {
-  readonly pods: readonly ObservedPod[];
+  readonly pods: readonly Pod[];
   /** Resource usage by container ID. */
   readonly usage: ReadonlyMap<string, Usage<ContainerStats>>;
   /** Events of these pods, newest last. */
@@ -49,6 +49,8 @@ export interface TopPod {
   readonly status: string;
   readonly restarts: string;
   readonly age: string;
+  /** `kcri`, `kubelet` or `<none>`. */
+  readonly manager: string;
   /** Sum over its containers; absent if none has stats. */
   readonly cpuPercent?: CpuPercent;
   readonly memoryBytes?: number;
@@ -59,20 +61,21 @@ const NOT_CREATED: ContainerStatus = {name: '', ready: false, restartCount: 0, i
 
 /** Returns the pods of a sample, in the same order. */
 export function topPods({pods, usage, nowMs}: TopSample): readonly TopPod[] {
-  return pods.map(({pod, record}) => {
+  return pods.map((pod) => {
     const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
     const shown = containersOf(pod).map((container) =>
       topContainer(container, statuses.find(({name}) => name === container.name) ?? NOT_CREATED, usage),
     );
-    const {namespace, name, ready, status, restarts, age} = computePodRow(pod, nowMs);
+    const {namespace, name, ready, status, restarts, age, manager} = computePodRow(pod, nowMs);
     return {
       namespace,
       name,
-      uid: record.uid,
+      uid: pod.metadata.uid ?? '',
       ready,
       status,
       restarts,
       age,
+      manager,
       ...sumUsage(shown),
       containers: shown,
     };
@@ -138,6 +141,7 @@ export interface TopRow {
   readonly cpuPercent: CpuPercent | undefined;
   readonly memoryBytes: number | undefined;
   readonly age: string;
+  readonly manager: string;
 }
 
 /** Returns the rows of pods and their containers. */
@@ -152,6 +156,7 @@ export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
       cpuPercent: pod.cpuPercent,
       memoryBytes: pod.memoryBytes,
       age: pod.age,
+      manager: pod.manager,
     },
     ...pod.containers.map((container) => ({
       name: `  ${container.name}`,
@@ -162,11 +167,21 @@ export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
       cpuPercent: container.cpuPercent,
       memoryBytes: container.memoryBytes,
       age: '',
+      manager: '',
     })),
   ]);
 }
 
-export const TOP_COLUMNS: readonly Column<TopRow>[] = [
+/** Returns the columns of `top`, with the manager if a pod is not kcri's. */
+export function topColumns(pods: readonly TopPod[]): readonly Column<TopRow>[] {
+  const isMixed = pods.some(({manager}) => manager !== 'kcri');
+  return [...COLUMNS, ...(isMixed ? [MANAGER] : []), PROBES];
+}
+
+const MANAGER: Column<TopRow> = {header: 'MANAGER', value: ({manager}) => manager};
+const PROBES: Column<TopRow> = {header: 'PROBES', value: ({probes}) => probes};
+
+const COLUMNS: readonly Column<TopRow>[] = [
   {header: 'POD', value: ({name}) => name},
   {header: 'READY', value: ({ready}) => ready},
   {header: 'STATE', value: ({state}) => state},
@@ -174,7 +189,6 @@ export const TOP_COLUMNS: readonly Column<TopRow>[] = [
   {header: 'CPU %', value: ({cpuPercent}) => cpuText(cpuPercent)},
   {header: 'MEM', value: ({memoryBytes}) => (memoryBytes === undefined ? '-' : humanSize(memoryBytes))},
   {header: 'AGE', value: ({age}) => age},
-  {header: 'PROBES', value: ({probes}) => probes},
 ];
 
 function cpuText(cpu: CpuPercent | undefined): string {

@@ -5,13 +5,15 @@ import type {PodRecord} from './pod-store.js';
 /** Resource prefix of a pod's name, as in kubectl and `get pods -o name`. */
 const KIND = /^(?:pods?|po)\//;
 
+type NamedPod = Pick<PodRecord, 'uid' | 'namespace' | 'name'>;
+
 /** Returns the records that match `name`, `namespace/name` or a UID, or `pod/name` if no namespace matches. */
-export function findRecordsByName(records: readonly PodRecord[], text: string): readonly PodRecord[] {
+export function findRecordsByName<T extends NamedPod>(records: readonly T[], text: string): readonly T[] {
   const named = recordsCalled(records, text);
   return named.length === 0 && KIND.test(text) ? recordsCalled(records, text.replace(KIND, '')) : named;
 }
 
-function recordsCalled(records: readonly PodRecord[], text: string): readonly PodRecord[] {
+function recordsCalled<T extends NamedPod>(records: readonly T[], text: string): readonly T[] {
   const slash = text.indexOf('/');
   if (slash > 0)
     return records.filter(

@@ -1,0 +1,12 @@
+import type {Pod} from './types/v1-pod.js';
+
+/** Annotation that kcri adds to the pods of other programs: `kubelet`, or `none` for those of crictl and its like. */
+export const MANAGER_ANNOTATION = 'kcri/manager';
+
+/** Annotation that kcri adds to a pod whose spec is restored from the runtime, so that parts of it are unknown. */
+export const PARTIAL_ANNOTATION = 'kcri/partial';
+
+/** Reports whether the spec of the pod is restored from the runtime. */
+export function isPartial({metadata}: Pick<Pod, 'metadata'>): boolean {
+  return metadata.annotations?.[PARTIAL_ANNOTATION] !== undefined;
+}

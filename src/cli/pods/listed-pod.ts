@@ -1,0 +1,36 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {PodUid} from '../../cri/index.js';
+import type {PodRecord, RuntimePod} from '../../kubelet/index.js';
+import type {PodManagerName} from '../flags/pod-selection-flags.js';
+
+/** A pod before its status is read: one with a record of kcri, or another pod of the runtime. */
+export interface ListedPod {
+  readonly uid: PodUid;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly manager: PodManagerName;
+  /** Record of a pod that kcri created. */
+  readonly record?: PodRecord;
+  /** Sandboxes and containers; absent if the runtime has none or is unavailable. */
+  readonly inRuntime?: RuntimePod | undefined;
+}
+
+/** A pod with its status. */
+export interface ShownPod {
+  readonly listed: ListedPod;
+  /** Pod with its status, as an API server would return it. */
+  readonly pod: Pod;
+}
+
+/** Returns the pod of a record. */
+export function listRecord(record: PodRecord, inRuntime?: RuntimePod): ListedPod {
+  const {uid, namespace, name, pod} = record;
+  return {uid, namespace, name, labels: pod.metadata.labels ?? {}, manager: 'kcri', record, inRuntime};
+}
+
+/** Returns a pod that kcri has no record of. */
+export function listRuntimePod(inRuntime: RuntimePod): ListedPod {
+  const {uid, namespace, name, labels, manager} = inRuntime;
+  return {uid, namespace, name, labels, manager, inRuntime};
+}
