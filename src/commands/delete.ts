@@ -11,7 +11,7 @@ export default class Delete extends BaseCommand {
     'and directories. Specify pods by name, NAMESPACE/NAME or UID, or by the manifests they were ' +
     'created from. Pods that kcri did not create are never deleted.\n\nWithout --runtime-endpoint, each ' +
     'pod is deleted on the runtime it was created on.';
-  static override usage = 'delete [FLAGS] POD|FILE|DIR...';
+  static override usage = 'delete [FLAGS] POD|FILE|DIR|URL...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> delete web',

@@ -13,7 +13,7 @@ export default class Plan extends BaseCommand {
     'Lists every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
     'existing pod it shows what changed in the manifest and why its sandbox or containers would be ' +
     'replaced.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
-  static override usage = 'plan [FLAGS] FILE|DIR|-...';
+  static override usage = 'plan [FLAGS] FILE|DIR|URL|-...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml',

@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import {isHttpUrl} from '../base/is-http-url.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {POD_FLAGS} from '../cli/flags/pod-flags.js';
 import {CANCEL_TIMEOUT_FLAG, RUNTIME_FLAG} from '../cli/flags/pull-flags.js';
@@ -22,7 +23,7 @@ export default class Runp extends BaseCommand {
   static override description =
     'Creates the sandbox of a CRI pod config, as crictl does, or runs a whole Kubernetes Pod from its ' +
     'manifest. Prints the ID of the sandbox.';
-  static override usage = 'runp FILE|- [FLAGS]';
+  static override usage = 'runp FILE|URL|- [FLAGS]';
   static override examples = [
     '<%= config.bin %> runp pod-config.json',
     '<%= config.bin %> runp --runtime=kata pod-config.yaml',
@@ -31,7 +32,8 @@ export default class Runp extends BaseCommand {
   static override args = {
     file: Args.string({
       ignoreStdin: true,
-      description: 'Pod config or Pod manifest, as JSON or YAML; - reads it from standard input.',
+      description:
+        'Pod config or Pod manifest, as JSON or YAML, or the URL of a manifest; - reads it from standard input.',
     }),
   };
   static override flags = {
@@ -44,6 +46,10 @@ export default class Runp extends BaseCommand {
     const {args, flags} = await this.parse(Runp);
     const {file = ''} = args;
     if (file === '') throw new ArgumentsError('no pod config or manifest specified');
+    if (isHttpUrl(file)) {
+      await runManifest(this.services, file, flags);
+      return;
+    }
     const configs = await createCriConfigReader(this.services, [file]);
     // Read once, because a pipe cannot be read again.
     const source = await configs.withErrorContext(LOADING, () => configs.readText(file));

@@ -13,13 +13,14 @@ import {podRef} from '../kubelet/index.js';
 export default class Sync extends BaseCommand {
   static override summary = 'Apply Pod manifests and wait until they are ready';
   static override description =
-    'Reads manifests of Pods and of workloads, such as Deployments and Jobs, from files, directories or standard input (-), makes the CRI calls that a ' +
+    'Reads manifests of Pods and of workloads, such as Deployments and Jobs, from files, directories, ' +
+    'URLs or standard input (-), makes the CRI calls that a ' +
     'kubelet makes for them, and waits. A changed manifest replaces its pod; an unchanged one has no ' +
     'effect.\n\nWithout --timeout, sync stops at the first failure and removes a pod that could not be ' +
     'started. With --timeout, failures are retried with the back-off of the kubelet until the time is ' +
     'up.\n\nExits with 0 on success, with 124 on a timeout and, with --wait=complete, with the exit code ' +
     'of the first container that failed.';
-  static override usage = 'sync [FLAGS] FILE|DIR|-...';
+  static override usage = 'sync [FLAGS] FILE|DIR|URL|-...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> sync examples/web.yaml',

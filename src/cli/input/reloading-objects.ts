@@ -1,5 +1,7 @@
 import {messageOf} from '../../base/errors.js';
+import {isHttpUrl} from '../../base/is-http-url.js';
 import {createApiObjects, secretValuesOf, type ApiObjects} from '../../kubelet/index.js';
+import {redactUrlText} from '../../format/redact-url.js';
 import {
   readManifests,
   type ManifestSource,
@@ -16,7 +18,7 @@ export interface ReloadingObjectsOptions extends ReadManifestsOptions {
 }
 
 /**
- * Returns objects of manifests that a refresh reads again, except those of standard input. If a file is unreadable or
+ * Returns objects of manifests that a refresh reads again, except those of standard input and URLs. If a file is unreadable or
  * invalid, such as a partially written one, all objects stay unchanged.
  */
 export function createReloadingObjects(
@@ -24,8 +26,8 @@ export function createReloadingObjects(
   {objects, files}: Pick<ManifestSet, 'objects' | 'files'>,
   options: ReloadingObjectsOptions,
 ): ApiObjects {
-  const paths = sources.filter((source) => typeof source === 'string' && source !== '-');
-  const readOnce = new Set(sources.map((source) => (typeof source === 'string' ? 'stdin' : source.file)));
+  const paths = sources.filter(isPath);
+  const readOnce = new Set(sources.filter((source) => !isPath(source)).map(nameOfSource));
   const fixed = objects.filter(({file}) => readOnce.has(file));
   const from = (documents: ManifestSet['objects']): ApiObjects =>
     createApiObjects(
@@ -54,4 +56,14 @@ export function createReloadingObjects(
       }
     },
   };
+}
+
+function isPath(source: ManifestSource): source is string {
+  return typeof source === 'string' && source !== '-' && !isHttpUrl(source);
+}
+
+/** Returns the file name of documents from a source that is read once. */
+function nameOfSource(source: ManifestSource): string {
+  if (typeof source !== 'string') return source.file;
+  return source === '-' ? 'stdin' : redactUrlText(source);
 }

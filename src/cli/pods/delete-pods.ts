@@ -23,7 +23,9 @@ export async function deletePods(
 ): Promise<void> {
   const {context, signal} = services;
   const records = await readRecords(services, words);
-  const selected = await selectPodRecords(records, words, {stdin: context.stdin, namespace, signal});
+  const {createManifestFetcher} = await import('../input/fetch-manifest-url.js');
+  const fetch = createManifestFetcher({clock: context.clock, warn: services.report.warn});
+  const selected = await selectPodRecords(records, words, {stdin: context.stdin, namespace, fetch, signal});
   for (const [endpoint, group] of await groupByEndpoint(services, selected)) {
     const pods = await openOrReport(services, endpoint);
     if (pods === undefined) continue;

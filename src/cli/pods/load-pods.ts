@@ -39,16 +39,23 @@ export async function loadPods(
   flags: ManifestFlagValues,
   describe: () => Promise<NodeAndRuntime> = async () => await readCommandNode(services, flags),
 ): Promise<LoadedPods> {
-  const [{readManifests}, {ManifestEditor}, {preparePods, secretValuesOf}, {createReloadingObjects}] =
-    await Promise.all([
-      import('../../operations/manifests/read-manifests.js'),
-      import('../../operations/manifests/manifest-overrides.js'),
-      import('../../kubelet/index.js'),
-      import('../input/reloading-objects.js'),
-    ]);
+  const [
+    {readManifests},
+    {ManifestEditor},
+    {preparePods, secretValuesOf},
+    {createReloadingObjects},
+    {createManifestFetcher},
+  ] = await Promise.all([
+    import('../../operations/manifests/read-manifests.js'),
+    import('../../operations/manifests/manifest-overrides.js'),
+    import('../../kubelet/index.js'),
+    import('../input/reloading-objects.js'),
+    import('../input/fetch-manifest-url.js'),
+  ]);
   const {context, report, secrets} = services;
   const editor = new ManifestEditor(manifestOverrides(flags));
-  const reading = {...readingOptions(services, flags), edit: editor.edit};
+  const fetch = createManifestFetcher({clock: context.clock, warn: report.warn});
+  const reading = {...readingOptions(services, flags), edit: editor.edit, fetch};
   const manifests = await readManifests(sources, reading);
   editor.assertUsed();
   const hide = (values: readonly string[]): void => {

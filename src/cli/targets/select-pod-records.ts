@@ -1,6 +1,8 @@
 import {stat} from 'node:fs/promises';
 import {ConfigError, hasErrno, isSystemCallError} from '../../base/errors.js';
+import {isHttpUrl} from '../../base/is-http-url.js';
 import {findRecordsByName, findRecordsOfManifest, type PodRecord} from '../../kubelet/index.js';
+import type {FetchManifestText} from '../../operations/manifests/read-manifests.js';
 import type {InputStream} from '../context.js';
 import {podNotFound} from './pod-not-found.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
@@ -10,6 +12,8 @@ export interface ManifestInput {
   readonly stdin: InputStream;
   /** Namespace of named pods, and of Pods in manifests without one; any by default. */
   readonly namespace?: string | undefined;
+  /** Reads the manifest at a URL. */
+  readonly fetch: FetchManifestText;
   readonly signal: AbortSignal;
 }
 
@@ -47,14 +51,15 @@ async function guess(
         hint: 'use NAMESPACE/NAME',
       },
     );
-  if (word === '-' || (await exists(word))) return await fromManifest(records, word, input);
+  if (word === '-' || isHttpUrl(word) || (await exists(word)))
+    return await fromManifest(records, word, input);
   throw podNotFound(word, records);
 }
 
 async function fromManifest(
   records: readonly PodRecord[],
   source: string,
-  {stdin, namespace, signal}: ManifestInput,
+  {stdin, namespace, fetch, signal}: ManifestInput,
 ): Promise<readonly PodRecord[]> {
   const [{readManifests}, {ManifestEditor}] = await Promise.all([
     import('../../operations/manifests/read-manifests.js'),
@@ -62,7 +67,8 @@ async function fromManifest(
   ]);
   const {edit} = new ManifestEditor({namespace});
   // An invalid field in the manifest must not prevent the deletion of its pod.
-  const {pods} = await readManifests([source], {stdin, signal, edit, lenient: true, allowNoPods: true});
+  const options = {stdin, signal, edit, fetch, lenient: true, allowNoPods: true};
+  const {pods} = await readManifests([source], options);
   const found = pods.flatMap(({pod}) => findRecordsOfManifest(records, pod));
   if (found.length === 0 && pods.length > 0)
     throw new ConfigError(`no pod of "${source}" was created by kcri`);

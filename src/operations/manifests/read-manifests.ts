@@ -19,6 +19,7 @@ import {FieldPath} from '../../api/field-path.js';
 import type {ObjectMeta} from '../../api/types/v1-meta.js';
 import {expandDocuments} from '../../api/workloads/expand-documents.js';
 import {ConfigError, isSystemCallError, UsageError} from '../../base/errors.js';
+import {isHttpUrl} from '../../base/is-http-url.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {notAFileError} from '../../base/fs/read-text-file.js';
 import {readFileText, readStreamText, type NamedText} from './read-text.js';
@@ -36,10 +37,15 @@ export interface ReadManifestsOptions {
   readonly allowNoPods?: boolean | undefined;
   /** Changes each document before it is decoded. */
   readonly edit?: EditDocument | undefined;
+  /** Reads the manifest at a URL; without it, a URL is a file name. */
+  readonly fetch?: FetchManifestText | undefined;
   readonly signal: AbortSignal;
 }
 
-/** A manifest source: a file, a directory, `-`, or text that has been read. */
+/** Reads the text at a URL; its name has no credentials. */
+export type FetchManifestText = (url: string, signal: AbortSignal) => Promise<NamedText>;
+
+/** A manifest source: a file, a directory, a URL, `-`, or text that has been read. */
 export type ManifestSource = string | NamedText;
 
 /** Validated objects of several manifests with API defaults, and warnings. */
@@ -58,6 +64,7 @@ export interface ManifestSet {
 }
 
 const STDIN = '-';
+
 const MANIFEST_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
 function unreadableError(file: string, error: unknown): ConfigError {
@@ -89,10 +96,11 @@ async function filesOf(source: string): Promise<readonly string[]> {
 
 async function* readTexts(
   sources: readonly ManifestSource[],
-  {stdin, signal}: ReadManifestsOptions,
+  {stdin, fetch, signal}: ReadManifestsOptions,
 ): AsyncGenerator<NamedText> {
   for (const source of sources) {
     if (typeof source !== 'string') yield source;
+    else if (fetch !== undefined && isHttpUrl(source)) yield await fetch(source, signal);
     else if (source === STDIN)
       yield {file: 'stdin', text: await withFileName('stdin', () => readStreamText(stdin, 'stdin', signal))};
     else
@@ -191,7 +199,7 @@ function describe({file, line, column, message}: ManifestIssue): string {
 
 /**
  * Reads Pods, workloads and the objects they refer to from files, directories (their .yaml, .yml and .json files by
- * name) and, as `-`, standard input. The result has the API's defaults and is validated.
+ * name), URLs and, as `-`, standard input. The result has the API's defaults and is validated.
  *
  * @throws PodValidationError with all problems of all manifests.
  *

@@ -4,6 +4,7 @@ import {PodValidationError} from '../../../api/decoding/manifest-issue.js';
 import type {PodDocument} from '../../../api/decoding/parse-manifest.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {validatePod} from '../../../api/validation/validate-pod.js';
+import {isHttpUrl} from '../../../base/is-http-url.js';
 import {MAX_SEGMENT_LENGTH} from '../../../base/fs/files.js';
 import {findRuntimeClassConflicts, applyRuntimeClass} from '../../managers/sources/runtime-class.js';
 import {checkStaticReferences, toLocalPod, toStaticPod} from '../../managers/sources/static-pod.js';
@@ -53,7 +54,7 @@ function prepared({pod, file}: PodDocument, options: PrepareOptions): Pod {
   const {static: isStatic, nodeName, seenAtMs, url} = options;
   const seen = new Date(seenAtMs).toISOString();
   return isStatic
-    ? toStaticPod(pod, {nodeName, file, seen, url})
+    ? toStaticPod(pod, {nodeName, file, seen, url: url ?? (isHttpUrl(file) ? file : undefined)})
     : toLocalPod(admitted(pod, options), {nodeName, seen});
 }
 
