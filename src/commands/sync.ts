@@ -3,12 +3,14 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag} from '../cli/flags/flag-types.js';
 import {POD_FLAGS} from '../cli/flags/pod-flags.js';
+import {minReadyOf} from '../cli/sync/min-ready.js';
 import {loadPods, type LoadedPods} from '../cli/pods/load-pods.js';
 import {runSync} from '../cli/sync/run-sync.js';
 import {chooseRenderer} from '../cli/sync/view/choose-renderer.js';
 import {LogFollower} from '../cli/sync/view/log-follower.js';
 import {formatPodTitle} from '../cli/sync/view/sync-text.js';
 import {podRef} from '../kubelet/index.js';
+import {findPrivateEndpoint} from '../private-runtime/private-endpoint.js';
 
 export default class Sync extends BaseCommand {
   static override summary = 'Apply Pod manifests and wait until they are ready';
@@ -16,7 +18,8 @@ export default class Sync extends BaseCommand {
     'Reads manifests of Pods and of workloads, such as Deployments and Jobs, from files, directories, ' +
     'URLs or standard input (-), makes the CRI calls that a ' +
     'kubelet makes for them, and waits. A changed manifest replaces its pod; an unchanged one has no ' +
-    'effect.\n\nWithout --timeout, sync stops at the first failure and removes a pod that could not be ' +
+    'effect.\n\nA container without a readiness or startup probe counts as ready when it has run for --min-ready. ' +
+    'A pod that has finished is not run again, unless --replace is given.\n\nWithout --timeout, sync stops at the first failure and removes a pod that could not be ' +
     'started. With --timeout, failures are retried with the back-off of the kubelet until the time is ' +
     'up.\n\nExits with 0 on success, with 124 on a timeout and, with --wait=complete, with the exit code ' +
     'of the first container that failed.';
@@ -39,6 +42,15 @@ export default class Sync extends BaseCommand {
       helpValue: 'DURATION',
       description: 'Give up after this time, with exit code 124.',
     }),
+    'min-ready': durationFlag({
+      helpValue: 'DURATION',
+      description:
+        'Time that a container without a readiness or startup probe must run before it counts as ready. ' +
+        '[env: KCRI_MIN_READY] [default: 1s]',
+    }),
+    replace: Flags.boolean({
+      description: 'Delete the pods first if they exist, running or finished, and run them again.',
+    }),
     logs: Flags.boolean({description: 'Print the container logs while waiting.'}),
     rm: Flags.boolean({description: 'Delete the pods on exit, whatever the result.'}),
     output: Flags.custom<'text' | 'json'>({options: ['text', 'json'], default: 'text'})({
@@ -54,6 +66,7 @@ export default class Sync extends BaseCommand {
     const {context, out, report, signal} = this;
     const {secrets} = this.services;
     const {clock} = context;
+    const minReadyMs = minReadyOf(flags['min-ready'], context.env);
     const loaded = await loadPods(this.services, argv as string[], flags);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
     const {stdout, stderr, colors} = out;
@@ -72,6 +85,9 @@ export default class Sync extends BaseCommand {
       logs: flags.logs ? new LogFollower({runtime, clock, renderer, output: stdout, signal}) : undefined,
       wait: flags.wait,
       timeoutMs: flags.timeout,
+      minReadyMs,
+      replace: flags.replace,
+      isPrivateRuntime: findPrivateEndpoint(this.settings.rootDir) === loaded.node.endpoint,
       remove: flags.rm,
       renderer,
       mask: (text) => secrets.mask(text),

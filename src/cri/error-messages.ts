@@ -1,4 +1,5 @@
 import {existsSync} from 'node:fs';
+import {unlessRoot} from '../base/unless-root.js';
 import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
 /** A failed call, from which message and hint are derived. */
@@ -72,7 +73,10 @@ const UNAVAILABLE: Advice = [
   [
     /permission denied|operation not permitted/,
     ({endpoint}) =>
-      `permission denied for ${endpoint}; run kcri as root, with sudo, or as a member of the socket's group`,
+      `permission denied for ${endpoint}; ${unlessRoot(
+        "run kcri as root, with sudo, or as a member of the socket's group",
+        'a security module such as AppArmor or SELinux may deny the access',
+      )}`,
   ],
   [
     /connection refused/,

@@ -8,7 +8,12 @@ export {planPods, type PodPlan} from './plan/plan-pods.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export type {FieldChange} from './plan/field-changes.js';
 export {describeOfflineNode} from './plan/offline-node.js';
-export {syncPods, type ForegroundSyncResult, type SyncPodsOptions} from './foreground/sync-pods.js';
+export {
+  syncPods,
+  type FailedSync,
+  type ForegroundSyncResult,
+  type SyncPodsOptions,
+} from './foreground/sync-pods.js';
 export type {WaitFor} from './foreground/evaluate-wait.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
 export {resolveNodeName, type NodeOptions} from './managers/node/read-node-facts.js';

@@ -40,6 +40,8 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
   const context: CliContext = {
     ...createProcessContext(options.signal),
     env: {
+      // A sync need not wait for containers that a test knows to run.
+      KCRI_MIN_READY: '0s',
       ...(options.endpoint === undefined ? {} : {CONTAINER_RUNTIME_ENDPOINT: options.endpoint}),
       ...options.env,
     },

@@ -2,10 +2,13 @@ import {constants} from 'node:fs';
 import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
 import {hasErrno, SystemError} from '../errors.js';
 import {systemErrorMessage} from '../system-error-message.js';
+import {unlessRoot} from '../unless-root.js';
+
+const AS_ROOT = unlessRoot('run as root, or ', '');
 
 const HINTS: Readonly<Record<string, string>> = {
-  EACCES: 'run as root, or set --root-dir to a directory that you can write to',
-  EPERM: 'run as root, or set --root-dir to a directory that you can write to',
+  EACCES: `${AS_ROOT}set --root-dir to a directory that you can write to`,
+  EPERM: `${AS_ROOT}set --root-dir to a directory that you can write to`,
   EROFS: 'set --root-dir to a directory on a writable filesystem',
   ENOSPC: 'free some space, or set --root-dir to a directory on another filesystem',
   EDQUOT: 'the disk quota is exceeded: free some space, or set --root-dir to another directory',
@@ -14,8 +17,8 @@ const HINTS: Readonly<Record<string, string>> = {
 
 /** Hints for a file that the user named, where --root-dir does not help. */
 const NAMED_FILE_HINTS: Readonly<Record<string, string>> = {
-  EACCES: 'run as root, or specify a file that you can access',
-  EPERM: 'run as root, or specify a file that you can access',
+  EACCES: `${AS_ROOT}specify a file that you can access`,
+  EPERM: `${AS_ROOT}specify a file that you can access`,
   EROFS: 'specify a file on a writable filesystem',
   ENOSPC: 'free some space, or specify a file on another filesystem',
   EDQUOT: 'the disk quota is exceeded: free some space, or specify another file',

@@ -1,4 +1,5 @@
 import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
+import {findPrivateEndpoint} from '../../private-runtime/private-endpoint.js';
 import type {CommandServices} from '../command/command-services.js';
 import {runSync} from '../sync/run-sync.js';
 import {chooseRenderer} from '../sync/view/choose-renderer.js';
@@ -25,6 +26,9 @@ export async function runManifest(
     runtime,
     wait: 'ready',
     timeoutMs: undefined,
+    minReadyMs: 0,
+    replace: false,
+    isPrivateRuntime: findPrivateEndpoint(services.settings.rootDir) === loaded.node.endpoint,
     remove: false,
     logs: undefined,
     mask: (text) => secrets.mask(text),

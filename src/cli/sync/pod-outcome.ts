@@ -1,17 +1,20 @@
 import type {ContainerStatus, PodStatus} from '../../api/types/v1-status.js';
 import {KcriError, messageOf} from '../../base/errors.js';
+import {formatAgeSince} from '../../format/age.js';
 import {formatDuration} from '../../format/duration.js';
 import {
   ManagedByKubeletError,
   OtherRuntimeError,
   PodError,
   SupersededError,
+  type FailedSync,
   type ForegroundSyncResult,
   type PodRef,
   type WaitFor,
 } from '../../kubelet/index.js';
 import {EXIT} from '../exit-codes.js';
 import {exitCodeOf} from '../output/render-error.js';
+import {describeCrash, describeExit, isBackingOff, lastExitOf} from './report/container-exit.js';
 import {isPendingReason} from './view/pod-view.js';
 import {formatPodTitle} from './view/sync-text.js';
 
@@ -38,27 +41,46 @@ export function isUnfinished(kind: ForegroundSyncResult['kind']): boolean {
   return kind === 'failed' || kind === 'gated' || kind === 'timeout' || kind === 'interrupted';
 }
 
+/** Options of a sync that its errors depend on. */
+export interface OutcomeErrorOptions {
+  readonly wait: WaitFor;
+  readonly timeoutMs: number | undefined;
+  /** True if the pods are deleted: hints must not refer to them. */
+  readonly remove: boolean;
+  /** True if the pods are on kcri's own runtime, into which "kcri runtime load" loads images. */
+  readonly isPrivateRuntime: boolean;
+}
+
 /** Returns the errors to report for a pod that has not met the wait condition. */
 export function outcomeErrors(
   outcome: ForegroundSyncResult,
-  wait: WaitFor,
-  timeoutMs: number | undefined,
+  options: OutcomeErrorOptions,
 ): readonly unknown[] {
   switch (outcome.kind) {
     case 'ready':
       return [];
     case 'complete':
     case 'broken':
-      return outcome.exitCode === 0 ? [] : [createExitError(outcome, wait)];
+      return outcome.exitCode === 0 ? [] : [createExitError(outcome, options)];
     case 'gated':
       return [createGatedError(outcome)];
     case 'timeout':
-      return [createTimeoutError(outcome, wait, timeoutMs ?? 0)];
+      return [createTimeoutError(outcome, options)];
     case 'interrupted':
       return [outcome.reason];
     case 'failed':
-      return [outcome.error];
+      return [explainError(outcome, options)];
   }
+}
+
+/** Describes a pod that had terminated before the sync. */
+export function describeEarlierRun({status}: Pick<ForegroundSyncResult, 'status'>, nowMs: number): string {
+  const finishedAt = (status?.containerStatuses ?? [])
+    .flatMap(({state}) => state?.terminated?.finishedAt ?? [])
+    .toSorted()
+    .at(-1);
+  const when = finishedAt === undefined ? '' : `, ${formatAgeSince(finishedAt, nowMs)} ago`;
+  return `already ran${when}; use --replace to run it again`;
 }
 
 /** Reports whether the pod belongs to another process or runtime and must not be changed. */
@@ -77,19 +99,65 @@ export function createPodLeftError(pod: PodRef, text: string): PodError {
 
 type Ended = ForegroundSyncResult & {readonly kind: 'complete' | 'broken'};
 
-function createExitError(outcome: Ended, wait: WaitFor): PodError {
-  const {pod, exitCode, container} = outcome;
+function createExitError(outcome: Ended, {wait, remove}: OutcomeErrorOptions): PodError {
+  const {pod, exitCode, container, exitReason} = outcome;
   const code = wait === 'complete' ? exitCode : EXIT.failed;
   if (outcome.kind === 'complete' && outcome.problem !== undefined)
     return new PodError(pod, outcome.problem, {
       exitCode: code,
-      hint: `run "kcri delete ${formatPodTitle(pod)}" to delete it`,
+      hint: remove ? undefined : `run "kcri delete ${formatPodTitle(pod)}" to delete it`,
     });
   if (container === undefined) return new PodError(pod, 'the pod has failed', {exitCode: code});
-  return new PodError(pod, `container "${container}" exited with code ${exitCode}`, {
+  return new PodError(pod, `container "${container}" ${describeExit({exitCode, reason: exitReason})}`, {
     exitCode: code,
-    hint: `run "kcri logs ${formatPodTitle(pod)}/${container}" to print its log`,
+    hint: remove ? undefined : logHint(pod, container),
   });
+}
+
+function logHint(pod: PodRef, container: string): string {
+  return `run "kcri logs ${formatPodTitle(pod)}/${container}" to print its log`;
+}
+
+/** Returns the error of a sync with what users can do; of a crashing container it shows the exit, not the back-off. */
+function explainError(
+  {
+    pod,
+    status,
+    error,
+    removed,
+  }: Pick<ForegroundSyncResult, 'pod' | 'status'> & Pick<FailedSync, 'error' | 'removed'>,
+  {remove, isPrivateRuntime}: OutcomeErrorOptions,
+): unknown {
+  if (!(error instanceof PodError)) return error;
+  if (isPrivateRuntime && IMAGE_REASONS.has(error.reason)) return withLoadHint(error);
+  if (error.reason !== 'CrashLoopBackOff') return error;
+  const {initContainerStatuses = [], containerStatuses = []} = status ?? {};
+  const crashed = [...initContainerStatuses, ...containerStatuses].find(isBackingOff);
+  const crash = crashed && describeCrash(crashed);
+  if (crashed === undefined || crash === undefined) return error;
+  return new PodError(pod, `container "${crashed.name}": CrashLoopBackOff: ${crash}`, {
+    cause: error,
+    reason: error.reason,
+    hint: crashHint(pod, crashed, remove || removed),
+  });
+}
+
+const IMAGE_REASONS: ReadonlySet<PodError['reason']> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+]);
+
+function withLoadHint(error: PodError): PodError {
+  const {pod, problem, reason, cause, hint} = error;
+  const load = 'to load an image without a registry, use "kcri runtime load FILE.tar"';
+  return new PodError(pod, problem, {reason, cause, hint: hint === undefined ? load : `${hint}; ${load}`});
+}
+
+function crashHint(pod: PodRef, crashed: ContainerStatus, removed: boolean): string | undefined {
+  if (lastExitOf(crashed)?.exitCode === 0)
+    return 'for a container that completes, set restartPolicy to OnFailure or Never and use --wait=complete';
+  return removed ? undefined : logHint(pod, crashed.name);
 }
 
 function createGatedError({pod, gates}: ForegroundSyncResult & {readonly kind: 'gated'}): PodError {
@@ -103,11 +171,13 @@ function createGatedError({pod, gates}: ForegroundSyncResult & {readonly kind: '
 }
 
 function createTimeoutError(
-  {pod, status, error}: ForegroundSyncResult & {readonly kind: 'timeout'},
-  wait: WaitFor,
-  timeoutMs: number,
+  outcome: ForegroundSyncResult & {readonly kind: 'timeout'},
+  options: OutcomeErrorOptions,
 ): PodError {
+  const {pod, status} = outcome;
+  const {wait, timeoutMs = 0} = options;
   const limit = formatDuration(BigInt(Math.round(timeoutMs * 1e6)));
+  const error = explainError({...outcome, removed: false}, options);
   const causes = [...(error === undefined ? [] : [problemOf(error)]), ...unsettled(status, wait)];
   return new PodError(pod, [`not ${wait} after ${limit}`, ...new Set(causes)].join('; '), {
     exitCode: EXIT.timedOut,
@@ -133,12 +203,12 @@ function unsettled(status: PodStatus | undefined, wait: WaitFor): readonly strin
   ];
 }
 
-function unsettledState({state = {}}: ContainerStatus, wait: WaitFor): string | undefined {
-  const {waiting, running, terminated} = state;
+function unsettledState(status: ContainerStatus, wait: WaitFor): string | undefined {
+  const {waiting, running, terminated} = status.state ?? {};
+  const crash = describeCrash(status);
+  if (crash !== undefined) return `CrashLoopBackOff: ${crash}`;
   if (waiting?.reason !== undefined && !isPendingReason(waiting.reason))
     return [waiting.reason, waiting.message].filter((text) => text !== undefined && text !== '').join(': ');
   if (running !== undefined) return wait === 'complete' ? 'still running' : undefined;
-  return terminated === undefined || terminated.exitCode === 0
-    ? undefined
-    : `exited with code ${terminated.exitCode}`;
+  return terminated === undefined || terminated.exitCode === 0 ? undefined : describeExit(terminated);
 }

@@ -19,12 +19,15 @@ import {EXIT} from '../exit-codes.js';
 import type {LoadedPods} from '../pods/load-pods.js';
 import {exitCodeOf} from '../output/render-error.js';
 import {
+  describeEarlierRun,
   podExitCode,
   outcomeErrors,
   isOwnershipError,
   isUnfinished,
   createPodLeftError,
 } from './pod-outcome.js';
+import {ContainerReports} from './report/container-reports.js';
+import {countResults, type SyncTotals} from './report/sync-counts.js';
 import type {LogFollower} from './view/log-follower.js';
 import {callSubject} from './view/pod-view.js';
 import type {SyncRenderer} from './view/sync-renderer.js';
@@ -34,8 +37,14 @@ export interface RunSyncOptions {
   readonly runtime: RuntimeService;
   readonly wait: WaitFor;
   readonly timeoutMs: number | undefined;
+  /** Time that a container without a readiness or startup probe must run before it counts as ready, in ms. */
+  readonly minReadyMs: number;
+  /** True to delete existing pods of the same names first, even if they are unchanged. */
+  readonly replace: boolean;
   /** True to delete the pods when the sync ends, regardless of its outcome. */
   readonly remove: boolean;
+  /** True if the pods are on kcri's own runtime. */
+  readonly isPrivateRuntime: boolean;
   readonly renderer: SyncRenderer;
   /** Masks secrets in a message of the runtime. */
   readonly mask: (text: string) => string;
@@ -52,6 +61,9 @@ export interface SyncSummary {
   readonly errors: readonly unknown[];
 }
 
+/** Number of lines of a failed container that are shown without its whole log. */
+const LAST_LINES = 10;
+
 /**
  * Syncs all pods concurrently and shows the progress, until each pod meets the wait condition or cannot meet it, or the
  * signal aborts.
@@ -60,11 +72,14 @@ export async function runSync(
   {node, pods, objects}: LoadedPods,
   options: RunSyncOptions,
 ): Promise<SyncSummary> {
-  const {renderer, context, logs, remove} = options;
-  const local = openPodRegistry(node, observerFor(options), objects);
+  const {renderer, runtime, context, logs, remove} = options;
+  const {clock} = context;
+  const startedAt = clock.now();
+  const reports = new ContainerReports({runtime, clock, scope: 'failed', lines: LAST_LINES});
+  const local = openPodRegistry(node, observerFor(options, reports), objects);
+  let totals: SyncTotals | undefined;
   try {
-    const outcomes = await syncPods(local, pods, syncOptions(options), context.signal);
-    await logs?.end();
+    const outcomes = await syncPods(local, pods, syncOptions(options, reports), context.signal);
     const left = await Promise.all(
       outcomes.map(async (outcome) => {
         if (!remove) return await leftOver(local, outcome);
@@ -73,29 +88,47 @@ export async function runSync(
         return await removePod(local, outcome);
       }),
     );
+    await logs?.end();
+    if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
+    totals = countResults(outcomes, clock.now() - startedAt);
     return summarize(outcomes, left, options);
   } finally {
-    renderer.end();
+    renderer.end(totals);
   }
 }
 
-function syncOptions({runtime, wait, timeoutMs, renderer, logs, context}: RunSyncOptions): SyncPodsOptions {
+/** Shows the last lines of failed containers. */
+async function showLastOutput(
+  outcomes: readonly ForegroundSyncResult[],
+  reports: ContainerReports,
+  renderer: SyncRenderer,
+): Promise<void> {
+  for (const {pod, kind} of outcomes) {
+    if (kind === 'interrupted' || kind === 'ready') continue;
+    await reports.collect(pod);
+    for (const {status, output} of reports.of(pod))
+      if (output.length > 0) renderer.lastOutput(pod, status.name, output);
+  }
+}
+
+function syncOptions(options: RunSyncOptions, reports: ContainerReports): SyncPodsOptions {
+  const {runtime, wait, timeoutMs, minReadyMs, replace, renderer, logs, context} = options;
   return {
-    runtime,
-    wait,
-    timeoutMs,
+    ...{runtime, wait, timeoutMs, minReadyMs, replace},
     clock: context.clock,
     onStatus: (ref, status) => {
       renderer.status(ref, status);
-      logs?.followRunning(ref, status);
+      reports.setStatus(ref, status);
+      logs?.followStarted(ref, status);
     },
     onResult: (result) => {
+      if (result.hadEnded) renderer.note(result.pod, describeEarlierRun(result, context.clock.now()));
       renderer.result(result, podExitCode(result, wait));
     },
   };
 }
 
-function observerFor({renderer, logs, mask, hide}: RunSyncOptions): PodObserver {
+function observerFor({renderer, logs, mask, hide}: RunSyncOptions, reports: ContainerReports): PodObserver {
   const names = new Map<string, string>();
   return {
     event: (event) => {
@@ -111,6 +144,10 @@ function observerFor({renderer, logs, mask, hide}: RunSyncOptions): PodObserver 
         ended.error === undefined ? ended : {...ended, error: mask(messageOf(ended.error))},
       );
       if (logs !== undefined && ended.error === undefined) followStarted(logs, names, ref, ended);
+    },
+    containersStopped: async (ref) => {
+      await logs?.endPod(ref);
+      await reports.collect(ref);
     },
     secret: hide,
     waitingForLock: (ref, pid) => {
@@ -175,9 +212,10 @@ function describeRunning(containers: readonly {readonly name: string; readonly s
 function summarize(
   outcomes: readonly ForegroundSyncResult[],
   left: readonly (readonly unknown[])[],
-  {wait, timeoutMs}: RunSyncOptions,
+  options: RunSyncOptions,
 ): SyncSummary {
-  const explained = outcomes.flatMap((outcome) => outcomeErrors(outcome, wait, timeoutMs));
+  const {wait} = options;
+  const explained = outcomes.flatMap((outcome) => outcomeErrors(outcome, options));
   // Report an interruption once, even if it affects several pods.
   const errors = [...new Set([...explained, ...left.flat()])];
   const codes = [...outcomes.map((outcome) => podExitCode(outcome, wait)), ...errors.map(exitCodeOf)];

@@ -43,14 +43,13 @@ async function guess(
   const named = findRecordsByName(records, word).filter(
     (record) => namespace === undefined || record.namespace === namespace,
   );
-  if (named.length === 1) return named;
-  if (named.length > 1)
-    throw new ConfigError(
-      `the name "${word}" is ambiguous: ${named.map(formatPodTitle).toSorted().join(', ')}`,
-      {
-        hint: 'use NAMESPACE/NAME',
-      },
-    );
+  // Several records of one name are a pod and earlier ones that are not removed completely.
+  const titles = [...new Set(named.map(formatPodTitle))];
+  if (titles.length === 1) return named;
+  if (titles.length > 1)
+    throw new ConfigError(`the name "${word}" is ambiguous: ${titles.toSorted().join(', ')}`, {
+      hint: 'use NAMESPACE/NAME',
+    });
   if (word === '-' || isHttpUrl(word) || (await exists(word)))
     return await fromManifest(records, word, input);
   throw podNotFound(word, records);

@@ -18,6 +18,17 @@ export interface WaitOptions {
   readonly wait: WaitFor;
   /** True if failures are retried with the kubelet's back-off, because there is a time limit. */
   readonly retry: boolean;
+  /** Time until all containers have run for long enough to count as ready, in ms; see StartupTracker. */
+  readonly startingMs?: number | undefined;
+}
+
+/** Exit of a container. */
+export interface ContainerExit {
+  readonly exitCode: number;
+  /** Name of the container; undefined if the pod failed without a failed container. */
+  readonly container: string | undefined;
+  /** Reason of the container's status, such as OOMKilled. */
+  readonly exitReason?: string | undefined;
 }
 
 /** Outcome of a sync pass for the wait. */
@@ -27,18 +38,18 @@ export type WaitResult =
    * The pod has terminated. `exitCode` is that of its first failed container, `container`; a sidecar, which is stopped
    * last, only counts if no other container failed.
    */
-  | {
+  | (ContainerExit & {
       readonly kind: 'complete';
-      readonly exitCode: number;
-      readonly container: string | undefined;
       /** Reason why the kubelet itself terminated the pod. */
       readonly problem?: string;
-    }
+    })
   /** A container has failed for good, so that the pod cannot become ready. */
-  | {readonly kind: 'broken'; readonly exitCode: number; readonly container: string}
+  | (ContainerExit & {readonly kind: 'broken'})
   /** The containers are ready, but the pod is not: some of its readiness gates are not True. */
   | {readonly kind: 'gated'; readonly gates: readonly string[]}
   | {readonly kind: 'failed'; readonly result: SyncResult & {readonly failure: SyncFailure}}
+  /** The containers are ready, but some have not run for long enough. */
+  | {readonly kind: 'starting'; readonly remainingMs: number}
   /** The result is still open. */
   | {readonly kind: 'wait'};
 
@@ -62,8 +73,7 @@ function ended(pod: Pod, status: PodStatus): WaitResult | undefined {
   const {reason, message} = status;
   return {
     kind: 'complete',
-    exitCode: failed?.exitCode ?? 1,
-    container: failed?.name,
+    ...(failed ?? {exitCode: 1, container: undefined}),
     ...(reason !== undefined && {problem: message === undefined ? reason : `${reason}: ${message.trim()}`}),
   };
 }
@@ -80,13 +90,14 @@ function failedStep(results: readonly SyncResult[], {wait, retry}: WaitOptions):
 function readiness(
   pod: Pod,
   {status, results}: Pick<SyncPass, 'status' | 'results'>,
-  {wait}: WaitOptions,
+  {wait, startingMs = 0}: WaitOptions,
 ): WaitResult | undefined {
   // The status precedes the results: the status of the next sync includes their changes.
   if (wait !== 'ready' || results.length > 0) return undefined;
   const failed = firstFailed(status, (name, exitCode) => !isRestarted(pod, name, exitCode));
-  if (failed !== undefined) return {kind: 'broken', exitCode: failed.exitCode, container: failed.name};
+  if (failed !== undefined) return {kind: 'broken', ...failed};
   if (!allReady(pod, status)) return undefined;
+  if (startingMs > 0) return {kind: 'starting', remainingMs: startingMs};
   const gates = closedGates(pod, status);
   return gates.length === 0 ? {kind: 'ready'} : {kind: 'gated', gates};
 }
@@ -130,13 +141,14 @@ function isRestarted(pod: Pod, name: string, exitCode: number): boolean {
 function firstFailed(
   status: PodStatus,
   counts: (name: string, exitCode: number) => boolean = () => true,
-): {readonly exitCode: number; readonly name: string} | undefined {
+): ContainerExit | undefined {
   for (const {name, state} of [
     ...(status.initContainerStatuses ?? []),
     ...(status.containerStatuses ?? []),
   ]) {
-    const exitCode = state?.terminated?.exitCode ?? 0;
-    if (exitCode !== 0 && counts(name, exitCode)) return {exitCode, name};
+    const {exitCode = 0, reason} = state?.terminated ?? {};
+    if (exitCode !== 0 && counts(name, exitCode))
+      return {exitCode, container: name, ...(reason !== undefined && {exitReason: reason})};
   }
   return undefined;
 }

@@ -1,21 +1,26 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
+import type {Clock} from '../../base/clock.js';
 import {CriError} from '../../cri/index.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
 import {failuresOf} from '../contract/sync-result.js';
 import {createSyncError} from '../pods/pod-errors.js';
 import type {SyncPass} from '../pods/sync/pod-syncer.js';
 import {evaluateWait, type WaitFor, type WaitResult} from './evaluate-wait.js';
+import {StartupTracker} from './startup-tracker.js';
 
 /** A result that ends the wait without an error of the sync itself. */
-export type FinalWaitResult = Exclude<WaitResult, {kind: 'wait'} | {kind: 'failed'}>;
+export type FinalWaitResult = Exclude<WaitResult, {kind: 'wait' | 'starting' | 'failed'}>;
 
 /** Options of a wait. */
 export interface PodWaitOptions {
   readonly wait: WaitFor;
   /** True if failures are retried because there is a time limit. */
   readonly retry: boolean;
+  /** Time that a container without a readiness or startup probe must run before it counts as ready, in ms. */
+  readonly minReadyMs: number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly onStatus: (pod: PodRef, status: PodStatus) => void;
 }
 
@@ -24,6 +29,7 @@ export class PodWait {
   readonly pod: Pod;
   readonly ref: PodRef;
   readonly #options: PodWaitOptions;
+  readonly #startup: StartupTracker;
   readonly #stop = new AbortController();
   #decide:
     | {readonly resolve: (result: FinalWaitResult) => void; readonly reject: (error: unknown) => void}
@@ -36,6 +42,7 @@ export class PodWait {
   /** Error of the last sync, held back until the status that shows it is known. */
   #failure: unknown;
   #work: Promise<unknown> = Promise.resolve();
+  firstStatus: PodStatus | undefined;
   lastStatus: PodStatus | undefined;
   lastError: unknown;
 
@@ -43,6 +50,7 @@ export class PodWait {
     this.pod = pod;
     this.ref = podRef(pod);
     this.#options = options;
+    this.#startup = new StartupTracker(options.minReadyMs);
     this.decision = new Promise((resolve, reject) => {
       this.#decide = {resolve, reject};
     });
@@ -78,25 +86,34 @@ export class PodWait {
 
   /** Reports whether a pod with this status needs no sync to meet the wait condition, or can no longer meet it. */
   isMet(status: PodStatus): boolean {
-    return evaluateWait(this.pod, {status, results: []}, this.#options).kind !== 'wait';
+    const {kind} = this.#evaluate({status, results: []});
+    return kind !== 'wait' && kind !== 'starting';
+  }
+
+  #evaluate(pass: Pick<SyncPass, 'status' | 'results'>): WaitResult {
+    const startingMs = this.#startup.observe(this.pod, pass.status, this.#options.clock.now());
+    return evaluateWait(this.pod, pass, {...this.#options, startingMs});
   }
 
   /** Reports a status of the pod if it changed. */
   observeStatus(status: PodStatus): void {
     if (this.#isDecided || isDeepStrictEqual(status, this.lastStatus)) return;
+    this.firstStatus ??= status;
     this.lastStatus = status;
     this.#options.onStatus(this.ref, status);
   }
 
-  /** Evaluates a completed sync. */
-  observeSync(pass: Pick<SyncPass, 'status' | 'results'>): void {
+  /** Evaluates a completed sync. Returns the time after which another sync is due, in ms, if none is due before. */
+  observeSync(pass: Pick<SyncPass, 'status' | 'results'>): number | undefined {
     const [failure] = failuresOf(pass.results);
     this.lastError = failure === undefined ? undefined : createSyncError(this.ref, failure);
-    const result = evaluateWait(this.pod, pass, this.#options);
-    if (result.kind === 'wait') return;
+    const result = this.#evaluate(pass);
+    if (result.kind === 'starting') return result.remainingMs;
+    if (result.kind === 'wait') return undefined;
     if (result.kind === 'failed') this.#failure = createSyncError(this.ref, result.result);
     else if (hasEnded(pass.status.phase)) this.#ended = result;
     else this.#resolve(result);
+    return undefined;
   }
 
   /** True if the last sync has failed for good, so that `fail` is to be called. */

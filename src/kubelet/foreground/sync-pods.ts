@@ -1,5 +1,5 @@
 import type {Pod} from '../../api/types/v1-pod.js';
-import type {PodStatus} from '../../api/types/v1-status.js';
+import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
@@ -34,6 +34,10 @@ export interface SyncPodsOptions {
    * final.
    */
   readonly timeoutMs: number | undefined;
+  /** Time that a container without a readiness or startup probe must run before it counts as ready, in ms; 0 by default. */
+  readonly minReadyMs?: number | undefined;
+  /** True to delete existing pods of the same names first, even if they are unchanged. */
+  readonly replace?: boolean | undefined;
   /** Called with each status of a pod that differs from the previous one. */
   readonly onStatus: (pod: PodRef, status: PodStatus) => void;
   /** Called when the result of a pod is known. */
@@ -56,8 +60,6 @@ export interface FailedSync {
 /** A sync that reached its time limit. */
 export interface TimedOutSync {
   readonly kind: 'timeout';
-  /** Last known status. */
-  readonly status: PodStatus | undefined;
   /** Error of the last sync, if it failed. */
   readonly error: unknown;
 }
@@ -69,12 +71,17 @@ export interface InterruptedSync {
 }
 
 /** Result of the sync of one pod. */
-export type ForegroundSyncResult = {readonly pod: PodRef} & (
-  | FinalWaitResult
-  | FailedSync
-  | TimedOutSync
-  | InterruptedSync
-);
+export type ForegroundSyncResult = SyncedPod &
+  (FinalWaitResult | FailedSync | TimedOutSync | InterruptedSync);
+
+/** A pod after its sync. */
+interface SyncedPod {
+  readonly pod: PodRef;
+  /** Last known status. */
+  readonly status: PodStatus | undefined;
+  /** True if the pod had terminated before the sync. */
+  readonly hadEnded: boolean;
+}
 
 /**
  * Syncs pods until each one meets the wait condition or can no longer meet it, or the signal aborts. Resolves with one
@@ -115,36 +122,44 @@ class PodSync {
   #isNew = false;
 
   constructor(options: PodSyncOptions) {
-    const {wait, timeoutMs, onStatus} = options.options;
+    const {wait, timeoutMs, minReadyMs = 0, clock, onStatus} = options.options;
     this.#options = options;
     this.#ref = podRef(options.request.pod);
-    this.#wait = new PodWait(options.request.pod, {wait, retry: timeoutMs !== undefined, onStatus});
+    const retry = timeoutMs !== undefined;
+    this.#wait = new PodWait(options.request.pod, {wait, retry, minReadyMs, clock, onStatus});
   }
 
   async run(signal: AbortSignal): Promise<ForegroundSyncResult> {
     const {clock, timeoutMs} = this.#options.options;
     using limit = createDeadline(clock, timeoutMs);
-    const pod = this.#ref;
-    const interrupted = (): ForegroundSyncResult => ({pod, kind: 'interrupted', reason: signal.reason});
+    const result = await this.#settle(signal, limit.signal);
+    const {lastStatus: status, firstStatus} = this.#wait;
+    return {pod: this.#ref, status, hadEnded: !this.#isNew && hasEnded(firstStatus?.phase), ...result};
+  }
+
+  async #settle(
+    signal: AbortSignal,
+    timeout: AbortSignal,
+  ): Promise<FinalWaitResult | FailedSync | TimedOutSync | InterruptedSync> {
+    const interrupted = (): InterruptedSync => ({kind: 'interrupted', reason: signal.reason});
     try {
-      const result = await this.#syncUntilDecided(signal, limit.signal);
-      return signal.aborted ? interrupted() : {pod, ...result};
+      const result = await this.#syncUntilDecided(signal, timeout);
+      return signal.aborted ? interrupted() : result;
     } catch (cause) {
       if (signal.aborted) return interrupted();
-      const {lastStatus: status, lastError, endedResult} = this.#wait;
-      if (limit.signal.aborted && endedResult !== undefined) return {pod, ...endedResult};
-      if (limit.signal.aborted) return {pod, kind: 'timeout', status, error: lastError};
-      const error = cause instanceof CriError ? createCallError(pod, cause) : cause;
-      return {pod, kind: 'failed', error, ...(await this.#rollBack(error))};
+      const {lastError, endedResult} = this.#wait;
+      if (timeout.aborted) return endedResult ?? {kind: 'timeout', error: lastError};
+      const error = cause instanceof CriError ? createCallError(this.#ref, cause) : cause;
+      return {kind: 'failed', error, ...(await this.#rollBack(error))};
     }
   }
 
   async #syncUntilDecided(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
-    const {registry, session, request} = this.#options;
+    const {registry, session, request, options} = this.#options;
     const signal = AbortSignal.any([interrupted, timeout]);
     signal.throwIfAborted();
     const adopted = await registry.locks.withPodLock(this.#ref, signal, async () =>
-      registry.adopt(request.pod, request.source, signal),
+      registry.adopt(request.pod, request.source, {signal, replace: options.replace}),
     );
     this.#isNew = adopted.before === undefined;
     try {

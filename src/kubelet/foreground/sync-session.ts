@@ -90,7 +90,11 @@ export class SyncSession {
           wait?.observeStatus(status);
           if (wait?.isMet(status) === false) needEvents();
         },
-        onSynced: (pod, pass) => waits.get(podRef(pod).uid)?.observeSync(pass),
+        onSynced: (pod, pass) => {
+          const wait = waits.get(podRef(pod).uid);
+          const dueMs = wait?.observeSync(pass);
+          if (wait !== undefined && dueMs !== undefined) void this.#syncAfter(wait, dueMs); // never rejects
+        },
       },
       syncFrequencyMs: SYNC_FREQUENCY_MS,
       eventedPleg: true,
@@ -168,6 +172,16 @@ export class SyncSession {
     await this.#core.evictions.evictIfNeeded(pod);
     this.#queue.config({op: 'ADD', source: SOURCE, pods: [{uid: ref.uid, pod, origin}]});
     this.#failIfRuntimeIsDown(wait);
+  }
+
+  /** Syncs a pod again when its containers have run for long enough, unless it is released before. */
+  async #syncAfter({pod, signal}: PodWait, ms: number): Promise<void> {
+    try {
+      await this.#options.clock.sleep(ms, signal);
+    } catch {
+      return; // released
+    }
+    this.#core.workers.update({type: 'sync', pod});
   }
 
   /** Stops the work on a pod and its probes; the pod keeps running. Resolves when no work is in progress. */

@@ -91,7 +91,8 @@ async function planPod(
   const recorder = new CallRecorder();
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
-  const {known, older} = snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, snapshot);
+  const {known, older} =
+    snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await readRuntimeStatus(planned, there, signal)};
   recorder.addContainers(present?.runtime.containers ?? []);

@@ -9,7 +9,7 @@ export interface PodErrorOptions {
   readonly hint?: string | undefined;
   readonly cause?: unknown;
   readonly exitCode?: number;
-  readonly reason?: SyncFailure['reason'];
+  readonly reason?: SyncFailure['reason'] | undefined;
 }
 
 /** A pod that could not be brought to its desired state. */
@@ -103,11 +103,10 @@ const TARGETS: Readonly<Partial<Record<SyncResult['action'], string>>> = {
 
 /** Hints for users, by the reason of the failure. */
 const HINTS: Readonly<Partial<Record<SyncFailure['reason'], string>>> = {
-  ErrImagePull:
-    'check the image name and the connection to the registry; to load an image without a registry, use "kcri runtime load FILE.tar"',
+  ErrImagePull: 'check the image name and the connection to the registry',
   ImagePullBackOff: 'check the image name and the connection to the registry',
   ErrImageNeverPull:
-    'load the image first ("kcri pull IMAGE" or "kcri runtime load FILE.tar"), or set imagePullPolicy to IfNotPresent',
+    'load the image first, for instance with "kcri pull IMAGE", or set imagePullPolicy to IfNotPresent',
   InvalidImageName: 'use [REGISTRY/]NAME[:TAG|@DIGEST]',
   RunContainerError: "check the container's command, working directory and mounts",
   CrashLoopBackOff: 'run "kcri logs" to see the output of the container',

@@ -1,3 +1,4 @@
+import {unlessRoot} from '../../base/unless-root.js';
 import {isSystemCallError, KcriError, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {JoiningFormatter, type LogLineFormatter, type LogFormatOptions} from './log-line-formatter.js';
@@ -32,7 +33,7 @@ export const KCRI_LOG_STRATEGY: LogReadStrategy = {
     if (error instanceof KcriError || !isSystemCallError(error)) return error;
     return new SystemError(`cannot read log "${path}": ${systemErrorMessage(error)}`, {
       cause: error,
-      hint: 'logs are files on the node of the runtime; run kcri there, with permission to read them',
+      hint: `logs are files on the node of the runtime; run kcri there${unlessRoot(', with permission to read them', '')}`,
     });
   },
 };

@@ -159,8 +159,9 @@ function ambiguous<T extends Identified>(
 
 /** Returns the error for a reference that matches several objects, with the first of their names. */
 export function ambiguousError(ref: string, count: string, names: readonly string[]): AmbiguousError {
-  const more = names.length > MAX_SHOWN ? ', …' : '';
+  const distinct = [...new Set(names)];
+  const more = distinct.length > MAX_SHOWN ? ', …' : '';
   return new AmbiguousError(`"${ref}" matches ${count}`, {
-    hint: `use one of ${names.slice(0, MAX_SHOWN).join(', ')}${more}`,
+    hint: `use one of ${distinct.slice(0, MAX_SHOWN).join(', ')}${more}`,
   });
 }

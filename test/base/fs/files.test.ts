@@ -55,7 +55,7 @@ test.each(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR'])(
 test.each([
   ['ENOSPC', -28, 'writing "/x": no space left on device', 'free some space'],
   ['EROFS', -30, 'writing "/x": read-only file system', 'writable filesystem'],
-  ['EACCES', -13, 'writing "/x": permission denied', 'run as root'],
+  ['EACCES', -13, 'writing "/x": permission denied', 'set --root-dir to a directory that you can write to'],
 ])('%s becomes an error with a hint', (code, errno, message, hint) => {
   const error = fileError('writing', '/x', Object.assign(new Error(`${code}: text`), {code, errno}));
   expect(error).toBeInstanceOf(SystemError);

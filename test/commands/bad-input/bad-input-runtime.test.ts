@@ -48,7 +48,11 @@ describe('an image', () => {
     [
       'missing in the registry',
       {image: 'localhost:5000/nothing:1'},
-      ['container "main": ErrImagePull: ', 'not found', 'hint: check the image name', '"kcri runtime load'],
+      [
+        'container "main": ErrImagePull: ',
+        'not found',
+        'hint: check the image name and the connection to the registry\n',
+      ],
     ],
     [
       'absent with the pull policy Never',
@@ -294,7 +298,7 @@ describe('Ctrl-C', () => {
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test('reports each of several pods, and the last JSON lines are their results', async () => {
+  test('reports each of several pods, and the last JSON lines are their results and the summary', async () => {
     const testbed = await createTestbed();
     const job = (name: string): string => aManifest({name, restartPolicy: 'Never'});
     const file = await testbed.write('pods.yaml', `${job('a')}\n---\n${job('b')}\n`);
@@ -307,7 +311,7 @@ describe('Ctrl-C', () => {
     const {stdout, stderr, exitCode} = await syncing;
     for (const name of ['a', 'b'])
       expect(stderr).toContain(`hint: run "kcri delete default/${name}" to delete it`);
-    const results = stdout.trimEnd().split('\n').slice(-2);
+    const results = stdout.trimEnd().split('\n').slice(-3, -1);
     for (const line of results)
       expect(JSON.parse(line)).toMatchObject({type: 'result', outcome: 'interrupted', exitCode: 130});
     expect(exitCode).toBe(130);

@@ -13,7 +13,7 @@ import {
 import {runToTimeLimit} from '../run-to-time-limit.js';
 
 describe('the output', () => {
-  test('of -o json is one object per line, ending with the result', async () => {
+  test('of -o json is one object per line, ending with the result and a summary', async () => {
     const testbed = await createTestbed();
     const file = await testbed.write('web.json', aManifest({initContainers: [aScript('setup', 'echo hi')]}));
     const {stdout, exitCode} = await testbed.run(['sync', file, '-o', 'json', '--logs', '--rm']);
@@ -23,11 +23,22 @@ describe('the output', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(exitCode).toBe(0);
     expect(new Set(lines.map(({type}) => type))).toEqual(
-      new Set(['call', 'event', 'status', 'log', 'result']),
+      new Set(['call', 'event', 'status', 'log', 'result', 'summary']),
     );
     const facts = {namespace: 'default', pod: 'web', time: expect.any(String) as string};
-    for (const line of lines) expect(line).toMatchObject(facts);
+    for (const line of lines.slice(0, -1)) expect(line).toMatchObject(facts);
     expect(lines.at(-1)).toEqual({
+      time: facts.time,
+      type: 'summary',
+      ...{pods: 1, ready: 1, complete: 0, failed: 0, timedOut: 0, interrupted: 0},
+      durationMs: expect.any(Number) as number,
+    });
+    expect(lines.find(({type}) => type === 'log')).toMatchObject({
+      container: 'setup',
+      stream: 'stdout',
+      line: 'hi',
+    });
+    expect(lines.at(-2)).toEqual({
       ...facts,
       type: 'result',
       uid: expect.any(String) as string,
@@ -48,13 +59,13 @@ describe('the output', () => {
       'complete',
       {restartPolicy: 'Never', containers: [aScript('main', 'exit 4')]},
       ['--wait', 'complete'],
-      {exitCode: 4, container: 'main'},
+      {exitCode: 4, container: 'main', reason: 'Error'},
     ],
   ])('of -o json ends with a result %s', async (outcome, spec, flags, facts) => {
     const testbed = await createTestbed();
     const file = await testbed.write('web.json', aManifest(spec));
     const {stdout} = await testbed.run(['sync', file, '-o', 'json', ...flags]);
-    const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as unknown;
+    const last = JSON.parse(stdout.trimEnd().split('\n').at(-2) ?? '') as unknown;
     expect(last).toMatchObject({type: 'result', outcome, ...facts});
   });
 

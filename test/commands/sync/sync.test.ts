@@ -19,7 +19,8 @@ describe('waiting until ready', () => {
     const file = await testbed.write('web.json', aManifest({initContainers: [aScript('setup', 'true')]}));
     const {stdout, stderr, exitCode} = await testbed.run(['sync', file]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-    expect(stdout.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/\(\d+m?s\)/g, '(T)')).toBe(
+    const shown = stdout.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/\(\d+m?s\)/g, '(T)');
+    expect(shown.replace(/in [\d.]+m?s$/m, 'in T')).toBe(
       [
         'default/web: sandbox ID created (T)',
         'default/web: container setup started (T)',
@@ -29,6 +30,7 @@ describe('waiting until ready', () => {
         'default/web: Running, IP 10.244.0.2',
         'default/web: container main running',
         'default/web: ready',
+        '1 pod ready in T',
         '',
       ].join('\n'),
     );
@@ -40,7 +42,7 @@ describe('waiting until ready', () => {
     const file = await testbed.write('web.json', aManifest({restartPolicy: 'Never', containers}));
     const {stderr, exitCode} = await testbed.run(['sync', file]);
     expect(stderr).toBe(
-      'kcri: pod "default/web": container "job" exited with code 3\n' +
+      'kcri: pod "default/web": container "job" exited with code 3 (Error)\n' +
         'hint: run "kcri logs default/web/job" to print its log\n',
     );
     expect(exitCode).toBe(1);
@@ -58,7 +60,7 @@ describe('waiting until ready', () => {
       expect(stderr).toContain('still running: "main"');
     }
     const {stdout} = await testbed.run(['sync', '-', '-o', 'json'], {stdin: gated});
-    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-2)!)).toMatchObject({
       outcome: 'gated',
       gates: ['example.com/lb'],
       exitCode: 1,
@@ -70,7 +72,9 @@ describe('waiting until ready', () => {
     const testbed = await createTestbed();
     const file = await testbed.write('web.json', aManifest({containers: [aScript('main', 'exit 2')]}));
     const {stderr, exitCode} = await testbed.run(['sync', file]);
-    expect(stderr).toContain('container "main": CrashLoopBackOff: back-off 10s restarting failed');
+    expect(stderr).toContain(
+      'container "main": CrashLoopBackOff: exited with code 2 (Error), restarted 1×\n',
+    );
     expect(stderr).toContain(
       'is not removed; no container is running\nhint: run "kcri delete default/web" to delete it',
     );

@@ -48,7 +48,7 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
     const ip = /IP (\S+)/.exec(stdout)?.[1] ?? '';
     const pod = await testbed.pod('web');
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe('default/web: ready');
+    expect(stdout.trimEnd().split('\n').at(-2)).toBe('default/web: ready');
     await expect
       .poll(async () => (await fetch(`http://${ip}:8080/`)).text())
       .toBe('<h1>Hello from web</h1>\n');
@@ -71,6 +71,45 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
     expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
     expect(existsSync(netns)).toBe(false);
     expect(await testbed.delete('web')).toMatchObject({exitCode: 1});
+  });
+
+  test('a container that exits immediately is not ready, and its crash is reported', async () => {
+    const manifest = aManifest('crash', {
+      containers: [aContainer('main', {command: shellCommand('echo boom >&2; sleep 0.2; exit 3')})],
+    });
+    const {stdout, stderr, exitCode} = await testbed.sync(manifest, ['--min-ready', '1s', '--rm']);
+    expect(exitCode).toBe(1);
+    expect(stdout).not.toContain('crash: ready');
+    expect(stderr).toBe(
+      'default/crash/main | boom\n' +
+        'kcri: pod "default/crash": container "main": CrashLoopBackOff: exited with code 3 (Error), restarted 1×\n',
+    );
+  });
+
+  test('a finished job says so, runs again with --replace, and its last output is printed with --rm', async () => {
+    const manifest = aManifest('again', {
+      restartPolicy: 'Never',
+      containers: [aContainer('main', {command: shellCommand('echo ran; exit 5')})],
+    });
+    const args = ['--wait', 'complete', '--logs'];
+    expect(await testbed.sync(manifest, args)).toMatchObject({exitCode: 5});
+    const second = await testbed.sync(manifest, args);
+    expect(second).toMatchObject({exitCode: 5});
+    expect(second.stderr).toContain('default/again: already ran, ');
+    const third = await testbed.sync(manifest, [...args, '--replace', '--rm']);
+    expect(third).toMatchObject({exitCode: 5});
+    expect(third.stdout).toContain('container main started');
+    expect(third.stdout).toContain('default/again/main | ran\n');
+    expect(third.stderr).toBe('kcri: pod "default/again": container "main" exited with code 5 (Error)\n');
+    const trap = aManifest('trap', {
+      restartPolicy: 'Never',
+      containers: [
+        aContainer('main', {command: shellCommand('trap "echo last words; exit" TERM; sleep 3600 & wait')}),
+      ],
+    });
+    const stopped = await testbed.sync(trap, [...args, '--timeout', '2s', '--rm']);
+    expect(stopped).toMatchObject({exitCode: 124});
+    expect(stopped.stdout).toContain('default/trap/main | last words\n');
   });
 
   test('a second sync of a running pod changes nothing', async () => {

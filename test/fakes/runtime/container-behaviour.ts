@@ -21,7 +21,7 @@ export interface ContainerBehaviour {
   /** True if it ignores the stop signal, so that StopContainer kills it after its timeout. */
   readonly ignoresStop?: boolean;
   /** Reaction to the stop signal. By default the signal terminates it immediately. */
-  readonly onStop?: {readonly exitCode?: number; readonly afterMs?: number};
+  readonly onStop?: {readonly exitCode?: number; readonly afterMs?: number; readonly stdout?: string};
 }
 
 /** Returns the behavior of a container by config and command line. Undefined means the default. */

@@ -219,11 +219,13 @@ export async function stopContainer(
 ): Promise<void> {
   if (container.state === 'CONTAINER_UNKNOWN') container.state = 'CONTAINER_RUNNING';
   if (container.state !== 'CONTAINER_RUNNING') return;
-  const {ignoresStop = false, onStop: {exitCode = SIGTERMED, afterMs = 0} = {}} = container.behaviour;
+  const {ignoresStop = false, onStop: {exitCode = SIGTERMED, afterMs = 0, stdout} = {}} = container.behaviour;
   const graceMs = timeoutSeconds * 1000;
   const endsMs = ignoresStop ? Infinity : afterMs;
   const heeds = endsMs < graceMs;
   await ended(state, container, Math.min(endsMs, graceMs), signal);
+  if (heeds && stdout !== undefined)
+    appendLogLines(container.logPath, 'stdout', stdout, state.uniqueNowNanos());
   exitContainer(state, container, {exitCode: heeds ? exitCode : SIGKILL_EXIT_CODE});
 }
 

@@ -1,9 +1,11 @@
 import {expect, test} from 'vitest';
+import {systemClock} from '../../../src/base/clock.js';
 import {PodWait} from '../../../src/kubelet/foreground/pod-wait.js';
 import {aLocalPod} from '../pods/registry-testbed.js';
 
 function aWait(): PodWait {
-  return new PodWait(aLocalPod(), {wait: 'ready', retry: false, onStatus: () => undefined});
+  const options = {wait: 'ready', retry: false, minReadyMs: 0, clock: systemClock} as const;
+  return new PodWait(aLocalPod(), {...options, onStatus: () => undefined});
 }
 
 /** A promise that the test resolves. */

@@ -15,7 +15,7 @@ test('each status is reported once, and the last one is that of the result', asy
   });
   const statuses: PodStatus[] = [];
   const result = await syncOnePod(testbed, pod, {onStatus: (_, status) => void statuses.push(status)});
-  expect(result).toEqual({pod: podRef(pod), kind: 'ready'});
+  expect(result).toEqual({pod: podRef(pod), kind: 'ready', hadEnded: false, status: statuses.at(-1)});
   for (const [index, status] of statuses.entries()) expect(status).not.toEqual(statuses[index - 1]);
   const phases = statuses.map(({phase, initContainerStatuses: [init] = []}) => `${phase} ${init?.ready}`);
   expect([...new Set(phases)]).toEqual(['Pending false', 'Pending true', 'Running true']);

@@ -3,11 +3,12 @@ import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {callSubject} from './pod-view.js';
-import {eventContainerName, type SyncRenderer} from './sync-renderer.js';
+import type {SyncTotals} from '../report/sync-counts.js';
+import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
 
 /**
- * Writes one JSON object per line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"result", "namespace", "pod",
- * "uid", …}`. The last lines are the results, one for each pod.
+ * Writes one JSON object per line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"output"|"result",
+ * "namespace", "pod", "uid", …}`. The last lines are the results, one for each pod, and `{"time", "type": "summary", …}`.
  */
 export class JsonLinesRenderer implements SyncRenderer {
   readonly #out: (line: string) => void;
@@ -21,8 +22,11 @@ export class JsonLinesRenderer implements SyncRenderer {
   }
 
   #line(type: string, {namespace, name, uid}: PodRef, facts: Readonly<Record<string, unknown>>): string {
-    const time = new Date(this.#clock.now()).toISOString();
-    return JSON.stringify({time, type, namespace, pod: name, uid, ...facts});
+    return JSON.stringify({time: this.#time(), type, namespace, pod: name, uid, ...facts});
+  }
+
+  #time(): string {
+    return new Date(this.#clock.now()).toISOString();
   }
 
   #write(type: string, pod: PodRef, facts: Readonly<Record<string, unknown>>): void {
@@ -66,17 +70,24 @@ export class JsonLinesRenderer implements SyncRenderer {
   }
 
   /** Writes log lines that arrived together; serializes their common fields only once. */
-  log(pod: PodRef, container: string, lines: readonly string[]): void {
-    const head = this.#line('log', pod, {container, line: ''}).slice(0, -'""}'.length);
+  log(pod: PodRef, {container, stream}: LogOrigin, lines: readonly string[]): void {
+    const head = this.#line('log', pod, {container, stream, line: ''}).slice(0, -'""}'.length);
     this.#out(lines.map((line) => `${head}${JSON.stringify(line)}}`).join('\n'));
+  }
+
+  lastOutput(pod: PodRef, container: string, lines: readonly string[]): void {
+    this.#write('output', pod, {container, lines});
   }
 
   writeAbove(write: () => void): void {
     write();
   }
 
-  end(): void {
+  end(totals?: SyncTotals): void {
     for (const result of this.#results.splice(0)) this.#out(result);
+    if (totals === undefined) return;
+    const durationMs = Math.round(totals.durationMs);
+    this.#out(JSON.stringify({time: this.#time(), type: 'summary', ...totals, durationMs}));
   }
 }
 
@@ -89,7 +100,11 @@ function outcomeFacts(outcome: ForegroundSyncResult): Readonly<Record<string, un
       return outcome.error === undefined ? {} : {error: messageOf(outcome.error)};
     case 'complete':
     case 'broken':
-      return outcome.container === undefined ? {} : {container: outcome.container};
+      return {
+        ...(outcome.container !== undefined && {container: outcome.container}),
+        ...(outcome.exitReason !== undefined && {reason: outcome.exitReason}),
+        ...(outcome.hadEnded && {hadEnded: true}),
+      };
     case 'gated':
       return {gates: outcome.gates};
     case 'ready':

@@ -1,7 +1,8 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
-import {containerStates, callSubject} from './pod-view.js';
-import {eventContainerName, isNotableWarning, type SyncRenderer} from './sync-renderer.js';
+import {containerNames, containerStates, callSubject} from './pod-view.js';
+import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
+import {eventContainerName, isNotableWarning, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 
 /** Phase of a pod before its first sync, which is not printed. */
@@ -60,6 +61,7 @@ export class LineRenderer implements SyncRenderer {
   }
 
   status(pod: PodRef, status: PodStatus): void {
+    for (const [id, name] of containerNames(status)) this.#names.set(id, name);
     const {phase = INITIAL_PHASE, podIP: ip} = status;
     this.#ifChanged(pod, 'pod', ip === undefined ? phase : `${phase}, IP ${ip}`, INITIAL_PHASE);
     for (const {name, state, exists} of containerStates(status))
@@ -78,27 +80,31 @@ export class LineRenderer implements SyncRenderer {
     this.#err(`${formatPodTitle(pod)}: ${text}`);
   }
 
+  /** Prints a success. The command reports a failure as its error. */
   result(outcome: ForegroundSyncResult): void {
-    const text = OUTCOMES[outcome.kind];
-    if (text !== undefined) this.#out(`${formatPodTitle(outcome.pod)}: ${text}`);
+    const {kind, pod} = outcome;
+    if (kind === 'ready' || (kind === 'complete' && outcome.exitCode === 0))
+      this.#out(`${formatPodTitle(pod)}: ${kind}`);
   }
 
-  log(pod: PodRef, container: string, lines: readonly string[]): void {
-    const prefix = `${formatPodTitle(pod)}/${container} | `;
-    this.#out(lines.map((line) => prefix + line).join('\n'));
+  log(pod: PodRef, {container}: LogOrigin, lines: readonly string[]): void {
+    this.#out(prefixed(pod, container, lines));
+  }
+
+  lastOutput(pod: PodRef, container: string, lines: readonly string[]): void {
+    for (const line of prefixed(pod, container, lines).split('\n')) this.#err(line);
   }
 
   writeAbove(write: () => void): void {
     write();
   }
 
-  end(): void {
-    // Output is not buffered.
+  end(totals?: SyncTotals): void {
+    if (totals !== undefined) this.#out(formatTotals(totals));
   }
 }
 
-/** Texts of successful outcomes. The command reports failures as errors. */
-const OUTCOMES: Readonly<Partial<Record<ForegroundSyncResult['kind'], string>>> = {
-  ready: 'ready',
-  complete: 'complete',
-};
+function prefixed(pod: PodRef, container: string, lines: readonly string[]): string {
+  const prefix = `${formatPodTitle(pod)}/${container} | `;
+  return lines.map((line) => prefix + line).join('\n');
+}

@@ -11,9 +11,11 @@ import {
   createPodView,
   applyPodStatus,
   callSubject,
+  containerNames,
   type PodView,
 } from './pod-view.js';
-import {eventContainerName, isNotableWarning, type SyncRenderer} from './sync-renderer.js';
+import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
+import {eventContainerName, isNotableWarning, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
 import {formatPodTitle} from './sync-text.js';
 import {FRAME_MS, formatTree} from './tree-lines.js';
 
@@ -92,6 +94,7 @@ export class LiveTreeRenderer implements SyncRenderer {
   }
 
   status(pod: PodRef, status: PodStatus): void {
+    for (const [id, name] of containerNames(status)) this.#names.set(id, name);
     this.#update(pod, (view) => applyPodStatus(view, status));
   }
 
@@ -103,9 +106,14 @@ export class LiveTreeRenderer implements SyncRenderer {
     this.#update(outcome.pod, (view) => ({...view, activity: ''}));
   }
 
-  log(_pod: PodRef, container: string, lines: readonly string[]): void {
+  log(_pod: PodRef, {container}: LogOrigin, lines: readonly string[]): void {
     const prefix = this.#chalk.dim(`${container} |`);
     this.#draw(lines.map((line) => `${prefix} ${line}\n`).join(''));
+  }
+
+  lastOutput(pod: PodRef, container: string, lines: readonly string[]): void {
+    const prefix = this.#chalk.dim(`${formatPodTitle(pod)}/${container} |`);
+    this.#draw(lines.map((line) => `${prefix} ${escapeControls(line)}\n`).join(''));
   }
 
   writeAbove(write: () => void): void {
@@ -118,10 +126,11 @@ export class LiveTreeRenderer implements SyncRenderer {
     this.#draw();
   }
 
-  end(): void {
+  end(totals?: SyncTotals): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
     this.#draw('', Infinity);
     this.#screen.end();
+    if (totals !== undefined) this.#output.write(`${formatTotals(totals)}\n`);
   }
 }

@@ -24,8 +24,26 @@ export interface LogFollowerOptions {
   readonly renderer: SyncRenderer;
   /** Output of the renderer; reading pauses until it is ready. */
   readonly output: Pick<Output, 'ready'>;
-  /** Aborts reading immediately, whereas `end` shows everything written up to its call. */
+  /**
+   * Signal that limits the time of `end` and `endPod`. Until they are called, logs are followed even after it aborts,
+   * since containers write their last lines while they are stopped.
+   */
   readonly signal: AbortSignal;
+}
+
+/** Time for the last lines after the signal has aborted, in ms: the reader of the output may have stopped reading. */
+const LAST_LINES_MS = 2000;
+
+interface FollowedContainer {
+  readonly id: ContainerId;
+  /** Aborts when the log is no longer followed. */
+  readonly ending: AbortSignal;
+}
+
+interface Reading {
+  readonly uid: string;
+  readonly done: Promise<void>;
+  readonly ending: AbortController;
 }
 
 /** Shows container logs line by line, from the start of a container until it exits. */
@@ -34,74 +52,99 @@ export class LogFollower {
   readonly #clock: Clock;
   readonly #renderer: SyncRenderer;
   readonly #output: Pick<Output, 'ready'>;
-  readonly #signal: AbortSignal;
-  readonly #ending = new AbortController();
-  readonly #reading = new Map<string, Promise<void>>();
+  readonly #interrupted: AbortSignal;
+  /** Aborts reading immediately. */
+  readonly #abort = new AbortController();
+  readonly #reading = new Map<string, Reading>();
 
   constructor({runtime, clock, renderer, output, signal}: LogFollowerOptions) {
     this.#runtime = runtime;
     this.#clock = clock;
     this.#renderer = renderer;
     this.#output = output;
-    this.#signal = signal;
+    this.#interrupted = signal;
   }
 
   /** Follows a container that has just started, unless it is already followed. */
   follow(pod: PodRef, name: string, id: ContainerId): void {
-    if (!this.#reading.has(id)) this.#reading.set(id, this.#read(pod, name, id));
+    if (this.#reading.has(id)) return;
+    const ending = new AbortController();
+    this.#reading.set(id, {uid: pod.uid, ending, done: this.#read(pod, name, {id, ending: ending.signal})});
   }
 
-  /** Follows every running container of the status, including those that an earlier sync started. */
-  followRunning(pod: PodRef, {initContainerStatuses = [], containerStatuses = []}: PodStatus): void {
+  /** Follows every container of the status that has started, including those that an earlier sync started. */
+  followStarted(pod: PodRef, {initContainerStatuses = [], containerStatuses = []}: PodStatus): void {
     for (const {name, state, containerID} of [...initContainerStatuses, ...containerStatuses])
-      if (state?.running !== undefined && containerID !== undefined)
+      if (containerID !== undefined && (state?.running ?? state?.terminated) !== undefined)
         this.follow(pod, name, containerId(containerID.replace(/^.*:\/\//, '')));
   }
 
   /** Shows everything written up to this call, then stops. */
   async end(): Promise<void> {
-    this.#ending.abort();
-    await Promise.all(this.#reading.values());
+    await this.#end([...this.#reading.values()]);
   }
 
-  async #read(pod: PodRef, name: string, id: ContainerId): Promise<void> {
+  /** Shows everything that the containers of a pod have written up to this call, then stops following them. */
+  async endPod({uid}: PodRef): Promise<void> {
+    await this.#end([...this.#reading.values()].filter((reading) => reading.uid === uid));
+  }
+
+  async #end(readings: readonly Reading[]): Promise<void> {
+    for (const {ending} of readings) ending.abort();
+    const finished = new AbortController();
+    const limit = (): void => {
+      this.#clock.sleep(LAST_LINES_MS, finished.signal).then(
+        () => {
+          this.#abort.abort();
+        },
+        () => undefined, // everything was shown in time
+      );
+    };
+    if (this.#interrupted.aborted) limit();
+    else this.#interrupted.addEventListener('abort', limit, {once: true, signal: finished.signal});
+    await Promise.all(readings.map(async ({done}) => done));
+    finished.abort();
+  }
+
+  async #read(pod: PodRef, container: string, {id, ending}: FollowedContainer): Promise<void> {
+    const {signal} = this.#abort;
     const lines = {stdout: new LineSplitter(), stderr: new LineSplitter()};
-    const show = (shown: readonly string[]): void => {
-      if (shown.length > 0) this.#renderer.log(pod, name, shown);
+    const show = (stream: 'stdout' | 'stderr', shown: readonly string[]): void => {
+      if (shown.length > 0) this.#renderer.log(pod, {container, stream}, shown);
     };
     try {
-      const logPath = logPathOf(await getContainerStatus(this.#runtime, id, this.#signal));
+      const logPath = logPathOf(await getContainerStatus(this.#runtime, id, signal));
       await readLog(
         logPath,
-        {streams: ALL_STREAMS, follow: this.#follow(id), signal: this.#signal},
+        {streams: ALL_STREAMS, follow: this.#follow(id, ending), signal},
         {
           write: (stream, bytes) => {
-            show(lines[stream].push(bytes));
+            show(stream, lines[stream].push(bytes));
           },
           ready: async () => {
-            await this.#output.ready(this.#signal);
+            await this.#output.ready(signal);
           },
         },
       );
     } catch (error) {
-      if (!this.#signal.aborted)
-        this.#renderer.note(pod, `cannot show the log of container ${name}: ${messageOf(error)}`);
+      if (!signal.aborted)
+        this.#renderer.note(pod, `cannot show the log of container ${container}: ${messageOf(error)}`);
     }
-    for (const splitter of Object.values(lines)) show(splitter.rest());
+    for (const stream of ALL_STREAMS) show(stream, lines[stream].rest());
   }
 
-  /** Returns options that follow the log until the container exits or `end` is called, which skips all waits. */
-  #follow(id: ContainerId): FollowOptions {
-    const ending = this.#ending.signal;
+  /** Returns options that follow the log until the container exits or `ending` aborts, which skips all waits. */
+  #follow(id: ContainerId, ending: AbortSignal): FollowOptions {
+    const aborted = this.#abort.signal;
     // After `end`, each clock reading is long after the previous one.
     let skippedMs = 0;
     return {
       progress: async () => ({
-        kind: !ending.aborted && (await isRunning(this.#runtime, id, this.#signal)) ? 'running' : 'ended',
+        kind: !ending.aborted && (await isRunning(this.#runtime, id, aborted)) ? 'running' : 'ended',
       }),
       clock: {
         now: () => this.#clock.now() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
-        sleep: async (ms, signal = this.#signal) => {
+        sleep: async (ms, signal = aborted) => {
           try {
             await this.#clock.sleep(ms, AbortSignal.any([signal, ending]));
           } catch (error) {

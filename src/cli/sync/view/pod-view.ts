@@ -72,8 +72,8 @@ export function applyCallStarted(view: PodView, call: Pick<CriCall, 'method'>, s
 export function applyCallFinished(view: PodView, call: CriCall, subject: string): PodView {
   const idle = {...view, activity: ''};
   if (call.method === 'RunPodSandbox') return {...idle, sandbox: sandboxPart(call)};
-  if (call.method === 'RemovePodSandbox' && call.error === undefined) return removed(idle);
-  if (call.method !== 'StartContainer') return idle;
+  if (call.method !== 'StartContainer')
+    return call.error === undefined ? applyEnd(idle, call, subject) : idle;
   const before = view.containers.get(subject);
   const part: PartView = {
     label: before?.label ?? subject,
@@ -82,6 +82,31 @@ export function applyCallFinished(view: PodView, call: CriCall, subject: string)
     durationMs: call.durationMs,
   };
   return {...idle, containers: new Map(view.containers).set(subject, part)};
+}
+
+/** Returns the view after a call that stops or removes something. */
+function applyEnd(view: PodView, {method}: CriCall, subject: string): PodView {
+  switch (method) {
+    case 'StopPodSandbox':
+      return {...view, sandbox: endedPart(view.sandbox, 'stopped')};
+    case 'RemovePodSandbox':
+      return {...view, phase: 'Removed', ip: '', sandbox: endedPart(view.sandbox, 'removed')};
+    case 'StopContainer': {
+      const part = view.containers.get(subject);
+      if (part === undefined || !/^(running|started)/.test(part.state)) return view;
+      return {...view, containers: new Map(view.containers).set(subject, stoppedPart(part))};
+    }
+    default:
+      return view;
+  }
+}
+
+function stoppedPart(part: PartView): PartView {
+  return {...part, state: 'stopped', tone: 'plain'};
+}
+
+function endedPart(part: PartView | undefined, state: string): PartView | undefined {
+  return part && {...part, state, tone: 'plain', durationMs: undefined};
 }
 
 function sandboxPart(call: CriCall): PartView {
@@ -95,24 +120,24 @@ function sandboxPart(call: CriCall): PartView {
   };
 }
 
-/** Returns the view of a removed pod; its sandbox is removed last. */
-function removed(view: PodView): PodView {
-  const {sandbox} = view;
-  const removedSandbox = sandbox && {
-    ...sandbox,
-    state: 'removed',
-    tone: 'plain' as const,
-    durationMs: undefined,
-  };
-  return {...view, phase: 'Removed', ip: '', sandbox: removedSandbox};
-}
-
 /** Returns the view with the state of the pod status. */
 export function applyPodStatus(view: PodView, status: PodStatus): PodView {
   const containers = new Map<string, PartView>();
   for (const {name, label, state} of containerStates(status))
     containers.set(name, {label, ...state, durationMs: view.containers.get(name)?.durationMs});
   return {...view, phase: status.phase ?? 'Pending', ip: status.podIP ?? '', containers};
+}
+
+/** Returns the names of the containers of a status by their ID in the runtime. */
+export function containerNames({
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: PodStatus): ReadonlyMap<string, string> {
+  return new Map(
+    [...initContainerStatuses, ...containerStatuses].flatMap(({name, containerID}) =>
+      containerID === undefined ? [] : [[containerID.replace(/^.*:\/\//, ''), name] as const],
+    ),
+  );
 }
 
 type StateText = Pick<PartView, 'state' | 'tone'>;

@@ -1,6 +1,13 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import type {LiveDisplay} from '../../output/live-region.js';
+import type {SyncTotals} from '../report/sync-counts.js';
+
+/** A stream of a container. */
+export interface LogOrigin {
+  readonly container: string;
+  readonly stream: 'stdout' | 'stderr';
+}
 
 /** Shows the progress of a sync. */
 export interface SyncRenderer extends LiveDisplay {
@@ -12,9 +19,11 @@ export interface SyncRenderer extends LiveDisplay {
   note(pod: PodRef, text: string): void;
   result(outcome: ForegroundSyncResult, exitCode: number): void;
   /** Shows lines of a container's log that arrived together, without their newlines. */
-  log(pod: PodRef, container: string, lines: readonly string[]): void;
-  /** Restores the terminal. Nothing is shown afterwards. */
-  end(): void;
+  log(pod: PodRef, origin: LogOrigin, lines: readonly string[]): void;
+  /** Shows the last lines of a failed container, unless its log was shown. */
+  lastOutput(pod: PodRef, container: string, lines: readonly string[]): void;
+  /** Restores the terminal and shows the totals, if the sync ended with results. Nothing is shown afterwards. */
+  end(totals?: SyncTotals): void;
 }
 
 /** Returns the name of the container that an event concerns; empty for the pod itself. */
@@ -36,6 +45,7 @@ export class SilentRenderer implements SyncRenderer {
   readonly note = ignore;
   readonly result = ignore;
   readonly log = ignore;
+  readonly lastOutput = ignore;
   readonly end = ignore;
 
   writeAbove(write: () => void): void {

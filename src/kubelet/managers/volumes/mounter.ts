@@ -7,6 +7,7 @@ import {hasErrno, messageOf, SystemError} from '../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {parseMountInfo, type MountPoint} from '../../../base/fs/mount-info.js';
 import {shellQuote} from '../../../base/shell-quote.js';
+import {unlessRoot} from '../../../base/unless-root.js';
 import type {MountPropagationMode} from '../../../api/types/v1-pod.js';
 
 /** Filesystems of volumes. */
@@ -161,7 +162,11 @@ function parseStderr(cause: unknown): string {
 
 function hintFor(reason: string, path: string): string | undefined {
   if (reason.includes('busy')) return `list the processes that use it with: fuser -vm ${shellQuote(path)}`;
-  return /permission denied|superuser/.test(reason) ? 'run as root' : undefined;
+  if (!/permission denied|superuser/.test(reason)) return undefined;
+  return unlessRoot(
+    'run as root',
+    'the container or security module that this process runs in may forbid mounts',
+  );
 }
 
 /**

@@ -16,7 +16,7 @@ import type {BrokenRecord, PodRecord, PodStore} from './pod-store.js';
 export interface PodConflicts {
   /** The pod's own record; undefined for a new pod. */
   readonly known: PodRecord | undefined;
-  /** The pod of the same name with another UID, which must be deleted first. */
+  /** The pod of the same name that must be deleted first: one with another UID, or itself if it is replaced. */
   readonly older: PodRecord | undefined;
 }
 
@@ -24,6 +24,8 @@ export interface PodConflicts {
 export interface PodConflictOptions extends Pick<PodRegistryOptions, 'endpoint' | 'node' | 'observer'> {
   readonly store: Pick<PodStore, 'get'>;
   readonly snapshot: NodePodSnapshot;
+  /** True to treat the pod's own record as that of an older pod. */
+  readonly replace?: boolean | undefined;
 }
 
 /**
@@ -34,19 +36,31 @@ export interface PodConflictOptions extends Pick<PodRegistryOptions, 'endpoint' 
  */
 export async function checkPodConflicts(pod: Pod, options: PodConflictOptions): Promise<PodConflicts> {
   const ref = podRef(pod);
-  const {store, snapshot, node} = options;
+  const {store, snapshot, node, replace = false} = options;
   const found = await store.get(ref.uid);
   if (found === undefined) await requireUnusedUid(ref, snapshot, node.rootDir);
   else if (found.namespace !== ref.namespace || found.name !== ref.name)
     throw createUidConflictError(ref, found);
   const {records, broken} = await snapshot.records();
   await requireReadableNamesake(ref, broken, snapshot);
-  const known = found?.removedAt === undefined ? found : undefined;
-  const namesake = records.find(({namespace, name}) => namespace === ref.namespace && name === ref.name);
-  const older = namesake?.uid === ref.uid ? undefined : namesake;
+  const {known, older} = findExisting(found, records, {ref, replace});
   for (const record of [known, older]) if (record !== undefined) await requireOwnership(record, options);
   await requireAdmission(pod, {known, older}, options);
   return {known, older};
+}
+
+/** Returns the existing pod and the pod to delete first; a replaced pod is deleted itself. */
+function findExisting(
+  found: PodRecord | undefined,
+  records: readonly PodRecord[],
+  {ref, replace}: {readonly ref: PodRef; readonly replace: boolean},
+): PodConflicts {
+  const namesake = records.find(({namespace, name}) => namespace === ref.namespace && name === ref.name);
+  if (replace) return {known: undefined, older: namesake};
+  return {
+    known: found?.removedAt === undefined ? found : undefined,
+    older: namesake?.uid === ref.uid ? undefined : namesake,
+  };
 }
 
 async function requireUnusedUid(ref: PodRef, snapshot: NodePodSnapshot, rootDir: string): Promise<void> {

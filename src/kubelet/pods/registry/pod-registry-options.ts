@@ -25,6 +25,8 @@ export interface PodObserver {
   secret?(texts: readonly string[], pod: PodRef): void;
   /** Called when the pod has a new status. */
   statusChanged?(pod: PodRef): void;
+  /** Called when the containers of a pod that is being deleted have stopped, before they are removed with their logs. */
+  containersStopped?(pod: PodRef): Promise<void>;
   /** Called when the pod's history cannot be written; work on the pod continues. */
   recordingFailed(pod: PodRef, error: unknown): void;
 }

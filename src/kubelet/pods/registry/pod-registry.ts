@@ -27,6 +27,18 @@ export interface AdoptedPod {
   readonly before: Pod | undefined;
 }
 
+/** Options of PodRegistry.adopt. */
+interface AdoptOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** True to delete the pod first if it exists, even if it is unchanged. */
+  readonly replace?: boolean | undefined;
+}
+
+/** Options of PodRegistry.checkConflicts. */
+interface CheckConflictsOptions extends Pick<AdoptOptions, 'replace'> {
+  readonly snapshot?: NodePodSnapshot | undefined;
+}
+
 /**
  * Registry of the pods that kcri created: those with a record under the root directory. kcri never changes any other
  * pod of the runtime. Locks, ownership (pod-ownership.ts) and removal are separate parts.
@@ -85,8 +97,11 @@ export class PodRegistry {
   }
 
   /** Checks the pod against the others of the node; see checkPodConflicts. Changes nothing. */
-  async checkConflicts(pod: Pod, snapshot = this.#snapshot): Promise<PodConflicts> {
-    return await checkPodConflicts(pod, {...this.#options, store: this.store, snapshot});
+  async checkConflicts(
+    pod: Pod,
+    {snapshot = this.#snapshot, replace}: CheckConflictsOptions = {},
+  ): Promise<PodConflicts> {
+    return await checkPodConflicts(pod, {...this.#options, store: this.store, snapshot, replace});
   }
 
   /** Returns the record of the pod with that name; there is at most one. Rejects with SystemError. */
@@ -105,11 +120,11 @@ export class PodRegistry {
 
   /**
    * Adopts the pod before it is created: rejects like checkConflicts, deletes an older pod of the same name, and writes
-   * the record. The caller holds the pod's lock.
+   * the record. With `replace`, the pod itself is deleted first too. The caller holds the pod's lock.
    */
-  async adopt(pod: Pod, source: string, signal?: AbortSignal): Promise<AdoptedPod> {
+  async adopt(pod: Pod, source: string, {signal, replace}: AdoptOptions = {}): Promise<AdoptedPod> {
     return await this.locks.withUidLock(podRef(pod), signal, async () => {
-      const {known, older} = await this.checkConflicts(pod);
+      const {known, older} = await this.checkConflicts(pod, {replace});
       if (older !== undefined) await this.remover.deletePod(older, {signal});
       if (known !== undefined) await this.ensureActuatedResources(known);
       const record = this.createRecord(pod, source, known);

@@ -7,7 +7,8 @@ import {podCgroupParents} from '../../managers/kuberuntime/config/resources/pod-
 import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
 import {computeDeletion, type PodHistory} from '../history/pod-history.js';
 import {requireOwnership} from './pod-ownership.js';
-import type {PodHistoryStore} from './pod-registry-options.js';
+import {podRef} from '../../contract/pod-ref.js';
+import type {PodHistoryStore, PodObserver} from './pod-registry-options.js';
 import type {PodRecord, PodStore} from './pod-store.js';
 import {nodeAtLocation, type PodSyncerFactory} from './pod-syncer-factory.js';
 
@@ -21,6 +22,7 @@ export interface PodRemoverOptions {
   readonly endpoint: string;
   readonly node: NodeFacts;
   readonly clock: Clock;
+  readonly observer: Pick<PodObserver, 'containersStopped'>;
 }
 
 /** Options of PodRemover.deletePod. */
@@ -45,12 +47,13 @@ export class PodRemover {
    * PodError and SystemError. The caller holds the pod's lock.
    */
   async deletePod(record: PodRecord, {gracePeriodSeconds, signal}: DeletePodOptions = {}): Promise<void> {
-    const {syncers} = this.#options;
+    const {syncers, observer} = this.#options;
     await requireOwnership(record, this.#options);
     const history = syncers.openHistory(record);
     await this.#rememberDeletion(record, history, gracePeriodSeconds);
     const syncer = syncers.createSyncer(record.pod, record.place, history);
     await syncer.terminate(gracePeriodSeconds, signal);
+    await observer.containersStopped?.(podRef(record.pod));
     await syncer.removeFromRuntime();
     await this.removeFromNode(record);
     await history.flush();

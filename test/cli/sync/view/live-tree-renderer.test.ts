@@ -14,7 +14,10 @@ import {until} from '../../../base/until.js';
 import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 
 const withoutTimes = (text: string): string =>
-  text.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/ {2}\d+m?s$/gm, '  T');
+  text
+    .replaceAll(/[0-9a-f]{13}/g, 'ID')
+    .replaceAll(/ {2}\d+m?s$/gm, '  T')
+    .replace(/in [\d.]+m?s$/, 'in T');
 
 describe('the live tree', () => {
   test('ends with the pod, its sandbox and its containers, and the time of each step', async () => {
@@ -32,6 +35,7 @@ describe('the live tree', () => {
         '  ├─ init setup             completed  T',
         '  ├─ logger                 running  T',
         '  └─ main                   running  T',
+        '1 pod ready in T',
       ].join('\n'),
     );
     expect(terminal.cursorVisible).toBe(true);
@@ -72,7 +76,7 @@ describe('the live tree', () => {
       await testbed.write('web.json', manifest),
     ]);
     expect(exitCode).toBe(1);
-    expect(terminal.wrapped).toEqual([]);
+    expect(terminal.wrapped.filter((line) => !line.startsWith('1 pod failed'))).toEqual([]);
     expect(terminal.text).toMatch(/^ {2}a-namespace|…|^$/m);
   });
 
@@ -88,7 +92,7 @@ describe('the live tree', () => {
     });
     expect(await runOnTerminal(testbed, terminal, ['sync', file])).toMatchObject({exitCode: 0});
     expect(tallest).toBe(10);
-    expect(terminal.text.split('\n')).toHaveLength(32);
+    expect(terminal.text.split('\n')).toHaveLength(33);
   });
 
   test('shows several pods by name', async () => {
@@ -116,6 +120,20 @@ describe('the live tree', () => {
     );
   });
 
+  test('shows a deleted pod with its stopped containers', async () => {
+    const testbed = await createTestbed();
+    const terminal = new FakeTerminal();
+    await runOnTerminal(testbed, terminal, ['sync', await testbed.write('web.json', aManifest()), '--rm']);
+    expect(withoutTimes(terminal.text)).toBe(
+      [
+        '  default/web  Removed',
+        '  ├─ sandbox ID  removed',
+        '  └─ main                   stopped  T',
+        '1 pod ready in T',
+      ].join('\n'),
+    );
+  });
+
   test('lets logs scroll above it', async () => {
     const testbed = await createTestbed();
     const terminal = new FakeTerminal();
@@ -128,8 +146,9 @@ describe('the live tree', () => {
         'main | one',
         'main | two',
         '  default/web  Failed',
-        '  ├─ sandbox ID  ready  T',
+        '  ├─ sandbox ID  stopped',
         '  └─ main                   exited with code 3  T',
+        '1 pod failed in T',
       ]
         .join('\n')
         .replace('Failed', 'Failed  10.244.0.2'),
@@ -219,7 +238,7 @@ describe('other output to the terminal', () => {
     const {exitCode} = await runOnTerminal(testbed, terminal, args, {clock, stderr: terminal.stream});
     expect(exitCode).toBe(124);
     expect(terminal.text).toMatch(
-      /^kcri: warning: keeping the ConfigMaps and Secrets read before: [^\n]*\n(?: {4}.*\n)+ {2}default\/web {2}Running.*\n {2}├─ sandbox.*\n {2}└─ main.*\nkcri: pod/,
+      /^kcri: warning: keeping the ConfigMaps and Secrets read before: [^\n]*\n(?: {4}.*\n)+ {2}default\/web {2}Running.*\n {2}├─ sandbox.*\n {2}└─ main.*\n1 pod timed out in 120\.0s\nkcri: pod/,
     );
     expect(terminal.text.match(/default\/web {2}/g)).toHaveLength(1);
   });
@@ -235,6 +254,7 @@ describe('other output to the terminal', () => {
       expect.stringContaining('default/web  Running'),
       expect.stringContaining('sandbox'),
       expect.stringContaining('main'),
+      expect.stringMatching(/^1 pod ready in /),
     ]);
     expect(lines.slice(-3).some(isDebug)).toBe(false);
   });
