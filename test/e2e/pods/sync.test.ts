@@ -359,7 +359,7 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
       .toEqual({stdout: 'from extra\n', stderr: '', exitCode: 0});
     expect(await runtime.kcri(['exec', '-s', '-c', 'setup', id, 'true'])).toMatchObject({exitCode: 1});
     const inspected = await runtime.kcri(['inspect', id, '-o', 'jsonpath={.status.metadata.name}']);
-    expect(inspected).toEqual({stdout: 'app', stderr, exitCode: 0});
+    expect(inspected).toEqual({stdout: 'app\n', stderr, exitCode: 0});
     const literal = await runtime.kcri(['exec', '-s', id, 'true'], {env: {KCRI_COMPAT: 'crictl'}});
     expect(literal).toMatchObject({exitCode: 1, stderr: expect.not.stringContaining('Defaulted') as string});
     const attaching = runtime.start(['attach', id]);
