@@ -49,9 +49,7 @@ const ON_BINARY = IS_FULL
     ];
 
 /** End-to-end tests that depend most on the JavaScript engine: servers, terminals, streams. */
-const E2E_ON_BINARY = IS_FULL
-  ? '*'
-  : '{binary,exec-terminal,kubelet,kubelet-servers,kubelet-streams,top-terminal,websocket}';
+const E2E_ON_BINARY = IS_FULL ? '*' : '{binary,exec-terminal,kubelet-streams,top-terminal}';
 
 /** The slowest files. At the end of a run they would leave processors idle. */
 const FIRST =
