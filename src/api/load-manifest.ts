@@ -14,6 +14,7 @@ import type {
 } from './decoding/parse-manifest.js';
 import {byPosition, parseManifest} from './decoding/parse-manifest.js';
 import type {ManifestIssue} from './decoding/manifest-issue.js';
+import {withGeneratedName} from './workloads/generated-names.js';
 import {validateObject} from './validation/validate-object.js';
 import {validatePod} from './validation/validate-pod.js';
 import {validateWorkload} from './validation/validate-workload.js';
@@ -87,14 +88,16 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
 }
 
 /**
- * Decodes, defaults and validates a manifest. Returns all issues in the order of the text.
+ * Decodes, defaults and validates a manifest. Returns all issues in the order of the text. A Pod with only a
+ * generateName gets a name computed from its content.
  *
  * @throws ConfigError if the text is too large or empty.
  */
 export function loadManifest(text: string, options: DecodeOptions): LoadedManifest {
   const manifest = loadUnvalidatedManifest(text, options);
-  const found = manifest.pods.flatMap((document) => issuesOf(document, validatePod(document.pod)));
-  return {...manifest, issues: explain([...manifest.issues, ...found], manifest)};
+  const pods = manifest.pods.map((document) => ({...document, pod: withGeneratedName(document.pod)}));
+  const found = pods.flatMap((document) => issuesOf(document, validatePod(document.pod)));
+  return {...manifest, pods, issues: explain([...manifest.issues, ...found], manifest)};
 }
 
 /** Returns issues in the order of the text; of a template, only the issue that it is one. */

@@ -1,3 +1,4 @@
+import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
@@ -8,15 +9,16 @@ export default class Delete extends BaseCommand {
   static override summary = 'Delete pods created by kcri';
   static override description =
     'Stops the containers within their grace period, then removes containers, sandbox, logs, volumes ' +
-    'and directories. Specify pods by name, NAMESPACE/NAME or UID, or by the manifests they were ' +
-    'created from. Pods that kcri did not create are never deleted.\n\nWithout --runtime-endpoint, each ' +
-    'pod is deleted on the runtime it was created on.';
-  static override usage = 'delete [FLAGS] POD|FILE|DIR|URL...';
+    'and directories. Specify pods by name, NAMESPACE/NAME or UID, by their workload, such as ' +
+    'deployment/web, or by the manifests they were created from. The directories of ' +
+    'PersistentVolumeClaims remain unless --volumes is given. Pods that kcri did not create are never ' +
+    'deleted.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
+  static override usage = 'delete [FLAGS] POD|WORKLOAD|FILE|DIR|URL...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> delete web',
-    '<%= config.bin %> delete default/web --grace-period=0',
     '<%= config.bin %> delete examples/web.yaml',
+    '<%= config.bin %> delete statefulset/db --volumes',
   ];
   static override flags = {
     ...createNamespaceFlag(
@@ -26,6 +28,9 @@ export default class Delete extends BaseCommand {
       helpValue: 'SECONDS',
       description: "Time for containers to exit, in seconds. [default: the pod's own grace period]",
     }),
+    volumes: Flags.boolean({
+      description: 'Remove the directories of PersistentVolumeClaims that no other pod uses.',
+    }),
   };
 
   async run(): Promise<void> {
@@ -34,6 +39,7 @@ export default class Delete extends BaseCommand {
     const gracePeriodSeconds = flags['grace-period'];
     if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0)
       throw new UsageError('--grace-period must not be negative');
-    await deletePods(this.services, argv as string[], {gracePeriodSeconds, namespace: flags.namespace});
+    const {namespace, volumes} = flags;
+    await deletePods(this.services, argv as string[], {gracePeriodSeconds, namespace, volumes});
   }
 }

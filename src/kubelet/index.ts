@@ -15,6 +15,7 @@ export {
   type SyncPodsOptions,
 } from './foreground/sync-pods.js';
 export type {WaitFor} from './foreground/evaluate-wait.js';
+export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
 export {resolveNodeName, type NodeOptions} from './managers/node/read-node-facts.js';
 export type {CriCall} from './contract/observe-cri-calls.js';

@@ -1,5 +1,6 @@
 import type {ObjectMeta} from '../types/v1-meta.js';
 import type {CronJob, PodTemplateSpec, Workload} from '../types/v1-workloads.js';
+import {withGeneratedName} from '../workloads/generated-names.js';
 import {applyPodDefaults} from './pod-defaults.js';
 
 /** Returns a template whose pods have their defaults, except for the namespace, which is the workload's. */
@@ -19,8 +20,15 @@ function defaultCronJob({spec, ...cronJob}: CronJob): CronJob {
   return {...cronJob, spec: {...spec, jobTemplate: {...jobTemplate, spec: {...jobTemplate.spec, template}}}};
 }
 
-/** Returns the workload with the defaults of the API server for its namespace and its pods. Pure and idempotent. */
+/**
+ * Returns the workload with the defaults of the API server for its namespace and its pods, and with a name if it has
+ * only a generateName. Pure and idempotent.
+ */
 export function applyWorkloadDefaults(workload: Workload): Workload {
+  return withGeneratedName(defaultWorkload(workload));
+}
+
+function defaultWorkload(workload: Workload): Workload {
   const metadata = withNamespace(workload.metadata);
   if (workload.kind === 'CronJob') return {...defaultCronJob(workload), metadata};
   if (workload.kind === 'PodTemplate')

@@ -22,6 +22,8 @@ const persistentVolumeClaimStatus = objectSchema<PersistentVolumeClaimStatus>('P
 });
 
 export const persistentVolumeClaim = objectSchema<PersistentVolumeClaim>('PersistentVolumeClaim', {
+  apiVersion: text,
+  kind: text,
   metadata: required(object(objectMeta)),
   spec: required(object(persistentVolumeClaimSpec)),
   status: object(persistentVolumeClaimStatus),

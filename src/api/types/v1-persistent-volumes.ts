@@ -16,6 +16,8 @@ export interface PersistentVolumeClaimStatus {
 
 /** A user's claim to a PersistentVolume (core/v1 PersistentVolumeClaim). */
 export interface PersistentVolumeClaim {
+  readonly apiVersion?: string;
+  readonly kind?: string;
   readonly metadata: ObjectMeta;
   readonly spec: PersistentVolumeClaimSpec;
   readonly status?: PersistentVolumeClaimStatus;

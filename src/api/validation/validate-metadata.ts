@@ -76,11 +76,7 @@ export function* validateObjectMeta(
   if (generateName !== '') {
     yield* validateName(generateName.replace(/-$/, 'a'), path.child('generateName'), checkDnsSubdomain);
   }
-  if (name === '')
-    yield requiredValue(
-      path.child('name'),
-      generateName === '' ? 'name or generateName is required' : 'only an API server generates names',
-    );
+  if (name === '') yield requiredValue(path.child('name'), 'name or generateName is required');
   else yield* validateName(name, path.child('name'), checkDnsSubdomain);
   yield* validateNamespace(namespace, path.child('namespace'), namespaced);
   yield* validateNonNegative(metadata.generation, path.child('generation'));

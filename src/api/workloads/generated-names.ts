@@ -40,3 +40,14 @@ export function indexedPrefix(name: string, index: number): string {
 export function uidOf(kind: string, {uid = '', namespace = '', name = ''}: ObjectMeta): string {
   return uid === '' ? computeUuid(`${kind}/${namespace}/${name}`) : uid;
 }
+
+/**
+ * Returns an object that has only a generateName with a name computed from its content, so that the same manifest is
+ * the same object.
+ */
+export function withGeneratedName<T extends {readonly metadata: ObjectMeta}>(object: T): T {
+  const {name = '', generateName: prefix = ''} = object.metadata;
+  // An invalid prefix is reported as such.
+  if (name !== '' || !/^[a-z0-9][-a-z0-9.]*$/.test(prefix)) return object;
+  return {...object, metadata: {...object.metadata, name: generateName(prefix, canonicalJson(object))}};
+}

@@ -13,26 +13,45 @@ export interface DeletePodsOptions {
   readonly gracePeriodSeconds: number | undefined;
   /** Namespace of the named pods, and of Pods in manifests without one. */
   readonly namespace: string | undefined;
+  /** True to remove the directories of the claims that only the deleted pods use. */
+  readonly volumes: boolean;
 }
 
 /** Deletes the named pods. Reports a pod that cannot be deleted and continues with the others. */
 export async function deletePods(
   services: CommandServices,
   words: readonly string[],
-  {gracePeriodSeconds, namespace}: DeletePodsOptions,
+  {gracePeriodSeconds, namespace, volumes}: DeletePodsOptions,
 ): Promise<void> {
   const {context, signal} = services;
   const records = await readRecords(services, words);
   const {createManifestFetcher} = await import('../input/fetch-manifest-url.js');
   const fetch = createManifestFetcher({clock: context.clock, warn: services.report.warn});
   const selected = await selectPodRecords(records, words, {stdin: context.stdin, namespace, fetch, signal});
+  const deleted = new Set<PodRecord>();
   for (const [endpoint, group] of await groupByEndpoint(services, selected)) {
     const pods = await openOrReport(services, endpoint);
     if (pods === undefined) continue;
     for (const record of group) {
       signal.throwIfAborted();
-      await deletePod(services, pods, record, gracePeriodSeconds);
+      if (await deletePod(services, pods, record, gracePeriodSeconds)) deleted.add(record);
     }
+  }
+  if (volumes) await deleteVolumes(services, records, deleted);
+}
+
+/** Removes the claims of deleted pods that no other pod uses. */
+async function deleteVolumes(
+  {settings: {rootDir}, out}: CommandServices,
+  records: readonly PodRecord[],
+  deleted: ReadonlySet<PodRecord>,
+): Promise<void> {
+  const {claimsOf, removeClaims} = await import('../../kubelet/index.js');
+  const used = new Set(records.filter((record) => !deleted.has(record)).flatMap(({pod}) => claimsOf(pod)));
+  const claims = new Set([...deleted].flatMap(({pod}) => claimsOf(pod)).filter((claim) => !used.has(claim)));
+  for (const claim of claims) {
+    await removeClaims({rootDir}, [claim]);
+    out.print(`persistentvolumeclaim "${claim}" deleted`);
   }
 }
 
@@ -99,12 +118,13 @@ async function openRegistry(services: CommandServices, endpoint: string): Promis
   return openPodRegistry(node, SILENT_OBSERVER);
 }
 
+/** Deletes a pod and returns whether that succeeded. */
 async function deletePod(
   {out, report, signal}: CommandServices,
   pods: PodRegistry,
   record: PodRecord,
   gracePeriodSeconds: number | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const title = formatPodTitle(record);
   try {
     await pods.locks.withPodLock(record, signal, async () => {
@@ -113,9 +133,11 @@ async function deletePod(
       else report.warn(`pod "${title}" was deleted by another kcri process`);
     });
     out.print(`pod "${title}" deleted`);
+    return true;
   } catch (error) {
     report.fail(signal.aborted ? signal.reason : error);
     if (!isOwnershipError(error)) report.fail(createPodLeftError(record, 'is partially deleted'));
+    return false;
   }
 }
 

@@ -1,4 +1,5 @@
 import type {ApiObjects, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
+import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import {UsageError} from '../../base/errors.js';
 import type {ManifestSource, ReadManifestsOptions} from '../../operations/manifests/read-manifests.js';
 import type {CommandServices} from '../command/command-services.js';
@@ -9,7 +10,9 @@ import {readCommandNode, openNodeCredentials} from './read-command-node.js';
 /** Pods from manifests, and their node. */
 export interface LoadedPods {
   readonly node: NodeAndRuntime;
+  /** Pods, including those of the workloads. */
   readonly pods: readonly PreparedPod[];
+  readonly workloads: readonly WorkloadRef[];
   /** Objects that the pods refer to. */
   readonly objects: ApiObjects;
 }
@@ -76,5 +79,6 @@ export async function loadPods(
   const imageCredentials = await openNodeCredentials(services, flags);
   const node = {...(await describe()), imageCredentials};
   const pods = preparePods(manifests.pods, {...options, nodeName: node.node.nodeName});
-  return {node, pods, objects};
+  const workloads = manifests.workloads.map(({workload}) => workloadRef(workload));
+  return {node, pods, workloads, objects};
 }

@@ -26,6 +26,7 @@ import {
   isUnfinished,
   createPodLeftError,
 } from './pod-outcome.js';
+import {removeReplacedPods} from './replaced-pods.js';
 import {ContainerReports} from './report/container-reports.js';
 import {countResults, type SyncTotals} from './report/sync-counts.js';
 import type {LogFollower} from './view/log-follower.js';
@@ -68,10 +69,8 @@ const LAST_LINES = 10;
  * Syncs all pods concurrently and shows the progress, until each pod meets the wait condition or cannot meet it, or the
  * signal aborts.
  */
-export async function runSync(
-  {node, pods, objects}: LoadedPods,
-  options: RunSyncOptions,
-): Promise<SyncSummary> {
+export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Promise<SyncSummary> {
+  const {node, pods, objects} = loaded;
   const {renderer, runtime, context, logs, remove} = options;
   const {clock} = context;
   const startedAt = clock.now();
@@ -90,8 +89,9 @@ export async function runSync(
     );
     await logs?.end();
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
+    const replaced = await removeReplacedPods(local, loaded, outcomes, renderer);
     totals = countResults(outcomes, clock.now() - startedAt);
-    return summarize(outcomes, left, options);
+    return summarize(outcomes, [...left, replaced], options);
   } finally {
     renderer.end(totals);
   }

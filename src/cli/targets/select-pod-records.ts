@@ -1,4 +1,5 @@
 import {stat} from 'node:fs/promises';
+import {belongsTo, parseWorkload, workloadRef} from '../../api/workloads/workload-of-pod.js';
 import {ConfigError, hasErrno, isSystemCallError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
 import {findRecordsByName, findRecordsOfManifest, type PodRecord} from '../../kubelet/index.js';
@@ -18,7 +19,8 @@ export interface ManifestInput {
 }
 
 /**
- * Returns the pods that the words select: names, `namespace/name`, UIDs, or manifests. Rejects with ConfigError for a
+ * Returns the pods that the words select: names, `namespace/name`, UIDs, workloads such as
+ * `deployment/web`, or manifests. Rejects with ConfigError for a
  * word that matches no pod, or several where one was expected.
  */
 export async function selectPodRecords(
@@ -50,6 +52,10 @@ async function guess(
     throw new ConfigError(`the name "${word}" is ambiguous: ${titles.toSorted().join(', ')}`, {
       hint: 'use NAMESPACE/NAME',
     });
+  const workload = parseWorkload(word);
+  const created =
+    workload === undefined ? [] : records.filter(({pod}) => belongsTo(pod, {...workload, namespace}));
+  if (created.length > 0) return created;
   if (word === '-' || isHttpUrl(word) || (await exists(word)))
     return await fromManifest(records, word, input);
   throw podNotFound(word, records);
@@ -66,12 +72,17 @@ async function fromManifest(
   ]);
   const {edit} = new ManifestEditor({namespace});
   // An invalid field in the manifest must not prevent the deletion of its pod.
-  const options = {stdin, signal, edit, fetch, lenient: true, allowNoPods: true};
-  const {pods} = await readManifests([source], options);
-  const found = pods.flatMap(({pod}) => findRecordsOfManifest(records, pod));
+  const reading = {stdin, signal, edit, fetch, lenient: true, allowNoPods: true};
+  const {pods, workloads} = await readManifests([source], reading);
+  const refs = workloads.map(({workload}) => workloadRef(workload));
+  const found = [
+    ...pods.flatMap(({pod}) => findRecordsOfManifest(records, pod)),
+    // The manifest may have changed: its previous pods are deleted too.
+    ...records.filter(({pod}) => refs.some((ref) => belongsTo(pod, ref))),
+  ];
   if (found.length === 0 && pods.length > 0)
     throw new ConfigError(`no pod of "${source}" was created by kcri`);
-  return found;
+  return [...new Set(found)];
 }
 
 async function exists(path: string): Promise<boolean> {

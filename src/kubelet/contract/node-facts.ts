@@ -131,6 +131,11 @@ export function getCgroupRoot({cgroupMount, cgroup, rootDir}: NodeFacts): Cgroup
   return cgroupMount === undefined ? undefined : {mount: cgroupMount, version: cgroup.version, rootDir};
 }
 
+/** Returns the directory of the claims of a root directory; they survive the pods that use them. */
+export function claimsDir({rootDir}: Pick<NodeFacts, 'rootDir'>): string {
+  return `${rootDir}/claims`;
+}
+
 /** Returns `<rootDir>/pods/<uid>`. Throws SystemError for a UID that is not a valid file name. */
 export function podDir(node: Pick<NodeFacts, 'rootDir'>, uid: string): string {
   return `${node.rootDir}/pods/${validatePathSegment('pod UID', uid)}`;

@@ -64,7 +64,8 @@ export interface ManifestSet {
 }
 
 const STDIN = '-';
-
+/** Kind of objects that are not needed, because every claim is bound to a directory. */
+const CLAIM = 'PersistentVolumeClaim';
 const MANIFEST_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
 function unreadableError(file: string, error: unknown): ConfigError {
@@ -218,7 +219,9 @@ export async function readManifests(
     manifests.push(loadManifest(text, {file, lenient: options.lenient, edit: options.edit}));
     files.push(file);
   }
-  const skipped = manifests.flatMap((manifest) => manifest.skipped);
+  const skipped = manifests
+    .flatMap((manifest) => manifest.skipped)
+    .filter((document) => document.skipped.skippedKind !== CLAIM);
   const issues = [
     ...manifests.flatMap((manifest) => manifest.issues),
     ...(options.strict === true ? skipped.map(rejectSkipped) : []),

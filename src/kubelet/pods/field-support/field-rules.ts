@@ -50,7 +50,7 @@ const POD: RulesOf<Pod> = {
 
 const OBJECT_META: RulesOf<ObjectMeta> = {
   name: honored,
-  generateName: ignored('only an API server generates names'),
+  generateName: ignored('the name is used, or computed from the content'),
   namespace: honored,
   selfLink: ignored(OF_THE_API_SERVER),
   uid: honored,
@@ -216,7 +216,7 @@ const VOLUME: RulesOf<Volume> = {
   nfs: honored,
   iscsi: refused(NOT_ATTACHED),
   glusterfs: refused(NOT_ATTACHED),
-  persistentVolumeClaim: refused('only an API server provides claims'),
+  persistentVolumeClaim: honored,
   rbd: refused(NOT_ATTACHED),
   flexVolume: refused(NOT_ATTACHED),
   cinder: refused(NOT_ATTACHED),

@@ -83,6 +83,7 @@ describe('the field support matrix', () => {
       'PodDNSConfig',
       'PodDNSConfigOption',
       'PodReadinessGate',
+      'PersistentVolumeClaimVolumeSource',
       'Probe',
       'ProjectedVolumeSource',
       'ResourceFieldSelector',
@@ -131,10 +132,6 @@ describe('a field that kcri does not support is rejected:', () => {
     ],
     ['spec.volumes[0].projected.sources[0].clusterTrustBundle', projected({clusterTrustBundle: {path: 'b'}})],
     ['spec.volumes[0].projected.sources[0].podCertificate', projected({podCertificate: {keyPath: 'k'}})],
-    [
-      'spec.volumes[0].persistentVolumeClaim',
-      {volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'c'}}]},
-    ],
   ])('%s', (path, spec) => {
     expect(problems(aPod(spec))).toEqual([
       expect.stringMatching(

@@ -6,6 +6,7 @@ import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimedVolume} from '../../../contract/claimed-volume.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
+import {claimDirectory} from './claim-directory.js';
 import {configMap} from './config-map.js';
 import {csiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
@@ -29,6 +30,7 @@ const PLUGINS = {
   hostPath,
   image: imageVolume,
   nfs,
+  persistentVolumeClaim: claimDirectory,
   projected,
   secret,
 } as const satisfies {readonly [Kind in keyof Sources]?: VolumePlugin<Sources[Kind]>};
@@ -61,7 +63,7 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
       hint: `use one of ${Object.keys(PLUGINS).join(', ')}`,
     });
   const source = sources[kind] ?? {};
-  const readOnly = kind === 'nfs' && sources.nfs?.readOnly === true;
+  const readOnly = (sources.nfs ?? sources.persistentVolumeClaim)?.readOnly === true;
   return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, {pod, name, source, readOnly});
 }
 
