@@ -30,6 +30,16 @@ async function failureOf(work: Promise<unknown>): Promise<ApiError> {
   return error;
 }
 
+test('a watch over HTTP/1.1 whose server shuts down says so', async () => {
+  await using api = await FakeApiServer.start();
+  const client = clientOf(api, {clock: new FakeClock()});
+  const events = client.watch({path: '/api/v1/nodes', query: {}, maxMs: 60_000}, NEVER);
+  const next = events.next().catch((error: unknown) => error);
+  await until(() => api.watches.count === 1);
+  await api.refuse();
+  expect(String(await next)).toBe('Error: the API server closed the connection');
+});
+
 describe('a request', () => {
   test('sends JSON with the token and returns the object', async () => {
     await using api = await FakeApiServer.start({token: 'secret'});

@@ -59,6 +59,10 @@ export class Http1Transport implements Transport {
 }
 
 function toWireResponse(response: IncomingMessage): WireResponse {
+  response.on('error', (error) => {
+    // The message of Node.js for a server that ends the connection, for example when it is shut down.
+    if (error.message === 'aborted') error.message = 'the API server closed the connection';
+  });
   return {
     status: response.statusCode ?? 0,
     header: (name) => {
