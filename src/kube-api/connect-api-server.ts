@@ -1,12 +1,14 @@
 import {TokenBucket} from '../base/async/token-bucket.js';
 import type {Clock} from '../base/clock.js';
 import {ConfigError} from '../base/errors.js';
+import {findProxyVariable} from '../base/net/proxy-variable.js';
 import {readTextFile} from '../base/fs/read-text-file.js';
 import {systemErrorMessage} from '../base/system-error-message.js';
 import {ApiClient} from './api-client.js';
 import {HttpConnection} from './http-connection.js';
 import {openCredentials, type FileCredentials} from './kubeconfig/credentials.js';
-import {parseKubeconfig, type ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
+import {isSupportedProxy, parseKubeconfig, type ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
+import {hostPortOf} from './transport/open-socket.js';
 
 /** Options of {@link connectApiServer}. */
 export interface ConnectApiServerOptions {
@@ -22,6 +24,8 @@ export interface ConnectApiServerOptions {
   readonly eventQps: number;
   readonly eventBurst: number;
   readonly userAgent: string;
+  /** Environment with the proxy variables, for a kubeconfig without a proxy; they are not used by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -51,12 +55,14 @@ export async function connectApiServer({
   eventQps,
   eventBurst,
   userAgent,
+  env = {},
   clock,
   signal,
 }: ConnectApiServerOptions): Promise<ApiServer> {
   const access = await readClusterAccess(file, signal);
+  const proxy = access.proxy ?? proxyFromEnvironment(access.server, env);
   const credentials = await openCredentials(access, {file, rotatedFile, clock});
-  const connection = new HttpConnection(access.server, credentials, {proxy: access.proxy, clock});
+  const connection = new HttpConnection(access.server, credentials, {proxy, clock});
   const createClient = (perSecond: number, most: number): ApiClient => {
     const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);
     return new ApiClient({connection, userAgent, clock, ...(perSecond > 0 && {limiter})});
@@ -72,6 +78,19 @@ export async function connectApiServer({
       connection.close();
     },
   };
+}
+
+function proxyFromEnvironment(
+  server: URL,
+  env: Readonly<Record<string, string | undefined>>,
+): URL | undefined {
+  const address = {...hostPortOf(server), secure: server.protocol === 'https:'};
+  const variable = findProxyVariable(address, env);
+  if (variable === undefined || isSupportedProxy(variable.url)) return variable?.url;
+  // The value may contain a password.
+  throw new ConfigError(`${variable.name} must be a URL with the scheme http, https or socks5`, {
+    hint: `set it to a URL such as http://10.0.0.1:3128, or add ${address.host} to NO_PROXY`,
+  });
 }
 
 /** Reads the API server and credentials of a kubeconfig. Rejects with ConfigError. */

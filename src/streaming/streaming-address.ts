@@ -1,4 +1,3 @@
-import {isIP} from 'node:net';
 import {StreamingError} from './errors.js';
 
 /** Address of a streaming server with the path of the session. */
@@ -44,10 +43,4 @@ function reachableHost(hostname: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   // A server that listens on all IPv6 addresses usually accepts IPv4 too, and the machine may lack IPv6.
   return host === '::' ? 'localhost' : host;
-}
-
-/** Reports whether a host is this machine, which needs no proxy. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
 }

@@ -1,8 +1,12 @@
+import {writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ApiClient} from '../../src/kube-api/api-client.js';
+import {connectApiServer, type ApiServer} from '../../src/kube-api/connect-api-server.js';
 import {HttpConnection} from '../../src/kube-api/http-connection.js';
 import {createSelfSignedPair} from '../../src/format/x509/self-signed-certificate.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
 import {listenOnLoopback} from '../base/listen-on-loopback.js';
 import {FakeApiServer} from '../fakes/api-server/fake-api-server.js';
 import {FakeClock} from '../fakes/fake-clock.js';
@@ -98,3 +102,62 @@ test.each(['http', 'socks5'])(
     }
   },
 );
+
+describe('variables of the environment', () => {
+  /** Connects to the server by a name that only proxies know. */
+  async function connectByName(
+    api: FakeApiServer,
+    env: Readonly<Record<string, string>>,
+    cluster: object = {},
+  ): Promise<ApiServer> {
+    const kubeconfig = join(await temporaryDirectory(), 'kubeconfig');
+    const server = `http://api.example:${new URL(api.url).port}`;
+    const config = {
+      'current-context': 'x',
+      clusters: [{name: 'c', cluster: {server, ...cluster}}],
+      contexts: [{name: 'x', context: {cluster: 'c', user: 'u'}}],
+      users: [{name: 'u', user: {token: 'token'}}],
+    };
+    await writeFile(kubeconfig, JSON.stringify(config));
+    const limits = {qps: 0, burst: 0, eventQps: 0, eventBurst: 0};
+    return await connectApiServer({
+      ...{kubeconfig, env, userAgent: 'kcri', clock: new FakeClock(), signal: NEVER},
+      ...limits,
+    });
+  }
+  const nodeOf = async ({client}: ApiServer): Promise<unknown> =>
+    await client.request({method: 'GET', path: '/api/v1/nodes/a'}, NEVER);
+
+  test('name the proxy of a kubeconfig without one', async () => {
+    await using api = await startApi();
+    await using proxy = await FakeProxy.start({protocol: 'socks5', user: 'me:secret'});
+    using server = await connectByName(api, {HTTP_PROXY: proxy.url().href});
+    expect(await nodeOf(server)).toMatchObject({kind: 'Node'});
+    expect(proxy.targets).toEqual([`api.example:${new URL(api.url).port}`]);
+  });
+
+  test('do not replace the proxy of the kubeconfig', async () => {
+    await using api = await startApi();
+    await using proxy = await FakeProxy.start({protocol: 'http'});
+    const env = {HTTP_PROXY: 'http://127.0.0.1:1'};
+    using server = await connectByName(api, env, {'proxy-url': proxy.url().href});
+    expect(await nodeOf(server)).toMatchObject({kind: 'Node'});
+  });
+
+  test('exempt the server with NO_PROXY', async () => {
+    await using api = await startApi();
+    await using proxy = await FakeProxy.start({protocol: 'http'});
+    using server = await connectByName(api, {HTTP_PROXY: proxy.url().href, NO_PROXY: '.example'});
+    await expect(nodeOf(server)).rejects.toThrow('api.example');
+    expect(proxy.targets).toEqual([]);
+  });
+
+  test('reject other proxies without the password', async () => {
+    await using api = await startApi();
+    const failure = connectByName(api, {HTTP_PROXY: 'ftp://me:secret@proxy'});
+    await expect(failure).rejects.toMatchObject({
+      message: 'HTTP_PROXY must be a URL with the scheme http, https or socks5',
+      hint: 'set it to a URL such as http://10.0.0.1:3128, or add api.example to NO_PROXY',
+    });
+  });
+});

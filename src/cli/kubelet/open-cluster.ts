@@ -24,7 +24,7 @@ export interface OpenApiServerOptions extends Pick<KubeconfigFlags, 'kubeconfig'
   readonly config: ConfigValues;
   /** Directory of rotated client certificates; undefined to leave them out of account. */
   readonly certDir?: string;
-  readonly context: Pick<CliContext, 'clock' | 'signal'>;
+  readonly context: Pick<CliContext, 'clock' | 'env' | 'signal'>;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function openApiServer({
 
 function connectOptions(
   config: ConfigValues,
-  {clock, signal}: OpenApiServerOptions['context'],
+  {clock, env, signal}: OpenApiServerOptions['context'],
 ): Omit<ConnectApiServerOptions, 'kubeconfig'> {
   return {
     qps: config.kubeAPIQPS,
@@ -57,6 +57,7 @@ function connectOptions(
     eventQps: config.eventRecordQPS,
     eventBurst: config.eventBurst,
     userAgent: `kcri/${programVersion()} (linux)`,
+    env,
     clock,
     signal,
   };

@@ -159,16 +159,18 @@ const PROXY_PROTOCOLS: readonly string[] = ['http:', 'https:', 'socks5:'];
 function readProxy({'proxy-url': text = ''}: KubeconfigCluster, at: string, fail: Fail): URL | undefined {
   if (text === '') return undefined;
   // The URL may contain a password.
-  if (
-    !URL.canParse(text) ||
-    !PROXY_PROTOCOLS.includes(new URL(text).protocol) ||
-    new URL(text).hostname === ''
-  )
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!isSupportedProxy(url))
     return fail(
       `${at}.proxy-url: Invalid value: must be a URL with the scheme http, https or socks5`,
       'set it to a URL such as http://10.0.0.1:3128',
     );
-  return new URL(text);
+  return url;
+}
+
+/** Reports whether the API server can be reached through the proxy. */
+export function isSupportedProxy(url: URL | undefined): url is URL {
+  return url !== undefined && PROXY_PROTOCOLS.includes(url.protocol) && url.hostname !== '';
 }
 
 /** Name of the extension of a cluster with settings for plugins. */

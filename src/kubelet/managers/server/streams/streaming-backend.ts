@@ -2,11 +2,8 @@ import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} 
 import type {Socket} from 'node:net';
 import {networkInterfaces} from 'node:os';
 import {joinHostPort} from '../../../../base/net/join-host-port.js';
-import {
-  isLoopback,
-  parseStreamingAddress,
-  type StreamingAddress,
-} from '../../../../streaming/streaming-address.js';
+import {isLoopback} from '../../../../base/net/proxy-variable.js';
+import {parseStreamingAddress, type StreamingAddress} from '../../../../streaming/streaming-address.js';
 import {connectSocket} from '../../../../streaming/socket/connect-socket.js';
 import {readBoundedText} from '../../../../streaming/read-bounded-text.js';
 import {StreamingError} from '../../../../streaming/errors.js';
