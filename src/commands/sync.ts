@@ -27,7 +27,7 @@ export default class Sync extends BaseCommand {
   static override strict = false;
   static override examples = [
     '<%= config.bin %> sync examples/web.yaml',
-    '<%= config.bin %> sync job.yaml --wait=complete --logs --rm',
+    '<%= config.bin %> sync job.yaml --wait=complete --logs --rm --junit=results.xml',
     '<%= config.bin %> sync pods/ --timeout=2m -o json',
   ];
   static override flags = {
@@ -53,6 +53,12 @@ export default class Sync extends BaseCommand {
     }),
     logs: Flags.boolean({description: 'Print the container logs while waiting.'}),
     rm: Flags.boolean({description: 'Delete the pods on exit, whatever the result.'}),
+    junit: Flags.string({
+      helpValue: 'FILE',
+      description:
+        'Write the results to this file as JUnit XML: a test suite for each pod, a test case for each ' +
+        'container.',
+    }),
     output: Flags.custom<'text' | 'json'>({options: ['text', 'json'], default: 'text'})({
       char: 'o',
       helpValue: 'FORMAT',
@@ -67,6 +73,10 @@ export default class Sync extends BaseCommand {
     const {secrets} = this.services;
     const {clock} = context;
     const minReadyMs = minReadyOf(flags['min-ready'], context.env);
+    if (flags.junit !== undefined) {
+      const {requireJunitPath} = await import('../cli/sync/report/junit-file.js');
+      await requireJunitPath(flags.junit);
+    }
     const loaded = await loadPods(this.services, argv as string[], flags);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
     const {stdout, stderr, colors} = out;
@@ -87,6 +97,7 @@ export default class Sync extends BaseCommand {
       timeoutMs: flags.timeout,
       minReadyMs,
       replace: flags.replace,
+      junit: flags.junit,
       isPrivateRuntime: findPrivateEndpoint(this.settings.rootDir) === loaded.node.endpoint,
       remove: flags.rm,
       renderer,

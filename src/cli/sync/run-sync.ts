@@ -27,7 +27,9 @@ import {
   createPodLeftError,
 } from './pod-outcome.js';
 import {removeReplacedPods} from './replaced-pods.js';
+import {hasFailed} from './report/container-exit.js';
 import {ContainerReports} from './report/container-reports.js';
+import type {JunitTime, PodReport} from './report/junit-xml.js';
 import {countResults, type SyncTotals} from './report/sync-counts.js';
 import type {LogFollower} from './view/log-follower.js';
 import {callSubject} from './view/pod-view.js';
@@ -46,6 +48,8 @@ export interface RunSyncOptions {
   readonly remove: boolean;
   /** True if the pods are on kcri's own runtime. */
   readonly isPrivateRuntime: boolean;
+  /** Path of the file for the results as JUnit XML; undefined if not requested. */
+  readonly junit?: string | undefined;
   readonly renderer: SyncRenderer;
   /** Masks secrets in a message of the runtime. */
   readonly mask: (text: string) => string;
@@ -64,6 +68,8 @@ export interface SyncSummary {
 
 /** Number of lines of a failed container that are shown without its whole log. */
 const LAST_LINES = 10;
+/** Number of lines of each container in JUnit XML. */
+const JUNIT_LINES = 200;
 
 /**
  * Syncs all pods concurrently and shows the progress, until each pod meets the wait condition or cannot meet it, or the
@@ -71,10 +77,10 @@ const LAST_LINES = 10;
  */
 export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Promise<SyncSummary> {
   const {node, pods, objects} = loaded;
-  const {renderer, runtime, context, logs, remove} = options;
+  const {renderer, context, logs, remove, junit} = options;
   const {clock} = context;
-  const startedAt = clock.now();
-  const reports = new ContainerReports({runtime, clock, scope: 'failed', lines: LAST_LINES});
+  const startedAtMs = clock.now();
+  const reports = createReports(options);
   const local = openPodRegistry(node, observerFor(options, reports), objects);
   let totals: SyncTotals | undefined;
   try {
@@ -90,10 +96,51 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
     await logs?.end();
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
     const replaced = await removeReplacedPods(local, loaded, outcomes, renderer);
-    totals = countResults(outcomes, clock.now() - startedAt);
-    return summarize(outcomes, [...left, replaced], options);
+    totals = countResults(outcomes, clock.now() - startedAtMs);
+    const summary = summarize(outcomes, [...left, replaced], options);
+    if (junit === undefined) return summary;
+    await Promise.all(outcomes.map(async ({pod}) => reports.collect(pod)));
+    const time = {startedAtMs, durationMs: totals.durationMs};
+    return await withJunit(summary, junit, {pods: describePods(outcomes, reports, options), time});
   } finally {
     renderer.end(totals);
+  }
+}
+
+function createReports({runtime, context: {clock}, junit}: RunSyncOptions): ContainerReports {
+  return junit === undefined
+    ? new ContainerReports({runtime, clock, scope: 'failed', lines: LAST_LINES})
+    : new ContainerReports({runtime, clock, scope: 'all', lines: JUNIT_LINES});
+}
+
+/** Returns the reports on the pods, without the known secrets. */
+function describePods(
+  outcomes: readonly ForegroundSyncResult[],
+  reports: ContainerReports,
+  options: RunSyncOptions,
+): readonly PodReport[] {
+  return outcomes.map((result) => ({
+    result,
+    containers: reports
+      .of(result.pod)
+      .map((report) => ({...report, output: report.output.map((line) => options.mask(line))})),
+    error: outcomeErrors(result, options)[0],
+  }));
+}
+
+/** Writes JUnit XML and returns the summary, with an error if that fails. */
+async function withJunit(
+  summary: SyncSummary,
+  path: string,
+  {pods, time}: {readonly pods: readonly PodReport[]; readonly time: JunitTime},
+): Promise<SyncSummary> {
+  const {writeJunit} = await import('./report/junit-file.js');
+  try {
+    await writeJunit(path, pods, time);
+    return summary;
+  } catch (error) {
+    const exitCode = summary.exitCode === EXIT.ok ? exitCodeOf(error) : summary.exitCode;
+    return {exitCode, errors: [...summary.errors, error]};
   }
 }
 
@@ -106,8 +153,10 @@ async function showLastOutput(
   for (const {pod, kind} of outcomes) {
     if (kind === 'interrupted' || kind === 'ready') continue;
     await reports.collect(pod);
-    for (const {status, output} of reports.of(pod))
-      if (output.length > 0) renderer.lastOutput(pod, status.name, output);
+    for (const {status, output} of reports.of(pod)) {
+      const lines = output.slice(-LAST_LINES);
+      if (hasFailed(status) && lines.length > 0) renderer.lastOutput(pod, status.name, lines);
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import {readdir, readFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
@@ -159,4 +161,55 @@ test('the summary counts pods by their results', async () => {
   const {stdout, exitCode} = await testbed.run(['sync', file, '--wait', 'complete']);
   expect(exitCode).toBe(2);
   expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^2 pods complete, 1 failed in [\d.]+m?s$/);
+});
+
+describe('--junit', () => {
+  // Proves: sync --junit
+  test('writes the results of all pods, with their output, even of deleted pods', async () => {
+    const testbed = await createTestbed();
+    const pods = [
+      aManifest({...JOB, name: 'good', containers: [aScript('main', 'echo fine')]}),
+      aManifest({...JOB, name: 'bad', containers: [aScript('main', 'echo wrong; exit 2')]}),
+      aManifest({...JOB, name: 'absent', containers: [aContainerSpec('main', {image: 'nothing:1'})]}),
+    ];
+    const file = await testbed.write('pods.yaml', pods.join('\n---\n'));
+    const junit = join(testbed.directory, 'results.xml');
+    const {exitCode} = await testbed.run(['sync', file, '--wait', 'complete', '--rm', '--junit', junit]);
+    expect(exitCode).toBe(2);
+    const xml = await readFile(junit, 'utf8');
+    expect(xml).toContain('<testsuites name="kcri sync" tests="3" failures="1" errors="1"');
+    expect(xml).toContain('<testsuite name="default/good" tests="1" failures="0" errors="0" skipped="0"');
+    expect(xml).toContain('<system-out>fine</system-out>');
+    expect(xml).toContain('<failure message="exited with code 2 (Error)" type="Error">');
+    expect(xml).toContain('exited with code 2 (Error)\n\nwrong</failure>');
+    expect(xml).toMatch(/<error message="ErrImagePull: .*" type="ErrImagePull">/);
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
+    expect((await readdir(testbed.directory)).filter((name) => name.includes('results'))).toEqual([
+      'results.xml',
+    ]);
+  });
+
+  test('has the Timeout of a container', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('job.json', aManifest(JOB));
+    const junit = join(testbed.directory, 'results.xml');
+    const args = ['sync', file, '--wait', 'complete', '--junit', junit];
+    const isReached = ({stdout}: {readonly stdout: string}) => stdout.includes('container main running');
+    await runToTimeLimit(testbed, args, {limitMs: 60_000, isReached});
+    expect(await readFile(junit, 'utf8')).toContain(
+      '<failure message="still running at the time limit" type="Timeout">',
+    );
+  });
+
+  test.each([
+    ['nowhere/results.xml', 'is not a directory'],
+    ['.', 'it is a directory'],
+  ])('rejects the path %s before any call', async (path, text) => {
+    const testbed = await createTestbed();
+    const junit = join(testbed.directory, path);
+    const {stderr, exitCode} = await testbed.run(['sync', '-', '--junit', junit], {stdin: aManifest()});
+    expect(stderr).toMatch(new RegExp(`^kcri: invalid --junit ".*": .*${text}`, 'm'));
+    expect(exitCode).toBe(1);
+    expect(testbed.runtime.calls).toEqual([]);
+  });
 });

@@ -4,6 +4,7 @@ import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
+import {startCiScript} from '../harness/run-ci-script.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 /** Returns a pod with two init containers, the second of which takes `seconds`. */
@@ -167,5 +168,50 @@ describe.each(newestRuntime)('an interrupted sync: $name', (which) => {
       stderr: expect.stringContaining('deleted') as string,
     });
     expect(await testbed.listLeftovers(uid)).toEqual([]);
+  });
+
+  describe('examples/ci.sh', () => {
+    const aJob = (name: string, script: string): string =>
+      aManifest(name, {
+        restartPolicy: 'Never',
+        containers: [aContainer('main', {command: shellCommand(script)})],
+      });
+
+    test.each([
+      [0, 'echo fine', 'job passed', '<system-out>fine</system-out>'],
+      [
+        5,
+        'echo wrong; exit 5',
+        'job failed with exit code 5',
+        'exited with code 5 (Error)\n\nwrong</failure>',
+      ],
+    ])('exits with the code %i of the container', async (code, script, message, xml) => {
+      const run = await startCiScript(testbed, aJob('ci', script));
+      expect(await run.exited).toBe(code);
+      expect(run.output()).toContain(message);
+      expect(await run.readJunit()).toContain(xml);
+      expect(await testbed.find('ci')).toBeUndefined();
+    });
+
+    test('deletes the pod when it is cancelled, and prints its last output', async () => {
+      const run = await startCiScript(
+        testbed,
+        aJob('ci', 'trap "echo last words; exit 1" TERM; echo started; sleep 3600 & wait'),
+      );
+      await until(() => run.output().includes('| started'));
+      run.child.kill('SIGTERM');
+      expect(await run.exited).toBe(143);
+      expect(run.output()).toContain('default/ci/main | last words\n');
+      expect(run.output()).toContain('job was cancelled');
+      expect(await testbed.find('ci')).toBeUndefined();
+      expect(recordsOf(testbed)).toEqual([]);
+    });
+
+    test('ends at its time limit', async () => {
+      const run = await startCiScript(testbed, aJob('ci', 'exec sleep 3600'), {TIME_LIMIT: '2s'});
+      expect(await run.exited).toBe(124);
+      expect(await run.readJunit()).toContain('type="Timeout"');
+      expect(await testbed.find('ci')).toBeUndefined();
+    });
   });
 });

@@ -11,6 +11,11 @@ export function lastExitOf({
   return state.terminated ?? (isBackingOff({state}) ? lastState?.terminated : undefined);
 }
 
+/** Reports whether the last run of a container failed. */
+export function hasFailed(status: ContainerStatus): boolean {
+  return (lastExitOf(status)?.exitCode ?? 0) !== 0;
+}
+
 /** Reports whether the container waits for a restart after a crash. */
 export function isBackingOff({state}: Pick<ContainerStatus, 'state'>): boolean {
   return state?.waiting?.reason === BACK_OFF;

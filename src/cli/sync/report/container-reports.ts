@@ -8,7 +8,7 @@ import {
 } from '../../../cri/index.js';
 import type {PodRef} from '../../../kubelet/index.js';
 import {getContainerStatus} from '../../../operations/logs/container-log.js';
-import {lastExitOf} from './container-exit.js';
+import {hasFailed} from './container-exit.js';
 import {readLastLines} from './read-last-lines.js';
 
 /** State of a container at the end of a sync, and its last output. */
@@ -56,7 +56,7 @@ export class ContainerReports {
     const statuses = [
       ...(status.initContainerStatuses ?? []).map((container) => ({container, isInit: true})),
       ...(status.containerStatuses ?? []).map((container) => ({container, isInit: false})),
-    ].filter(({container}) => this.#options.scope === 'all' || (lastExitOf(container)?.exitCode ?? 0) !== 0);
+    ].filter(({container}) => this.#options.scope === 'all' || hasFailed(container));
     this.#reports.set(uid, []);
     using limit = createDeadline(this.#options.clock, LIMIT_MS);
     this.#reports.set(
