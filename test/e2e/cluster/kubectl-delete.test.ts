@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises';
+import {mkdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
@@ -58,6 +58,44 @@ describe.each(newestRuntime)('pods come and go: $name', (which) => {
     expect(log).toMatch(/root of trust\n.* token-/s);
     await cluster.kubectl.output('delete', 'pod', 'job');
     expect(cluster.api.pod('job')).toBeUndefined();
+  });
+
+  test('the files of a claimed local volume outlive the pods that use it', async () => {
+    const directory = join(cluster.kubelet.podTestbed.runtime.rootDir, 'disk');
+    await mkdir(directory);
+    const onNode = {matchExpressions: [{key: 'kubernetes.io/hostname', operator: 'In', values: [NODE]}]};
+    const claim = cluster.api.create('/api/v1/namespaces/default/persistentvolumeclaims/data', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      spec: {accessModes: ['ReadWriteOnce'], volumeName: 'disk'},
+      status: {phase: 'Bound'},
+    });
+    cluster.api.create('/api/v1/persistentvolumes/disk', {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        volumeMode: 'Filesystem',
+        claimRef: {namespace: 'default', name: 'data', uid: claim.metadata.uid},
+        local: {path: directory},
+        nodeAffinity: {required: {nodeSelectorTerms: [onNode]}},
+      },
+    });
+    const runPod = async (name: string, script: string): Promise<void> => {
+      const mount = {name: 'data', mountPath: '/data'};
+      cluster.createPod(name, {
+        restartPolicy: 'Never',
+        volumes: [{name: 'data', persistentVolumeClaim: {claimName: 'data'}}],
+        containers: [aContainer('main', {command: shellCommand(script), volumeMounts: [mount]})],
+      });
+      await cluster.untilPhase(name, 'Succeeded');
+    };
+    await runPod('writer', 'echo written >/data/file');
+    await cluster.kubectl.output('delete', 'pod', 'writer');
+    await runPod('reader', 'cat /data/file');
+    expect(await cluster.kubectl.output('logs', 'reader')).toMatch(/written$/);
+    await cluster.kubectl.output('delete', 'pod', 'reader');
+    expect(await readFile(join(directory, 'file'), 'utf8')).toBe('written\n');
   });
 
   test('delete waits until the pod has stopped', async () => {
