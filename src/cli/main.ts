@@ -1,16 +1,15 @@
 import type {Config} from '@oclif/core/interfaces';
-import {findClosestMatch} from '../base/closest-match.js';
 import {isCalledAsCrictl, createProcessContext, type CliContext} from './context.js';
 import {KCRI_DIALECT, type Dialect, type CommandLineStart} from './dialect.js';
 import {EXIT} from './exit-codes.js';
-import {commandNames, findCommand, isTopic, subcommandNames} from './find-command.js';
+import {findCommand, isTopic} from './find-command.js';
 import {GLOBAL_FLAGS} from './flags/global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
 import {Output, createFlushDeadline, wantsColor} from './output/output.js';
 import {parseFlagValues, pickGivenValues} from './parsing/parse-values.js';
 import {isSet} from './parsing/tokenize.js';
-import {UnknownCommandError} from './usage-errors.js';
+import type {UnknownCommandError} from './usage-errors.js';
 import type {Reporter} from './output/reporter.js';
 
 /** Runs one command line and resolves with the exit code; never rejects. Loads only the file of the named command. */
@@ -91,7 +90,7 @@ async function runCommand(line: Leading, run: Run): Promise<number> {
     return await new command(found.argv, NO_PLUGINS, {context, dialect, globals}).execute();
   }
   if (isTopic(first)) return await topic(words, run);
-  throw unknownCommand([first], dialect);
+  throw await unknownCommand([first], dialect);
 }
 
 const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
@@ -116,7 +115,7 @@ const NO_PLUGINS = {bin: 'kcri'} as Config;
 async function topic(words: readonly string[], run: Run): Promise<number> {
   const [first = '', second] = words;
   if (second === undefined || /^(help|--help|-h)$/.test(second)) return await help([first], run);
-  throw unknownCommand([first, second], run.dialect);
+  throw await unknownCommand([first, second], run.dialect);
 }
 
 /** Prints help, preceded by `before`. Rejects with UnknownCommandError. */
@@ -124,19 +123,16 @@ async function help(words: readonly string[], {context, dialect}: Run, before = 
   const {helpText} = await import('./help.js');
   const found = findCommand(words);
   const [first] = words;
-  if (first !== undefined && found === undefined && !isTopic(first)) throw unknownCommand(words, dialect);
+  if (first !== undefined && found === undefined && !isTopic(first))
+    throw await unknownCommand(words, dialect);
   const title = words.length === 0 ? dialect.helpTitle : '';
   return await print(before + title + (await helpText(found?.words ?? words, dialect.program)), context);
 }
 
-function unknownCommand(words: readonly string[], dialect: Dialect): UnknownCommandError {
-  const [first = ''] = words;
-  const inTopic = words.length > 1 && isTopic(first);
-  const names = inTopic ? subcommandNames(first).map((name) => `${first} ${name}`) : commandNames();
-  const guess = findClosestMatch(words.join(' '), names);
-  const list = isTopic(first) ? `kcri ${first} --help` : 'kcri --help';
-  const hint = guess === undefined ? `"${list}" lists all commands` : `did you mean "kcri ${guess}"?`;
-  return new UnknownCommandError(dialect.unknownCommandText(words), hint);
+/** Returns the error for an unknown command; its suggestions are loaded only for it. */
+async function unknownCommand(words: readonly string[], dialect: Dialect): Promise<UnknownCommandError> {
+  const {unknownCommandError} = await import('./unknown-command.js');
+  return unknownCommandError(words, dialect);
 }
 
 /** Prints text that may contain colors. */

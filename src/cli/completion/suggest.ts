@@ -34,6 +34,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   describe: ['pod names'],
   exec: ['running', 'none'],
   'get events': ['pod names'],
+  'get images': ['images', 'none'],
   'get pods': ['pod names'],
   help: ['commands'],
   images: ['images', 'none'],

@@ -7,7 +7,13 @@ import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {formatListTable} from '../flags/list-flags.js';
 import {formatMessage} from '../output/parse-output-format.js';
-import {imageBlock, imageColumns, imageDetailColumns, imageRows} from '../output/views/image-table.js';
+import {
+  imageBlock,
+  imageColumns,
+  imageDetailColumns,
+  imageRows,
+  type ImageDetails,
+} from '../output/views/image-table.js';
 import type {ImageList, ImagesFlags} from './collect-images.js';
 
 /** Prints a list of images in its form. */
@@ -30,22 +36,22 @@ export async function printImages(
       out.printText(formatListTable(imageColumns({digests, full, pinned}), rows, layout));
     else {
       const columns = imageColumns({digests, full, pinned: true});
-      const more = await detailColumns(services, images);
+      const more = imageDetailColumns(await readImageDetails(services, images), services.context.clock.now());
       out.printText(formatListTable([...columns, ...more], rows, {...layout, narrow: true}));
     }
   }
 }
 
-async function detailColumns(
-  {connections, context, report, signal}: CommandServices,
+/** Returns the build information and the number of users of images. Warns if some is missing. Rejects with CriError. */
+export async function readImageDetails(
+  {connections, report, signal}: CommandServices,
   images: readonly Image[],
-) {
+): Promise<ImageDetails> {
   const connection = await connections.default();
   const [{byId, failure}, containers] = await Promise.all([
     fetchImageDetails(connection.images, images, signal),
     withContext('listing containers', listAllContainers(connection.runtime, {}, signal)),
   ]);
   if (failure !== undefined) report.warn(`some details are missing: ${failure.message}`);
-  const counts = countContainersByImage(images, containers);
-  return imageDetailColumns({facts: byId, containers: counts}, context.clock.now());
+  return {facts: byId, containers: countContainersByImage(images, containers)};
 }

@@ -1,5 +1,6 @@
 import type {FieldMask, Image} from '../../../cri/index.js';
 import {humanAgo} from '../../../format/duration.js';
+import type {JsonObject} from '../../../format/json.js';
 import {truncateId} from '../../../format/truncate-id.js';
 import {humanSize} from '../../../format/human-size.js';
 import type {Column} from '../../../format/table.js';
@@ -87,6 +88,17 @@ export function imageDetailColumns(
     {header: 'PLATFORM', value: ({image}) => formatOrDash(facts.get(image.id)?.platform)},
     {header: 'CONTAINERS', value: ({image}) => String(containers.get(image.id) ?? 0)},
   ];
+}
+
+/** Returns an image as in the status of a Node, with its ID. */
+export function imageObject({id, repoTags, repoDigests, size, pinned}: Image): JsonObject {
+  return {
+    kind: 'Image',
+    metadata: {name: id},
+    names: [...repoTags, ...repoDigests],
+    sizeBytes: Number(size),
+    pinned,
+  };
 }
 
 /** Formats an image for `images -v`, followed by an empty line. */
