@@ -1,3 +1,4 @@
+import type {Pod} from '../api/types/v1-pod.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {POD_SELECTION_FLAGS} from '../cli/flags/pod-selection-flags.js';
 import {kubeletSection} from '../cli/output/describe/describe-kubelet.js';
@@ -41,17 +42,33 @@ export default class Describe extends BaseCommand {
       return;
     }
     if (observed.length === 0) this.report.info('No resources found');
-    const {PodHistories} = await import('../kubelet/index.js');
     const {clock} = this.context;
-    const histories = new PodHistories(this.settings.rootDir, clock);
     const sections = await this.#kubeletSections(listed.flatMap(({record}) => record ?? []));
     const texts = await Promise.all(
-      observed.map(async ({pod, listed: {uid}}) => {
-        const text = describePod(pod, await histories.events(uid), clock.now());
+      observed.map(async ({pod, listed: each}) => {
+        const {uid, record} = each;
+        const events = (await reader.recordedEvents([each])).map(({event}) => event);
+        const text = describePod(
+          pod,
+          {events, logs: await this.#lastLogLines(pod, record?.endpoint)},
+          clock.now(),
+        );
         return `${text}${sections.get(uid) ?? ''}`;
       }),
     );
     this.out.printText(texts.join('\n\n'));
+  }
+
+  /** Returns the last log lines of the pod's failed containers; none if its runtime is unavailable. */
+  async #lastLogLines(
+    pod: Pod,
+    endpoint: string | undefined,
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    const {connections} = this.services;
+    const {readLastLogLines} = await import('../cli/pods/last-log-lines.js');
+    const connect = async () =>
+      await (endpoint === undefined ? connections.default() : connections.open(endpoint));
+    return await readLastLogLines(connect, pod, this.signal);
   }
 
   /** Returns the running kubelet's reports about each of its pods. */

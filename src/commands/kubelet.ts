@@ -8,6 +8,7 @@ import {
 } from '../cli/kubelet/kubelet-flags.js';
 import {CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
 import {readKubeletConfigFiles} from '../cli/kubelet/read-kubelet-config-files.js';
+import {ConfigError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {NODE_FLAGS} from '../cli/flags/pod-flags.js';
 import type {KubeletConfig} from '../kubelet/index.js';
@@ -69,7 +70,8 @@ export default class Kubelet extends BaseCommand {
     'no-admission': Flags.boolean({description: 'Skip admission: run pods even if the node lacks capacity.'}),
     'stop-pods-on-exit': Flags.boolean({description: 'Stop all pods on exit.'}),
     'check-config': Flags.boolean({
-      description: 'Check the configuration, print the fields that have no effect, and exit.',
+      description:
+        'Check the configuration and the manifests, print the fields that have no effect, and exit.',
     }),
     'print-unit': Flags.boolean({
       description: 'Print a systemd unit that runs the kubelet with these flags, and exit.',
@@ -107,6 +109,7 @@ export default class Kubelet extends BaseCommand {
       });
       for (const {field, reason} of [...config.unsupported, ...config.ignored])
         this.out.print(`${field} has no effect: ${reason}`);
+      await this.#checkManifests(config.values.staticPodPath, flags['hostname-override']);
       return;
     }
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
@@ -114,5 +117,18 @@ export default class Kubelet extends BaseCommand {
     await runKubelet(
       createRunKubeletOptions(this.services, flags, {config, readConfig, ignoredFlags, ...kubeconfigs}),
     );
+  }
+
+  /** Reports the problems of the manifests below a path; invalid ones fail the command. */
+  async #checkManifests(path: string, hostname: string | undefined): Promise<void> {
+    if (path === '') return;
+    const {checkManifests, formatManifestProblem, resolveNodeName} = await import('../kubelet/index.js');
+    const {context, report, signal} = this;
+    const options = {nodeName: resolveNodeName(hostname), clock: context.clock, signal};
+    for (const problem of await checkManifests(path, options)) {
+      const text = formatManifestProblem(problem);
+      if (problem.level === 'warning') report.warn(text);
+      else report.fail(new ConfigError(text));
+    }
   }
 }

@@ -7,10 +7,23 @@ import type {YamlDocument} from './parse-yaml.js';
  * otherwise recognized.
  */
 export function findSecretRanges(documents: readonly YamlDocument[], text: string): readonly TextRange[] {
-  // A text that cannot be parsed is one range.
   const unread = documents.some(({root, problems}) => root === undefined && problems.length > 0);
-  if (unread && /secret|stringData/i.test(text)) return [{start: 0, end: text.length}];
+  if (unread) return inUnreadText(text);
   return documents.flatMap(({root}) => (root === undefined ? [] : inNode(root)));
+}
+
+/** Signs of a Secret in a text that cannot be parsed; a Pod that refers to Secrets, as in `secretName`, has none. */
+const SECRET_SIGNS =
+  /\bSecret(?:List)?\b|\bstringData\b|\bkind\W{0,5}[sS][eE][cC][rR][eE][tT]|\btype\W{0,5}(?:Opaque|kubernetes\.io\/)/;
+const COMMENT_LINES = /^[ \t]*#.*$/gm;
+
+/** Returns the ranges of the documents that look like Secrets, which `---` separates whatever they contain. */
+function inUnreadText(text: string): readonly TextRange[] {
+  const starts = [0, ...[...text.matchAll(/^---/gm)].map(({index}) => index)];
+  return starts.flatMap((start, index) => {
+    const end = starts[index + 1] ?? text.length;
+    return SECRET_SIGNS.test(text.slice(start, end).replace(COMMENT_LINES, '')) ? [{start, end}] : [];
+  });
 }
 
 function inNode(node: ManifestNode): readonly TextRange[] {

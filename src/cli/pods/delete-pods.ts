@@ -1,6 +1,6 @@
 import {SystemError} from '../../base/errors.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
-import type {PodRecord, PodRegistry} from '../../kubelet/index.js';
+import type {PodRecord, PodRegistry, RejectedPodStore} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {createPodLeftError, isOwnershipError} from '../sync/pod-outcome.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
@@ -25,11 +25,17 @@ export async function deletePods(
 ): Promise<void> {
   const {context, signal} = services;
   const records = await readRecords(services, words);
+  const {RejectedPodStore: Store} = await import('../../kubelet/index.js');
+  const store = new Store(services.settings.rootDir);
+  const rejected: ReadonlySet<PodRecord> = new Set(await store.list());
   const {createManifestFetcher} = await import('../input/fetch-manifest-url.js');
   const fetch = createManifestFetcher({clock: context.clock, warn: services.report.warn});
-  const selected = await selectPodRecords(records, words, {stdin: context.stdin, namespace, fetch, signal});
+  const input = {stdin: context.stdin, namespace, fetch, signal};
+  const selected = await selectPodRecords([...records, ...rejected], words, input);
+  for (const record of selected) if (rejected.has(record)) await forgetRejected(services, store, record);
+  const existing = selected.filter((record) => !rejected.has(record));
   const deleted = new Set<PodRecord>();
-  for (const [endpoint, group] of await groupByEndpoint(services, selected)) {
+  for (const [endpoint, group] of await groupByEndpoint(services, existing)) {
     const pods = await openOrReport(services, endpoint);
     if (pods === undefined) continue;
     for (const record of group) {
@@ -53,6 +59,22 @@ async function deleteVolumes(
     await removeClaims({rootDir}, [claim]);
     out.print(`persistentvolumeclaim "${claim}" deleted`);
   }
+}
+
+/** Removes the record of a pod that the node did not admit, unless a running kubelet still desires the pod. */
+async function forgetRejected(
+  {out, report, settings}: CommandServices,
+  store: RejectedPodStore,
+  record: PodRecord,
+): Promise<void> {
+  const {findKubelet, ManagedByKubeletError} = await import('../../kubelet/index.js');
+  const kubelet = record.manager === 'kubelet' ? await findKubelet(settings.rootDir) : undefined;
+  if (kubelet !== undefined) {
+    report.fail(new ManagedByKubeletError(record, kubelet.pid, record.source));
+    return;
+  }
+  await store.delete(record.uid);
+  out.print(`pod "${formatPodTitle(record)}" deleted`);
 }
 
 /** Returns the records of kcri's pods; a broken record is reconstructed if a word is its UID. */

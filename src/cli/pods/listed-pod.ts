@@ -1,6 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodUid} from '../../cri/index.js';
-import type {PodRecord, RuntimePod} from '../../kubelet/index.js';
+import type {PodRecord, RejectedPod, RuntimePod} from '../../kubelet/index.js';
 import type {PodManagerName} from '../flags/pod-selection-flags.js';
 
 /** A pod before its status is read: one with a record of kcri, or another pod of the runtime. */
@@ -12,6 +12,8 @@ export interface ListedPod {
   readonly manager: PodManagerName;
   /** Record of a pod that kcri created. */
   readonly record?: PodRecord;
+  /** Record of a pod that the node did not admit. */
+  readonly rejected?: RejectedPod;
   /** Sandboxes and containers; absent if the runtime has none or is unavailable. */
   readonly inRuntime?: RuntimePod | undefined;
 }
@@ -33,4 +35,16 @@ export function listRecord(record: PodRecord, inRuntime?: RuntimePod): ListedPod
 export function listRuntimePod(inRuntime: RuntimePod): ListedPod {
   const {uid, namespace, name, labels, manager} = inRuntime;
   return {uid, namespace, name, labels, manager, inRuntime};
+}
+
+/** Returns a pod that the node did not admit. */
+export function listRejectedPod(rejected: RejectedPod): ListedPod {
+  const {uid, namespace, name, pod} = rejected;
+  return {uid, namespace, name, labels: pod.metadata.labels ?? {}, manager: 'kcri', rejected};
+}
+
+/** Returns a rejected pod with its status. */
+export function showRejectedPod(listed: ListedPod, {pod, createdAt, rejection}: RejectedPod): ShownPod {
+  const creationTimestamp = createdAt.replace(/\.\d+Z$/, 'Z');
+  return {listed, pod: {...pod, metadata: {...pod.metadata, creationTimestamp}, status: rejection.status}};
 }

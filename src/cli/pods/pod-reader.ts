@@ -8,10 +8,17 @@ import {
   type PodManagerName,
   type PodSelectionFlagValues,
 } from '../flags/pod-selection-flags.js';
-import type {RecordedPodEvent} from '../output/views/event-table.js';
+import {compareByTime, type RecordedPodEvent} from '../output/views/event-table.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
-import {listRecord, listRuntimePod, type ListedPod, type ShownPod} from './listed-pod.js';
+import {
+  listRecord,
+  listRejectedPod,
+  listRuntimePod,
+  showRejectedPod,
+  type ListedPod,
+  type ShownPod,
+} from './listed-pod.js';
 import {missingPodError} from './missing-pod-error.js';
 import {readCommandNode} from './read-command-node.js';
 import {RuntimePods} from './runtime-pods.js';
@@ -70,14 +77,18 @@ export class PodReader {
 
   /** Returns kcri's pods and, unless only those are asked for, the other pods of the runtime. */
   async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
-    const {PodStore} = await import('../../kubelet/index.js');
-    const {records, removed, broken} = await new PodStore(this.#services.settings.rootDir).list();
+    const {PodStore, RejectedPodStore} = await import('../../kubelet/index.js');
+    const {rootDir} = this.#services.settings;
+    const rejected = await new RejectedPodStore(rootDir).list();
+    const {records, removed, broken} = await new PodStore(rootDir).list();
     for (const {error} of broken) this.#problems.warn(error.message);
     // The sandbox IDs of kcri's pods are needed to find pods by ID.
     const found = manager === 'kcri' && !hasWords ? [] : await this.#runtimePods.list();
     const byUid = new Map(found.map((pod) => [pod.uid, pod]));
     const known = new Set([...records, ...removed, ...broken].map(({uid}) => uid));
+    const titles = new Set(records.map(formatPodTitle));
     return [
+      ...rejected.filter((pod) => !titles.has(formatPodTitle(pod))).map(listRejectedPod),
       ...records.map((record) => listRecord(record, byUid.get(record.uid))),
       ...found.filter(({uid}) => !known.has(uid)).map(listRuntimePod),
     ];
@@ -87,7 +98,8 @@ export class PodReader {
   async recordedEvents(listed: readonly ListedPod[]): Promise<readonly RecordedPodEvent[]> {
     const {readRecordedEvents} = await import('../input/recorded-events.js');
     const {context, settings} = this.#services;
-    return await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
+    const recorded = await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
+    return [...recorded, ...listed.flatMap(rejectionEvents)].toSorted(compareByTime);
   }
 
   /** Returns the pods with their statuses; if a runtime is unavailable, the last known ones, with a warning. */
@@ -95,7 +107,7 @@ export class PodReader {
     const records = recordsOf(listed);
     const endpoints = [...new Set(records.map(({endpoint}) => endpoint))];
     const [others, ...observed] = await Promise.all([
-      this.#runtimePods.observe(listed.filter(({record}) => record === undefined)),
+      this.#runtimePods.observe(listed.filter(({manager}) => manager !== 'kcri')),
       ...endpoints.map(async (endpoint) => {
         const group = records.filter((record) => record.endpoint === endpoint);
         return await this.#observeOn(endpoint, group);
@@ -106,6 +118,7 @@ export class PodReader {
     this.#warnOfRuntime();
     const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
     return listed.flatMap((each) => {
+      if (each.rejected !== undefined) return showRejectedPod(each, each.rejected);
       const own = byUid.get(each.uid);
       if (each.record === undefined) return otherPods.get(each) ?? [];
       return own === undefined ? [] : [{listed: each, pod: own.pod}];
@@ -154,6 +167,10 @@ export class PodReader {
 
 function recordsOf(listed: readonly ListedPod[]): readonly PodRecord[] {
   return listed.flatMap(({record}) => record ?? []);
+}
+
+function rejectionEvents({rejected}: ListedPod): readonly RecordedPodEvent[] {
+  return rejected === undefined ? [] : rejected.rejection.events.map((event) => ({record: rejected, event}));
 }
 
 /** Returns the pods with a sandbox whose ID starts with the word. */

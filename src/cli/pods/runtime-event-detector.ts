@@ -26,7 +26,7 @@ export class RuntimeEventDetector {
   /** Returns what happened to containers since the last sample; nothing for the first one. */
   detect(listed: readonly ListedPod[], nowMs: number): readonly RecordedPodEvent[] {
     const before = this.#before;
-    const now = new Map(listed.filter(({record}) => record === undefined).flatMap(containersOf));
+    const now = new Map(listed.filter(({manager}) => manager !== 'kcri').flatMap(containersOf));
     this.#before = now;
     if (before === undefined) return [];
     const time = new Date(nowMs).toISOString();

@@ -101,7 +101,7 @@ class TopSampler {
     const {connections, signal} = this.#services;
     const stats: ContainerStats[] = [];
     const endpoints = new Set(listed.flatMap(({record}) => record?.endpoint ?? []));
-    if (listed.some(({record}) => record === undefined))
+    if (listed.some(({manager}) => manager !== 'kcri'))
       endpoints.add(await canonicalEndpoint((await connections.default()).endpoint));
     for (const endpoint of endpoints)
       try {

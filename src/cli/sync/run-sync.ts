@@ -221,6 +221,7 @@ async function removePod(local: PodRegistry, outcome: ForegroundSyncResult): Pro
   if (outcome.kind === 'failed' && isOwnershipError(outcome.error)) return [];
   try {
     await local.locks.withPodLock(pod, undefined, async () => {
+      await local.rejected.delete(pod.uid);
       const record = await local.findByName(pod);
       if (record?.uid === pod.uid) await local.remover.deletePod(record);
     });

@@ -12,8 +12,8 @@ export default class GetKubelet extends BaseCommand {
   static override summary = 'Show the status of the kubelet that uses this root directory';
   static override description =
     'Reports whether the running "kcri kubelet" can sync pods, and how many it manages. JSON and YAML ' +
-    'contain the details of each pod: worker state, last and next sync, back-offs and probes. Exits ' +
-    'with 1 if no kubelet is running.';
+    'contain the details of each pod: worker state, last and next sync, back-offs and probes. Invalid ' +
+    'manifests are reported with file, line and column. Exits with 1 if no kubelet is running.';
   static override usage = 'get kubelet [FLAGS]';
   static override examples = [
     '<%= config.bin %> get kubelet',
@@ -31,6 +31,8 @@ export default class GetKubelet extends BaseCommand {
       return;
     }
     for (const error of report.errors) this.report.info(`kcri: the kubelet cannot sync pods: ${error}`);
+    for (const {level, place, message} of report.manifestProblems ?? [])
+      this.report.info(`kcri: ${level === 'error' ? 'invalid manifest: ' : 'warning: '}${place}: ${message}`);
     const columns = kubeletColumns({wide: form.kind === 'wide'});
     this.out.printText(new GrowingTable(columns, {header: true}).text([report]));
   }

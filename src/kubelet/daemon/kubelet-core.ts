@@ -11,7 +11,7 @@ import {RuntimeState} from '../managers/node/runtime-state.js';
 import {EventedPleg} from '../managers/pleg/evented-pleg.js';
 import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
-import {PodAdmission} from '../pods/admission/pod-admission.js';
+import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';
 import {AllocationManager} from '../pods/allocation/allocation-manager.js';
 import {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {ContainerGcPolicy} from '../pods/gc/container-gc.js';
@@ -72,6 +72,8 @@ export interface KubeletCoreOptions {
   readonly onPlegNotice: (notice: PlegNotice) => void;
   /** True if the handler checks admission; if not, every pod is admitted. */
   readonly admission: boolean;
+  /** See PodAdmission. */
+  readonly rejections?: RejectionSink | undefined;
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** True to remove the containers of an evicted pod with their logs, as in a kubelet. Default true. */
   readonly removesEvicted?: boolean;
@@ -181,6 +183,7 @@ function createHandler(
     node: options.node,
     nodeObject: options.nodeObject,
     enabled: options.admission,
+    rejections: options.rejections,
     isManaged: (uid) => own.getPresent(uid) !== undefined,
     allocations,
     killPod: (pod, kill, signal) => killPodNow({workers, clock, events}, pod, kill, signal),

@@ -12,6 +12,7 @@ import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-lin
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
+import {RejectionRecorder} from './rejection-recorder.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
 import {KubeletView} from './introspection/kubelet-view.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
@@ -85,6 +86,7 @@ export class Kubelet {
   readonly #registry: PodRegistry;
   readonly #own: ManagedPods;
   readonly #core: KubeletCore;
+  readonly #rejections: RejectionRecorder;
   readonly #images: ImageGcManager | undefined;
   /** Stops the parts, after the sync loop has stopped. */
   readonly #end = new AbortController();
@@ -107,21 +109,16 @@ export class Kubelet {
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = withClusterObjects(sources.objects, options.cluster?.objects);
     const registry = openPodRegistry(node, observer, objects, random);
-    const own = new ManagedPods({
-      local: registry,
-      logger,
-      originOf: (uid) => manager.get(uid)?.origin ?? '',
-    });
+    const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
+    const own = new ManagedPods({local: registry, logger, originOf});
     binding.bind(own);
+    const rejections = new RejectionRecorder({registry, logger, originOf});
     const core = createKubeletCore({
+      rejections,
       ...{queue, manager, registry, own, clock, random, logger, events},
       createOrphanedPods: (parts) =>
         new OrphanedPods({
-          ...parts,
-          own,
-          local: registry,
-          clock,
-          logger,
+          ...{...parts, own, local: registry, clock, logger},
           metrics: options.metrics ?? NO_METRICS,
         }),
       runtime: options.runtime,
@@ -145,8 +142,11 @@ export class Kubelet {
     this.#registry = registry;
     this.#own = own;
     this.#core = core;
+    this.#rejections = rejections;
     this.#images = createImageGc(options, manager);
-    this.view = new KubeletView({...core, manager, probes: registry.probes, clock, clusterNode});
+    const sourceProblems = () => sources.problems();
+    const {probes} = registry;
+    this.view = new KubeletView({...core, manager, probes, clock, clusterNode, sourceProblems});
   }
 
   /**
@@ -172,6 +172,7 @@ export class Kubelet {
     const {logger, clock, stopPodsOnExit} = this.#options;
     const {allocations, runtimeState, pleg, loop, workers, pods} = this.#core;
     await this.#own.load();
+    this.#rejections.start();
     for (const {pod} of this.#own.presentRecords()) allocations.grant(pod);
     await runtimeState.check(signal);
     const parts = [
@@ -190,6 +191,7 @@ export class Kubelet {
       for (const {uid} of this.#own.presentRecords()) this.#registry.probes?.abandon(uid);
       await finishesWithin(stopped, LAST_WORK_MS, clock, this.#end.signal);
       await finishesWithin(pods.flush(), LAST_WORK_MS, clock, this.#end.signal);
+      await this.#rejections.flush();
       this.#end.abort();
       await Promise.all(parts);
       logger.forFile('kubelet.ts').info('Kubelet stopped');

@@ -45,6 +45,8 @@ export interface PodSources {
   readonly objects: ApiObjects;
   /** Watches the sources until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
+  /** Returns the current problems of all sources, such as invalid manifests. */
+  problems(): readonly SourceReport[];
   /** Triggers an immediate read of every source. */
   reread(): void;
   /** Reports whether all sources have delivered their pods; see PodMux.seenAllSources. */
@@ -62,6 +64,7 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
     deliver: sink.update,
   });
   const bySource = new Map<PodSourceName, readonly ApiObject[]>();
+  const problems = new Map<PodSourceName, readonly SourceReport[]>();
   let current = NO_OBJECTS;
   const setObjects = (source: PodSourceName, objects: readonly ApiObject[]): void => {
     const known = bySource.get(source) ?? [];
@@ -86,10 +89,14 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
           setObjects(source.name, objects);
           mux.set(source.name, pods);
         };
-        await source.run({set, report: sink.report}, signal);
+        const setProblems = (reports: readonly SourceReport[]): void => {
+          problems.set(source.name, reports);
+        };
+        await source.run({set, report: sink.report, problems: setProblems}, signal);
       });
       await Promise.all(runs);
     },
+    problems: () => [...problems.values()].flat(),
     reread: () => {
       for (const source of sources) source.reread();
     },
@@ -114,7 +121,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
           return options.fileCheckFrequencyMs;
         },
         clock,
-        prepare: preparer(options),
+        prepare: createPodPreparer(options),
       }),
     );
   }
@@ -127,7 +134,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
           return options.httpCheckFrequencyMs;
         },
         clock,
-        prepare: preparer(options, manifestUrl),
+        prepare: createPodPreparer(options, manifestUrl),
       }),
     );
   }
@@ -135,7 +142,11 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
   return sources;
 }
 
-function preparer({nodeName, clock}: PodSourcesOptions, url?: string): PreparePod {
+/** Returns the function that gives the Pods of manifests their identity on a node. */
+export function createPodPreparer(
+  {nodeName, clock}: Pick<PodSourcesOptions, 'nodeName' | 'clock'>,
+  url?: string,
+): PreparePod {
   return (document, objects) => {
     const seenAtMs = clock.now();
     const options = {static: true, nodeName, seenAtMs, objects, url} as const;

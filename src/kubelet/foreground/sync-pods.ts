@@ -5,8 +5,8 @@ import {abortable} from '../../base/async/abortable.js';
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
 import {CriError, type RuntimeService} from '../../cri/index.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
-import {createCallError, PodError, SupersededError} from '../pods/pod-errors.js';
-import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import {createCallError, PodError, PodRejectedError, SupersededError} from '../pods/pod-errors.js';
+import type {AdoptedPod, PodRegistry} from '../pods/registry/pod-registry.js';
 import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {WaitFor} from './evaluate-wait.js';
 import {PodWait, type FinalWaitResult} from './pod-wait.js';
@@ -155,11 +155,13 @@ class PodSync {
   }
 
   async #syncUntilDecided(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
-    const {registry, session, request, options} = this.#options;
+    const {session, request, registry} = this.#options;
     const signal = AbortSignal.any([interrupted, timeout]);
     signal.throwIfAborted();
-    const adopted = await registry.locks.withPodLock(this.#ref, signal, async () =>
-      registry.adopt(request.pod, request.source, {signal, replace: options.replace}),
+    const adopted = await registry.locks.withPodLock(
+      this.#ref,
+      signal,
+      async () => await this.#adopt(signal),
     );
     this.#isNew = adopted.before === undefined;
     try {
@@ -168,6 +170,22 @@ class PodSync {
       return await abortable(Promise.race([this.#wait.decision, superseded]), signal);
     } finally {
       await session.release(this.#wait, {refreshStatus: timeout.aborted});
+    }
+  }
+
+  /** Adopts the pod. Records a rejection by the node, so that commands show the pod. */
+  async #adopt(signal: AbortSignal): Promise<AdoptedPod> {
+    const {registry, request, options} = this.#options;
+    try {
+      const adopting = {signal, replace: options.replace};
+      const adopted = await registry.adopt(request.pod, request.source, adopting);
+      await registry.rejected.deleteByName(this.#ref);
+      return adopted;
+    } catch (error) {
+      // A pod of the same name that exists is not replaced, and remains the one that commands show.
+      if (error instanceof PodRejectedError && (await registry.findByName(this.#ref)) === undefined)
+        await registry.rejected.put(registry.createRejectedPod(request.pod, request.source, error.rejection));
+      throw error;
     }
   }
 

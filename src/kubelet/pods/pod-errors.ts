@@ -40,8 +40,12 @@ const SUPERSEDED_HINTS = {
 
 /** Rejection of a pod by the node (allocation_manager, rejectPod). */
 export class PodRejectedError extends PodError {
-  constructor(pod: PodRef, {reason, message, hint}: Rejection) {
+  readonly rejection: Rejection;
+
+  constructor(pod: PodRef, rejection: Rejection) {
+    const {reason, message, hint} = rejection;
     super(pod, `${reason}: Pod was rejected: ${message}`, {hint});
+    this.rejection = rejection;
   }
 }
 

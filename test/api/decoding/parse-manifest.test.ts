@@ -1,5 +1,6 @@
 import {ALIAS_BOMBS} from './alias-bombs.js';
 import {describe, expect, test} from 'vitest';
+import {loadManifest} from '../../../src/api/load-manifest.js';
 import {PodValidationError, renderIssue} from '../../../src/api/decoding/manifest-issue.js';
 import {decodeManifest, parseManifest} from '../../../src/api/decoding/parse-manifest.js';
 
@@ -319,5 +320,28 @@ describe('renderIssue', () => {
 
   test('replaces control characters', () => {
     expect(renderIssue({...issue, column: 1, source: 'a\u001b[2Jb\u009b'})).toContain('a·[2Jb·');
+  });
+});
+
+describe('a text that cannot be parsed', () => {
+  const BROKEN =
+    'apiVersion: v1\nkind: Pod\nspec:\n  volumes:\n  - secret: {secretName: s}\n\tcontainers: []\n';
+  const SECRET = 'apiVersion: v1\nkind: Secret\nstringData:\n  key: hush\n';
+  const sourcesOf = (text: string) => loadManifest(text, {file: 'a.yaml'}).issues.map(({source}) => source);
+
+  test('is quoted if it only refers to a Secret', () => {
+    expect(sourcesOf(BROKEN)).toContain('\tcontainers: []');
+    expect(sourcesOf(`# a Secret\n${BROKEN}`)).toContain('\tcontainers: []');
+    expect(sourcesOf(`${SECRET}---\n${BROKEN}`)).toContain('\tcontainers: []');
+  });
+
+  test.each([
+    ['kind', 'kind: Secret\nx: [\n\ty: hush\n'],
+    ['kind without a colon', 'kind Secret\nx: [\n\ty: hush\n'],
+    ['stringData', 'stringData:\n\ty: hush\n'],
+    ['type', 'type: Opaque\ndata:\n\ty: hush\n'],
+  ])('is not quoted if its %s is that of a Secret', (_, text) => {
+    const sources = sourcesOf(`${BROKEN}---\n${text}`);
+    expect(sources.join('\n')).not.toContain('hush');
   });
 });

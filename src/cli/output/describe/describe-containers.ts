@@ -12,18 +12,28 @@ import {formatRfc1123} from '../../../format/rfc1123.js';
 import {environmentLines} from './describe-environment.js';
 import {indentLines, NONE, sortedEntries} from './aligned-lines.js';
 
+/** State of the containers of one kind. */
+export interface ContainerStates {
+  readonly statuses: readonly ContainerStatus[] | undefined;
+  /** Last log lines of failed containers by name. */
+  readonly logs: ReadonlyMap<string, readonly string[]>;
+}
+
 /** Describes the containers of one kind below their title. */
 export function containerSection(
   title: string,
   pod: Pod,
   containers: readonly Container[],
-  statuses: readonly ContainerStatus[] = [],
+  {statuses = [], logs}: ContainerStates,
 ): readonly string[] {
   return [
     `${title}:`,
     ...containers.flatMap((container) => {
       const status = statuses.find(({name}) => name === container.name);
-      return [`  ${container.name}:`, ...indentLines(2, containerLines(pod, container, status))];
+      return [
+        `  ${container.name}:`,
+        ...indentLines(2, containerLines(pod, container, {status, log: logs.get(container.name)})),
+      ];
     }),
   ];
 }
@@ -31,7 +41,10 @@ export function containerSection(
 function containerLines(
   pod: Pod,
   container: Container,
-  status: ContainerStatus | undefined,
+  {
+    status,
+    log = [],
+  }: {readonly status: ContainerStatus | undefined; readonly log?: readonly string[] | undefined},
 ): readonly string[] {
   const {image, command, args, resources, ports = []} = container;
   return [
@@ -44,6 +57,7 @@ function containerLines(
     ...wordLines('Command', command),
     ...wordLines('Args', args),
     ...(status ? statusLines(status) : []),
+    ...(log.length > 0 ? ['Last Log Lines:', ...indentLines(1, log)] : []),
     ...resourceLines(resources),
     ...probeLines(container),
     ...(isPartial(pod) ? [] : [...environmentLines(pod, container), ...mountLines(container)]),

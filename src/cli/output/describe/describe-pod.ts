@@ -11,8 +11,15 @@ import {containerSection, resourceLines, seccompLines} from './describe-containe
 import {alignLines, annotationTexts, besideTitle, indentLines, labelTexts, NONE} from './aligned-lines.js';
 import {volumeSection} from './describe-volumes.js';
 
+/** What is known of a pod besides its Pod object. */
+export interface PodDetails {
+  readonly events: readonly RecordedEvent[];
+  /** Last log lines of failed containers by name. */
+  readonly logs?: ReadonlyMap<string, readonly string[]>;
+}
+
 /** Describes a pod and its events like `kubectl describe pod` (describe.go describePod). */
-export function describePod(pod: Pod, events: readonly RecordedEvent[], nowMs: number): string {
+export function describePod(pod: Pod, {events, logs = new Map()}: PodDetails, nowMs: number): string {
   const {spec, status = {}} = pod;
   const {initContainers = [], ephemeralContainers = []} = spec;
   const lines = [
@@ -20,11 +27,17 @@ export function describePod(pod: Pod, events: readonly RecordedEvent[], nowMs: n
     ...stateLines(pod, status, nowMs),
     ...(spec.resources ? ['Resources:', ...indentLines(1, resourceLines(spec.resources))] : []),
     ...(initContainers.length > 0
-      ? containerSection('Init Containers', pod, initContainers, status.initContainerStatuses)
+      ? containerSection('Init Containers', pod, initContainers, {
+          statuses: status.initContainerStatuses,
+          logs,
+        })
       : []),
-    ...containerSection('Containers', pod, spec.containers, status.containerStatuses),
+    ...containerSection('Containers', pod, spec.containers, {statuses: status.containerStatuses, logs}),
     ...(ephemeralContainers.length > 0
-      ? containerSection('Ephemeral Containers', pod, ephemeralContainers, status.ephemeralContainerStatuses)
+      ? containerSection('Ephemeral Containers', pod, ephemeralContainers, {
+          statuses: status.ephemeralContainerStatuses,
+          logs,
+        })
       : []),
     ...conditionLines(pod, status),
     ...(isPartial(pod) ? [] : scheduleLines(pod, status)),

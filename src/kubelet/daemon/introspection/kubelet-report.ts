@@ -8,6 +8,7 @@ import type {ProbeKind, ProbeResult, ProbeState} from '../../contract/probe-resu
 import {podRef} from '../../contract/pod-ref.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
+import type {ManifestProblem} from './manifest-problem.js';
 import type {WorkerReport} from '../../pods/workers/worker-state.js';
 
 /** Report of a running daemon for other kcri processes. All times are RFC 3339. */
@@ -31,6 +32,8 @@ export interface KubeletReport {
   readonly pleg: {readonly mode: 'events' | 'relists'; readonly relistedAt?: string};
   /** The Node object of the cluster as last seen; absent without a cluster. */
   readonly node?: Node;
+  /** Problems of manifests and their sources; absent without any. */
+  readonly manifestProblems?: readonly ManifestProblem[];
   /** Number of pods that the sources desire. */
   readonly wantedPods: number;
   /** Requested pods that the daemon knows; all its pods if no UIDs were requested. */

@@ -16,6 +16,8 @@ import {
   type KubeletReport,
 } from './kubelet-report.js';
 import type {RuntimeState} from '../../managers/node/runtime-state.js';
+import type {SourceReport} from '../../managers/sources/pod-source.js';
+import {createManifestProblems} from './manifest-problem.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
 import type {PodManager} from '../../pods/registry/pod-manager.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
@@ -42,6 +44,8 @@ interface Parts {
   readonly clock: Clock;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
   readonly clusterNode: () => Node | undefined;
+  /** Returns the current problems of the pod sources. */
+  readonly sourceProblems: () => readonly SourceReport[];
 }
 
 /** Report of the kubelet without the fields of its process. */
@@ -92,6 +96,7 @@ export class KubeletView implements ClusterHost {
     const {manager, pods, pleg, loop, clock} = this.#parts;
     const wanted = manager.uids();
     const node = this.#parts.clusterNode();
+    const manifestProblems = this.#parts.sourceProblems().flatMap(createManifestProblems);
     const known = uids ?? [...new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)])];
     return {
       now: formatRfc3339(clock.now()),
@@ -99,6 +104,7 @@ export class KubeletView implements ClusterHost {
       errors: this.errors(),
       pleg: createPlegReport(pleg.report()),
       ...(node && {node}),
+      ...(manifestProblems.length > 0 && {manifestProblems}),
       wantedPods: wanted.size,
       pods: known.flatMap((uid) => this.#podReport(uid) ?? []),
     };

@@ -205,6 +205,7 @@ class Follower {
 
   #emit(mode: ReadMode): void {
     const set = this.#files.refresh(mode, this.#problems);
+    this.#sink.problems?.(this.#files.problems);
     if (set !== undefined) this.#sink.set(set);
   }
 

@@ -55,6 +55,8 @@ export class HttpSource implements PodSource {
   #data: Buffer | undefined;
   #wasEmpty = false;
   #failures = 0;
+  /** Problems of the last data. */
+  #problems: readonly SourceReport[] = [];
   /** Redirect targets for which withheld credentials were reported. */
   readonly #reportedRedirects = new Set<string>();
 
@@ -95,7 +97,9 @@ export class HttpSource implements PodSource {
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof ManifestFetchError)) throw error;
-      sink.report(this.#failure(error));
+      const failure = this.#failure(error);
+      sink.problems?.([failure]);
+      sink.report(failure);
     }
   }
 
@@ -120,16 +124,23 @@ export class HttpSource implements PodSource {
   }
 
   #update(data: Buffer, sink: SourceSink): void {
-    if (this.#data?.equals(data)) return;
+    if (this.#data?.equals(data)) {
+      sink.problems?.(this.#problems);
+      return;
+    }
     this.#data = data;
     this.#wasEmpty = false;
     const manifest = decodeManifest(data, redactUrl(this.#url));
     const result = manifest.kind === 'rejected' ? manifest : this.#prepareAll(manifest);
+    this.#problems = [];
     if ('pods' in result) sink.set(result);
     else {
       const {error, issues} = result;
-      sink.report(this.#report('Failed to read pods from URL', {error, issues, level: 'error'}));
+      const report = this.#report('Failed to read pods from URL', {error, issues, level: 'error'});
+      this.#problems = [report];
+      sink.report(report);
     }
+    sink.problems?.(this.#problems);
     if (manifest.kind === 'read') this.#reportIgnored(manifest, sink);
   }
 

@@ -60,6 +60,7 @@ export class ManifestFiles {
   readonly #prepare: PreparePod;
   readonly #problems: ProblemDeduplicator;
   readonly #files = new Map<string, ManifestFile>();
+  #current: readonly SourceReport[] = [];
   #versions = 0;
   #objects: readonly ObjectDocument[] = [];
   #apiObjects = NO_OBJECTS;
@@ -93,6 +94,11 @@ export class ManifestFiles {
     for (const path of this.#files.keys()) if (!paths.has(path)) this.#files.delete(path);
   }
 
+  /** Problems as of the last refresh. */
+  get problems(): readonly SourceReport[] {
+    return this.#current;
+  }
+
   /** Paths of invalid files that may be partially written. */
   get unsettledPaths(): readonly string[] {
     return [...this.#files.values()]
@@ -113,6 +119,7 @@ export class ManifestFiles {
     const pods = dropDuplicatePods(desiredPods, problems);
     for (const file of files) if (file.isSettled) addProblems(file, mode, problems);
     this.#problems.report(problems);
+    this.#current = [...problems.values()];
     // A kubelet's source is not ready before its single file is valid.
     if (this.#pods === undefined && mode !== 'list' && files.some(isInvalid)) return undefined;
     if (!changed && this.#pods !== undefined && areSame(this.#pods, pods)) return undefined;

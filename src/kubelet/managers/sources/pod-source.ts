@@ -30,6 +30,8 @@ export interface SourceSink {
   /** Replaces the set of this source; called for the first set and for each changed one. */
   set(set: SourceSet): void;
   report(report: SourceReport): void;
+  /** Replaces the current problems of this source, which were reported when they appeared. */
+  problems?(reports: readonly SourceReport[]): void;
 }
 
 /** Source of desired pods. */

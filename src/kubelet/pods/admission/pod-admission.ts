@@ -8,12 +8,11 @@ import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
-import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
 import type {AllocationManager} from '../allocation/allocation-manager.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
 import {findRejection} from './admit-pod.js';
-import {observedGenerationOf} from '../status/compute/pod-conditions.js';
+import {computeRejectedStatus} from './rejected-status.js';
 import {unsupportedApiFields} from '../field-support/unsupported-fields.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
@@ -28,6 +27,13 @@ export interface PodAdmissionOptions extends PreemptContext {
   readonly isManaged: (uid: PodUid) => boolean;
   readonly allocations: AllocationManager;
   readonly metrics?: Pick<KubeletMetrics, 'podPreempted' | 'podAdded'> | undefined;
+  readonly rejections?: RejectionSink | undefined;
+}
+
+/** Receiver of the rejections, for other processes. Its functions must not throw. */
+export interface RejectionSink {
+  readonly record: (pod: Pod, rejection: Rejection) => void;
+  readonly clear: (uid: PodUid) => void;
 }
 
 /**
@@ -74,19 +80,15 @@ export class PodAdmission {
     return true;
   }
 
-  #reject(pod: Pod, {reason, message}: Rejection): void {
-    const {events, clock} = this.#options;
+  #reject(pod: Pod, rejection: Rejection): void {
+    const {events, clock, rejections} = this.#options;
+    const {reason, message} = rejection;
     const {uid} = podRef(pod);
     events({type: 'Warning', reason, message, pod});
-    this.#rejected.set(uid, {
-      phase: 'Failed',
-      reason,
-      message: `Pod was rejected: ${message}`,
-      // The status manager sets it with the first status and keeps it (updateStatusInternal).
-      startTime: this.#rejected.get(uid)?.startTime ?? formatRfc3339Seconds(clock.now()),
-      qosClass: computePodQosClass(pod),
-      ...observedGenerationOf(pod),
-    });
+    // The status manager sets the time with the first status and keeps it (updateStatusInternal).
+    const startTime = this.#rejected.get(uid)?.startTime ?? formatRfc3339Seconds(clock.now());
+    this.#rejected.set(uid, computeRejectedStatus(pod, rejection, startTime));
+    rejections?.record(pod, rejection);
   }
 
   isRejected(uid: PodUid): boolean {
@@ -100,7 +102,9 @@ export class PodAdmission {
 
   /** Clears the rejection of the pod. Returns whether it was rejected. */
   clearRejection(uid: PodUid): boolean {
-    return this.#rejected.delete(uid);
+    const wasRejected = this.#rejected.delete(uid);
+    if (wasRejected) this.#options.rejections?.clear(uid);
+    return wasRejected;
   }
 
   /** Allocates the resources of a pod that is about to start, and warns if a new pod has resources unknown to the node. */

@@ -17,6 +17,10 @@ import {PodRemover} from './pod-remover.js';
 import type {PodSyncer} from '../sync/pod-syncer.js';
 import {createImageManager, PodSyncerFactory} from './pod-syncer-factory.js';
 import {PodStore, type PodRecord} from './pod-store.js';
+import {RejectedPodStore, type RejectedPod} from './rejected-pod-store.js';
+import type {Rejection} from '../../contract/pod-rejection.js';
+import {computeRejectedStatus} from '../admission/rejected-status.js';
+import {formatMs} from '../status/compute/container-status.js';
 import type {ProbeManager} from '../../managers/probes/probe-manager.js';
 import {reconstructRecord} from './reconstruct-record.js';
 
@@ -49,6 +53,8 @@ export class PodRegistry {
   readonly #syncers: PodSyncerFactory;
   readonly #snapshot: NodePodSnapshot;
   readonly store: PodStore;
+  /** Pods that the node did not admit. */
+  readonly rejected: RejectedPodStore;
   /** Locks of the pods; whoever changes a pod holds its lock. */
   readonly locks: PodLocks;
   /** Deletes pods and removes their resources. */
@@ -58,6 +64,7 @@ export class PodRegistry {
     const {node, clock, observer} = options;
     this.#options = options;
     this.store = new PodStore(node.rootDir);
+    this.rejected = new RejectedPodStore(node.rootDir);
     this.#snapshot = createNodePodSnapshot({...options, store: this.store}, coalesce);
     this.#actuated = options.actuated ?? new ActuatedResourcesStore(node.rootDir);
     const images = createImageManager(options);
@@ -131,6 +138,21 @@ export class PodRegistry {
       await this.store.put(record);
       return {record, before: known?.pod};
     });
+  }
+
+  /** Returns the record of a pod that the node did not admit, with its status and event. */
+  createRejectedPod(pod: Pod, source: string, rejection: Rejection): RejectedPod {
+    const record = this.createRecord(pod, source);
+    const {reason, message} = rejection;
+    const times = {firstTimestamp: record.createdAt, lastTimestamp: record.createdAt};
+    const startTime = formatMs(this.#options.clock.now());
+    return {
+      ...record,
+      rejection: {
+        status: computeRejectedStatus(pod, rejection, startTime),
+        events: [{type: 'Warning', reason, message, count: 1, ...times}],
+      },
+    };
   }
 
   /** Returns a record of the pod; creation time and location are those of `known`, if given. */

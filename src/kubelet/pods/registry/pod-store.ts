@@ -67,9 +67,10 @@ export class PodStore {
   readonly #rootDir: string;
   readonly #directory: string;
 
-  constructor(rootDir: string) {
+  /** Creates the store of a root directory; `name` is the directory of the files. */
+  constructor(rootDir: string, name = 'records') {
     this.#rootDir = rootDir;
-    this.#directory = join(rootDir, 'records');
+    this.#directory = join(rootDir, name);
   }
 
   /** Writes or replaces the pod's record; the root directory's parent must exist. */

@@ -9,6 +9,8 @@ test('the controller is shown of several owners', () => {
     {...owner, kind: 'ReplicaSet', name: 'web', controller: true},
   ];
 
-  expect(describePod(aPod({}, {ownerReferences}), [], 0)).toMatch(/^Controlled By: +ReplicaSet\/web$/m);
-  expect(describePod(aPod(), [], 0)).not.toContain('Controlled By');
+  expect(describePod(aPod({}, {ownerReferences}), {events: []}, 0)).toMatch(
+    /^Controlled By: +ReplicaSet\/web$/m,
+  );
+  expect(describePod(aPod(), {events: []}, 0)).not.toContain('Controlled By');
 });

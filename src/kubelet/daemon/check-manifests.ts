@@ -1,0 +1,46 @@
+import type {Clock} from '../../base/clock.js';
+import {isSystemCallError} from '../../base/errors.js';
+import {ManifestFiles} from '../managers/sources/manifest-files.js';
+import {
+  formatPathError,
+  listManifestPaths,
+  readManifestFile,
+  statManifestPath,
+} from '../managers/sources/manifest-path.js';
+import type {SourceReport} from '../managers/sources/pod-source.js';
+import {createManifestProblems, type ManifestProblem} from './introspection/manifest-problem.js';
+import {createPodPreparer} from './open-pod-sources.js';
+
+/** Options of checkManifests. */
+export interface CheckManifestsOptions {
+  readonly nodeName: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Resolves with the problems of the manifests at a path, as the daemon would report them after its start. Starts
+ * nothing. Rejects with the signal's reason.
+ */
+export async function checkManifests(
+  path: string,
+  {nodeName, clock, signal}: CheckManifestsOptions,
+): Promise<readonly ManifestProblem[]> {
+  const reports: SourceReport[] = [];
+  const files = new ManifestFiles(createPodPreparer({nodeName, clock}), (report) => {
+    reports.push(report);
+  });
+  const stats = await statManifestPath(path);
+  if (stats.kind === 'missing') return [{level: 'error', place: path, message: 'path does not exist'}];
+  if (stats.kind === 'unreadable') return [{level: 'error', place: path, message: stats.error}];
+  try {
+    const paths = stats.kind === 'directory' ? await listManifestPaths(path) : [path];
+    for (const each of paths) files.put(each, await readManifestFile(each, signal, undefined), true);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isSystemCallError(error)) throw error;
+    return [{level: 'error', place: path, message: formatPathError('open', path, error)}];
+  }
+  files.refresh('list');
+  return reports.flatMap(createManifestProblems);
+}
