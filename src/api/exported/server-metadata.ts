@@ -34,6 +34,11 @@ const SERVER_ANNOTATIONS = new RegExp(
     .join('|'),
 );
 
+/** Reports whether an annotation is one that a server, a plugin or a kubelet adds. */
+export function isServerAnnotation(key: string): boolean {
+  return SERVER_ANNOTATIONS.test(key);
+}
+
 /** Returns an exported object without the metadata that the server added. */
 export function removeServerMetadata({node, path}: ManifestObjectNode, onRemoved: OnRemoved): MapNode {
   const removal = {path: path.child('metadata'), prefix: 'metadata.', onRemoved};
@@ -52,7 +57,7 @@ function removeServerAnnotations(
   if (annotations?.kind !== 'map') return metadata;
   const entries = new Map(annotations.entries);
   for (const [key, {keyOffset}] of annotations.entries) {
-    if (!SERVER_ANNOTATIONS.test(key)) continue;
+    if (!isServerAnnotation(key)) continue;
     entries.delete(key);
     const place = path.child('metadata', 'annotations').key(key);
     onRemoved({path: place, offset: keyOffset, name: `annotation "${key}"`});

@@ -33,6 +33,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   delete: ['pod names'],
   describe: ['pod names'],
   exec: ['running', 'none'],
+  generate: ['pods'],
   'get events': ['pod names'],
   'get images': ['images', 'none'],
   'get pods': ['pod names'],

@@ -151,11 +151,12 @@ function pidOf(facts: Json): number | undefined {
 }
 
 /** Returns the parsed `info` entry: containerd and CRI-O use a single JSON object, containerd also for images. */
-function factsOf(info: VerboseInfo): Json {
+export function factsOf(info: Readonly<Record<string, string>>): Json {
   return parsed(info['info'] ?? '');
 }
 
-function parsed(json: string): Json {
+/** Returns parsed JSON, null for invalid JSON. */
+export function parsed(json: string): Json {
   try {
     return parseJson(json);
   } catch (error) {
@@ -165,7 +166,7 @@ function parsed(json: string): Json {
 }
 
 /** Returns the value at a path, whose keys may be in snake_case, camelCase or PascalCase, with `IP` for `Ip`. */
-function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
+export function at(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   return path.reduce<Json | undefined>((parent, key) => {
     const object = objectOf(parent);
     if (object[key] !== undefined) return object[key];
@@ -178,19 +179,23 @@ function foldKey(key: string): string {
   return key.replaceAll('_', '').toLowerCase();
 }
 
-function objectOf(value: Json | undefined): JsonObject {
+/** Returns an object, empty for any other value. */
+export function objectOf(value: Json | undefined): JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-function text(value: Json | undefined): string {
+/** Returns a text or number as text, empty for any other value. */
+export function text(value: Json | undefined): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-function texts(value: Json | undefined): readonly string[] {
+/** Returns a list of texts, empty for any other value. */
+export function texts(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? (value as readonly Json[]).map(text) : [];
 }
 
-function number(value: Json | undefined): number | undefined {
+/** Returns a number, also from text; undefined for any other value. */
+export function number(value: Json | undefined): number | undefined {
   const parsedNumber = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof parsedNumber === 'number' && Number.isFinite(parsedNumber) ? parsedNumber : undefined;
 }

@@ -20,6 +20,11 @@ const POD = {
   port_mappings: [{container_port: 80, protocol: 'UDP'}],
   linux: {security_context: {namespace_options: {pid: 'CONTAINER'}}},
 };
+const GENERATED_POD = {
+  ...POD,
+  metadata: {...POD.metadata, name: 'generated', uid: randomBytes(8).toString('hex')},
+  hostname: 'generated',
+};
 const CONTAINER = {
   metadata: {name: 'main', attempt: 0},
   image: {image: IMAGE},
@@ -49,7 +54,7 @@ describe.each(newestRuntime)('the output of inspect as input: $name', (which) =>
 
   async function kcri(...args: readonly string[]): Promise<string> {
     const {stdout, exitCode, stderr} = await runtime.kcri(args);
-    expect({args, exitCode, stderr: stderr.replace(/^kcri: warning: .*\n/gm, '')}).toEqual({
+    expect({args, exitCode, stderr: stderr.replace(/^kcri: (?:warning|note): .*\n/gm, '')}).toEqual({
       args,
       exitCode: 0,
       stderr: '',
@@ -101,6 +106,42 @@ describe.each(newestRuntime)('the output of inspect as input: $name', (which) =>
       annotations: POD.annotations,
     });
     await kcri('rmp', '-f', again);
+  });
+
+  test('generate writes manifests from which sync creates equal pods, for crictl and for kcri', async () => {
+    const pod = await kcri('runp', await file('gen-pod.json', JSON.stringify(GENERATED_POD)));
+    const config = await file('gen-container.json', JSON.stringify(CONTAINER));
+    const id = await kcri('create', pod, config, await file('gen-pod-2.json', await kcri('inspectp', pod)));
+    await kcri('start', id);
+    const original = (await inspected('inspect', id)).info.config;
+    const manifest = await kcri('generate', 'generated');
+    await kcri('rmp', '-f', pod);
+
+    const generated = await file('generated.yaml', manifest);
+    await kcri('plan', '--offline', generated);
+    await kcri('sync', generated);
+    const {config: again} = (await inspected('inspect', await kcri('ps', '-q', '--name', 'main'))).info;
+    expect(again).toMatchObject({
+      command: original['command'],
+      args: original['args'],
+      working_dir: original['working_dir'],
+      envs: expect.arrayContaining(original['envs'] as unknown[]) as unknown,
+      mounts: expect.arrayContaining([expect.objectContaining(CONTAINER.mounts[0]!)]) as unknown,
+      linux: {
+        resources: {memory_limit_in_bytes: 67_108_864},
+        security_context: {capabilities: {add_capabilities: ['NET_ADMIN']}},
+      },
+    });
+
+    // kcri has the manifest of its own pod, and a pod that it does not manage has the same containers.
+    expect(await kcri('generate', 'generated')).toBe(manifest);
+    const derived = await runtime.kcri(['--root-dir', dir, 'generate', 'generated'], {
+      env: {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint},
+    });
+    expect(derived.exitCode).toBe(0);
+    expect(derived.stdout).toContain('mountPath: /data');
+    expect(derived.stdout).not.toMatch(/etc-hosts|termination-log|kubernetes\.io/);
+    expect(await kcri('delete', generated)).toBe('pod "default/generated" deleted');
   });
 
   test('templates print values from the runtime', async () => {

@@ -1,0 +1,36 @@
+import {computePodUid} from '../../api/container-hash.js';
+import {isServerAnnotation} from '../../api/exported/server-metadata.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+
+/** Returns the manifest of a pod that kcri runs: without what kcri added, such as a computed UID and the node. */
+export function manifestOfRecord(pod: Pod): Pod {
+  const {uid, annotations = {}, ...metadata} = pod.metadata;
+  const {nodeName = '', ...spec} = pod.spec;
+  const source = annotations['kubernetes.io/config.source'];
+  const isStatic = source === 'file' || source === 'http';
+  const own = Object.entries(annotations).filter(([key]) => !isServerAnnotation(key));
+  const manifest: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...metadata,
+      name: isStatic ? withoutNode(metadata.name ?? '', nodeName) : (metadata.name ?? ''),
+      ...(own.length > 0 && {annotations: Object.fromEntries(own)}),
+    },
+    spec: isStatic ? {...spec, ...withoutStaticToleration(spec)} : spec,
+  };
+  const isComputed = isStatic || uid === undefined || computePodUid(manifest) === uid;
+  return isComputed ? manifest : {...manifest, metadata: {...manifest.metadata, uid}};
+}
+
+function withoutNode(name: string, nodeName: string): string {
+  const suffix = `-${nodeName.toLowerCase()}`;
+  return nodeName !== '' && name.endsWith(suffix) ? name.slice(0, -suffix.length) : name;
+}
+
+/** Removes the toleration that a kubelet adds to a static pod. */
+function withoutStaticToleration({tolerations = []}: Pod['spec']): Pick<Pod['spec'], 'tolerations'> {
+  const last = tolerations.at(-1);
+  const isAdded = last?.operator === 'Exists' && last.effect === 'NoExecute' && last.key === undefined;
+  return isAdded ? {tolerations: tolerations.slice(0, -1)} : {};
+}
