@@ -8,12 +8,9 @@ export {planPods, type PodPlan} from './plan/plan-pods.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export type {FieldChange} from './plan/field-changes.js';
 export {describeOfflineNode} from './plan/offline-node.js';
-export {
-  syncPods,
-  type FailedSync,
-  type ForegroundSyncResult,
-  type SyncPodsOptions,
-} from './foreground/sync-pods.js';
+export {syncPods, type OrderedRequests, type SyncPodsOptions} from './foreground/sync-pods.js';
+export type {FailedSync, ForegroundSyncResult, SyncRequest} from './foreground/sync-result.js';
+export type {JobRequest} from './foreground/sync-job.js';
 export type {WaitFor} from './foreground/evaluate-wait.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';

@@ -2,8 +2,9 @@ import {invalidValue} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
 import {PodValidationError} from '../decoding/manifest-issue.js';
 import type {DocumentLocation, PodDocument, WorkloadDocument} from '../decoding/parse-manifest.js';
-import type {Workload} from '../types/v1-workloads.js';
+import type {Job, Workload} from '../types/v1-workloads.js';
 import {expandWorkload, type ExpandOptions} from './expand-workload.js';
+import {createCronJobRun, createJobPod, type JobPodPlace} from './job-pods.js';
 import {toWorkloadPath} from './template-path.js';
 
 /** Maximum number of pods of one workload: far more than run on a node, and few enough to prepare all of them. */
@@ -49,6 +50,21 @@ export function expandDocuments(
     const place = inTemplate(workload, location);
     return expandWorkload(workload, options).map((pod) => ({...place, pod}));
   });
+}
+
+/** Returns the Job of a document, or that of the run of a CronJob; undefined for other workloads. */
+export function jobOf({workload}: WorkloadDocument): Job | undefined {
+  if (workload.kind === 'Job') return workload;
+  return workload.kind === 'CronJob' ? createCronJobRun(workload) : undefined;
+}
+
+/** Returns a pod of a Job. Its issues have the positions of the fields in the template. */
+export function createJobDocument(
+  {workload, ...location}: WorkloadDocument,
+  job: Job,
+  place: JobPodPlace,
+): PodDocument {
+  return {...inTemplate(workload, location), pod: createJobPod(job, place)};
 }
 
 function inTemplate(workload: Workload, location: DocumentLocation): DocumentLocation {

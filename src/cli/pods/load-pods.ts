@@ -1,5 +1,7 @@
 import type {ApiObjects, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
 import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
+import {jobOf} from '../../api/workloads/expand-documents.js';
+import {createRequests, type WorkloadRequest} from './sync-requests.js';
 import {UsageError} from '../../base/errors.js';
 import type {ManifestSource, ReadManifestsOptions} from '../../operations/manifests/read-manifests.js';
 import type {CommandServices} from '../command/command-services.js';
@@ -12,7 +14,10 @@ export interface LoadedPods {
   readonly node: NodeAndRuntime;
   /** Pods, including those of the workloads. */
   readonly pods: readonly PreparedPod[];
+  /** Workloads whose pods of other templates are to be deleted; a Job keeps its pods. */
   readonly workloads: readonly WorkloadRef[];
+  /** Pods in the order in which they start. */
+  readonly requests: readonly WorkloadRequest[];
   /** Objects that the pods refer to. */
   readonly objects: ApiObjects;
 }
@@ -78,7 +83,15 @@ export async function loadPods(
   preparePods(manifests.pods, {...options, nodeName: 'node'});
   const imageCredentials = await openNodeCredentials(services, flags);
   const node = {...(await describe()), imageCredentials};
-  const pods = preparePods(manifests.pods, {...options, nodeName: node.node.nodeName});
-  const workloads = manifests.workloads.map(({workload}) => workloadRef(workload));
-  return {node, pods, workloads, objects};
+  const full = {...options, nodeName: node.node.nodeName};
+  const pods = preparePods(manifests.pods, full);
+  const requests = createRequests(pods, manifests.workloads, (document) => {
+    const [prepared] = preparePods([document], full);
+    if (prepared === undefined) throw new Error('a document was not prepared');
+    return prepared;
+  });
+  const workloads = manifests.workloads
+    .filter((document) => jobOf(document) === undefined)
+    .map(({workload}) => workloadRef(workload));
+  return {node, pods, workloads, requests, objects};
 }

@@ -76,7 +76,7 @@ const JUNIT_LINES = 200;
  * signal aborts.
  */
 export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Promise<SyncSummary> {
-  const {node, pods, objects} = loaded;
+  const {node, requests, objects} = loaded;
   const {renderer, context, logs, remove, junit} = options;
   const {clock} = context;
   const startedAtMs = clock.now();
@@ -84,9 +84,9 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
   const local = openPodRegistry(node, observerFor(options, reports), objects);
   let totals: SyncTotals | undefined;
   try {
-    const outcomes = await syncPods(local, pods, syncOptions(options, reports), context.signal);
+    const all = await syncPods(local, requests, syncOptions(options, reports), context.signal);
     const left = await Promise.all(
-      outcomes.map(async (outcome) => {
+      all.map(async (outcome) => {
         if (!remove) return await leftOver(local, outcome);
         if (outcome.kind === 'interrupted')
           renderer.note(outcome.pod, 'is being deleted; interrupt again to leave it partially deleted');
@@ -94,6 +94,7 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
       }),
     );
     await logs?.end();
+    const outcomes = all.filter(({isRetried}) => isRetried !== true);
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
     const replaced = await removeReplacedPods(local, loaded, outcomes, renderer);
     totals = countResults(outcomes, clock.now() - startedAtMs);

@@ -1,4 +1,3 @@
-import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
@@ -10,6 +9,14 @@ import type {AdoptedPod, PodRegistry} from '../pods/registry/pod-registry.js';
 import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {WaitFor} from './evaluate-wait.js';
 import {PodWait, type FinalWaitResult} from './pod-wait.js';
+import type {
+  FailedSync,
+  ForegroundSyncResult,
+  InterruptedSync,
+  SyncRequest,
+  TimedOutSync,
+} from './sync-result.js';
+import {syncJob, type JobRequest} from './sync-job.js';
 import {SyncSession} from './sync-session.js';
 
 /**
@@ -17,13 +24,6 @@ import {SyncSession} from './sync-session.js';
  * notify this one.
  */
 const OWNERSHIP_CHECK_MS = 1000;
-
-/** A pod to sync and its manifest. */
-export interface SyncRequest {
-  readonly pod: Pod;
-  /** Manifest file, or `-` for standard input. */
-  readonly source: string;
-}
 
 /** Options of a sync. */
 export interface SyncPodsOptions {
@@ -47,63 +47,90 @@ export interface SyncPodsOptions {
   readonly random?: RandomSource;
 }
 
-/** A failed sync. */
-export interface FailedSync {
-  readonly kind: 'failed';
-  readonly error: unknown;
-  /** True if the new pod was removed again. */
-  readonly removed: boolean;
-  /** Error of the removal of the new pod. */
-  readonly removalError?: unknown;
-}
-
-/** A sync that reached its time limit. */
-export interface TimedOutSync {
-  readonly kind: 'timeout';
-  /** Error of the last sync, if it failed. */
-  readonly error: unknown;
-}
-
-/** A sync whose signal was aborted; the pod keeps running. */
-export interface InterruptedSync {
-  readonly kind: 'interrupted';
-  readonly reason: unknown;
-}
-
-/** Result of the sync of one pod. */
-export type ForegroundSyncResult = SyncedPod &
-  (FinalWaitResult | FailedSync | TimedOutSync | InterruptedSync);
-
-/** A pod after its sync. */
-interface SyncedPod {
-  readonly pod: PodRef;
-  /** Last known status. */
-  readonly status: PodStatus | undefined;
-  /** True if the pod had terminated before the sync. */
-  readonly hadEnded: boolean;
+/** Pods that start one after the other, each when the one before is ready. */
+export interface OrderedRequests {
+  readonly ordered: readonly SyncRequest[];
 }
 
 /**
  * Syncs pods until each one meets the wait condition or can no longer meet it, or the signal aborts. Resolves with one
- * result per request, in their order; errors of a pod are part of its result. A new pod that cannot be started is
- * removed again, unless it crashed and its logs are useful.
+ * result per pod, in the order of the requests; errors of a pod are part of its result. A new pod that cannot be
+ * started is removed again, unless it crashed and its logs are useful. A Job runs until it has completed or failed.
  */
 export async function syncPods(
   registry: PodRegistry,
-  requests: readonly SyncRequest[],
+  requests: readonly (SyncRequest | OrderedRequests | JobRequest)[],
   options: SyncPodsOptions,
   signal: AbortSignal,
 ): Promise<readonly ForegroundSyncResult[]> {
   const {runtime, clock, random = systemRandom, timeoutMs} = options;
   const session = new SyncSession({registry, runtime, clock, random, retry: timeoutMs !== undefined});
-  return await session.run(async () =>
-    Promise.all(
+  const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  const syncOne: SyncOne = async (request, changes = {}, stop = signal) => {
+    const left = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
+    const full = {...options, ...changes, timeoutMs: left};
+    const result = await new PodSync({registry, session, request, options: full}).run(stop);
+    options.onResult?.(result);
+    return result;
+  };
+  return await session.run(async () => {
+    const results = await Promise.all(
       requests.map(async (request) => {
-        const result = await new PodSync({registry, session, request, options}).run(signal);
-        options.onResult?.(result);
-        return result;
+        if ('job' in request) return await syncJobPods(registry, request, {options, syncOne}, signal);
+        if ('ordered' in request) return await syncInOrder(request.ordered, syncOne);
+        return [await syncOne(request)];
       }),
-    ),
+    );
+    return results.flat();
+  });
+}
+
+type SyncOne = (
+  request: SyncRequest,
+  changes?: Partial<SyncPodsOptions>,
+  signal?: AbortSignal,
+) => Promise<ForegroundSyncResult>;
+
+/** Syncs pods one after the other; those after one that fails are not started. */
+async function syncInOrder(
+  requests: readonly SyncRequest[],
+  syncOne: SyncOne,
+): Promise<readonly ForegroundSyncResult[]> {
+  const results: ForegroundSyncResult[] = [];
+  for (const request of requests) {
+    const result = await syncOne(request);
+    results.push(result);
+    if (result.kind !== 'ready' && result.kind !== 'complete') break;
+  }
+  return results;
+}
+
+async function syncJobPods(
+  registry: PodRegistry,
+  request: JobRequest,
+  {options, syncOne}: {readonly options: SyncPodsOptions; readonly syncOne: SyncOne},
+  signal: AbortSignal,
+): Promise<readonly ForegroundSyncResult[]> {
+  const {clock, onStatus} = options;
+  return await syncJob(
+    request,
+    {
+      clock,
+      syncPod: async (one, stop, observe) => {
+        const notify: SyncPodsOptions['onStatus'] = (ref, status) => {
+          onStatus(ref, status);
+          observe(status);
+        };
+        return await syncOne(one, {wait: 'complete', onStatus: notify}, stop);
+      },
+      deletePod: async (pod) => {
+        await registry.locks.withPodLock(pod, undefined, async () => {
+          const record = await registry.store.get(pod.uid);
+          if (record !== undefined) await registry.remover.deletePod(record);
+        });
+      },
+    },
+    signal,
   );
 }
 

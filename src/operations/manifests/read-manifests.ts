@@ -189,6 +189,15 @@ function rejectSkipped(document: SkippedDocument): ManifestIssue {
   return document.createIssue(unsupportedValue(new FieldPath(['kind']), skippedKind, known));
 }
 
+/** Returns what of a workload has no effect here. */
+function describeWorkload({workload, file, line, column}: WorkloadDocument): readonly string[] {
+  const title = `${file}:${line}:${column}: note: ${workload.kind} "${workload.metadata.name ?? ''}"`;
+  if (workload.kind === 'CronJob') return [`${title} runs once; its schedule has no effect here`];
+  return workload.kind === 'Job' && workload.spec.suspend === true
+    ? [`${title} is suspended and has no pods`]
+    : [];
+}
+
 function describeSkipped({skipped: {skippedKind, name}, ...place}: SkippedDocument): string {
   const title = name === '' ? skippedKind : `${skippedKind} "${name}"`;
   return `${place.file}:${place.line}:${place.column}: skipping ${title}: objects of this kind have no effect here`;
@@ -236,6 +245,9 @@ export async function readManifests(
     ...manifests.flatMap((manifest) => manifest.warnings).map(describe),
     ...skipped.map(describeSkipped),
   ];
-  const notes = describeRemoved(manifests.flatMap((manifest) => manifest.removed));
+  const notes = [
+    ...describeRemoved(manifests.flatMap((manifest) => manifest.removed)),
+    ...workloads.flatMap(describeWorkload),
+  ];
   return {pods, workloads, objects, files, warnings, notes};
 }

@@ -2,7 +2,13 @@ import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
-import {aContainerSpec, createTestbed, expectUserError, type CommandTestbed} from '../command-testbed.js';
+import {
+  aContainerSpec,
+  aScript,
+  createTestbed,
+  expectUserError,
+  type CommandTestbed,
+} from '../command-testbed.js';
 
 /** Returns the manifest of a Deployment `web`. */
 function aDeployment(replicas: number, fields: object = {}): string {
@@ -156,4 +162,78 @@ test('an object of a kind without effect is skipped, or rejected by --strict', a
   const strict = await testbed.run(['sync', file, '--strict']);
   expectUserError(strict);
   expect(strict.stderr).toContain('Unsupported value: "Ingress"');
+});
+
+/** Returns the manifest of a Job `once` whose container runs a script. */
+function aJob(script: string, spec: object = {}): string {
+  return JSON.stringify({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: {name: 'once'},
+    spec: {
+      ...spec,
+      template: {
+        spec: {
+          restartPolicy: 'Never',
+          terminationGracePeriodSeconds: 1,
+          containers: [aScript('main', script)],
+        },
+      },
+    },
+  });
+}
+
+describe('sync of a Job', () => {
+  test('runs all its completions, and none again', async () => {
+    const testbed = await createTestbed();
+    const spec = {completions: 3, parallelism: 2, completionMode: 'Indexed'};
+    const file = await testbed.write('job.json', aJob('true', spec));
+    expect(await testbed.run(['sync', file, '--wait=complete'])).toMatchObject({exitCode: 0});
+    expect(podNames(testbed).map((name) => name.slice(0, 'once-0'.length))).toEqual([
+      'once-0',
+      'once-1',
+      'once-2',
+    ]);
+    testbed.runtime.clearCalls();
+    expect(await testbed.run(['sync', file, '--wait=complete'])).toMatchObject({exitCode: 0});
+    expect(testbed.mutatingCalls).toEqual([]);
+  });
+
+  test('exits with the code of the container when the Job has failed', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('job.json', aJob('exit 3', {backoffLimit: 0}));
+    const {stderr, exitCode} = await testbed.run(['sync', file, '--wait=complete', '--rm']);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(
+      'Job default/once has failed: BackoffLimitExceeded: Job has reached the specified backoff limit',
+    );
+    expect(podNames(testbed)).toEqual([]);
+  });
+
+  test('stops its pods after activeDeadlineSeconds', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('job.json', aJob('sleep 3600', {activeDeadlineSeconds: 1}));
+    const {stderr, exitCode} = await testbed.run(['sync', file, '--wait=complete']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('DeadlineExceeded: Job was active longer than specified deadline');
+    expect(podNames(testbed)).toEqual([]);
+  });
+});
+
+test('a CronJob runs once, with a note', async () => {
+  const testbed = await createTestbed();
+  const {spec} = JSON.parse(aJob('true')) as {spec: object};
+  const cronJob = {
+    apiVersion: 'batch/v1',
+    kind: 'CronJob',
+    metadata: {name: 'nightly'},
+    spec: {schedule: '0 3 * * *', jobTemplate: {spec}},
+  };
+  const file = await testbed.write('cron.json', JSON.stringify(cronJob));
+  const {stderr, exitCode} = await testbed.run(['sync', file, '--wait=complete']);
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('CronJob "nightly" runs once; its schedule has no effect here');
+  expect(podNames(testbed)).toEqual([expect.stringMatching(/^nightly-manual-/)]);
+  expect(await testbed.run(['delete', 'cronjob/nightly'])).toMatchObject({exitCode: 0});
+  expect(podNames(testbed)).toEqual([]);
 });
