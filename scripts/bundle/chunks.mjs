@@ -15,8 +15,8 @@ const COMMON = [
   ...['images', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
 ];
 
-/** Large and rarely used packages that are installed anyway, since the library needs them too. */
-const EXTERNAL = ['@grpc/grpc-js', '@opentelemetry/*'];
+/** A package that is installed anyway, since the library needs it too. */
+const EXTERNAL = ['@grpc/grpc-js'];
 
 /** Chunks are CommonJS, since V8's code cache works for scripts but not for ES modules (loader.cjs). */
 const CHUNK = {

@@ -1,3 +1,4 @@
+import {openTelemetryModules} from './open-telemetry-modules.mjs';
 import {replacements} from './replacements.mjs';
 
 /**
@@ -27,7 +28,7 @@ export function programOptions(root, helpTexts) {
     metafile: true,
     minifySyntax: true,
     define: NO_OPTIONAL_PACKAGES,
-    plugins: [replacements(root, helpTexts)],
+    plugins: [replacements(root, helpTexts), openTelemetryModules()],
     logLevel: 'warning',
   };
 }

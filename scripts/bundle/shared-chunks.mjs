@@ -30,6 +30,8 @@ export function sharedChunks(root, {start, common, startOnly}) {
       build.onResolve({filter: /./}, async ({path, kind, resolveDir, importer, namespace, pluginData}) => {
         if (namespace === NAMESPACE && path === TARGET) return pluginData;
         if (kind !== 'dynamic-import' || pluginData?.isResolving) return undefined;
+        // A package does not need the program; a CommonJS one would make esbuild wrap all modules of it.
+        if (importer.includes('/node_modules/')) return undefined;
         const options = {kind, resolveDir, importer, namespace, pluginData: {isResolving: true}};
         const target = await build.resolve(path, options);
         if (target.external || target.errors.length > 0) return target;

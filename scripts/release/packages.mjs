@@ -51,11 +51,16 @@ export function modulesIn({outputs}) {
  * @param {import('./sbom.mjs').Runtime} [runtime] the bundled Bun, if any
  */
 export function notices(root, packages, runtime) {
+  const shown = new Map();
   const parts = packages.map(({name, version, license, path}) => {
     const files = readdirSync(join(root, path)).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
     if (files.length === 0) throw new Error(`${path} has no license text`);
     const texts = files.sort().map((file) => readFileSync(join(root, path, file), 'utf8').trim());
-    return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${texts.join('\n\n')}\n`;
+    const text = texts.join('\n\n');
+    const same = shown.get(text);
+    shown.set(text, same ?? name);
+    const shownText = same === undefined ? text : `The text is the same as that of ${same}.`;
+    return `${RULE}\n${name} ${version} (${license})\n${RULE}\n\n${shownText}\n`;
   });
   const all = runtime === undefined ? parts : [...parts, noticeOfBun(runtime)];
   return `kcri contains the following third-party software.\n\n${all.join('\n')}`;

@@ -64,3 +64,8 @@ export function hasErrno(error: unknown, ...codes: readonly string[]): boolean {
 export function isSystemCallError(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && 'syscall' in error;
 }
+
+/** Returns the text, or `forRoot` if this process runs as root, to whom a hint to become root is of no use. */
+export function unlessRoot(text: string, forRoot: string): string {
+  return process.getuid?.() === 0 ? forRoot : text;
+}

@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {unlessRoot} from '../base/unless-root.js';
+import {unlessRoot} from '../base/errors.js';
 import {socketPath, WELL_KNOWN_ENDPOINTS} from './endpoint.js';
 
 /** A failed call, from which message and hint are derived. */

@@ -1,8 +1,7 @@
 import {constants} from 'node:fs';
 import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
-import {hasErrno, SystemError} from '../errors.js';
+import {hasErrno, SystemError, unlessRoot} from '../errors.js';
 import {systemErrorMessage} from '../system-error-message.js';
-import {unlessRoot} from '../unless-root.js';
 
 const AS_ROOT = unlessRoot('run as root, or ', '');
 

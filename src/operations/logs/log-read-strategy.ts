@@ -1,5 +1,4 @@
-import {unlessRoot} from '../../base/unless-root.js';
-import {isSystemCallError, KcriError, SystemError} from '../../base/errors.js';
+import {isSystemCallError, KcriError, SystemError, unlessRoot} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {JoiningFormatter, type LogLineFormatter, type LogFormatOptions} from './log-line-formatter.js';
 import {findLogRanges, type HistoryOptions, type LogRanges} from './log-ranges.js';

@@ -3,11 +3,10 @@ import {readFileSync} from 'node:fs';
 import {realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
-import {hasErrno, messageOf, SystemError} from '../../../base/errors.js';
+import {hasErrno, messageOf, SystemError, unlessRoot} from '../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {parseMountInfo, type MountPoint} from '../../../base/fs/mount-info.js';
 import {shellQuote} from '../../../base/shell-quote.js';
-import {unlessRoot} from '../../../base/unless-root.js';
 import type {MountPropagationMode} from '../../../api/types/v1-pod.js';
 
 /** Filesystems of volumes. */

@@ -1,5 +1,5 @@
 import {afterEach, expect, test, vi} from 'vitest';
-import {unlessRoot} from '../../src/base/unless-root.js';
+import {unlessRoot} from '../../src/base/errors.js';
 
 afterEach(() => {
   vi.restoreAllMocks();
