@@ -2,6 +2,7 @@ import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
 import {systemClock, type Clock} from '../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../cri/endpoint.js';
+import type {LocalKubelet} from './pods/local-kubelet.js';
 import {openStandardOutput, type OutputStream} from './output/standard-output.js';
 
 /** Standard input of a command. */
@@ -24,6 +25,8 @@ export interface CliContext {
   readonly cgroupMount: string | undefined;
   /** File in which the kernel lists its swap devices. */
   readonly swapsFile: string;
+  /** The kubelet of this machine to ask for its pods: the default ports and files, another place, or none. */
+  readonly localKubelet?: 'default' | LocalKubelet | undefined;
   /** Command that starts this program: Node.js and the file of the program, or only the executable. */
   readonly program: readonly string[];
   /** True to reproduce crictl byte for byte, including its faults: run under its name, or with KCRI_COMPAT. */
@@ -58,6 +61,7 @@ export function createProcessContext(
     defaultConfigFile: '/etc/crictl.yaml',
     cgroupMount: '/sys/fs/cgroup',
     swapsFile: '/proc/swaps',
+    localKubelet: 'default',
     program,
     compat: isCalledAsCrictl(program),
   };

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly defaultConfigFile?: string;
   /** File with the kernel's list of swap areas, by default this machine's. */
   readonly swapsFile?: string;
+  /** Kubelet of the machine, by default none. */
+  readonly localKubelet?: CliContext['localKubelet'];
   /** True if standard output is a terminal. */
   readonly terminal?: boolean;
   /** Called with each chunk of standard output as it is written. */
@@ -53,6 +55,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     wellKnownEndpoints: options.wellKnownEndpoints ?? [],
     // Pods on a fake runtime must not get real cgroups.
     cgroupMount: undefined,
+    localKubelet: options.localKubelet,
     ...(options.swapsFile !== undefined && {swapsFile: options.swapsFile}),
     defaultConfigFile: options.defaultConfigFile ?? UNCREATABLE_CONFIG_FILE,
   };

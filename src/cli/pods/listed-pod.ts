@@ -1,5 +1,5 @@
 import type {Pod} from '../../api/types/v1-pod.js';
-import type {PodUid} from '../../cri/index.js';
+import {podUid, type PodUid} from '../../cri/ids.js';
 import type {PodRecord, RejectedPod, RuntimePod} from '../../kubelet/index.js';
 import type {PodManagerName} from '../flags/pod-selection-flags.js';
 
@@ -14,6 +14,8 @@ export interface ListedPod {
   readonly record?: PodRecord;
   /** Record of a pod that the node did not admit. */
   readonly rejected?: RejectedPod;
+  /** Pod that only the kubelet of this machine knows. */
+  readonly ofKubelet?: Pod;
   /** Sandboxes and containers; absent if the runtime has none or is unavailable. */
   readonly inRuntime?: RuntimePod | undefined;
 }
@@ -47,4 +49,10 @@ export function listRejectedPod(rejected: RejectedPod): ListedPod {
 export function showRejectedPod(listed: ListedPod, {pod, createdAt, rejection}: RejectedPod): ShownPod {
   const creationTimestamp = createdAt.replace(/\.\d+Z$/, 'Z');
   return {listed, pod: {...pod, metadata: {...pod.metadata, creationTimestamp}, status: rejection.status}};
+}
+
+/** Returns a pod that only the kubelet of this machine knows. */
+export function listKubeletPod(pod: Pod): ListedPod {
+  const {uid = '', namespace = '', name = '', labels = {}} = pod.metadata;
+  return {uid: podUid(uid), namespace, name, labels, manager: 'kubelet', ofKubelet: pod};
 }

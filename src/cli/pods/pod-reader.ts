@@ -12,6 +12,7 @@ import {compareByTime, type RecordedPodEvent} from '../output/views/event-table.
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
 import {
+  listKubeletPod,
   listRecord,
   listRejectedPod,
   listRuntimePod,
@@ -91,6 +92,7 @@ export class PodReader {
       ...rejected.filter((pod) => !titles.has(formatPodTitle(pod))).map(listRejectedPod),
       ...records.map((record) => listRecord(record, byUid.get(record.uid))),
       ...found.filter(({uid}) => !known.has(uid)).map(listRuntimePod),
+      ...this.#runtimePods.withoutSandbox.map(listKubeletPod).filter(({uid}) => !known.has(uid)),
     ];
   }
 
@@ -118,6 +120,7 @@ export class PodReader {
     this.#warnOfRuntime();
     const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
     return listed.flatMap((each) => {
+      if (each.ofKubelet !== undefined) return {listed: each, pod: each.ofKubelet};
       if (each.rejected !== undefined) return showRejectedPod(each, each.rejected);
       const own = byUid.get(each.uid);
       if (each.record === undefined) return otherPods.get(each) ?? [];

@@ -1,3 +1,5 @@
+import {MANAGER_ANNOTATION} from '../../api/manager-annotation.js';
+import type {Pod} from '../../api/types/v1-pod.js';
 import {ConfigError} from '../../base/errors.js';
 import {CriError, type Connection} from '../../cri/index.js';
 import type {NodeAndRuntime, RuntimePod, RuntimePodReader} from '../../kubelet/index.js';
@@ -10,6 +12,10 @@ export class RuntimePods {
   readonly #services: CommandServices;
   #reader: RuntimePodReader | undefined;
   #node: Promise<NodeAndRuntime> | undefined;
+  /** Pods of the kubelet of this machine by UID. */
+  #ofKubelet: ReadonlyMap<string, Pod> = new Map();
+  #withoutSandbox: readonly Pod[] = [];
+  #kubeletIsSilent = false;
 
   /** Error of the last read; undefined if it succeeded or if there is no runtime. */
   failure: CriError | undefined;
@@ -25,6 +31,7 @@ export class RuntimePods {
     try {
       const pods = await (await this.#open()).list(connection.runtime, this.#services.signal);
       this.failure = undefined;
+      await this.#askKubelet(pods);
       return pods;
     } catch (error) {
       this.#setFailure(error);
@@ -44,13 +51,47 @@ export class RuntimePods {
       const byUid = new Map(listed.map((each) => [each.uid as string, each]));
       return pods.flatMap((pod) => {
         const own = byUid.get(pod.metadata.uid ?? '');
-        return own === undefined ? [] : [{listed: own, pod}];
+        return own === undefined ? [] : [{listed: own, pod: this.#fromKubelet(pod)}];
       });
     } catch (error) {
       this.#setFailure(error);
       this.#node = undefined;
       return [];
     }
+  }
+
+  /** Pods that only the kubelet of this machine knows, because they have no sandbox yet or no longer. */
+  get withoutSandbox(): readonly Pod[] {
+    return this.#withoutSandbox;
+  }
+
+  /** Asks the kubelet of this machine about its pods if some of the runtime look like a kubelet's. */
+  async #askKubelet(found: readonly RuntimePod[]): Promise<void> {
+    const {localKubelet, clock} = this.#services.context;
+    this.#withoutSandbox = [];
+    if (localKubelet === undefined || this.#kubeletIsSilent) return;
+    if (!found.some(({manager}) => manager === 'kubelet')) return;
+    const {LOCAL_KUBELET, readLocalKubeletPods} = await import('./local-kubelet.js');
+    const kubelet = localKubelet === 'default' ? LOCAL_KUBELET : localKubelet;
+    const pods = await readLocalKubeletPods({kubelet, clock, signal: this.#services.signal});
+    // A watch does not wait again for a kubelet that did not answer.
+    this.#kubeletIsSilent = pods === undefined;
+    this.#ofKubelet = new Map((pods ?? []).map((pod) => [pod.metadata.uid ?? '', pod]));
+    const uids = new Set<string>(found.map(({uid}) => uid));
+    const rest = (pods ?? []).filter(({metadata}) => !uids.has(metadata.uid ?? ''));
+    // A kubelet without any pod of this runtime uses another runtime.
+    const usesRuntime = rest.length < this.#ofKubelet.size;
+    this.#withoutSandbox = usesRuntime ? rest.map(asKubeletPod) : [];
+  }
+
+  /** Returns a pod as the kubelet knows it, with the runtime's status if the kubelet reports none. */
+  #fromKubelet(restored: Pod): Pod {
+    const known = this.#ofKubelet.get(restored.metadata.uid ?? '');
+    if (known === undefined) return restored;
+    const pod = asKubeletPod(known);
+    return known.status?.containerStatuses === undefined
+      ? {...pod, status: {...known.status, ...restored.status}}
+      : pod;
   }
 
   async #open(): Promise<RuntimePodReader> {
@@ -75,4 +116,15 @@ export class RuntimePods {
     if (!(error instanceof CriError)) throw error;
     this.failure = error;
   }
+}
+
+/** Marks a pod as that of a kubelet. */
+function asKubeletPod(pod: Pod): Pod {
+  const {metadata} = pod;
+  return {
+    ...pod,
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {...metadata, annotations: {...metadata.annotations, [MANAGER_ANNOTATION]: 'kubelet'}},
+  };
 }

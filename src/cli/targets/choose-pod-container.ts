@@ -1,3 +1,4 @@
+import type {Pod} from '../../api/types/v1-pod.js';
 import {SystemError} from '../../base/errors.js';
 import {podUid, type ContainerId, type PodSandbox, type PodSandboxId} from '../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
@@ -63,18 +64,20 @@ async function readCandidates(
   };
 }
 
-/** Returns the containers in the spec of a pod that kcri created; undefined for other pods. */
+/** Returns the containers in the spec of a pod of kcri, or of a kubelet that answers; undefined for other pods. */
 async function readLayout(
-  {report, settings}: CommandServices,
+  services: CommandServices,
   sandbox: PodSandbox | undefined,
 ): Promise<ContainerLayout | undefined> {
+  const {report, settings} = services;
   const {uid = ''} = sandbox?.metadata ?? {};
   if (uid === '') return undefined;
   const {PodStore} = await import('../../kubelet/index.js');
   try {
     const record = await new PodStore(settings.rootDir).get(podUid(uid));
-    if (record === undefined) return undefined;
-    const {containers, initContainers = []} = record.pod.spec;
+    const pod = record?.pod ?? (await findKubeletPod(services, sandbox));
+    if (pod === undefined) return undefined;
+    const {containers, initContainers = []} = pod.spec;
     return {
       containers: containers.map(({name}) => name),
       initContainers: initContainers.map(({name}) => name),
@@ -84,4 +87,17 @@ async function readLayout(
     report.warn(error.message);
     return undefined;
   }
+}
+
+/** Returns the pod of a sandbox from the kubelet of this machine, if it has one that answers. */
+async function findKubeletPod(
+  {context: {localKubelet, clock}, signal}: CommandServices,
+  sandbox: PodSandbox | undefined,
+): Promise<Pod | undefined> {
+  const uid = sandbox?.labels['io.kubernetes.pod.uid'];
+  if (localKubelet === undefined || uid === undefined) return undefined;
+  const {LOCAL_KUBELET, readLocalKubeletPods} = await import('../pods/local-kubelet.js');
+  const kubelet = localKubelet === 'default' ? LOCAL_KUBELET : localKubelet;
+  const pods = await readLocalKubeletPods({kubelet, clock, signal});
+  return pods?.find(({metadata}) => metadata.uid === uid);
 }

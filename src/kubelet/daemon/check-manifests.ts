@@ -31,7 +31,7 @@ export async function checkManifests(
     reports.push(report);
   });
   const stats = await statManifestPath(path);
-  if (stats.kind === 'missing') return [{level: 'error', place: path, message: 'path does not exist'}];
+  if (stats.kind === 'missing') return [{level: 'warning', place: path, message: 'path does not exist'}];
   if (stats.kind === 'unreadable') return [{level: 'error', place: path, message: stats.error}];
   try {
     const paths = stats.kind === 'directory' ? await listManifestPaths(path) : [path];

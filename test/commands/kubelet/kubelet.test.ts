@@ -22,7 +22,6 @@ spec:
 
 /** Every flag in the help, with a valid value. */
 const FLAGS: readonly string[] = [
-  '--pod-manifest-path=/m',
   '--manifest-url=http://127.0.0.1/m',
   '--manifest-url-header=Name:value',
   '--sync-frequency=30s',
@@ -69,8 +68,12 @@ const FLAGS: readonly string[] = [
   '--image-credential-provider-bin-dir=/b',
   '--no-admission',
   '--stop-pods-on-exit',
-  '--pod_manifest_path=/m',
 ];
+
+test.each(['--pod-manifest-path=/m', '--pod_manifest_path=/m'])('%s may be missing', async (flag) => {
+  const stderr = 'kcri: warning: /m: path does not exist\n';
+  expect(await runKcri(['kubelet', flag, '--check-config'])).toEqual({stdout: '', stderr, exitCode: 0});
+});
 
 test.each(FLAGS)('%s is accepted', async (flag) => {
   const result = await runKcri(['kubelet', ...flag.split(' '), '--check-config']);
