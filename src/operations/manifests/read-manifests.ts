@@ -29,7 +29,7 @@ export interface ReadManifestsOptions {
   readonly stdin: Readable;
   /** Reports unknown fields as warnings instead of errors. */
   readonly lenient?: boolean | undefined;
-  /** Rejects objects of kinds without effect instead of skipping them. */
+  /** Rejects objects of kinds without effect, and the token of an exported Pod, instead of skipping them. */
   readonly strict?: boolean | undefined;
   /** Number of replicas of workloads, instead of that of their manifests. */
   readonly replicas?: number | undefined;
@@ -182,6 +182,11 @@ function pluralOf(kind: string): string {
   return kind.endsWith('ss') ? `${kind}es` : kind.endsWith('s') ? kind : `${kind}s`;
 }
 
+/** Returns the issues of what containers may miss of exported objects under --strict. */
+function lossesOf(manifests: readonly LoadedManifest[]): readonly ManifestIssue[] {
+  return manifests.flatMap(({removed}) => removed.flatMap(({losses}) => losses));
+}
+
 /** Returns the issue of an object without effect under --strict. */
 function rejectSkipped(document: SkippedDocument): ManifestIssue {
   const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'ServiceAccount', 'RuntimeClass'];
@@ -233,7 +238,7 @@ export async function readManifests(
     .filter((document) => document.skipped.skippedKind !== CLAIM);
   const issues = [
     ...manifests.flatMap((manifest) => manifest.issues),
-    ...(options.strict === true ? skipped.map(rejectSkipped) : []),
+    ...(options.strict === true ? [...skipped.map(rejectSkipped), ...lossesOf(manifests)] : []),
   ];
   if (issues.length > 0) throw new PodValidationError(issues);
   const workloads = manifests.flatMap((manifest) => manifest.workloads);
