@@ -58,6 +58,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   stop: ['running'],
   stopp: ['pods'],
   sync: ['files'],
+  top: ['pod names'],
   update: ['running'],
 };
 

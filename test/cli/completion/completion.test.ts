@@ -67,6 +67,12 @@ test('output formats are suggested, and those with a template up to the template
   ]);
 });
 
+test('managers of pods are suggested', async () => {
+  await using runtime = await FakeRuntime.start();
+  for (const words of [['get', 'pods'], ['get', 'events'], ['describe'], ['top']])
+    expect(await namesAt(runtime, ...words, '--manager', '')).toEqual(['kcri', 'kubelet', 'none']);
+});
+
 test('bash inserts suggestions literally', () => {
   const script = `${COMPLETION_SCRIPTS.bash('kcri')}
 kcri() { printf '%s\\n' '*' 'a b' '$(echo hi)' $'word\\tmeaning'; }
