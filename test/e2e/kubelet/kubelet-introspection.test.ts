@@ -86,6 +86,21 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     );
   });
 
+  test('get kubelet names an invalid manifest with its position', async () => {
+    await kubelet.put(
+      'view-bad',
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {containers: []}\n',
+    );
+    await expect
+      .poll(async () => (await kcri('get', 'kubelet')).stderr, {timeout: 30_000})
+      .toMatch(/^kcri: invalid manifest: \S+\/view-bad\.\w+:4:\d+: spec\.containers: Required value\n$/);
+    await kubelet.put('view-bad', manifest('view-bad', {}));
+    await expect.poll(async () => (await kcri('get', 'kubelet')).stderr, {timeout: 30_000}).toBe('');
+    const listed = async () => (await kcri('get', 'pods', 'view-bad-view-node', '--no-headers')).stdout;
+    await expect.poll(listed, {timeout: 30_000}).toMatch(/ Running /);
+    await kubelet.remove('view-bad');
+  });
+
   test('logs and exec resolve its pods by name, and events reports them', async () => {
     expect((await kcri('logs', `${WEB}/main`)).stdout).toBe('hello\n');
     expect((await kcri('exec', `${WEB}/main`, 'cat', '/tmp/file')).stdout).toBe('world\n');

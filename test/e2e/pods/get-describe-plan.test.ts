@@ -85,6 +85,17 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     expect(await shown('top', '--once', ...elsewhere)).toMatch(/^ {2}main +yes +Running +0 +[\d.]+ +\S+B/m);
   });
 
+  test('a pod that the node does not admit is listed and described', async () => {
+    const containers = [aContainer('main', {resources: {requests: {cpu: '1000'}}})];
+    expect(await testbed.sync(aManifest('too-big', {containers}))).toMatchObject({exitCode: 1});
+    expect(await shown('get', 'pods', 'too-big', '--no-headers')).toMatch(
+      /^too-big +0\/1 +OutOfcpu +0 +\d+s\n$/,
+    );
+    expect(await shown('describe', 'too-big')).toMatch(/Reason: +OutOfcpu\n.* {2}Warning {2}OutOfcpu /s);
+    expect(await shown('delete', 'too-big')).toBe('pod "default/too-big" deleted\n');
+    expect(await shown('get', 'images', '-o', 'name')).toContain(`image/${IMAGE}\n`);
+  });
+
   test('get pods and describe print a running pod', async () => {
     await synced(
       'show-runs',
@@ -107,7 +118,9 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
 
   test('a crashing container is printed with its last state and restart count', async () => {
     const containers = [
-      aContainer('main', {command: shellCommand('echo oh no > /dev/termination-log; exit 3')}),
+      aContainer('main', {
+        command: shellCommand('echo oh no > /dev/termination-log; echo on the way; exit 3'),
+      }),
     ];
     await synced('show-crashes', aManifest('show-crashes', {containers, restartPolicy: 'OnFailure'}), [
       '--wait',
@@ -123,6 +136,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     expect(text).toMatch(
       /State: +Waiting\n {6}Reason: +CrashLoopBackOff\n {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Message: +oh no\n/,
     );
+    expect(text).toMatch(/\n {4}Last Log Lines:\n {6}on the way\n/);
     expect(text).toMatch(
       /Warning +BackOff +.*Back-off restarting failed container main in pod show-crashes_default/,
     );
