@@ -2,6 +2,7 @@ import {stat} from 'node:fs/promises';
 import {belongsTo, parseWorkload, workloadRef} from '../../api/workloads/workload-of-pod.js';
 import {ConfigError, hasErrno, isSystemCallError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
+import {redactUrlText} from '../../format/redact-url.js';
 import {findRecordsByName, findRecordsOfManifest, type PodRecord} from '../../kubelet/index.js';
 import type {FetchManifestText} from '../../operations/manifests/read-manifests.js';
 import type {InputStream} from '../context.js';
@@ -31,7 +32,7 @@ export async function selectPodRecords(
   const chosen = new Set<PodRecord>();
   for (const word of words) for (const record of await guess(records, word, input)) chosen.add(record);
   if (chosen.size > 0) return [...chosen];
-  throw new ConfigError(`no Pod in ${words.map((word) => `"${word}"`).join(', ')}`, {
+  throw new ConfigError(`no Pod in ${words.map((word) => `"${nameOf(word)}"`).join(', ')}`, {
     hint: 'only Pods can be deleted; kcri does not create objects of other kinds',
   });
 }
@@ -81,8 +82,13 @@ async function fromManifest(
     ...records.filter(({pod}) => refs.some((ref) => belongsTo(pod, ref))),
   ];
   if (found.length === 0 && pods.length > 0)
-    throw new ConfigError(`no pod of "${source}" was created by kcri`);
+    throw new ConfigError(`no pod of "${nameOf(source)}" was created by kcri`);
   return [...new Set(found)];
+}
+
+/** Returns a word as it may be shown: a URL without its credentials. */
+function nameOf(word: string): string {
+  return isHttpUrl(word) ? redactUrlText(word) : word;
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -86,6 +86,14 @@ describe('a manifest from a URL', () => {
     expect(result.stderr).toMatch(message);
   });
 
+  test('whose pod does not exist is not shown with credentials by delete', async () => {
+    const testbed = await createTestbed();
+    const {url} = await serve((_, response) => response.end(aManifest()));
+    const {stderr, exitCode} = await testbed.run(['delete', url]);
+    expect({exitCode, stderr}).toMatchObject({exitCode: 1, stderr: expect.stringMatching(SHOWN) as string});
+    expect(stderr).not.toMatch(/secret@|hidden/);
+  });
+
   test('redirected without end is refused', async () => {
     const testbed = await createTestbed();
     const {url, requests} = await serve((_, response) => response.writeHead(302, {location: '/next'}).end());
