@@ -1,6 +1,7 @@
 import {existsSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harness/manifests.js';
@@ -19,7 +20,9 @@ const say = (what: string): ManifestFields => ({exec: {command: shellCommand(`ec
 const onEnd = (what: string): string => `trap '${what}; exit 0' TERM; sleep 3600 & wait`;
 const out = (path: string): ManifestFields => ({name: 'out', hostPath: {path}});
 
-describe.each(newestRuntime)('lifecycle hooks and restarts: $name', (which) => {
+const INDEXED_JOB = fileURLToPath(new URL('../../../examples/indexed-job.yaml', import.meta.url));
+
+describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (which) => {
   let testbed: PodTestbed;
   beforeAll(async () => {
     testbed = await startPodTestbed(which);
@@ -124,5 +127,46 @@ describe.each(newestRuntime)('lifecycle hooks and restarts: $name', (which) => {
     const after = await testbed.pod('life-again');
     expect(after.sandboxes.map(({id}) => id)).toEqual(before.sandboxes.map(({id}) => id));
     expect(await readFile(join(directory, 'log'), 'utf8')).toBe('init\ninit\n');
+  });
+
+  test('sync of examples/indexed-job.yaml runs each index of the Job once', async () => {
+    const args = ['--wait', 'complete', '--logs', '--rm'];
+    const {stdout, exitCode} = await testbed.sync(await readFile(INDEXED_JOB, 'utf8'), args);
+    expect(exitCode).toBe(0);
+    for (const line of ['0 squared is 0', '1 squared is 1', '2 squared is 4'])
+      expect(stdout.split(line)).toHaveLength(2);
+  });
+
+  test('the claim of a StatefulSet keeps its data until the volumes are deleted', async () => {
+    const labels = {app: 'db'};
+    const volumeMounts = [{name: 'data', mountPath: '/data'}];
+    const command = shellCommand('echo run >> /data/runs; exec sleep 3600');
+    const claim = {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Mi'}}};
+    const set = JSON.stringify({
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: {name: 'db'},
+      spec: {
+        selector: {matchLabels: labels},
+        volumeClaimTemplates: [{metadata: {name: 'data'}, spec: claim}],
+        template: {
+          metadata: {labels},
+          spec: {
+            terminationGracePeriodSeconds: 0,
+            containers: [aContainer('main', {command, volumeMounts})],
+          },
+        },
+      },
+    });
+    expect(await testbed.sync(set)).toMatchObject({exitCode: 0, stderr: ''});
+    await testbed.delete('db-0');
+    expect(await testbed.sync(set)).toMatchObject({exitCode: 0, stderr: ''});
+    const {containers} = await testbed.pod('db-0');
+    expect(await testbed.exec(containers[0]!.id, 'cat', '/data/runs')).toBe('run\nrun');
+    const {stdout, exitCode} = await testbed.runtime.kcri(['delete', 'sts/db', '--volumes']);
+    expect({stdout, exitCode}).toEqual({
+      stdout: 'pod "default/db-0" deleted\npersistentvolumeclaim "default/data-db-0" deleted\n',
+      exitCode: 0,
+    });
   });
 });
