@@ -147,6 +147,22 @@ describe('logs of several containers', () => {
     expect(result).toEqual({stdout, stderr: '', exitCode: 0});
   });
 
+  test('--pod can be repeated', async () => {
+    const folder = await temporaryDirectory();
+    const sandboxes = ['one', 'two', 'three'].map((name) => aSandbox({name}));
+    const containers = sandboxes.map((sandbox, index) => {
+      const logPath = join(folder, `${index}.log`);
+      writeFileSync(logPath, `2026-11-20T14:00:0${index}Z stdout F line ${index}\n`);
+      return aContainer({sandbox, name: 'main', logPath});
+    });
+    await using runtime = await FakeRuntime.start({sandboxes, containers});
+    const run = (...pods: readonly string[]) =>
+      runKcri(['logs', ...pods.flatMap((name) => ['--pod', name])], {endpoint: runtime.endpoint});
+    expect((await run('two', 'one')).stdout).toBe('one/main | line 0\ntwo/main | line 1\n');
+    expect((await run('two')).stdout).toBe('line 1\n');
+    expect(await run('two', 'nothing')).toMatchObject({exitCode: 1, stdout: ''});
+  });
+
   test('prefixes are colored unless disabled, and can be omitted', async () => {
     await using runtime = await pod();
     const {endpoint} = runtime;

@@ -19,12 +19,17 @@ export async function listRuntimeSuggestions(
   const found = await listSuggestions(kind, connection, signal);
   return found
     .filter(({word}) => PLAIN_WORD.test(word))
-    .map(({word, description}) => ({word, description: escapeToLine(description)}));
+    .map(({word, description, longForms = []}) => ({
+      word,
+      description: escapeToLine(description),
+      longForms: longForms.filter((form) => PLAIN_WORD.test(form)),
+    }));
 }
 
 interface RuntimeSuggestion {
   readonly word: string;
   readonly description: string;
+  readonly longForms?: readonly string[];
 }
 
 async function listSuggestions(
@@ -37,7 +42,11 @@ async function listSuggestions(
     case 'pod names': {
       const {items} = await runtime.listPodSandbox({}, {signal});
       return items.flatMap(({id, metadata, state}) => [
-        {word: metadata?.name ?? '', description: `pod in ${metadata?.namespace ?? ''}, ${stateText(state)}`},
+        {
+          word: metadata?.name ?? '',
+          description: `pod in ${metadata?.namespace ?? ''}, ${stateText(state)}`,
+          longForms: [`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`],
+        },
         ...(kind === 'pods'
           ? [{word: truncateId(id), description: `pod ${metadata?.name ?? ''}, ${stateText(state)}`}]
           : []),
@@ -69,9 +78,14 @@ const STATES = {
 function containerSuggestions(container: Container, word: string): readonly RuntimeSuggestion[] {
   const {id, metadata, state} = container;
   const pod = podNameOf(container);
+  const name = metadata?.name ?? '';
   const where = pod === undefined ? '' : ` of pod ${pod}`;
   return [
-    {word, description: `container${where}, ${stateText(state)}`},
+    {
+      word,
+      description: `container${where}, ${stateText(state)}`,
+      longForms: [`${pod ?? ''}/${name}`, `${podNamespaceOf(container) ?? ''}/${pod ?? ''}/${name}`],
+    },
     {word: truncateId(id), description: `container ${metadata?.name ?? ''}${where}, ${stateText(state)}`},
   ];
 }

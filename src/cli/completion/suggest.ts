@@ -2,11 +2,14 @@ import {CONFIG_KEYS} from '../settings/config-file.js';
 import {commandNames, findCommand, isTopic, subcommandNames} from '../find-command.js';
 import {GLOBAL_FLAGS} from '../flags/global-flags.js';
 import {analyzeCommandLine, type CommandLineAnalysis, type FlagInfos} from './analyze-command-line.js';
+import {listManifestSuggestions} from './manifest-suggestions.js';
 import {SUGGEST_FILES, SHELLS} from './completion-scripts.js';
 
 /** Candidate for the word at the cursor. */
 export interface Suggestion {
   readonly word: string;
+  /** Longer forms of the word, for a line that begins with one of them. */
+  readonly longForms?: readonly string[];
   /** Description of the word, or a function that loads it. */
   readonly description?: string | (() => Promise<string>);
 }
@@ -21,7 +24,14 @@ export type QueryRuntime = (
 ) => Promise<readonly Suggestion[]>;
 
 /** Kind of an argument of a command. */
-type ArgumentKind = RuntimeObjectKind | 'files' | 'commands' | 'none' | readonly string[];
+type ArgumentKind =
+  | RuntimeObjectKind
+  | 'files'
+  | 'manifests'
+  | 'pod names or manifests'
+  | 'commands'
+  | 'none'
+  | readonly string[];
 
 /** Kinds of the arguments of each command; the last one applies to all further arguments. */
 const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
@@ -30,7 +40,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   completion: [SHELLS, 'none'],
   config: [CONFIG_KEYS, 'none'],
   create: ['pods', 'files'],
-  delete: ['pod names'],
+  delete: ['pod names or manifests'],
   describe: ['pod names'],
   exec: ['running', 'none'],
   generate: ['pods'],
@@ -43,21 +53,21 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   inspecti: ['images'],
   inspectp: ['pods'],
   logs: ['containers'],
-  plan: ['files'],
+  plan: ['manifests'],
   'port-forward': ['pods', 'none'],
   pull: ['images', 'none'],
   rm: ['containers'],
   rmi: ['images'],
   rmp: ['pods'],
   run: ['files'],
-  runp: ['files'],
+  runp: ['manifests'],
   'runtime load': ['files'],
   start: ['created'],
   stats: ['running'],
   statsp: ['pods'],
   stop: ['running'],
   stopp: ['pods'],
-  sync: ['files'],
+  sync: ['manifests'],
   top: ['pod names'],
   update: ['running'],
 };
@@ -79,8 +89,12 @@ export async function suggest(words: readonly string[], query: QueryRuntime): Pr
   const all =
     cursor.kind === 'argument' && cursor.index > 0
       ? await inCommand([...positionals, cur], leading, query)
-      : await atCursor(leading, {flags: GLOBAL_FLAGS, kinds: ['commands'], ask: query});
-  const fitting = all.filter(({word}) => word === SUGGEST_FILES || word.startsWith(cur));
+      : await atCursor(leading, {flags: GLOBAL_FLAGS, kinds: ['commands'], ask: query, cur});
+  const fitting = all.flatMap((each) => {
+    if (each.word === SUGGEST_FILES || each.word.startsWith(cur)) return [each];
+    const longForm = each.longForms?.find((form) => form.startsWith(cur));
+    return longForm === undefined ? [] : [{...each, word: longForm}];
+  });
   return fitting.toSorted((a, b) => (a.word < b.word ? -1 : Number(a.word > b.word)));
 }
 
@@ -102,7 +116,7 @@ async function inCommand(
   );
   return await atCursor(
     {...analysis, values: {...leading.values, ...analysis.values}},
-    {flags, kinds: ARGUMENTS[found.words.join(' ')] ?? ['none'], ask},
+    {flags, kinds: ARGUMENTS[found.words.join(' ')] ?? ['none'], ask, cur: words.at(-1) ?? ''},
   );
 }
 
@@ -110,23 +124,28 @@ interface Grammar {
   readonly flags: FlagInfos;
   readonly kinds: readonly ArgumentKind[];
   readonly ask: QueryRuntime;
+  /** The word at the cursor. */
+  readonly cur: string;
 }
 
 async function atCursor(
   {cursor, values}: CommandLineAnalysis,
-  {flags, kinds, ask}: Grammar,
+  {flags, kinds, ask, cur}: Grammar,
 ): Promise<readonly Suggestion[]> {
   switch (cursor.kind) {
     case 'flag':
       return flagSuggestions(flags);
     case 'value': {
-      const found = await suggestionsOf(valueKind(cursor.flag, flags), ask, values);
+      const found = await suggestionsOf(valueKind(cursor.flag, flags), ask, {values, cur});
       return found.map((each) =>
         each.word === SUGGEST_FILES ? each : {...each, word: cursor.before + each.word},
       );
     }
     case 'argument':
-      return await suggestionsOf(kinds[Math.min(cursor.index, kinds.length - 1)] ?? 'none', ask, values);
+      return await suggestionsOf(kinds[Math.min(cursor.index, kinds.length - 1)] ?? 'none', ask, {
+        values,
+        cur,
+      });
   }
 }
 
@@ -154,12 +173,16 @@ function valueKind(name: string, flags: FlagInfos): ArgumentKind {
 async function suggestionsOf(
   kind: ArgumentKind,
   ask: QueryRuntime,
-  globals: CommandLineAnalysis['values'],
+  {values, cur}: {readonly values: CommandLineAnalysis['values']; readonly cur: string},
 ): Promise<readonly Suggestion[]> {
   if (typeof kind !== 'string') return kind.map((word) => ({word}));
   if (kind === 'none') return [];
   if (kind === 'files') return [{word: SUGGEST_FILES}];
-  return kind === 'commands' ? commandSuggestions() : await ask(kind, globals);
+  if (kind === 'commands') return commandSuggestions();
+  if (kind === 'manifests') return await listManifestSuggestions(cur);
+  if (kind === 'pod names or manifests')
+    return [...(await ask('pod names', values)), ...(await listManifestSuggestions(cur))];
+  return await ask(kind, values);
 }
 
 /** Returns all commands, or those of a topic. Their summaries require loading their files. */

@@ -12,7 +12,9 @@ const POD = {
 };
 
 /** Flag `--pod` without its letter, for commands that use `-p` for another flag. */
-export const LONG_POD_FLAG = nonEmptyFlags({pod: Flags.string(POD)});
+export const LONG_POD_FLAG = nonEmptyFlags({
+  pod: Flags.string({...POD, description: `${POD.description} Can be repeated.`, multiple: true}),
+});
 
 /** Filters of `ps`, `inspect` and `exec`. */
 export const CONTAINER_FILTERS = nonEmptyFlags({

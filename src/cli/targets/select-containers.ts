@@ -57,6 +57,8 @@ export interface ContainerSelection {
   readonly refs: readonly string[];
   /** Query of the filter flags; undefined if none is given. */
   readonly query: ContainerQuery | undefined;
+  /** Names of the pods to which the query is limited; empty for all. */
+  readonly pods?: readonly string[];
   /** True if the words name pods, from each of which one container is chosen. */
   readonly byPod: boolean;
 }
@@ -66,20 +68,32 @@ export interface ContainerSelectionOptions {
   readonly states: 'running' | 'all';
 }
 
+/** Values of the selection flags; `--pod` can be repeated in some commands. */
+interface SelectionFilterValues extends Omit<ContainerFilterValues, 'pod'> {
+  readonly pod?: string | readonly string[] | undefined;
+}
+
 /** Parses words and filter flags before any call to the runtime. Rejects with UsageError. */
 export async function parseContainerSelection(
   refs: readonly string[] | undefined,
-  flags: ContainerFilterValues & ContainerChoice,
+  flags: SelectionFilterValues & ContainerChoice,
   {states}: ContainerSelectionOptions,
 ): Promise<ContainerSelection> {
   const all = states === 'all' || flags.all === true;
   const byPod = flags.container !== undefined;
-  const filtered = isFiltered(flags);
+  const {pod, ...filters} = flags;
+  const pods = [pod ?? []].flat().filter((name) => name !== '');
+  const filtered = pod !== undefined || isFiltered(filters);
   if (byPod && filtered)
     throw new UsageError('--container cannot be combined with filters', {
       hint: 'name the pod, as in "POD --container NAME", or use --pod and --name',
     });
-  return {refs: refs ?? [], query: filtered ? await containerQuery({...flags, all}) : undefined, byPod};
+  return {
+    refs: refs ?? [],
+    query: filtered ? await containerQuery({...filters, all}) : undefined,
+    pods,
+    byPod,
+  };
 }
 
 /**
@@ -95,14 +109,14 @@ export async function parseContainerSelection(
  */
 export async function selectContainers(
   services: Pick<Connection, 'runtime' | 'images'>,
-  {refs, query, byPod}: ContainerSelection,
+  {refs, query, pods = [], byPod}: ContainerSelection,
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
   const {runtime, images} = services;
   if (byPod) return await selectFromPods(runtime, refs, options);
   const resolving = {images, ...options};
   if (query === undefined) return refs.length === 0 ? [] : await resolveContainers(runtime, refs, resolving);
-  const chosen = await withContext('listing containers', listChosen(services, query, options.signal));
+  const chosen = await withContext('listing containers', listChosen(services, {query, pods}, options.signal));
   if (refs.length > 0) return await resolveContainersAmong(runtime, refs, chosen, resolving);
   if (chosen.length === 0) throw nothingFoundError('kcri ps -a');
   return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
@@ -124,10 +138,15 @@ async function selectFromPods(
 /** Requires an exact match of the pod name, unlike a list, because the command acts on the containers. */
 async function listChosen(
   services: Pick<Connection, 'runtime' | 'images'>,
-  query: ContainerQuery,
+  {query, pods}: {readonly query: ContainerQuery; readonly pods: readonly string[]},
   signal: AbortSignal,
 ) {
-  if (query.pod === undefined) return await listContainers(services, query, signal);
-  const sandboxes = new Set<string>(await resolvePod(services.runtime, query.pod, signal));
-  return await listContainers(services, {...query, pod: undefined, sandboxes}, signal);
+  const names = [...pods, ...(query.pod === undefined ? [] : [query.pod])];
+  if (names.length === 0) return await listContainers(services, query, signal);
+  const found = await Promise.all(names.map(async (name) => resolvePod(services.runtime, name, signal)));
+  return await listContainers(
+    services,
+    {...query, pod: undefined, sandboxes: new Set<string>(found.flat())},
+    signal,
+  );
 }

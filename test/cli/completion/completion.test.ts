@@ -1,7 +1,10 @@
 import {execFileSync} from 'node:child_process';
+import {mkdir, symlink, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {COMPLETION_SCRIPTS} from '../../../src/cli/completion/completion-scripts.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../../fakes/fake-runtime.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {runKcri} from '../run-kcri.js';
 
 const ODD = ['$(reboot)', 'a b', 'a;b', '`id`', '*', 'a\nb', "it's", '', '--all', ':files'];
@@ -46,6 +49,36 @@ test('an ambiguous container name is suggested with its pod, and with the namesp
     'two/api/server',
     'web/server',
   ]);
+});
+
+test('a name that begins with its pod or namespace is completed', async () => {
+  const web = aSandbox({name: 'web'});
+  await using runtime = await FakeRuntime.start({
+    sandboxes: [web],
+    containers: [aContainer({sandbox: web, name: 'server'})],
+  });
+  expect(await namesAt(runtime, 'logs', 'default/web/')).toEqual(['default/web/server']);
+  expect(await namesAt(runtime, 'logs', 'web/s')).toEqual(['web/server']);
+  expect(await namesAt(runtime, 'delete', 'default/w')).toEqual(['default/web']);
+});
+
+test('only directories, YAML and JSON files are suggested for manifests', async () => {
+  const directory = await temporaryDirectory();
+  await mkdir(join(directory, 'pods'));
+  await symlink(join(directory, 'pods'), join(directory, 'linked'));
+  for (const name of ['a.yaml', 'b.json', 'c.yml', 'd.txt', '.hidden.yaml', 'run.sh'])
+    await writeFile(join(directory, name), '');
+  await using runtime = await FakeRuntime.start();
+  for (const command of ['sync', 'plan', 'runp', 'delete']) {
+    expect(await namesAt(runtime, command, `${directory}/`)).toEqual(
+      ['a.yaml', 'b.json', 'c.yml', 'linked/', 'pods/'].map((name) => join(directory, name)),
+    );
+    expect(await namesAt(runtime, command, `${directory}/b`)).toEqual([join(directory, 'b.json')]);
+  }
+  await writeFile(join(directory, 'a b.yaml'), '');
+  // The shell quotes it.
+  expect(await namesAt(runtime, 'sync', `${directory}/a`)).toEqual([':files']);
+  expect(await namesAt(runtime, 'sync', `${directory}/nothing/`)).toEqual(['']);
 });
 
 test('IDs are not suggested where only pod names are accepted', async () => {

@@ -95,6 +95,17 @@ describe('standard output that is closed early', () => {
 });
 
 describe('a user other than root', () => {
+  asRoot('can plan offline, even if the root directory belongs to root', async () => {
+    const testbed = await createTestbed();
+    const file = await testbed.write('pod.json', aManifest());
+    await chmod(testbed.directory, 0o755);
+    await mkdir(testbed.rootDir, {mode: 0o700});
+    const line = `KCRI_ROOT_DIR=${testbed.rootDir}/own $KCRI plan --offline ${file}`;
+    const {stdout, exitCode} = await shell(testbed, line, {uid: NOBODY});
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('1. RunPodSandbox');
+  });
+
   asRoot('gets an error without permission for the socket', async () => {
     const testbed = await createTestbed();
     const file = await testbed.write('pod.json', aManifest());

@@ -266,8 +266,9 @@ async function readEphemeralStorage(rootDir: string): Promise<bigint> {
       const {blocks, bsize} = await statfs(path === '' ? '/' : path);
       return BigInt(blocks) * BigInt(bsize);
     } catch (error) {
-      // A missing root directory will be on the filesystem of its nearest ancestor.
-      if (!hasErrno(error, 'ENOENT') || path === '') throw fileError('reading', rootDir, error);
+      // A missing root directory will be on the filesystem of its nearest ancestor. Of one that this user may not enter
+      // it is an estimate, which suffices for a plan.
+      if (!hasErrno(error, 'ENOENT', 'EACCES') || path === '') throw fileError('reading', rootDir, error);
     }
   }
 }
