@@ -28,7 +28,7 @@ export function programOptions(root, helpTexts) {
     metafile: true,
     minifySyntax: true,
     define: NO_OPTIONAL_PACKAGES,
-    plugins: [replacements(root, helpTexts), openTelemetryModules()],
+    plugins: [openTelemetryModules(), replacements(root, helpTexts)],
     logLevel: 'warning',
   };
 }

@@ -35,7 +35,7 @@ export type {RuntimePod} from './pods/runtime-pods/group-runtime-pods.js';
 export {Kubelet, type KubeletOptions} from './daemon/kubelet.js';
 export type {ContainerGcPolicy} from './pods/gc/container-gc.js';
 export {checkManifests} from './daemon/check-manifests.js';
-export {formatManifestProblem, type ManifestProblem} from './daemon/introspection/manifest-problem.js';
+export {formatManifestProblem} from './daemon/introspection/manifest-problem.js';
 export {openPodSources} from './daemon/open-pod-sources.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
 export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';

@@ -23,7 +23,7 @@ describe('get images', () => {
     );
   });
 
-  // Proves: get images --output
+  // Proves: get images --output, get images --no-headers
   test('-o wide adds the number of containers, and json is a List', async () => {
     await using runtime = await started();
     const {endpoint} = runtime;

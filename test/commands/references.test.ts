@@ -187,7 +187,7 @@ describe('sync', () => {
 
     expectUserError(result);
     expect(result.stderr).toBe(
-      `kcri: no Pod in "${file}", only ConfigMaps\nhint: pass the manifests of the Pods that use them too, or their directory\n`,
+      `kcri: no Pod in "${file}", only ConfigMaps\nhint: pass the manifests of the Pods or workloads that use them too, or their directory\n`,
     );
   });
 

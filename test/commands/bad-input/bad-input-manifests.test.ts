@@ -23,7 +23,21 @@ const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
   ['only comments', '# later\n', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
   ['broken YAML', 'apiVersion: v1\nkind: Pod\nmetadata: {name: web\n', ['pod.yaml:', '    4 | ']],
   ['a tab as indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n\tname: web\n', ['pod.yaml:4:1: ']],
-  ['an unsupported kind', 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n', ['Deployment']],
+  [
+    'a misspelled kind',
+    'apiVersion: apps/v1\nkind: Deploiment\nmetadata: {name: web}\n',
+    ['pod.yaml:2:7: ', 'did you mean "Deployment"?'],
+  ],
+  [
+    'a kind without pods',
+    'apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n',
+    ['no Pod in "', 'Namespace'],
+  ],
+  [
+    'a Deployment without containers',
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n',
+    ['spec.selector: Required value', 'spec.template.spec.containers: Required value'],
+  ],
   ['no kind', 'apiVersion: v1\nmetadata: {name: web}\n', ['kind']],
   [
     'an unknown field',

@@ -57,7 +57,11 @@ const valueOf = (request: string, variable: string): string => {
   return /[.]|^\d+$/.test(value) ? value : Buffer.from(value, 'base64').toString();
 };
 
-// Proves: EnvVarSource.resourceFieldRef
+// Proves: EnvVarSource.resourceFieldRef, plan --hostname-override, runp --hostname-override, sync --hostname-override,
+//   plan --node-ip, runp --node-ip, sync --node-ip, plan --node-cpu, runp --node-cpu, sync --node-cpu,
+//   plan --node-memory, runp --node-memory, sync --node-memory, plan --cluster-dns, runp --cluster-dns, sync --cluster-dns,
+//   plan --cluster-domain, runp --cluster-domain, sync --cluster-domain, plan --lenient, runp --lenient, sync --lenient,
+//   plan --resolv-conf, runp --resolv-conf, sync --resolv-conf, plan --cgroup-root, runp --cgroup-root, sync --cgroup-root
 test.each(['plan', 'runp', 'sync'])('%s uses the node facts of the flags', async (command) => {
   const testbed = await createTestbed();
   const resolv = await testbed.write('resolv.conf', 'nameserver 192.0.2.1\nsearch office.example\n');
@@ -81,6 +85,7 @@ test.each(['plan', 'runp', 'sync'])('%s uses the node facts of the flags', async
   expect(container).toContain('"seccomp":{}');
 });
 
+// Proves: plan --cgroup-driver, runp --cgroup-driver, sync --cgroup-driver
 test.each(['plan', 'runp', 'sync'])('%s names cgroups for the driver of the flag', async (command) => {
   const testbed = await createTestbed();
   const all = await callsOf(testbed, command, ['--lenient', '--cgroup-driver', 'systemd']);
@@ -93,6 +98,8 @@ describe.each(['plan', 'runp', 'sync'])('%s', (command) => {
     securityContext: {sysctls: [{name: 'kernel.msgmax', value: '1'}]},
   });
 
+  // Proves: plan --node-labels, runp --node-labels, sync --node-labels, plan --allowed-unsafe-sysctls,
+  //   runp --allowed-unsafe-sysctls, sync --allowed-unsafe-sysctls
   test("admits a pod that matches the node's labels and sysctls", async () => {
     const testbed = await createTestbed();
     const flags = ['--node-labels', 'zone=a,disk=ssd', '--allowed-unsafe-sysctls', 'kernel.msg*'];

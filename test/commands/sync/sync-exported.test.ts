@@ -62,6 +62,7 @@ describe('sync of an exported pod', () => {
     expect(runtime.calls.map(({method}) => method).filter(isMutatingCall)).toEqual([]);
   });
 
+  // Proves: plan --strict, plan --offline
   test('is rejected by --strict if containers may miss their token, and accepted otherwise', async () => {
     const testbed = await createTestbed();
     const run = async (stdin: string) => await testbed.run(['plan', '--offline', '--strict', '-'], {stdin});

@@ -164,6 +164,7 @@ describe.each(newestRuntime)('the environment of a container: $name', (which) =>
     expect(listCgroupsAt(cgroupRoot)).toEqual([]);
   });
 
+  // Proves: PodSpec.hostAliases, HostAlias.ip, HostAlias.hostnames
   test('names, addresses and the termination message are at the standard paths', async () => {
     const env = ['podIP', 'hostIP'].map((field) => ({
       name: field,

@@ -31,7 +31,9 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
 
   test('hooks run in the container and over HTTP, and sidecars terminate last, in reverse order', async () => {
     const directory = await temporaryDirectory();
-    const answer = `printf 'HTTP/1.0 200 OK\\r\\n\\r\\n' | nc -l -p 8080 > /out/request`;
+    // Answers when the request is on disk: the container is stopped after the answer.
+    const save = 'while read -r line; do echo "$line"; [ ${#line} -gt 1 ] || break; done > /out/request';
+    const answer = `nc -l -p 8080 -e sh -c '${save}; printf "HTTP/1.0 200 OK\\r\\n\\r\\n"'`;
     const always = {restartPolicy: 'Always'};
     const manifest = aManifest('life-hooks', {
       terminationGracePeriodSeconds: 20,
@@ -137,6 +139,7 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
       expect(stdout.split(line)).toHaveLength(2);
   });
 
+  // Proves: Volume.persistentVolumeClaim, PersistentVolumeClaimVolumeSource.claimName
   test('the claim of a StatefulSet keeps its data until the volumes are deleted', async () => {
     const labels = {app: 'db'};
     const volumeMounts = [{name: 'data', mountPath: '/data'}];
