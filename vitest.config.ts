@@ -88,8 +88,8 @@ export default defineConfig({
           // What runs on the bundle need not run on the sources too.
           exclude: ['test/{cluster,e2e}/**', ...ISOLATED, ...(SCOPE === 'selected' ? NOT_SELECTED : [])],
           isolate: false,
-          // The recorded cases mostly wait for the next tick of their clock.
-          maxWorkers: availableParallelism() + 1,
+          // The slowest files, such as the recorded cases, mostly wait for the next tick of their clock.
+          maxWorkers: 3 * availableParallelism(),
         },
       },
       {

@@ -9,6 +9,6 @@ test.each([
   [0, 'check the policy'],
   [1000, 'run as root'],
 ])('user %i gets the hint "%s"', (uid, hint) => {
-  vi.spyOn(process, 'getuid').mockReturnValue(uid);
+  vi.spyOn(process, 'geteuid').mockReturnValue(uid);
   expect(unlessRoot('run as root', 'check the policy')).toBe(hint);
 });
