@@ -32,7 +32,7 @@ export interface LoadedManifest {
   readonly issues: readonly ManifestIssue[];
   /** Issues that --lenient turned into warnings. */
   readonly warnings: readonly ManifestIssue[];
-  /** What was removed from objects that were exported from an API server. */
+  /** Fields removed from objects that were exported from an API server. */
   readonly removed: readonly RemovedFields[];
   /** Issue that explains all others: the text is a template. */
   readonly templateIssue: ManifestIssue | undefined;

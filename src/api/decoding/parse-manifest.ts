@@ -90,7 +90,7 @@ interface DocumentContent {
   readonly issues: readonly ManifestIssue[];
   /** Issues that --lenient turns into warnings. */
   readonly warnings: readonly ManifestIssue[];
-  /** What was removed from objects that were exported from an API server. */
+  /** Fields removed from objects that were exported from an API server. */
   readonly removed: readonly RemovedFields[];
 }
 

@@ -1,6 +1,6 @@
 import {parseQuantity} from '../quantity.js';
 
-/** What people write after a number, in lower case, and the suffixes that they mean. */
+/** Suffixes of quantities by common misspellings, in lower case. */
 const UNITS: readonly (readonly [pattern: RegExp, suffixes: readonly string[]])[] = [
   [/^(?:b|bytes?|cores?|v?cpus?)$/, ['']],
   [/^m(?:illi)?(?:v?cpus?|cores?)$/, ['m']],

@@ -29,7 +29,7 @@ import {readPodFacts} from './read-pod-facts.js';
 /** A generated object. */
 export type GeneratedObject = Pod | RuntimeClass;
 
-/** What a reference names: a pod that kcri manages, any pod, or a container of one. */
+/** Subject of a reference: a pod that kcri manages, any pod, or a container of one. */
 type Source =
   | {readonly kind: 'record'; readonly record: PodRecord}
   | {readonly kind: 'sandbox'; readonly id: PodSandboxId; readonly only?: ContainerId | undefined};

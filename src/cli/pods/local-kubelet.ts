@@ -7,7 +7,7 @@ import type {Clock} from '../../base/clock.js';
 import {isSystemCallError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
 
-/** Where a kubelet on this machine may serve its API, and the client certificates that it may accept. */
+/** Addresses of the API of a kubelet on this machine, and client certificates that it may accept. */
 export interface LocalKubelet {
   /** Port without authentication (readOnlyPort). */
   readonly readOnlyPort: number;

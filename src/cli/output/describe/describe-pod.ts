@@ -11,7 +11,7 @@ import {containerSection, resourceLines, seccompLines} from './describe-containe
 import {alignLines, annotationTexts, besideTitle, indentLines, labelTexts, NONE} from './aligned-lines.js';
 import {volumeSection} from './describe-volumes.js';
 
-/** What is known of a pod besides its Pod object. */
+/** Facts about a pod beside its Pod object. */
 export interface PodDetails {
   readonly events: readonly RecordedEvent[];
   /** Last log lines of failed containers by name. */
