@@ -1,5 +1,5 @@
 import {forEachLimit} from '../../base/async/for-each-limit.js';
-import {CriError, isNotFound, type ContainerStatusResponse} from '../../cri/index.js';
+import {CriError, isNotFound, isUnavailable, type ContainerStatusResponse} from '../../cri/index.js';
 import type {Container, ContainerId, ImageService, PodSandboxId, RuntimeService} from '../../cri/index.js';
 import {listAllContainers} from '../../cri/list-all.js';
 import type {RuntimePodFacts} from '../../operations/generate/generate-pod.js';
@@ -43,7 +43,10 @@ export async function readPodFacts(
   return {sandbox, containers, findImage: (imageRef) => found.get(imageRef)};
 }
 
-/** Returns the build information of an image; undefined if the runtime does not know the reference any more. */
+/**
+ * Returns the build information of an image; undefined if the runtime does not know the reference any more, or rejects it,
+ * as cri-dockerd does with those of its own containers. Rejects with CriError if the runtime is unavailable.
+ */
 async function imageInfo(
   images: ImageService,
   ref: string,
@@ -54,7 +57,7 @@ async function imageInfo(
     return Object.keys(info).length === 0 ? undefined : parseImageInfo(info);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof CriError) return undefined;
+    if (error instanceof CriError && !isUnavailable(error)) return undefined;
     throw error;
   }
 }

@@ -17,14 +17,14 @@ export class RuntimePods {
   #withoutSandbox: readonly Pod[] = [];
   #kubeletIsSilent = false;
 
-  /** Error of the last read; undefined if it succeeded or if there is no runtime. */
+  /** Error of the last read; undefined if it succeeded or without a runtime. */
   failure: CriError | undefined;
 
   constructor(services: CommandServices) {
     this.#services = services;
   }
 
-  /** Returns the pods of the runtime without their statuses; none if it is unavailable or if there is no runtime. */
+  /** Returns the pods of the runtime without their statuses; an empty list without an available runtime. */
   async list(): Promise<readonly RuntimePod[]> {
     const connection = await this.#connect();
     if (connection === undefined) return [];

@@ -16,7 +16,7 @@ import {generateMetadata} from './generate-metadata.js';
 import {omitUnset} from './omit-unset.js';
 import {lacksProcess, readContainerConfig, readSandboxConfig, type FindImage} from './runtime-configs.js';
 
-/** What a runtime knows about a pod. */
+/** Facts about a pod, as its runtime reports them. */
 export interface RuntimePodFacts {
   readonly sandbox: PodSandboxStatusResponse;
   /** Containers in the order of their creation. */
@@ -29,7 +29,7 @@ export interface GeneratedPod {
   readonly pod: Pod;
   /** The RuntimeClass that the Pod refers to, if the pod has a runtime handler. */
   readonly runtimeClass: RuntimeClass | undefined;
-  /** What could not be known or cannot be in a manifest. */
+  /** Notes on parts that are unknown or cannot be in a manifest. */
   readonly notes: readonly string[];
 }
 
