@@ -113,6 +113,14 @@ describe('generate', () => {
     expect(stderr).toContain('the runtime does not return commands and environment');
   });
 
+  test('fails if the runtime becomes unavailable while the image is read', async () => {
+    const runtime = await startCrictlPod('cri-dockerd');
+    runtime.injectError('ImageStatus', {code: 'UNAVAILABLE', message: 'shutting down'});
+    const {stdout, stderr, exitCode} = await generate(runtime, 'Web_1');
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toContain('shutting down');
+  });
+
   test('writes ports, terminal and host name that containerd knows', async () => {
     const runtime = await startCrictlPod('containerd-2');
     const {stdout} = await generate(runtime, 'shop/Web_1');
