@@ -7,7 +7,7 @@ import {bashWordBreakLength, splitShellWords} from '../cli/completion/analyze-co
 import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
 import {COMPLETION_SCRIPTS, SHELLS, SUGGEST_FILES, type Shell} from '../cli/completion/completion-scripts.js';
 import {suggest, type QueryRuntime, type Suggestion} from '../cli/completion/suggest.js';
-import {resolveSettings} from '../cli/settings/settings.js';
+import {resolveRootDir, resolveSettings} from '../cli/settings/settings.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
 
 /** Timeout of calls to the runtime during a completion, in ms. */
@@ -79,14 +79,19 @@ export default class Completion extends BaseCommand {
     });
   }
 
-  /** Queries the runtime for completions. Ignores errors: a message would garble the line that the user is typing. */
+  /** Queries the runtime or the records of pods for completions. Ignores errors: a message would garble the line that the user is typing. */
   readonly #queryRuntime: QueryRuntime = async (kind, globals): Promise<readonly Suggestion[]> => {
-    const {listRuntimeSuggestions} = await import('../cli/completion/runtime-suggestions.js');
+    const flags = {...this.settings.globals, ...globals};
     try {
-      const {runtimeEndpoint} = await resolveSettings({...this.settings.globals, ...globals}, this.context, {
+      if (kind === 'workloads') {
+        const {listWorkloadSuggestions} = await import('../cli/completion/workload-suggestions.js');
+        return await listWorkloadSuggestions(resolveRootDir(flags, this.context.env));
+      }
+      const {runtimeEndpoint} = await resolveSettings(flags, this.context, {
         source: this.dialect.settingsSource,
         onWarning: () => undefined,
       });
+      const {listRuntimeSuggestions} = await import('../cli/completion/runtime-suggestions.js');
       const connection =
         runtimeEndpoint === undefined
           ? await this.cri(TIMEOUT_MS)

@@ -40,9 +40,10 @@ export default class Plan extends BaseCommand {
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Plan);
     if (argv.length === 0) throw new UsageError('no manifest specified');
-    const {node, pods, objects} = await loadPods(this.services, argv as string[], flags, () =>
+    const {node, pods, objects, services} = await loadPods(this.services, argv as string[], flags, () =>
       this.#readCommandNode(flags),
     );
+    for (const {pod} of pods) services?.local.addPlanned(pod);
     const {planPods} = await import('../kubelet/index.js');
     const plans = await planPods(
       {...node, objects, offline: flags.offline},

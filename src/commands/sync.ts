@@ -105,6 +105,7 @@ export default class Sync extends BaseCommand {
       hide: (texts) => {
         secrets.add(texts);
       },
+      warn: report.warn,
       context,
     });
     report.setExitCode(exitCode);

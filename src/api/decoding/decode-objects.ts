@@ -5,7 +5,9 @@ import {FieldPath} from '../field-path.js';
 import type {ManifestNode, MapNode} from './manifest-node.js';
 import {findFieldOffset} from './manifest-node.js';
 import {configMap, runtimeClass, secret, serviceAccount} from '../schema/schema-objects.js';
+import {manifestClaim, manifestVolume} from '../schema/schema-persistent-volumes.js';
 import {pod} from '../schema/schema-pod.js';
+import {service} from '../schema/schema-services.js';
 import {
   cronJob,
   daemonSet,
@@ -56,12 +58,15 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('apps/v1', 'Deployment', deployment),
   ...objectsOf('batch/v1', 'Job', job),
   List: {apiVersion: 'v1', read: (node, path, decoder) => readList(node, path, decoder)},
+  ...objectsOf('v1', 'PersistentVolume', manifestVolume),
+  ...objectsOf('v1', 'PersistentVolumeClaim', manifestClaim),
   ...objectsOf('v1', 'Pod', pod),
   ...objectsOf('v1', 'PodTemplate', podTemplate),
   ...objectsOf('apps/v1', 'ReplicaSet', replicaSet),
   ...objectsOf('v1', 'ReplicationController', replicationController),
   ...objectsOf('node.k8s.io/v1', 'RuntimeClass', runtimeClass),
   ...objectsOf('v1', 'Secret', secret),
+  ...objectsOf('v1', 'Service', service),
   ...objectsOf('v1', 'ServiceAccount', serviceAccount),
   ...objectsOf('apps/v1', 'StatefulSet', statefulSet),
 };

@@ -1,8 +1,8 @@
-import type {ApiObject, Secret} from '../types/v1-objects.js';
+import {isClusterScoped, type ApiObject, type Secret} from '../types/v1-objects.js';
 
 /** Returns the object with the API server's defaults: namespace `default`, type and stringData of a Secret. */
 export function applyObjectDefaults(object: ApiObject): ApiObject {
-  if (object.kind === 'RuntimeClass') return object;
+  if (isClusterScoped(object)) return object;
   const {namespace = ''} = object.metadata;
   const metadata = {...object.metadata, namespace: namespace === '' ? 'default' : namespace};
   return object.kind === 'Secret' ? {...secretWithData(object), metadata} : {...object, metadata};

@@ -1,12 +1,12 @@
 import type {
   ConfigMap,
-  ObjectReference,
   Overhead,
   RuntimeClass,
   Scheduling,
   Secret,
   ServiceAccount,
 } from '../types/v1-objects.js';
+import type {ObjectReference} from '../types/v1-meta.js';
 import {
   bool,
   bytes,

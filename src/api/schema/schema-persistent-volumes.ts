@@ -1,6 +1,8 @@
 import type {
   CSIPersistentVolumeSource,
   LocalVolumeSource,
+  ManifestClaim,
+  ManifestVolume,
   PersistentVolume,
   PersistentVolumeClaim,
   PersistentVolumeClaimStatus,
@@ -8,7 +10,18 @@ import type {
   VolumeNodeAffinity,
 } from '../types/v1-persistent-volumes.js';
 import {ACCESS_MODES, VOLUME_MODES} from '../types/v1-attached-volumes.js';
-import {enumeration, list, map, object, objectSchema, quantity, required, text} from './object-schema.js';
+import {
+  anything,
+  bool,
+  enumeration,
+  list,
+  map,
+  object,
+  objectSchema,
+  quantity,
+  required,
+  text,
+} from './object-schema.js';
 import {nfsVolumeSource, persistentVolumeClaimSpec} from './schema-attached-volumes.js';
 import {objectMeta} from './schema-meta.js';
 import {objectReference} from './schema-objects.js';
@@ -29,6 +42,12 @@ export const persistentVolumeClaim = objectSchema<PersistentVolumeClaim>('Persis
   status: object(persistentVolumeClaimStatus),
 });
 
+export const manifestClaim = objectSchema<ManifestClaim>('PersistentVolumeClaim', {
+  ...persistentVolumeClaim.fields,
+  apiVersion: required(enumeration(['v1'])),
+  kind: required(enumeration(['PersistentVolumeClaim'])),
+});
+
 const localVolumeSource = objectSchema<LocalVolumeSource>('LocalVolumeSource', {
   path: required(text),
   fsType: text,
@@ -36,6 +55,15 @@ const localVolumeSource = objectSchema<LocalVolumeSource>('LocalVolumeSource', {
 
 const csiPersistentVolumeSource = objectSchema<CSIPersistentVolumeSource>('CSIPersistentVolumeSource', {
   driver: required(text),
+  volumeHandle: text,
+  readOnly: bool,
+  fsType: text,
+  volumeAttributes: map(text),
+  controllerPublishSecretRef: anything,
+  nodeStageSecretRef: anything,
+  nodePublishSecretRef: anything,
+  controllerExpandSecretRef: anything,
+  nodeExpandSecretRef: anything,
 });
 
 const volumeNodeAffinity = objectSchema<VolumeNodeAffinity>('VolumeNodeAffinity', {
@@ -44,18 +72,46 @@ const volumeNodeAffinity = objectSchema<VolumeNodeAffinity>('VolumeNodeAffinity'
 
 const persistentVolumeSpec = objectSchema<PersistentVolumeSpec>('PersistentVolumeSpec', {
   capacity: map(quantity),
+  gcePersistentDisk: anything,
+  awsElasticBlockStore: anything,
   hostPath: object(hostPathVolumeSource),
+  glusterfs: anything,
   nfs: object(nfsVolumeSource),
+  rbd: anything,
+  iscsi: anything,
+  cinder: anything,
+  cephfs: anything,
+  fc: anything,
+  flocker: anything,
+  flexVolume: anything,
+  azureFile: anything,
+  vsphereVolume: anything,
+  quobyte: anything,
+  azureDisk: anything,
+  photonPersistentDisk: anything,
+  portworxVolume: anything,
+  scaleIO: anything,
   local: object(localVolumeSource),
+  storageos: anything,
   csi: object(csiPersistentVolumeSource),
   accessModes: list(enumeration(ACCESS_MODES)),
   claimRef: object(objectReference),
+  persistentVolumeReclaimPolicy: text,
+  storageClassName: text,
   mountOptions: list(text),
   volumeMode: enumeration(VOLUME_MODES),
   nodeAffinity: object(volumeNodeAffinity),
+  volumeAttributesClassName: text,
 });
 
 export const persistentVolume = objectSchema<PersistentVolume>('PersistentVolume', {
   metadata: required(object(objectMeta)),
   spec: required(object(persistentVolumeSpec)),
+});
+
+export const manifestVolume = objectSchema<ManifestVolume>('PersistentVolume', {
+  apiVersion: required(enumeration(['v1'])),
+  kind: required(enumeration(['PersistentVolume'])),
+  ...persistentVolume.fields,
+  status: anything,
 });

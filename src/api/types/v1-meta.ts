@@ -47,6 +47,17 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
+/** Identity of an object. */
+export interface ObjectReference {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly apiVersion?: string;
+  readonly resourceVersion?: string;
+  readonly fieldPath?: string;
+}
+
 /** Metadata of every object. */
 export interface ObjectMeta {
   readonly name?: string;

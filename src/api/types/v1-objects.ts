@@ -1,5 +1,7 @@
-import type {LocalObjectReference, ObjectMeta, ResourceList} from './v1-meta.js';
+import type {LocalObjectReference, ObjectMeta, ObjectReference, ResourceList} from './v1-meta.js';
+import type {ManifestClaim, ManifestVolume} from './v1-persistent-volumes.js';
 import type {Toleration} from './v1-scheduling.js';
+import type {Service} from './v1-services.js';
 
 /** Texts and bytes by key, for environments and volumes (core/v1 ConfigMap). */
 export interface ConfigMap {
@@ -23,17 +25,6 @@ export interface Secret {
   /** Plain text; defaulting moves it into `data`, where it takes precedence. */
   readonly stringData?: Readonly<Record<string, string>>;
   readonly type?: string;
-}
-
-/** Identity of an object. */
-export interface ObjectReference {
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly uid?: string;
-  readonly apiVersion?: string;
-  readonly resourceVersion?: string;
-  readonly fieldPath?: string;
 }
 
 /** Identity of a pod (core/v1 ServiceAccount). */
@@ -67,5 +58,17 @@ export interface RuntimeClass {
   readonly scheduling?: Scheduling;
 }
 
-/** An object that a Pod may refer to. */
-export type ApiObject = ConfigMap | Secret | ServiceAccount | RuntimeClass;
+/** An object that a Pod may refer to, or that selects Pods. */
+export type ApiObject =
+  | ConfigMap
+  | Secret
+  | ServiceAccount
+  | RuntimeClass
+  | Service
+  | ManifestClaim
+  | ManifestVolume;
+
+/** Reports whether an object belongs to no namespace. */
+export function isClusterScoped({kind}: Pick<ApiObject, 'kind'>): boolean {
+  return kind === 'RuntimeClass' || kind === 'PersistentVolume';
+}

@@ -4,8 +4,7 @@ import type {
   PersistentVolumeClaimSpec,
   PersistentVolumeMode,
 } from './v1-attached-volumes.js';
-import type {ObjectMeta, ResourceList} from './v1-meta.js';
-import type {ObjectReference} from './v1-objects.js';
+import type {ObjectMeta, ObjectReference, ResourceList} from './v1-meta.js';
 import type {NodeSelector} from './v1-scheduling.js';
 import type {HostPathVolumeSource} from './v1-volumes.js';
 
@@ -23,15 +22,30 @@ export interface PersistentVolumeClaim {
   readonly status?: PersistentVolumeClaimStatus;
 }
 
+/** A claim of a manifest. */
+export interface ManifestClaim extends PersistentVolumeClaim {
+  readonly apiVersion: 'v1';
+  readonly kind: 'PersistentVolumeClaim';
+}
+
 /** A directory or block device of one node. */
 export interface LocalVolumeSource {
   readonly path: string;
   readonly fsType?: string;
 }
 
-/** A volume of a CSI driver, as far as kcri reports it. */
+/** A volume of a CSI driver; kcri reports the driver. */
 export interface CSIPersistentVolumeSource {
   readonly driver: string;
+  readonly volumeHandle?: string;
+  readonly readOnly?: boolean;
+  readonly fsType?: string;
+  readonly volumeAttributes?: Readonly<Record<string, string>>;
+  readonly controllerPublishSecretRef?: unknown;
+  readonly nodeStageSecretRef?: unknown;
+  readonly nodePublishSecretRef?: unknown;
+  readonly controllerExpandSecretRef?: unknown;
+  readonly nodeExpandSecretRef?: unknown;
 }
 
 /** Nodes from which a PersistentVolume can be accessed. */
@@ -39,8 +53,31 @@ export interface VolumeNodeAffinity {
   readonly required?: NodeSelector;
 }
 
-/** Source and use of a PersistentVolume; sources that kcri does not know are omitted. */
-export interface PersistentVolumeSpec {
+/** Sources of PersistentVolumes that kcri cannot mount. */
+export const UNSUPPORTED_VOLUME_SOURCES = [
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'rbd',
+  'iscsi',
+  'cinder',
+  'cephfs',
+  'fc',
+  'flocker',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'quobyte',
+  'azureDisk',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'scaleIO',
+  'storageos',
+] as const;
+type UnsupportedVolumeSource = (typeof UNSUPPORTED_VOLUME_SOURCES)[number];
+
+/** Source and use of a PersistentVolume. */
+export interface PersistentVolumeSpec extends Readonly<Partial<Record<UnsupportedVolumeSource, unknown>>> {
   readonly capacity?: ResourceList;
   readonly hostPath?: HostPathVolumeSource;
   readonly nfs?: NFSVolumeSource;
@@ -48,13 +85,23 @@ export interface PersistentVolumeSpec {
   readonly csi?: CSIPersistentVolumeSource;
   readonly accessModes?: readonly PersistentVolumeAccessMode[];
   readonly claimRef?: ObjectReference;
+  readonly persistentVolumeReclaimPolicy?: string;
+  readonly storageClassName?: string;
   readonly mountOptions?: readonly string[];
   readonly volumeMode?: PersistentVolumeMode;
   readonly nodeAffinity?: VolumeNodeAffinity;
+  readonly volumeAttributesClassName?: string;
 }
 
 /** Storage that outlives pods (core/v1 PersistentVolume). */
 export interface PersistentVolume {
   readonly metadata: ObjectMeta;
   readonly spec: PersistentVolumeSpec;
+}
+
+/** A PersistentVolume of a manifest. */
+export interface ManifestVolume extends PersistentVolume {
+  readonly apiVersion: 'v1';
+  readonly kind: 'PersistentVolume';
+  readonly status?: unknown;
 }

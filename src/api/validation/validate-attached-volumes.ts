@@ -145,8 +145,8 @@ function* validateTemplateMetadata(metadata: ObjectMeta, path: FieldPath): Field
   }
 }
 
-/** Validates the claim template of an ephemeral volume (the relevant part of ValidatePersistentVolumeClaimSpec). */
-function* validateClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldErrors {
+/** Validates the spec of a claim (the relevant part of ValidatePersistentVolumeClaimSpec). */
+export function* validateClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldErrors {
   const {accessModes = [], selector, resources, storageClassName} = spec;
   if (accessModes.length === 0)
     yield requiredValue(path.child('accessModes'), 'at least 1 access mode is required');

@@ -7,7 +7,17 @@ import {validateEach, validateIfSet} from './field-validators.js';
 import {validateLabels, validateObjectMeta} from './validate-metadata.js';
 import {validateOverhead} from './validate-resources.js';
 import {validateToleration} from './validate-scheduling.js';
-import type {ApiObject, ConfigMap, RuntimeClass, Scheduling, Secret} from '../types/v1-objects.js';
+import {validateClaimSpec} from './validate-attached-volumes.js';
+import {validatePersistentVolume} from './validate-persistent-volume.js';
+import {validateService} from './validate-service.js';
+import {
+  isClusterScoped,
+  type ApiObject,
+  type ConfigMap,
+  type RuntimeClass,
+  type Scheduling,
+  type Secret,
+} from '../types/v1-objects.js';
 
 /** Maximum size of the data of a ConfigMap or Secret: 1 MiB. */
 const MOST_DATA_BYTES = 1024 * 1024;
@@ -115,6 +125,9 @@ function* validateContents(object: ApiObject): FieldErrors {
   if (object.kind === 'ConfigMap') yield* validateConfigMap(object);
   if (object.kind === 'Secret') yield* validateSecret(object);
   if (object.kind === 'RuntimeClass') yield* validateRuntimeClass(object);
+  if (object.kind === 'Service') yield* validateService(object);
+  if (object.kind === 'PersistentVolumeClaim') yield* validateClaimSpec(object.spec, root.child('spec'));
+  if (object.kind === 'PersistentVolume') yield* validatePersistentVolume(object);
 }
 
 /**
@@ -122,7 +135,7 @@ function* validateContents(object: ApiObject): FieldErrors {
  * object must have its defaults (applyObjectDefaults).
  */
 export function validateObject(object: ApiObject): readonly FieldError[] {
-  const namespaced = object.kind !== 'RuntimeClass';
+  const namespaced = !isClusterScoped(object);
   return [
     ...validateObjectMeta(object.metadata, root.child('metadata'), {namespaced}),
     ...validateContents(object),

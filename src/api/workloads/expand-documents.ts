@@ -1,9 +1,14 @@
 import {invalidValue} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
 import {PodValidationError} from '../decoding/manifest-issue.js';
-import type {DocumentLocation, PodDocument, WorkloadDocument} from '../decoding/parse-manifest.js';
+import type {
+  DocumentLocation,
+  ObjectDocument,
+  PodDocument,
+  WorkloadDocument,
+} from '../decoding/parse-manifest.js';
 import type {Job, Workload} from '../types/v1-workloads.js';
-import {expandWorkload, type ExpandOptions} from './expand-workload.js';
+import {expandSetClaims, expandWorkload, type ExpandOptions} from './expand-workload.js';
 import {createCronJobRun, createJobPod, type JobPodPlace} from './job-pods.js';
 import {toWorkloadPath} from './template-path.js';
 
@@ -49,6 +54,25 @@ export function expandDocuments(
     }
     const place = inTemplate(workload, location);
     return expandWorkload(workload, options).map((pod) => ({...place, pod}));
+  });
+}
+
+/** Returns the claims of StatefulSets. Their issues have the positions of the fields in their templates. */
+export function expandClaims(
+  documents: readonly WorkloadDocument[],
+  options: ExpandOptions,
+): readonly ObjectDocument[] {
+  return documents.flatMap(({workload, ...location}) => {
+    if (workload.kind !== 'StatefulSet') return [];
+    return expandSetClaims(workload, options).map(({claim, template}): ObjectDocument => {
+      const prefix = ['spec', 'volumeClaimTemplates', template];
+      return {
+        ...location,
+        object: claim,
+        createIssue: (error) =>
+          location.createIssue({...error, path: new FieldPath([...prefix, ...error.path.steps])}),
+      };
+    });
   });
 }
 

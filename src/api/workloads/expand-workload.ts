@@ -1,5 +1,6 @@
 import type {Toleration} from '../types/v1-scheduling.js';
 import type {Pod, PodSpec} from '../types/v1-pod.js';
+import type {ManifestClaim} from '../types/v1-persistent-volumes.js';
 import type {Volume} from '../types/v1-volumes.js';
 import type {
   DaemonSet,
@@ -168,6 +169,32 @@ function withClaims(
   }));
   const others = volumes.filter(({name}) => !claimed.some((one) => one.name === name));
   return claimed.length + others.length === 0 ? {} : {volumes: [...claimed, ...others]};
+}
+
+/** A claim of a StatefulSet. */
+export interface SetClaim {
+  readonly claim: ManifestClaim;
+  /** Index of its template in the StatefulSet. */
+  readonly template: number;
+}
+
+/** Returns the claims of the pods of a StatefulSet. */
+export function expandSetClaims(
+  {metadata, spec}: StatefulSet,
+  {replicas}: ExpandOptions = {},
+): readonly SetClaim[] {
+  const {name: set = '', namespace = 'default'} = metadata;
+  return range(replicas ?? spec.replicas ?? 1, spec.ordinals?.start ?? 0).flatMap((ordinal) =>
+    (spec.volumeClaimTemplates ?? []).map(({metadata: {name = '', labels}, spec: claim}, template) => ({
+      claim: {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: {name: claimName(name, set, ordinal), namespace, ...(labels && {labels})},
+        spec: claim,
+      },
+      template,
+    })),
+  );
 }
 
 function templatePod({metadata, template}: PodTemplate): Pod {

@@ -39,7 +39,7 @@ export function workloadRef({kind, metadata: {name = '', namespace = 'default'}}
  * Returns the workloads that a pod belongs to: its controller, and the Deployment or CronJob that created this one,
  * which is known from the names that kcri and Kubernetes give.
  */
-function workloadsOfPod({metadata}: Pod): readonly WorkloadRef[] {
+export function workloadsOfPod({metadata}: Pod): readonly WorkloadRef[] {
   const {namespace = 'default', labels = {}, ownerReferences = []} = metadata;
   const owner = ownerReferences.find(({controller}) => controller === true);
   const kind = owner === undefined ? undefined : WORDS.get(owner.kind.toLowerCase());

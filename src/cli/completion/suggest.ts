@@ -17,9 +17,9 @@ export interface Suggestion {
 /** Kinds of runtime objects that complete arguments. */
 export type RuntimeObjectKind = 'containers' | 'running' | 'created' | 'pods' | 'pod names' | 'images';
 
-/** Lists runtime objects, with the global flags of the command line; resolves to none on an error. */
+/** Lists runtime objects or the workloads of kcri's pods, with the global flags of the command line; resolves to none on an error. */
 export type QueryRuntime = (
-  kind: RuntimeObjectKind,
+  kind: RuntimeObjectKind | 'workloads',
   globals: CommandLineAnalysis['values'],
 ) => Promise<readonly Suggestion[]>;
 
@@ -28,7 +28,7 @@ type ArgumentKind =
   | RuntimeObjectKind
   | 'files'
   | 'manifests'
-  | 'pod names or manifests'
+  | 'pods, workloads or manifests'
   | 'commands'
   | 'none'
   | readonly string[];
@@ -40,7 +40,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   completion: [SHELLS, 'none'],
   config: [CONFIG_KEYS, 'none'],
   create: ['pods', 'files'],
-  delete: ['pod names or manifests'],
+  delete: ['pods, workloads or manifests'],
   describe: ['pod names'],
   exec: ['running', 'none'],
   generate: ['pods'],
@@ -180,8 +180,12 @@ async function suggestionsOf(
   if (kind === 'files') return [{word: SUGGEST_FILES}];
   if (kind === 'commands') return commandSuggestions();
   if (kind === 'manifests') return await listManifestSuggestions(cur);
-  if (kind === 'pod names or manifests')
-    return [...(await ask('pod names', values)), ...(await listManifestSuggestions(cur))];
+  if (kind === 'pods, workloads or manifests')
+    return [
+      ...(await ask('pod names', values)),
+      ...(await ask('workloads', values)),
+      ...(await listManifestSuggestions(cur)),
+    ];
   return await ask(kind, values);
 }
 

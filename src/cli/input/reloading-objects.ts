@@ -42,6 +42,7 @@ export function createReloadingObjects(
     secret: (namespace, name) => current.secret(namespace, name),
     serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
     runtimeClass: (name) => current.runtimeClass(name),
+    claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
     refresh: async () => {
       try {
         const fresh = await readManifests(paths, {...options, allowNoPods: true});

@@ -56,8 +56,9 @@ async function deleteVolumes(
   const used = new Set(records.filter((record) => !deleted.has(record)).flatMap(({pod}) => claimsOf(pod)));
   const claims = new Set([...deleted].flatMap(({pod}) => claimsOf(pod)).filter((claim) => !used.has(claim)));
   for (const claim of claims) {
-    await removeClaims({rootDir}, [claim]);
-    out.print(`persistentvolumeclaim "${claim}" deleted`);
+    // A claim that is bound to a PersistentVolume has no directory.
+    const removed = await removeClaims({rootDir}, [claim]);
+    for (const name of removed) out.print(`persistentvolumeclaim "${name}" deleted`);
   }
 }
 

@@ -1,9 +1,14 @@
-import type {ApiObjects, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
+import type {ApiObjects, LocalServices, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
 import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import {jobOf} from '../../api/workloads/expand-documents.js';
 import {createRequests, type WorkloadRequest} from './sync-requests.js';
 import {UsageError} from '../../base/errors.js';
-import type {ManifestSource, ReadManifestsOptions} from '../../operations/manifests/read-manifests.js';
+import type {
+  ManifestSet,
+  ManifestSource,
+  ReadManifestsOptions,
+  ServiceDocument,
+} from '../../operations/manifests/read-manifests.js';
 import type {CommandServices} from '../command/command-services.js';
 import {manifestOverrides} from '../flags/manifest-flags.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
@@ -20,6 +25,16 @@ export interface LoadedPods {
   readonly requests: readonly WorkloadRequest[];
   /** Objects that the pods refer to. */
   readonly objects: ApiObjects;
+  /** Services that select the pods; undefined without any. */
+  readonly services: LoadedServices | undefined;
+  /** Documents that the manifests consist of besides Pods and the objects that they refer to. */
+  readonly documents: Pick<ManifestSet, 'workloads' | 'skipped'>;
+}
+
+/** Services of manifests. */
+export interface LoadedServices {
+  readonly documents: readonly ServiceDocument[];
+  readonly local: LocalServices;
 }
 
 /** Values of the flags that determine how manifests are read. */
@@ -50,7 +65,7 @@ export async function loadPods(
   const [
     {readManifests},
     {ManifestEditor},
-    {preparePods, secretValuesOf},
+    {preparePods, secretValuesOf, withVolumeAffinity},
     {createReloadingObjects},
     {createManifestFetcher},
   ] = await Promise.all([
@@ -93,5 +108,24 @@ export async function loadPods(
   const workloads = manifests.workloads
     .filter((document) => jobOf(document) === undefined)
     .map(({workload}) => workloadRef(workload));
-  return {node, pods, workloads, requests, objects};
+  const loaded = await loadServices(manifests, node);
+  const local = withVolumeAffinity(objects, node.node);
+  return {
+    ...{node, pods, workloads, requests, services: loaded, documents: manifests},
+    objects: loaded === undefined ? local : loaded.bind(local),
+  };
+}
+
+/** Returns the Services of manifests, and the function that adds them to other objects; undefined without any. */
+async function loadServices(
+  {objects}: ManifestSet,
+  {node, clock}: NodeAndRuntime,
+): Promise<(LoadedServices & {readonly bind: (objects: ApiObjects) => ApiObjects}) | undefined> {
+  const {isService} = await import('../../operations/manifests/read-manifests.js');
+  const documents = objects.filter(isService);
+  if (documents.length === 0) return undefined;
+  const {LocalServices: Local, withLocalServices} = await import('../../kubelet/index.js');
+  const services = documents.map(({object}) => object);
+  const local = new Local({services, clusterDomain: node.clusterDomain, clock});
+  return {documents, local, bind: (others) => withLocalServices(others, local)};
 }

@@ -35,6 +35,7 @@ export async function runManifest(
     hide: (texts) => {
       secrets.add(texts);
     },
+    warn: report.warn,
     renderer,
     context,
   });

@@ -2,9 +2,11 @@ import {belongsTo, type WorkloadRef} from '../../api/workloads/workload-of-pod.j
 import {createPodLeftError} from './pod-outcome.js';
 import type {SyncRenderer} from './view/sync-renderer.js';
 import type {ForegroundSyncResult, PodRecord, PodRegistry, PreparedPod} from '../../kubelet/index.js';
+import type {LoadedServices} from '../pods/load-pods.js';
 
 /** Workloads of a sync and all the pods that they have now. */
 export interface SyncedWorkloads {
+  readonly services?: LoadedServices | undefined;
   readonly workloads: readonly WorkloadRef[];
   readonly pods: readonly PreparedPod[];
 }
@@ -50,6 +52,7 @@ export async function removeReplacedPods(
   const errors: unknown[] = [];
   for (const record of await findReplacedPods(registry, synced, outcomes)) {
     try {
+      synced.services?.local.remove(record.uid);
       await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));
       renderer.note(record, 'is deleted: its workload has changed');
     } catch (error) {

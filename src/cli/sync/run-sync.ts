@@ -26,7 +26,9 @@ import {
   isUnfinished,
   createPodLeftError,
 } from './pod-outcome.js';
+import {contentOf} from './manifest-content.js';
 import {removeReplacedPods} from './replaced-pods.js';
+import {startServices} from './sync-services.js';
 import {hasFailed} from './report/container-exit.js';
 import {ContainerReports} from './report/container-reports.js';
 import type {JunitTime, PodReport} from './report/junit-xml.js';
@@ -55,6 +57,7 @@ export interface RunSyncOptions {
   readonly mask: (text: string) => string;
   /** Adds texts to mask. */
   readonly hide: (texts: readonly string[]) => void;
+  readonly warn: (message: string) => void;
   /** Follower of the container logs; undefined if logs are not requested. */
   readonly logs: LogFollower | undefined;
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
@@ -76,15 +79,19 @@ const JUNIT_LINES = 200;
  * signal aborts.
  */
 export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Promise<SyncSummary> {
-  const {node, requests, objects} = loaded;
-  const {renderer, context, logs, remove, junit} = options;
+  const {node, requests, objects, services} = loaded;
+  const {renderer, context, logs, remove, junit, warn} = options;
   const {clock} = context;
   const startedAtMs = clock.now();
   const reports = createReports(options);
   const local = openPodRegistry(node, observerFor(options, reports), objects);
   let totals: SyncTotals | undefined;
+  renderer.content?.(contentOf(loaded));
   try {
-    const all = await syncPods(local, requests, syncOptions(options, reports), context.signal);
+    await using _hosts =
+      services && (await startServices(local, {...loaded, services}, {warn, signal: context.signal}));
+    const syncing = {...syncOptions(options, reports), services: services?.local};
+    const all = await syncPods(local, requests, syncing, context.signal);
     const left = await Promise.all(
       all.map(async (outcome) => {
         if (!remove) return await leftOver(local, outcome);

@@ -38,7 +38,7 @@ import {createObjectFollower, type ChangeDetectionStrategy} from './objects/chan
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
 import {MirrorPods} from './pods/mirror-pods.js';
-import type {Service} from './pods/service-variables.js';
+import type {Service} from '../../api/services/service-variables.js';
 import {ClusterObjects} from './pods/cluster-objects.js';
 
 /** Options of {@link joinCluster}. */

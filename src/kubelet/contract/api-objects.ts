@@ -1,7 +1,15 @@
-import type {ApiObject, ConfigMap, RuntimeClass, Secret, ServiceAccount} from '../../api/types/v1-objects.js';
-import type {Pod} from '../../api/types/v1-pod.js';
+import {bindClaims, type BoundClaims} from '../../api/claims/bind-claims.js';
+import {
+  isClusterScoped,
+  type ApiObject,
+  type ConfigMap,
+  type RuntimeClass,
+  type Secret,
+  type ServiceAccount,
+} from '../../api/types/v1-objects.js';
+import type {HostAlias, Pod} from '../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection, Volume} from '../../api/types/v1-volumes.js';
-import {KcriError} from '../../base/errors.js';
+import {KcriError, SystemError} from '../../base/errors.js';
 import type {ClaimedVolume} from './claimed-volume.js';
 
 /**
@@ -26,13 +34,20 @@ export interface ApiObjects {
   load?(pod: Pod, use: ObjectUse, signal: AbortSignal): Promise<void>;
   /** Returns the reason why an object is not known that may exist; undefined if it exists or is known to be missing. */
   failure?(kind: 'ConfigMap' | 'Secret', namespace: string, name: string): KcriError | undefined;
-  /** Returns the variables of Services for the containers of the pod, by name; undefined without an API server. */
+  /** Returns the variables of Services for the containers of the pod, by name; undefined without Services. */
   serviceVariables?(pod: Pod): ReadonlyMap<string, string>;
+  /** Returns the names of Services for the hosts file of the pod; undefined if its DNS resolves them. */
+  serviceHosts?(pod: Pod): readonly HostAlias[];
+  /**
+   * Called when the sandbox of the pod has these addresses, before containers start. Resolves when the variables and
+   * names of Services may be read. Rejects with the signal's reason.
+   */
+  sandboxReady?(pod: Pod, ips: readonly string[], signal: AbortSignal): Promise<void>;
   /** Returns the token for a volume of the pod; undefined without an API server that issues tokens. */
   serviceAccountToken?(pod: Pod, projection: ServiceAccountTokenProjection): string | undefined;
   /**
-   * Returns the PersistentVolume of a volume with a claim; undefined for a volume without one, and without an API
-   * server. Throws SystemError with the kubelet's message if the claim cannot be used.
+   * Returns the PersistentVolume of a volume with a claim; undefined for a volume without one, and for a claim that is a
+   * directory of the node. Throws SystemError with the kubelet's message if the claim cannot be used.
    */
   claimedVolume?(pod: Pod, volume: Volume): ClaimedVolume | undefined;
 }
@@ -54,8 +69,10 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
   const find = <K extends ApiObject['kind']>(kind: K, namespace: string, name: string) =>
     // The key starts with the kind.
     found.get(`${kind}/${namespace}/${name}`) as Extract<ApiObject, {readonly kind: K}> | undefined;
+  const claims = bindClaims(objects);
   return {
     sources,
+    claimedVolume: (pod, volume) => findClaimedVolume(claims, pod, volume),
     configMap: (namespace, name) => find('ConfigMap', namespace, name),
     secret: (namespace, name) => find('Secret', namespace, name),
     serviceAccount: (namespace, name) => find('ServiceAccount', namespace, name),
@@ -63,10 +80,24 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
   };
 }
 
+/** Returns the PersistentVolume that a claim is bound to; undefined for a claim that is a directory. */
+function findClaimedVolume(
+  claims: BoundClaims,
+  {metadata}: Pod,
+  {persistentVolumeClaim: source}: Volume,
+): ClaimedVolume | undefined {
+  if (source === undefined) return undefined;
+  const bound = claims.get(`${metadata.namespace ?? DEFAULT_NAMESPACE}/${source.claimName}`);
+  if (bound === undefined) return undefined;
+  if (bound.kind === 'unbound') throw new SystemError(`${bound.claim}: ${bound.problem.message}`);
+  return {volume: bound.volume, readOnly: source.readOnly === true, isOnNode: true};
+}
+
 /** Returns `Kind/namespace/name`, equal for two documents of one object. */
-export function getObjectKey({kind, metadata}: ApiObject): string {
+export function getObjectKey(object: ApiObject): string {
+  const {kind, metadata} = object;
   const {name = '', namespace = ''} = metadata;
-  const where = kind === 'RuntimeClass' ? '' : namespace === '' ? DEFAULT_NAMESPACE : namespace;
+  const where = isClusterScoped(object) ? '' : namespace === '' ? DEFAULT_NAMESPACE : namespace;
   return `${kind}/${where}/${name}`;
 }
 
@@ -104,6 +135,9 @@ const RESOURCES = {
   Secret: 'secret',
   ServiceAccount: 'serviceaccount',
   RuntimeClass: 'runtimeclass.node.k8s.io',
+  Service: 'service',
+  PersistentVolume: 'persistentvolume',
+  PersistentVolumeClaim: 'persistentvolumeclaim',
 } as const satisfies Record<ApiObject['kind'], string>;
 
 /** A reference of a pod to a ConfigMap or Secret. */

@@ -1,4 +1,4 @@
-import type {Container, MountPropagationMode, Pod} from '../../api/types/v1-pod.js';
+import type {Container, HostAlias, MountPropagationMode, Pod} from '../../api/types/v1-pod.js';
 import type {Quantity} from '../../api/types/v1-meta.js';
 import type {ApiObjects} from './api-objects.js';
 import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
@@ -67,7 +67,12 @@ export interface ContainerInstance {
   readonly container: Container;
   readonly podIps: readonly string[];
   readonly subPaths: readonly SubPathMount[];
+  /** Entries of Services for the pod's hosts file; none by default. */
+  readonly serviceHosts?: readonly HostAlias[] | undefined;
 }
+
+/** Content of a pod's hosts file that depends on other pods. */
+export type PodHosts = Pick<ContainerInstance, 'pod' | 'podIps' | 'serviceHosts'>;
 
 /**
  * Filesystem operations of a sync on the node. `kcri plan` has an implementation without side effects.
@@ -96,6 +101,8 @@ export interface PodFilesystem {
   readEnvFile(volumePath: string, path: string): Promise<EnvFile>;
   /** Writes the hosts file and a new termination log, and creates the container's log directory. */
   prepareContainer(instance: ContainerInstance): Promise<ContainerFiles>;
+  /** Updates the hosts file that containers of the pod have mounted; does nothing if there is none. */
+  updateHostsFile(hosts: PodHosts): Promise<void>;
   /** Resolves with the attempt after the one of the newest log file; 0 without log files. */
   nextLogAttempt(pod: Pod, containerName: string): Promise<number>;
   /** Removes the log files of one container instance. */

@@ -16,6 +16,7 @@ import {RejectionRecorder} from './rejection-recorder.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
 import {KubeletView} from './introspection/kubelet-view.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import {withVolumeAffinity} from '../pods/node-fit/volume-node-affinity.js';
 import {openPodRegistry} from '../pods/registry/open-pod-registry.js';
 import type {PodObserver} from '../pods/registry/pod-registry-options.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
@@ -107,7 +108,8 @@ export class Kubelet {
     const clusterNode = (): Node | undefined => options.cluster?.node();
     const podChanged = (uid: PodUid): void => options.cluster?.podChanged(uid);
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
-    const objects = withClusterObjects(sources.objects, options.cluster?.objects);
+    const manifests = withVolumeAffinity(sources.objects, node.node);
+    const objects = withClusterObjects(manifests, options.cluster?.objects);
     const registry = openPodRegistry(node, observer, objects, random);
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});

@@ -81,6 +81,7 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
       secret: (namespace, name) => current.secret(namespace, name),
       serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
       runtimeClass: (name) => current.runtimeClass(name),
+      claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
     },
     run: async (signal) => {
       const runs = sources.map(async (source) => {

@@ -1,3 +1,4 @@
+import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
@@ -5,6 +6,7 @@ import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
 import {CriError, type RuntimeService} from '../../cri/index.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
 import {createCallError, PodError, PodRejectedError, SupersededError} from '../pods/pod-errors.js';
+import type {LocalServices} from '../managers/network/local-services.js';
 import type {AdoptedPod, PodRegistry} from '../pods/registry/pod-registry.js';
 import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {WaitFor} from './evaluate-wait.js';
@@ -42,6 +44,8 @@ export interface SyncPodsOptions {
   readonly onStatus: (pod: PodRef, status: PodStatus) => void;
   /** Called when the result of a pod is known. */
   readonly onResult?: (result: ForegroundSyncResult) => void;
+  /** Services that may select the pods. */
+  readonly services?: LocalServices | undefined;
   readonly clock: Clock;
   /** Source of the jitter of periods. */
   readonly random?: RandomSource;
@@ -63,16 +67,19 @@ export async function syncPods(
   options: SyncPodsOptions,
   signal: AbortSignal,
 ): Promise<readonly ForegroundSyncResult[]> {
-  const {runtime, clock, random = systemRandom, timeoutMs} = options;
+  const {runtime, clock, random = systemRandom, timeoutMs, services} = options;
   const session = new SyncSession({registry, runtime, clock, random, retry: timeoutMs !== undefined});
   const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
   const syncOne: SyncOne = async (request, changes = {}, stop = signal) => {
     const left = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
-    const full = {...options, ...changes, timeoutMs: left};
+    const full = observeServices(request, {...options, ...changes, timeoutMs: left});
     const result = await new PodSync({registry, session, request, options: full}).run(stop);
+    if (result.kind === 'failed' && result.removed) services?.remove(result.pod.uid);
+    else services?.settle(result.pod.uid);
     options.onResult?.(result);
     return result;
   };
+  for (const pod of firstPods(requests)) services?.add(pod, {isAwaited: true});
   return await session.run(async () => {
     const results = await Promise.all(
       requests.map(async (request) => {
@@ -83,6 +90,27 @@ export async function syncPods(
     );
     return results.flat();
   });
+}
+
+/** Returns the pods that start at once; those of Jobs are known when they start. */
+function firstPods(requests: readonly (SyncRequest | OrderedRequests | JobRequest)[]): readonly Pod[] {
+  return requests.flatMap((request) => {
+    if ('job' in request) return [];
+    const first = 'ordered' in request ? request.ordered[0] : request;
+    return first === undefined ? [] : [first.pod];
+  });
+}
+
+/** Returns the options of the sync of a pod that Services may select. */
+function observeServices({pod}: SyncRequest, options: SyncPodsOptions): SyncPodsOptions {
+  const {services, onStatus} = options;
+  if (services === undefined) return options;
+  services.add(pod);
+  const notify: SyncPodsOptions['onStatus'] = (ref, status) => {
+    services.update(pod, status);
+    onStatus(ref, status);
+  };
+  return {...options, onStatus: notify};
 }
 
 type SyncOne = (

@@ -91,6 +91,10 @@ export class PlannedFilesystem implements PodFilesystem {
     };
   }
 
+  async updateHostsFile(): Promise<void> {
+    // A plan changes nothing.
+  }
+
   async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {
     return this.#options.offline === true ? 0 : await nextLogAttempt(this.#node, pod, containerName);
   }

@@ -16,12 +16,17 @@ import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import {PodValidationError} from '../../api/decoding/manifest-issue.js';
 import {unsupportedValue} from '../../api/field-error.js';
 import {FieldPath} from '../../api/field-path.js';
+import {serviceNotices} from '../../api/services/service-notices.js';
 import type {ObjectMeta} from '../../api/types/v1-meta.js';
-import {expandDocuments} from '../../api/workloads/expand-documents.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {Service} from '../../api/types/v1-services.js';
+import {claimKey} from '../../api/claims/bind-claims.js';
+import {expandClaims, expandDocuments} from '../../api/workloads/expand-documents.js';
 import {ConfigError, isSystemCallError, UsageError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {notAFileError} from '../../base/fs/read-text-file.js';
+import {claimIssues} from './claim-issues.js';
 import {readFileText, readStreamText, type NamedText} from './read-text.js';
 
 /** Options of readManifests. */
@@ -45,6 +50,11 @@ export interface ReadManifestsOptions {
 /** Reads the text at a URL; its name has no credentials. */
 export type FetchManifestText = (url: string, signal: AbortSignal) => Promise<NamedText>;
 
+/** A Service of a manifest. */
+export interface ServiceDocument extends DocumentLocation {
+  readonly object: Service;
+}
+
 /** A manifest source: a file, a directory, a URL, `-`, or text that has been read. */
 export type ManifestSource = string | NamedText;
 
@@ -55,6 +65,8 @@ export interface ManifestSet {
   readonly workloads: readonly WorkloadDocument[];
   /** Objects that the Pods may refer to. */
   readonly objects: readonly ObjectDocument[];
+  /** Objects without effect. */
+  readonly skipped: readonly SkippedDocument[];
   /** Names of the files that were read. */
   readonly files: readonly string[];
   /** Warnings in the form `file:line:column: message`. */
@@ -64,8 +76,6 @@ export interface ManifestSet {
 }
 
 const STDIN = '-';
-/** Kind of objects that are not needed, because every claim is bound to a directory. */
-const CLAIM = 'PersistentVolumeClaim';
 const MANIFEST_NAME = /^[^.].*\.(yaml|yml|json)$/;
 
 function unreadableError(file: string, error: unknown): ConfigError {
@@ -143,6 +153,17 @@ function rejectDuplicates({
   }
 }
 
+/** Returns the objects with the claims of StatefulSets, except those that manifests define. */
+function withSetClaims(
+  objects: readonly ObjectDocument[],
+  claims: readonly ObjectDocument[],
+): readonly ObjectDocument[] {
+  const keyOf = ({object}: ObjectDocument): string | undefined =>
+    object.kind === 'PersistentVolumeClaim' ? claimKey(object) : undefined;
+  const known = new Set(objects.map(keyOf));
+  return [...objects, ...claims.filter((claim) => !known.has(keyOf(claim)))];
+}
+
 /** Returns kind and name, such as `Secret "default/login"`. */
 function titleOf({
   kind,
@@ -189,7 +210,8 @@ function lossesOf(manifests: readonly LoadedManifest[]): readonly ManifestIssue[
 
 /** Returns the issue of an object without effect under --strict. */
 function rejectSkipped(document: SkippedDocument): ManifestIssue {
-  const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'ServiceAccount', 'RuntimeClass'];
+  const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'RuntimeClass'];
+  known.push('PersistentVolumeClaim', 'PersistentVolume');
   const {skippedKind} = document.skipped;
   return document.createIssue(unsupportedValue(new FieldPath(['kind']), skippedKind, known));
 }
@@ -206,6 +228,30 @@ function describeWorkload({workload, file, line, column}: WorkloadDocument): rea
 function describeSkipped({skipped: {skippedKind, name}, ...place}: SkippedDocument): string {
   const title = name === '' ? skippedKind : `${skippedKind} "${name}"`;
   return `${place.file}:${place.line}:${place.column}: skipping ${title}: objects of this kind have no effect here`;
+}
+
+/** Reports whether a document is a Service. */
+export function isService(document: ObjectDocument): document is ObjectDocument & ServiceDocument {
+  return document.object.kind === 'Service';
+}
+
+/** Returns what of the Services differs from a cluster. */
+function describeServices(
+  objects: readonly ObjectDocument[],
+  pods: readonly Pod[],
+): {readonly warnings: readonly string[]; readonly notes: readonly string[]} {
+  const notices = objects.filter(isService).flatMap((document) =>
+    serviceNotices(document.object, pods).map(({isWarning, ...error}) => ({
+      isWarning,
+      issue: document.createIssue(error),
+    })),
+  );
+  return {
+    warnings: notices.filter(({isWarning}) => isWarning).map(({issue}) => describe(issue)),
+    notes: notices
+      .filter(({isWarning}) => !isWarning)
+      .map(({issue}) => describe({...issue, message: `note: ${issue.message}`})),
+  };
 }
 
 function describe({file, line, column, message}: ManifestIssue): string {
@@ -233,26 +279,33 @@ export async function readManifests(
     manifests.push(loadManifest(text, {file, lenient: options.lenient, edit: options.edit}));
     files.push(file);
   }
-  const skipped = manifests
-    .flatMap((manifest) => manifest.skipped)
-    .filter((document) => document.skipped.skippedKind !== CLAIM);
+  const skipped = manifests.flatMap((manifest) => manifest.skipped);
   const issues = [
     ...manifests.flatMap((manifest) => manifest.issues),
     ...(options.strict === true ? [...skipped.map(rejectSkipped), ...lossesOf(manifests)] : []),
   ];
   if (issues.length > 0) throw new PodValidationError(issues);
   const workloads = manifests.flatMap((manifest) => manifest.workloads);
-  const objects = manifests.flatMap((manifest) => manifest.objects);
+  const written = manifests.flatMap((manifest) => manifest.objects);
   const pods = [...manifests.flatMap((manifest) => manifest.pods), ...expandDocuments(workloads, options)];
   if (pods.length + workloads.length === 0 && options.allowNoPods !== true) throw noPods(manifests, files);
-  rejectDuplicates({workloads, pods, objects});
+  rejectDuplicates({workloads, pods, objects: written});
+  const objects = withSetClaims(written, expandClaims(workloads, options));
+  const unbound = options.allowNoPods === true ? [] : claimIssues(objects, pods);
+  if (unbound.length > 0) throw new PodValidationError(unbound);
+  const services = describeServices(
+    objects,
+    pods.map(({pod}) => pod),
+  );
   const warnings = [
     ...manifests.flatMap((manifest) => manifest.warnings).map(describe),
     ...skipped.map(describeSkipped),
+    ...services.warnings,
   ];
   const notes = [
     ...describeRemoved(manifests.flatMap((manifest) => manifest.removed)),
     ...workloads.flatMap(describeWorkload),
+    ...services.notes,
   ];
-  return {pods, workloads, objects, files, warnings, notes};
+  return {pods, workloads, objects, skipped, files, warnings, notes};
 }

@@ -237,3 +237,12 @@ test('a CronJob runs once, with a note', async () => {
   expect(await testbed.run(['delete', 'cronjob/nightly'])).toMatchObject({exitCode: 0});
   expect(podNames(testbed)).toEqual([]);
 });
+
+test('the workloads of pods complete the arguments of delete', async () => {
+  const testbed = await createTestbed();
+  await testbed.run(['sync', await testbed.write('web.json', aDeployment(2))]);
+  const words = ['completion', '--suggest', '--', 'delete', 'deployment/'];
+  const {endpoint} = testbed.runtime;
+  const {stdout} = await runKcri(['--root-dir', testbed.rootDir, ...words], {endpoint});
+  expect(stdout).toBe('deployment/web\tDeployment in default\n');
+});

@@ -4,11 +4,17 @@ import {messageOf} from '../../../base/errors.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {callSubject} from './pod-view.js';
 import type {SyncTotals} from '../report/sync-counts.js';
-import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
+import {
+  eventContainerName,
+  type LogOrigin,
+  type ManifestContent,
+  type SyncRenderer,
+} from './sync-renderer.js';
 
 /**
  * Writes one JSON object per line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"output"|"result",
- * "namespace", "pod", "uid", …}`. The last lines are the results, one for each pod, and `{"time", "type": "summary", …}`.
+ * "namespace", "pod", "uid", …}`. The first lines are the workloads and the objects without effect, `"type": "workload"`
+ * and `"skipped"`. The last lines are the results, one for each pod, and `{"time", "type": "summary", …}`.
  */
 export class JsonLinesRenderer implements SyncRenderer {
   readonly #out: (line: string) => void;
@@ -32,6 +38,12 @@ export class JsonLinesRenderer implements SyncRenderer {
   #write(type: string, pod: PodRef, facts: Readonly<Record<string, unknown>>): void {
     this.#out(this.#line(type, pod, facts));
   }
+
+  readonly content = ({workloads, skipped}: ManifestContent): void => {
+    for (const workload of workloads)
+      this.#out(JSON.stringify({time: this.#time(), type: 'workload', ...workload}));
+    for (const object of skipped) this.#out(JSON.stringify({time: this.#time(), type: 'skipped', ...object}));
+  };
 
   callStarted(): void {
     // Only finished calls are written.

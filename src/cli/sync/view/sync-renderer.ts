@@ -9,8 +9,25 @@ export interface LogOrigin {
   readonly stream: 'stdout' | 'stderr';
 }
 
+/** Content of manifests besides Pods and the objects that they refer to. */
+export interface ManifestContent {
+  readonly workloads: readonly ManifestWorkload[];
+  /** Objects without effect, with their positions. */
+  readonly skipped: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** A workload and the names of its pods. */
+export interface ManifestWorkload {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly pods: readonly string[];
+}
+
 /** Shows the progress of a sync. */
 export interface SyncRenderer extends LiveDisplay {
+  /** Shows what the manifests contain; undefined if the renderer does not. */
+  readonly content?: (content: ManifestContent) => void;
   callStarted(pod: PodRef, call: Pick<CriCall, 'method' | 'request'>): void;
   callFinished(pod: PodRef, call: CriCall): void;
   event(pod: PodRef, event: PodEvent): void;

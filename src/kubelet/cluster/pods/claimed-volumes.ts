@@ -9,7 +9,7 @@ import type {ApiClient} from '../../../kube-api/index.js';
 import type {ClaimedVolume} from '../../contract/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {matchesNodeSelector} from '../../pods/node-fit/node-affinity.js';
+import {isVolumeOnNode} from '../../pods/node-fit/volume-node-affinity.js';
 import {checkClaim, checkClaimOwner, checkVolume, checkVolumeMode} from './check-claim.js';
 
 /** Options of {@link ClaimedVolumes}. */
@@ -98,7 +98,7 @@ export class ClaimedVolumes {
     const found = await withPrefix(prefix, async () => this.#readClaim(pod, claim, signal));
     if (claim.isEphemeral) checkClaimOwner(pod, found);
     const volume = await withPrefix(prefix, async () => this.#readVolume(found, signal));
-    return {volume, readOnly: claim.readOnly, isOnNode: this.#isOnNode(volume)};
+    return {volume, readOnly: claim.readOnly, isOnNode: isVolumeOnNode(volume, this.#options.node())};
   }
 
   async #readClaim(pod: Pod, {name}: ClaimReference, signal: AbortSignal): Promise<PersistentVolumeClaim> {
@@ -124,11 +124,6 @@ export class ClaimedVolumes {
     } catch (cause) {
       throw new SystemError(`${failure}: ${messageOf(cause)}`, {cause});
     }
-  }
-
-  #isOnNode({spec}: PersistentVolume): boolean {
-    const required = spec.nodeAffinity?.required;
-    return required === undefined || matchesNodeSelector(required, this.#options.node());
   }
 }
 

@@ -15,7 +15,7 @@ import type {FollowedObject} from '../objects/followed-object.js';
 import {dataObjectsOf, type DataObject, type DataObjectRef} from '../objects/object-reference.js';
 import {ReferencedObjects} from '../objects/referenced-objects.js';
 import {ClaimedVolumes} from './claimed-volumes.js';
-import {computeServiceVariables, type Service} from './service-variables.js';
+import {computeServiceVariables, type Service} from '../../../api/services/service-variables.js';
 import {ServiceAccountTokens} from './service-account-tokens.js';
 
 /** Options of {@link ClusterObjects}. */

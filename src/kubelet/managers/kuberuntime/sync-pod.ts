@@ -35,6 +35,7 @@ export async function syncPod(
   const {environment: sandbox, result} = await ensureSandbox(context, input);
   if (result !== undefined) results.push(result);
   if (sandbox === undefined) return results;
+  if (startsContainers(actions)) await context.objects.sandboxReady?.(pod, sandbox.podIps, signal);
   const imageVolumes = await pullImageVolumes(context, sandbox, signal);
   const environment = {...sandbox, imageVolumes};
   if (actions.resize !== undefined) {
@@ -42,6 +43,16 @@ export async function syncPod(
     results.push(await resizePod(context, {pod, sandboxId: environment.sandboxId, resize}));
   }
   return [...results, ...(await startContainers(context, environment, actions, signal))];
+}
+
+function startsContainers({
+  ephemeralContainersToStart,
+  initContainersToStart,
+  containersToStart,
+}: PodActions): boolean {
+  return [ephemeralContainersToStart, initContainersToStart, containersToStart].some(
+    ({length}) => length > 0,
+  );
 }
 
 interface StartTarget {

@@ -1,4 +1,5 @@
 import {constants} from 'node:fs';
+import {lstat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {HostAlias, Pod} from '../../../api/types/v1-pod.js';
 import {writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
@@ -24,31 +25,41 @@ export interface HostsFileInput {
   /** Empty without a subdomain. */
   readonly domain: string;
   readonly aliases: readonly HostAlias[];
+  /** Names of Services; none by default. */
+  readonly services?: readonly HostAlias[] | undefined;
 }
 
-/** Returns the /etc/hosts of a pod without host network, byte for byte like the kubelet (managedHostsFileContent). */
-export function hostsFileContent({podIps, hostname, domain, aliases}: HostsFileInput): string {
+/**
+ * Returns the /etc/hosts of a pod without host network, byte for byte like the kubelet without `services`
+ * (managedHostsFileContent).
+ */
+export function hostsFileContent({podIps, hostname, domain, aliases, services = []}: HostsFileInput): string {
   const names = domain === '' ? hostname : `${hostname}.${domain}\t${hostname}`;
   return lines(
     '# Kubernetes-managed hosts file.',
     ...STANDARD_LINES,
     ...podIps.map((ip) => `${ip}\t${names}`),
-    ...aliasLines(aliases),
+    ...aliasLines(aliases, HOST_ALIASES),
+    ...aliasLines(services, SERVICES),
   );
 }
 
 /** Returns the /etc/hosts of a pod with host network: the node's file and the aliases (nodeHostsFileContent). */
-export function hostNetworkHostsFileContent(nodeHostsFile: string, aliases: readonly HostAlias[]): string {
-  return `# Kubernetes-managed hosts file (host network).\n${nodeHostsFile}${lines(...aliasLines(aliases))}`;
+export function hostNetworkHostsFileContent(
+  nodeHostsFile: string,
+  aliases: readonly HostAlias[],
+  services: readonly HostAlias[] = [],
+): string {
+  const added = lines(...aliasLines(aliases, HOST_ALIASES), ...aliasLines(services, SERVICES));
+  return `# Kubernetes-managed hosts file (host network).\n${nodeHostsFile}${added}`;
 }
 
-function aliasLines(aliases: readonly HostAlias[]): readonly string[] {
+const HOST_ALIASES = '# Entries added by HostAliases.';
+const SERVICES = '# Entries added by kcri for Services.';
+
+function aliasLines(aliases: readonly HostAlias[], title: string): readonly string[] {
   if (aliases.length === 0) return [];
-  return [
-    '',
-    '# Entries added by HostAliases.',
-    ...aliases.map(({ip, hostnames = []}) => `${ip}\t${hostnames.join('\t')}`),
-  ];
+  return ['', title, ...aliases.map(({ip, hostnames = []}) => `${ip}\t${hostnames.join('\t')}`)];
 }
 
 function lines(...texts: readonly string[]): string {
@@ -65,6 +76,9 @@ export function needsHostsFile({pod, container, podIps}: ContainerInstance): boo
   return hasAddress && volumeMounts.every(({mountPath}) => mountPath !== '/etc/hosts');
 }
 
+/** Writes in progress by path: Services may change while a container starts. */
+const writes = new Map<string, Promise<void>>();
+
 /**
  * Writes the pod's hosts file and returns its path (ensureHostsFile). An unchanged file is not written; a changed one
  * is overwritten in place, because running containers have this file mounted. Not fsynced: the content is compared with
@@ -76,6 +90,18 @@ export async function writeHostsFile(
   content: string,
 ): Promise<string> {
   const path = join(podDir(node, podRef(pod).uid), 'etc-hosts');
+  const others = writes.get(path) ?? Promise.resolve();
+  const write = others.catch(() => undefined).then(async () => writeIfChanged(path, content));
+  writes.set(path, write);
+  try {
+    await write;
+  } finally {
+    if (writes.get(path) === write) writes.delete(path);
+  }
+  return path;
+}
+
+async function writeIfChanged(path: string, content: string): Promise<void> {
   const isSame = await withFileErrors('reading', path, () => ifPresent(() => hasContent(path, content)));
   if (isSame === undefined)
     await withFileErrors('writing', path, () => writeFileAtomicWithoutSync(path, content, 0o644));
@@ -87,7 +113,17 @@ export async function writeHostsFile(
         await file.truncate(Buffer.byteLength(content));
       }),
     );
-  return path;
+}
+
+/** Overwrites the pod's hosts file like writeHostsFile if it exists. Rejects with SystemError. */
+export async function updateHostsFile(
+  node: Pick<NodeFacts, 'rootDir'>,
+  pod: Pod,
+  content: string,
+): Promise<void> {
+  const path = join(podDir(node, podRef(pod).uid), 'etc-hosts');
+  const exists = await withFileErrors('reading', path, () => ifPresent(() => lstat(path)));
+  if (exists !== undefined) await writeHostsFile(node, pod, content);
 }
 
 /** Compares a file with `content` without reading more than its length. */

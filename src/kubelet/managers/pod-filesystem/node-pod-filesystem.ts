@@ -11,12 +11,19 @@ import type {
   IdMapping,
   MountedVolumes,
   PodFilesystem,
+  PodHosts,
 } from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
 import {podCgroupParent} from '../kuberuntime/config/resources/pod-cgroup-parent.js';
 import {podHostname} from '../network/pod-hostname.js';
-import {hostNetworkHostsFileContent, hostsFileContent, needsHostsFile, writeHostsFile} from './hosts-file.js';
+import {
+  hostNetworkHostsFileContent,
+  hostsFileContent,
+  needsHostsFile,
+  updateHostsFile,
+  writeHostsFile,
+} from './hosts-file.js';
 import {
   makeContainerLogDirectory,
   makeLogDirectory,
@@ -110,6 +117,10 @@ export class NodePodFilesystem implements PodFilesystem {
     return {hostsPath, terminationLogPath, subPathTargets};
   }
 
+  async updateHostsFile(hosts: PodHosts): Promise<void> {
+    await updateHostsFile(this.#node, hosts.pod, this.#hostsFile(hosts));
+  }
+
   async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {
     return await nextLogAttempt(this.#node, pod, containerName);
   }
@@ -128,10 +139,10 @@ export class NodePodFilesystem implements PodFilesystem {
     await removePodLogs(this.#node, pod);
   }
 
-  #hostsFile({pod, podIps}: ContainerInstance): string {
+  #hostsFile({pod, podIps, serviceHosts: services}: PodHosts): string {
     const {hostNetwork = false, hostAliases: aliases = []} = pod.spec;
     return hostNetwork
-      ? hostNetworkHostsFileContent(this.#node.hostsFile, aliases)
-      : hostsFileContent({podIps, ...podHostname(pod, this.#node), aliases});
+      ? hostNetworkHostsFileContent(this.#node.hostsFile, aliases, services)
+      : hostsFileContent({podIps, ...podHostname(pod, this.#node), aliases, services});
   }
 }

@@ -1,14 +1,8 @@
 import {requiredValue, unsupportedValue} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
-import {loadUnvalidatedManifest} from '../../../api/load-manifest.js';
+import {loadUnvalidatedManifest, type LoadedManifest} from '../../../api/load-manifest.js';
 import {PodValidationError, type ManifestIssue} from '../../../api/decoding/manifest-issue.js';
-import type {
-  DocumentLocation,
-  ObjectDocument,
-  PodDocument,
-  SkippedDocument,
-  WorkloadDocument,
-} from '../../../api/decoding/parse-manifest.js';
+import type {DocumentLocation, ObjectDocument, PodDocument} from '../../../api/decoding/parse-manifest.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {KcriError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
@@ -41,7 +35,7 @@ export function readManifest(text: string, file: string): DecodedManifest | Mani
   try {
     const manifest = loadUnvalidatedManifest(text, {file, lenient: true});
     const {pods: documents, objects, issues, warnings: unknownFields} = manifest;
-    const other = findOther(manifest.workloads, manifest.skipped);
+    const other = findOther(manifest);
     if (other !== undefined) return createKindRejection(file, other);
     const removedFields = [...new Set(manifest.removed.flatMap(({names}) => names))];
     if (issues.length === 0) return {kind: 'read', documents, objects, unknownFields, removedFields};
@@ -58,10 +52,13 @@ interface OtherObject extends DocumentLocation {
 }
 
 /** Returns the first object that a kubelet cannot run: a workload needs a controller, others have no effect. */
-function findOther(
-  [workload]: readonly WorkloadDocument[],
-  [skipped]: readonly SkippedDocument[],
-): OtherObject | undefined {
+function findOther({
+  workloads: [workload],
+  skipped: [skipped],
+  objects,
+}: Pick<LoadedManifest, 'workloads' | 'skipped' | 'objects'>): OtherObject | undefined {
+  const service = objects.find(({object}) => object.kind === 'Service');
+  if (service !== undefined) return {...service, kind: 'Service'};
   if (workload !== undefined) return {...workload, kind: workload.workload.kind};
   return skipped && {...skipped, kind: skipped.skipped.skippedKind};
 }

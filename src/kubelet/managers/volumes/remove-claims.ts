@@ -1,8 +1,8 @@
-import {rmdir} from 'node:fs/promises';
+import {lstat, rmdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasErrno} from '../../../base/errors.js';
-import {validatePathSegment, withFileErrors} from '../../../base/fs/files.js';
+import {ifPresent, validatePathSegment, withFileErrors} from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
 import {claimsDir, type NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -16,17 +16,21 @@ export function claimsOf(pod: Pod): readonly string[] {
 }
 
 /**
- * Removes the directories of claims, `namespace/name`, with their content; those that do not exist are ignored. Never
+ * Removes the directories of claims, `namespace/name`, with their content, and returns the claims that had one. Never
  * follows links and never crosses a mount point, which ends the removal with an error. Rejects with SystemError.
  */
 export async function removeClaims(
   node: Pick<NodeFacts, 'rootDir'>,
   claims: Iterable<string>,
-): Promise<void> {
+): Promise<readonly string[]> {
+  const removed: string[] = [];
   for (const claim of claims) {
     const [namespace = '', name = ''] = claim.split('/');
     const parent = join(claimsDir(node), validatePathSegment('namespace', namespace));
-    await removeTree(join(parent, validatePathSegment('claim name', name)));
+    const path = join(parent, validatePathSegment('claim name', name));
+    if ((await withFileErrors('reading', path, () => ifPresent(() => lstat(path)))) === undefined) continue;
+    await removeTree(path);
+    removed.push(claim);
     await withFileErrors('removing', parent, async () => {
       try {
         await rmdir(parent);
@@ -35,4 +39,5 @@ export async function removeClaims(
       }
     });
   }
+  return removed;
 }

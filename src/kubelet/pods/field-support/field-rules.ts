@@ -97,7 +97,7 @@ const POD_SPEC: RulesOf<PodSpec> = {
   dnsConfig: honored,
   readinessGates: honored,
   runtimeClassName: honored,
-  enableServiceLinks: ignored('there are no Services'),
+  enableServiceLinks: honored,
   preemptionPolicy: ignored(FOR_SCHEDULERS),
   overhead: honored,
   topologySpreadConstraints: ignored(FOR_SCHEDULERS),

@@ -103,6 +103,15 @@ export class PodRegistry {
     return this.#syncers.createSyncer(pod, place);
   }
 
+  /**
+   * Updates the names of Services in the hosts file of a pod with these addresses; its containers see the change. Rejects
+   * with SystemError.
+   */
+  async updateHostsFile(pod: Pod, podIps: readonly string[]): Promise<void> {
+    const {files, node, objects} = this.#options;
+    await files(node).updateHostsFile({pod, podIps, serviceHosts: objects.serviceHosts?.(pod)});
+  }
+
   /** Checks the pod against the others of the node; see checkPodConflicts. Changes nothing. */
   async checkConflicts(
     pod: Pod,

@@ -194,7 +194,10 @@ async function createContainer(
     maskValues();
     const input = {pod, container, podIps, volumes, node, objects, envFiles};
     const subPaths = computeSubPathMounts(input);
-    const files = await context.files.prepareContainer({pod, container, podIps, subPaths});
+    const files = await context.files.prepareContainer({
+      ...{pod, container, podIps, subPaths},
+      serviceHosts: context.objects.serviceHosts?.(pod),
+    });
     // A Secret may have changed meanwhile.
     maskValues();
     const generated = generateContainerConfig({

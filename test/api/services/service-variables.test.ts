@@ -1,8 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {
-  computeServiceVariables,
-  type Service,
-} from '../../../../src/kubelet/cluster/pods/service-variables.js';
+import {computeServiceVariables, type Service} from '../../../src/api/services/service-variables.js';
 
 function service(namespace: string, name: string, spec: Service['spec']): Service {
   return {metadata: {namespace, name}, ...(spec && {spec})};

@@ -1,10 +1,12 @@
-import {joinHostPort} from '../../../base/net/join-host-port.js';
+import {joinHostPort} from '../../base/net/join-host-port.js';
 
 /** Port of a Service. */
 export interface ServicePort {
   readonly name?: string;
   readonly protocol?: string;
   readonly port: number;
+  /** Port in the values of the variables; `port` by default. */
+  readonly reachedAt?: number;
 }
 
 /** Service of a cluster, as far as environment variables depend on it. */
@@ -44,9 +46,11 @@ function* variablesOf({metadata, spec = {}}: Service): Generator<readonly [strin
   if (ip === '' || ip === 'None' || first === undefined) return;
   const prefix = toVariableName(metadata.name ?? '');
   yield [`${prefix}_SERVICE_HOST`, ip];
-  yield [`${prefix}_SERVICE_PORT`, String(first.port)];
-  for (const {name = '', port} of ports)
-    if (name !== '') yield [`${prefix}_SERVICE_PORT_${toVariableName(name)}`, String(port)];
+  yield [`${prefix}_SERVICE_PORT`, String(reachedPort(first))];
+  for (const port of ports) {
+    const {name = ''} = port;
+    if (name !== '') yield [`${prefix}_SERVICE_PORT_${toVariableName(name)}`, String(reachedPort(port))];
+  }
   yield* linkVariablesOf(prefix, ip, [first, ...ports.slice(1)]);
 }
 
@@ -56,17 +60,21 @@ function* linkVariablesOf(
   ip: string,
   ports: readonly [ServicePort, ...ServicePort[]],
 ): Generator<readonly [string, string]> {
-  const urlOf = ({protocol = 'TCP', port}: ServicePort): string =>
-    `${protocol.toLowerCase()}://${joinHostPort({host: ip, port})}`;
+  const urlOf = (port: ServicePort): string =>
+    `${(port.protocol ?? 'TCP').toLowerCase()}://${joinHostPort({host: ip, port: reachedPort(port)})}`;
   yield [`${prefix}_PORT`, urlOf(ports[0])];
   for (const port of ports) {
     const {protocol = 'TCP'} = port;
     const link = `${prefix}_PORT_${port.port}_${protocol.toUpperCase()}`;
     yield [link, urlOf(port)];
     yield [`${link}_PROTO`, protocol.toLowerCase()];
-    yield [`${link}_PORT`, String(port.port)];
+    yield [`${link}_PORT`, String(reachedPort(port))];
     yield [`${link}_ADDR`, ip];
   }
+}
+
+function reachedPort({port, reachedAt = port}: ServicePort): number {
+  return reachedAt;
 }
 
 function toVariableName(name: string): string {

@@ -1,0 +1,141 @@
+import type {FieldError} from '../field-error.js';
+import {invalidValue, notFound} from '../field-error.js';
+import {FieldPath} from '../field-path.js';
+import {compareQuantities} from '../quantity.js';
+import type {ApiObject} from '../types/v1-objects.js';
+import type {PersistentVolume, PersistentVolumeClaim} from '../types/v1-persistent-volumes.js';
+import {matchesLabelSelector} from '../workloads/match-labels.js';
+
+/** Result for a claim that is not a directory of the node. */
+export type BoundClaim =
+  | {readonly kind: 'bound'; readonly volume: PersistentVolume}
+  /** The claim names a volume that it cannot have. */
+  | {readonly kind: 'unbound'; readonly claim: string; readonly problem: FieldError};
+
+/** Results of claims by `namespace/name`. */
+export type BoundClaims = ReadonlyMap<string, BoundClaim>;
+
+const VOLUME_NAME = new FieldPath(['spec', 'volumeName']);
+
+/** Returns `namespace/name` of a claim. */
+export function claimKey({metadata}: Pick<PersistentVolumeClaim, 'metadata'>): string {
+  return `${metadata.namespace ?? 'default'}/${metadata.name ?? ''}`;
+}
+
+/**
+ * Binds claims to PersistentVolumes by the rules of the PersistentVolume controller: a claim gets the volume that it
+ * names, or that names it, or else the smallest one that fits. Other claims, which a cluster would provision or leave
+ * pending, are omitted.
+ */
+export function bindClaims(objects: readonly ApiObject[]): BoundClaims {
+  const claims = objects.flatMap((object) => (object.kind === 'PersistentVolumeClaim' ? [object] : []));
+  const volumes = objects.flatMap((object) => (object.kind === 'PersistentVolume' ? [object] : []));
+  const binder = new ClaimBinder(claims, volumes);
+  for (const volume of volumes) binder.bindReserved(volume);
+  for (const claim of claims) binder.bindNamed(claim);
+  for (const claim of claims) binder.bindSmallest(claim);
+  return binder.bound;
+}
+
+class ClaimBinder {
+  readonly #claims: readonly PersistentVolumeClaim[];
+  readonly #volumes: readonly PersistentVolume[];
+  readonly #used = new Set<PersistentVolume>();
+  readonly bound = new Map<string, BoundClaim>();
+
+  constructor(claims: readonly PersistentVolumeClaim[], volumes: readonly PersistentVolume[]) {
+    this.#claims = claims;
+    this.#volumes = volumes;
+  }
+
+  /** Binds a volume that names its claim, unless the claim names another one. */
+  bindReserved(volume: PersistentVolume): void {
+    const key = reservedFor(volume);
+    const claim = this.#claims.find((one) => claimKey(one) === key);
+    if (key !== undefined && (claim === undefined || acceptsName(claim, volume))) this.#bind(key, volume);
+  }
+
+  /** Binds a claim to the volume that it names. */
+  bindNamed(claim: PersistentVolumeClaim): void {
+    const key = claimKey(claim);
+    const {volumeName = ''} = claim.spec;
+    if (volumeName === '' || this.bound.has(key)) return;
+    const volume = this.#volumes.find(({metadata}) => metadata.name === volumeName);
+    const problem = checkNamed(claim, volume, volume !== undefined && this.#used.has(volume));
+    if (problem !== undefined) this.bound.set(key, {kind: 'unbound', claim: key, problem});
+    else if (volume !== undefined) this.#bind(key, volume);
+  }
+
+  /** Binds a claim to the smallest free volume that fits. */
+  bindSmallest(claim: PersistentVolumeClaim): void {
+    if (this.bound.has(claimKey(claim))) return;
+    const free = this.#volumes.filter(
+      (volume) => !this.#used.has(volume) && reservedFor(volume) === undefined && fits(claim, volume),
+    );
+    const [smallest] = free.toSorted((a, b) => compareQuantities(capacityOf(a), capacityOf(b)));
+    if (smallest !== undefined) this.#bind(claimKey(claim), smallest);
+  }
+
+  #bind(key: string, volume: PersistentVolume): void {
+    this.bound.set(key, {kind: 'bound', volume});
+    this.#used.add(volume);
+  }
+}
+
+/** Returns the claim that a volume is reserved for, as `namespace/name`. */
+function reservedFor({spec: {claimRef}}: PersistentVolume): string | undefined {
+  return claimRef?.name === undefined ? undefined : `${claimRef.namespace ?? 'default'}/${claimRef.name}`;
+}
+
+/** Reports whether a claim names no other volume. */
+function acceptsName(
+  {spec: {volumeName = ''}}: PersistentVolumeClaim,
+  {metadata}: PersistentVolume,
+): boolean {
+  return volumeName === '' || volumeName === metadata.name;
+}
+
+function checkNamed(
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume | undefined,
+  isUsed: boolean,
+): FieldError | undefined {
+  const {volumeName = ''} = claim.spec;
+  if (volume === undefined)
+    return notFound(VOLUME_NAME, volumeName, 'no PersistentVolume of this name is in the manifests');
+  const owner = reservedFor(volume);
+  if (isUsed || (owner !== undefined && owner !== claimKey(claim))) {
+    const other = owner === undefined || owner === claimKey(claim) ? 'another claim' : `the claim ${owner}`;
+    return invalidValue(VOLUME_NAME, volumeName, `the PersistentVolume belongs to ${other}`);
+  }
+  return undefined;
+}
+
+function capacityOf({spec: {capacity}}: PersistentVolume): string {
+  return capacity?.['storage'] ?? '0';
+}
+
+/** Reports whether a claim may have a volume (FindMatchingVolume). */
+function fits({spec: claim}: PersistentVolumeClaim, volume: PersistentVolume): boolean {
+  const {selector, resources, accessModes = []} = claim;
+  const {spec, metadata} = volume;
+  const requested = resources?.requests?.['storage'] ?? '0';
+  return (
+    isOfSameKind(claim, spec) &&
+    accessModes.every((mode) => spec.accessModes?.includes(mode)) &&
+    compareQuantities(capacityOf(volume), requested) >= 0 &&
+    (selector === undefined || matchesLabelSelector(selector, metadata.labels ?? {}))
+  );
+}
+
+interface VolumeClass {
+  readonly storageClassName?: string;
+  readonly volumeMode?: string;
+}
+
+function isOfSameKind(
+  {storageClassName: claimClass = '', volumeMode: claimMode = 'Filesystem'}: VolumeClass,
+  {storageClassName = '', volumeMode = 'Filesystem'}: VolumeClass,
+): boolean {
+  return claimClass === storageClassName && claimMode === volumeMode;
+}

@@ -1,0 +1,19 @@
+import {belongsTo, workloadRef} from '../../api/workloads/workload-of-pod.js';
+import type {LoadedPods} from '../pods/load-pods.js';
+import type {ManifestContent} from './view/sync-renderer.js';
+
+/** Returns the workloads of manifests with their pods, and the objects without effect. */
+export function contentOf({documents, pods}: Pick<LoadedPods, 'documents' | 'pods'>): ManifestContent {
+  return {
+    workloads: documents.workloads.map(({workload}) => {
+      const ref = workloadRef(workload);
+      const own = pods.filter(({pod}) => belongsTo(pod, ref));
+      return {...ref, pods: own.map(({pod}) => pod.metadata.name ?? '')};
+    }),
+    skipped: documents.skipped.map(({skipped: {skippedKind, name}, file, line, column}) => ({
+      kind: skippedKind,
+      ...(name !== '' && {name}),
+      ...{file, line, column},
+    })),
+  };
+}
