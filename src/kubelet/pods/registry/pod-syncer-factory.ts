@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {PodActuatedResources, type ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
 import {observeCriCalls} from '../../contract/observe-cri-calls.js';
+import type {CallLimiter} from '../../../base/async/call-limiter.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
@@ -9,6 +10,7 @@ import {ALWAYS_READY} from '../../contract/probe-results.js';
 import {NO_HISTORY, type PodHistory} from '../history/pod-history.js';
 import {ImageManager} from '../../managers/images/image-manager.js';
 import {FilePullRecordsAccessor} from '../../managers/images/pull-manager/pull-records-accessor.js';
+import {createStartLimiter, limitStarts} from '../../managers/kuberuntime/limit-starts.js';
 import {createCrashLoopBackOff} from '../../managers/kuberuntime/actions/crash-loop-back-off.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import {createHookRunner} from '../../managers/lifecycle/hook-runner.js';
@@ -52,9 +54,11 @@ export function createImageManager({
 /** Creates the syncers of pods from the parts that the pods of a root directory share. */
 export class PodSyncerFactory {
   readonly #options: PodSyncerFactoryOptions;
+  readonly #startLimiter: CallLimiter;
 
   constructor(options: PodSyncerFactoryOptions) {
     this.#options = options;
+    this.#startLimiter = createStartLimiter(options.clock);
   }
 
   /** Sets the metrics of probes and image pulls. Before that nothing is counted. */
@@ -92,6 +96,7 @@ export class PodSyncerFactory {
     const observed = observeCriCalls(services, clock, (...call) => {
       observer.call(ref, ...call);
     });
+    const limited = limitStarts(observed, this.#startLimiter);
     const secrets = new PodRedactor((texts) => observer.secret?.(texts, ref));
     const events = (raised: PodEvent): void => {
       const event = {...raised, message: secrets.mask(raised.message)};
@@ -99,7 +104,7 @@ export class PodSyncerFactory {
       history.event(event);
     };
     return {
-      services: observed,
+      services: limited,
       node,
       files: files(node),
       images: this.#options.images,

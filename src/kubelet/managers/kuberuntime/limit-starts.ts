@@ -1,0 +1,38 @@
+import {availableParallelism} from 'node:os';
+import {CallLimiter} from '../../../base/async/call-limiter.js';
+import type {Clock} from '../../../base/clock.js';
+import type {KubeServices} from '../../contract/kube-services.js';
+
+/** Time after which a call that hangs, for example in a network plugin, no longer delays other pods, in ms. */
+const PATIENCE_MS = 2000;
+
+/** The calls that start a pod. What brings a pod nearer to running goes first, so that pods finish one after another. */
+const RANKS = {startContainer: 0, createContainer: 1, runPodSandbox: 2} as const;
+
+/**
+ * Creates the limiter that all pods of a node share: as many calls at a time as the machine has processors, at least two.
+ * Starting a container takes processor time, so pods that start all at once all become ready at the end.
+ */
+export function createStartLimiter(
+  clock: Clock,
+  concurrency = Math.max(2, availableParallelism()),
+): CallLimiter {
+  return new CallLimiter({concurrency, patienceMs: PATIENCE_MS}, clock);
+}
+
+/** Returns the same services; the calls that start a pod wait for their turn. */
+export function limitStarts({runtime, images}: KubeServices, limiter: CallLimiter): KubeServices {
+  const {runPodSandbox, createContainer, startContainer} = RANKS;
+  return {
+    images,
+    runtime: {
+      ...runtime,
+      runPodSandbox: async (request, options) =>
+        limiter.run(runPodSandbox, async () => runtime.runPodSandbox(request, options), options?.signal),
+      createContainer: async (request, options) =>
+        limiter.run(createContainer, async () => runtime.createContainer(request, options), options?.signal),
+      startContainer: async (request, options) =>
+        limiter.run(startContainer, async () => runtime.startContainer(request, options), options?.signal),
+    },
+  };
+}
