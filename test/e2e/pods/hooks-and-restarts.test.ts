@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {readFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
@@ -171,5 +171,46 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
       stdout: 'pod "default/db-0" deleted\npersistentvolumeclaim "default/data-db-0" deleted\n',
       exitCode: 0,
     });
+  });
+
+  test('a pod reaches another one by the name and the variables of its Service, with the data of a volume', async () => {
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'greeting'), 'hello');
+    const resources = {requests: {storage: '1Mi'}};
+    const accessModes = ['ReadOnlyMany'];
+    const aDocument = (kind: string, name: string, spec: object): string =>
+      JSON.stringify({apiVersion: 'v1', kind, metadata: {name}, spec});
+    const serving = {
+      volumes: [{name: 'data', persistentVolumeClaim: {claimName: 'life-data', readOnly: true}}],
+      containers: [
+        aContainer('main', {
+          command: ['httpd', '-f', '-p', '8080', '-h', '/data'],
+          ports: [{name: 'http', containerPort: 8080}],
+          volumeMounts: [{name: 'data', mountPath: '/data'}],
+          readinessProbe: {tcpSocket: {port: 'http'}, periodSeconds: 1},
+        }),
+      ],
+    };
+    const manifests = [
+      aManifest('life-client', {containers: [aContainer('main')]}),
+      aDocument('Service', 'life-web', {selector: {app: 'life'}, ports: [{port: 80, targetPort: 'http'}]}),
+      aManifest('life-server', serving, {labels: {app: 'life'}}),
+      aDocument('PersistentVolumeClaim', 'life-data', {accessModes, resources, volumeName: 'life-disk'}),
+      aDocument('PersistentVolume', 'life-disk', {
+        ...{accessModes, capacity: {storage: '1Mi'}},
+        hostPath: {path: directory, type: 'Directory'},
+      }),
+    ];
+
+    expect(await testbed.sync(manifests.join('\n---\n'))).toMatchObject({exitCode: 0});
+
+    const {containers} = await testbed.pod('life-client');
+    const get = async (address: string): Promise<string> =>
+      testbed.exec(containers[0]!.id, 'sh', '-c', `wget -q -O - http://${address}/greeting`);
+    expect(await get('life-web:8080')).toBe('hello');
+    expect(await get('life-web.default.svc.cluster.local:8080')).toBe('hello');
+    expect(await get('$LIFE_WEB_SERVICE_HOST:$LIFE_WEB_SERVICE_PORT')).toBe('hello');
+    await testbed.runtime.kcri(['delete', 'life-client', 'life-server', '--volumes']);
+    expect(await readFile(join(directory, 'greeting'), 'utf8')).toBe('hello');
   });
 });
