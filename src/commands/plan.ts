@@ -4,7 +4,7 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
 import {planData, planText} from '../cli/output/views/plan-text.js';
 import {readCommandNode} from '../cli/pods/read-command-node.js';
-import {loadPods} from '../cli/pods/load-pods.js';
+import {loadPods, type LoadedPods, type LoadedServices} from '../cli/pods/load-pods.js';
 import type {NodeAndRuntime} from '../kubelet/index.js';
 
 export default class Plan extends BaseCommand {
@@ -43,7 +43,7 @@ export default class Plan extends BaseCommand {
     const {node, pods, objects, services} = await loadPods(this.services, argv as string[], flags, () =>
       this.#readCommandNode(flags),
     );
-    for (const {pod} of pods) services?.local.addPlanned(pod);
+    if (services !== undefined) await this.#planServices(pods, services, flags);
     const {planPods} = await import('../kubelet/index.js');
     const plans = await planPods(
       {...node, objects, offline: flags.offline},
@@ -56,6 +56,22 @@ export default class Plan extends BaseCommand {
       const {stringify} = await import('yaml');
       this.out.print(stringify(planData(plans, flags)).trimEnd());
     }
+  }
+
+  /** Gives the pods placeholders of addresses, and warns about Services without pods. */
+  async #planServices(
+    pods: LoadedPods['pods'],
+    services: LoadedServices,
+    {offline}: {readonly offline: boolean},
+  ): Promise<void> {
+    for (const {pod} of pods) services.local.addPlanned(pod);
+    const [{PodStore}, {describeIdleServices}] = await Promise.all([
+      import('../kubelet/index.js'),
+      import('../cli/sync/sync-services.js'),
+    ]);
+    const {records} = offline ? {records: []} : await new PodStore(this.settings.rootDir).list();
+    const all = [...pods, ...records].map(({pod}) => pod);
+    for (const warning of describeIdleServices(services, all)) this.report.warn(warning);
   }
 
   async #readCommandNode(flags: PodFlagValues & {readonly offline: boolean}): Promise<NodeAndRuntime> {

@@ -1,5 +1,5 @@
 import {isIP} from 'node:net';
-import type {HostAlias, Pod} from '../types/v1-pod.js';
+import type {HostAlias} from '../types/v1-pod.js';
 import type {Service} from '../types/v1-services.js';
 import {endpointsOf, isHeadless, selectsPod, type ServicePod} from './service-endpoints.js';
 
@@ -13,15 +13,14 @@ export interface HostsContext {
 const DEFAULT_DOMAIN = 'cluster.local';
 
 /**
- * Returns the entries of Services for the hosts file of a pod: their names with the addresses of their endpoints, and
+ * Returns the entries of Services for the hosts files of the pods of a namespace: their names with the addresses of their endpoints, and
  * for headless Services the names of their pods with this subdomain.
  */
 export function serviceHosts(
   services: readonly Service[],
-  pod: Pick<Pod, 'metadata'>,
+  namespace: string,
   context: HostsContext,
 ): readonly HostAlias[] {
-  const {namespace = 'default'} = pod.metadata;
   return services.flatMap((service) => [
     ...serviceAliases(service, namespace, context),
     ...(isHeadless(service) ? podAliases(service, namespace, context) : []),

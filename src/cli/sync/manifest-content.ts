@@ -7,7 +7,12 @@ export function contentOf({documents, pods}: Pick<LoadedPods, 'documents' | 'pod
   return {
     workloads: documents.workloads.map(({workload}) => {
       const ref = workloadRef(workload);
-      const own = pods.filter(({pod}) => belongsTo(pod, ref));
+      // The pod of a PodTemplate has its name and no owner.
+      const own = pods.filter(({pod}) =>
+        workload.kind === 'PodTemplate'
+          ? pod.metadata.name === ref.name && pod.metadata.namespace === ref.namespace
+          : belongsTo(pod, ref),
+      );
       return {...ref, pods: own.map(({pod}) => pod.metadata.name ?? '')};
     }),
     skipped: documents.skipped.map(({skipped: {skippedKind, name}, file, line, column}) => ({

@@ -42,10 +42,13 @@ export async function startServices(
   const all = [...pods, ...older].map(({pod}) => pod);
   for (const warning of describeIdleServices(services, all)) warn(warning);
   for (const record of older) await addOlderPod(registry, record, services, signal);
+  const failed = new Set<string>();
   return new HostsUpdater({
     ...{registry, services: local},
-    onError: ({namespace, name}, error) => {
-      warn(`cannot update the hosts file of pod "${namespace}/${name}": ${messageOf(error)}`);
+    onError: ({uid, namespace, name}, error) => {
+      if (!failed.has(uid))
+        warn(`cannot update the hosts file of pod "${namespace}/${name}": ${messageOf(error)}`);
+      failed.add(uid);
     },
   });
 }
@@ -56,6 +59,11 @@ async function addOlderPod(
   {local}: LoadedServices,
   signal: AbortSignal,
 ): Promise<void> {
-  const {status} = await registry.createSyncer(pod, place).observe(signal);
-  local.addOlder(pod, status);
+  try {
+    const {status} = await registry.createSyncer(pod, place).observe(signal);
+    local.addOlder(pod, status);
+  } catch {
+    // The sync itself reports a runtime that does not respond.
+    signal.throwIfAborted();
+  }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../src/api/services/service-endpoints.js';
 import {serviceHosts} from '../../../src/api/services/service-hosts.js';
 import {idleServiceNotice, serviceNotices} from '../../../src/api/services/service-notices.js';
-import type {Pod, PodSpec} from '../../../src/api/types/v1-pod.js';
+import type {PodSpec} from '../../../src/api/types/v1-pod.js';
 import type {Service, ServiceSpec} from '../../../src/api/types/v1-services.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
 
@@ -86,17 +86,16 @@ test('variables show the address and the target port of the first endpoint', () 
 
 describe('the hosts file of a pod has', () => {
   const context = {pods: [aServer('a', '10.0.0.1')], clusterDomain: ''};
-  const from = (namespace: string): Pick<Pod, 'metadata'> => ({metadata: {namespace}});
   const long = ['web.default.svc.cluster.local', 'web.default.svc', 'web.default'];
 
   test('the names of a Service with the addresses of its pods', () => {
-    expect(serviceHosts([aService()], from('default'), context)).toEqual([
+    expect(serviceHosts([aService()], 'default', context)).toEqual([
       {ip: '10.0.0.1', hostnames: [...long, 'web']},
     ]);
   });
 
   test('no short name of a Service in another namespace, and the domain of the node', () => {
-    const elsewhere = serviceHosts([aService()], from('other'), {...context, clusterDomain: 'c.test'});
+    const elsewhere = serviceHosts([aService()], 'other', {...context, clusterDomain: 'c.test'});
     expect(elsewhere).toEqual([
       {ip: '10.0.0.1', hostnames: ['web.default.svc.c.test', 'web.default.svc', 'web.default']},
     ]);
@@ -105,20 +104,20 @@ describe('the hosts file of a pod has', () => {
   test('the names of the pods of a headless Service', () => {
     const spec = {hostname: 'web-0', subdomain: 'web'};
     const pods = [aServer('web-0', '10.0.0.1', {isReady: false}, spec)];
-    const found = serviceHosts([aService({clusterIP: 'None'})], from('default'), {...context, pods});
+    const found = serviceHosts([aService({clusterIP: 'None'})], 'default', {...context, pods});
     expect(found).toContainEqual({
       ip: '10.0.0.1',
       hostnames: [...long, 'web'].map((name) => `web-0.${name}`),
     });
-    expect(serviceHosts([aService()], from('default'), {...context, pods})).toHaveLength(1);
+    expect(serviceHosts([aService()], 'default', {...context, pods})).toHaveLength(1);
   });
 
   test('an external name that is an address', () => {
     const external = (externalName: string): Service => aService({type: 'ExternalName', externalName});
-    expect(serviceHosts([external('192.0.2.1')], from('default'), context)).toEqual([
+    expect(serviceHosts([external('192.0.2.1')], 'default', context)).toEqual([
       {ip: '192.0.2.1', hostnames: [...long, 'web']},
     ]);
-    expect(serviceHosts([external('example.org')], from('default'), context)).toEqual([]);
+    expect(serviceHosts([external('example.org')], 'default', context)).toEqual([]);
   });
 });
 

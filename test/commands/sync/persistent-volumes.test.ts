@@ -98,4 +98,5 @@ test('a local volume of another node is not mounted', async () => {
   const result = await testbed.run(['sync', '-'], {stdin: documents(POD, aClaim(), volume)});
   expect(result.exitCode).toBe(1);
   expect(result.stderr).toContain('no matching NodeSelectorTerms');
+  expect(result.stderr).toContain('label the node with --node-labels');
 });

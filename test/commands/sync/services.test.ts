@@ -144,6 +144,11 @@ describe('a Service of the manifests', () => {
     expect(stderr).toMatch(
       /stdin:3:\d+: spec.selector: Service "web" selects no pod on this node, so that its name does not resolve/,
     );
+    const planned = await testbed.run(['plan', '-'], {stdin});
+    expect(planned.stderr).toContain('selects no pod on this node');
+    await testbed.run(['sync', '-'], {stdin: documents(aPodOf('web'))});
+    expect((await testbed.run(['plan', '-'], {stdin})).stderr).not.toContain('selects no pod');
+    expect((await testbed.run(['plan', '-', '--offline'], {stdin})).stderr).toContain('selects no pod');
   });
 
   test.each<[string, object, string]>([

@@ -173,11 +173,12 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
     });
   });
 
-  test('a pod reaches another one by the name and the variables of its Service, with the data of a volume', async () => {
+  test('a pod reaches another one by the name and the variables of its Service, with the data of a local volume', async () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'greeting'), 'hello');
     const resources = {requests: {storage: '1Mi'}};
     const accessModes = ['ReadOnlyMany'];
+    const onNode = {key: 'kubernetes.io/hostname', operator: 'Exists'};
     const aDocument = (kind: string, name: string, spec: object): string =>
       JSON.stringify({apiVersion: 'v1', kind, metadata: {name}, spec});
     const serving = {
@@ -198,7 +199,8 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
       aDocument('PersistentVolumeClaim', 'life-data', {accessModes, resources, volumeName: 'life-disk'}),
       aDocument('PersistentVolume', 'life-disk', {
         ...{accessModes, capacity: {storage: '1Mi'}},
-        hostPath: {path: directory, type: 'Directory'},
+        local: {path: directory},
+        nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [onNode]}]}},
       }),
     ];
 
@@ -210,7 +212,9 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
     expect(await get('life-web:8080')).toBe('hello');
     expect(await get('life-web.default.svc.cluster.local:8080')).toBe('hello');
     expect(await get('$LIFE_WEB_SERVICE_HOST:$LIFE_WEB_SERVICE_PORT')).toBe('hello');
+    const {uid} = await testbed.pod('life-server');
     await testbed.runtime.kcri(['delete', 'life-client', 'life-server', '--volumes']);
+    expect(await testbed.listLeftovers(uid)).toEqual([]);
     expect(await readFile(join(directory, 'greeting'), 'utf8')).toBe('hello');
   });
 });

@@ -43,6 +43,8 @@ export class LocalServices {
   #services: readonly Service[];
   readonly #pods = new Map<string, KnownPod>();
   readonly #listeners = new Set<() => void>();
+  /** Entries for hosts files by namespace; cleared by each change. */
+  readonly #hosts = new Map<string, readonly HostAlias[]>();
   #isPlan = false;
 
   constructor(options: LocalServicesOptions) {
@@ -61,6 +63,7 @@ export class LocalServices {
     const {uid} = podRef(pod);
     if (this.#pods.get(uid)?.isOlder === false) return;
     this.#pods.set(uid, {pod, ips: [], isReady: false, hasEnded: false, isOlder: false, isAwaited});
+    this.#hosts.clear();
   }
 
   /** Adds a pod with a placeholder instead of its address; from now on, addresses are ignored. */
@@ -70,6 +73,7 @@ export class LocalServices {
     const ips = [`<IP of ${namespace}/${name}>`];
     const state = {isReady: false, hasEnded: false, isOlder: false, isAwaited: false};
     this.#pods.set(uid, {pod, ips, ...state});
+    this.#hosts.clear();
   }
 
   /** Adds a pod of an earlier sync, which is only an endpoint. */
@@ -130,8 +134,12 @@ export class LocalServices {
 
   /** Returns the entries for the hosts file of the pod. */
   hosts(pod: Pod): readonly HostAlias[] {
+    const {namespace} = podRef(pod);
     const {clusterDomain} = this.#options;
-    return serviceHosts(this.#services, pod, {pods: this.pods, clusterDomain});
+    const hosts =
+      this.#hosts.get(namespace) ?? serviceHosts(this.#services, namespace, {pods: this.pods, clusterDomain});
+    this.#hosts.set(namespace, hosts);
+    return hosts;
   }
 
   /** Calls the listener whenever hosts files may have changed; returns a function that ends that. */
@@ -175,6 +183,7 @@ export class LocalServices {
   }
 
   #notify(): void {
+    this.#hosts.clear();
     for (const listener of this.#listeners) listener();
   }
 }

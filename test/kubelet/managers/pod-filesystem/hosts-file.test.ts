@@ -1,8 +1,14 @@
+import {mkdir, readFile, stat} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {
   hostNetworkHostsFileContent,
   hostsFileContent,
+  updateHostsFile,
+  writeHostsFile,
 } from '../../../../src/kubelet/managers/pod-filesystem/hosts-file.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aPod, UID} from '../../../fakes/a-pod.js';
 
 const STANDARD = `# Kubernetes-managed hosts file.
 127.0.0.1\tlocalhost
@@ -25,6 +31,11 @@ test.each([
   ],
   ['a pod with two addresses', {podIps: ['10.88.0.5', 'fd00::5']}, '10.88.0.5\tweb\nfd00::5\tweb\n'],
   ['a pod with aliases', {aliases}, `10.88.0.5\tweb\n${ALIAS_LINES}`],
+  [
+    'a pod that knows Services',
+    {aliases, services: [{ip: '10.88.0.6', hostnames: ['api']}]},
+    `10.88.0.5\tweb\n${ALIAS_LINES}\n# Entries added by kcri for Services.\n10.88.0.6\tapi\n`,
+  ],
 ])('the hosts file of %s', (_title, override, end) => {
   expect(hostsFileContent({...input, ...override})).toBe(STANDARD + end);
 });
@@ -34,4 +45,16 @@ test('a pod in the host network has the hosts file of the node', () => {
   const header = '# Kubernetes-managed hosts file (host network).\n';
   expect(hostNetworkHostsFileContent(node, [])).toBe(header + node);
   expect(hostNetworkHostsFileContent(node, aliases)).toBe(header + node + ALIAS_LINES);
+});
+
+test('an update overwrites an existing hosts file in place, and creates none', async () => {
+  const node = {rootDir: await temporaryDirectory()};
+  const pod = aPod();
+  await mkdir(join(node.rootDir, 'pods', UID), {recursive: true});
+  await updateHostsFile(node, pod, 'a longer text');
+  const path = await writeHostsFile(node, pod, 'a text');
+  const {ino} = await stat(path);
+  await Promise.all([updateHostsFile(node, pod, 'a longer text'), updateHostsFile(node, pod, 'short')]);
+  expect(await readFile(path, 'utf8')).toBe('short');
+  expect((await stat(path)).ino).toBe(ino);
 });

@@ -112,7 +112,9 @@ function withClaimChecks(
     ...resolved,
     check: async () => {
       if (!isOnNode)
-        throw new VolumeStepError('MountVolume.NodeAffinity check failed', 'no matching NodeSelectorTerms');
+        throw new VolumeStepError('MountVolume.NodeAffinity check failed', 'no matching NodeSelectorTerms', {
+          hint: 'change spec.nodeAffinity of the PersistentVolume, or label the node with --node-labels',
+        });
       await resolved.check();
       if (spec.hostPath !== undefined && (spec.mountOptions ?? []).length > 0)
         throw new VolumeStepError(

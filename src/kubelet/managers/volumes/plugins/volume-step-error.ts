@@ -5,7 +5,11 @@ export class VolumeStepError extends SystemError {
   /** Beginning of the message, such as `MountVolume.NewMounter initialization failed`. */
   readonly step: string;
 
-  constructor(step: string, message: string, options: {readonly cause?: unknown} = {}) {
+  constructor(
+    step: string,
+    message: string,
+    options: {readonly cause?: unknown; readonly hint?: string} = {},
+  ) {
     super(message, options);
     this.step = step;
   }
