@@ -1,3 +1,4 @@
+import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {monitorEventLoopDelay} from 'node:perf_hooks';
 import {systemClock} from '../../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
@@ -51,7 +52,7 @@ const {urls} = await startServers(
     },
   },
   {
-    node: {nodeName: 'bench', rootDir: directory, podLogsDir: directory},
+    node: {...GOLDEN_NODE, nodeName: 'bench', rootDir: directory, podLogsDir: directory},
     runtime,
     images,
     clock: systemClock,

@@ -1,6 +1,7 @@
-import {rm} from 'node:fs/promises';
+import {readFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {containerId} from '../../../src/cri/index.js';
 import {until} from '../../base/until.js';
 import {parseScrape, type ParsedFamily} from '../../kubelet/managers/metrics/parse-exposition.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
@@ -9,7 +10,7 @@ import {newestRuntime} from '../harness/runtimes-under-test.js';
 
 const NODE = 'metrics-node';
 const WEB = `metrics-web-${NODE}`;
-const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics/slis'];
+const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics/cadvisor', '/metrics/slis'];
 
 const pod = (name: string, spec: ManifestFields): string =>
   aManifest(name, {hostNetwork: true, terminationGracePeriodSeconds: 0, ...spec});
@@ -100,6 +101,20 @@ describe.each(newestRuntime)('metrics of kcri kubelet: $name', (which) => {
       node: {nodeName: NODE, cpu: {usageNanoCores: expect.any(Number) as number}, rlimit: {}, network: {}},
       pods: [{podRef: {name: WEB}, containers: [{name: 'main', logs: {}, rootfs: {}}], cpu: {}, memory: {}}],
     });
+  });
+
+  test("have cAdvisor's names and the paths of cgroups", async () => {
+    const labels = {container: 'main', pod: WEB, namespace: 'default'};
+    const of = async (name: string): Promise<number> => await value(name, labels, '/metrics/cadvisor');
+    for (const name of ['cpu_usage_seconds_total', 'memory_working_set_bytes', 'start_time_seconds'])
+      expect(await of(`container_${name}`)).toBeGreaterThan(0);
+    expect(await value('machine_memory_bytes', {}, '/metrics/cadvisor')).toBeGreaterThan(1e6);
+    const usage = (await scrape('/metrics/cadvisor')).find(
+      ({name}) => name === 'container_memory_usage_bytes',
+    );
+    const main = usage?.samples.find((sample) => sample.labels['container'] === 'main');
+    const pid = await kubelet.podTestbed.pidOf(containerId(main?.labels['name'] ?? ''));
+    expect(await readFile(`/proc/${pid}/cgroup`, 'utf8')).toContain(main?.labels['id']);
   });
 
   test('count a restarted container, and one that cannot start', async () => {

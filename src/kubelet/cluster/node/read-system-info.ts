@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import type {NodeSystemInfo} from '../../../api/types/v1-node.js';
-import {bootId} from '../../../base/boot-id.js';
 import {ifPresent} from '../../../base/fs/files.js';
+import {readMachineIds} from '../../../base/machine-ids.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 
@@ -15,28 +15,23 @@ export async function readSystemInfo(
   kcriVersion: string,
   signal: AbortSignal,
 ): Promise<NodeSystemInfo> {
-  const [{runtimeName, runtimeVersion}, machineId, systemUuid, osRelease] = await Promise.all([
+  const [{runtimeName, runtimeVersion}, ids, osRelease] = await Promise.all([
     runtime.version({version: '0.1.0'}, {signal}),
-    readOptional('/etc/machine-id'),
-    readOptional('/sys/class/dmi/id/product_uuid'),
-    readOptional('/etc/os-release'),
+    readMachineIds(),
+    ifPresent(async () => await readFile('/etc/os-release', 'utf8')),
   ]);
   return {
-    machineID: machineId,
-    systemUUID: systemUuid === '' ? machineId : systemUuid,
-    bootID: bootId(),
+    machineID: ids.machineId,
+    systemUUID: ids.systemUuid,
+    bootID: ids.bootId,
     kernelVersion: node.kernelRelease,
-    osImage: osImageOf(osRelease),
+    osImage: osImageOf(osRelease ?? ''),
     containerRuntimeVersion: `${runtimeName}://${runtimeVersion}`,
     kubeletVersion: `${KUBERNETES_VERSION}+kcri.${kcriVersion}`,
     kubeProxyVersion: '',
     operatingSystem: 'linux',
     architecture: node.labels['kubernetes.io/arch'] ?? '',
   };
-}
-
-async function readOptional(path: string): Promise<string> {
-  return ((await ifPresent(async () => await readFile(path, 'utf8'))) ?? '').trim();
 }
 
 /** Returns PRETTY_NAME of os-release. */

@@ -41,6 +41,7 @@ export interface ServerTestbedOptions {
 }
 
 export const UID = 'uid-of-web';
+const CGROUPFS = {version: 2, driver: 'cgroupfs', root: '', swapAccounting: true} as const;
 
 export function webPod(status = runningStatus(), tty = false): Pod {
   return {
@@ -82,7 +83,7 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
   const servers = await startServers(
     kubelet,
     {
-      node: {nodeName: 'node-1', rootDir: directory, podLogsDir: directory},
+      node: {nodeName: 'node-1', rootDir: directory, podLogsDir: directory, cgroup: CGROUPFS},
       runtime: connection.runtime,
       images: connection.images,
       clock: systemClock,

@@ -1,3 +1,5 @@
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import {podRef} from '../../../contract/pod-ref.js';
 import {formatExposition, EXPOSITION_TYPE} from '../../metrics/exposition.js';
 import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
@@ -6,7 +8,11 @@ import type {ServedKubelet} from '../served-kubelet.js';
 import {shareResponse} from '../shared-response.js';
 import {collectKubeletGauges} from '../stats/kubelet-gauges.js';
 import {collectResourceMetrics} from '../stats/resource-metrics.js';
-import {cadvisorMetrics} from '../stats/cadvisor-metrics.js';
+import {readMachineIds} from '../../../../base/machine-ids.js';
+import {collectCgroupMetrics, collectMachineMetrics} from '../stats/cadvisor-metrics.js';
+import {readCriMetrics} from '../stats/cri-metrics.js';
+import {measuredCgroups} from '../stats/measured-cgroups.js';
+import {readNodeUsage} from '../stats/node-usage.js';
 import {buildSummaryJson} from '../stats/stats-summary.js';
 import {UsageReader} from '../stats/usage-reader.js';
 
@@ -33,7 +39,10 @@ export function metricRoutes(
     {pattern: '/metrics/probes', handle: shareResponse(async () => metricsText(metrics.probesText()))},
     {pattern: '/metrics/slis', handle: shareResponse(async () => metricsText(metrics.slisText()))},
     {pattern: '/metrics/resource', handle: shareResponse(() => resourceMetrics(usage, options, signal))},
-    {pattern: '/metrics/cadvisor', handle: shareResponse(() => cadvisorMetrics(options, signal))},
+    {
+      pattern: '/metrics/cadvisor',
+      handle: shareResponse(() => cadvisorMetrics(kubelet, {...options, usage}, signal)),
+    },
     {
       pattern: '/stats/summary',
       methods: ['GET', 'POST'],
@@ -48,6 +57,28 @@ async function statsSummary(
   request: {readonly onlyCpuAndMemory: boolean; readonly signal: AbortSignal},
 ): Promise<BufferedResponse> {
   return jsonResponse(await buildSummaryJson(await usage.read(request.signal), {...options, ...request}));
+}
+
+/**
+ * Responds with the runtime's metrics under cAdvisor's names or, if it has none, with cAdvisor's most used metrics from the
+ * same usage as /stats/summary.
+ */
+async function cadvisorMetrics(
+  kubelet: ServedKubelet,
+  {usage, node, ...options}: ServerOptions & {readonly usage: UsageReader},
+  signal: AbortSignal,
+): Promise<BufferedResponse> {
+  const [provided, ids] = await Promise.all([readCriMetrics(options, signal), readMachineIds()]);
+  if (provided !== undefined) {
+    const machine = await readNodeUsage(options.clock.now());
+    return metricsText(formatExposition([...collectMachineMetrics(machine, ids), ...provided]));
+  }
+  const measured = await usage.read(signal);
+  const pods = new Map(kubelet.pods().map((pod): [string, Pod] => [podRef(pod).uid, pod]));
+  const cgroups = measuredCgroups(measured, {pods, cgroup: node.cgroup});
+  return metricsText(
+    formatExposition([...collectMachineMetrics(measured.node, ids), ...collectCgroupMetrics(cgroups)]),
+  );
 }
 
 function metricsText(body: string): BufferedResponse {

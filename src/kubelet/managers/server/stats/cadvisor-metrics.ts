@@ -1,60 +1,179 @@
-import {CriError, type Metric, type MetricDescriptor, type PodSandboxMetrics} from '../../../../cri/index.js';
-import {formatExposition, EXPOSITION_TYPE, type MetricFamily, type Sample} from '../../metrics/exposition.js';
-import {HttpError, type BufferedResponse} from '../kubelet-response.js';
-import type {ServerOptions} from '../http-server-options.js';
+import {cpus} from 'node:os';
+import type {MachineIds} from '../../../../base/machine-ids.js';
+import type {NetworkInterfaceUsage, PsiStats, UInt64Value} from '../../../../cri/index.js';
+import type {MetricFamily, Sample} from '../../metrics/exposition.js';
+import type {MeasuredCgroup} from './measured-cgroups.js';
+import type {NodeUsage} from './node-usage.js';
 
-/**
- * Responds with the runtime's metrics under cAdvisor's names, like a kubelet with PodAndContainerStatsFromCRI
- * (metrics/collectors/cri_metrics.go). Rejects with HttpError 404 if the runtime has no such metrics; kcri does not
- * include cAdvisor.
- */
-export async function cadvisorMetrics(
-  {runtime}: Pick<ServerOptions, 'runtime'>,
-  signal: AbortSignal,
-): Promise<BufferedResponse> {
-  try {
-    const [{descriptors}, {podMetrics}] = await Promise.all([
-      runtime.listMetricDescriptors({}, {signal}),
-      runtime.listPodSandboxMetrics({}, {signal}),
-    ]);
-    const body = formatExposition(toMetricFamilies(descriptors, podMetrics));
-    return {kind: 'buffered', status: 200, body, type: EXPOSITION_TYPE};
-  } catch (error) {
-    if (!(error instanceof CriError) || error.grpcCode !== 'UNIMPLEMENTED') throw error;
-    throw new HttpError(
-      404,
-      'the container runtime does not provide metrics (ListPodSandboxMetrics); use /metrics/resource or /stats/summary for CPU and memory\n',
-    );
-  }
+/** A sample without the labels of its cgroup. */
+type CgroupSample = Omit<Sample, 'labels'> & {readonly labels?: Readonly<Record<string, string>>};
+
+/** A metric and its samples for a cgroup; none if the runtime does not report the value. */
+interface CgroupMetric extends Pick<MetricFamily, 'name' | 'help' | 'type'> {
+  readonly samples: (cgroup: MeasuredCgroup) => readonly CgroupSample[];
 }
 
-/** Groups the runtime's metrics into families by their descriptors. */
-export function toMetricFamilies(
-  descriptors: readonly MetricDescriptor[],
-  pods: readonly PodSandboxMetrics[],
+const seconds = (nanos: bigint): number => Number(nanos) / 1e9;
+
+const CGROUP_METRICS: readonly CgroupMetric[] = [
+  counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({cpu}) =>
+    sampleOf(cpu?.usageCoreNanoSeconds, cpu?.timestamp, seconds, {cpu: 'total'}),
+  ),
+  gauge('container_fs_inodes_used', 'Number of Inodes used by the container.', ({writableLayer: layer}) =>
+    sampleOf(layer?.inodesUsed, layer?.timestamp, Number, {device: ''}),
+  ),
+  gauge(
+    'container_fs_usage_bytes',
+    'Number of bytes that are consumed by the container on this filesystem.',
+    ({writableLayer: layer}) => sampleOf(layer?.usedBytes, layer?.timestamp, Number, {device: ''}),
+  ),
+  counter(
+    'container_memory_failures_total',
+    'Cumulative count of memory allocation failures.',
+    ({memory}) => [
+      ...sampleOf(memory?.pageFaults, memory?.timestamp, Number, failureLabels('pgfault')),
+      ...sampleOf(memory?.majorPageFaults, memory?.timestamp, Number, failureLabels('pgmajfault')),
+    ],
+  ),
+  gauge('container_memory_rss', 'Size of RSS in bytes.', ({memory}) =>
+    sampleOf(memory?.rssBytes, memory?.timestamp),
+  ),
+  gauge('container_memory_swap', 'Container swap usage in bytes.', ({swap}) =>
+    sampleOf(swap?.swapUsageBytes, swap?.timestamp),
+  ),
+  gauge(
+    'container_memory_usage_bytes',
+    'Current memory usage in bytes, including all memory regardless of when it was accessed',
+    ({memory}) => sampleOf(memory?.usageBytes, memory?.timestamp),
+  ),
+  gauge('container_memory_working_set_bytes', 'Current working set in bytes.', ({memory}) =>
+    sampleOf(memory?.workingSetBytes, memory?.timestamp),
+  ),
+  ...networkMetrics('receive', 'received', 'receiving', ({rxBytes, rxErrors}) => [rxBytes, rxErrors]),
+  ...networkMetrics('transmit', 'transmitted', 'transmitting', ({txBytes, txErrors}) => [txBytes, txErrors]),
+  ...pressureMetrics('cpu', 'CPU', ({cpu}) => [cpu?.psi, cpu?.timestamp]),
+  ...pressureMetrics('io', 'IO', ({io}) => [io?.psi, io?.timestamp]),
+  ...pressureMetrics('memory', 'memory', ({memory}) => [memory?.psi, memory?.timestamp]),
+  gauge(
+    'container_processes',
+    'Number of processes running inside the container.',
+    ({processCount, memory}) =>
+      sampleOf(processCount === undefined ? undefined : {value: processCount}, memory?.timestamp),
+  ),
+  gauge(
+    'container_start_time_seconds',
+    'Start time of the container since unix epoch in seconds.',
+    ({startedAtNanos = 0n}) => (startedAtNanos === 0n ? [] : [{value: Math.trunc(seconds(startedAtNanos))}]),
+  ),
+];
+
+/** Returns cAdvisor's most used metrics of cgroups, from the usage that the runtime and the kernel report. */
+export function collectCgroupMetrics(cgroups: readonly MeasuredCgroup[]): readonly MetricFamily[] {
+  return CGROUP_METRICS.map(({name, help, type, samples}) => ({
+    ...{name, help, type},
+    samples: cgroups.flatMap((cgroup) =>
+      samples(cgroup).map((sample) => ({...sample, labels: {...cgroup.labels, ...sample.labels}})),
+    ),
+  }));
+}
+
+/** Returns cAdvisor's metrics of the machine (PrometheusMachineCollector). */
+export function collectMachineMetrics(
+  {memoryBytes, swapTotalBytes, timeNanos}: Pick<NodeUsage, 'memoryBytes' | 'swapTotalBytes' | 'timeNanos'>,
+  {machineId, systemUuid, bootId}: MachineIds,
 ): readonly MetricFamily[] {
-  const all = pods.flatMap(({metrics, containerMetrics}) => [
-    ...metrics,
-    ...containerMetrics.flatMap((container) => container.metrics),
-  ]);
-  const byName = new Map<string, Metric[]>();
-  for (const metric of all) {
-    const known = byName.get(metric.name);
-    if (known === undefined) byName.set(metric.name, [metric]);
-    else known.push(metric);
-  }
-  return descriptors.flatMap(({name, help, labelKeys}): readonly MetricFamily[] => {
-    const metrics = byName.get(name) ?? [];
-    const isCounter = metrics[0]?.metricType === 'COUNTER';
-    const samples = metrics.map((metric) => sampleOf(metric, labelKeys));
-    return [{name, help, type: isCounter ? 'counter' : 'gauge', samples}];
+  const labels = {machine_id: machineId, system_uuid: systemUuid, boot_id: bootId};
+  const timestampMs = Number(timeNanos / 1_000_000n);
+  const family = (name: string, help: string, value: number): MetricFamily => ({
+    ...{name, help, type: 'gauge'},
+    samples: [{labels, value, timestampMs}],
   });
+  return [
+    family('machine_cpu_cores', 'Number of logical CPU cores.', cpus().length),
+    family('machine_memory_bytes', 'Amount of memory installed on the machine.', Number(memoryBytes)),
+    family('machine_swap_bytes', 'Amount of swap memory available on the machine.', Number(swapTotalBytes)),
+  ];
 }
 
-function sampleOf({labelValues, value, timestamp}: Metric, keys: readonly string[]): Sample {
-  return {
-    labels: Object.fromEntries(keys.map((key, index) => [key, labelValues[index] ?? ''])),
-    value: Number(value?.value ?? 0n),
-    timestampMs: timestamp > 0n ? Number(timestamp / 1_000_000n) : undefined,
-  };
+function counter(name: string, help: string, samples: CgroupMetric['samples']): CgroupMetric {
+  return {name, help, type: 'counter', samples};
+}
+
+function gauge(name: string, help: string, samples: CgroupMetric['samples']): CgroupMetric {
+  return {name, help, type: 'gauge', samples};
+}
+
+/** Returns the metrics of one direction; `read` returns bytes and errors. */
+function networkMetrics(
+  direction: string,
+  done: string,
+  doing: string,
+  read: (usage: NetworkInterfaceUsage) => readonly [UInt64Value | undefined, UInt64Value | undefined],
+): readonly CgroupMetric[] {
+  const each =
+    (index: 0 | 1): CgroupMetric['samples'] =>
+    ({network}) =>
+      interfacesOf(network).flatMap((usage) =>
+        sampleOf(read(usage)[index], network?.timestamp, Number, {interface: usage.name}),
+      );
+  return [
+    counter(`container_network_${direction}_bytes_total`, `Cumulative count of bytes ${done}`, each(0)),
+    counter(
+      `container_network_${direction}_errors_total`,
+      `Cumulative count of errors encountered while ${doing}`,
+      each(1),
+    ),
+  ];
+}
+
+/** Returns each interface once: some runtimes list the default interface among the others too. */
+function interfacesOf(network: MeasuredCgroup['network']): readonly NetworkInterfaceUsage[] {
+  if (network === undefined) return [];
+  const {defaultInterface, interfaces} = network;
+  const others = interfaces.filter(({name}) => name !== defaultInterface?.name);
+  return defaultInterface === undefined ? others : [defaultInterface, ...others];
+}
+
+/** Returns the metrics of the pressure on a resource. The kernel counts microseconds. */
+function pressureMetrics(
+  resource: string,
+  named: string,
+  read: (cgroup: MeasuredCgroup) => readonly [psi: PsiStats | undefined, timestamp: bigint | undefined],
+): readonly CgroupMetric[] {
+  const of =
+    (kind: keyof PsiStats): CgroupMetric['samples'] =>
+    (cgroup) => {
+      const [psi, timestamp] = read(cgroup);
+      const total = psi?.[kind]?.Total;
+      const value = total === undefined ? undefined : {value: total};
+      return sampleOf(value, timestamp, (micros) => Number(micros) / 1e6);
+    };
+  const name = `container_pressure_${resource}`;
+  return [
+    counter(
+      `${name}_stalled_seconds_total`,
+      `Total time duration no tasks in the container could make progress due to ${named} congestion.`,
+      of('Full'),
+    ),
+    counter(
+      `${name}_waiting_seconds_total`,
+      `Total time duration tasks in the container have waited due to ${named} congestion.`,
+      of('Some'),
+    ),
+  ];
+}
+
+function failureLabels(type: string): Readonly<Record<string, string>> {
+  return {failure_type: type, scope: 'container'};
+}
+
+function sampleOf(
+  measured: UInt64Value | undefined,
+  timestamp: bigint | undefined,
+  value: (measured: bigint) => number = Number,
+  labels: Readonly<Record<string, string>> = {},
+): readonly CgroupSample[] {
+  if (measured === undefined) return [];
+  const timestampMs = timestamp === undefined ? undefined : Number(timestamp / 1_000_000n);
+  return [{labels, value: value(measured.value), timestampMs}];
 }

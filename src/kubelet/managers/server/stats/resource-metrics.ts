@@ -20,13 +20,6 @@ export function collectResourceMetrics(usage: Usage | undefined): readonly Metri
           ...containerFamilies(newestByName(usage.pods)),
           ...podFamilies(newestByName(usage.pods)),
         ]),
-    {
-      name: 'scrape_error',
-      help: `(Deprecated since 1.29.0) ${help}`,
-      stability: 'ALPHA',
-      type: 'gauge',
-      samples: isError,
-    },
     {name: 'resource_scrape_error', help, stability: 'STABLE', type: 'gauge', samples: isError},
   ];
 }

@@ -35,6 +35,8 @@ export interface ContainerUsage {
   readonly name: string;
   /** Start time in ns since the epoch; known for the kubelet's own containers only. */
   readonly startedAtNanos: bigint | undefined;
+  /** Name of the image as the runtime reports it; known for the kubelet's own containers only. */
+  readonly image: string | undefined;
   readonly stats: ContainerStats;
 }
 
@@ -43,6 +45,8 @@ export interface PodUsage {
   readonly ref: PodReference;
   /** Creation time of the newest sandbox in ns since the epoch; known for the kubelet's own pods only. */
   readonly startedAtNanos: bigint | undefined;
+  /** ID of the newest sandbox; undefined if the runtime does not report sandboxes. */
+  readonly sandboxId: string | undefined;
   readonly containers: readonly ContainerUsage[];
   /** CPU usage of the pod as reported by the runtime, otherwise the sum of its containers. */
   readonly cpu: CpuUsage | undefined;
@@ -195,18 +199,17 @@ function getOrAddGroup(
 
 function toPodUsage(kubelet: ServedKubelet, {ref, containers, sandbox}: PodStatsGroup): PodUsage {
   const status = runtimeStatusIfAvailable(kubelet, ref.uid);
-  const startOf = (id: string | undefined) =>
-    status?.containers.find((each) => each.id === id)?.cri.startedAt;
+  const criStatusOf = (id: string | undefined) => status?.containers.find((each) => each.id === id)?.cri;
   const stats: Partial<LinuxPodSandboxStats> = sandbox?.linux ?? {};
   const total = sumUsage([...containers.values()]);
   return {
     ref,
     startedAtNanos: status?.sandboxes[0]?.createdAt,
-    containers: [...containers].map(([name, containerStats]) => ({
-      name,
-      startedAtNanos: startOf(containerStats.attributes?.id),
-      stats: containerStats,
-    })),
+    sandboxId: sandbox?.attributes?.id,
+    containers: [...containers].map(([name, containerStats]) => {
+      const cri = criStatusOf(containerStats.attributes?.id);
+      return {name, startedAtNanos: cri?.startedAt, image: cri?.image?.image, stats: containerStats};
+    }),
     cpu: stats.cpu ?? total.cpu,
     memory: stats.memory ?? total.memory,
     swap: total.swap,

@@ -1,7 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {aContainer, aSandbox} from '../../../../fakes/fake-runtime.js';
+import {aContainer, aSandbox, BUSYBOX} from '../../../../fakes/fake-runtime.js';
 import {cpuStats, ioStats} from '../../../../../src/kubelet/managers/server/stats/summary-parts.js';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {until} from '../../../../base/until.js';
@@ -92,7 +92,6 @@ describe('resource metrics', () => {
       pod_memory_working_set_bytes: 'STABLE',
       pod_swap_usage_bytes: 'ALPHA',
       resource_scrape_error: 'STABLE',
-      scrape_error: 'ALPHA',
     });
   });
 
@@ -103,6 +102,99 @@ describe('resource metrics', () => {
     expect(pod).toMatchObject({labels: {namespace: 'team', pod: 'web'}, value: container?.value});
     expect(pod?.timestampMs).toBeGreaterThan(1e12);
   });
+});
+
+describe("cAdvisor's metrics of a runtime without own metrics", () => {
+  const unimplemented = {unimplemented: ['ListMetricDescriptors', 'ListPodSandboxMetrics']} as const;
+  const LABELS = ['container', 'id', 'image', 'name', 'namespace', 'pod'];
+
+  test('have the names and labels that dashboards use', async () => {
+    const families = await scrape(await startServerTestbed({runtime: unimplemented}), '/metrics/cadvisor');
+    const labels = families.map(({name, samples: [sample]}) => [name, Object.keys(sample?.labels ?? {})]);
+    const own = Object.fromEntries(
+      labels.map(([name, keys]) => [name, (keys as string[]).filter((key) => !LABELS.includes(key))]),
+    ) as object;
+    const machine = ['boot_id', 'machine_id', 'system_uuid'];
+    expect(own).toMatchObject({
+      container_cpu_usage_seconds_total: ['cpu'],
+      container_fs_inodes_used: ['device'],
+      container_fs_usage_bytes: ['device'],
+      container_memory_failures_total: ['failure_type', 'scope'],
+      container_memory_rss: [],
+      container_memory_swap: [],
+      container_memory_usage_bytes: [],
+      container_memory_working_set_bytes: [],
+      container_network_receive_bytes_total: ['interface'],
+      container_network_receive_errors_total: ['interface'],
+      container_network_transmit_bytes_total: ['interface'],
+      container_network_transmit_errors_total: ['interface'],
+      container_processes: [],
+      container_start_time_seconds: [],
+      machine_cpu_cores: machine,
+      machine_memory_bytes: machine,
+      machine_swap_bytes: machine,
+    });
+    expect(families.every(({type, name}) => (type === 'counter') === name.endsWith('_total'))).toBe(true);
+  });
+
+  test('cover the node, pods and containers, with the values of the summary', async () => {
+    const testbed = await startServerTestbed({runtime: unimplemented});
+    const memory = await samples(testbed, '/metrics/cadvisor', 'container_memory_working_set_bytes');
+    const pod = {container: '', id: `/kubepods/besteffort/pod${UID}`, image: '', name: ''};
+    const web = {namespace: 'team', pod: 'web'};
+    expect(memory.map(({labels}) => labels)).toEqual([
+      {...pod, id: '/', namespace: '', pod: ''},
+      {...pod, ...web},
+      {...web, container: 'main', id: `${pod.id}/main-id`, image: BUSYBOX, name: 'main-id'},
+    ]);
+    const [{containers: [main] = []} = {}] = (await summary(testbed)).pods as {
+      containers?: readonly Record<string, Record<string, unknown>>[];
+    }[];
+    expect(memory[2]?.value).toBe(main?.['memory']?.['workingSetBytes']);
+  });
+
+  test('have the network of a pod at its sandbox', async () => {
+    const testbed = await startServerTestbed({runtime: unimplemented});
+    const received = await samples(testbed, '/metrics/cadvisor', 'container_network_receive_bytes_total');
+    const ofPod = received.filter(({labels}) => labels['pod'] === 'web').map(({labels}) => labels);
+    expect(ofPod).toMatchObject([{name: 'sandbox-id', interface: 'eth0', container: ''}]);
+  });
+
+  test('of two pods with the same name are two series', async () => {
+    const testbed = await startServerTestbed({runtime: unimplemented});
+    addOlderPod(testbed);
+    const started = await samples(testbed, '/metrics/cadvisor', 'container_memory_rss');
+    expect(started.filter(({labels}) => labels['pod'] === 'web')).toHaveLength(4);
+  });
+
+  test('with the systemd cgroup driver are labeled with slices and scopes', async () => {
+    const cgroup = {version: 2, driver: 'systemd', root: '', swapAccounting: true} as const;
+    const node = {nodeName: 'node-1', rootDir: '/nonexistent', podLogsDir: '/nonexistent', cgroup};
+    const testbed = await startServerTestbed({runtime: unimplemented, options: {node}});
+    const memory = await samples(testbed, '/metrics/cadvisor', 'container_memory_rss');
+    const slice = 'kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poduid_of_web.slice';
+    expect(memory.map(({labels: {id}}) => id)).toEqual([
+      '/',
+      `/${slice}`,
+      `/${slice}/cri-containerd-main-id.scope`,
+    ]);
+  });
+
+  test('are computed once for concurrent requests', async () => {
+    const testbed = await startServerTestbed({runtime: unimplemented});
+    const answers = await Promise.all(
+      Array.from({length: 20}, async () => testbed.request('/metrics/cadvisor')),
+    );
+    expect(new Set(answers.map(({status}) => status))).toEqual(new Set([200]));
+    expect(testbed.runtime.callsTo('ListContainerStats').length).toBeLessThan(5);
+  });
+});
+
+test("the runtime's own metrics come with those of the machine", async () => {
+  const families = await scrape(await startServerTestbed(), '/metrics/cadvisor');
+  const names = families.map(({name}) => name);
+  expect(names).toContain('machine_memory_bytes');
+  expect(names).not.toContain('container_fs_usage_bytes');
 });
 
 describe('stats summary', () => {
