@@ -16,7 +16,12 @@ export const OBJECT_HANDLERS: Handlers = {
     answer(response, 200, wantsTable(request, kind) ? tableOf(kind, [found]) : found);
   }),
   POST: createObject,
-  PUT: withObject(replaceObject),
+  PUT: async (call) => {
+    const {uid} = (call.request.body?.['metadata'] ?? {}) as {readonly uid?: string};
+    // A UID is a precondition, also if the object does not exist.
+    if (uid !== undefined && call.storage.get(objectPath(call)) === undefined) answerWrongUid(call);
+    else await withObject(replaceObject)(call);
+  },
   PATCH: withObject(patchObject),
   DELETE: async (call) => {
     if (call.target.name === undefined) deleteCollection(call);
@@ -112,13 +117,17 @@ function deleteCollection({target: {collection}, request: {query}, storage, resp
 }
 
 /** Reports whether the UID of a precondition is that of the object, and answers 409 if not. */
-function requireUid({response}: ApiCall, found: StoredObject, uid: string | undefined): boolean {
+function requireUid(call: ApiCall, found: StoredObject, uid: string | undefined): boolean {
   if (uid === undefined || uid === found.metadata.uid) return true;
+  answerWrongUid(call);
+  return false;
+}
+
+function answerWrongUid({response}: ApiCall): void {
   answerStatus(response, 409, {
     reason: 'Conflict',
     message: 'the UID in the precondition does not match',
   });
-  return false;
 }
 
 function newMetadata(path: string, object: object): object {

@@ -76,8 +76,11 @@ export class NodeLease {
       } catch (error) {
         signal.throwIfAborted();
         this.#logger.error(error, 'Failed to update lease');
-        // Somebody else changed it, so the next try starts with the current one.
-        if (isConflict(error)) lease = (await this.#ensure(signal))?.lease ?? lease;
+        if (!isConflict(error)) continue;
+        // Somebody else changed or deleted it, so the next try starts with the current one.
+        const current = await this.#ensure(signal);
+        if (current === undefined) return false;
+        lease = current.lease;
       }
     }
     return false;

@@ -25,6 +25,16 @@ export interface NodeStatusUpdaterOptions {
   readonly logger: Logger;
 }
 
+/** A Node after a report. */
+interface ReportedNode {
+  /** Node that the watch showed before. */
+  readonly watched: Node | undefined;
+  readonly stored: Node;
+  /** Time of the report, in ms since the epoch. */
+  readonly at: number;
+}
+
+const DECIMAL = /^\d+$/;
 const MAX_TRIES = 5;
 const TIMEOUT_MS = 10_000;
 /** Largest share of the report frequency that is added to it, so that nodes do not report together. */
@@ -35,8 +45,8 @@ export class NodeStatusUpdater {
   readonly #options: NodeStatusUpdaterOptions;
   readonly #logger: FileLogger;
   readonly #sleep: WakeableSleep;
-  /** Node after the last report, which the watch may not show yet, and the one that the watch showed before. */
-  #reported: {readonly watched: Node | undefined; readonly stored: Node} | undefined;
+  /** Node after the last report, which the watch may not show yet. */
+  #reported: ReportedNode | undefined;
   /** Time of the next report of an unchanged status, in ms since the epoch. */
   #reportAt = 0;
 
@@ -96,7 +106,7 @@ export class NodeStatusUpdater {
       },
       signal,
     )) as Node;
-    this.#reported = {watched, stored};
+    this.#reported = {watched, stored, at: clock.now()};
     this.#scheduleReport();
     onReported(before, status);
   }
@@ -106,15 +116,33 @@ export class NodeStatusUpdater {
     this.#reportAt = clock.now() + reportFrequencyMs * (1 + (random() / 2 ** 32) * REPORT_JITTER);
   }
 
+  /**
+   * Reports whether the watch shows a Node from before the last report. That can last for one period: a lower version later
+   * on is that of an API server that was restored.
+   */
+  #isOutdated(watched: Node | undefined): boolean {
+    if (watched === undefined || this.#reported === undefined) return false;
+    const {clock, updateFrequencyMs} = this.#options;
+    const isRecent = clock.now() - this.#reported.at < updateFrequencyMs;
+    return watched === this.#reported.watched || (isRecent && isOlder(watched, this.#reported.stored));
+  }
+
   /** Resolves with the last known Node, or after a failure with the current one. */
   async #currentNode(tries: number, watched: Node | undefined, signal: AbortSignal): Promise<Node> {
     const {client, nodeName} = this.#options;
-    const known =
-      watched !== undefined && watched === this.#reported?.watched ? this.#reported.stored : watched;
+    const known = this.#isOutdated(watched) ? this.#reported?.stored : watched;
     if (tries === 0 && known !== undefined) return known;
     const path = `/api/v1/nodes/${nodeName}`;
     return (await client.request({method: 'GET', path, timeoutMs: TIMEOUT_MS}, signal)) as Node;
   }
+}
+
+/** Reports whether the version of an object is lower than that of another; versions of one resource are comparable. */
+function isOlder(
+  {metadata: {resourceVersion: one = ''}}: Node,
+  {metadata: {resourceVersion: other = ''}}: Node,
+): boolean {
+  return DECIMAL.test(one) && DECIMAL.test(other) && BigInt(one) < BigInt(other);
 }
 
 /** Reports whether a status differs in more than the time of its heartbeat (nodeStatusHasChanged). */

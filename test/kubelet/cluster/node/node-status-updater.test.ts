@@ -15,12 +15,16 @@ const READY: NodeCondition = {
   lastTransitionTime: '2026-05-01T12:00:00Z',
 };
 
-test('a status is sent once although the watch does not show it yet', async () => {
+test.each([
+  ['does not show it yet', (created: Node): Node => created],
+  ['shows an older Node for the first time', (created: Node): Node => ({...created})],
+])('a status is sent once although the watch %s', async (_title, showAgain) => {
   await using api = await FakeApiServer.start();
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
   const connection = new HttpConnection(new URL(api.url), {current: async () => credentials});
-  const watched = api.create('/api/v1/nodes/n1', {status: {}}) as unknown as Node;
+  const created = api.create('/api/v1/nodes/n1', {status: {}}) as unknown as Node;
+  let watched = created;
   const transitions: [NodeStatus, NodeStatus][] = [];
   let computed = 0;
   const updater = new NodeStatusUpdater({
@@ -43,6 +47,7 @@ test('a status is sent once although the watch does not show it yet', async () =
   const controller = new AbortController();
   const ended = updater.run(controller.signal).catch(() => undefined);
   await until(() => clock.sleeping === 1);
+  watched = showAgain(created);
   updater.statusChanged();
   await until(() => computed === 2 && clock.sleeping === 1);
   expect(api.writes).toEqual(['PATCH /api/v1/nodes/n1/status']);
