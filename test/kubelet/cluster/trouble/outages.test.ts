@@ -71,23 +71,32 @@ test('a daemon that is restarted in an outage keeps its pods, restarts what cras
   const {api, daemon} = testbed;
   await runPods(testbed, 'web', 'other');
   await daemon.put('static.yaml', STATIC_POD);
-  await daemon.until('the static pod runs', () => daemon.running.length === 3);
+  await testbed.untilPhase('static-goldennode', 'Running');
   await api.refuse();
   await daemon.stop();
+  crash(testbed, 'web');
   daemon.run();
+  crash(testbed, 'static-goldennode');
+  await daemon.until('the static pod runs again', () => daemon.running.includes('static-goldennode/main/1'));
   await pass(testbed, 2 * MINUTE_MS);
-  // Nothing is stopped or started before every source has reported.
-  expect(daemon.running).toEqual(['other/main/0', 'static-goldennode/main/0', 'web/main/0']);
-  expect(countCalls(testbed)).toEqual({starts: 3, stops: 0});
+  // Nothing of the API server's pods is stopped or started before it has reported.
+  expect(daemon.running).toEqual(['other/main/0', 'static-goldennode/main/1']);
+  expect(countCalls(testbed)).toEqual({starts: 4, stops: 0});
   await api.listen();
   await runPods(testbed, 'next');
-  daemon.kill('main', 1);
-  await daemon.until('the crash is reported', () =>
-    ['web', 'other', 'next', 'static-goldennode'].some((name) => restartsOf(testbed, name) === 1),
+  await daemon.until('the crashes are reported', () =>
+    ['web', 'static-goldennode'].every((name) => restartsOf(testbed, name) === 1),
   );
-  expect(countCalls(testbed)).toEqual({starts: 5, stops: 0});
+  expect(daemon.running).toEqual(['next/main/0', 'other/main/0', 'static-goldennode/main/1', 'web/main/1']);
+  expect(countCalls(testbed)).toEqual({starts: 6, stops: 0});
   expect(daemon.maxConcurrentInstances).toBe(1);
 });
+
+/** Ends the running container of a pod. */
+function crash({daemon}: ClusterTestbed, pod: string): void {
+  const container = daemon.ownContainers.find((each) => daemon.nameOf(each).startsWith(`${pod}/`));
+  daemon.fake.exitContainer(container!.id, 1);
+}
 
 const STATIC_POD = `apiVersion: v1
 kind: Pod
