@@ -26,7 +26,9 @@ export function signCertificateRequest(request: string): string {
     writeFileSync(ca, CLUSTER_CA.certificate);
     writeFileSync(key, CLUSTER_CA.key, {mode: 0o600});
     const source = ['-req', '-in', csr, '-CA', ca, '-CAkey', key, '-set_serial', '7'];
-    execFileSync('openssl', ['x509', ...source, '-days', '1', '-out', out], {stdio: 'pipe'});
+    execFileSync('openssl', ['x509', ...source, '-days', '1', '-copy_extensions', 'copy', '-out', out], {
+      stdio: 'pipe',
+    });
     return readFileSync(out, 'utf8');
   } finally {
     rmSync(directory, {recursive: true});

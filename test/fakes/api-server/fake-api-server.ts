@@ -86,6 +86,11 @@ export class FakeApiServer implements AsyncDisposable {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
+  /** False after `refuse`. */
+  get isListening(): boolean {
+    return this.#server.listening;
+  }
+
   /** Closes all connections and refuses new ones. */
   async refuse(): Promise<void> {
     const closed = new Promise<void>((resolve) =>

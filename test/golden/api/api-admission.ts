@@ -44,7 +44,7 @@ const CLAIM_UID = '00000000-0000-4000-8000-00000000000c';
 /** Creates or changes an object as `kubectl apply` does, with what admission, scheduler and controllers add. */
 export function applyObject(api: FakeApiServer, object: ManifestObject, nodeName: string): void {
   if (object.kind === 'Pod') {
-    const spec = admitPod(object['spec'] as PodSpec);
+    const spec = withPriority(api, admitPod(object['spec'] as PodSpec));
     const pod = {metadata: object.metadata, spec: {nodeName, terminationGracePeriodSeconds: 30, ...spec}};
     // A pod with a node in its manifest has passed no scheduler.
     const isScheduled = !('nodeName' in spec);
@@ -57,6 +57,19 @@ export function applyObject(api: FakeApiServer, object: ManifestObject, nodeName
   const existing = api.storage.get(path);
   if (existing === undefined) api.create(path, bound(object));
   else api.storage.put(path, {...existing, ...object, metadata: {...existing.metadata, ...object.metadata}});
+}
+
+const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
+  'system-cluster-critical': 2_000_000_000,
+  'system-node-critical': 2_000_001_000,
+};
+
+/** Adds the value of the PriorityClass (Priority admission). */
+function withPriority(api: FakeApiServer, spec: object): object {
+  const {priorityClassName: name} = spec as {readonly priorityClassName?: string};
+  if (name === undefined) return spec;
+  const priorityClass = api.storage.get(`${COLLECTIONS['PriorityClass']}/${name}`);
+  return {...spec, priority: SYSTEM_PRIORITIES[name] ?? priorityClass?.['value']};
 }
 
 /** Adds the token volume (ServiceAccount admission). */

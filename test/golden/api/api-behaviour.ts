@@ -12,7 +12,7 @@ export const apiBehaviour: ResolveBehaviour = (config, argv) => {
   const [, seconds, exitCode] = /^sh -c sleep (\d+)(?:; exit (\d+))?$/.exec(line) ?? [];
   if (seconds !== undefined)
     return {exitCode: Number(exitCode ?? 0), runForMs: Number(seconds) * 1000, ignoresStop: true};
-  return line.startsWith('sh -c while :') ? {ignoresStop: true} : goldenBehaviour(config, argv);
+  return /^sh -c (while :|.*exec httpd)/.test(line) ? {ignoresStop: true} : goldenBehaviour(config, argv);
 };
 
 /** Returns the results of probes for files that a process in the background creates and removes. */

@@ -1,6 +1,6 @@
 /** Comparison of kcri with the kubelet in a case recorded with an API server. The tests beside this list verify each entry. */
 export type ApiParity =
-  /** Writes about pods, states of their status and events equal the kubelet's. */
+  /** Requests, bodies, states, events and CRI calls equal the kubelet's. */
   | {readonly kind: 'equal'; readonly stepMs?: number}
   /** These units of the comparison differ, and no others. */
   | {
@@ -8,15 +8,33 @@ export type ApiParity =
       readonly units: readonly string[];
       readonly why: string;
       readonly stepMs?: number;
-    }
-  /** The case is not played. */
-  | {readonly kind: 'not-played'; readonly why: string};
+      /** True if the table does not list the units, because another case has them too. */
+      readonly isBrief?: boolean;
+    };
 
-const STREAMS = 'it needs the streams of kubectl, which end-to-end tests use';
-const NODE =
-  'the recording is about the node; test/kubelet/cluster/node and test/kubelet/cluster/trouble test it';
-const CERTIFICATES = 'certificates are tested in test/kubelet/cluster/certificates';
-const SETTINGS = 'it needs settings of the kubelet that this player does not have';
+/** Units in which every case about the node can differ. */
+const NODE_UNITS = [
+  'events Node <NODE> Normal NodeAllocatableEnforced',
+  'events Node <NODE> Normal NodeHasNoDiskPressure',
+  'events Node <NODE> Normal NodeHasSufficientMemory',
+  'events Node <NODE> Normal NodeHasSufficientPID',
+  'events Node <NODE> Warning CgroupV1',
+  'node POST /api/v1/nodes status.declaredFeatures',
+  'reads GET /api/v1/nodes/<NODE>',
+] as const;
+
+const NODE: ApiParity = {
+  kind: 'different',
+  units: NODE_UNITS,
+  why: 'as node-start',
+  isBrief: true,
+};
+
+/** Returns the parity of a case about the node in which these units agree by chance. */
+function nodeWithout(why: string, ...agreeing: readonly (typeof NODE_UNITS)[number][]): ApiParity {
+  const units = NODE_UNITS.filter((unit) => !agreeing.includes(unit));
+  return {kind: 'different', units, why: `as node-start; ${why}`, isBrief: true};
+}
 
 const DIFFERENT: Readonly<Record<string, ApiParity>> = {
   'active-deadline': {
@@ -40,31 +58,63 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
     why: 'kcri requests the tokens of two volumes in the order of the volumes; number and bodies are equal',
     stepMs: 200,
   },
-  'ephemeral-container': {kind: 'not-played', why: 'test/kubelet/cluster/pods/ephemeral-containers.test.ts'},
-  'fault-lease': {kind: 'not-played', why: NODE},
-  'fault-node-register': {kind: 'not-played', why: NODE},
-  'fault-node-status': {kind: 'not-played', why: NODE},
-  'kubectl-attach': {kind: 'not-played', why: STREAMS},
-  'kubectl-cp': {kind: 'not-played', why: STREAMS},
-  'kubectl-exec': {kind: 'not-played', why: STREAMS},
-  'kubectl-logs': {kind: 'not-played', why: STREAMS},
-  'kubectl-port-forward': {kind: 'not-played', why: STREAMS},
-  'kubectl-run-rm': {kind: 'not-played', why: STREAMS},
-  'node-bootstrap': {kind: 'not-played', why: CERTIFICATES},
-  'node-deleted': {kind: 'not-played', why: NODE},
-  'node-heartbeat': {kind: 'not-played', why: NODE},
-  'node-report-30s': {kind: 'not-played', why: NODE},
-  'node-restart': {kind: 'not-played', why: NODE},
-  'node-serving-csr': {kind: 'not-played', why: CERTIFICATES},
-  'node-start': {kind: 'not-played', why: NODE},
-  'node-stats': {kind: 'not-played', why: 'the shapes of statistics depend on the machine'},
-  'node-unschedulable': {kind: 'not-played', why: NODE},
-  'outage-hang': {kind: 'not-played', why: 'the time limits of requests are in real time'},
-  'reject-maxpods': {kind: 'not-played', why: SETTINGS},
-  'reject-taint': {kind: 'not-played', why: SETTINGS},
-  'static-before-node': {kind: 'not-played', why: 'test/kubelet/cluster/pods/mirror-pods.test.ts'},
-  'static-mirror': {kind: 'not-played', why: 'test/kubelet/cluster/pods/mirror-pods.test.ts'},
-  'taint-noexecute': {kind: 'not-played', why: 'the taint manager of the control plane evicts the pod'},
+  'fault-lease': NODE,
+  'fault-node-register': {
+    kind: 'different',
+    units: [...NODE_UNITS, 'events Node <NODE> Normal NodeReady'],
+    why: 'as node-start; the kubelet sends so many events about pressure that its own limit drops NodeReady',
+    isBrief: true,
+  },
+  'fault-node-status': NODE,
+  'node-bootstrap': NODE,
+  'node-deleted': nodeWithout(
+    'the two starts report each condition twice, and the deleted Node is looked for',
+    'events Node <NODE> Normal NodeHasNoDiskPressure',
+    'events Node <NODE> Normal NodeHasSufficientMemory',
+    'events Node <NODE> Normal NodeHasSufficientPID',
+    'reads GET /api/v1/nodes/<NODE>',
+  ),
+  'node-heartbeat': NODE,
+  'node-report-30s': NODE,
+  'node-restart': nodeWithout(
+    'the two starts report each condition twice',
+    'events Node <NODE> Normal NodeHasNoDiskPressure',
+    'events Node <NODE> Normal NodeHasSufficientMemory',
+    'events Node <NODE> Normal NodeHasSufficientPID',
+  ),
+  'node-serving-csr': NODE,
+  'node-start': {
+    kind: 'different',
+    units: NODE_UNITS,
+    why: 'kcri sets no limit on all pods together, supports cgroup v1 without a warning, reports the conditions once per start, does not resize init containers that are not sidecars, and does not ask for its Node before it registers it',
+  },
+  'node-stats': {
+    kind: 'different',
+    units: [
+      'server GET /configz',
+      'server GET /pods',
+      'server GET /runningpods/',
+      'server GET /stats/summary',
+    ],
+    why: 'the fake API server, runtime and configuration have fewer fields; `/stats/summary` has no `systemContainers` on cgroup v1, no pressure and no `ephemeral-storage` of pods, and more of their network and processes; with metrics, codes and reviews equal',
+  },
+  'node-unschedulable': NODE,
+  'reject-taint': {
+    kind: 'different',
+    units: [
+      ...['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'PodScheduled', 'Ready'].map(
+        (type) => `pods.p.tracks.cond ${type}`,
+      ),
+      ...['hostIP', 'main ready', 'main restarts', 'main started', 'main state', 'observedGeneration'].map(
+        (track) => `pods.p.tracks.${track}`,
+      ),
+    ],
+    why: 'a rejected pod that is being deleted keeps the status of its rejection; a kubelet completes it in the last second before the pod goes',
+  },
+  'static-before-node': nodeWithout(
+    'two recordings differed in the requests about the node',
+    'node POST /api/v1/nodes status.declaredFeatures',
+  ),
 };
 
 /** Names of the cases with an entry of their own. */

@@ -1,3 +1,5 @@
+import {canonicalObject, isWrite, resultOf} from './canonical-node.js';
+import {sortedJson} from './sorted-json.js';
 import {omit} from '../../../src/base/omit.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../src/api/types/v1-status.js';
 import type {RecordedRequest} from '../../fakes/api-server/api-request.js';
@@ -9,6 +11,7 @@ import type {CanonicalApiEvent, CanonicalRun, CanonicalWrite, Tracks} from './ap
 const MANY: ReadonlySet<unknown> = new Set([
   ...['BackOff', 'Unhealthy', 'FailedMount', 'FailedCreatePodSandBox', 'Failed', 'Pulling'],
   ...['FailedToRetrieveImagePullSecret', 'InspectFailed', 'ErrImageNeverPull', 'FailedKillPod'],
+  ...['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'],
 ]);
 
 /** What a kubelet sent in a case. */
@@ -16,19 +19,18 @@ export interface ApiRecording {
   readonly requests: readonly RecordedRequest[];
   /** Events as stored last. */
   readonly events: readonly ApiEvent[];
-  /** Texts to replace, such as UIDs and directories. */
-  readonly labels: readonly (readonly [text: string, label: string])[];
+  /** Replaces texts of the run, such as UIDs and directories. */
+  readonly replace: (text: string) => string;
 }
 
 /** Returns the canonical form of what a kubelet sent about pods; it equals that of the recordings. */
-export function canonicalRun({requests, events, labels}: ApiRecording): CanonicalRun {
-  const replace = (text: string): string =>
-    labels
-      .reduce((current, [from, to]) => current.replaceAll(from, to), text)
-      .replace(/ in \S+ \(\S+ including waiting\)/g, ' in <DUR> (<DUR> including waiting)')
-      .replace(/kube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-<RAND>');
+export function canonicalPods({
+  requests,
+  events,
+  replace,
+}: ApiRecording): Pick<CanonicalRun, 'pods' | 'events'> {
   const pods: Record<string, {writes: CanonicalWrite[]; states: Record<string, unknown>[]}> = {};
-  const podOf = (name: string): (typeof pods)[string] => (pods[name] ??= {writes: [], states: []});
+  const podOf = (name: string): (typeof pods)[string] => (pods[replace(name)] ??= {writes: [], states: []});
   for (const request of requests) {
     const found = findPodWrite(request);
     if (found === undefined) continue;
@@ -43,12 +45,9 @@ export function canonicalRun({requests, events, labels}: ApiRecording): Canonica
     pods: Object.fromEntries(
       Object.entries(pods).map(([name, {writes, states}]) => [name, {writes, tracks: toTracks(states)}]),
     ),
-    events: [
-      ...events
-        .filter(({involvedObject}) => involvedObject.kind === 'Pod')
-        .map((event) => canonicalEvent(event, replace)),
-      ...refusedEvents(requests),
-    ].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+    events: [...canonicalEvents(events, replace), ...refusedEvents(requests)].toSorted((a, b) =>
+      JSON.stringify(a) < JSON.stringify(b) ? -1 : 1,
+    ),
   };
 }
 
@@ -61,18 +60,22 @@ interface PodWrite {
 }
 
 /** Returns a write about a pod; undefined for other requests. */
-function findPodWrite({method, path, code, isFault, body}: RecordedRequest): PodWrite | undefined {
-  if (method === 'GET' || code === undefined) return undefined;
-  const common = {method, code: `${code}${isFault === true ? ' injected' : ''}`};
+function findPodWrite(request: RecordedRequest): PodWrite | undefined {
+  if (!isWrite(request)) return undefined;
+  const {method, path, body = {}} = request;
+  const common = {method, code: resultOf(request)};
   const [, pod] = /\/pods\/([^/]+)(?:\/status)?$/.exec(path) ?? [];
-  const isGone = code === 404 && isFault !== true;
   if (pod !== undefined) {
-    const options = omit(body ?? {}, 'kind', 'apiVersion');
-    return isGone ? undefined : {...common, pod, path: `pods/${pod}`, body: options};
+    const isGone = common.code === '404';
+    return isGone ? undefined : {...common, pod, path: `pods/${pod}`, body: omit(body, 'kind', 'apiVersion')};
+  }
+  if (path.endsWith('/pods')) {
+    const {name} = body['metadata'] as {readonly name: string};
+    return {...common, pod: name, path: 'pods', body};
   }
   const [, account] = /\/serviceaccounts\/([^/]+)\/token$/.exec(path) ?? [];
   if (account === undefined) return undefined;
-  const spec = body?.['spec'] as {readonly boundObjectRef: {readonly name: string}};
+  const spec = body['spec'] as {readonly boundObjectRef: {readonly name: string}};
   return {...common, pod: spec.boundObjectRef.name, path: `serviceaccounts/${account}/token`, body: spec};
 }
 
@@ -81,7 +84,7 @@ function addWrite(
   {method, path, code, body}: PodWrite,
   replace: (text: string) => string,
 ): void {
-  const next = [method, path, code, JSON.parse(replace(JSON.stringify(body ?? null))) as unknown] as const;
+  const next = [method, replace(path), code, canonicalObject(body, replace)] as const;
   const last = writes.at(-1);
   const isSame = last !== undefined && sortedJson(last.slice(0, 4)) === sortedJson(next);
   if (isSame) writes[writes.length - 1] = [...next, last[4] + 1];
@@ -154,12 +157,23 @@ function addValue(track: unknown[], value: unknown): void {
   if ((track.length > 0 || !isEmpty) && track.at(-1) !== value) track.push(value);
 }
 
-function canonicalEvent(event: ApiEvent, replace: (text: string) => string): CanonicalApiEvent {
-  const {involvedObject, type, reason, message, source, count} = event;
-  const {kind, name, fieldPath} = involvedObject;
-  const subject = `${kind} ${replace(name)}${fieldPath === undefined || fieldPath === '' ? '' : ` ${fieldPath}`}`;
-  const isMany = (MANY.has(reason) && count > 1) || count > 2 || reason === 'FailedMount';
-  return [subject, type, reason, replace(message), source.component, isMany ? 'n' : count];
+/** Returns the events with the sums of their counts: objects of one name are one. */
+function canonicalEvents(
+  events: readonly ApiEvent[],
+  replace: (text: string) => string,
+): readonly CanonicalApiEvent[] {
+  const counts = new Map<string, number>();
+  for (const {involvedObject, type, reason, message, source, count} of events) {
+    const {kind, name, fieldPath = ''} = involvedObject;
+    const subject = `${kind} ${replace(name)}${fieldPath === '' ? '' : ` ${fieldPath}`}`;
+    const key = JSON.stringify([subject, type, reason, replace(message), source.component]);
+    counts.set(key, (counts.get(key) ?? 0) + count);
+  }
+  return [...counts].map(([key, count]) => {
+    const parts = JSON.parse(key) as unknown[];
+    const isMany = (MANY.has(parts[2]) && count > 1) || count > 2 || parts[2] === 'FailedMount';
+    return [...parts, isMany ? 'n' : count];
+  });
 }
 
 /** Returns how often new events were refused. */
@@ -173,13 +187,4 @@ function refusedEvents(requests: readonly RecordedRequest[]): readonly Canonical
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   return [...counts].map(([key, count]) => [...(JSON.parse(key) as unknown[]), count]);
-}
-
-/** Returns JSON with sorted keys and the spaces of Python's json.dumps, as in the recordings. */
-export function sortedJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(sortedJson).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, item]) => `${JSON.stringify(key)}: ${sortedJson(item)}`).join(', ')}}`;
 }

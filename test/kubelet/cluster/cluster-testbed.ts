@@ -4,19 +4,20 @@ import {ApiClient} from '../../../src/kube-api/api-client.js';
 import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import type {ApiEvent} from '../../../src/kubelet/cluster/events/event-correlator.js';
 import type {ChangeDetectionStrategy} from '../../../src/kubelet/cluster/objects/change-detection.js';
-import {joinCluster} from '../../../src/kubelet/cluster/join-cluster.js';
+import {joinCluster, type JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
+import type {NodeSettings} from '../../../src/kubelet/cluster/node/node-status.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {CLUSTER_DEFAULTS} from './cluster-defaults.js';
-import {DaemonTestbed, type DaemonTestbedOptions} from '../daemon/daemon-testbed.js';
+import {DaemonTestbed, type DaemonTestbedOptions, type JoinParts} from '../daemon/daemon-testbed.js';
 
 export const NODE_PATH = `/api/v1/nodes/${GOLDEN_NODE.nodeName}`;
 export const LEASE_PATH = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${GOLDEN_NODE.nodeName}`;
 
 /** Options of a cluster testbed. */
-interface ClusterTestbedOptions extends DaemonTestbedOptions {
+export interface ClusterTestbedOptions extends DaemonTestbedOptions {
   readonly changeDetection?: ChangeDetectionStrategy;
   /** API server to use instead of a new one; disposing of the testbed leaves it running. */
   readonly api?: FakeApiServer;
@@ -25,6 +26,13 @@ interface ClusterTestbedOptions extends DaemonTestbedOptions {
   /** Port of a proxy before the API server. */
   readonly port?: number;
   readonly random?: RandomSource;
+  /** Settings of the kubelet that differ from CLUSTER_DEFAULTS. */
+  readonly settings?: Partial<NodeSettings>;
+  readonly reportFrequencyMs?: number;
+  /** Returns the managers of the node's certificates; none by default. */
+  readonly certificates?: (
+    parts: JoinParts & {readonly client: ApiClient},
+  ) => JoinClusterOptions['certificates'];
 }
 
 /** A kubelet that has joined a fake API server, on a fake runtime. */
@@ -59,6 +67,7 @@ export class ClusterTestbed implements AsyncDisposable {
         };
         const connection = new HttpConnection(server, {current: async () => credentials}, {clock});
         const client = new ApiClient({connection, userAgent: 'kcri', clock});
+        const parts = {services, node, clock, logger};
         return joinCluster({
           server: {
             url,
@@ -71,8 +80,11 @@ export class ClusterTestbed implements AsyncDisposable {
               connection.close();
             },
           },
-          ...{services, node, clock, logger},
+          ...parts,
           ...CLUSTER_DEFAULTS,
+          settings: {...CLUSTER_DEFAULTS.settings, ...options.settings},
+          ...(options.reportFrequencyMs !== undefined && {reportFrequencyMs: options.reportFrequencyMs}),
+          ...(options.certificates && {certificates: options.certificates({...parts, client})}),
           changeDetection,
           random,
         });

@@ -6,6 +6,7 @@ import type {PodEvent} from '../../../src/kubelet/index.js';
 import type {JoinedCluster} from '../../../src/kubelet/cluster/index.js';
 import type {JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
 import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
+import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import type {KubeletView} from '../../../src/kubelet/daemon/introspection/kubelet-view.js';
 import {list} from '../../commands/command-testbed.js';
 import {aContainer, aSandbox, FakeRuntime, type FakeRuntimeOptions} from '../../fakes/fake-runtime.js';
@@ -29,6 +30,10 @@ export interface DaemonTestbedOptions {
   readonly rootDir?: string;
   /** Steps of the clock, in ms; larger ones make a long time pass sooner. */
   readonly stepMs?: number;
+  /** Properties of the node that differ from GOLDEN_NODE. */
+  readonly node?: Partial<NodeFacts>;
+  /** Manifest files that exist before the kubelet starts, by name. */
+  readonly manifests?: Readonly<Record<string, string>>;
   /** Joins each kubelet to a cluster. */
   readonly join?: (parts: JoinParts) => JoinedCluster;
   /** Transforms the runtime's event stream. */
@@ -113,6 +118,7 @@ export class DaemonTestbed implements AsyncDisposable {
     const testbed = new DaemonTestbed(options, fake, clock, directory);
     testbed.#watch().catch(() => undefined); // aborted by dispose
     await mkdir(testbed.manifestsDir);
+    for (const [file, text] of Object.entries(options.manifests ?? {})) await testbed.put(file, text);
     testbed.run();
     return testbed;
   }
@@ -125,6 +131,15 @@ export class DaemonTestbed implements AsyncDisposable {
     return join(this.directory, 'manifests');
   }
 
+  get logsDir(): string {
+    return join(this.directory, 'logs');
+  }
+
+  /** Connection of the kubelet to the runtime. */
+  get connection(): Connection {
+    return this.#connection;
+  }
+
   get view(): KubeletView {
     if (this.#kubelet === undefined) throw new Error('no kubelet has run yet');
     return this.#kubelet.view;
@@ -135,7 +150,7 @@ export class DaemonTestbed implements AsyncDisposable {
     const {fake, clock, manifestsDir, rootDir} = this;
     const controller = new AbortController();
     const inCluster = this.#seed.join !== undefined;
-    const node = {...GOLDEN_NODE, inCluster, rootDir, podLogsDir: join(this.directory, 'logs')};
+    const node = {...GOLDEN_NODE, ...this.#seed.node, inCluster, rootDir, podLogsDir: this.logsDir};
     const logger = fakeLogger({
       info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
       error: (error, message, fields = {}) =>
@@ -245,7 +260,7 @@ export class DaemonTestbed implements AsyncDisposable {
       containers: this.ownContainers.map((container) => this.nameOf(container)),
       records: await list(join(this.rootDir, 'records')),
       podDirs: await list(join(this.rootDir, 'pods')),
-      logs: await list(join(this.directory, 'logs')),
+      logs: await list(this.logsDir),
     };
   }
 

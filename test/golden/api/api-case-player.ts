@@ -1,0 +1,197 @@
+import type {Fault, RecordedRequest} from '../../fakes/api-server/api-request.js';
+import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
+import type {StoredObject} from '../../fakes/api-server/object-storage.js';
+import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
+import {GOLDEN_NODE} from '../golden-cases.js';
+import {applyObject} from './api-admission.js';
+import type {ApiAction, ApiCase} from './api-cases.js';
+import {signCertificates, STATIC_FILE} from './case-testbed.js';
+import {kubectl} from './kubectl-actions.js';
+import {evictPods, nodePath} from './node-actions.js';
+import {sendServerRequests} from './server-requests.js';
+import {isInState} from './wait-conditions.js';
+
+const SIGKILLED = 137;
+const LINGER_MS = 2500;
+const GONE_MS = 60_000;
+/** Time that kubectl takes on the machine of the recordings. */
+const COMMAND_MS = 2000;
+const MIRROR = 'kubernetes.io/config.mirror';
+const {nodeName} = GOLDEN_NODE;
+/** Commands that the API server passes to the kubelet's server. */
+const STREAMED = /^(exec|attach|logs|port-forward|cp|get --raw) |\$KUBECTL (cp|exec) |^curl /;
+const RUN = /^run (\S+) .*--image=(\S+) .* -- (.*)$/;
+
+/** A fault as the recordings describe it. */
+export interface RecordedFault {
+  readonly match: string;
+  readonly code: number;
+  readonly times: number;
+  readonly body?: {readonly reason?: string; readonly message?: string};
+}
+
+/** Answers requests with a recorded fault. */
+export function injectFault(api: FakeApiServer, {match, code, times, body}: RecordedFault): void {
+  const pattern = new RegExp(match);
+  const line = ({method, path, query}: RecordedRequest): string =>
+    `${method} ${path}?${new URLSearchParams(query).toString()}`;
+  const fault: Fault = {code, message: 'injected', ...body};
+  api.inject((request) => pattern.test(line(request)), fault, times);
+}
+
+/** Performs the actions of a case. */
+export class ApiCasePlayer {
+  readonly #testbed: ClusterTestbed;
+  readonly #recorded: ApiCase;
+  readonly #pods = new Map<string, StoredObject>();
+  #answers: readonly (readonly unknown[])[] = [];
+
+  constructor(testbed: ClusterTestbed, recorded: ApiCase) {
+    this.#testbed = testbed;
+    this.#recorded = recorded;
+    testbed.api.storage.watch('/api/v1/pods', 0, ({type, object}) => {
+      if (type === 'ADDED') this.#pods.set(object.metadata.uid, object);
+    });
+  }
+
+  /** Pods of the case as they were created, also deleted ones. */
+  pods(): readonly StoredObject[] {
+    return [...this.#pods.values()];
+  }
+
+  /** Requests to the kubelet's server with their answers. */
+  get answers(): readonly (readonly unknown[])[] {
+    return this.#answers;
+  }
+
+  async play(): Promise<void> {
+    const {api, daemon} = this.#testbed;
+    const {run, objects} = this.#recorded;
+    await daemon.until('the node is ready', () => isInState(api.storage.get(nodePath(nodeName)), 'Ready'));
+    for (const object of objects) applyObject(api, object, nodeName);
+    evictPods(api, nodeName);
+    const appliedAt = daemon.clock.now();
+    for (const action of run.actions ?? []) await this.#act(action, appliedAt);
+    await this.#waitUntil(appliedAt + (run.settle ?? 10) * 1000);
+    if (run.teardown !== false) await this.#tearDown();
+  }
+
+  /** Deletes all pods and waits until they are gone. */
+  async #tearDown(): Promise<void> {
+    const {api, daemon} = this.#testbed;
+    await daemon.remove(STATIC_FILE).catch(() => undefined);
+    for (const {metadata} of api.storage.list('/api/v1/pods')) {
+      const isMirror = Object.keys(metadata['annotations'] ?? {}).includes(MIRROR);
+      if (metadata.deletionTimestamp === undefined && !isMirror) api.deletePod(metadata.name);
+    }
+    const end = daemon.clock.now() + GONE_MS;
+    await daemon.until(
+      'the pods are gone',
+      () => daemon.clock.now() > end || api.storage.list('/api/v1/pods').length === 0,
+    );
+    await this.#waitUntil(daemon.clock.now() + LINGER_MS);
+  }
+
+  async #waitUntil(time: number): Promise<void> {
+    const {clock} = this.#testbed.daemon;
+    if (time > clock.now()) await clock.sleep(time - clock.now());
+  }
+
+  async #act([at, verb, ...args]: ApiAction, appliedAt: number): Promise<void> {
+    const {clock} = this.#testbed.daemon;
+    const time = typeof at === 'number' ? appliedAt + at * 1000 : clock.now() + Number(at) * 1000;
+    await this.#waitUntil(time);
+    const act = this.#verbs[verb];
+    if (act === undefined) throw new Error(`unknown action ${verb}`);
+    await act(...(args as string[]));
+  }
+
+  /** Runs a command of kubectl; all that the API server passes to the kubelet's server together. */
+  async #kubectl(command: string, input?: string): Promise<void> {
+    const {api} = this.#testbed;
+    const [, name, image, args = ''] = RUN.exec(command) ?? [];
+    if (name !== undefined) await this.#runPod(name, image ?? '', args.split(' '));
+    else if (!STREAMED.test(command)) kubectl(api, command, input);
+    else {
+      if (this.#answers.length === 0) this.#answers = await sendServerRequests(this.#testbed, this.#recorded);
+      await this.#testbed.daemon.clock.sleep(COMMAND_MS);
+    }
+  }
+
+  /** Creates a pod, attaches to its container, and deletes it, as `kubectl run -i --rm` does. */
+  async #runPod(name: string, image: string, args: readonly string[]): Promise<void> {
+    const {api, daemon} = this.#testbed;
+    const container = {name, image, args, stdin: true, stdinOnce: true};
+    const spec = {nodeName, restartPolicy: 'Never', containers: [container]};
+    const labels = {run: name};
+    applyObject(api, {apiVersion: 'v1', kind: 'Pod', metadata: {name, labels}, spec}, nodeName);
+    await daemon.until(`${name} is ready`, () => isInState(api.pod(name), 'Ready'));
+    this.#answers = await sendServerRequests(this.#testbed, this.#recorded);
+    await daemon.until(`${name} has ended`, () => isInState(api.pod(name), 'Succeeded'));
+    api.deletePod(name);
+  }
+
+  async #putStatic(file: string): Promise<void> {
+    const [manifest] = this.#recorded.files?.[file] ?? [];
+    await this.#testbed.daemon.put(STATIC_FILE, JSON.stringify(manifest));
+  }
+
+  /** Closes all connections, so that requests that were not answered are sent again. */
+  async #answerAgain(): Promise<void> {
+    const {api} = this.#testbed;
+    api.clearFaults();
+    await api.refuse();
+    await api.listen();
+  }
+
+  readonly #verbs: Readonly<Record<string, (...args: string[]) => Promise<void> | void>> = {
+    wait: async (pod = '', condition = '') => {
+      const {api, daemon} = this.#testbed;
+      await daemon.until(`${pod} is ${condition}`, () => isInState(api.pod(pod), condition));
+    },
+    delete: (pod = '', ...options) => {
+      const [, grace] = /--grace-period=(\d+)/.exec(options.join(' ')) ?? [];
+      this.#testbed.api.deletePod(pod, grace === undefined ? undefined : Number(grace));
+    },
+    apply: (file = '') => {
+      for (const object of this.#recorded.files?.[file] ?? [])
+        applyObject(this.#testbed.api, object, nodeName);
+    },
+    static: async (file = '') => this.#putStatic(file),
+    'static-delete': async (file = '') => this.#testbed.daemon.remove(file),
+    kubectl: async (command = '') => this.#kubectl(command),
+    'kubectl-in': async (input = '', command = '') => this.#kubectl(command, input),
+    'kubectl-bg': async (_seconds = '', command = '') => this.#kubectl(command),
+    fault: (fault) => {
+      injectFault(this.#testbed.api, fault as unknown as RecordedFault);
+    },
+    nofault: () => {
+      this.#testbed.api.clearFaults();
+    },
+    kill: (container = '') => {
+      this.#testbed.daemon.kill(container, SIGKILLED);
+    },
+    'stop-kubelet': async () => this.#testbed.daemon.stop(),
+    'start-kubelet': () => {
+      this.#testbed.daemon.run();
+    },
+    'restart-kubelet': async () => {
+      await this.#testbed.daemon.stop();
+      this.#testbed.daemon.run();
+    },
+    'api-down': async () => this.#testbed.api.refuse(),
+    'api-hang': () => {
+      this.#testbed.api.inject(() => true, 'hang');
+      this.#testbed.api.watches.stall();
+    },
+    'api-up': async () => (this.#testbed.api.isListening ? this.#answerAgain() : this.#testbed.api.listen()),
+    sh: async (script = '') => {
+      if (script.includes('certificate approve'))
+        signCertificates(this.#testbed.api, 'kubernetes.io/kubelet-serving');
+      else await this.#kubectl(script);
+    },
+    // They only print what is not compared here.
+    mark: () => undefined,
+    snapshot: () => undefined,
+  };
+}
