@@ -10,7 +10,7 @@ import {IMAGE, SLEEP_COMMAND, shellCommand} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import type {KcriResult} from '../harness/kcri-process.js';
 import {KCRI_FILE} from '../../kcri-command.js';
-import {newestRuntime} from '../harness/runtimes-under-test.js';
+import {newestRuntime, selectCases} from '../harness/runtimes-under-test.js';
 
 /** A line of a script or runbook, and its standard output without trailing blanks. */
 type Line = readonly [line: string, stdout: string | RegExp];
@@ -253,7 +253,7 @@ describe.each(newestRuntime)('common uses of crictl: $name', (which) => {
       const expected = typeof stdout === 'string' ? stdout : (expect.stringMatching(stdout) as string);
       expect(said).toMatchObject({stdout: expected});
     };
-    test.concurrent.each([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS])('%s', prints);
+    test.concurrent.each(selectCases([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS], 2))('%s', prints);
     test('a pod is created and removed step by step from runp to rmp', async () => {
       for (const [line, stdout] of LIFE) await prints(line, stdout);
     });

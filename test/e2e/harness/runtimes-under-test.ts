@@ -36,7 +36,16 @@ export const runtimes: readonly RuntimeUnderTest[] = await findRuntimes();
  * The newest runtime, for `describe.each`: for behavior of kcri that hardly depends on the runtime. `npm run test:full`
  * uses all.
  */
-export const newestRuntime = process.env['KCRI_TEST_SCOPE'] === 'full' ? runtimes : runtimes.slice(-1);
+export const newestRuntime = isFullRun() ? runtimes : runtimes.slice(-1);
+
+/** Returns one of every `step` cases of a long list. `npm run test:full` uses all. */
+export function selectCases<T>(cases: readonly T[], step: number): readonly T[] {
+  return isFullRun() ? cases : cases.filter((_, index) => index % step === 0);
+}
+
+function isFullRun(): boolean {
+  return process.env['KCRI_TEST_SCOPE'] === 'full';
+}
 
 async function findRuntimes(): Promise<RuntimeUnderTest[]> {
   const second = givenByBootstrap() ?? (await unpackedHere());

@@ -8,6 +8,7 @@ import {FakeRuntime, type RecordedCall} from '../../fakes/fake-runtime.js';
 import type {Rpc} from '../../fakes/runtime/cri-messages.js';
 import {startKcriProcess, type KcriResult, type KcriProcess} from '../harness/kcri-process.js';
 import {removeCgroupRoot} from '../harness/leftovers.js';
+import {selectCases} from '../harness/runtimes-under-test.js';
 
 /*
  * Kills a kcri process at each of its CRI calls in turn, while a fake runtime holds the call; directories, mounts and
@@ -133,9 +134,6 @@ class SyncTestbed implements AsyncDisposable {
   }
 }
 
-/** `npm run test:full` kills kcri at all of these points; `npm test` at every third one. */
-const STEP = process.env['KCRI_TEST_SCOPE'] === 'full' ? 1 : 3;
-
 /** One of the calls of a command; `skip` is the number of earlier calls of its RPC. */
 interface KillPoint {
   readonly title: string;
@@ -161,8 +159,6 @@ function killPointsOf(calls: readonly RecordedCall[]): readonly KillPoint[] {
     return changes ? [before, {...killPoint, title: `after ${title}`, afterEffect: true}] : [before];
   });
 }
-
-const isSelected = (_point: KillPoint, index: number): boolean => index % STEP === 0;
 
 /** Kills the command while the runtime holds that call. */
 async function killAt({fake}: SyncTestbed, command: () => KcriProcess, killPoint: KillPoint): Promise<void> {
@@ -212,7 +208,7 @@ test('an undisturbed sync creates the pod, and a delete removes it', () => {
 });
 
 describe.concurrent('a killed sync', () => {
-  test.each(killPointsOf(synced).filter(isSelected))(
+  test.each(selectCases(killPointsOf(synced), 3))(
     '$title is continued by the next one',
     async (killPoint) => {
       await using testbed = await SyncTestbed.start();
@@ -228,7 +224,7 @@ describe.concurrent('a killed sync', () => {
 });
 
 describe.concurrent('a killed delete', () => {
-  test.each(killPointsOf(deleted).filter(isSelected))(
+  test.each(selectCases(killPointsOf(deleted), 3))(
     '$title is completed by the next one',
     async (killPoint) => {
       await using testbed = await SyncTestbed.start();
