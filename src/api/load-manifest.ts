@@ -13,6 +13,7 @@ import type {
   WorkloadDocument,
 } from './decoding/parse-manifest.js';
 import {byPosition, parseManifest} from './decoding/parse-manifest.js';
+import {findTemplateIssue} from './decoding/find-template-action.js';
 import type {ManifestIssue} from './decoding/manifest-issue.js';
 import {withGeneratedName} from './workloads/generated-names.js';
 import {validateObject} from './validation/validate-object.js';
@@ -105,5 +106,6 @@ function explain(
   issues: readonly ManifestIssue[],
   {templateIssue}: Pick<Manifest, 'templateIssue'>,
 ): readonly ManifestIssue[] {
-  return issues.length > 0 && templateIssue !== undefined ? [templateIssue] : issues.toSorted(byPosition);
+  const cause = issues.length === 0 ? undefined : (templateIssue ?? findTemplateIssue(issues));
+  return cause === undefined ? issues.toSorted(byPosition) : [cause];
 }

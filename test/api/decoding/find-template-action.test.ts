@@ -32,3 +32,13 @@ describe('a Helm template', () => {
     expect(issues).toMatchObject([{path: 'spec.containers[0].tty'}]);
   });
 });
+
+test.each([
+  ['in a name', 'metadata:\n  name: web-{{.Index}}\n', 4, 9],
+  ['instead of a value', 'metadata:\n  name: web\nspec:\n  hostname: {{name}}\n  containers: []\n', 6, 14],
+  ['behind a value', 'metadata:\n  name: web\nspec:\n  hostname: "8"{{name}}\n', 6, 16],
+])('another template with an action %s has one issue, which says so', (_, text, line, column) => {
+  const {issues} = loadManifest(`${HEAD}${text}`, {file: 'web.yaml'});
+  expect(issues).toMatchObject([{line, column}]);
+  expect(issues[0]!.message).toMatch(/^this is a template, not a manifest: /);
+});
