@@ -30,8 +30,10 @@ interface KnownPod extends ServicePod {
   readonly isAwaited: boolean;
 }
 
-/** Time for which containers wait for the addresses of Services, in ms. */
-const MAX_WAIT_MS = 10_000;
+/** Time without a change of any pod after which containers no longer wait for the addresses of Services, in ms. */
+const MAX_IDLE_MS = 10_000;
+/** Time after which containers no longer wait, in ms. */
+const MAX_WAIT_MS = 60_000;
 
 /**
  * Services of manifests on a node without a cluster, and the pods that they select. Nothing forwards connections: names
@@ -155,20 +157,26 @@ export class LocalServices {
     return ![...this.#pods.values()].some((known) => known.isAwaited && selectsPod(service, known.pod));
   }
 
-  /** Waits for at most MAX_WAIT_MS. */
+  /** Waits until the condition is met or the time is up. */
   async #waitUntil(isMet: () => boolean, signal: AbortSignal): Promise<void> {
     using limit = createDeadline(this.#options.clock, MAX_WAIT_MS);
+    let goesOn = true;
+    while (goesOn && !isMet()) goesOn = await this.#nextChange(limit.signal, signal);
+  }
+
+  /** Waits for a change, and reports whether there was one before the time was up. */
+  async #nextChange(limit: AbortSignal, signal: AbortSignal): Promise<boolean> {
+    using idle = createDeadline(this.#options.clock, MAX_IDLE_MS);
     let stop = (): void => undefined;
-    const met = new Promise<void>((resolve) => {
-      stop = this.onChange(() => {
-        if (isMet()) resolve();
-      });
+    const changed = new Promise<void>((resolve) => {
+      stop = this.onChange(resolve);
     });
     try {
-      await abortable(met, AbortSignal.any([signal, limit.signal]));
-    } catch (error) {
+      await abortable(changed, AbortSignal.any([signal, limit, idle.signal]));
+      return true;
+    } catch {
       signal.throwIfAborted();
-      if (!limit.signal.aborted) throw error;
+      return false;
     } finally {
       stop();
     }

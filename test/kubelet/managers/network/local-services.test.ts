@@ -94,13 +94,33 @@ test.each<[string, (services: LocalServices) => void]>([
   expect(services.variables(client).size).toBe(0);
 });
 
-test('containers wait for 10 s at most, and not after an abort', async () => {
+test('containers wait for 10 s after the last change of a pod, and for 60 s at most', async () => {
   const {services, clock} = create();
   services.add(server, {isAwaited: true});
+  services.add(client);
   const ready = services.sandboxReady(client, ['10.0.0.2'], signal);
+  await clock.advance(9_000);
+  services.update(client, running('10.0.0.2'));
+  await clock.advance(0);
+  await clock.advance(9_000);
   expect(await isSettled(ready)).toBe(false);
-  await clock.advance(10_000);
+  await clock.advance(1_000);
   await ready;
+
+  let settled = false;
+  const again = services.sandboxReady(client, ['10.0.0.2'], signal).then(() => (settled = true));
+  for (let seconds = 0; seconds < 60; seconds += 6) {
+    expect(settled).toBe(false);
+    services.update(client, running('10.0.0.2', seconds % 12 === 6));
+    await clock.advance(0);
+    await clock.advance(6_000);
+  }
+  await again;
+});
+
+test('the wait for the addresses of Services ends with the signal', async () => {
+  const {services} = create();
+  services.add(server, {isAwaited: true});
   const stop = new AbortController();
   const stopped = services.sandboxReady(client, ['10.0.0.2'], stop.signal);
   stop.abort(new Error('stopped'));
