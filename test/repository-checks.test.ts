@@ -76,3 +76,18 @@ function exportedBy(source: string): readonly string[] {
     ),
   ];
 }
+
+/** Matches the time limit of one test or of one `expect.poll`. */
+const TIME_LIMIT = /^ *\},\s*\d[\d_]{3,},?\s*\);$|(?:, |^ *)\{timeout: [\d_]+\}(?:\)|,$)/gm;
+
+test('no test has a time limit of its own, since no machine may be too slow', () => {
+  const limits = [...listSources('test')].flatMap(([folder, names]) =>
+    names
+      .filter((name) => name.endsWith('.test.ts'))
+      .flatMap((name) => {
+        const text = readFileSync(join(ROOT, folder, name), 'utf8');
+        return Array.from(text.matchAll(TIME_LIMIT), ([limit]) => `${folder}/${name}: ${limit.trim()}`);
+      }),
+  );
+  expect(limits).toEqual([]);
+});

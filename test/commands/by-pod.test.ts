@@ -185,7 +185,7 @@ describe('attach', () => {
   ])('%j attaches to a container of the pod', async (args, start, note) => {
     const {kcri, runtime} = await started();
     const attaching = kcri(['attach', ...args]);
-    await expect.poll(() => runtime.callsTo('Attach').length, {timeout: 20_000}).toBe(1);
+    await expect.poll(() => runtime.callsTo('Attach').length).toBe(1);
     runtime.exitContainer(hex(start), 0);
     expect(await attaching).toEqual({stdout: '', stderr: note, exitCode: 0});
     expect(runtime.callsTo('Attach')[0]!.request).toMatchObject({container_id: hex(start)});

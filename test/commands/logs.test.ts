@@ -259,7 +259,7 @@ describe('logs of several containers', () => {
     await using runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [aContainer(seed)]});
     const [{id} = {id: ''}] = runtime.containers;
     const running = runKcri(['logs', '-f', 'main'], {endpoint: runtime.endpoint});
-    await expect.poll(() => runtime.callsTo('ContainerStatus').length, {timeout: 20_000}).toBeGreaterThan(2);
+    await expect.poll(() => runtime.callsTo('ContainerStatus').length).toBeGreaterThan(2);
     runtime.state.getContainer(id, 'no container').state = 'CONTAINER_RUNNING';
     runtime.exitContainer(id, 0);
     expect(await running).toEqual({stdout: 'one\n', stderr: 'two\n', exitCode: 0});
@@ -278,7 +278,7 @@ describe('logs of several containers', () => {
       endpoint: runtime.endpoint,
       signal: controller.signal,
     });
-    await expect.poll(() => runtime.callsTo('ListPodSandbox').length, {timeout: 10_000}).toBeGreaterThan(1);
+    await expect.poll(() => runtime.callsTo('ListPodSandbox').length).toBeGreaterThan(1);
     controller.abort(new InterruptedError('SIGINT'));
     expect(await running).toEqual({
       stdout: 'one\n',

@@ -200,9 +200,7 @@ describe('get events', () => {
       onStdout,
     });
     const server = testbed.runtime.containers.find(({state}) => state === 'CONTAINER_RUNNING')!;
-    await expect
-      .poll(() => testbed.runtime.callsTo('ListContainers').length, {timeout: 20_000})
-      .toBeGreaterThan(1);
+    await expect.poll(() => testbed.runtime.callsTo('ListContainers').length).toBeGreaterThan(1);
     testbed.runtime.exitContainer(server.id, 1);
     expect((await watching).stdout).toMatch(
       /Normal +Stopped +pod\/coredns +spec.containers\{server\} +runtime +Container server stopped/,

@@ -5,7 +5,6 @@ import {runKcri} from '../cli/run-kcri.js';
 import {startKubelet} from './kubelet/kubelet-testbed.js';
 import {aContainerSpec, aManifest, createTestbed, list, type CommandTestbed} from './command-testbed.js';
 
-const POLL = {timeout: 60_000};
 const TOO_BIG = aContainerSpec('main', {resources: {requests: {cpu: '1000'}}});
 const BIG = aManifest({name: 'big', containers: [TOO_BIG]});
 const ELSEWHERE = aManifest({name: 'elsewhere', nodeSelector: {disk: 'ssd'}});
@@ -88,7 +87,7 @@ describe('a pod that the kubelet rejects', () => {
     await kubelet.writeManifest('elsewhere.yaml', ELSEWHERE);
     const pods = async () => (await kubelet.run(['get', 'pods', '--no-headers'])).stdout;
     await expect
-      .poll(pods, POLL)
+      .poll(pods)
       .toMatch(/^big-n1 +0\/1 +UnexpectedAdmissionError .*\nelsewhere-n1 +0\/1 +NodeAffinity .*\n$/);
     expect((await kubelet.run(['describe', 'big-n1'])).stdout).toMatch(
       /\nReason: +UnexpectedAdmissionError\n/,
@@ -98,7 +97,7 @@ describe('a pod that the kubelet rejects', () => {
     expect(exitCode).toBe(1);
     await kubelet.removeManifest('elsewhere.yaml');
     await kubelet.writeManifest('big.yaml', aManifest({name: 'big'}));
-    await expect.poll(pods, POLL).toMatch(/^big-n1 +1\/1 +Running [^\n]*\n$/);
+    await expect.poll(pods).toMatch(/^big-n1 +1\/1 +Running [^\n]*\n$/);
     expect(await list(join(kubelet.testbed.rootDir, 'rejected'))).toEqual([]);
   });
 });

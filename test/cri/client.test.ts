@@ -91,7 +91,7 @@ describe('connecting', () => {
     await started.fake.crash();
     await started.fake.restart();
     const version = () => started.connection.runtime.version().then(({runtimeName}) => runtimeName, String);
-    await expect.poll(version, {timeout: 5000}).toBe('fake');
+    await expect.poll(version).toBe('fake');
   });
 });
 

@@ -147,28 +147,24 @@ describe('a failed call', () => {
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 
-  test.each(FAILURES)(
-    '%s is retried with a timeout',
-    async (_, rpc, skip) => {
-      const {testbed, file} = await createFullTestbed();
-      testbed.runtime.injectError(rpc, {
-        code: 'UNAVAILABLE',
-        message: 'in a moment',
-        skip,
-        times: 1,
-        afterEffect: true,
-      });
-      const {exitCode} = await testbed.run(['sync', file, '--timeout', '5m'], {
-        clock: realTimeClock({factor: 10}),
-      });
-      expect(exitCode).toBe(0);
-      expect(testbed.runtime.sandboxes).toHaveLength(1);
-      const running = testbed.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
-      expect(running.map(({config}) => config.metadata?.name).toSorted()).toEqual(['one', 'three', 'two']);
-      await expectCleanDelete(testbed);
-    },
-    60_000,
-  );
+  test.each(FAILURES)('%s is retried with a timeout', async (_, rpc, skip) => {
+    const {testbed, file} = await createFullTestbed();
+    testbed.runtime.injectError(rpc, {
+      code: 'UNAVAILABLE',
+      message: 'in a moment',
+      skip,
+      times: 1,
+      afterEffect: true,
+    });
+    const {exitCode} = await testbed.run(['sync', file, '--timeout', '5m'], {
+      clock: realTimeClock({factor: 10}),
+    });
+    expect(exitCode).toBe(0);
+    expect(testbed.runtime.sandboxes).toHaveLength(1);
+    const running = testbed.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+    expect(running.map(({config}) => config.metadata?.name).toSorted()).toEqual(['one', 'three', 'two']);
+    await expectCleanDelete(testbed);
+  });
 });
 
 describe('a runtime that crashes during', () => {

@@ -6,7 +6,6 @@ import {runKcri} from '../../cli/run-kcri.js';
 import {aContainerSpec, aManifest} from '../command-testbed.js';
 import {startKubelet} from './kubelet-testbed.js';
 
-const POLL = {timeout: 60_000};
 const INVALID =
   'apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec:\n  containers:\n  - image: busybox\n';
 const SYNTAX = 'apiVersion: v1\nkind: Pod\nspec:\n\tcontainers: []\n';
@@ -18,7 +17,7 @@ describe('an invalid manifest', () => {
     await kubelet.writeManifest('web.yaml', aManifest());
     const get = async () => await kubelet.run(['get', 'kubelet']);
     await expect
-      .poll(async () => (await get()).stderr, POLL)
+      .poll(async () => (await get()).stderr)
       .toMatch(/^kcri: invalid manifest: \S+\/bad\.yaml:6:5: spec\.containers\[0\]\.name: Required value/);
     const {stdout} = await kubelet.run(['get', 'kubelet', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -31,7 +30,7 @@ describe('an invalid manifest', () => {
       ],
     });
     await kubelet.writeManifest('bad.yaml', aManifest({name: 'mended'}));
-    await expect.poll(async () => (await get()).stderr, POLL).toBe('');
+    await expect.poll(async () => (await get()).stderr).toBe('');
   });
 });
 

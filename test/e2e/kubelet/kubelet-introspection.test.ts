@@ -92,12 +92,12 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
       'apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nspec: {containers: []}\n',
     );
     await expect
-      .poll(async () => (await kcri('get', 'kubelet')).stderr, {timeout: 30_000})
+      .poll(async () => (await kcri('get', 'kubelet')).stderr)
       .toMatch(/^kcri: invalid manifest: \S+\/view-bad\.\w+:4:\d+: spec\.containers: Required value\n$/);
     await kubelet.put('view-bad', manifest('view-bad', {}));
-    await expect.poll(async () => (await kcri('get', 'kubelet')).stderr, {timeout: 30_000}).toBe('');
+    await expect.poll(async () => (await kcri('get', 'kubelet')).stderr).toBe('');
     const listed = async () => (await kcri('get', 'pods', 'view-bad-view-node', '--no-headers')).stdout;
-    await expect.poll(listed, {timeout: 30_000}).toMatch(/ Running /);
+    await expect.poll(listed).toMatch(/ Running /);
     await kubelet.remove('view-bad');
   });
 

@@ -74,7 +74,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     const created = (await runtime.kcri(['create', id, container, config])).stdout.trim();
     await runtime.kcri(['start', created]);
     await expect
-      .poll(() => shown('get', 'pods', id.slice(0, 13), '--no-headers'), {timeout: 30_000})
+      .poll(() => shown('get', 'pods', id.slice(0, 13), '--no-headers'))
       .toMatch(/^of-crictl +0\/1 +Error +0 +\d+s +<none>\n$/);
     expect(await shown('describe', 'of-crictl')).toMatch(/Manager: +<none>\n.*Exit Code: +3\n/s);
     await synced('of-kcri', aManifest('of-kcri'));

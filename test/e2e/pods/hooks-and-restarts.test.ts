@@ -113,7 +113,7 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
     });
 
     expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
-    await expect.poll(() => existsSync(join(directory, 'again')), {timeout: 20_000}).toBe(true);
+    await expect.poll(() => existsSync(join(directory, 'again'))).toBe(true);
     const before = await testbed.pod('life-again');
     const states = async (): Promise<readonly string[]> => {
       expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
@@ -123,7 +123,7 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
         .toSorted();
     };
     await expect
-      .poll(states, {timeout: 30_000})
+      .poll(states)
       .toEqual(['init/1 CONTAINER_EXITED', 'main/1 CONTAINER_RUNNING', 'other/1 CONTAINER_RUNNING']);
 
     const after = await testbed.pod('life-again');

@@ -351,11 +351,11 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
         exitCode: 0,
       });
       await expect
-        .poll(() => runtime.kcri(['logs', ref]), {timeout: 30_000})
+        .poll(() => runtime.kcri(['logs', ref]))
         .toEqual({stdout: 'from app\n', stderr, exitCode: 0});
     }
     await expect
-      .poll(() => runtime.kcri(['logs', '-c', 'extra', id]), {timeout: 30_000})
+      .poll(() => runtime.kcri(['logs', '-c', 'extra', id]))
       .toEqual({stdout: 'from extra\n', stderr: '', exitCode: 0});
     expect(await runtime.kcri(['exec', '-s', '-c', 'setup', id, 'true'])).toMatchObject({exitCode: 1});
     const inspected = await runtime.kcri(['inspect', id, '-o', 'jsonpath={.status.metadata.name}']);

@@ -60,7 +60,7 @@ describe('an env file', () => {
     const content = names.map((name) => `${name}=''\n`).join('');
 
     expect([...parseEnvFile(content).values.keys()]).toEqual(names);
-  }, 5000);
+  });
 });
 
 describe('fileKeyRef', () => {
