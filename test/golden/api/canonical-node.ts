@@ -80,15 +80,24 @@ export function canonicalReads(
     .toSorted(([a], [b]) => compare(a, b));
 }
 
-function describeRead({path, query: {watch, fieldSelector}}: RecordedRequest): string {
+function describeRead(request: RecordedRequest): string {
+  const {path, query} = request;
+  const {fieldSelector} = query;
   if (fieldSelector !== undefined) return `LIST+WATCH ${path}?fieldSelector=${fieldSelector}`;
-  return watch === 'true' ? `LIST+WATCH ${path}` : `GET ${path}`;
+  return isList(request) ? `LIST+WATCH ${path}` : `GET ${path}`;
+}
+
+function isList({query}: RecordedRequest): boolean {
+  return [query['watch'], query['fieldSelector'], query['resourceVersion']].some(
+    (value) => value !== undefined,
+  );
 }
 
 /** Reports whether the answer of a read is compared: those of faults, and of GETs of objects that exist or not. */
-function isCounted({path, query, code, isFault}: RecordedRequest): boolean {
+function isCounted(request: RecordedRequest): boolean {
+  const {path, code, isFault} = request;
   if (isFault === true) return code !== undefined;
-  if (query['watch'] === 'true' || query['fieldSelector'] !== undefined) return false;
+  if (isList(request)) return false;
   // The Node authorizer answers 403 for a pod that was deleted, which is not recorded.
   return code === 200 || (code === 404 && !path.includes('/pods/'));
 }
