@@ -53,6 +53,7 @@ const managers = [
   'cgroups',
   'logs',
   'redaction',
+  'workloads',
 ];
 
 /** Modules without I/O: what the computation of pod statuses and pod actions may import. */

@@ -19,6 +19,8 @@ export default class Kubelet extends BaseCommand {
     'Runs until it receives SIGTERM or SIGINT. Pods keep running when it exits; the next kubelet that uses the root ' +
     'directory adopts them. SIGHUP reloads the manifests and the configuration, and logs the settings that require a ' +
     'restart.\n\n' +
+    'Without a cluster, it also maintains the Deployments, Jobs and other workloads of the manifests: a changed ' +
+    'Deployment rolls over when its new pods are ready, and a finished Job stays finished.\n\n' +
     'Flags and KubeletConfiguration fields have the same meaning as in a kubelet, and flags take precedence. ' +
     'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, it rejects clients without credentials, runs ' +
     'on nodes with swap, and listens on loopback addresses by default unless it joins a cluster. Logs are written to ' +
@@ -109,7 +111,10 @@ export default class Kubelet extends BaseCommand {
       });
       for (const {field, reason} of [...config.unsupported, ...config.ignored])
         this.out.print(`${field} has no effect: ${reason}`);
-      await this.#checkManifests(config.values.staticPodPath, flags['hostname-override']);
+      await this.#checkManifests(config.values.staticPodPath, {
+        hostname: flags['hostname-override'],
+        inCluster: (bootstrapKubeconfig ?? kubeconfig) !== undefined,
+      });
       return;
     }
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
@@ -120,11 +125,14 @@ export default class Kubelet extends BaseCommand {
   }
 
   /** Reports the problems of the manifests below a path; invalid ones fail the command. */
-  async #checkManifests(path: string, hostname: string | undefined): Promise<void> {
+  async #checkManifests(
+    path: string,
+    {hostname, inCluster}: {readonly hostname: string | undefined; readonly inCluster: boolean},
+  ): Promise<void> {
     if (path === '') return;
     const {checkManifests, formatManifestProblem, resolveNodeName} = await import('../kubelet/index.js');
     const {context, report, signal} = this;
-    const options = {nodeName: resolveNodeName(hostname), clock: context.clock, signal};
+    const options = {nodeName: resolveNodeName(hostname), clock: context.clock, inCluster, signal};
     for (const problem of await checkManifests(path, options)) {
       const text = formatManifestProblem(problem);
       if (problem.level === 'warning') report.warn(text);

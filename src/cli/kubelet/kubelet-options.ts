@@ -63,6 +63,7 @@ export function createKubeletOptions({
           api: cluster?.source,
           nodeName: node.node.nodeName,
           clock,
+          rootDir: cluster === undefined ? node.node.rootDir : undefined,
         },
         sink,
       ),

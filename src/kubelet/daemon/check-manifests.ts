@@ -15,6 +15,8 @@ import {createPodPreparer} from './open-pod-sources.js';
 export interface CheckManifestsOptions {
   readonly nodeName: string;
   readonly clock: Clock;
+  /** True for a node of a cluster, which rejects workloads. */
+  readonly inCluster: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -24,11 +26,15 @@ export interface CheckManifestsOptions {
  */
 export async function checkManifests(
   path: string,
-  {nodeName, clock, signal}: CheckManifestsOptions,
+  {nodeName, clock, inCluster, signal}: CheckManifestsOptions,
 ): Promise<readonly ManifestProblem[]> {
   const reports: SourceReport[] = [];
-  const files = new ManifestFiles(createPodPreparer({nodeName, clock}), (report) => {
-    reports.push(report);
+  const files = new ManifestFiles({
+    acceptsWorkloads: !inCluster,
+    prepare: createPodPreparer({nodeName, clock, inCluster}),
+    report: (report) => {
+      reports.push(report);
+    },
   });
   const stats = await statManifestPath(path);
   if (stats.kind === 'missing') return [{level: 'warning', place: path, message: 'path does not exist'}];

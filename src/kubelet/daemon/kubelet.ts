@@ -6,10 +6,12 @@ import type {Node} from '../../api/types/v1-node.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
+import {configSourceOf} from '../managers/sources/static-pod.js';
 import type {SourceReport} from '../managers/sources/pod-source.js';
 import {withClusterObjects} from '../contract/api-objects.js';
 import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
+import type {PodStates} from '../contract/pod-update.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {RejectionRecorder} from './rejection-recorder.js';
@@ -104,9 +106,13 @@ export class Kubelet {
     const events = (event: PodEvent): void => {
       if (!binding.recordEvent(event)) logEvent(event);
     };
-    const sources = options.openSources(createSourcesSink({queue, secrets, logger, events}));
+    const podStates = createPodStates(() => this.#core);
+    const sources = options.openSources(createSourcesSink({queue, secrets, logger, events, podStates}));
     const clusterNode = (): Node | undefined => options.cluster?.node();
-    const podChanged = (uid: PodUid): void => options.cluster?.podChanged(uid);
+    const podChanged = (uid: PodUid): void => {
+      sources.podChanged();
+      options.cluster?.podChanged(uid);
+    };
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const manifests = withVolumeAffinity(sources.objects, node.node);
     const objects = withClusterObjects(manifests, options.cluster?.objects);
@@ -254,12 +260,30 @@ function createEventLogger({logger, cluster, onEvent}: KubeletOptions): (event: 
   };
 }
 
+/** Returns the states of the pods of a core that is created later. */
+function createPodStates(core: () => KubeletCore): PodStates {
+  return {
+    status: (uid) => core().handler.knownStatus(uid),
+    isPresent: (uid) => {
+      const {handler, workers, pods} = core();
+      return handler.isRejected(uid) || workers.isKnown(uid) || pods.getPod(uid) !== undefined;
+    },
+    listRecorded: (source) =>
+      core()
+        .pods.presentRecords()
+        .filter(({pod}) => configSourceOf(pod) === source)
+        .map(({uid, pod, source: origin}) => ({uid, pod, origin})),
+  };
+}
+
 function createSourcesSink({
   queue,
   secrets,
   logger,
   events,
+  podStates,
 }: {
+  readonly podStates: PodStates;
   readonly queue: SyncLoopQueue;
   readonly secrets: SecretRegistry;
   readonly logger: Logger;
@@ -277,6 +301,7 @@ function createSourcesSink({
       logSourceReport(logger.forFile('kubelet.ts'), report);
     },
     event: events,
+    podStates,
   };
 }
 

@@ -6,10 +6,17 @@ import {FileSource} from '../managers/sources/file-source.js';
 import {HttpSource} from '../managers/sources/http-source.js';
 import type {PreparePod} from '../managers/sources/prepare-manifest.js';
 import {PodMux} from '../managers/sources/pod-mux.js';
-import type {PodSource, SourceReport, SourceSet} from '../managers/sources/pod-source.js';
+import {
+  createSourceReport,
+  type PodSource,
+  type SourceReport,
+  type SourceSet,
+} from '../managers/sources/pod-source.js';
+import {JobStore} from '../managers/workloads/job-store.js';
+import {WorkloadManager, type WorkloadManagerOptions} from '../managers/workloads/workload-manager.js';
 import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
 import type {EventSink} from '../contract/pod-event.js';
-import type {PodSourceName, PodUpdate} from '../contract/pod-update.js';
+import type {PodStates, PodSourceName, PodUpdate} from '../contract/pod-update.js';
 import {preparePods} from '../pods/field-support/prepare-pods.js';
 
 /** Options of the pod sources of a kubelet. */
@@ -27,6 +34,10 @@ export interface PodSourcesOptions {
   readonly httpCheckFrequencyMs: number;
   readonly nodeName: string;
   readonly clock: Clock;
+  /**
+   * Root directory for the states of Jobs; undefined for a kubelet of a cluster, which rejects workloads in manifests.
+   */
+  readonly rootDir?: string | undefined;
 }
 
 /** Receiver of the output of the pod sources. None of its functions may throw. */
@@ -37,6 +48,8 @@ export interface PodSourcesSink {
   readonly objectsChanged: (objects: readonly ApiObject[]) => void;
   readonly report: (report: SourceReport) => void;
   readonly event: EventSink;
+  /** The pods of the kubelet, on which the desired pods of workloads depend. */
+  readonly podStates: PodStates;
 }
 
 /** All pod sources of a kubelet. */
@@ -47,6 +60,8 @@ export interface PodSources {
   run(signal: AbortSignal): Promise<void>;
   /** Returns the current problems of all sources, such as invalid manifests. */
   problems(): readonly SourceReport[];
+  /** Decides about workloads again, since the status of a pod has changed. */
+  podChanged(): void;
   /** Triggers an immediate read of every source. */
   reread(): void;
   /** Reports whether all sources have delivered their pods; see PodMux.seenAllSources. */
@@ -62,6 +77,12 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
     clock,
     events: sink.event,
     deliver: sink.update,
+  });
+  const workloads = createWorkloadManager(options, sink, {
+    sources: sources.map(({name}) => name),
+    deliver: (source, pods) => {
+      mux.set(source, pods);
+    },
   });
   const bySource = new Map<PodSourceName, readonly ApiObject[]>();
   const problems = new Map<PodSourceName, readonly SourceReport[]>();
@@ -85,24 +106,42 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
     },
     run: async (signal) => {
       const runs = sources.map(async (source) => {
-        const set = ({pods, objects}: SourceSet): void => {
+        const set = ({pods, objects, workloads: found = [], isIncomplete = false}: SourceSet): void => {
           // New pods must find the objects they refer to.
           setObjects(source.name, objects);
-          mux.set(source.name, pods);
+          if (workloads === undefined) mux.set(source.name, pods);
+          else workloads.set(source.name, {pods, workloads: found, isIncomplete});
         };
         const setProblems = (reports: readonly SourceReport[]): void => {
           problems.set(source.name, reports);
         };
         await source.run({set, report: sink.report, problems: setProblems}, signal);
       });
-      await Promise.all(runs);
+      await Promise.all([...runs, workloads?.run(signal)]);
     },
+    podChanged: () => workloads?.podChanged(),
     problems: () => [...problems.values()].flat(),
     reread: () => {
       for (const source of sources) source.reread();
     },
     seenAllSources: (handled) => mux.seenAllSources(handled),
   };
+}
+
+/** Creates the manager of the workloads in manifests; undefined for a kubelet of a cluster. */
+function createWorkloadManager(
+  {rootDir, clock}: PodSourcesOptions,
+  {podStates: states, report}: PodSourcesSink,
+  parts: Pick<WorkloadManagerOptions, 'sources' | 'deliver'>,
+): WorkloadManager | undefined {
+  if (rootDir === undefined) return undefined;
+  return new WorkloadManager({
+    ...{...parts, clock, states},
+    jobs: new JobStore(rootDir),
+    report: ({message, ...rest}) => {
+      report(createSourceReport('file', message, rest));
+    },
+  });
 }
 
 /** Returns the places of the sources for messages; a URL without its password. */
@@ -112,7 +151,9 @@ function placesOf({manifestPath, manifestUrl}: PodSourcesOptions): readonly stri
 }
 
 function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
-  const {manifestPath, manifestUrl, api, clock} = options;
+  const {manifestPath, manifestUrl, api, nodeName, clock, rootDir} = options;
+  const inCluster = rootDir === undefined;
+  const acceptsWorkloads = !inCluster;
   const sources: PodSource[] = [];
   if (manifestPath !== undefined) {
     sources.push(
@@ -122,7 +163,8 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
           return options.fileCheckFrequencyMs;
         },
         clock,
-        prepare: createPodPreparer(options),
+        acceptsWorkloads,
+        prepare: createPodPreparer({nodeName, clock, inCluster}),
       }),
     );
   }
@@ -135,7 +177,8 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
           return options.httpCheckFrequencyMs;
         },
         clock,
-        prepare: createPodPreparer(options, manifestUrl),
+        acceptsWorkloads,
+        prepare: createPodPreparer({nodeName, clock, inCluster}, manifestUrl),
       }),
     );
   }
@@ -143,14 +186,19 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
   return sources;
 }
 
+/** Options of createPodPreparer. */
+export interface PodPreparerOptions extends Pick<PodSourcesOptions, 'nodeName' | 'clock'> {
+  readonly inCluster: boolean;
+}
+
 /** Returns the function that gives the Pods of manifests their identity on a node. */
 export function createPodPreparer(
-  {nodeName, clock}: Pick<PodSourcesOptions, 'nodeName' | 'clock'>,
+  {nodeName, clock, inCluster}: PodPreparerOptions,
   url?: string,
 ): PreparePod {
   return (document, objects) => {
     const seenAtMs = clock.now();
-    const options = {static: true, nodeName, seenAtMs, objects, url} as const;
+    const options = {static: true, inCluster, nodeName, seenAtMs, objects, url} as const;
     const [prepared] = preparePods([document], options);
     if (prepared === undefined) throw new Error('a document was not prepared');
     return prepared.pod;

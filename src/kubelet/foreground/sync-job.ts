@@ -1,4 +1,11 @@
 import {decideJob, type FinishedJobPod, type JobDecision} from '../../api/workloads/job-progress.js';
+import {
+  countRestarts,
+  describeFinishedPod,
+  findRestartFailure,
+  JOB_DEADLINE_EXCEEDED,
+  type JobFailure,
+} from '../../api/workloads/job-pod-status.js';
 import type {JobPodPlace} from '../../api/workloads/job-pods.js';
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {Job} from '../../api/types/v1-workloads.js';
@@ -27,14 +34,6 @@ export interface SyncJobOptions {
   readonly deletePod: (pod: PodRef) => Promise<void>;
 }
 
-type Failure = Extract<JobDecision, {kind: 'failed'}>;
-
-const DEADLINE_EXCEEDED: Failure = {
-  kind: 'failed',
-  reason: 'DeadlineExceeded',
-  message: 'Job was active longer than specified deadline',
-};
-
 /**
  * Runs a Job in the foreground until it has completed or failed, with the decisions of the Job controller. Finished
  * pods of an earlier sync count. Resolves with one result per pod; those of failed pods that were replaced are marked.
@@ -57,7 +56,7 @@ class JobSync {
   readonly #results: ForegroundSyncResult[] = [];
   readonly #restarts = new Map<string, number>();
   /** Failure that the pods have not caused by terminating. */
-  #failure: Failure | undefined;
+  #failure: JobFailure | undefined;
   /** True if a pod could not be synced to its end, so that no further ones are started. */
   #isBroken = false;
   #isDelayed = false;
@@ -74,7 +73,7 @@ class JobSync {
     const limitMs = activeDeadlineSeconds === undefined ? undefined : activeDeadlineSeconds * 1000;
     using limit = createDeadline(clock, limitMs);
     limit.signal.addEventListener('abort', () => {
-      this.#fail(DEADLINE_EXCEEDED);
+      this.#fail(JOB_DEADLINE_EXCEEDED);
     });
     for (;;) {
       const decision = this.#decide();
@@ -118,31 +117,18 @@ class JobSync {
     }
     // Failures of an earlier sync need no delay.
     this.#isDelayed = !result.hadEnded;
-    const {containerStatuses = [], initContainerStatuses = [], conditions = []} = result.status ?? {};
-    const exits = [...initContainerStatuses, ...containerStatuses].flatMap(({name, state}) =>
-      state?.terminated === undefined ? [] : [{container: name, exitCode: state.terminated.exitCode}],
-    );
-    this.#finished.push({place, succeeded: result.exitCode === 0, exits, conditions});
+    this.#finished.push(describeFinishedPod(place, result.status ?? {}, result.exitCode === 0));
   }
 
   /** Fails the Job when the containers of its pods have restarted too often (pastBackoffLimitOnFailure). */
-  #countRestarts(uid: string, {containerStatuses = [], initContainerStatuses = []}: PodStatus): void {
-    const {backoffLimit = 6, template} = this.#request.job.spec;
-    if (template.spec.restartPolicy !== 'OnFailure') return;
-    const counts = [...initContainerStatuses, ...containerStatuses].map(({restartCount}) => restartCount);
-    this.#restarts.set(
-      uid,
-      counts.reduce((sum, count) => sum + count, 0),
-    );
+  #countRestarts(uid: string, status: PodStatus): void {
+    this.#restarts.set(uid, countRestarts(status));
     const restarts = [...this.#restarts.values()].reduce((sum, count) => sum + count, 0);
-    if (backoffLimit === 0 ? restarts > 0 : restarts >= backoffLimit)
-      this.#fail({
-        ...{kind: 'failed', reason: 'BackoffLimitExceeded'},
-        message: 'Job has reached the specified backoff limit',
-      });
+    const failure = findRestartFailure(this.#request.job, restarts);
+    if (failure !== undefined) this.#fail(failure);
   }
 
-  #fail(failure: Failure): void {
+  #fail(failure: JobFailure): void {
     this.#failure ??= failure;
     this.#stop.abort();
   }
@@ -165,7 +151,7 @@ class JobSync {
 
   /** Adds the reason of the failure to the last failed pod; the others are only part of it. */
   #describeFailure(
-    {reason, message}: Failure,
+    {reason, message}: JobFailure,
     isStopped: (result: ForegroundSyncResult) => boolean,
   ): readonly ForegroundSyncResult[] {
     const {namespace = 'default', name = ''} = this.#request.job.metadata;

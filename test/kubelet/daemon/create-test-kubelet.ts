@@ -39,6 +39,7 @@ export function createTestKubelet(options: TestKubeletOptions): Kubelet {
     httpCheckFrequencyMs: CHECK_FREQUENCY_MS,
     nodeName: node.nodeName,
     clock,
+    rootDir: options.cluster === undefined ? node.rootDir : undefined,
   };
   return new Kubelet({
     node: {services: {runtime, images}, endpoint, node, runtimeName: 'containerd', clock},

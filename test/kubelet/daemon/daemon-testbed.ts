@@ -1,7 +1,7 @@
 import {mkdir, mkdtemp, rename, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {connect, type Connection, type ContainerEventResponse} from '../../../src/cri/index.js';
+import {connect, containerId, type Connection, type ContainerEventResponse} from '../../../src/cri/index.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';
 import type {JoinedCluster} from '../../../src/kubelet/cluster/index.js';
 import type {JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
@@ -223,6 +223,12 @@ export class DaemonTestbed implements AsyncDisposable {
   /** The containers of kcri's pods. */
   get ownContainers(): readonly ContainerRecord[] {
     return this.fake.containers.filter(({sandboxId}) => sandboxId !== FOREIGN.id);
+  }
+
+  /** Removes the containers of kcri's pods from the runtime. */
+  async removeOwnContainers(): Promise<void> {
+    for (const {id} of this.ownContainers)
+      await this.#connection.runtime.removeContainer({containerId: containerId(id)});
   }
 
   nameOf({config, sandboxId}: ContainerRecord): string {

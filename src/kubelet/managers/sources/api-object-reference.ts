@@ -8,6 +8,8 @@ interface AvailableObjects {
   readonly configMap: (name?: string) => boolean;
   readonly secret: (name?: string) => boolean;
   readonly serviceAccount: (name?: string) => boolean;
+  /** True if claims are API objects; without an API server they are directories. */
+  readonly claims: boolean;
 }
 
 /** Kind of API object, and a predicate for a reference to an unavailable object of that kind. */
@@ -40,7 +42,10 @@ const VOLUME_RULES: readonly Rule<Volume>[] = [
   ],
   ['csidrivers (via CSI volumes)', ({csi}) => csi !== undefined],
   ['endpoints (via glusterFS volumes)', ({glusterfs}) => glusterfs !== undefined],
-  ['persistentvolumeclaims', ({persistentVolumeClaim}) => persistentVolumeClaim !== undefined],
+  [
+    'persistentvolumeclaims',
+    ({persistentVolumeClaim}, {claims}) => claims && persistentVolumeClaim !== undefined,
+  ],
   ['persistentvolumeclaims (via ephemeral volumes)', ({ephemeral}) => ephemeral !== undefined],
   ['secrets (via azureFile volumes)', ({azureFile}) => azureFile !== undefined],
 ];
@@ -63,9 +68,14 @@ const PROJECTION_RULES: readonly Rule<VolumeProjection>[] = [
  * Returns the first kind of API object that the Pod refers to and that is not among `objects`, in the kubelet's
  * wording; undefined without such a reference (podutil.HasAPIObjectReference).
  */
-export function findApiObjectReference({metadata, spec}: Pod, objects: ApiObjects): string | undefined {
+export function findApiObjectReference(
+  {metadata, spec}: Pod,
+  objects: ApiObjects,
+  {claims}: {readonly claims: boolean},
+): string | undefined {
   const {namespace = ''} = metadata;
   const available: AvailableObjects = {
+    claims,
     configMap: (name = '') => objects.configMap(namespace, name) !== undefined,
     secret: (name = '') => objects.secret(namespace, name) !== undefined,
     serviceAccount: (name = '') => objects.serviceAccount(namespace, name) !== undefined,

@@ -14,7 +14,7 @@ import {
   statManifestPath,
   type ManifestPathStat,
 } from './manifest-path.js';
-import type {PreparePod} from './prepare-manifest.js';
+import type {PreparePod, ReadManifestOptions} from './prepare-manifest.js';
 import {createSourceReport, type PodSource, type SourceSink} from './pod-source.js';
 import type {Problems} from './problem-deduplicator.js';
 
@@ -31,7 +31,7 @@ const MAX_CONCURRENT_READS = 8;
 const ATOMIC_LINK = '..data';
 
 /** Options of {@link FileSource}. */
-export interface FileSourceOptions {
+export interface FileSourceOptions extends ReadManifestOptions {
   /** Path of a directory or a single manifest file; it may be missing. */
   readonly path: string;
   /** Interval between full lists, in ms (fileCheckFrequency). */
@@ -101,8 +101,12 @@ class Follower {
     this.#changes = changes;
     this.#sink = sink;
     this.#signal = signal;
-    this.#files = new ManifestFiles(options.prepare, (report) => {
-      sink.report(report);
+    const {prepare, acceptsWorkloads} = options;
+    this.#files = new ManifestFiles({
+      ...{prepare, acceptsWorkloads},
+      report: (report) => {
+        sink.report(report);
+      },
     });
   }
 

@@ -5,7 +5,7 @@ import {decodeUtf8} from '../../../base/fs/read-text-file.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import {redactUrl} from '../../../format/redact-url.js';
 import {createApiObjects} from '../../contract/api-objects.js';
-import type {DesiredPod} from '../../contract/pod-update.js';
+import type {DesiredWorkload, DesiredPod} from '../../contract/pod-update.js';
 import {ChangedPaths, ALL_PATHS} from './changed-paths.js';
 import {ManifestFetchError, fetchManifest, type ManifestHeaders} from './fetch-manifest.js';
 import {
@@ -14,7 +14,9 @@ import {
   type PreparePod,
   type DecodedManifest,
   type ManifestRejection,
+  type ReadManifestOptions,
 } from './prepare-manifest.js';
+import {prepareWorkload} from './prepare-workload.js';
 import {
   createSourceReport,
   type PodSource,
@@ -29,7 +31,7 @@ const MAX_LOGGED_FAILURES = 3;
 const REDUCED_VERBOSITY = 4;
 
 /** Options of {@link HttpSource}. */
-export interface HttpSourceOptions {
+export interface HttpSourceOptions extends ReadManifestOptions {
   /** URL with scheme http or https; certificates are verified. */
   readonly url: string;
   readonly headers: ManifestHeaders;
@@ -130,7 +132,7 @@ export class HttpSource implements PodSource {
     }
     this.#data = data;
     this.#wasEmpty = false;
-    const manifest = decodeManifest(data, redactUrl(this.#url));
+    const manifest = decodeManifest(data, redactUrl(this.#url), this.#options);
     const result = manifest.kind === 'rejected' ? manifest : this.#prepareAll(manifest);
     this.#problems = [];
     if ('pods' in result) sink.set(result);
@@ -144,10 +146,14 @@ export class HttpSource implements PodSource {
     if (manifest.kind === 'read') this.#reportIgnored(manifest, sink);
   }
 
-  #reportIgnored({unknownFields: issues, removedFields}: DecodedManifest, sink: SourceSink): void {
+  #reportIgnored({unknownFields: issues, removedFields, skipped}: DecodedManifest, sink: SourceSink): void {
     const removed = removedFields.join(', ');
     const message = 'Ignoring what an API server added to the objects of a manifest';
     if (removed !== '') sink.report(this.#report(message, {level: 'info', fields: {removed}}));
+    if (skipped.length > 0) {
+      const rest = {error: skipped.map(({message: text}) => text).join(', '), issues: skipped};
+      sink.report(this.#report('Skipping objects of manifest', {level: 'warning', ...rest}));
+    }
     const error = issues.map((issue) => issue.message).join(', ');
     if (error === '') return;
     sink.report(this.#report('Ignoring unknown fields of manifest', {level: 'warning', error, issues}));
@@ -162,7 +168,13 @@ export class HttpSource implements PodSource {
       if (prepared.kind === 'rejected') return prepared;
       pods.push(prepared.desired);
     }
-    return {pods, objects};
+    const workloads: DesiredWorkload[] = [];
+    for (const document of manifest.workloads) {
+      const prepared = prepareWorkload(document, this.#options.prepare, apiObjects);
+      if (prepared.kind === 'rejected') return prepared;
+      workloads.push(prepared.desired);
+    }
+    return {pods, workloads, objects};
   }
 
   #failure({message: error}: ManifestFetchError): SourceReport {
@@ -180,9 +192,13 @@ export class HttpSource implements PodSource {
   }
 }
 
-function decodeManifest(data: Buffer, origin: string): ReturnType<typeof readManifest> {
+function decodeManifest(
+  data: Buffer,
+  origin: string,
+  options: ReadManifestOptions,
+): ReturnType<typeof readManifest> {
   try {
-    return readManifest(decodeUtf8(data, origin), origin);
+    return readManifest(decodeUtf8(data, origin), origin, options);
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;
     return {kind: 'rejected', error: error.message, issues: []};

@@ -1,10 +1,17 @@
 import {FieldPath} from '../../../api/field-path.js';
 import type {DocumentLocation, ObjectDocument} from '../../../api/decoding/parse-manifest.js';
+import {workloadRef} from '../../../api/workloads/workload-of-pod.js';
 import {getObjectKey} from '../../contract/api-objects.js';
 import {podRef} from '../../contract/pod-ref.js';
-import type {DesiredPod} from '../../contract/pod-update.js';
+import type {DesiredWorkload, DesiredPod} from '../../contract/pod-update.js';
 import {createSourceReport} from './pod-source.js';
 import type {Problems} from './problem-deduplicator.js';
+
+/** Desired workload and the location of its manifest. */
+export interface LocatedWorkload {
+  readonly desired: DesiredWorkload;
+  readonly location: DocumentLocation;
+}
 
 /** Desired pod and the location of its manifest. */
 export interface LocatedPod {
@@ -27,6 +34,20 @@ function fullName({desired}: LocatedPod): string {
 }
 
 const locationOf = ({location}: LocatedPod): DocumentLocation => location;
+
+/**
+ * Returns the last of several workloads with the same kind, namespace and name. Adds a problem for each of the others.
+ */
+export function dropDuplicateWorkloads(
+  workloads: readonly LocatedWorkload[],
+  problems: Problems,
+): readonly DesiredWorkload[] {
+  const title = ({desired: {workload}}: LocatedWorkload): string => {
+    const {kind, namespace, name} = workloadRef(workload);
+    return `${kind}/${namespace}/${name}`;
+  };
+  return lastOf(workloads, title, ({location}) => location, problems).map(({desired}) => desired);
+}
 
 /**
  * Returns the last of several objects with the same kind, namespace and name. Adds a problem for each of the others.

@@ -1,15 +1,22 @@
 import {FieldPath} from '../../../api/field-path.js';
 import type {ObjectDocument} from '../../../api/decoding/parse-manifest.js';
 import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
-import type {DesiredPod} from '../../contract/pod-update.js';
-import {dropDuplicateObjects, dropDuplicatePods, type LocatedPod} from './manifest-duplicates.js';
+import {
+  dropDuplicateObjects,
+  dropDuplicatePods,
+  dropDuplicateWorkloads,
+  type LocatedPod,
+  type LocatedWorkload,
+} from './manifest-duplicates.js';
 import {
   prepareManifest,
   readManifest,
   type PreparePod,
   type DecodedManifest,
   type ManifestRejection,
+  type ReadManifestOptions,
 } from './prepare-manifest.js';
+import {prepareWorkload} from './prepare-workload.js';
 import {createSourceReport, type SourceReport, type SourceSet} from './pod-source.js';
 import {ProblemDeduplicator, type Problems} from './problem-deduplicator.js';
 
@@ -36,6 +43,19 @@ export type ManifestFileContent =
  */
 export type ReadMode = 'list' | 'change' | 'single';
 
+/** Pod and workloads of a file that can run. */
+interface AcceptedManifest {
+  readonly kind: 'accepted';
+  readonly pod: LocatedPod | undefined;
+  readonly workloads: readonly LocatedWorkload[];
+}
+
+/** Options of ManifestFiles. */
+export interface ManifestFilesOptions extends ReadManifestOptions {
+  readonly prepare: PreparePod;
+  readonly report: (report: SourceReport) => void;
+}
+
 interface ManifestFile {
   readonly path: string;
   content: ManifestFileContent;
@@ -47,29 +67,31 @@ interface ManifestFile {
   isSettled: boolean;
   /** Objects of the last valid version of the file. */
   readonly objects: readonly ObjectDocument[];
-  /** Pod of this version, after it has been accepted. */
-  accepted: LocatedPod | undefined;
+  /** Content of this version, after it has been accepted. */
+  accepted: AcceptedManifest | undefined;
   /** Pod in effect, possibly that of the previous version. */
   desired: LocatedPod | undefined;
-  /** Rejection of the Pod, and the objects with which it was rejected. */
+  /** Workloads in effect: those of the last valid version. */
+  workloads: readonly LocatedWorkload[];
+  /** Rejection of the Pod or a workload, and the objects with which it was rejected. */
   rejected: {readonly rejection: ManifestRejection; readonly objects: ApiObjects} | undefined;
 }
 
 /** Manifests of a directory as of the last read, and the pods and objects that they define. */
 export class ManifestFiles {
-  readonly #prepare: PreparePod;
+  readonly #options: ManifestFilesOptions;
   readonly #problems: ProblemDeduplicator;
   readonly #files = new Map<string, ManifestFile>();
   #current: readonly SourceReport[] = [];
   #versions = 0;
   #objects: readonly ObjectDocument[] = [];
   #apiObjects = NO_OBJECTS;
-  /** Desired pods as of the last refresh; undefined before the first. */
-  #pods: readonly DesiredPod[] | undefined;
+  /** Set of the last refresh; undefined before the first. */
+  #last: Required<SourceSet> | undefined;
 
-  constructor(prepare: PreparePod, report: (report: SourceReport) => void) {
-    this.#prepare = prepare;
-    this.#problems = new ProblemDeduplicator(report);
+  constructor(options: ManifestFilesOptions) {
+    this.#options = options;
+    this.#problems = new ProblemDeduplicator(options.report);
   }
 
   /**
@@ -114,17 +136,23 @@ export class ManifestFiles {
     const files = [...this.#files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
     const problems: Problems = new Map(directoryProblems);
     const changed = this.#updateObjects(files, problems);
-    for (const file of files) this.#updatePod(file, mode);
-    const desiredPods = files.flatMap(({desired}) => (desired === undefined ? [] : [desired]));
+    for (const file of files) this.#updatePods(file, mode);
+    const desiredPods = files.flatMap(({desired}) => desired ?? []);
     const pods = dropDuplicatePods(desiredPods, problems);
+    const workloads = dropDuplicateWorkloads(
+      files.flatMap((file) => file.workloads),
+      problems,
+    );
+    const isIncomplete = directoryProblems.size > 0 || files.some(isInvalid);
     for (const file of files) if (file.isSettled) addProblems(file, mode, problems);
     this.#problems.report(problems);
     this.#current = [...problems.values()];
     // A kubelet's source is not ready before its single file is valid.
-    if (this.#pods === undefined && mode !== 'list' && files.some(isInvalid)) return undefined;
-    if (!changed && this.#pods !== undefined && areSame(this.#pods, pods)) return undefined;
-    this.#pods = pods;
-    return {pods, objects: this.#objects.map(({object}) => object)};
+    if (this.#last === undefined && mode !== 'list' && files.some(isInvalid)) return undefined;
+    const next = {pods, workloads, objects: this.#objects.map(({object}) => object), isIncomplete};
+    if (!changed && this.#last !== undefined && isSameSet(this.#last, next)) return undefined;
+    this.#last = next;
+    return next;
   }
 
   #newVersion(
@@ -133,7 +161,7 @@ export class ManifestFiles {
     {known, isSettled}: {readonly known: ManifestFile | undefined; readonly isSettled: boolean},
   ): ManifestFile {
     this.#versions += 1;
-    const manifest = content.kind === 'text' ? readManifest(content.text, path) : undefined;
+    const manifest = content.kind === 'text' ? readManifest(content.text, path, this.#options) : undefined;
     return {
       path,
       content,
@@ -143,6 +171,7 @@ export class ManifestFiles {
       objects: manifest?.kind === 'read' ? manifest.objects : (known?.objects ?? []),
       accepted: undefined,
       desired: known?.desired,
+      workloads: known?.workloads ?? [],
       rejected: undefined,
     };
   }
@@ -163,29 +192,50 @@ export class ManifestFiles {
   }
 
   /**
-   * Updates the desired pod of a file. An accepted Pod remains even if its objects change, as with an API server. A
-   * rejected Pod is retried with the new objects.
+   * Updates the desired pod and the workloads of a file. An accepted manifest remains even if its objects change, as with
+   * an API server. A rejected one is retried with the new objects.
    */
-  #updatePod(file: ManifestFile, mode: ReadMode): void {
-    const document = file.manifest?.kind === 'read' ? file.manifest.documents[0] : undefined;
-    if (
-      document !== undefined &&
-      file.accepted === undefined &&
-      file.rejected?.objects !== this.#apiObjects
-    ) {
-      const prepared = prepareManifest(document, this.#prepare, this.#apiObjects);
-      if (prepared.kind === 'prepared') file.accepted = {desired: prepared.desired, location: document};
-      file.rejected =
-        prepared.kind === 'rejected' ? {rejection: prepared, objects: this.#apiObjects} : undefined;
-    }
+  #updatePods(file: ManifestFile, mode: ReadMode): void {
+    if (file.accepted === undefined && file.rejected?.objects !== this.#apiObjects) this.#accept(file);
     const isStale = !isInvalid(file) || (mode === 'list' && file.isSettled);
-    if (isStale) file.desired = file.accepted;
+    if (isStale) file.desired = file.accepted?.pod;
+    // Unlike a pod, a workload remains when its manifest becomes invalid, as with an API server.
+    if (file.accepted !== undefined) file.workloads = file.accepted.workloads;
+  }
+
+  /** Accepts or rejects the content of a file with the current objects. */
+  #accept(file: ManifestFile): void {
+    if (file.manifest?.kind !== 'read') return;
+    const prepared = this.#prepareAll(file.manifest);
+    if (prepared.kind === 'rejected') file.rejected = {rejection: prepared, objects: this.#apiObjects};
+    else {
+      file.accepted = prepared;
+      file.rejected = undefined;
+    }
+  }
+
+  #prepareAll({documents: [document], workloads}: DecodedManifest): AcceptedManifest | ManifestRejection {
+    const {prepare} = this.#options;
+    const located: LocatedWorkload[] = [];
+    for (const one of workloads) {
+      const prepared = prepareWorkload(one, prepare, this.#apiObjects);
+      if (prepared.kind === 'rejected') return prepared;
+      located.push({desired: prepared.desired, location: one});
+    }
+    if (document === undefined) return {kind: 'accepted', pod: undefined, workloads: located};
+    const prepared = prepareManifest(document, prepare, this.#apiObjects);
+    if (prepared.kind === 'rejected') return prepared;
+    return {kind: 'accepted', pod: {desired: prepared.desired, location: document}, workloads: located};
   }
 }
 
 function isSame(a: ManifestFileContent, b: ManifestFileContent): boolean {
   if (a.kind === 'text') return b.kind === 'text' && a.text === b.text;
   return b.kind === 'unreadable' && a.message === b.message && a.error === b.error;
+}
+
+function isSameSet(a: Required<SourceSet>, b: Required<SourceSet>): boolean {
+  return a.isIncomplete === b.isIncomplete && areSame(a.pods, b.pods) && areSame(a.workloads, b.workloads);
 }
 
 function areSame<T>(a: readonly T[], b: readonly T[]): boolean {
@@ -225,7 +275,7 @@ function addProblems(file: ManifestFile, mode: ReadMode, problems: Problems): vo
 
 /** Returns what a valid manifest contains and the kubelet ignores. */
 function describeIgnored(
-  {unknownFields, removedFields}: DecodedManifest,
+  {unknownFields, removedFields, skipped}: DecodedManifest,
   fields: Readonly<Record<string, string>>,
 ): readonly SourceReport[] {
   const reports: SourceReport[] = [];
@@ -233,6 +283,11 @@ function describeIgnored(
     const removed = removedFields.join(', ');
     const message = 'Ignoring what an API server added to the objects of a manifest file';
     reports.push(createSourceReport('file', message, {level: 'info', fields: {...fields, removed}}));
+  }
+  if (skipped.length > 0) {
+    const error = skipped.map(({message}) => message).join(', ');
+    const message = 'Skipping objects of manifest file';
+    reports.push(createSourceReport('file', message, {level: 'warning', error, fields, issues: skipped}));
   }
   if (unknownFields.length > 0) {
     const error = unknownFields.map(({message}) => message).join(', ');

@@ -1,12 +1,16 @@
 import type {ManifestIssue} from '../../../api/decoding/manifest-issue.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
-import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
+import type {DesiredWorkload, DesiredPod, PodSourceName} from '../../contract/pod-update.js';
 
 /** All pods and objects of a source. */
 export interface SourceSet {
   readonly pods: readonly DesiredPod[];
   /** Objects that its pods can refer to; empty for an API server. */
   readonly objects: readonly ApiObject[];
+  /** Workloads whose pods the daemon maintains, beside `pods`; none by default. */
+  readonly workloads?: readonly DesiredWorkload[];
+  /** True if a manifest or its place cannot be read, so that further pods and workloads may exist. */
+  readonly isIncomplete?: boolean;
 }
 
 /** Log entry of a source. Each problem is reported once, and again only after it has changed. */

@@ -1,8 +1,13 @@
-import {requiredValue, unsupportedValue} from '../../../api/field-error.js';
+import {requiredValue, unsupportedValue, type FieldError} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
 import {loadUnvalidatedManifest, type LoadedManifest} from '../../../api/load-manifest.js';
 import {PodValidationError, type ManifestIssue} from '../../../api/decoding/manifest-issue.js';
-import type {DocumentLocation, ObjectDocument, PodDocument} from '../../../api/decoding/parse-manifest.js';
+import type {
+  DocumentLocation,
+  ObjectDocument,
+  PodDocument,
+  WorkloadDocument,
+} from '../../../api/decoding/parse-manifest.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {KcriError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
@@ -23,22 +28,38 @@ export interface DecodedManifest {
   readonly kind: 'read';
   /** Pods with API defaults; they are validated when they get their identity. */
   readonly documents: readonly PodDocument[];
+  /** Workloads with API defaults; their pods are validated like Pods. */
+  readonly workloads: readonly WorkloadDocument[];
   readonly objects: readonly ObjectDocument[];
+  /** Objects without effect, with one issue each. */
+  readonly skipped: readonly ManifestIssue[];
   /** Fields unknown to the API; a kubelet ignores them. */
   readonly unknownFields: readonly ManifestIssue[];
   /** Names of the parts that an API server added and that were removed. */
   readonly removedFields: readonly string[];
 }
 
+/** Options of readManifest. */
+export interface ReadManifestOptions {
+  /** True to accept workloads, and to skip objects without effect. A kubelet rejects both. */
+  readonly acceptsWorkloads: boolean;
+}
+
 /** Decodes a manifest. Unknown fields are not an error, as with a kubelet (common.go tryDecodeSinglePod). */
-export function readManifest(text: string, file: string): DecodedManifest | ManifestRejection {
+export function readManifest(
+  text: string,
+  file: string,
+  {acceptsWorkloads}: ReadManifestOptions,
+): DecodedManifest | ManifestRejection {
   try {
     const manifest = loadUnvalidatedManifest(text, {file, lenient: true});
-    const {pods: documents, objects, issues, warnings: unknownFields} = manifest;
-    const other = findOther(manifest);
+    const {pods: documents, workloads, objects, issues, warnings: unknownFields} = manifest;
+    const other = acceptsWorkloads ? undefined : findOther(manifest);
     if (other !== undefined) return createKindRejection(file, other);
     const removedFields = [...new Set(manifest.removed.flatMap(({names}) => names))];
-    if (issues.length === 0) return {kind: 'read', documents, objects, unknownFields, removedFields};
+    const skipped = describeSkipped(manifest);
+    if (issues.length === 0)
+      return {kind: 'read', documents, workloads, objects, skipped, unknownFields, removedFields};
     return createParseRejection(file, issues.map(({message}) => message).join(', '), issues);
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;
@@ -46,10 +67,34 @@ export function readManifest(text: string, file: string): DecodedManifest | Mani
   }
 }
 
+/** Returns one issue for each object without effect. Only `sync` resolves Services. */
+function describeSkipped({
+  skipped,
+  objects,
+}: Pick<LoadedManifest, 'skipped' | 'objects'>): readonly ManifestIssue[] {
+  const describe = (location: DocumentLocation, kind: string, name: string): ManifestIssue => {
+    const title = name === '' ? kind : `${kind} "${name}"`;
+    const message = `skipping ${title}: objects of this kind have no effect here`;
+    return {...location.createIssue({path: new FieldPath(), message}), message};
+  };
+  return [
+    ...skipped.map((document) => describe(document, document.skipped.skippedKind, document.skipped.name)),
+    ...objects
+      .filter(isService)
+      .map((document) => describe(document, 'Service', document.object.metadata.name ?? '')),
+  ];
+}
+
+function isService({object}: ObjectDocument): boolean {
+  return object.kind === 'Service';
+}
+
 /** Object that a kubelet cannot run. */
 interface OtherObject extends DocumentLocation {
-  readonly kind: string;
+  readonly error: FieldError;
 }
+
+const KIND = new FieldPath(['kind']);
 
 /** Returns the first object that a kubelet cannot run: a workload needs a controller, others have no effect. */
 function findOther({
@@ -57,15 +102,18 @@ function findOther({
   skipped: [skipped],
   objects,
 }: Pick<LoadedManifest, 'workloads' | 'skipped' | 'objects'>): OtherObject | undefined {
-  const service = objects.find(({object}) => object.kind === 'Service');
-  if (service !== undefined) return {...service, kind: 'Service'};
-  if (workload !== undefined) return {...workload, kind: workload.workload.kind};
-  return skipped && {...skipped, kind: skipped.skipped.skippedKind};
+  if (workload !== undefined) {
+    const {kind} = workload.workload;
+    const message = `Unsupported value: "${kind}": a node of a cluster runs only Pods from manifests; create the ${kind} with kubectl`;
+    return {...workload, error: {path: KIND, message}};
+  }
+  const service = objects.find(isService);
+  if (service !== undefined) return {...service, error: unsupportedValue(KIND, 'Service', ['Pod'])};
+  return skipped && {...skipped, error: unsupportedValue(KIND, skipped.skipped.skippedKind, ['Pod'])};
 }
 
 function createKindRejection(file: string, other: OtherObject): ManifestRejection {
-  const {kind} = other;
-  const issue = other.createIssue(unsupportedValue(new FieldPath(['kind']), kind, ['Pod']));
+  const issue = other.createIssue(other.error);
   return createParseRejection(file, issue.message, [issue]);
 }
 
@@ -111,13 +159,16 @@ export function prepareManifest(
 }
 
 function toRejection(error: unknown, document: PodDocument): ManifestRejection {
-  if (error instanceof PodValidationError) {
-    const messages = error.issues.map(({message}) => message).join(' ');
-    return {kind: 'rejected', error: `invalid pod: [${messages}]`, issues: error.issues};
-  }
+  if (error instanceof PodValidationError) return createRejection(error);
   if (error instanceof StaticReferenceError) {
     const issue = document.createIssue({path: new FieldPath(), message: error.reason});
     return {kind: 'rejected', error: error.reason, issues: [issue]};
   }
   throw error;
+}
+
+/** Returns the rejection of a manifest with an invalid Pod. */
+export function createRejection({issues}: PodValidationError): ManifestRejection {
+  const messages = issues.map(({message}) => message).join(' ');
+  return {kind: 'rejected', error: `invalid pod: [${messages}]`, issues};
 }

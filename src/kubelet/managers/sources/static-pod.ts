@@ -29,9 +29,14 @@ export interface StaticPodSource extends LocalPodSource {
   readonly url?: string | undefined;
 }
 
+/** Returns the source of a pod: `file`, `http` or `api`. */
+export function configSourceOf({metadata}: Pod): string | undefined {
+  return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
+}
+
 /** Reports whether the pod is from a file or URL and not from an API server (kubetypes.IsStaticPod). */
-export function isStaticPod({metadata}: Pod): boolean {
-  const source = metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
+export function isStaticPod(pod: Pod): boolean {
+  const source = configSourceOf(pod);
   return source !== undefined && source !== 'api';
 }
 
@@ -128,9 +133,17 @@ export class StaticReferenceError extends ConfigError {
   }
 }
 
-/** Throws StaticReferenceError if a static pod refers to an API object that is not among `objects`. */
-export function checkStaticReferences(pod: Pod, file: string, objects: ApiObjects): void {
-  const kind = findApiObjectReference(withNamespace(pod), objects);
+/**
+ * Throws StaticReferenceError if a static pod refers to an API object that is not among `objects`. Outside a cluster,
+ * claims are directories of the node.
+ */
+export function checkStaticReferences(
+  pod: Pod,
+  file: string,
+  objects: ApiObjects,
+  {inCluster}: {readonly inCluster: boolean},
+): void {
+  const kind = findApiObjectReference(withNamespace(pod), objects, {claims: inCluster});
   if (kind !== undefined) throw new StaticReferenceError(file, kind);
 }
 

@@ -25,6 +25,8 @@ export interface PrepareOptions {
   readonly static: boolean;
   /** URL that static pods were fetched from; undefined if they come from files. */
   readonly url?: string | undefined;
+  /** True if an API server provides PersistentVolumeClaims, which static pods must not refer to; false by default. */
+  readonly inCluster?: boolean;
   readonly nodeName: string;
   /** Time when the manifests were first seen, in ms since the epoch. */
   readonly seenAtMs: number;
@@ -40,12 +42,13 @@ export function preparePods(
   documents: readonly PodDocument[],
   options: PrepareOptions,
 ): readonly PreparedPod[] {
-  const {objects = NO_OBJECTS} = options;
+  const {objects = NO_OBJECTS, inCluster = false} = options;
   refuse(documents, ({pod}) => conflicts(pod, options));
   refuse(documents, ({pod}) => unsupportedFields(admitted(pod, options)));
   // With the node's name as a suffix, the name of a valid Pod may become too long.
   refuse(documents, (document) => validatePod(prepared(document, options)));
-  if (options.static) for (const {pod, file} of documents) checkStaticReferences(pod, file, objects);
+  if (options.static)
+    for (const {pod, file} of documents) checkStaticReferences(pod, file, objects, {inCluster});
   refuse(documents, (document) => checkLogDirectory(prepared(document, options)));
   return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
 }

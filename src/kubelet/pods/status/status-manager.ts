@@ -1,5 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import type {PodStatus} from '../../../api/types/v1-status.js';
+import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import {createPodEventRecorder} from '../../contract/pod-event.js';
@@ -72,7 +72,7 @@ export class PodStatusManager {
   /**
    * Loads the persisted status unless a status is known already. As with a restarted kubelet, only start time,
    * conditions and a terminal phase survive (in a cluster, the API server stores them); a static pod's terminal phase
-   * does not, since no API server stores it. Rejects with SystemError.
+   * does not, since no API server stores it, unless the Pod has a final status, as the ended pods of a Job. Rejects with SystemError.
    */
   async load(pod: Pod): Promise<void> {
     if (this.#status !== undefined) return;
@@ -80,11 +80,14 @@ export class PodStatusManager {
     const {startTime, conditions} = status;
     this.#publishedMessages = publishedTerminationMessages(status);
     this.#restored = status;
-    this.#status = {
-      ...(startTime && {startTime}),
-      ...(conditions && {conditions}),
-      ...(!isStaticPod(pod) && terminalStatusOf(status)),
-    };
+    this.#status =
+      isStaticPod(pod) && hasEnded(pod.status?.phase)
+        ? pod.status
+        : {
+            ...(startTime && {startTime}),
+            ...(conditions && {conditions}),
+            ...(!isStaticPod(pod) && terminalStatusOf(status)),
+          };
   }
 
   /** Computes the status from the runtime status and returns it (generateAPIPodStatus, SetPodStatus). */

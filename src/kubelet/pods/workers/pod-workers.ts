@@ -1,4 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {hasEnded} from '../../../api/types/v1-status.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -87,7 +88,7 @@ export class PodWorkers {
     const update = resolveKnownPod(given, worker);
     if (known === undefined && hasEndedBefore(update, () => cache.get(ref.uid)))
       worker.lifecycle = toTerminated(createTerminatingState(now, 'other'), now);
-    if (worker.lifecycle.kind !== 'sync' && update.type === 'create') {
+    if (worker.lifecycle.kind !== 'sync' && isCreatedAgain(update, known)) {
       worker.lifecycle.restartRequested = true;
       return;
     }
@@ -137,6 +138,8 @@ export class PodWorkers {
   /** Reports whether the pod may start (allowPodStart); a static pod terminated before its turn never starts. */
   #mayStart(worker: WorkerState, {pod}: PendingWork): boolean {
     if (worker.startedAt !== undefined || pod === undefined || !isStaticPod(pod)) return true;
+    // Nothing of a pod that has ended before starts; that of a Job is released, and its status is restored.
+    if (hasEnded(pod.status?.phase)) return true;
     const {uid} = worker.ref;
     if (worker.lifecycle.kind !== 'sync') {
       this.#finish(worker);
@@ -380,6 +383,16 @@ export class PodWorkers {
   #isIdle(): boolean {
     return [...this.#workers.values()].every(({activity}) => activity.kind === 'idle');
   }
+}
+
+/**
+ * Reports whether a pod that has terminated is to run again. A static pod with a final status is that of a Job: if it
+ * ended before the daemon started, it is only released. Other static pods have no final status.
+ */
+function isCreatedAgain(update: WorkerUpdate, known: WorkerState | undefined): boolean {
+  if (update.type !== 'create') return false;
+  const isReleased = known === undefined && isStaticPod(update.pod) && hasEnded(update.pod.status?.phase);
+  return !isReleased;
 }
 
 function cancelWork({activity}: WorkerState): void {

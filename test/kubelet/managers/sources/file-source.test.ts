@@ -420,7 +420,7 @@ test('a reread reads the source at once', async () => {
   const {path} = await aDirectory({'a.yaml': podManifest('a')});
   await symlink(join(path, '..', 'outside.yaml'), join(path, 'b.yaml'));
   const options = {path, checkFrequencyMs: NEVER_MS, clock: systemClock};
-  const source = new FileSource({...options, prepare: prepareOnNode});
+  const source = new FileSource({...options, acceptsWorkloads: false, prepare: prepareOnNode});
   const followed = runSource(source);
   await followed.untilNames('a-node1');
   await writeFile(join(path, '..', 'outside.yaml'), podManifest('b'));

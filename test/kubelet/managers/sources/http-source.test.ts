@@ -48,7 +48,9 @@ async function startScene(first: string | Responder, headers = {}): Promise<Http
   const url = `http://user:secret@127.0.0.1:${await listen(server)}/pods?token=secret`;
   const clock = new FakeClock();
   const prepare: typeof prepareOnNode = (document, objects) => prepareOnNode(document, objects, url);
-  const followed = runSource(new HttpSource({url, headers, checkFrequencyMs: PERIOD_MS, clock, prepare}));
+  const followed = runSource(
+    new HttpSource({url, headers, checkFrequencyMs: PERIOD_MS, clock, acceptsWorkloads: false, prepare}),
+  );
   await until(() => countPauses(clock) === 1);
   const next = async (response: string | Responder): Promise<void> => {
     responder = response;
@@ -143,7 +145,14 @@ describe('the pods do not change', () => {
     const port = await listen(createServer(() => undefined));
     const url = `http://127.0.0.1:${port}/`;
     const followed = runSource(
-      new HttpSource({url, headers: {}, checkFrequencyMs: PERIOD_MS, clock, prepare: prepareOnNode}),
+      new HttpSource({
+        url,
+        headers: {},
+        checkFrequencyMs: PERIOD_MS,
+        clock,
+        acceptsWorkloads: false,
+        prepare: prepareOnNode,
+      }),
     );
     await until(() => clock.sleeping === 1);
     await clock.advance(10_000);
@@ -156,7 +165,14 @@ describe('the pods do not change', () => {
     const url = `https://127.0.0.1:${await listen(server)}/`;
     const clock = new FakeClock();
     const followed = runSource(
-      new HttpSource({url, headers: {}, checkFrequencyMs: PERIOD_MS, clock, prepare: prepareOnNode}),
+      new HttpSource({
+        url,
+        headers: {},
+        checkFrequencyMs: PERIOD_MS,
+        clock,
+        acceptsWorkloads: false,
+        prepare: prepareOnNode,
+      }),
     );
     await followed.untilReported(1);
     expect(followed.messages()[0]).toMatch(/self[- ]signed certificate|unable to verify/);
@@ -234,6 +250,7 @@ test('credentials are not sent after a redirect from https to http, which is rep
       headers: {Authorization: ['Bearer t'], 'X-Node': ['n']},
       checkFrequencyMs: PERIOD_MS,
       clock,
+      acceptsWorkloads: false,
       prepare: prepareOnNode,
     }),
   );

@@ -19,7 +19,9 @@ export function followPath(
   path: string,
   {clock = systemClock, checkFrequencyMs = NEVER_MS}: FollowOptions = {},
 ): RunningSource {
-  return runSource(new FileSource({path, checkFrequencyMs, clock, prepare: prepareOnNode}));
+  return runSource(
+    new FileSource({path, checkFrequencyMs, clock, acceptsWorkloads: false, prepare: prepareOnNode}),
+  );
 }
 
 /** Temporary directory of manifests. */

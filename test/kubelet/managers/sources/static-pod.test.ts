@@ -126,7 +126,7 @@ describe('a static pod that refers to API objects', () => {
     ['podcertificates', source({projected: {sources: [{podCertificate: {}}]}})],
   ])('is rejected for %s: %o', (kind, spec) => {
     expect(() => {
-      checkStaticReferences(manifest(spec), 'web.yaml', NO_OBJECTS);
+      checkStaticReferences(manifest(spec), 'web.yaml', NO_OBJECTS, {inCluster: true});
     }).toThrow(`invalid manifest "web.yaml": static pods may not reference ${kind}`);
   });
 
@@ -155,7 +155,7 @@ describe('a static pod that refers to API objects', () => {
       );
     const rejection = (objects: ApiObjects): string => {
       try {
-        checkStaticReferences(manifest(spec), 'web.yaml', objects);
+        checkStaticReferences(manifest(spec), 'web.yaml', objects, {inCluster: true});
         return '';
       } catch (error) {
         return messageOf(error).replace(/^.*reference /, '');
@@ -181,7 +181,13 @@ describe('a static pod that refers to API objects', () => {
       {name: 'n', nfs: {server: 's', path: '/'}},
     ];
 
-    checkStaticReferences(manifest({volumes}), 'web.yaml', NO_OBJECTS);
+    checkStaticReferences(manifest({volumes}), 'web.yaml', NO_OBJECTS, {inCluster: true});
+  });
+
+  test('is accepted with a claim outside a cluster, where a claim is a directory', () => {
+    const volumes = [{name: 'c', persistentVolumeClaim: {claimName: 'data', readOnly: false}}];
+
+    checkStaticReferences(manifest({volumes}), 'web.yaml', NO_OBJECTS, {inCluster: false});
   });
 });
 
