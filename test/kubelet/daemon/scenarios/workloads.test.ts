@@ -158,7 +158,8 @@ test('workloads of a List run beside objects that are skipped with one warning e
   await using testbed = await DaemonTestbed.start();
   const items = [
     JSON.parse(aWorkload('DaemonSet', 'agent', RUNS)) as object,
-    {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web'}},
+    {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web'}, spec: {ports: [{port: 80}]}},
+    {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name: 'web'}},
     {apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: 'data'}, spec: CLAIM},
     {apiVersion: 'v1', kind: 'PodTemplate', metadata: {name: 'once'}, template: {spec: {containers: [RUNS]}}},
     {
@@ -177,11 +178,11 @@ test('workloads of a List run beside objects that are skipped with one warning e
   ]);
   await testbed.until('the warning is reported', () => testbed.view.report().manifestProblems !== undefined);
   expect(testbed.view.report().manifestProblems).toEqual([
-    {
+    ...['Ingress', 'Service'].map((kind) => ({
       level: 'warning',
       place: expect.stringMatching(/all\.json:1:\d+$/) as string,
-      message: 'skipping Service "web": objects of this kind have no effect here',
-    },
+      message: `skipping ${kind} "web": objects of this kind have no effect here`,
+    })),
   ]);
   expect(testbed.errors.filter((error) => error.includes('Skipping objects'))).toHaveLength(1);
 });
