@@ -83,6 +83,12 @@ describe('delete rejects', () => {
     ],
     ['an unknown name', [aManifest()], ['wbe'], 'kcri: pod "wbe" not found\nhint: did you mean "web"?\n'],
     [
+      'a workload without pods',
+      [],
+      ['deploy/web'],
+      'kcri: "deploy/web" has no pods here\nhint: kcri has not created any such pods\n',
+    ],
+    [
       'a name without any pods',
       [],
       ['web'],

@@ -73,6 +73,7 @@ describe('-n, --image and --set-image', () => {
     ],
     [['--image', 'nginx=x'], {}, /--image: no container uses the image "nginx"\n.*localhost:5000\/busybox:1/],
     [['--set-image', 'man=x'], {}, /--set-image: no container "man"\n.*did you mean "main"\?/],
+    [['--replicas', '2'], {}, /--replicas: no object in the manifests has replicas\n.*Deployment/],
     [['--image', 'nginx'], {}, /invalid argument "nginx" for "--image" flag: must be NAME=IMAGE/],
     [['-n', 'A_b'], {}, /invalid argument "A_b" for "-n, --namespace" flag: must be lower case/],
     [['-n', ''], {}, /--namespace/],

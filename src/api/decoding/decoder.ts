@@ -113,8 +113,11 @@ export class Decoder {
 
   #decodeMap(value: FieldType, node: ManifestNode, path: FieldPath): unknown {
     if (node.kind !== 'map') return this.#wrongKind(node, 'an object', path, isSecretKind(value.kind));
-    const entries = [...node.entries].map(([key, entry]) => {
-      return [key, this.#decodeMember(value, entry.value, path.key(key))] as const;
+    const entries = [...node.entries].flatMap(([key, entry]) => {
+      const decoded = this.#decodeNode(value, entry.value, path.key(key));
+      // Validation must not compare an invalid quantity, as zero, with another one.
+      if (decoded === undefined && value.kind === 'quantity' && !isNull(entry.value)) return [];
+      return [[key, decoded ?? zeroValue(value)] as const];
     });
     return Object.fromEntries(entries);
   }

@@ -233,7 +233,9 @@ export function parseManifest(text: string, {file, ...options}: DecodeOptions): 
   };
   const {pods, workloads, skipped, objects} = manifest;
   if ([pods, workloads, skipped, objects, manifest.issues].every(({length}) => length === 0)) {
-    throw new ConfigError(`no Pod in "${file}"`, {hint: 'a manifest must contain an object with kind: Pod'});
+    throw new ConfigError(`no Pod in "${file}"`, {
+      hint: 'a manifest must contain a Pod, or a workload such as a Deployment or Job',
+    });
   }
   return manifest;
 }

@@ -59,6 +59,11 @@ async function listSuggestions(
         {word: truncateId(id), description: `image ${repoTags[0] ?? ''}`.trimEnd()},
       ]);
     }
+    case 'container names': {
+      const {containers} = await runtime.listContainers({}, {signal});
+      const names = new Set(containers.map(({metadata}) => metadata?.name ?? ''));
+      return [...names].map((word) => ({word, description: 'container'}));
+    }
     case 'containers':
     case 'created':
     case 'running': {

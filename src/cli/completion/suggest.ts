@@ -15,7 +15,14 @@ export interface Suggestion {
 }
 
 /** Kinds of runtime objects that complete arguments. */
-export type RuntimeObjectKind = 'containers' | 'running' | 'created' | 'pods' | 'pod names' | 'images';
+export type RuntimeObjectKind =
+  | 'containers'
+  | 'container names'
+  | 'running'
+  | 'created'
+  | 'pods'
+  | 'pod names'
+  | 'images';
 
 /** Lists runtime objects or the workloads of kcri's pods, with the global flags of the command line; resolves to none on an error. */
 export type QueryRuntime = (
@@ -74,6 +81,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
 
 /** Kinds of flag values that the definitions of the flags do not have. */
 const VALUES: Readonly<Record<string, ArgumentKind>> = {
+  container: 'container names',
   pod: 'pods',
   image: 'images',
   'runtime-endpoint': 'files',
@@ -108,16 +116,20 @@ async function inCommand(
   const found = findCommand(words.slice(0, -1));
   if (found === undefined) return isTopic(first) && words.length === 2 ? commandSuggestions(first) : [];
   const command = (await found.load()) as unknown as {flags?: FlagInfos; flagsEndAtArgument?: boolean};
-  const flags = {...GLOBAL_FLAGS, ...command.flags};
+  // The command's flags come first: their letters take precedence over those of the global flags.
+  const flags = {...command.flags, ...GLOBAL_FLAGS, ...command.flags};
   const analysis = analyzeCommandLine(
     words.slice(found.words.length),
     flags,
     command.flagsEndAtArgument === true,
   );
-  return await atCursor(
+  const suggested = await atCursor(
     {...analysis, values: {...leading.values, ...analysis.values}},
     {flags, kinds: ARGUMENTS[found.words.join(' ')] ?? ['none'], ask, cur: words.at(-1) ?? ''},
   );
+  return words.length === 2 && first === 'describe'
+    ? [...suggested, ...commandSuggestions(first)]
+    : suggested;
 }
 
 interface Grammar {

@@ -2,7 +2,7 @@ import type {ApiObjects, LocalServices, NodeAndRuntime, PreparedPod} from '../..
 import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import {jobOf} from '../../api/workloads/expand-documents.js';
 import {createRequests, type WorkloadRequest} from './sync-requests.js';
-import {UsageError} from '../../base/errors.js';
+import {ConfigError, UsageError} from '../../base/errors.js';
 import type {
   ManifestSet,
   ManifestSource,
@@ -52,6 +52,17 @@ function readingOptions({context, signal}: CommandServices, flags: ManifestFlagV
   return {stdin: context.stdin, lenient, strict, replicas, signal};
 }
 
+/** Kinds of workloads with `spec.replicas`. */
+const REPLICATED = new Set(['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet']);
+
+/** Throws ConfigError if --replicas has no effect on the manifests. */
+function assertReplicasUsed({replicas}: ManifestFlagValues, {workloads}: ManifestSet): void {
+  if (replicas === undefined || workloads.some(({workload}) => REPLICATED.has(workload.kind))) return;
+  throw new ConfigError('--replicas: no object in the manifests has replicas', {
+    hint: `these kinds have replicas: ${[...REPLICATED].join(', ')}`,
+  });
+}
+
 /**
  * Reads and prepares pods, then describes their node. Errors in manifests are reported before the runtime is called.
  * Rejects with ConfigError and PodValidationError.
@@ -81,6 +92,7 @@ export async function loadPods(
   const reading = {...readingOptions(services, flags), edit: editor.edit, fetch};
   const manifests = await readManifests(sources, reading);
   editor.assertUsed();
+  assertReplicasUsed(flags, manifests);
   const hide = (values: readonly string[]): void => {
     secrets.add(values);
   };

@@ -1,3 +1,4 @@
+import {parseWorkload} from '../../api/workloads/workload-of-pod.js';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, type KcriError} from '../../base/errors.js';
 import type {PodRef} from '../../kubelet/index.js';
@@ -9,7 +10,8 @@ export function podNotFound(word: string, records: readonly Pick<PodRef, 'namesp
     word,
     records.flatMap((record) => [record.name, formatPodTitle(record)]),
   );
-  return new ConfigError(`pod "${word}" not found`, {
+  const what = parseWorkload(word) === undefined ? `pod "${word}" not found` : `"${word}" has no pods here`;
+  return new ConfigError(what, {
     hint: closest === undefined ? hintOnList(records) : `did you mean "${closest}"?`,
   });
 }

@@ -139,7 +139,7 @@ function plannedPods(
     services: createPlannedServices(options.services, {exitsAtOnce: exitsImmediately}),
     // A plan does not run credential provider plugins.
     imageCredentials: options.imageCredentials?.withoutProviders(),
-    pullRecords: new PlannedPullRecords(node.rootDir),
+    pullRecords: new PlannedPullRecords(node.rootDir, offline),
     actuated: createPlannedActuatedResources(new ActuatedResourcesStore(node.rootDir), offline),
     hooks: plannedHooks,
     files: (facts) => new PlannedFilesystem(facts, {clock, onFile, offline}),

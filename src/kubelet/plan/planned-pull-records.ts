@@ -4,13 +4,13 @@ import {
   type PullRecordsAccessor,
 } from '../managers/images/pull-manager/pull-records-accessor.js';
 
-/** Reads pull records, and stores changes in memory only. */
+/** Reads pull records, and stores changes in memory only. Reads nothing for an offline plan, as on an empty node. */
 export class PlannedPullRecords implements PullRecordsAccessor {
-  readonly #real: FilePullRecordsAccessor;
+  readonly #real: FilePullRecordsAccessor | undefined;
   readonly #pulled = new Map<string, ImagePulledRecord>();
 
-  constructor(rootDir: string) {
-    this.#real = new FilePullRecordsAccessor(rootDir);
+  constructor(rootDir: string, offline = false) {
+    this.#real = offline ? undefined : new FilePullRecordsAccessor(rootDir);
   }
 
   /** Returns without writing: a plan cannot be interrupted during a pull. */
@@ -19,7 +19,7 @@ export class PlannedPullRecords implements PullRecordsAccessor {
   }
 
   async hasIntent(image: string): Promise<boolean> {
-    return await this.#real.hasIntent(image);
+    return (await this.#real?.hasIntent(image)) ?? false;
   }
 
   async deleteIntent(): Promise<void> {
@@ -27,12 +27,12 @@ export class PlannedPullRecords implements PullRecordsAccessor {
   }
 
   async recoverIntents(...[settle]: Parameters<PullRecordsAccessor['recoverIntents']>): Promise<void> {
-    const images = await this.#real.listAbandonedIntents();
+    const images = (await this.#real?.listAbandonedIntents()) ?? [];
     if (images.length !== 0) await settle(images);
   }
 
   async readPulled(imageRef: string): Promise<ImagePulledRecord | undefined> {
-    return this.#pulled.get(imageRef) ?? (await this.#real.readPulled(imageRef));
+    return this.#pulled.get(imageRef) ?? (await this.#real?.readPulled(imageRef));
   }
 
   async updatePulled(...[imageRef, change]: Parameters<PullRecordsAccessor['updatePulled']>): Promise<void> {

@@ -29,8 +29,9 @@ describe('an invalid quantity', () => {
 
   test('is reported with its position and what it may mean', () => {
     const text =
-      'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: i\n    resources: {limits: {memory: 64MB}}\n';
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: i\n    resources: {limits: {memory: 64MB}, requests: {memory: 16Mi}}\n';
     const {issues} = loadManifest(text, {file: 'p'});
+    // The only one: the request is not compared with an invalid limit.
     expect(issues).toMatchObject([{line: 8, column: 34}]);
     expect(issues[0]!.message).toMatch(
       /^spec\.containers\[0\]\.resources\.limits\[memory\]: Invalid value: "64MB": .*, did you mean "64M" or "64Mi"\?$/,

@@ -62,6 +62,23 @@ test('a name that begins with its pod or namespace is completed', async () => {
   expect(await namesAt(runtime, 'delete', 'default/w')).toEqual(['default/web']);
 });
 
+test.each(['logs', 'exec', 'attach', 'inspect'])(
+  '%s -c is completed with names of containers',
+  async (command) => {
+    const sandboxes = ['web', 'api'].map((name) => aSandbox({name}));
+    const containers = sandboxes.map((sandbox) => aContainer({sandbox, name: 'server'}));
+    await using runtime = await FakeRuntime.start({sandboxes, containers});
+    expect(await namesAt(runtime, command, '-c', '')).toEqual(['server']);
+    expect(await namesAt(runtime, command, '--container=')).toEqual(['--container=server']);
+  },
+);
+
+test('describe is completed with pods and its subcommand', async () => {
+  await using runtime = await FakeRuntime.start({sandboxes: [aSandbox({name: 'web'})]});
+  expect(await namesAt(runtime, 'describe', '')).toEqual(['node', 'web']);
+  expect(await namesAt(runtime, 'describe', 'web', '')).toEqual(['web']);
+});
+
 test('only directories, YAML and JSON files are suggested for manifests', async () => {
   const directory = await temporaryDirectory();
   await mkdir(join(directory, 'pods'));
@@ -83,7 +100,7 @@ test('only directories, YAML and JSON files are suggested for manifests', async 
 
 test('IDs are not suggested where only pod names are accepted', async () => {
   await using runtime = await FakeRuntime.start({sandboxes: [aSandbox({name: 'web'})]});
-  const {stdout} = await runKcri(['completion', '--suggest', '--', 'describe', ''], {
+  const {stdout} = await runKcri(['completion', '--suggest', '--', 'top', ''], {
     endpoint: runtime.endpoint,
   });
   expect(stdout).toMatch(/^web\t[^\n]*\n$/);

@@ -100,7 +100,7 @@ describe('a user other than root', () => {
     const file = await testbed.write('pod.json', aManifest());
     await chmod(testbed.directory, 0o755);
     await mkdir(testbed.rootDir, {mode: 0o700});
-    const line = `KCRI_ROOT_DIR=${testbed.rootDir}/own $KCRI plan --offline ${file}`;
+    const line = `KCRI_ROOT_DIR=${testbed.rootDir} $KCRI plan --offline ${file}`;
     const {stdout, exitCode} = await shell(testbed, line, {uid: NOBODY});
     expect(exitCode).toBe(0);
     expect(stdout).toContain('1. RunPodSandbox');

@@ -19,8 +19,16 @@ const COMMANDS = ['sync', 'plan', 'runp'] as const;
 
 /** Invalid manifests with parts of the expected errors. */
 const MANIFESTS: readonly (readonly [string, string, readonly string[]])[] = [
-  ['an empty file', '', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
-  ['only comments', '# later\n', ['no Pod in "', 'hint: a manifest must contain an object with kind: Pod']],
+  [
+    'an empty file',
+    '',
+    ['no Pod in "', 'hint: a manifest must contain a Pod, or a workload such as a Deployment or Job'],
+  ],
+  [
+    'only comments',
+    '# later\n',
+    ['no Pod in "', 'hint: a manifest must contain a Pod, or a workload such as a Deployment or Job'],
+  ],
   ['broken YAML', 'apiVersion: v1\nkind: Pod\nmetadata: {name: web\n', ['pod.yaml:', '    4 | ']],
   ['a tab as indentation', 'apiVersion: v1\nkind: Pod\nmetadata:\n\tname: web\n', ['pod.yaml:4:1: ']],
   [

@@ -1,4 +1,5 @@
-import {readdir} from 'node:fs/promises';
+import {readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {FilePullRecordsAccessor} from '../../../src/kubelet/managers/images/pull-manager/pull-records-accessor.js';
 import type {ImagePulledRecord} from '../../../src/kubelet/managers/images/pull-manager/image-pulled-record.js';
@@ -38,4 +39,14 @@ test('a plan neither writes nor removes records', async () => {
   await planned.deleteIntent();
   await planned.updatePulled('sha256:2', () => aRecord('sha256:2'));
   expect(await readdir(rootDir)).toEqual([]);
+});
+
+test('an offline plan reads no records', async () => {
+  const rootDir = await temporaryDirectory();
+  // A file in place of the directory would make reading it fail.
+  await writeFile(join(rootDir, 'image_manager'), '');
+  const planned = new PlannedPullRecords(rootDir, true);
+  await planned.recoverIntents(() => Promise.reject(new Error('found an intent')));
+  expect(await planned.hasIntent('r.example/app:1')).toBe(false);
+  expect(await planned.readPulled('sha256:1')).toBeUndefined();
 });

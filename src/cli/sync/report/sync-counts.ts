@@ -49,7 +49,7 @@ const WORDS = {
   interrupted: 'interrupted',
 } as const satisfies Record<keyof SyncCounts, string>;
 
-/** Formats the totals as `2 pods complete, 1 failed in 12s`. */
+/** Formats the totals as `2 pods complete, 1 failed in 12s`, or `0 pods in 12s` without a result. */
 export function formatTotals({durationMs, ...counts}: SyncTotals): string {
   const words = Object.entries(WORDS)
     .map(([kind, word]) => ({count: counts[kind as keyof SyncCounts], word}))
@@ -58,5 +58,5 @@ export function formatTotals({durationMs, ...counts}: SyncTotals): string {
       const noun = count === 1 ? ' pod' : ' pods';
       return `${count}${index === 0 ? noun : ''} ${word}`;
     });
-  return `${words.join(', ')} in ${formatElapsed(durationMs)}`;
+  return `${words.length === 0 ? '0 pods' : words.join(', ')} in ${formatElapsed(durationMs)}`;
 }
