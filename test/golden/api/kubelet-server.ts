@@ -4,6 +4,10 @@ import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import {ApiClient} from '../../../src/kube-api/api-client.js';
 import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import {ApiAccessReviews} from '../../../src/kubelet/cluster/auth/api-access-reviews.js';
+import {
+  readKubeletConfig,
+  toKubeletConfiguration,
+} from '../../../src/kubelet/contract/configuration/kubelet-config.js';
 import {KubeletMetricsRegistry} from '../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
 import {startServers} from '../../../src/kubelet/managers/server/start-servers.js';
 import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
@@ -56,7 +60,7 @@ export async function startKubeletServer({api, daemon}: ClusterTestbed): Promise
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,
-      configuration: {},
+      configuration: toKubeletConfiguration(readKubeletConfig([], new Map(), true).values),
     },
     end.signal,
   );

@@ -76,7 +76,7 @@ export const SERVER_FIELDS = {
     check: oneOf('text', 'json'),
     live: true,
   }),
-  'logging.flushFrequency': ignored('each line is written immediately', ANYTHING, 5_000_000_000, {
+  'logging.flushFrequency': ignored('each line is written immediately', ANYTHING, '5s', {
     flag: 'log-flush-frequency',
   }),
   'logging.verbosity': honored(INT32, 0, {flag: 'v', check: notNegative, live: true}),
