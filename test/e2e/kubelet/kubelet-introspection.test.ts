@@ -1,4 +1,4 @@
-import {lstat} from 'node:fs/promises';
+import {lstat, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
@@ -18,6 +18,23 @@ const manifest = (name: string, container: ManifestFields, spec: ManifestFields 
     containers: [aContainer('main', container)],
     ...spec,
   });
+
+/** Returns a Deployment `view-app` with one pod, which differs by `version`. */
+const deployment = (version: string): string =>
+  workload('Deployment', 'view-app', {command: ['sh', '-c', `: ${version}; sleep 3600`]});
+
+const JOB = workload('Job', 'view-job', {command: ['sh', '-c', 'echo ran']});
+
+function workload(kind: 'Deployment' | 'Job', name: string, container: ManifestFields): string {
+  const [apiVersion, restartPolicy] = kind === 'Job' ? ['batch/v1', 'Never'] : ['apps/v1', 'Always'];
+  const {spec} = JSON.parse(manifest(name, container, {restartPolicy})) as {readonly spec: object};
+  const labels = {app: name};
+  const selector = kind === 'Job' ? {} : {selector: {matchLabels: labels}};
+  return JSON.stringify({
+    ...{apiVersion, kind, metadata: {name}},
+    spec: {...selector, template: {metadata: {labels}, spec}},
+  });
+}
 
 const PROBED = manifest('view-web', {
   command: ['sh', '-c', 'echo hello; echo world > /tmp/file; sleep 3600'],
@@ -152,7 +169,42 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     // No kubelet manages the pod any more.
     expect((await kcri('delete', CRASH)).exitCode).toBe(0);
 
-    const {pid} = await kubelet.start();
-    await says(['describe', WEB], new RegExp(`PID: +${pid} `), /Liveness: +Success/);
+    daemon = await kubelet.start();
+    await says(['describe', WEB], new RegExp(`PID: +${daemon.pid} `), /Liveness: +Success/);
+  });
+
+  test('a changed Deployment rolls over, and a finished Job does not run again after a restart', async () => {
+    await kubelet.put('view-app', deployment('one'));
+    await kubelet.put('view-job', JOB);
+    const list = async (): Promise<readonly string[]> =>
+      (await kcri('get', 'pods', '--no-headers')).stdout
+        .split('\n')
+        .filter((line) => /^view-(app|job)-/.test(line));
+    /** Returns the name of the only pod whose line matches. */
+    const only = async (pattern: RegExp): Promise<string> => {
+      let lines: readonly string[] = [];
+      await until(async () => {
+        lines = (await list()).filter((line) => pattern.test(line));
+        return lines.length === 1;
+      });
+      return lines[0]?.split(/ +/)[0] ?? '';
+    };
+    const first = await only(/^view-app-.* 1\/1 +Running/);
+    const job = await only(/^view-job-.* Completed/);
+    await kubelet.put('view-app', deployment('two'));
+    await until(async () => !(await list()).some((line) => line.startsWith(first)));
+    const second = await only(/^view-app-.* 1\/1 +Running/);
+    expect(second).not.toBe(first);
+
+    daemon.kcri.kill('SIGTERM');
+    await daemon.kcri.exited;
+    daemon = await kubelet.start();
+    await says(['describe', second], new RegExp(`PID: +${daemon.pid} `), /Last Sync/);
+    expect(await only(/^view-job-.* Completed +0 /)).toBe(job);
+    expect(await only(/^view-app-.* 1\/1 +Running +0 /)).toBe(second);
+    expect((await kcri('logs', `${job}/main`)).stdout).toBe('ran\n');
+    const {rootDir} = kubelet.podTestbed.runtime;
+    for (const name of ['view-app', 'view-job']) await rm(join(rootDir, 'manifests', `${name}.json`));
+    await until(async () => (await list()).length === 0);
   });
 });
