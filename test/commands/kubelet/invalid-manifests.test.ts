@@ -59,6 +59,32 @@ describe('kubelet --check-config', () => {
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 
+  test('reports invalid workloads and objects without effect', async () => {
+    const template = (image: string): object => ({
+      metadata: {labels: {app: 'web'}},
+      spec: {containers: [{name: 'main', image}]},
+    });
+    const deployment = (name: string, image: string): string =>
+      JSON.stringify({
+        ...{apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name}},
+        spec: {selector: {matchLabels: {app: 'web'}}, template: template(image)},
+      });
+    const files = {
+      'a.json': deployment('a', 'busybox'),
+      'b.json': deployment('b', ''),
+      'c.yaml': 'apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: web}\n',
+    };
+    const {stderr, exitCode} = await check(files);
+    expect(stderr).toMatch(
+      /^kcri: b\.json:1:\d+: spec\.template\.spec\.containers\[0\]\.image: Required value\n/m,
+    );
+    expect(stderr).toMatch(
+      /^kcri: warning: c\.yaml:1:1: skipping Ingress "web": objects of this kind have no effect here\n/m,
+    );
+    expect(stderr).not.toContain('a.json');
+    expect(exitCode).toBe(1);
+  });
+
   test('accepts valid manifests', async () => {
     expect(await check({'c.yaml': aManifest()})).toEqual({stdout: '', stderr: '', exitCode: 0});
   });

@@ -49,7 +49,7 @@ async function startScene(first: string | Responder, headers = {}): Promise<Http
   const clock = new FakeClock();
   const prepare: typeof prepareOnNode = (document, objects) => prepareOnNode(document, objects, url);
   const followed = runSource(
-    new HttpSource({url, headers, checkFrequencyMs: PERIOD_MS, clock, acceptsWorkloads: false, prepare}),
+    new HttpSource({url, headers, checkFrequencyMs: PERIOD_MS, clock, acceptsWorkloads: true, prepare}),
   );
   await until(() => countPauses(clock) === 1);
   const next = async (response: string | Responder): Promise<void> => {
@@ -76,6 +76,27 @@ describe('the pods of a URL', () => {
     });
     await next(podList('b', 'c'));
     expect(followed.names()).toEqual(['b-node1', 'c-node1']);
+  });
+
+  test('are set together with workloads; an invalid workload changes nothing', async () => {
+    const deployment = (image: string): string =>
+      JSON.stringify({
+        ...{apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name: 'web'}},
+        spec: {
+          selector: {matchLabels: {a: 'b'}},
+          template: {metadata: {labels: {a: 'b'}}, spec: {containers: [{name: 'main', image}]}},
+        },
+      });
+    const {followed, next} = await startScene(deployment('busybox'));
+    const [workload] = followed.sets[0]?.workloads ?? [];
+    expect(workload).toMatchObject({kind: 'pods', workload: {kind: 'Deployment'}});
+    const {pods = []} = workload?.kind === 'pods' ? workload : {};
+    expect(pods.map(({pod}) => pod.metadata.name)).toEqual([
+      expect.stringMatching(/^web-[a-z0-9]+-[a-z0-9]{5}-node1$/),
+    ]);
+    await next(deployment(''));
+    expect(followed.sets).toHaveLength(1);
+    expect(followed.messages()[0]).toMatch(/spec\.template\.spec\.containers\[0\]\.image: Required value/);
   });
 
   test('are set only when the response has changed', async () => {
