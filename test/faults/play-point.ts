@@ -58,7 +58,8 @@ const POLL_INTERVAL_MS = 200;
 const DOWN_MS = 2000;
 /** Base deadline of CRI calls in ms of real time. */
 const CALL_TIMEOUT_MS = 400;
-const CLOSED_WITHIN_MS = 10_000;
+/** Long enough for a busy machine, in ms of real time. */
+const CLOSED_WITHIN_MS = 60_000;
 /** The intent of a pull that was aborted, which the next pull resolves, since the image may have arrived. */
 const ABORTED_PULL = /^root\/image_manager\/(pulling|pullers)\/sha256-/;
 const IMAGE_ID = `sha256:${'b'.repeat(64)}`;
