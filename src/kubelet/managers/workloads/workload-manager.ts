@@ -52,7 +52,6 @@ export class WorkloadManager {
   readonly #jobs: JobManager;
   readonly #sources = new Map<PodSourceName, SourceWorkloads>();
   readonly #delivered = new Map<PodSourceName, DeliveredPods>();
-  readonly #failures = new Map<PodUid, FailureState>();
 
   constructor(options: WorkloadManagerOptions) {
     const {clock, jobs, states, report} = options;
@@ -115,6 +114,8 @@ export class WorkloadManager {
     const uids = new Set(next.map(({uid}) => uid));
     for (const pod of delivered.current) if (!uids.has(pod.uid)) delivered.leaving.set(pod.uid, pod);
     delivered.current = next;
+    for (const uid of delivered.failures.keys())
+      if (!uids.has(uid) && !delivered.leaving.has(uid)) delivered.failures.delete(uid);
     if (delivered.leaving.size > 0) checks.add(this.#options.clock.now() + REMOVAL_CHECK_MS);
     const full = [...pods, ...next];
     if (areSame(full, delivered.full)) return;
@@ -128,7 +129,7 @@ export class WorkloadManager {
     const current = this.#options.states
       .listRecorded(source)
       .filter(({pod}) => refs.some((ref) => belongsTo(pod, ref)));
-    return {current, leaving: new Map(), full: undefined};
+    return {current, leaving: new Map(), failures: new Map(), full: undefined};
   }
 
   /** Forgets the pods that have been removed since they were last delivered; they may be created again. */
@@ -136,8 +137,9 @@ export class WorkloadManager {
     for (const uid of leaving.keys()) if (!this.#options.states.isPresent(uid)) leaving.delete(uid);
   }
 
-  #podsOf(set: DesiredPodSet, {current, leaving}: DeliveredPods, checks: CheckTimes): readonly DesiredPod[] {
+  #podsOf(set: DesiredPodSet, delivered: DeliveredPods, checks: CheckTimes): readonly DesiredPod[] {
     const {workload} = set;
+    const {current, leaving, failures} = delivered;
     const ref = workloadRef(workload);
     const isOwn = ({pod}: DesiredPod): boolean => belongsTo(pod, ref);
     const isAvailable = (uid: PodUid): boolean => this.#isAvailable(workload, uid, checks);
@@ -148,7 +150,15 @@ export class WorkloadManager {
     });
     // A pod template on its own has no controller that replaces its pod.
     if (workload.kind === 'PodTemplate') return decided;
-    return decided.filter(({uid}) => !this.#isReplaced(uid, isAvailable(uid), checks));
+    return decided.filter(({uid}) => {
+      const phase = this.#options.states.status(uid)?.phase;
+      const state = {phase, isAvailable: isAvailable(uid)};
+      const decision = decideReplacement(failures.get(uid), state, this.#options.clock.now());
+      if (decision.failures === undefined) failures.delete(uid);
+      else failures.set(uid, decision.failures);
+      if (decision.checkAtMs !== undefined) checks.add(decision.checkAtMs);
+      return !decision.isRemoved;
+    });
   }
 
   #isAvailable(workload: Workload, uid: PodUid, checks: CheckTimes): boolean {
@@ -158,17 +168,6 @@ export class WorkloadManager {
     checks.add(atMs);
     return false;
   }
-
-  /** Reports whether a failed pod is removed now, so that another one takes its place. */
-  #isReplaced(uid: PodUid, isAvailable: boolean, checks: CheckTimes): boolean {
-    const {clock, states} = this.#options;
-    const phase = states.status(uid)?.phase;
-    const decision = decideReplacement(this.#failures.get(uid), {phase, isAvailable}, clock.now());
-    if (decision.failures === undefined) this.#failures.delete(uid);
-    else this.#failures.set(uid, decision.failures);
-    if (decision.checkAtMs !== undefined) checks.add(decision.checkAtMs);
-    return decision.isRemoved;
-  }
 }
 
 /** Pods of the workloads of a source. */
@@ -177,6 +176,8 @@ interface DeliveredPods {
   current: readonly DesiredPod[];
   /** Pods that are no longer desired, and that have not been removed yet. */
   readonly leaving: Map<PodUid, DesiredPod>;
+  /** Failures of the pods that are replaced. */
+  readonly failures: Map<PodUid, FailureState>;
   /** All pods that were delivered; undefined before the first time. */
   full: readonly DesiredPod[] | undefined;
 }
