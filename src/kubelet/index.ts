@@ -11,7 +11,7 @@ export {describeOfflineNode} from './plan/offline-node.js';
 export {syncPods, type OrderedRequests, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {FailedSync, ForegroundSyncResult, SyncRequest} from './foreground/sync-result.js';
 export type {JobRequest} from './foreground/sync-job.js';
-export {HostsUpdater} from './foreground/hosts-updater.js';
+export {HostsUpdater} from './pods/registry/hosts-updater.js';
 export type {WaitFor} from './foreground/evaluate-wait.js';
 export {LocalServices, withLocalServices} from './managers/network/local-services.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';

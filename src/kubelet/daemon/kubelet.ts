@@ -8,17 +8,16 @@ import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
 import {configSourceOf} from '../managers/sources/static-pod.js';
 import type {SourceReport} from '../managers/sources/pod-source.js';
-import {withClusterObjects} from '../contract/api-objects.js';
 import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodStates} from '../contract/pod-update.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
+import {ManifestServices} from './manifest-services.js';
 import {RejectionRecorder} from './rejection-recorder.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
 import {KubeletView} from './introspection/kubelet-view.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
-import {withVolumeAffinity} from '../pods/node-fit/volume-node-affinity.js';
 import {openPodRegistry} from '../pods/registry/open-pod-registry.js';
 import type {PodObserver} from '../pods/registry/pod-registry-options.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
@@ -86,6 +85,7 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #manager: PodManager;
   readonly #sources: PodSources;
+  readonly #services: ManifestServices;
   readonly #registry: PodRegistry;
   readonly #own: ManagedPods;
   readonly #core: KubeletCore;
@@ -107,15 +107,16 @@ export class Kubelet {
       if (!binding.recordEvent(event)) logEvent(event);
     };
     const podStates = createPodStates(() => this.#core);
-    const sources = options.openSources(createSourcesSink({queue, secrets, logger, events, podStates}));
+    const services = new ManifestServices({node: node.node, clock, logger});
+    const sink = createSourcesSink({queue, secrets, services, logger, events, podStates});
+    const sources = options.openSources(sink);
     const clusterNode = (): Node | undefined => options.cluster?.node();
     const podChanged = (uid: PodUid): void => {
       sources.podChanged();
       options.cluster?.podChanged(uid);
     };
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
-    const manifests = withVolumeAffinity(sources.objects, node.node);
-    const objects = withClusterObjects(manifests, options.cluster?.objects);
+    const objects = services.bind(sources.objects, options.cluster?.objects);
     const registry = openPodRegistry(node, observer, objects, random);
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});
@@ -129,8 +130,7 @@ export class Kubelet {
           ...{...parts, own, local: registry, clock, logger},
           metrics: options.metrics ?? NO_METRICS,
         }),
-      runtime: options.runtime,
-      node: node.node,
+      ...{runtime: options.runtime, node: node.node, observer: services.observer},
       ...(options.metrics && {metrics: options.metrics}),
       get syncFrequencyMs() {
         return options.syncFrequencyMs;
@@ -147,14 +147,14 @@ export class Kubelet {
     this.#options = options;
     this.#manager = manager;
     this.#sources = sources;
+    this.#services = services;
     this.#registry = registry;
     this.#own = own;
     this.#core = core;
     this.#rejections = rejections;
     this.#images = createImageGc(options, manager);
-    const sourceProblems = () => sources.problems();
-    const {probes} = registry;
-    this.view = new KubeletView({...core, manager, probes, clock, clusterNode, sourceProblems});
+    const parts = {manager, probes: registry.probes, clock, clusterNode};
+    this.view = new KubeletView({...core, ...parts, sourceProblems: () => sources.problems()});
   }
 
   /**
@@ -183,6 +183,7 @@ export class Kubelet {
     this.#rejections.start();
     for (const {pod} of this.#own.presentRecords()) allocations.grant(pod);
     await runtimeState.check(signal);
+    await using _hosts = this.#services.start(this.#registry);
     const parts = [
       runtimeState.run(this.#end.signal, () => undefined),
       pleg.run(),
@@ -279,10 +280,12 @@ function createPodStates(core: () => KubeletCore): PodStates {
 function createSourcesSink({
   queue,
   secrets,
+  services,
   logger,
   events,
   podStates,
 }: {
+  readonly services: ManifestServices;
   readonly podStates: PodStates;
   readonly queue: SyncLoopQueue;
   readonly secrets: SecretRegistry;
@@ -291,10 +294,12 @@ function createSourcesSink({
 }): PodSourcesSink {
   return {
     update: (update) => {
+      services.updatePods(update);
       queue.config(update);
     },
     objectsChanged: (objects) => {
       secrets.setObjectValues(objects.flatMap((object) => secretValuesOf(object)));
+      services.setObjects(objects);
       queue.objectsChanged();
     },
     report: (report) => {

@@ -45,6 +45,8 @@ export class LocalServices {
   #services: readonly Service[];
   readonly #pods = new Map<string, KnownPod>();
   readonly #listeners = new Set<() => void>();
+  /** Containers that wait for any change. */
+  readonly #waiting = new Set<() => void>();
   /** Entries for hosts files by namespace; cleared by each change. */
   readonly #hosts = new Map<string, readonly HostAlias[]>();
   #isPlan = false;
@@ -56,8 +58,9 @@ export class LocalServices {
 
   /** Replaces the Services. */
   setServices(services: readonly Service[]): void {
+    if (services.length + this.#services.length === 0) return;
     this.#services = services;
-    this.#notify();
+    this.#notify(true);
   }
 
   /** Adds a pod of a sync, unless it is known. Containers of other pods wait for its addresses if `isAwaited`. */
@@ -82,7 +85,7 @@ export class LocalServices {
   addOlder(pod: Pod, status: PodStatus): void {
     const state = {isOlder: true, isAwaited: false};
     this.#pods.set(podRef(pod).uid, {pod, ...stateOf(status), ...state});
-    this.#notify();
+    this.#notify(this.#isSelected(pod));
   }
 
   /** Updates a pod from its status; ignores one that is not known. */
@@ -104,7 +107,8 @@ export class LocalServices {
 
   /** Removes a pod that is deleted. */
   remove(uid: string): void {
-    if (this.#pods.delete(uid)) this.#notify();
+    const known = this.#pods.get(uid);
+    if (this.#pods.delete(uid)) this.#notify(known !== undefined && this.#isSelected(known.pod));
   }
 
   /** Pods that Services may select, with their addresses. */
@@ -121,7 +125,12 @@ export class LocalServices {
     this.#change(podRef(pod).uid, (known) => ({...known, pod, ips, hasEnded: false, isAwaited: false}));
     const linked = this.#services.filter((service) => isLinked(service, pod));
     const isSettled = (): boolean => linked.every((service) => this.#isSettled(service));
-    if (!isSettled()) await this.#waitUntil(isSettled, signal);
+    if (isSettled()) return;
+    await this.#waitUntil(isSettled, signal);
+    if (isSettled()) return;
+    // A pod that has got no address yet does not delay every further container.
+    for (const [uid, known] of this.#pods)
+      if (known.isAwaited && linked.some((service) => selectsPod(service, known.pod))) this.settle(uid);
   }
 
   /** Returns the variables of the Services of the pod's namespace by name; none without service links. */
@@ -144,7 +153,7 @@ export class LocalServices {
     return hosts;
   }
 
-  /** Calls the listener whenever hosts files may have changed; returns a function that ends that. */
+  /** Calls the listener whenever the names of Services may lead elsewhere; returns a function that ends that. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -167,9 +176,10 @@ export class LocalServices {
   /** Waits for a change, and reports whether there was one before the time was up. */
   async #nextChange(limit: AbortSignal, signal: AbortSignal): Promise<boolean> {
     using idle = createDeadline(this.#options.clock, MAX_IDLE_MS);
-    let stop = (): void => undefined;
+    let stop = (): unknown => undefined;
     const changed = new Promise<void>((resolve) => {
-      stop = this.onChange(resolve);
+      this.#waiting.add(resolve);
+      stop = () => this.#waiting.delete(resolve);
     });
     try {
       await abortable(changed, AbortSignal.any([signal, limit, idle.signal]));
@@ -187,12 +197,24 @@ export class LocalServices {
     if (known === undefined) return;
     const changed = change(known);
     this.#pods.set(uid, changed);
-    if (!isDeepStrictEqual({...known, pod: undefined}, {...changed, pod: undefined})) this.#notify();
+    if (!isDeepStrictEqual({...known, pod: undefined}, {...changed, pod: undefined}))
+      this.#notify(this.#isRelevant(known, changed));
   }
 
-  #notify(): void {
-    this.#hosts.clear();
-    for (const listener of this.#listeners) listener();
+  /** Reports whether names of Services may lead elsewhere, or the pod now has an address and so a hosts file. */
+  #isRelevant(known: KnownPod, changed: KnownPod): boolean {
+    const isAddressed = this.#services.length > 0 && known.ips.length === 0 && changed.ips.length > 0;
+    return isAddressed || this.#isSelected(known.pod) || this.#isSelected(changed.pod);
+  }
+
+  #isSelected(pod: Pod): boolean {
+    return this.#services.some((service) => selectsPod(service, pod));
+  }
+
+  /** Notifies the containers that wait and, if names of Services may have changed, the listeners. */
+  #notify(isRelevant: boolean): void {
+    if (isRelevant) this.#hosts.clear();
+    for (const listener of [...this.#waiting, ...(isRelevant ? this.#listeners : [])]) listener();
   }
 }
 

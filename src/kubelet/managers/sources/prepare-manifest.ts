@@ -1,6 +1,7 @@
 import {requiredValue, unsupportedValue, type FieldError} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
 import {loadUnvalidatedManifest, type LoadedManifest} from '../../../api/load-manifest.js';
+import {serviceNotices} from '../../../api/services/service-notices.js';
 import {PodValidationError, type ManifestIssue} from '../../../api/decoding/manifest-issue.js';
 import type {
   DocumentLocation,
@@ -67,22 +68,24 @@ export function readManifest(
   }
 }
 
-/** Returns one issue for each object without effect. Only `sync` resolves Services. */
+/** Returns one issue for each object without effect, and for each Service that cannot have one. */
 function describeSkipped({
   skipped,
   objects,
 }: Pick<LoadedManifest, 'skipped' | 'objects'>): readonly ManifestIssue[] {
-  const describe = (location: DocumentLocation, kind: string, name: string): ManifestIssue => {
-    const title = name === '' ? kind : `${kind} "${name}"`;
+  const kinds = skipped.map(({skipped: {skippedKind, name}, ...location}) => {
+    const title = name === '' ? skippedKind : `${skippedKind} "${name}"`;
     const message = `skipping ${title}: objects of this kind have no effect here`;
     return {...location.createIssue({path: new FieldPath(), message}), message};
-  };
-  return [
-    ...skipped.map((document) => describe(document, document.skipped.skippedKind, document.skipped.name)),
-    ...objects
-      .filter(isService)
-      .map((document) => describe(document, 'Service', document.object.metadata.name ?? '')),
-  ];
+  });
+  const services = objects.flatMap(({object, ...location}) =>
+    object.kind === 'Service'
+      ? serviceNotices(object, [])
+          .filter(({isWarning}) => isWarning)
+          .map((notice) => location.createIssue(notice))
+      : [],
+  );
+  return [...kinds, ...services];
 }
 
 function isService({object}: ObjectDocument): boolean {

@@ -1,4 +1,4 @@
-import {readdir} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {aContainerSpec} from '../../../commands/command-testbed.js';
@@ -158,8 +158,8 @@ test('workloads of a List run beside objects that are skipped with one warning e
   await using testbed = await DaemonTestbed.start();
   const items = [
     JSON.parse(aWorkload('DaemonSet', 'agent', RUNS)) as object,
-    {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web'}, spec: {ports: [{port: 80}]}},
     {apiVersion: 'networking.k8s.io/v1', kind: 'Ingress', metadata: {name: 'web'}},
+    {apiVersion: 'v1', kind: 'Service', metadata: {name: 'web'}, spec: {ports: [{port: 80}]}},
     {apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: 'data'}, spec: CLAIM},
     {apiVersion: 'v1', kind: 'PodTemplate', metadata: {name: 'once'}, template: {spec: {containers: [RUNS]}}},
     {
@@ -178,13 +178,56 @@ test('workloads of a List run beside objects that are skipped with one warning e
   ]);
   await testbed.until('the warning is reported', () => testbed.view.report().manifestProblems !== undefined);
   expect(testbed.view.report().manifestProblems).toEqual([
-    ...['Ingress', 'Service'].map((kind) => ({
+    {
       level: 'warning',
       place: expect.stringMatching(/all\.json:1:\d+$/) as string,
-      message: `skipping ${kind} "web": objects of this kind have no effect here`,
-    })),
+      message: 'skipping Ingress "web": objects of this kind have no effect here',
+    },
+    {
+      level: 'warning',
+      place: expect.stringMatching(/all\.json:1:\d+$/) as string,
+      message: 'items[2].spec: Service "web" does not resolve here, because it has no selector',
+    },
   ]);
   expect(testbed.errors.filter((error) => error.includes('Skipping objects'))).toHaveLength(1);
+});
+
+test('a Service gives pods its variables and its name, which follows the pods', async () => {
+  await using testbed = await DaemonTestbed.start();
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {name: 'api'},
+    spec: {selector: {app: 'web'}, ports: [{port: 80, targetPort: 8080}]},
+  };
+  await testbed.put('client.json', aWorkload('DaemonSet', 'agent', RUNS));
+  await testbed.put('api.json', JSON.stringify(service));
+  await testbed.put('web.json', aDeployment(RUNS));
+  await untilRunning(testbed, 2);
+  const sandboxOf = (name: string): {readonly id: string; readonly uid: string; readonly ip: string} => {
+    const found = testbed.fake.sandboxes.filter(
+      ({config, state}) => config.metadata!.name.startsWith(name) && state === 'SANDBOX_READY',
+    );
+    const {id, config, ips} = found.at(-1)!;
+    return {id, uid: config.metadata!.uid, ip: ips[0]!};
+  };
+  const hostsOfClient = async (): Promise<string> =>
+    readFile(join(testbed.rootDir, 'pods', sandboxOf('agent').uid, 'etc-hosts'), 'utf8');
+  const first = sandboxOf('web');
+  await testbed.until('the name leads to the pod', async () =>
+    (await hostsOfClient()).includes(`${first.ip}\tapi.default.svc.`),
+  );
+  await testbed.put('web.json', aDeployment({...RUNS, env: [{name: 'V', value: '2'}]}));
+  await testbed.until('the name leads to the new pod only', async () => {
+    const hosts = await hostsOfClient();
+    return (
+      sandboxOf('web').ip !== first.ip &&
+      hosts.includes(sandboxOf('web').ip) &&
+      !hosts.includes(`${first.ip}\t`)
+    );
+  });
+  const web = testbed.fake.containers.find(({sandboxId}) => sandboxId === sandboxOf('web').id);
+  expect(web?.config.envs.map(({key}) => key)).toContain('API_SERVICE_HOST');
 });
 
 describe('a StatefulSet', () => {

@@ -107,6 +107,10 @@ test('containers wait for 10 s after the last change of a pod, and for 60 s at m
   await clock.advance(1_000);
   await ready;
 
+  // Nothing waits for a pod again that had no address in time.
+  await services.sandboxReady(client, ['10.0.0.2'], signal);
+  services.remove('server');
+  services.add(server, {isAwaited: true});
   let settled = false;
   const again = services.sandboxReady(client, ['10.0.0.2'], signal).then(() => (settled = true));
   for (let seconds = 0; seconds < 60; seconds += 6) {

@@ -1,7 +1,7 @@
-import type {Pod} from '../../api/types/v1-pod.js';
-import type {LocalServices} from '../managers/network/local-services.js';
-import {podRef, type PodRef} from '../contract/pod-ref.js';
-import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {LocalServices} from '../../managers/network/local-services.js';
+import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import type {PodRegistry} from './pod-registry.js';
 
 /** Options of {@link HostsUpdater}. */
 export interface HostsUpdaterOptions {
@@ -11,7 +11,7 @@ export interface HostsUpdaterOptions {
   readonly onError: (pod: PodRef, error: unknown) => void;
 }
 
-/** Writes the names of Services into the hosts files of the pods of a sync whenever the pods behind them change. */
+/** Writes the names of Services into the hosts files of pods whenever the pods behind them change. */
 export class HostsUpdater implements AsyncDisposable {
   readonly #options: HostsUpdaterOptions;
   readonly #stop: () => void;

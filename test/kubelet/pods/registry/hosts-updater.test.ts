@@ -1,16 +1,23 @@
 import {expect, test} from 'vitest';
-import {HostsUpdater} from '../../../src/kubelet/foreground/hosts-updater.js';
-import {LocalServices} from '../../../src/kubelet/managers/network/local-services.js';
-import type {PodStatus} from '../../../src/api/types/v1-status.js';
-import {aPod} from '../../fakes/a-pod.js';
-import {FakeClock} from '../../fakes/fake-clock.js';
+import {HostsUpdater} from '../../../../src/kubelet/pods/registry/hosts-updater.js';
+import {LocalServices} from '../../../../src/kubelet/managers/network/local-services.js';
+import type {Service} from '../../../../src/api/types/v1-services.js';
+import type {PodStatus} from '../../../../src/api/types/v1-status.js';
+import {aPod} from '../../../fakes/a-pod.js';
+import {FakeClock} from '../../../fakes/fake-clock.js';
 
+const ANY: Service = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {name: 'any', namespace: 'default'},
+  spec: {selector: {app: 'any'}},
+};
 const running = (ip: string): PodStatus => ({phase: 'Running', podIPs: [{ip}]});
 const pods = ['a', 'b'].map((name) => aPod({}, {name, uid: name}));
 
 /** Returns Services that know the pods. */
 function createServices(): LocalServices {
-  const services = new LocalServices({services: [], clusterDomain: '', clock: new FakeClock()});
+  const services = new LocalServices({services: [ANY], clusterDomain: '', clock: new FakeClock()});
   for (const pod of pods) services.add(pod);
   return services;
 }
