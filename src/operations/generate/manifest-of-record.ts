@@ -1,6 +1,7 @@
 import {computePodUid} from '../../api/container-hash.js';
 import {isServerAnnotation} from '../../api/exported/server-metadata.js';
 import type {Pod} from '../../api/types/v1-pod.js';
+import {omit} from '../../base/omit.js';
 
 /** Returns the manifest of a pod that kcri runs: without what kcri added, such as a computed UID and the node. */
 export function manifestOfRecord(pod: Pod): Pod {
@@ -20,7 +21,9 @@ export function manifestOfRecord(pod: Pod): Pod {
     spec: isStatic ? {...spec, ...withoutStaticToleration(spec)} : spec,
   };
   const isComputed = isStatic || uid === undefined || computePodUid(manifest) === uid;
-  return isComputed ? manifest : {...manifest, metadata: {...manifest.metadata, uid}};
+  // The name of a workload's pod was made from generateName, which a sync of the manifest would ignore with a note.
+  const named = omit(manifest.metadata, 'generateName');
+  return {...manifest, metadata: isComputed ? named : {...named, uid}};
 }
 
 function withoutNode(name: string, nodeName: string): string {
