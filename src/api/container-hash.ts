@@ -88,9 +88,11 @@ export function computeUuid(text: string): string {
 }
 
 /**
- * Returns the UID of a pod whose manifest has none: a UUID (version 8) computed from namespace, name and content. The
- * same manifest is the same pod, and a changed manifest is a new pod.
+ * Returns the UID of a pod whose manifest has none: a UUID (version 8) computed from namespace, name, content and the root
+ * directory that has the pod's state. The same manifest is the same pod, and a changed manifest is a new pod. Pods of
+ * another root directory have other UIDs, and thus log directories and cgroups of their own.
  */
-export function computePodUid(pod: Pod): string {
-  return computeUuid(`${pod.metadata.namespace ?? ''}/${pod.metadata.name ?? ''}\n${uidContent(pod)}`);
+export function computePodUid(pod: Pod, rootDir: string): string {
+  const {namespace = '', name = ''} = pod.metadata;
+  return computeUuid(`${namespace}/${name}\n${rootDir}\n${uidContent(pod)}`);
 }

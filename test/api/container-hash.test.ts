@@ -41,7 +41,7 @@ test('canonical JSON sorts keys at every depth and keeps lists in order', () => 
 describe.each([
   [
     'computePodUid',
-    (subject: Pod) => computePodUid(subject),
+    (subject: Pod) => computePodUid(subject, '/root'),
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   ],
   ['computeStaticPodUid', (subject: Pod) => computeStaticPodUid(subject, source), /^[0-9a-f]{32}$/],

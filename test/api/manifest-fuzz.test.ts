@@ -160,9 +160,9 @@ test('every generated Pod can be defaulted and validated, its defaults are idemp
       expect(pod && applyPodDefaults(pod)).toEqual(pod);
       expect(
         loadManifest(stringify(JSON.parse(text), YAML_TEXT), {file}).pods.map((document) =>
-          computePodUid(document.pod),
+          computePodUid(document.pod, '/root'),
         ),
-      ).toEqual(pods.map((document) => computePodUid(document.pod)));
+      ).toEqual(pods.map((document) => computePodUid(document.pod, '/root')));
     }),
     FEW_RUNS,
   );

@@ -15,6 +15,7 @@ async function syncAndDescribe(
 function canonical(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{64}/g, '<id>')
+    .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>')
     .replaceAll(/\w{3}, \d\d \w{3} \d{4} [\d:]{8} [+-]\d{4}/g, '<time>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replaceAll(/(IP: +)\d[\d.]+/g, '$1<ip>')
@@ -134,7 +135,7 @@ test('describe prints a pod like kubectl', async () => {
     Events:
       Type     Reason             Age   From     Message
       ----     ------             ----  ----     -------
-      Warning  MissingClusterDNS  <age> kubelet  pod: "web_default(ca5b728c-a29c-83cd-95f3-171e6b3373b0)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.
+      Warning  MissingClusterDNS  <age> kubelet  pod: "web_default(<uid>)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.
       Normal   Pulled             <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
       Normal   Created            <age> kubelet  Container created
       Normal   Started            <age> kubelet  Container started

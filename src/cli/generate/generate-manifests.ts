@@ -56,7 +56,7 @@ export async function generateManifests(
 
 async function generate(services: CommandServices, source: Source): Promise<readonly GeneratedObject[]> {
   if (source.kind === 'record') {
-    const pod = withoutDefaults(manifestOfRecord(source.record.pod));
+    const pod = withoutDefaults(manifestOfRecord(source.record.pod, services.settings.rootDir));
     const needed = [...new Set([...secretNames(pod.spec), ...configMapNames(pod.spec)])].filter(Boolean);
     if (needed.length > 0)
       note(

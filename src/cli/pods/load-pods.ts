@@ -106,11 +106,12 @@ export async function loadPods(
     hide,
   });
   const options = {static: flags.static ?? false, seenAtMs: context.clock.now(), objects};
-  // Rejects unsupported fields before a connection is made; the node's name is only known afterwards.
+  // Rejects unsupported fields before a connection is made; the node is only known afterwards.
   preparePods(manifests.pods, {...options, nodeName: 'node'});
   const imageCredentials = await openNodeCredentials(services, flags);
   const node = {...(await describe()), imageCredentials};
-  const full = {...options, nodeName: node.node.nodeName};
+  const {nodeName, rootDir} = node.node;
+  const full = {...options, nodeName, rootDir};
   const pods = preparePods(manifests.pods, full);
   const requests = createRequests(pods, manifests.workloads, (document) => {
     const [prepared] = preparePods([document], full);

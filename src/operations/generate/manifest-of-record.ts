@@ -3,8 +3,11 @@ import {isServerAnnotation} from '../../api/exported/server-metadata.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {omit} from '../../base/omit.js';
 
-/** Returns the manifest of a pod that kcri runs: without what kcri added, such as a computed UID and the node. */
-export function manifestOfRecord(pod: Pod): Pod {
+/**
+ * Returns the manifest of a pod that kcri runs with its state in `rootDir`: without what kcri added, such as a computed UID
+ * and the node.
+ */
+export function manifestOfRecord(pod: Pod, rootDir: string): Pod {
   const {uid, annotations = {}, ...metadata} = pod.metadata;
   const {nodeName = '', ...spec} = pod.spec;
   const source = annotations['kubernetes.io/config.source'];
@@ -20,7 +23,7 @@ export function manifestOfRecord(pod: Pod): Pod {
     },
     spec: isStatic ? {...spec, ...withoutStaticToleration(spec)} : spec,
   };
-  const isComputed = isStatic || uid === undefined || computePodUid(manifest) === uid;
+  const isComputed = isStatic || uid === undefined || computePodUid(manifest, rootDir) === uid;
   // The name of a workload's pod was made from generateName, which a sync of the manifest would ignore with a note.
   const named = omit(manifest.metadata, 'generateName');
   return {...manifest, metadata: isComputed ? named : {...named, uid}};

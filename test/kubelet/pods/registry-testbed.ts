@@ -66,5 +66,9 @@ export async function startRegistryTestbed(
 export function aLocalPod(fields: Parameters<typeof aManifest>[0] = {}): Pod {
   const [document] = decodeManifest(aManifest(fields), {file: 'pod.yaml'});
   if (document === undefined) throw new Error('the manifest holds no Pod');
-  return toLocalPod(applyPodDefaults(document.pod), {nodeName: 'node', seen: '2026-05-01T12:00:00Z'});
+  return toLocalPod(applyPodDefaults(document.pod), {
+    nodeName: 'node',
+    rootDir: '/root',
+    seen: '2026-05-01T12:00:00Z',
+  });
 }

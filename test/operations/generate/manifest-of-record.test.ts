@@ -11,10 +11,10 @@ const pod: Pod = {
   spec: {containers: [{name: 'main', image: 'i', resources: {}}]},
 };
 
-test.each([computePodUid(pod), 'chosen'])(
+test.each([computePodUid(pod, '/root'), 'chosen'])(
   'the manifest of a workload’s pod has its name only (UID %s)',
   (uid) => {
-    const manifest = manifestOfRecord({...pod, metadata: {...metadata, uid}});
+    const manifest = manifestOfRecord({...pod, metadata: {...metadata, uid}}, '/root');
     expect(manifest.metadata).toEqual({
       name: 'web-7d4b-abcde',
       namespace: 'default',

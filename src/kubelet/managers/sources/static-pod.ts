@@ -16,14 +16,19 @@ const DEFAULT_NAMESPACE = 'default';
 const TOLERATE_NO_EXECUTE = {operator: 'Exists', effect: 'NoExecute'} as const;
 
 /** Node of a manifest, and the time at which it was first seen. */
-export interface LocalPodSource {
+interface PodSource {
   readonly nodeName: string;
   /** Time at which the manifest was first seen, in RFC 3339. */
   readonly seen: string;
 }
 
+/** Node of a pod's manifest, and the directory of the pod's state. */
+export interface LocalPodSource extends PodSource {
+  readonly rootDir: string;
+}
+
 /** Origin of a static pod's manifest: a URL, or else a file. */
-export interface StaticPodSource extends LocalPodSource {
+export interface StaticPodSource extends PodSource {
   readonly file: string;
   /** URL from which the manifest was fetched. */
   readonly url?: string | undefined;
@@ -68,15 +73,15 @@ export function hasApiServer(pod: Pod, node: {readonly inCluster?: boolean | und
 
 /**
  * Returns the Pod of a manifest as kcri runs it: with its name unchanged, in its namespace or `default`, on this node.
- * Without a UID in the manifest, the UID is a hash of the content, so a changed manifest is another pod.
+ * Without a UID in the manifest, the UID is a hash of content and root directory, so a changed manifest is another pod.
  */
-export function toLocalPod(pod: Pod, {nodeName, seen}: LocalPodSource): Pod {
+export function toLocalPod(pod: Pod, {nodeName, seen, rootDir}: LocalPodSource): Pod {
   const named = withNamespace(pod);
   return {
     ...named,
     metadata: {
       ...named.metadata,
-      uid: manifestUid(named) ?? computePodUid(named),
+      uid: manifestUid(named) ?? computePodUid(named, rootDir),
       annotations: {
         ...named.metadata.annotations,
         [CONFIG_SEEN_ANNOTATION]: seen,

@@ -28,6 +28,8 @@ export interface PrepareOptions {
   /** True if an API server provides PersistentVolumeClaims, which static pods must not refer to; false by default. */
   readonly inCluster?: boolean;
   readonly nodeName: string;
+  /** Directory of the state of the pods, on which UIDs depend; static pods need none. */
+  readonly rootDir?: string;
   /** Time when the manifests were first seen, in ms since the epoch. */
   readonly seenAtMs: number;
   /** API objects delivered with the manifests for Pods to refer to; none by default. */
@@ -54,11 +56,11 @@ export function preparePods(
 }
 
 function prepared({pod, file}: PodDocument, options: PrepareOptions): Pod {
-  const {static: isStatic, nodeName, seenAtMs, url} = options;
+  const {static: isStatic, nodeName, rootDir = '', seenAtMs, url} = options;
   const seen = new Date(seenAtMs).toISOString();
   return isStatic
     ? toStaticPod(pod, {nodeName, file, seen, url: url ?? (isHttpUrl(file) ? file : undefined)})
-    : toLocalPod(admitted(pod, options), {nodeName, seen});
+    : toLocalPod(admitted(pod, options), {nodeName, seen, rootDir});
 }
 
 /** Returns the pod with the changes of API server admission, which static pods do not pass. */

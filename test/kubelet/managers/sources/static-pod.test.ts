@@ -15,7 +15,7 @@ import {aContainer, aPod, aRawPod} from '../../../fakes/a-pod.js';
 
 const SEEN = '2026-05-01T12:00:00Z';
 const STATIC = {nodeName: 'Node1', file: 'web.yaml', seen: SEEN};
-const LOCAL = {nodeName: 'node1', seen: SEEN};
+const LOCAL = {nodeName: 'node1', seen: SEEN, rootDir: '/root'};
 
 /** Returns a Pod without UID and namespace. */
 function manifest(spec: Partial<PodSpec> = {}): Pod {
@@ -216,6 +216,12 @@ describe('a local pod', () => {
     const explicit = {...manifest(), metadata: {...manifest().metadata, namespace: 'default'}};
 
     expect(toLocalPod(explicit, LOCAL).metadata.uid).toBe(toLocalPod(manifest(), LOCAL).metadata.uid);
+  });
+
+  test('is another pod in another root directory, so that log directories and cgroups differ', () => {
+    const other = toLocalPod(manifest(), {...LOCAL, rootDir: '/other'});
+
+    expect(other.metadata.uid).not.toBe(toLocalPod(manifest(), LOCAL).metadata.uid);
   });
 
   test('may name a service account', () => {
