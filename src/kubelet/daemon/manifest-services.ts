@@ -61,7 +61,7 @@ export class ManifestServices {
 
   /** Keeps the hosts files of the pods up to date until the result is disposed. */
   start(registry: PodRegistry): AsyncDisposable {
-    const logger = this.#options.logger.forFile('kubelet_pods.go');
+    const logger = this.#options.logger.forFile('manifest-services.ts');
     return new HostsUpdater({
       ...{registry, services: this.#local},
       onError: (pod, error) => {
