@@ -27,7 +27,7 @@ export interface MeasuredCgroup extends Pick<
   readonly startedAtNanos?: bigint | undefined;
 }
 
-/** What the paths of cgroups depend on. */
+/** Facts of the node that the paths of cgroups depend on. */
 export interface CgroupPaths {
   readonly cgroup: CgroupFacts;
   /** The kubelet's pods, by UID. */
