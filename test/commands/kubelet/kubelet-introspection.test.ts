@@ -28,14 +28,16 @@ const CRASHING = aManifest({
 
 /** Replaces values that depend on the time. */
 function canonical(text: string): string {
-  return text
-    .slice(text.indexOf('Kubelet:'))
-    .replaceAll(/\b\d+s\b/g, '<n>s')
-    // A probe or a sync is due.
-    .replaceAll(/\bnow\b/g, 'in <n>s')
-    .replace(/\d+ \(up/, '<pid> (up')
-    .replaceAll(/(\d+ of )?\d+ in a row/g, '<n> in a row')
-    .replace(/\/\S+\/manifests/, '<manifests>');
+  return (
+    text
+      .slice(text.indexOf('Kubelet:'))
+      .replaceAll(/\b\d+s\b/g, '<n>s')
+      // A probe or a sync is due.
+      .replaceAll(/\bnow\b/g, 'in <n>s')
+      .replace(/\d+ \(up/, '<pid> (up')
+      .replaceAll(/(\d+ of )?\d+ in a row/g, '<n> in a row')
+      .replace(/\/\S+\/manifests/, '<manifests>')
+  );
 }
 
 test('describe prints the state of a pod in its kubelet', async () => {
