@@ -6,9 +6,8 @@ import type {LinuxContainerResources} from '../../../../cri/index.js';
 import type {RuntimeContainerStatus} from '../../../contract/runtime-pod-status.js';
 import {MIN_CPU_SHARES, sharesToMilliCpu} from '../../../contract/resources/cpu-shares.js';
 import {cpuMilli} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {MIN_LIMIT_MILLI} from './pod-resources.js';
 
-/** CPU limit of the smallest quota, in milli-CPUs (cm.MinMilliCPULimit). */
-const MIN_LIMIT_MILLI = 10n;
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 

@@ -6,16 +6,18 @@ import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import {shouldRestartAllContainers} from '../../../managers/kuberuntime/compute/restart-all-containers.js';
 import {computePodIps} from '../../../managers/kuberuntime/config/pod-addresses.js';
 import {computePodQosClass} from '../../../managers/kuberuntime/config/resources/qos-class.js';
-import {podLimits, podRequests} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
 import {sortPodIps} from '../../../managers/network/sort-pod-ips.js';
 import {computePodConditions, observedGenerationOf, type ResizeConditions} from './pod-conditions.js';
 import {computeContainerStatus, formatMs, type ContainerStatusInput} from './container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './active-deadline.js';
 import {computePodPhase} from './pod-phase.js';
+import {computePodResources} from './pod-resources.js';
 
 /** Input of computePodStatus. */
 export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
-  readonly node: Pick<NodeFacts, 'nodeIps' | 'inCluster'> & ContainerStatusInput['node'];
+  readonly node: Pick<NodeFacts, 'nodeIps' | 'inCluster'> &
+    Partial<Pick<NodeFacts, 'cgroup' | 'cgroupMount'>> &
+    ContainerStatusInput['node'];
   /** Current time, in ms since the epoch. */
   readonly now: number;
   /** True if the pod was stopped for good, so that no container starts again. */
@@ -74,7 +76,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     containerStatuses: byName(statuses),
     ...ephemeralStatuses(facts),
     qosClass: computePodQosClass(pod),
-    ...resources(pod),
+    ...computePodResources(input),
   };
 }
 
@@ -129,14 +131,4 @@ function addresses({pod, runtime, node, previous}: PodStatusInput): Pick<PodStat
   const previousIps = hasSandbox ? [] : (previous?.podIPs ?? []);
   const podIPs = ips.length > 0 ? ips.map((ip) => ({ip})) : previousIps;
   return podIPs[0] === undefined ? {} : {podIP: podIPs[0].ip, podIPs};
-}
-
-/** Returns the pod-level resources, overhead included; the allocated resources always equal the requests. */
-function resources(pod: Pod): Pick<PodStatus, 'resources' | 'allocatedResources'> {
-  const [requests, limits] = [podRequests(pod), podLimits(pod)];
-  const asked = Object.keys(requests).length > 0;
-  return {
-    resources: {...(asked && {requests}), ...(Object.keys(limits).length > 0 && {limits})},
-    ...(asked && {allocatedResources: requests}),
-  };
 }
