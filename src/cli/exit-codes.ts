@@ -3,6 +3,8 @@ export const EXIT = {
   ok: 0,
   /** Any error, as in crictl. */
   failed: 1,
+  /** A list with --exit-code is empty. */
+  emptyList: 2,
   /** The command is unknown. */
   unknownCommand: 3,
   /** A timeout set by the user expired. */

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
-import {listFlags} from '../cli/flags/list-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
 import {collectImages} from '../cli/lists/collect-images.js';
 import {printImages} from '../cli/lists/print-images.js';
@@ -35,6 +35,7 @@ export default class Images extends BaseCommand {
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each image.'}),
     digests: Flags.boolean({description: 'Show digests.'}),
     pinned: Flags.boolean({description: 'Show whether an image is pinned.'}),
+    ...EXIT_CODE_FLAG,
     output: outputFlag(LIST_FORMATS),
     template: templateFlag,
   };
@@ -42,6 +43,8 @@ export default class Images extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Images);
     const list = await this.dialect.strategy('images', collectImages);
-    await printImages(this.services, await list(this.services, args.repository, flags), flags);
+    const listed = await list(this.services, args.repository, flags);
+    await printImages(this.services, listed, flags);
+    setListExitCode(this.report, flags, listed.images.length);
   }
 }

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {SANDBOX_FILTERS} from '../cli/flags/filter-flags.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
-import {listFlags} from '../cli/flags/list-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
 import {isListAlias} from '../cli/flags/positional-arguments.js';
 import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
 import {collectPods} from '../cli/lists/collect-pods.js';
@@ -33,6 +33,7 @@ export default class Pods extends BaseCommand {
     }),
     ...listFlags(SANDBOX_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each pod.'}),
+    ...EXIT_CODE_FLAG,
     output: outputFlag(LIST_FORMATS),
     template: templateFlag,
   };
@@ -43,7 +44,9 @@ export default class Pods extends BaseCommand {
       checkWords(argv as string[]);
     });
     const list = await this.dialect.strategy('pods', collectPods);
-    await printPods(this.services, await list(this.services, flags), flags);
+    const listed = await list(this.services, flags);
+    await printPods(this.services, listed, flags);
+    setListExitCode(this.report, flags, listed.items.length);
   }
 }
 

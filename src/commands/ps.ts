@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../cli/flags/filter-flags.js';
-import {listFlags} from '../cli/flags/list-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS, collectContainers} from '../cli/lists/collect-containers.js';
 import {printContainers} from '../cli/lists/print-containers.js';
 import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
@@ -34,6 +34,7 @@ export default class Ps extends BaseCommand {
       char: 'r',
       description: 'Show the tag of images instead of their ID.',
     }),
+    ...EXIT_CODE_FLAG,
     output: outputFlag(LIST_FORMATS),
     template: templateFlag,
   };
@@ -41,6 +42,8 @@ export default class Ps extends BaseCommand {
   async run(): Promise<void> {
     const {flags} = await this.parse(Ps);
     const list = await this.dialect.strategy('ps', collectContainers);
-    await printContainers(this.services, await list(this.services, flags), flags);
+    const listed = await list(this.services, flags);
+    await printContainers(this.services, listed, flags);
+    setListExitCode(this.report, flags, listed.rows.length);
   }
 }

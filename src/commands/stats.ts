@@ -9,6 +9,7 @@ import {parseLabels} from '../operations/filters/list-filters.js';
 import {resolveContainers, resolveSandbox} from '../operations/resolve/resolve-names.js';
 import {computeContainerUsage} from '../operations/stats/compute-usage.js';
 import {fetchContainerStats} from '../operations/stats/fetch-stats.js';
+import {PodNamesOfStats} from '../operations/stats/pod-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Stats extends BaseCommand {
@@ -40,7 +41,7 @@ export default class Stats extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Stats);
     const {services, signal} = this;
-    const {requestedRefs, thorough} = await this.dialect.strategy('stats', KCRI_STATS);
+    const {requestedRefs, thorough, showsPods} = await this.dialect.strategy('stats', KCRI_STATS);
     const form = await parseStatsFormat(services, flags);
     const refs = requestedRefs(args.container ?? [], flags.id);
     const labels = parseLabels(flags.label);
@@ -53,9 +54,17 @@ export default class Stats extends BaseCommand {
     if (ids === undefined) return;
     const podSandboxId =
       flags.pod === undefined ? undefined : await resolveSandbox(runtime, flags.pod, services.resolving({}));
+    const names =
+      showsPods && (form.kind === 'table' || form.kind === 'wide') ? new PodNamesOfStats() : undefined;
     const query = {ids, podSandboxId, labels};
     const shown = showStats(services, flags, form, {
-      measure: async () => await fetchContainerStats(runtime, query, {signal, thorough}),
+      measure: async () => {
+        const measured = await fetchContainerStats(runtime, query, {signal, thorough});
+        await names?.load(runtime, measured.stats, signal);
+        return names === undefined
+          ? measured
+          : {...measured, stats: measured.stats.map((stats) => names.label(stats))};
+      },
       usage: computeContainerUsage,
       columns: containerStatsColumns,
       orders: CONTAINER_STATS_ORDERS,

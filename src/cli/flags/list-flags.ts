@@ -3,7 +3,9 @@ import {compare} from '../../base/compare.js';
 import {UsageError} from '../../base/errors.js';
 import {renderTable, type Column} from '../../format/table.js';
 import {escapeToLine} from '../../format/escape-controls.js';
-import {withChoices} from './flag-types.js';
+import type {CommandReporter} from '../command/command-reporter.js';
+import {EXIT} from '../exit-codes.js';
+import {kcriOnlyFlags, withChoices} from './flag-types.js';
 
 /** Compare functions by sort key. */
 export type SortOrders<Row> = Readonly<Record<string, (a: Row, b: Row) => number>>;
@@ -81,4 +83,30 @@ export function formatListTable<Row>(
 
 function visibleColumn<Row>({header, value}: Column<Row>): Column<Row> {
   return {header, value: (row) => escapeToLine(value(row))};
+}
+
+/** Flag `--exit-code` of lists. */
+export const EXIT_CODE_FLAG = kcriOnlyFlags({
+  'exit-code': Flags.boolean({description: `Exit with ${EXIT.emptyList} if nothing matches.`}),
+});
+
+/** Values of the flag, and of the flag that excludes it. */
+interface ExitCodeValues {
+  readonly 'exit-code'?: boolean | undefined;
+  readonly watch?: boolean;
+}
+
+/** Throws UsageError for `--exit-code` with `--watch`, which does not end by itself. */
+export function checkExitCodeFlag({'exit-code': wanted, watch}: ExitCodeValues): void {
+  if (wanted === true && watch === true)
+    throw new UsageError('--exit-code and --watch are mutually exclusive');
+}
+
+/** Sets the exit code for an empty list if the flag asks for it. */
+export function setListExitCode(
+  report: Pick<CommandReporter, 'setExitCode'>,
+  flags: ExitCodeValues,
+  count: number,
+): void {
+  if (flags['exit-code'] === true && count === 0) report.setExitCode(EXIT.emptyList);
 }

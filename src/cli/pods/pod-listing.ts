@@ -1,3 +1,4 @@
+import {setListExitCode} from '../flags/list-flags.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {ObjectFormat, OutputFormat} from '../output/parse-output-format.js';
@@ -17,6 +18,8 @@ type PodForm = OutputFormat<(typeof POD_FORMATS)[number]>;
 export interface PodListingOptions {
   readonly form: PodForm;
   readonly header: boolean;
+  /** True to set the exit code, in place of a note, if no pod is selected. */
+  readonly exitCode: boolean;
   /** Field to sort by, as JSONPath; by default namespace and name. */
   readonly sortBy: string | undefined;
 }
@@ -53,17 +56,18 @@ export class PodListing {
   async print(): Promise<void> {
     const {out, report} = this.#services;
     const {words, pods: listed, selection} = this.#selected;
-    const {form, sortBy} = this.#options;
+    const {form, sortBy, exitCode} = this.#options;
     const observed = await this.#reader.observe(listed);
     const pods = await sortPods(
       observed.map(({pod}) => pod),
       sortBy,
     );
+    setListExitCode(report, {'exit-code': exitCode}, pods.length);
     if (!isForPeople(form)) {
       out.print(await formatPods(form, pods, words.length === 1 && pods.length === 1));
       return;
     }
-    if (pods.length === 0) report.info(noResourcesText(selection.namespace));
+    if (pods.length === 0 && !exitCode) report.info(noResourcesText(selection.namespace));
     out.printText(this.#text(form, pods));
   }
 

@@ -7,6 +7,7 @@ import type {StatsResult} from '../../operations/stats/fetch-stats.js';
 import type {CommandServices} from '../command/command-services.js';
 import {createSorter, formatListTable, type SortOrders} from '../flags/list-flags.js';
 import {STATS_FORMATS, type StatsFlagValues} from '../flags/stats-flags.js';
+import type {StatsLayout} from '../output/views/stats-table.js';
 import {parseOutputFormat, type OutputFormat} from '../output/parse-output-format.js';
 import {showObjects, showPairs} from './watch.js';
 
@@ -22,7 +23,7 @@ type StatsForm = OutputFormat<(typeof STATS_FORMATS)[number]>;
 export interface StatsKind<T, Name extends keyof MessageTypes> {
   readonly measure: () => Promise<StatsResult<T>>;
   readonly usage: (before: readonly T[], after: readonly T[]) => readonly Usage<T>[];
-  readonly columns: (wide: boolean) => readonly Column<Usage<T>>[];
+  readonly columns: (layout: StatsLayout) => readonly Column<Usage<T>>[];
   readonly orders: SortOrders<Usage<T>>;
   /** Message that contains a list of the stats. */
   readonly message: {readonly name: Name; readonly of: (stats: readonly T[]) => Init<MessageTypes[Name]>};
@@ -39,6 +40,8 @@ export interface StatsStrategy {
   readonly requestedRefs: (words: readonly string[], id: string | undefined) => readonly string[];
   /** True to measure all objects even if some fail. */
   readonly thorough: boolean;
+  /** True if tables name the pods of containers. */
+  readonly showsPods: boolean;
   /** Returns the columns and rows of a table of two samples. */
   table<T>(
     services: CommandServices,
@@ -51,6 +54,7 @@ export interface StatsStrategy {
 export const KCRI_STATS: StatsStrategy = {
   requestedRefs: (words, id) => (id === undefined ? words : [id, ...words]),
   thorough: true,
+  showsPods: true,
   table: ({out}, flags, {usage, columns, orders, idle}) => {
     const {wide} = flags;
     const arrange = createSorter(flags, orders);
@@ -62,7 +66,7 @@ export const KCRI_STATS: StatsStrategy = {
     };
     return (before, after) => {
       const rows = usage(before, after).filter((row) => idle || !row.idle);
-      return formatListTable(columns(wide), arrange(rows), layout).toString();
+      return formatListTable(columns(wide ? 'wide' : 'table'), arrange(rows), layout).toString();
     };
   },
 };

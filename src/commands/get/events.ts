@@ -1,4 +1,7 @@
+import {checkExitCodeFlag, setListExitCode} from '../../cli/flags/list-flags.js';
+import {UsageError} from '../../base/errors.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
+import {listFlag, nonEmptyFlags, withChoices} from '../../cli/flags/flag-types.js';
 import {getFlags} from '../../cli/flags/get-flags.js';
 import {parseOutputFormat, type OutputFormat} from '../../cli/output/parse-output-format.js';
 import {
@@ -16,9 +19,16 @@ import {selectPodsToShow, watchPods, type PodsToShow} from '../../cli/pods/watch
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
+/** Types of events, in the spelling of the API. */
+const TYPES = ['Normal', 'Warning'] as const;
+
+type EventTest = (event: RecordedPodEvent) => boolean;
+
 interface Layout {
   readonly form: OutputFormat<(typeof FORMATS)[number]>;
   readonly table: GrowingTable<RecordedPodEvent>;
+  readonly isShown: EventTest;
+  readonly exitCode: boolean;
 }
 
 export default class GetEvents extends BaseCommand {
@@ -31,14 +41,27 @@ export default class GetEvents extends BaseCommand {
   static override usage = 'get events [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
-    '<%= config.bin %> get events',
+    '<%= config.bin %> get events --types=Warning',
     '<%= config.bin %> get events web -w',
     "<%= config.bin %> get events -o jsonpath='{.items[*].reason}'",
   ];
-  static override flags = getFlags(FORMATS, 'Watch for new events.');
+  static override flags = {
+    ...getFlags(FORMATS, 'Watch for new events.'),
+    ...nonEmptyFlags({
+      types: withChoices(
+        listFlag({
+          helpValue: 'TYPE',
+          description: 'List only events of this type. Can be repeated. [default: all]',
+        }),
+        TYPES,
+      ),
+    }),
+  };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(GetEvents);
+    checkExitCodeFlag(flags);
+    const isShown = parseTypes(flags.types);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
     const reader = new PodReader(this.services);
     const selected = await selectPodsToShow(reader, argv as string[], flags);
@@ -48,24 +71,34 @@ export default class GetEvents extends BaseCommand {
       namespace: selected.showsNamespace,
       nowMs: () => this.context.clock.now(),
     });
-    const layout = {form, table: new GrowingTable(columns, {header: !flags['no-headers']})};
+    const layout = {
+      form,
+      table: new GrowingTable(columns, {header: !flags['no-headers']}),
+      isShown,
+      exitCode: flags['exit-code'],
+    };
     if (flags.watch) await this.#watch(reader, selected, layout);
     else await this.#once(reader, selected.pods, layout);
   }
 
-  async #once(reader: PodReader, listed: readonly ListedPod[], {form, table}: Layout): Promise<void> {
-    const events = await reader.recordedEvents(listed);
+  async #once(
+    reader: PodReader,
+    listed: readonly ListedPod[],
+    {form, table, isShown, exitCode}: Layout,
+  ): Promise<void> {
+    const events = (await reader.recordedEvents(listed)).filter(isShown);
+    setListExitCode(this.report, {'exit-code': exitCode}, events.length);
     const others = listed.filter(({manager}) => manager !== 'kcri').length;
     if (form.kind !== 'table' && form.kind !== 'wide') {
       this.out.print(await formatObjects(form, events.map(eventJson), false));
       return;
     }
-    if (events.length === 0) this.report.info('No resources found');
+    if (events.length === 0 && !exitCode) this.report.info('No resources found');
     if (others > 0) this.report.info(notStoredText(others));
     this.out.printText(table.text(events));
   }
 
-  async #watch(reader: PodReader, selected: PodsToShow, {form, table}: Layout): Promise<void> {
+  async #watch(reader: PodReader, selected: PodsToShow, {form, table, isShown}: Layout): Promise<void> {
     const {out, services} = this;
     const changes = new EventChangeDetector();
     const ofRuntime = new RuntimeEventDetector();
@@ -75,12 +108,26 @@ export default class GetEvents extends BaseCommand {
         ...ofRuntime.detect(listed, this.context.clock.now()),
       ],
       show: async (events) => {
-        const changed = changes.detect(events);
+        const changed = changes.detect(events).filter(isShown);
         if (form.kind === 'table' || form.kind === 'wide') out.printText(table.text(changed));
         else for (const event of changed) out.printData(await formatObjectDocument(form, eventJson(event)));
       },
     });
   }
+}
+
+/** Returns the test of `--types`, which ignores case as kubectl does. Throws UsageError. */
+function parseTypes(words: readonly string[] | undefined): EventTest {
+  if (words === undefined) return () => true;
+  const types = new Set<string>(
+    words.map((word) => {
+      const type = TYPES.find((each) => each.toLowerCase() === word.toLowerCase());
+      if (type === undefined)
+        throw new UsageError(`invalid --types "${word}"`, {hint: `use ${TYPES.join(' or ')}`});
+      return type;
+    }),
+  );
+  return ({event}) => types.has(event.type);
 }
 
 /** Returns the note about the events of `count` pods that kcri did not create. */

@@ -1,3 +1,4 @@
+import {EXIT_CODE_FLAG, setListExitCode} from '../../cli/flags/list-flags.js';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
@@ -37,6 +38,7 @@ export default class GetImages extends BaseCommand {
   };
   static override flags = {
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
+    ...EXIT_CODE_FLAG,
     output: outputFlag(FORMATS),
     template: templateFlag,
   };
@@ -49,11 +51,12 @@ export default class GetImages extends BaseCommand {
     const query = {name: args.repository, filters: undefined, fields: undefined};
     const listed = listImages(service, query, {signal, onNote: report.warn});
     const images = await withContext('listing images', listed);
+    setListExitCode(report, flags, images.length);
     if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name') {
       out.print(await formatObjects(form, images.map(imageObject), false));
       return;
     }
-    if (images.length === 0) report.info('No resources found');
+    if (images.length === 0 && !flags['exit-code']) report.info('No resources found');
     const rows = imageRows(images).toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
     if (form.kind === 'name') {
       out.printText(rows.map((row) => `image/${nameOf(row)}\n`).join(''));

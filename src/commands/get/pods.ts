@@ -1,3 +1,4 @@
+import {checkExitCodeFlag} from '../../cli/flags/list-flags.js';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {getFlags} from '../../cli/flags/get-flags.js';
@@ -31,6 +32,7 @@ export default class GetPods extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(GetPods);
+    checkExitCodeFlag(flags);
     const form = await parseOutputFormat(flags, POD_FORMATS, this.services);
     const reader = new PodReader(this.services);
     const selected = await selectPodsToShow(reader, argv as string[], flags);
@@ -38,6 +40,7 @@ export default class GetPods extends BaseCommand {
     const listing = new PodListing(this.services, reader, selected, {
       form,
       header: !flags['no-headers'],
+      exitCode: flags['exit-code'],
       sortBy: flags['sort-by'],
     });
     await (flags.watch ? listing.watch() : listing.print());

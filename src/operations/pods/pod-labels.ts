@@ -28,11 +28,16 @@ export interface PodName {
   readonly namespace: string;
 }
 
+/** Returns the labels that name a pod. */
+export function labelsOfPod({name, namespace}: PodName): Readonly<Record<string, string>> {
+  return {[POD_NAME]: name, [POD_NAMESPACE]: namespace};
+}
+
 /** Returns the pod of a container, undefined if unknown. */
 export type PodLookup = (container: Container) => PodName | undefined;
 
 /** Returns the pod from the kubelet's labels. */
-export const podFromLabels: PodLookup = (container) => {
+export const podFromLabels = (container: Labeled): PodName | undefined => {
   const name = podNameOf(container);
   const namespace = podNamespaceOf(container);
   return name === undefined || namespace === undefined ? undefined : {name, namespace};

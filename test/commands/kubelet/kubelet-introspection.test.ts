@@ -155,7 +155,7 @@ test("get events lists the kubelet's events and follows them", async () => {
   await until(async () => (await run(['get', 'events'])).stdout.includes('Started'));
   const {stdout} = await run(['get', 'events', 'web-n1']);
   expect(stdout.replaceAll(/^\d+s {2,}/gm, '<age>   ')).toMatch(
-    /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n(.*\n)*<age> +Normal +Started +pod\/web-n1 +Container started\n$/m,
+    /^LAST SEEN +TYPE +REASON +OBJECT +CONTAINER +MESSAGE\n(.*\n)*<age> +Normal +Started +pod\/web-n1 +main +Container started\n$/m,
   );
   const json = await run([
     'get',
@@ -187,6 +187,7 @@ test("get events lists the kubelet's events and follows them", async () => {
   expect(reported.events).toMatch(/^[\d:TZ-]+ {2}started {2}container /m);
 });
 
+// Proves: get events --types, get events --exit-code
 test('events of selected pods are printed in any format, with their namespaces', async () => {
   const {writeManifest, run} = await startKubelet();
   await writeManifest('web.yaml', aManifest({metadata: {uid: 'web-uid', labels: {app: 'web'}}}));
@@ -203,6 +204,21 @@ test('events of selected pods are printed in any format, with their namespaces',
   );
   expect(await events('--template', '{{(index .items 0).kind}}')).toBe('Event\n');
   expect(await events('-n', 'nowhere')).toBe('');
+  expect(await events('--types=warning', 'web-n1')).toMatch(
+    /^\d+s +Warning +MissingClusterDNS +pod\/web-n1 +<none> +pod: [^\n]*\n$/,
+  );
+  expect(await events('--types=Warning,Normal')).toMatch(
+    / Normal +Started +pod\/web-n1 +main +Container started\n/,
+  );
+  expect((await run(['get', 'events', '--types=Error'])).stderr).toContain(
+    'invalid --types "Error"\nhint: use Normal or Warning',
+  );
+  const none = ['get', 'events', '-n', 'nowhere', '--exit-code'];
+  expect(await run(none)).toEqual({stdout: '', stderr: '', exitCode: 2});
+  expect(await run([...none, '-w'])).toMatchObject({
+    stderr: expect.stringContaining('--exit-code and --watch are mutually exclusive') as string,
+    exitCode: 1,
+  });
   const kubelet = await run(['get', 'kubelet', '--template', '{{.wantedPods}} {{.pleg.mode}}']);
   expect(kubelet.stdout).toMatch(/^2 (events|relists)\n$/);
 });

@@ -28,6 +28,27 @@ async function startRuntime() {
 const row = (...cells: readonly string[]): string =>
   `${cells.map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(20))).join('')}\n`;
 
+describe('--exit-code', () => {
+  // Proves: ps --exit-code, pods --exit-code, images --exit-code, get pods --exit-code, get images --exit-code
+  test.each([
+    [['ps'], ['--name=none', '-q']],
+    [['pods'], ['--name=none', '-q']],
+    [['images'], ['none', '-q']],
+    [
+      ['get', 'pods'],
+      ['-n', 'none'],
+    ],
+    [['get', 'images'], ['none']],
+  ])('of %j sets exit code 2 without a message if nothing matches', async (command, filter) => {
+    await using runtime = await startRuntime();
+    const list = async (...args: readonly string[]) =>
+      await runKcri([...command, ...args], {endpoint: runtime.endpoint});
+    expect(await list('--exit-code', ...filter)).toEqual({stdout: '', stderr: '', exitCode: 2});
+    expect((await list(...filter)).exitCode).toBe(0);
+    expect((await list('--exit-code')).exitCode).toBe(0);
+  });
+});
+
 describe('ps', () => {
   const HEADER = row(
     'CONTAINER',

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {tableCells} from '../../cli/output/table-cells.js';
 import {FakeTerminal} from '../../cli/terminal/fake-terminal.js';
-import {FakeRuntime} from '../../fakes/fake-runtime.js';
+import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {ESCAPES, names, run, startRuntime} from './stats-runtime.js';
 import {interruptAt, FAST_CLOCK, runKcriOnTerminal} from '../interrupt-watch.js';
 
@@ -10,14 +10,28 @@ describe('stats', () => {
     await using runtime = await startRuntime();
     const {stdout, stderr, exitCode} = await run(runtime, ['stats']);
     expect(tableCells(stdout)).toEqual([
-      ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP'],
-      ['aaaaaaaaaaaaa', 'sidecar', '5.00', '10.49MB', '65.54kB', '12', '0B'],
-      ['bbbbbbbbbbbbb', 'main', '5.00', '10.49MB', '65.54kB', '12', '0B'],
-      ['ccccccccccccc', 'main', '5.00', '10.49MB', '65.54kB', '12', '0B'],
+      ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP', 'POD'],
+      ['aaaaaaaaaaaaa', 'sidecar', '5.00', '10.49MB', '65.54kB', '12', '0B', 'web'],
+      ['bbbbbbbbbbbbb', 'main', '5.00', '10.49MB', '65.54kB', '12', '0B', 'api'],
+      ['ccccccccccccc', 'main', '5.00', '10.49MB', '65.54kB', '12', '0B', 'web'],
     ]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout).not.toMatch(ESCAPES);
     expect(runtime.calls.map(({method}) => method)).toEqual(['ListContainerStats', 'ListContainerStats']);
+  });
+
+  test('names the pod of a container without labels of a kubelet', async () => {
+    const sandbox = aSandbox({name: 'bare', namespace: 'tools'});
+    const container = aContainer({sandbox, name: 'main'});
+    await using runtime = await FakeRuntime.start({
+      sandboxes: [{...sandbox, config: {...sandbox.config, labels: {}}}],
+      containers: [{...container, config: {...container.config, labels: {}}}],
+    });
+    const cells = async (args: readonly string[]) => tableCells((await run(runtime, args)).stdout)[1];
+    expect((await cells(['stats']))?.at(-1)).toBe('bare');
+    expect((await cells(['stats', '-o', 'wide']))?.slice(-2)).toEqual(['bare', 'tools']);
+    const {stdout} = await run(runtime, ['stats', '-o', 'json']);
+    expect(stdout).not.toContain('bare');
   });
 
   test('-s is the time between the samples', async () => {
@@ -274,7 +288,7 @@ describe('stats --watch', () => {
     });
     await runKcriOnTerminal(terminal, [command, '--watch'], {endpoint: runtime.endpoint, signal});
     const header = terminal.lines.find((line) => line.includes('CPU %')) ?? '';
-    expect(header.trimEnd()).toMatch(command === 'stats' ? /INODES +SWAP$/ : /CPU % +MEM$/);
+    expect(header.trimEnd()).toMatch(command === 'stats' ? /INODES +SWAP +POD$/ : /CPU % +MEM$/);
     expect(header.length).toBeLessThanOrEqual(100);
   });
 

@@ -13,11 +13,12 @@ export const CRICTL_STATS: StatsStrategy = {
     return [id ?? '', ...words].filter((ref) => ref !== '').slice(0, 1);
   },
   thorough: false,
+  showsPods: false,
   table:
     (_services, _flags, {usage, columns, idle}) =>
     (before, after) => {
       const rows = usage(before, after).filter((row) => idle || !row.idle);
-      return CLEAR_SCREEN + renderTable(columns(false), rows.filter(isMeasured)).toString();
+      return CLEAR_SCREEN + renderTable(columns('crictl'), rows.filter(isMeasured)).toString();
     },
 };
 

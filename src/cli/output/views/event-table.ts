@@ -24,7 +24,7 @@ export interface EventColumnOptions {
   readonly nowMs: () => number;
 }
 
-/** Returns the columns of `get events`, those of kubectl. */
+/** Returns the columns of `get events`: those of kubectl, and the container, which kubectl's wide table has as SUBOBJECT. */
 export function eventColumns({
   wide,
   namespace,
@@ -39,6 +39,7 @@ export function eventColumns({
     {header: 'TYPE', value: ({event}) => event.type},
     {header: 'REASON', value: ({event}) => event.reason},
     {header: 'OBJECT', value: ({record}) => `pod/${record.name}`},
+    ...(wide ? [] : [{header: 'CONTAINER', value: containerText}]),
     ...inWide([
       {header: 'SUBOBJECT', value: ({event}) => event.fieldPath ?? ''},
       {header: 'SOURCE', value: sourceText},
@@ -50,6 +51,10 @@ export function eventColumns({
       {header: 'NAME', value: eventName},
     ]),
   ];
+}
+
+function containerText({event}: RecordedPodEvent): string {
+  return containerOf(event) ?? '<none>';
 }
 
 function sourceText({record: {pod}, component = 'kubelet'}: RecordedPodEvent): string {

@@ -42,8 +42,11 @@ export const SANDBOX_STATS_ORDERS = {
   namespace: compareByText(sandboxNamespace),
 } as const satisfies SortOrders<Usage<PodSandboxStats>>;
 
-/** Returns the columns of `stats`: those of crictl, and more in the wide format. */
-export function containerStatsColumns(wide: boolean): readonly Column<Usage<ContainerStats>>[] {
+/** Layout of a table of stats: crictl's, kcri's, or kcri's with all columns. */
+export type StatsLayout = 'crictl' | 'table' | 'wide';
+
+/** Returns the columns of `stats`: those of crictl, and those that kcri adds. */
+export function containerStatsColumns(layout: StatsLayout): readonly Column<Usage<ContainerStats>>[] {
   return [
     {header: 'CONTAINER', value: ({stats}) => truncateId(stats.attributes?.id ?? '')},
     {header: 'NAME', value: containerName},
@@ -52,9 +55,11 @@ export function containerStatsColumns(wide: boolean): readonly Column<Usage<Cont
     {header: 'DISK', value: (usage) => humanSize(disk(usage))},
     {header: 'INODES', value: (usage) => String(inodes(usage))},
     {header: 'SWAP', value: (usage) => humanSize(swap(usage))},
-    ...(wide ? WIDE_CONTAINER : []),
+    ...CONTAINER_COLUMNS[layout],
   ];
 }
+
+const POD_COLUMN: Column<Usage<ContainerStats>> = {header: 'POD', value: podOf};
 
 const WIDE_CONTAINER: readonly Column<Usage<ContainerStats>>[] = [
   {header: 'MEM LIMIT', value: (usage) => orDash(memoryLimit(usage), humanSize)},
@@ -64,18 +69,25 @@ const WIDE_CONTAINER: readonly Column<Usage<ContainerStats>>[] = [
       orDash(memoryLimit(usage), (limit) => formatPercent((Number(usage.memoryBytes) / Number(limit)) * 100)),
   },
   {header: 'RSS', value: ({stats}) => humanSize(stats.memory?.rssBytes?.value ?? 0n)},
-  {header: 'POD', value: podOf},
+  POD_COLUMN,
   {header: 'NAMESPACE', value: namespaceOf},
 ];
 
+/** Columns that follow those of crictl. */
+const CONTAINER_COLUMNS: Readonly<Record<StatsLayout, readonly Column<Usage<ContainerStats>>[]>> = {
+  crictl: [],
+  table: [POD_COLUMN],
+  wide: WIDE_CONTAINER,
+};
+
 /** Returns the columns of `statsp`: those of crictl, and more in the wide format. */
-export function sandboxStatsColumns(wide: boolean): readonly Column<Usage<PodSandboxStats>>[] {
+export function sandboxStatsColumns(layout: StatsLayout): readonly Column<Usage<PodSandboxStats>>[] {
   return [
     {header: 'POD', value: sandboxName},
     {header: 'POD ID', value: ({stats}) => truncateId(stats.attributes?.id ?? '')},
     {header: 'CPU %', value: cpuText},
     {header: 'MEM', value: ({memoryBytes}) => humanSize(memoryBytes)},
-    ...(wide ? WIDE_SANDBOX : []),
+    ...(layout === 'wide' ? WIDE_SANDBOX : []),
   ];
 }
 

@@ -19,7 +19,7 @@ test('the tables of stats and top use this format', () => {
   const usage = {cpuPercent: 0.125, memoryBytes: 0n, idle: false};
   const cpu = <Row>(columns: readonly Column<Row>[], row: unknown): string | undefined =>
     columns.find(({header}) => header === 'CPU %')?.value(row as Row);
-  expect(cpu(containerStatsColumns(false), usage)).toBe('0.12');
-  expect(cpu(sandboxStatsColumns(false), usage)).toBe('0.12');
+  expect(cpu(containerStatsColumns('table'), usage)).toBe('0.12');
+  expect(cpu(sandboxStatsColumns('table'), usage)).toBe('0.12');
   expect(cpu(topColumns([]), usage)).toBe('0.12');
 });
