@@ -6,14 +6,36 @@ const below = {
   base: [],
   api: ['base'],
   cri: ['base'],
+  containerd: ['base', 'cri'],
   'kube-api': ['base', 'api'],
   format: ['base', 'api', 'cri'],
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
-  operations: ['base', 'api', 'cri', 'format', 'streaming'],
+  operations: ['base', 'api', 'cri', 'containerd', 'format', 'streaming'],
   kubelet: ['base', 'api', 'cri', 'format', 'kube-api'],
-  cli: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet'],
-  commands: ['base', 'api', 'cri', 'format', 'streaming', 'operations', 'private-runtime', 'kubelet', 'cli'],
+  cli: [
+    'base',
+    'api',
+    'cri',
+    'containerd',
+    'format',
+    'streaming',
+    'operations',
+    'private-runtime',
+    'kubelet',
+  ],
+  commands: [
+    'base',
+    'api',
+    'cri',
+    'containerd',
+    'format',
+    'streaming',
+    'operations',
+    'private-runtime',
+    'kubelet',
+    'cli',
+  ],
 };
 
 /** The kubelet's HTTP server. Only it reads logs and proxies streams as commands do. */
@@ -150,12 +172,29 @@ module.exports = {
       severity: 'error',
       comment:
         'Generated tables, list helpers, completed messages and health checks are not part of the published client; everything else goes through the index.',
-      from: {path: '^src/', pathNot: '^src/cri/'},
+      from: {path: '^src/', pathNot: '^src/(cri|containerd)/'},
       to: {
         path: '^src/cri/',
         pathNot:
           '^src/cri/(index|endpoint|ids|errors|deadlines|list-all|check-health|complete-message|gen/\\w+)\\.ts$',
       },
+    },
+    {
+      name: 'containerd-is-a-client-like-cri',
+      severity: 'error',
+      comment: "It shares the CRI client's transport and codec.",
+      from: {path: '^src/containerd/'},
+      to: {
+        path: '^src/cri/',
+        pathNot: '^src/cri/(index|call-options|default-transport|message-schema|service-client)\\.ts$',
+      },
+    },
+    {
+      name: 'containerd-is-loaded-when-needed',
+      severity: 'error',
+      comment: 'Only few commands use it.',
+      from: {path: '^src/', pathNot: '^src/(containerd|operations)/'},
+      to: {path: '^src/containerd/', dynamic: false, dependencyTypesNot: ['type-only']},
     },
     {
       name: 'contract-imports-only-itself',

@@ -9,7 +9,7 @@ function listSources(folder: string): ReadonlyMap<string, readonly string[]> {
   const byFolder = new Map<string, string[]>();
   for (const entry of readdirSync(join(ROOT, folder), {recursive: true, withFileTypes: true})) {
     const parent = entry.parentPath.slice(ROOT.length + 1);
-    if (!entry.isFile() || !entry.name.endsWith('.ts') || parent === 'src/cri/gen') continue;
+    if (!entry.isFile() || !entry.name.endsWith('.ts') || /^src\/\w+\/gen$/.test(parent)) continue;
     byFolder.set(parent, [...(byFolder.get(parent) ?? []), entry.name]);
   }
   return byFolder;

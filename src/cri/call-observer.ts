@@ -1,11 +1,12 @@
 import type {MethodInfo} from './call-options.js';
+import type {MessageName} from './gen/schema.js';
 
 /** A call as its observers see it. */
 export interface ObservedCall {
   /** Full name of the service, such as `runtime.v1.RuntimeService`. */
   readonly service: string;
   readonly endpoint: string;
-  readonly method: MethodInfo;
+  readonly method: MethodInfo<MessageName>;
   readonly request: Readonly<Record<string, unknown>>;
 }
 

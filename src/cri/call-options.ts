@@ -1,4 +1,3 @@
-import type {MessageName} from './gen/schema.js';
 import type {FieldMask} from './message-schema.js';
 
 /** Options of one call. */
@@ -15,11 +14,14 @@ export interface CallOptions<Response = never> {
 }
 
 /** Wire name, request and response of an RPC. */
-export interface MethodInfo {
+export interface MethodInfo<Name extends string = string> {
   readonly rpc: string;
-  readonly request: MessageName;
-  readonly response: MessageName;
+  readonly request: Name;
+  readonly response: Name;
+  /** True if the response is a stream of messages. */
   readonly stream: boolean;
+  /** True if the request is a stream of messages, too. */
+  readonly requestStream?: boolean;
 }
 
 type Scalar = string | number | bigint | boolean | Uint8Array | undefined;

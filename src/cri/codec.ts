@@ -2,9 +2,10 @@ import type {Init} from './call-options.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
 import {
-  EMPTY_MAP,
-  messageSchema,
   compileFieldMask,
+  CRI_SCHEMAS,
+  EMPTY_MAP,
+  type AnyMask,
   type FieldMask,
   type FieldSchema,
   type FieldType,
@@ -22,13 +23,13 @@ import {END_OF_MESSAGE, WireReader, WIRE, WireWriter} from './wire-format.js';
 
 type Fields = Record<string, unknown>;
 
-/** Encodes a message. Fields with their default value are omitted, as proto3 requires. */
+/** Encodes a CRI message. Fields with their default value are omitted, as proto3 requires. */
 export function encode<Name extends MessageName>(name: Name, message: Init<MessageTypes[Name]>): Buffer {
-  return encodeFields(name, message as Fields);
+  return encodeMessage(CRI_SCHEMAS.message(name), message as Fields);
 }
 
 /**
- * Decodes a message. Unknown fields are skipped; absent fields get their default (`''`, `0`, `0n`, `false`, `[]`,
+ * Decodes a CRI message. Unknown fields are skipped; absent fields get their default (`''`, `0`, `0n`, `false`, `[]`,
  * `{}`, the first enum value), absent sub-messages are undefined. With `fields`, all other fields are skipped. Throws
  * WireError.
  */
@@ -37,7 +38,12 @@ export function decode<Name extends MessageName>(
   bytes: Buffer,
   fields?: FieldMask<MessageTypes[Name]>,
 ): MessageTypes[Name] {
-  return decodeFields(schemaOf(name, fields), new WireReader(bytes)) as MessageTypes[Name];
+  return decodeMessage(CRI_SCHEMAS.message(name), bytes, fields) as MessageTypes[Name];
+}
+
+/** Decodes a message of any interface, as `decode` does. Throws WireError. */
+export function decodeMessage(schema: MessageSchema, bytes: Buffer, mask?: AnyMask): unknown {
+  return decodeFields(narrowed(schema, mask), new WireReader(bytes));
 }
 
 /** Number of buffered bytes from which decoding starts. */
@@ -47,7 +53,7 @@ const DECODE_THRESHOLD_BYTES = 64 * 1024;
 const MIN_BUFFER_BYTES = 2 * DECODE_THRESHOLD_BYTES;
 
 /** Decodes a message while its bytes arrive, and buffers only incomplete fields. */
-export class Decoder<Name extends MessageName> implements MessageSink {
+export class Decoder implements MessageSink {
   readonly #schema: MessageSchema;
   readonly #message: Fields;
   #buffer = Buffer.alloc(0);
@@ -56,9 +62,9 @@ export class Decoder<Name extends MessageName> implements MessageSink {
   #threshold = DECODE_THRESHOLD_BYTES;
   #failure: Error | undefined;
 
-  /** Takes the parameters of `decode`. */
-  constructor(name: Name, fields?: FieldMask<MessageTypes[Name]>) {
-    this.#schema = schemaOf(name, fields);
+  /** With `mask`, all other fields are skipped. */
+  constructor(schema: MessageSchema, mask?: AnyMask) {
+    this.#schema = narrowed(schema, mask);
     this.#message = {...this.#schema.defaults};
   }
 
@@ -98,18 +104,15 @@ export class Decoder<Name extends MessageName> implements MessageSink {
   }
 
   /** Returns the message after the last chunk. Throws WireError. */
-  end(): MessageTypes[Name] {
+  end(): unknown {
     if (this.#failure !== undefined) throw this.#failure;
     const remaining = new WireReader(this.#buffer.subarray(0, this.#length));
-    return decodeFields(this.#schema, remaining, this.#message) as MessageTypes[Name];
+    return decodeFields(this.#schema, remaining, this.#message);
   }
 }
 
-function schemaOf<Name extends MessageName>(
-  name: Name,
-  fields: FieldMask<MessageTypes[Name]> | undefined,
-): MessageSchema {
-  return fields === undefined ? messageSchema(name) : compileFieldMask(name, fields);
+function narrowed(schema: MessageSchema, mask: AnyMask | undefined): MessageSchema {
+  return mask === undefined ? schema : compileFieldMask(schema, mask);
 }
 
 function decodeFields(
@@ -181,7 +184,7 @@ function decodeValue(type: FieldType, reader: WireReader): unknown {
     case 'string':
       return reader.string();
     case 'message':
-      return decodeNested((type.schema ??= messageSchema(type.name)), reader);
+      return decodeNested(type.schema(), reader);
     case 'enum': {
       const number = reader.uint32() | 0;
       // A newer runtime may send values that the schema lacks; they are returned as their number.
@@ -222,9 +225,10 @@ function decodeOther(kind: Exclude<ScalarKind, 'string'>, reader: WireReader): u
   }
 }
 
-function encodeFields(name: MessageName, message: Fields): Buffer {
+/** Encodes a message of any interface, as `encode` does. */
+export function encodeMessage({fields}: MessageSchema, message: Readonly<Fields>): Buffer {
   const writer = new WireWriter();
-  for (const field of messageSchema(name).fields) {
+  for (const field of fields) {
     const value = message[field.name];
     if (value !== undefined && value !== null) encodeField(writer, field, value);
   }
@@ -317,7 +321,7 @@ const ENCODERS: Readonly<Record<ScalarKind, (writer: WireWriter, value: never) =
 };
 
 function encodeValue(writer: WireWriter, type: FieldType, value: unknown): void {
-  if (type.kind === 'message') writer.bytes(encodeFields(type.name, value as Fields));
+  if (type.kind === 'message') writer.bytes(encodeMessage(type.schema(), value as Fields));
   else if (type.kind === 'enum') writer.uint64(BigInt(enumNumber(type, value)));
   else if (type.kind === 'map') throw new TypeError('a map can only be encoded as a field');
   else ENCODERS[type.kind](writer, value as never);

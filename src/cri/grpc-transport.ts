@@ -4,6 +4,8 @@ import {
   credentials,
   Metadata,
   type CallOptions as GrpcCallOptions,
+  type ClientDuplexStream,
+  type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
 import {systemClock} from '../base/clock.js';
@@ -107,17 +109,15 @@ class GrpcTransport implements Transport {
     });
   }
 
-  async *stream(path: string, request: Buffer, options: WireCallOptions): AsyncGenerator<Buffer> {
+  async *stream(
+    path: string,
+    request: Buffer | AsyncIterable<Buffer>,
+    options: WireCallOptions,
+  ): AsyncGenerator<Buffer> {
     options.signal?.throwIfAborted();
     const client = this.#open();
-    const call = client.makeServerStreamRequest(
-      path,
-      identity,
-      identity,
-      request,
-      metadataOf(options),
-      callOptions(options),
-    );
+    const sending: Sending = {isOver: false, failure: undefined};
+    const call = startStream(client, {path, request, options}, sending);
     const cancel = (): void => {
       call.cancel();
     };
@@ -131,8 +131,9 @@ class GrpcTransport implements Transport {
     try {
       for await (const message of call as AsyncIterable<Buffer>) yield message;
     } catch (error) {
-      throw this.#failure(path, error as ServiceError, guard, options.signal);
+      throw sending.failure ?? this.#failure(path, error as ServiceError, guard, options.signal);
     } finally {
+      sending.isOver = true;
       settled.abort();
       this.#running.delete(cancel);
       options.signal?.removeEventListener('abort', cancel);
@@ -186,6 +187,69 @@ class GrpcTransport implements Transport {
     this.#client = undefined;
     this.#connected = false;
   }
+}
+
+type StreamCall = ClientReadableStream<Buffer> | ClientDuplexStream<Buffer, Buffer>;
+
+/** State of the requests of a bidirectional stream. */
+interface Sending {
+  /** True if the call has ended, so that nothing more is sent. */
+  isOver: boolean;
+  /** Error of the caller's requests, which ends the call. */
+  failure: Error | undefined;
+}
+
+function startStream(
+  client: Client,
+  {path, request, options}: {path: string; request: Buffer | AsyncIterable<Buffer>; options: WireCallOptions},
+  sending: Sending,
+): StreamCall {
+  const metadata = metadataOf(options);
+  const settings = callOptions(options);
+  if (Buffer.isBuffer(request))
+    return client.makeServerStreamRequest(path, identity, identity, request, metadata, settings);
+  const call = client.makeBidiStreamRequest(path, identity, identity, metadata, settings);
+  call.on('status', () => {
+    sending.isOver = true;
+  });
+  void sendRequests(call, request, sending);
+  return call;
+}
+
+/** Sends requests as fast as the server reads them. Never rejects: an error of the requests ends the call. */
+async function sendRequests(
+  call: ClientDuplexStream<Buffer, Buffer>,
+  requests: AsyncIterable<Buffer>,
+  sending: Sending,
+): Promise<void> {
+  const isOver = (): boolean => sending.isOver;
+  try {
+    for await (const message of requests) {
+      if (isOver()) return;
+      if (!call.write(message)) await drained(call, sending);
+      if (isOver()) return;
+    }
+    call.end();
+  } catch (error) {
+    sending.failure = error instanceof Error ? error : new Error(String(error));
+    call.cancel();
+  }
+}
+
+/** Waits until the stream takes more data, or its call has ended. */
+async function drained(call: ClientDuplexStream<Buffer, Buffer>, sending: Sending): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      call.removeListener('drain', done);
+      call.removeListener('status', done);
+      call.removeListener('close', done);
+      resolve();
+    };
+    call.once('drain', done);
+    call.once('status', done);
+    call.once('close', done);
+    if (sending.isOver) done();
+  });
 }
 
 interface ConnectGuard {

@@ -1,6 +1,6 @@
 import type {MessageName} from './gen/schema.js';
 import {
-  messageSchema,
+  CRI_SCHEMAS,
   NEWER_THAN_CRICTL,
   type FieldSchema,
   type FieldType,
@@ -41,15 +41,16 @@ export function messageJsonSchema(name: MessageName, {crictl = false}: JsonSchem
 }
 
 /** Returns the name of a message and of all messages that it refers to. */
-function reachable(name: MessageName, known = new Set<MessageName>()): ReadonlySet<MessageName> {
+function reachable(name: string, known = new Set<string>()): ReadonlySet<string> {
   if (known.has(name)) return known;
   known.add(name);
-  for (const {type} of messageSchema(name).fields) if (type.kind === 'message') reachable(type.name, known);
+  for (const {type} of CRI_SCHEMAS.message(name).fields)
+    if (type.kind === 'message') reachable(type.name, known);
   return known;
 }
 
-function definition(name: MessageName, crictl: boolean): JsonSchema {
-  const properties = messageSchema(name)
+function definition(name: string, crictl: boolean): JsonSchema {
+  const properties = CRI_SCHEMAS.message(name)
     .fields.filter(({protoName}) => !crictl || !NEWER_THAN_CRICTL.has(`${name}.${protoName}`))
     .map((field) => [field.protoName, fieldSchema(field)] as const);
   return {properties: Object.fromEntries(properties), additionalProperties: false, type: 'object'};
@@ -73,7 +74,7 @@ function typeSchema(type: FieldType): JsonSchema {
   }
 }
 
-function reference(name: MessageName): string {
+function reference(name: string): string {
   return `#/$defs/${name}`;
 }
 

@@ -1,7 +1,7 @@
 import {WIRE} from './wire-format.js';
-import {ENUMS, MESSAGES, type EnumName, type MessageName} from './gen/schema.js';
+import {ENUMS, MESSAGES} from './gen/schema.js';
 
-/** Kinds of scalar fields that CRI uses. */
+/** Kinds of scalar fields that kcri's interfaces use. */
 export const SCALARS = ['string', 'bool', 'int32', 'uint32', 'int64', 'uint64', 'double', 'bytes'] as const;
 export type ScalarKind = (typeof SCALARS)[number];
 
@@ -15,8 +15,8 @@ export type FieldType =
 /** Type of a message field. Its schema is looked up on first use, since messages may be recursive. */
 export interface MessageType {
   readonly kind: 'message';
-  readonly name: MessageName;
-  schema: MessageSchema | undefined;
+  readonly name: string;
+  readonly schema: () => MessageSchema;
 }
 
 /** One field of a message. */
@@ -34,7 +34,7 @@ export interface FieldSchema {
 
 /** Schema of a message. */
 export interface MessageSchema {
-  readonly name: MessageName;
+  readonly name: string;
   /** In the order of the .proto file. */
   readonly fields: readonly FieldSchema[];
   /** Indexed by field number. */
@@ -45,7 +45,7 @@ export interface MessageSchema {
 
 /** Schema of an enum: numbers by name and names by number. */
 export interface EnumSchema {
-  readonly name: EnumName;
+  readonly name: string;
   readonly numbers: ReadonlyMap<string, number>;
   readonly names: ReadonlyMap<number, string>;
 }
@@ -56,24 +56,85 @@ export const NEWER_THAN_CRICTL: ReadonlySet<string> = new Set([
   'RuntimeFeatures.mount_options',
 ]);
 
-const messages = new Map<string, MessageSchema>();
-const enums = new Map<string, EnumSchema>();
-
-/** Returns the schema of a message, parsed from the generated table on first use. */
-export function messageSchema(name: MessageName): MessageSchema {
-  const known = messages.get(name);
-  if (known !== undefined) return known;
-  const source: string = MESSAGES[name];
-  const fields = source === '' ? [] : source.split(';').map(parseField);
-  const schema: MessageSchema = {
-    name,
-    fields,
-    byNumber: indexByNumber(fields),
-    defaults: Object.fromEntries(fields.map((field) => [field.name, defaultOf(field)])),
-  };
-  messages.set(name, schema);
-  return schema;
+/** Generated tables of an interface: its messages and enums by name. */
+export interface SchemaTables {
+  readonly messages: Readonly<Record<string, string>>;
+  readonly enums: Readonly<Record<string, string>>;
 }
+
+/** Schemas of the messages of an interface, each parsed from the generated tables on first use. */
+export class SchemaSet {
+  readonly #tables: SchemaTables;
+  readonly #messages = new Map<string, MessageSchema>();
+  readonly #enums = new Map<string, EnumSchema>();
+
+  constructor(tables: SchemaTables) {
+    this.#tables = tables;
+  }
+
+  /** Reports whether the interface has a message of that name. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.#tables.messages, name);
+  }
+
+  /** Returns the schema of a message. Throws TypeError for an unknown name. */
+  message(name: string): MessageSchema {
+    const known = this.#messages.get(name);
+    if (known !== undefined) return known;
+    const source = this.#tables.messages[name];
+    if (source === undefined || !this.has(name)) throw new TypeError(`no message ${name}`);
+    const fields = source === '' ? [] : source.split(';').map((text) => this.#parseField(text));
+    const schema: MessageSchema = {
+      name,
+      fields,
+      byNumber: indexByNumber(fields),
+      defaults: Object.fromEntries(fields.map((field) => [field.name, defaultOf(field)])),
+    };
+    this.#messages.set(name, schema);
+    return schema;
+  }
+
+  #parseField(text: string): FieldSchema {
+    const [protoName = '', number = '', kind = ''] = text.split(' ');
+    const repeated = kind.startsWith('[]');
+    const type = this.#fieldType(repeated ? kind.slice(2) : kind);
+    return {
+      name: protoName.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+      protoName,
+      number: Number(number),
+      wireType: wireTypeOf(type),
+      repeated,
+      type,
+    };
+  }
+
+  #fieldType(kind: string): FieldType {
+    if (kind === 'map') return {kind};
+    if (kind.startsWith('#')) return {kind: 'enum', values: this.#enumSchema(kind.slice(1))};
+    if (!this.has(kind)) return {kind: kind as ScalarKind};
+    let schema: MessageSchema | undefined;
+    return {kind: 'message', name: kind, schema: () => (schema ??= this.message(kind))};
+  }
+
+  #enumSchema(name: string): EnumSchema {
+    const known = this.#enums.get(name);
+    if (known !== undefined) return known;
+    const pairs = (this.#tables.enums[name] ?? '').split(';').map((text): [string, number] => {
+      const [value = '', number = ''] = text.split(' ');
+      return [value, Number(number)];
+    });
+    const schema = {
+      name,
+      numbers: new Map(pairs),
+      names: new Map(pairs.map(([value, number]) => [number, value])),
+    };
+    this.#enums.set(name, schema);
+    return schema;
+  }
+}
+
+/** Schemas of the CRI. */
+export const CRI_SCHEMAS = new SchemaSet({messages: MESSAGES, enums: ENUMS});
 
 /**
  * The fields of a message to decode. `true` selects a field completely; an object selects fields of the sub-message,
@@ -86,11 +147,11 @@ export type FieldMask<T> = {
     | undefined;
 };
 
-type AnyMask = {readonly [name: string]: true | AnyMask | undefined};
+/** A field mask of any message. */
+export type AnyMask = {readonly [name: string]: true | AnyMask | undefined};
 
 /** Compiles a mask to a schema with only the selected fields; a decoder skips the others like unknown fields. */
-export function compileFieldMask(name: MessageName, mask: AnyMask): MessageSchema {
-  const schema = messageSchema(name);
+export function compileFieldMask(schema: MessageSchema, mask: AnyMask): MessageSchema {
   const byNumber = schema.byNumber.map((field) => {
     const selected = field === undefined ? undefined : mask[field.name];
     return field === undefined || selected === undefined ? undefined : narrowedField(field, selected);
@@ -100,30 +161,13 @@ export function compileFieldMask(name: MessageName, mask: AnyMask): MessageSchem
 
 function narrowedField(field: FieldSchema, mask: true | AnyMask): FieldSchema {
   const {type} = field;
-  if (mask !== true && type.kind === 'message')
-    return {...field, type: {...type, schema: compileFieldMask(type.name, mask)}};
+  if (mask !== true && type.kind === 'message') {
+    const narrowed = compileFieldMask(type.schema(), mask);
+    return {...field, type: {...type, schema: () => narrowed}};
+  }
   if (mask !== true && type.kind === 'map')
     return {...field, type: {...type, keys: new Set(Object.keys(mask))}};
   return field;
-}
-
-/** Reports whether the table has a message of that name. */
-export function isMessageName(name: string): name is MessageName {
-  return Object.hasOwn(MESSAGES, name);
-}
-
-function parseField(text: string): FieldSchema {
-  const [protoName = '', number = '', kind = ''] = text.split(' ');
-  const repeated = kind.startsWith('[]');
-  const type = fieldType(repeated ? kind.slice(2) : kind);
-  return {
-    name: protoName.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-    protoName,
-    number: Number(number),
-    wireType: wireTypeOf(type),
-    repeated,
-    type,
-  };
 }
 
 function wireTypeOf({kind}: FieldType): number {
@@ -145,29 +189,6 @@ function indexByNumber(fields: readonly FieldSchema[]): readonly (FieldSchema | 
   const indexed = Array<FieldSchema | undefined>(last + 1).fill(undefined);
   for (const field of fields) indexed[field.number] = field;
   return indexed;
-}
-
-function fieldType(kind: string): FieldType {
-  if (kind === 'map') return {kind};
-  if (kind.startsWith('#')) return {kind: 'enum', values: enumSchema(kind.slice(1) as EnumName)};
-  if (isMessageName(kind)) return {kind: 'message', name: kind, schema: undefined};
-  return {kind: kind as ScalarKind};
-}
-
-function enumSchema(name: EnumName): EnumSchema {
-  const known = enums.get(name);
-  if (known !== undefined) return known;
-  const pairs = ENUMS[name].split(';').map((text): [string, number] => {
-    const [value = '', number = ''] = text.split(' ');
-    return [value, Number(number)];
-  });
-  const schema = {
-    name,
-    numbers: new Map(pairs),
-    names: new Map(pairs.map(([value, number]) => [number, value])),
-  };
-  enums.set(name, schema);
-  return schema;
 }
 
 const SCALAR_DEFAULTS = {

@@ -5,7 +5,7 @@ import type {Init} from './call-options.js';
 import type {MessageName} from './gen/schema.js';
 import type {MessageTypes} from './gen/types.js';
 import {
-  messageSchema,
+  CRI_SCHEMAS,
   NEWER_THAN_CRICTL,
   type FieldSchema,
   type FieldType,
@@ -38,12 +38,12 @@ export function toJson<Name extends MessageName>(
 }
 
 function messageToJson(
-  name: MessageName,
+  name: string,
   message: Readonly<Record<string, unknown>>,
   options: ToJsonOptions,
 ): Record<string, Json> {
   const result: Record<string, Json> = {};
-  const {fields, defaults} = messageSchema(name);
+  const {fields, defaults} = CRI_SCHEMAS.message(name);
   for (const field of fields) {
     const value = message[field.name] ?? defaults[field.name];
     const optional = options.emitDefaults !== true || NEWER_THAN_CRICTL.has(`${name}.${field.protoName}`);
@@ -135,10 +135,10 @@ export function fromJson<Name extends MessageName>(
 
 const comparable = (key: string): string => key.replaceAll('_', '').toLowerCase();
 
-function messageFromJson(name: MessageName, data: unknown, context: ReadContext): Record<string, unknown> {
+function messageFromJson(name: string, data: unknown, context: ReadContext): Record<string, unknown> {
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw wrongType(context, 'an object', data);
-  const schema = messageSchema(name);
+  const schema = CRI_SCHEMAS.message(name);
   const fields = new Map(schema.fields.map((field) => [comparable(field.name), field]));
   const message: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(data)) {

@@ -19,8 +19,12 @@ export interface Transport {
     sink: () => Sink,
     options: WireCallOptions,
   ): Promise<Sink>;
-  /** Opens a server stream and yields its messages. */
-  stream(path: string, request: Buffer, options: WireCallOptions): AsyncIterable<Buffer>;
+  /** Opens a server stream, or with a stream of requests a bidirectional one, and yields the messages of the response. */
+  stream(
+    path: string,
+    request: Buffer | AsyncIterable<Buffer>,
+    options: WireCallOptions,
+  ): AsyncIterable<Buffer>;
   close(): void;
 }
 

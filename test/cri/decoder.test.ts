@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import {describe, test} from 'vitest';
 import {decode, Decoder, encode} from '../../src/cri/codec.js';
 import type {MessageName} from '../../src/cri/gen/schema.js';
+import type {ContainerStatusResponse, ListImagesResponse} from '../../src/cri/gen/types.js';
 import {imageId} from '../../src/cri/ids.js';
+import {CRI_SCHEMAS} from '../../src/cri/message-schema.js';
 import {WireError} from '../../src/cri/wire-format.js';
 import {comparable, messages} from './protobufjs-reference.js';
 
@@ -21,7 +23,7 @@ const LONG = 200_000;
 
 /** Decodes a message from chunks with the given lengths in turn. Each chunk is overwritten after the push. */
 function inChunks(name: MessageName, bytes: Buffer, lengths: readonly number[]): unknown {
-  const decoder = new Decoder(name);
+  const decoder = new Decoder(CRI_SCHEMAS.message(name));
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
     const end = at + (lengths[turn % lengths.length] ?? 1);
     const chunk = Buffer.from(bytes.subarray(at, end));
@@ -84,9 +86,9 @@ describe('a message in chunks', () => {
   test('is decoded by its field mask', ({expect}) => {
     const image = {id: imageId('sha256:1'), repoTags: ['a:1'], repoDigests: ['a@sha256:2'], size: 5n};
     const bytes = encode('ListImagesResponse', {images: Array.from({length: 3000}, () => image)});
-    const decoder = new Decoder('ListImagesResponse', {images: {id: true}});
+    const decoder = new Decoder(CRI_SCHEMAS.message('ListImagesResponse'), {images: {id: true}});
     for (let at = 0; at < bytes.length; at += 1000) decoder.push(bytes.subarray(at, at + 1000));
-    const {images} = decoder.end();
+    const {images} = decoder.end() as ListImagesResponse;
     expect(images).toHaveLength(3000);
     expect(
       images.every(({id, repoTags, size}) => id === 'sha256:1' && repoTags.length === 0 && size === 0n),
@@ -96,13 +98,13 @@ describe('a message in chunks', () => {
   // Decoding again with every chunk would take minutes.
   test('with one long field is decoded in linear time', ({expect}) => {
     const bytes = encode('ContainerStatusResponse', {info: {config: 'x'.repeat(64 * 2 ** 20)}});
-    const decoder = new Decoder('ContainerStatusResponse');
+    const decoder = new Decoder(CRI_SCHEMAS.message('ContainerStatusResponse'));
     for (let at = 0; at < bytes.length; at += 1024) decoder.push(bytes.subarray(at, at + 1024));
-    expect(decoder.end().info['config']?.length).toBe(64 * 2 ** 20);
+    expect((decoder.end() as ContainerStatusResponse).info['config']?.length).toBe(64 * 2 ** 20);
   });
 
   test('with a malformed start is not buffered', ({expect}) => {
-    const decoder = new Decoder('VersionRequest');
+    const decoder = new Decoder(CRI_SCHEMAS.message('VersionRequest'));
     const before = process.memoryUsage().rss;
     for (let count = 0; count < 400; count += 1) decoder.push(Buffer.alloc(2 ** 20, 0xff));
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 2 ** 20);

@@ -16,7 +16,8 @@ import {exitSandbox, sandboxHandlers} from './runtime/handlers/sandbox-handlers.
 import {SocketServer} from './runtime/socket-server.js';
 import {FakeRuntimeState, type FakeRuntimeStateOptions} from './runtime/fake-runtime-state.js';
 import {statsHandlers} from './runtime/handlers/stats-handlers.js';
-import type {Rpc} from './runtime/cri-messages.js';
+import {criServices, type Rpc} from './runtime/cri-messages.js';
+import type {FakeContainerd} from './containerd/fake-containerd.js';
 
 export {aContainer, aSandbox, anImage, BUILT_AT_NANOS, BUSYBOX} from './runtime-builders.js';
 export type {RecordedCall} from './runtime/call-dispatcher.js';
@@ -30,6 +31,8 @@ export interface FakeRuntimeOptions extends FakeRuntimeStateOptions {
   readonly unimplemented?: readonly Rpc[] | undefined;
   /** Runs in every call. */
   readonly intercept?: CallInterceptor | undefined;
+  /** containerd's own services on the same socket; without it they are UNIMPLEMENTED. */
+  readonly containerd?: FakeContainerd | undefined;
 }
 
 /** Numbers of objects for `fill`. */
@@ -71,7 +74,12 @@ export class FakeRuntime {
       this.#faults,
       options.intercept,
     );
-    this.#server = new SocketServer(socketPath, this.#dispatcher.toServiceImplementation());
+    const implementation = this.#dispatcher.toServiceImplementation();
+    this.#server = new SocketServer(socketPath, [
+      ...criServices().map((definition) => ({definition, implementation})),
+      ...(options.containerd?.services() ?? []),
+    ]);
+    options.containerd?.connectTo(this.state);
     const {profile} = this.state;
     for (const rpc of new Set([...profile.unimplemented, ...(options.unimplemented ?? [])]))
       this.#faults.add(rpc, {kind: 'error', error: profile.unimplementedError(rpc)}, {});

@@ -5,9 +5,15 @@ import {
   Server,
   ServerCredentials,
   type ConnectionInjector,
+  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import {criServices} from './cri-messages.js';
+
+/** A gRPC service and the implementation of its methods. */
+export interface ServedService {
+  readonly definition: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+}
 
 /**
  * A gRPC server on a unix socket whose connections can be counted and closed without the GOAWAY of grpc-js, like those
@@ -15,16 +21,16 @@ import {criServices} from './cri-messages.js';
  */
 export class SocketServer {
   readonly #path: string;
-  readonly #implementation: UntypedServiceImplementation;
+  readonly #services: readonly ServedService[];
   readonly #sockets = new Set<Socket>();
   #grpc: Server | undefined;
   #listener: NetServer | undefined;
   /** Number of connections accepted so far. */
   acceptedConnections = 0;
 
-  constructor(path: string, implementation: UntypedServiceImplementation) {
+  constructor(path: string, services: readonly ServedService[]) {
     this.#path = path;
-    this.#implementation = implementation;
+    this.#services = services;
   }
 
   get isRunning(): boolean {
@@ -39,7 +45,7 @@ export class SocketServer {
   /** Throws EEXIST if the path exists. */
   async listen(): Promise<void> {
     const grpc = new Server({'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1});
-    for (const service of criServices()) grpc.addService(service, this.#implementation);
+    for (const {definition, implementation} of this.#services) grpc.addService(definition, implementation);
     const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
     const listener = createServer((socket) => {
       this.#accept(socket, injector);
