@@ -183,9 +183,7 @@ function schemaFile({messages, enums}, api) {
     `export const MESSAGES = {\n${lines.join('\n')}\n} as const;\n`,
     '/** enum → its values as `NAME number` */',
     `export const ENUMS = {\n${enumLines.join('\n')}\n} as const;\n`,
-    ...(api.exportsNames
-      ? ['export type MessageName = keyof typeof MESSAGES;', 'export type EnumName = keyof typeof ENUMS;\n']
-      : []),
+    ...(api.exportsNames ? ['export type MessageName = keyof typeof MESSAGES;\n'] : []),
   ].join('\n');
 }
 

@@ -195,4 +195,3 @@ export const ENUMS = {
 } as const;
 
 export type MessageName = keyof typeof MESSAGES;
-export type EnumName = keyof typeof ENUMS;
