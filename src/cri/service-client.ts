@@ -40,7 +40,10 @@ export function createServiceClient<Service>(
   methods: Readonly<Record<keyof Service & string, MethodInfo>>,
   wire: ServiceWire,
 ): Service {
-  const entries = Object.entries<MethodInfo>(methods).map(([key, info]) => [key, createMethod(service, info, wire)]);
+  const entries = Object.entries<MethodInfo>(methods).map(([key, info]) => [
+    key,
+    createMethod(service, info, wire),
+  ]);
   return Object.fromEntries(entries) as Service;
 }
 
