@@ -3,7 +3,7 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import {POD_SELECTION_FLAGS} from '../cli/flags/pod-selection-flags.js';
 import {kubeletSection} from '../cli/output/describe/describe-kubelet.js';
 import {describePod} from '../cli/output/describe/describe-pod.js';
-import {outputFlag, parseOutputFormat, templateFlag} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {formatPods} from '../cli/output/views/pod-text.js';
 import {fetchKubeletReport} from '../cli/pods/kubelet-reports.js';
 import {PodReader} from '../cli/pods/pod-reader.js';
@@ -26,7 +26,7 @@ export default class Describe extends BaseCommand {
     '<%= config.bin %> describe -l app=web',
     '<%= config.bin %> describe web -o yaml',
   ];
-  static override flags = {...POD_SELECTION_FLAGS, output: outputFlag(FORMATS), template: templateFlag};
+  static override flags = {...POD_SELECTION_FLAGS, ...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Describe);
@@ -38,7 +38,7 @@ export default class Describe extends BaseCommand {
     const observed = await reader.observe(listed);
     if (form.kind !== 'table') {
       const pods = observed.map(({pod}) => pod);
-      this.out.print(await formatPods(form, pods, words.length === 1 && pods.length === 1));
+      this.out.printData(await formatPods(form, pods, words.length === 1 && pods.length === 1));
       return;
     }
     if (observed.length === 0) this.report.info('No resources found');

@@ -3,7 +3,7 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {EVENT_FORMATS, KCRI_EVENTS} from '../cli/events/show-events.js';
 import {listFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
-import {outputFlag} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {EVENT_TYPES, type EventType} from '../operations/events/container-events.js';
 import {parseLabels, parseNamePattern} from '../operations/filters/list-filters.js';
 import {parseSince} from '../operations/logs/parse-since.js';
@@ -24,7 +24,8 @@ export default class Events extends BaseCommand {
     '<%= config.bin %> events --since=5m --label=app=web -o yaml',
   ];
   static override flags = {
-    output: outputFlag(EVENT_FORMATS, 'table on a terminal, json elsewhere'),
+    ...outputFlags(EVENT_FORMATS, 'table on a terminal, json elsewhere'),
+    ...NO_HEADERS_FLAG,
     template: Flags.string({
       helpValue: 'TEMPLATE',
       description: 'Go template for each event; requires -o go-template.',

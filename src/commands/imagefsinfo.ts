@@ -2,9 +2,9 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
 import {
   formatSorted,
-  outputFlag,
+  NO_HEADERS_FLAG,
+  outputFlags,
   parseOutputFormat,
-  templateFlag,
 } from '../cli/output/parse-output-format.js';
 import {filesystemColumns, filesystemRows} from '../cli/output/views/filesystem-table.js';
 import {toJson} from '../cri/index.js';
@@ -23,7 +23,7 @@ export default class Imagefsinfo extends BaseCommand {
     '<%= config.bin %> imagefsinfo -o table',
     "<%= config.bin %> imagefsinfo | jq -r '.status.imageFilesystems[0].usedBytes.value'",
   ];
-  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Imagefsinfo);
@@ -38,7 +38,7 @@ export default class Imagefsinfo extends BaseCommand {
       this.out.printText(format(info, this.context.clock.now()));
     } else {
       const status = toJson('ImageFsInfoResponse', info, {emitDefaults: true});
-      this.out.print(await formatSorted(form, {status}));
+      this.out.printData(await formatSorted(form, {status}));
     }
   }
 }

@@ -6,7 +6,7 @@ import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flag
 import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
 import {collectImages} from '../cli/lists/collect-images.js';
 import {printImages} from '../cli/lists/print-images.js';
-import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
+import {outputFlags} from '../cli/output/parse-output-format.js';
 import {IMAGE_ORDERS} from '../cli/output/views/image-table.js';
 
 export default class Images extends BaseCommand {
@@ -36,8 +36,7 @@ export default class Images extends BaseCommand {
     digests: Flags.boolean({description: 'Show digests.'}),
     pinned: Flags.boolean({description: 'Show whether an image is pinned.'}),
     ...EXIT_CODE_FLAG,
-    output: outputFlag(LIST_FORMATS),
-    template: templateFlag,
+    ...outputFlags(LIST_FORMATS),
   };
 
   async run(): Promise<void> {

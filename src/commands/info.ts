@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {
-  parseOutputFormat,
-  outputFlag,
   formatSorted,
-  templateFlag,
+  NO_HEADERS_FLAG,
+  outputFlags,
+  parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
 import {runtimeStatusJson} from '../cli/output/views/inspect-json.js';
 import {withContext} from '../operations/with-context.js';
@@ -24,8 +24,8 @@ export default class Info extends BaseCommand {
   ];
   static override flags = {
     quiet: Flags.boolean({char: 'q', description: 'Omit runtime-specific info.'}),
-    output: outputFlag(FORMATS),
-    template: templateFlag,
+    ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
   };
 
   async run(): Promise<void> {
@@ -34,6 +34,6 @@ export default class Info extends BaseCommand {
     const {runtime} = await this.cri();
     const response = runtime.status({verbose: !flags.quiet}, {signal: this.signal});
     const status = runtimeStatusJson(await withContext('getting status of runtime', response));
-    this.out.print(await formatSorted(form, status));
+    this.out.printData(await formatSorted(form, status));
   }
 }

@@ -1,9 +1,9 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import {
-  parseOutputFormat,
   formatMessage,
-  outputFlag,
-  templateFlag,
+  NO_HEADERS_FLAG,
+  outputFlags,
+  parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
 import {withContext} from '../operations/with-context.js';
 
@@ -18,7 +18,7 @@ export default class Metricdescs extends BaseCommand {
     '<%= config.bin %> metricdescs',
     "<%= config.bin %> metricdescs | jq -r '.descriptors[].name'",
   ];
-  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(Metricdescs);
@@ -29,6 +29,6 @@ export default class Metricdescs extends BaseCommand {
       runtime.listMetricDescriptors({}, {signal: this.signal}),
     );
     const {descriptors} = await withContext('get metric descriptors', listed);
-    this.out.print(await formatMessage(form, 'ListMetricDescriptorsResponse', {descriptors}));
+    this.out.printData(await formatMessage(form, 'ListMetricDescriptorsResponse', {descriptors}));
   }
 }

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
-import {outputFlag, parseOutputFormat, templateFlag} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {showObjects} from '../cli/stats/watch.js';
 import {listAllPodMetrics} from '../cri/list-all.js';
 import {withContext} from '../operations/with-context.js';
@@ -21,8 +21,8 @@ export default class Metricsp extends BaseCommand {
     '<%= config.bin %> metricsp --watch --seconds=10',
   ];
   static override flags = {
-    output: outputFlag(FORMATS),
-    template: templateFlag,
+    ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
     seconds: integerFlag({
       char: 's',
       default: 1,

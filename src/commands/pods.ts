@@ -7,7 +7,7 @@ import {isListAlias} from '../cli/flags/positional-arguments.js';
 import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
 import {collectPods} from '../cli/lists/collect-pods.js';
 import {printPods} from '../cli/lists/print-pods.js';
-import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
+import {outputFlags} from '../cli/output/parse-output-format.js';
 import {SANDBOX_ORDERS} from '../cli/output/views/sandbox-table.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
 
@@ -34,8 +34,7 @@ export default class Pods extends BaseCommand {
     ...listFlags(SANDBOX_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each pod.'}),
     ...EXIT_CODE_FLAG,
-    output: outputFlag(LIST_FORMATS),
-    template: templateFlag,
+    ...outputFlags(LIST_FORMATS),
   };
 
   async run(): Promise<void> {

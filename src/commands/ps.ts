@@ -5,7 +5,7 @@ import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../cli/flags/filter-flag
 import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS, collectContainers} from '../cli/lists/collect-containers.js';
 import {printContainers} from '../cli/lists/print-containers.js';
-import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
+import {outputFlags} from '../cli/output/parse-output-format.js';
 import {CONTAINER_ORDERS} from '../cli/output/views/container-table.js';
 
 export default class Ps extends BaseCommand {
@@ -35,8 +35,7 @@ export default class Ps extends BaseCommand {
       description: 'Show the tag of images instead of their ID.',
     }),
     ...EXIT_CODE_FLAG,
-    output: outputFlag(LIST_FORMATS),
-    template: templateFlag,
+    ...outputFlags(LIST_FORMATS),
   };
 
   async run(): Promise<void> {

@@ -1,9 +1,9 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import {
-  parseOutputFormat,
   formatMessage,
-  outputFlag,
-  templateFlag,
+  NO_HEADERS_FLAG,
+  outputFlags,
+  parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
 import {withContext} from '../operations/with-context.js';
 
@@ -16,7 +16,7 @@ export default class RuntimeConfig extends BaseCommand {
     'SYSTEMD.';
   static override usage = 'runtime-config [FLAGS]';
   static override examples = ['<%= config.bin %> runtime-config', '<%= config.bin %> runtime-config -o json'];
-  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(RuntimeConfig);
@@ -25,7 +25,7 @@ export default class RuntimeConfig extends BaseCommand {
     const config = withContext('call RuntimeConfig RPC', runtime.runtimeConfig({}, {signal: this.signal}));
     const response = await withContext('get runtime config', config);
     if (form.kind !== 'table') {
-      this.out.print(await formatMessage(form, 'RuntimeConfigResponse', response));
+      this.out.printData(await formatMessage(form, 'RuntimeConfigResponse', response));
       return;
     }
     if (response.linux !== undefined) this.out.print(`cgroup driver:   ${response.linux.cgroupDriver}`);

@@ -3,8 +3,10 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
 import {POD_SELECTION_FLAGS} from '../cli/flags/pod-selection-flags.js';
-import {outputFlag} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {showTop} from '../cli/pods/show-top.js';
+
+const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Top extends BaseCommand {
   static override summary = 'Show live status and resource usage of pods';
@@ -28,19 +30,20 @@ export default class Top extends BaseCommand {
       description: 'Refresh interval, in seconds. [default: 2]',
     }),
     once: Flags.boolean({description: 'Print once, even on a terminal.'}),
-    output: outputFlag(['table', 'json']),
+    ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
   };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Top);
     if (flags.seconds < 1) throw new UsageError('--seconds must be 1 or more');
-    const json = flags.output === 'json';
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
     await showTop(this.services, {
       words: argv as string[],
       flags,
       pauseMs: flags.seconds * 1000,
-      once: flags.once || json || !this.out.stdout.isTerminal,
-      json,
+      once: flags.once || form.kind !== 'table' || !this.out.stdout.isTerminal,
+      form,
     });
   }
 }

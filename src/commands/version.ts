@@ -1,6 +1,15 @@
 import {BaseCommand} from '../cli/command/base-command.js';
+import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
+import {
+  formatMessage,
+  NO_HEADERS_FLAG,
+  outputFlags,
+  parseOutputFormat,
+} from '../cli/output/parse-output-format.js';
 import {versionText} from '../cli/output/views/version-text.js';
 import {withContext} from '../operations/with-context.js';
+
+const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Version extends BaseCommand {
   static override summary = 'Show the versions of the runtime and its CRI API';
@@ -9,12 +18,17 @@ export default class Version extends BaseCommand {
   static override examples = [
     '<%= config.bin %> version',
     '<%= config.bin %> -r unix:///run/crio/crio.sock version',
+    "<%= config.bin %> version --format '{{.runtimeVersion}}'",
   ];
+  static override flags = {...kcriOnlyFlags(outputFlags(FORMATS)), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
-    await this.parse(Version);
+    const {flags} = await this.parse(Version);
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
     const {runtime} = await this.cri();
-    const response = runtime.version({version: 'v1'}, {signal: this.signal});
-    this.out.printText(`${versionText(await withContext('getting the runtime version', response))}\n`);
+    const call = runtime.version({version: 'v1'}, {signal: this.signal});
+    const response = await withContext('getting the runtime version', call);
+    if (form.kind === 'table') this.out.printText(`${versionText(response)}\n`);
+    else this.out.printData(await formatMessage(form, 'VersionResponse', response));
   }
 }

@@ -19,14 +19,19 @@ export function formatJson(value: Json, options: JsonTextOptions = {}): string {
   return write(value, '\n', options);
 }
 
-/** Formats JSON without spaces like Go's encoder: keys sorted, `<`, `>` and `&` escaped. */
-export function formatCompactJson(value: Json): string {
+/** Formats JSON without spaces like Go's encoder: keys sorted, and by default `<`, `>` and `&` escaped. */
+export function formatCompactJson(
+  value: Json,
+  {escapeHtml = true}: {readonly escapeHtml?: boolean} = {},
+): string {
   if (typeof value === 'bigint') return String(value);
-  if (typeof value === 'string') return quote(value, {escapeHtml: true});
+  if (typeof value === 'string') return quote(value, {escapeHtml});
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isJsonList(value)) return `[${value.map(formatCompactJson).join(',')}]`;
-  const members = Object.entries(value).sort(byKey);
-  return `{${members.map(([key, item]) => `${quote(key, {escapeHtml: true})}:${formatCompactJson(item)}`).join(',')}}`;
+  if (isJsonList(value)) return `[${value.map((item) => formatCompactJson(item, {escapeHtml})).join(',')}]`;
+  const members = Object.entries(value)
+    .sort(byKey)
+    .map(([key, item]) => `${quote(key, {escapeHtml})}:${formatCompactJson(item, {escapeHtml})}`);
+  return `{${members.join(',')}}`;
 }
 
 /** Returns an object's own member, or undefined. */

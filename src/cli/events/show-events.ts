@@ -54,11 +54,12 @@ export interface EventsStrategy {
 export const KCRI_EVENTS: EventsStrategy = {
   parseForm: async (services, flags) => {
     // Formatted for people on a terminal, and for programs elsewhere.
+    if (flags.format !== undefined) return await parseOutputFormat(flags, EVENT_FORMATS, services);
     const {output = services.out.stdout.isTerminal ? 'table' : 'json', template} = flags;
     // Other commands take the format from --template; a stream that waits for events would hide a missing -o.
-    if (template !== undefined && !/^(go-template|jsonpath)/.test(output))
+    if (template !== undefined && !/^(go-template|jsonpath|custom-columns)/.test(output))
       throw new UsageError(`template can't be used with "${output}" format`, {hint: 'add -o go-template'});
-    return await parseOutputFormat({output, template}, EVENT_FORMATS, services);
+    return await parseOutputFormat({...flags, output}, EVENT_FORMATS, services);
   },
   show: showRuntimeEvents,
   showRecorded: showRecordedEvents,

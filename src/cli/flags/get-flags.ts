@@ -1,6 +1,6 @@
 import {EXIT_CODE_FLAG} from './list-flags.js';
 import * as Flags from '@oclif/core/flags';
-import {outputFlag, templateFlag, type OutputFormatName} from '../output/parse-output-format.js';
+import {outputFlags, type OutputFormatName} from '../output/parse-output-format.js';
 import {POD_SELECTION_FLAGS} from './pod-selection-flags.js';
 
 /** Returns kubectl's flags of commands that list resources of kcri's pods; `watch` describes the watch. */
@@ -14,7 +14,6 @@ export function getFlags(formats: readonly OutputFormatName[], watch: string) {
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
     watch: Flags.boolean({char: 'w', description: watch}),
     ...EXIT_CODE_FLAG,
-    output: outputFlag(formats),
-    template: templateFlag,
+    ...outputFlags(formats),
   };
 }

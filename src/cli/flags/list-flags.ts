@@ -6,6 +6,7 @@ import {escapeToLine} from '../../format/escape-controls.js';
 import type {CommandReporter} from '../command/command-reporter.js';
 import {EXIT} from '../exit-codes.js';
 import {kcriOnlyFlags, withChoices} from './flag-types.js';
+import type {OutputFlagValues} from '../output/output-format.js';
 
 /** Compare functions by sort key. */
 export type SortOrders<Row> = Readonly<Record<string, (a: Row, b: Row) => number>>;
@@ -28,7 +29,7 @@ export function listFlags(orders: Readonly<Record<string, unknown>>) {
 }
 
 /** Values of the list flags. */
-export interface ListFlagValues {
+export interface ListFlagValues extends OutputFlagValues {
   readonly sort?: string | undefined;
   readonly reverse: boolean;
   readonly 'no-headers': boolean;

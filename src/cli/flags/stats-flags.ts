@@ -1,6 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import type {OutputFlagValues} from '../output/output-format.js';
-import {outputFlag, templateFlag} from '../output/parse-output-format.js';
+import {outputFlags} from '../output/parse-output-format.js';
 import {integerFlag, listFlag, nonEmptyFlags} from './flag-types.js';
 import {listFlags, type ListFlagValues} from './list-flags.js';
 
@@ -17,8 +16,7 @@ export function statsFlags(orders: Readonly<Record<string, unknown>>) {
         description: 'Select only objects with this label. Can be repeated.',
       }),
     }),
-    output: outputFlag(STATS_FORMATS),
-    template: templateFlag,
+    ...outputFlags(STATS_FORMATS),
     seconds: integerFlag({
       char: 's',
       default: 1,
@@ -32,7 +30,7 @@ export function statsFlags(orders: Readonly<Record<string, unknown>>) {
   };
 }
 /** Values of the stats flags. */
-export interface StatsFlagValues extends ListFlagValues, OutputFlagValues {
+export interface StatsFlagValues extends ListFlagValues {
   readonly seconds: number;
   readonly watch: boolean;
 }

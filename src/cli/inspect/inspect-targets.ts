@@ -75,5 +75,5 @@ export async function inspectTargets<Id, Response, Flags extends InspectFlags>(
     return;
   }
   const objects = found.map(json);
-  out.print(await formatSorted(form, targets.length === 1 ? (objects[0] ?? {}) : objects));
+  out.printData(await formatSorted(form, targets.length === 1 ? (objects[0] ?? {}) : objects));
 }

@@ -26,8 +26,6 @@ export type ListForm = OutputFormat<(typeof LIST_FORMATS)[number]>;
 
 /** Values of the flags of `ps`. */
 export interface PsFlags extends ContainerFilterValues, ListFlagValues {
-  readonly output?: string | undefined;
-  readonly template?: string | undefined;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly 'no-trunc': boolean;

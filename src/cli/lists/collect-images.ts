@@ -18,8 +18,6 @@ declare module '../command-strategies.js' {
 /** Values of the flags of `images`. */
 export interface ImagesFlags extends ListFlagValues {
   readonly filter?: readonly string[] | undefined;
-  readonly output?: string | undefined;
-  readonly template?: string | undefined;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly digests: boolean;

@@ -16,8 +16,6 @@ declare module '../command-strategies.js' {
 
 /** Values of the flags of `pods`. */
 export interface PodsFlags extends SandboxFilterValues, ListFlagValues {
-  readonly output?: string | undefined;
-  readonly template?: string | undefined;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly 'no-trunc': boolean;

@@ -17,7 +17,7 @@ export async function printContainers(
   const containers = rows.map(({container}) => container);
   const nowMs = context.clock.now();
   if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name')
-    out.print(await formatMessage(form, 'ListContainersResponse', {containers}));
+    out.printData(await formatMessage(form, 'ListContainersResponse', {containers}));
   else if (flags.quiet) out.printAll(containers, ({id}) => `${id}\n`);
   else if (flags.verbose) out.printAll(rows, (row) => containerBlock(row, nowMs));
   else if (form.kind === 'name')

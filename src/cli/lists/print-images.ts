@@ -24,7 +24,7 @@ export async function printImages(
 ): Promise<void> {
   const {out} = services;
   if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name')
-    out.print(await formatMessage(form, 'ListImagesResponse', {images}));
+    out.printData(await formatMessage(form, 'ListImagesResponse', {images}));
   else if (flags.quiet) out.printAll(images, ({id}) => `${id}\n`);
   else if (flags.verbose) out.printAll(images, imageBlock);
   else if (form.kind === 'name') out.printAll(images, (image) => `${imageDisplayName(image)}\n`);

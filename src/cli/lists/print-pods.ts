@@ -22,7 +22,7 @@ export async function printPods(
 ): Promise<void> {
   const {context, out} = services;
   if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name')
-    out.print(await formatMessage(form, 'ListPodSandboxResponse', {items}));
+    out.printData(await formatMessage(form, 'ListPodSandboxResponse', {items}));
   else if (flags.quiet) out.printAll(items, ({id}) => `${id}\n`);
   else if (flags.verbose) out.printAll(items, sandboxBlock);
   else if (form.kind === 'name') out.printAll(items, (item) => `${SANDBOX_KIND.fullName(item)}\n`);

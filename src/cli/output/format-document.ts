@@ -14,5 +14,5 @@ export async function formatDocument<Name extends keyof MessageTypes>(
   if (form.kind === 'json')
     return `${JSON.stringify(omitNulls(toJson(name, message, {emitDefaults: true})))}\n`;
   const text = await formatMessage(form, name, message);
-  return form.kind === 'yaml' ? `---\n${text}` : `${text}\n`;
+  return form.kind === 'yaml' ? `---\n${text.slice(0, -1)}` : text;
 }

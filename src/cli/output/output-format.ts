@@ -4,10 +4,10 @@ import type {Json} from '../../format/json.js';
 export type OutputFormatName = 'table' | 'wide' | 'name' | 'json' | 'yaml';
 
 /**
- * Parsed output format: a format of the command, or a template. With `encodesLikeGo`, inspected objects have the
+ * Parsed output format: a format of the command, a template, or rows. With `encodesLikeGo`, inspected objects have the
  * artifacts of Go's JSON encoder: numbers beyond 2^53 lose precision, and `<`, `>` and `&` are escaped.
  */
-export type OutputFormat<F extends OutputFormatName> = Kind<F> | TemplateFormat;
+export type OutputFormat<F extends OutputFormatName> = Kind<F> | TemplateFormat | RowFormat;
 
 /** Union member for each format, so that comparisons narrow the type. */
 type Kind<F extends OutputFormatName> = F extends OutputFormatName
@@ -21,6 +21,14 @@ export interface TemplateFormat {
   readonly render: (json: Json) => string;
 }
 
+/** Custom columns or `--format`: text for each item of a list, or for a single object. */
+export interface RowFormat {
+  readonly kind: 'rows';
+  readonly encodesLikeGo?: boolean;
+  /** Returns the lines of rows, below the headers if they are the first ones. Throws TemplateError. */
+  readonly render: (rows: readonly Json[]) => string;
+}
+
 /** Output format for any object. */
 export type ObjectFormat = OutputFormat<'json' | 'yaml'>;
 
@@ -28,4 +36,6 @@ export type ObjectFormat = OutputFormat<'json' | 'yaml'>;
 export interface OutputFlagValues {
   readonly output?: string | undefined;
   readonly template?: string | undefined;
+  readonly format?: string | undefined;
+  readonly 'no-headers'?: boolean;
 }

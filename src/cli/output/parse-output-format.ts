@@ -1,18 +1,39 @@
 import * as Flags from '@oclif/core/flags';
-import {withChoices} from '../flags/flag-types.js';
+import {kcriOnlyFlags, nonEmptyFlags, withChoices} from '../flags/flag-types.js';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {UsageError} from '../../base/errors.js';
 import type {Init, MessageTypes} from '../../cri/index.js';
 import type {Dialect} from '../dialect.js';
-import {toFloat64Numbers, formatJson, omitNulls, type Json} from '../../format/json.js';
+import {toFloat64Numbers, formatJson, isJsonList, omitNulls, type Json} from '../../format/json.js';
 import type {OutputFormat, OutputFormatName, OutputFlagValues, ObjectFormat} from './output-format.js';
 
 export type {OutputFormat, OutputFormatName, ObjectFormat} from './output-format.js';
 
-const TEMPLATE_FORMATS = ['go-template=TEMPLATE', 'jsonpath=TEMPLATE'];
+const TEMPLATE_FORMATS = ['go-template=TEMPLATE', 'jsonpath=TEMPLATE', 'custom-columns=SPEC'];
 
-/** Returns the flag `-o` for these formats and for templates. */
-export function outputFlag(formats: readonly OutputFormatName[], byDefault: string = formats[0] ?? '') {
+/** Returns the output flags of a command with these formats; `byDefault` describes the default. */
+export function outputFlags(formats: readonly OutputFormatName[], byDefault?: string) {
+  return {
+    output: outputFlag(formats, byDefault),
+    template: templateFlag,
+    ...kcriOnlyFlags(
+      nonEmptyFlags({
+        format: Flags.string({
+          helpValue: 'TEMPLATE',
+          description:
+            'Go template for each row, as in docker; "table TEMPLATE" adds headers, "json" is JSON per row.',
+        }),
+      }),
+    ),
+  };
+}
+
+/** Flag `--no-headers` of commands whose tables crictl has without it. */
+export const NO_HEADERS_FLAG = kcriOnlyFlags({
+  'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
+});
+
+function outputFlag(formats: readonly OutputFormatName[], byDefault: string = formats[0] ?? '') {
   return withChoices(
     Flags.string({char: 'o', helpValue: 'FORMAT', description: `Output format. [default: ${byDefault}]`}),
     [...formats, ...TEMPLATE_FORMATS],
@@ -20,7 +41,7 @@ export function outputFlag(formats: readonly OutputFormatName[], byDefault: stri
 }
 
 /** Flag `--template`; crictl requires `-o go-template` with it. */
-export const templateFlag = Flags.string({
+const templateFlag = Flags.string({
   helpValue: 'TEMPLATE',
   description: 'Go template for the output; implies -o go-template.',
 });
@@ -44,15 +65,15 @@ export async function parseOutputFormat<F extends OutputFormatName>(
 ): Promise<OutputFormat<F>> {
   if (caller?.dialect.parseOutputFormat !== undefined)
     return await caller.dialect.parseOutputFormat(caller.name, flags, formats);
-  const {output, template} = flags;
+  const {output, template, format} = flags;
   const byDefault = template === undefined ? formats[0] : undefined;
   const kind = formats.find((known) => known === (output ?? byDefault));
-  if (kind !== undefined) {
+  if (kind !== undefined && format === undefined) {
     if (template !== undefined) caller?.report.warn(`--template has no effect with -o ${kind}`);
     return {kind} as OutputFormat<F>;
   }
   const {parseTemplateFormat} = await import('./parse-template.js');
-  return (await parseTemplateFormat(flags)) ?? rejectFormat(output ?? formats[0] ?? '', formats);
+  return (await parseTemplateFormat(flags, formats)) ?? rejectFormat(output ?? formats[0] ?? '', formats);
 }
 
 function rejectFormat(output: string, formats: readonly OutputFormatName[]): never {
@@ -63,7 +84,10 @@ function rejectFormat(output: string, formats: readonly OutputFormatName[]): nev
   });
 }
 
-/** Formats a message as crictl prints lists: proto JSON with defaults, in the field order of the .proto file. */
+/**
+ * Formats a message as crictl prints lists, with the final line break: proto JSON with defaults, in the field order of
+ * the .proto file.
+ */
 export async function formatMessage<Name extends keyof MessageTypes>(
   form: ObjectFormat,
   name: Name,
@@ -71,24 +95,37 @@ export async function formatMessage<Name extends keyof MessageTypes>(
 ): Promise<string> {
   const {toJson} = await import('../../cri/index.js');
   const json = omitNulls(toJson(name, message, {emitDefaults: true}));
-  return form.kind === 'json' ? formatJson(json) : await formatYamlOrTemplate(form, json);
+  return form.kind === 'json' ? `${formatJson(json)}\n` : await formatYamlOrTemplate(form, json);
 }
 
-/** Formats one or several inspected objects with sorted keys, like Go's encoder if the format says so. */
+/**
+ * Formats one or several inspected objects with sorted keys, like Go's encoder if the format says so, with the final
+ * line break.
+ */
 export async function formatSorted(form: ObjectFormat, json: Json): Promise<string> {
   const {encodesLikeGo = false} = form;
   const data = encodesLikeGo ? toFloat64Numbers(json) : json;
   return form.kind === 'json'
-    ? formatJson(data, {sortKeys: true, escapeHtml: encodesLikeGo})
+    ? `${formatJson(data, {sortKeys: true, escapeHtml: encodesLikeGo})}\n`
     : await formatYamlOrTemplate(form, data);
 }
 
-/** Formats data as YAML or with a template, without the final line break. */
+/** Formats data as YAML, with a template or as rows, with the final line break. */
 async function formatYamlOrTemplate(
   form: Exclude<ObjectFormat, {kind: 'json'}>,
   json: Json,
 ): Promise<string> {
-  if (form.kind === 'template') return form.render(json);
+  if (form.kind === 'rows') return form.render(rowsOf(json));
+  if (form.kind === 'template') return `${form.render(json)}\n`;
   const {formatYaml} = await import('../../format/yaml.js');
-  return formatYaml(json);
+  return `${formatYaml(json)}\n`;
+}
+
+/** Returns the items of a list, or of a response that has only a list; otherwise the object is the only row. */
+function rowsOf(json: Json): readonly Json[] {
+  if (typeof json !== 'object' || json === null) return [json];
+  if (isJsonList(json)) return json;
+  const [only, ...others] = Object.values(json);
+  const isList = typeof only === 'object' && only !== null && isJsonList(only) && others.length === 0;
+  return isList ? only : [json];
 }

@@ -1,24 +1,33 @@
 import {readFile} from 'node:fs/promises';
 import {ConfigError, isSystemCallError, messageOf, UsageError} from '../../base/errors.js';
-import type {OutputFlagValues, TemplateFormat} from './output-format.js';
+import type {OutputFlagValues, OutputFormat, OutputFormatName} from './output-format.js';
 
-type Language = 'go-template' | 'jsonpath';
+type Language = 'go-template' | 'jsonpath' | 'custom-columns';
 
 /** Template given on the command line, as text or as a file. */
 interface TemplateRequest {
   readonly language: Language;
   readonly text: string;
+  readonly isFile: boolean;
 }
 
-const OUTPUT = /^(go-template|jsonpath)(-file)?(?:=(.*))?$/s;
+const OUTPUT = /^(go-template|jsonpath|custom-columns)(-file)?(?:=(.*))?$/s;
 
 /**
- * Returns the template of `-o go-template=T`, `-o jsonpath=T`, their `-file=PATH` forms, or `--template T`; undefined
- * if none is given. Rejects with UsageError, ConfigError and TemplateError.
+ * Returns the format of `-o go-template=T`, `-o jsonpath=T`, `-o custom-columns=T`, their `-file=PATH` forms,
+ * `--template T` or `--format T`; undefined if none is given. `formats` are those of the command. Rejects with
+ * UsageError, ConfigError and TemplateError.
  */
-export async function parseTemplateFormat(flags: OutputFlagValues): Promise<TemplateFormat | undefined> {
+export async function parseTemplateFormat<F extends OutputFormatName>(
+  flags: OutputFlagValues,
+  formats: readonly F[],
+): Promise<OutputFormat<F> | undefined> {
+  if (flags.format !== undefined) {
+    const {parseFormatFlag} = await import('./format-flag.js');
+    return await parseFormatFlag(flags, formats);
+  }
   const request = await templateRequest(flags);
-  return request === undefined ? undefined : {kind: 'template', render: await compile(request)};
+  return request === undefined ? undefined : await compile(request, flags['no-headers'] !== true);
 }
 
 async function templateRequest({output, template}: OutputFlagValues): Promise<TemplateRequest | undefined> {
@@ -34,14 +43,15 @@ async function templateRequest({output, template}: OutputFlagValues): Promise<Te
   if (template !== undefined && text !== template)
     throw new UsageError('-o and --template contain different templates');
   const source = file === undefined ? text : await readTemplate(text);
-  return {language: language as Language, text: source};
+  return {language: language as Language, text: source, isFile: file !== undefined};
 }
 
 /** Throws UsageError if `-o` is set, because its template is empty or missing. */
 function checkGiven(output: string | undefined): void {
   if (output === undefined) return;
+  const name = output.replace(/=$/, '');
   throw new UsageError(`output format "${output}" requires a template`, {
-    hint: `use -o ${output.replace(/=$/, '')}=TEMPLATE`,
+    hint: `use -o ${name}=${name === 'custom-columns' ? 'HEADER:PATH,…' : name.endsWith('-file') ? 'PATH' : 'TEMPLATE'}`,
   });
 }
 
@@ -55,11 +65,22 @@ async function readTemplate(path: string): Promise<string> {
 }
 
 /** Compiles a template and loads only the language that it uses. */
-async function compile({language, text}: TemplateRequest): Promise<TemplateFormat['render']> {
-  if (language === 'go-template') {
-    const {compileGoTemplate} = await import('../../format/go-template/compile.js');
-    return compileGoTemplate(text);
+async function compile(
+  {language, text, isFile}: TemplateRequest,
+  header: boolean,
+): Promise<OutputFormat<never>> {
+  switch (language) {
+    case 'go-template': {
+      const {compileGoTemplate} = await import('../../format/go-template/compile.js');
+      return {kind: 'template', render: compileGoTemplate(text)};
+    }
+    case 'jsonpath': {
+      const {compileJsonPath} = await import('../../format/jsonpath/compile.js');
+      return {kind: 'template', render: compileJsonPath(text)};
+    }
+    case 'custom-columns': {
+      const {compileColumns, parseColumns, parseColumnsFile} = await import('./custom-columns.js');
+      return compileColumns(isFile ? parseColumnsFile(text) : parseColumns(text), {header});
+    }
   }
-  const {compileJsonPath} = await import('../../format/jsonpath/compile.js');
-  return compileJsonPath(text);
 }

@@ -4,7 +4,8 @@ import type {CommandServices} from '../command/command-services.js';
 import type {ObjectFormat, OutputFormat} from '../output/parse-output-format.js';
 import {PodChangeDetector} from '../output/views/pod-change-detector.js';
 import {computePodRow, type PodRow} from '../output/views/pod-row.js';
-import {GrowingTable, podColumns} from '../output/views/pod-table.js';
+import {podColumns} from '../output/views/pod-table.js';
+import {GrowingTable} from '../../format/growing-table.js';
 import {formatPodDocument, formatPods, sortPods} from '../output/views/pod-text.js';
 import type {PodReader} from './pod-reader.js';
 import {watchPods, type PodsToShow} from './watch-pods.js';
@@ -64,7 +65,7 @@ export class PodListing {
     );
     setListExitCode(report, {'exit-code': exitCode}, pods.length);
     if (!isForPeople(form)) {
-      out.print(await formatPods(form, pods, words.length === 1 && pods.length === 1));
+      out.printData(await formatPods(form, pods, words.length === 1 && pods.length === 1));
       return;
     }
     if (pods.length === 0 && !exitCode) report.info(noResourcesText(selection.namespace));

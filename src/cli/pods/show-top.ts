@@ -1,5 +1,6 @@
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 import {CriError, type Connection, type ContainerStats} from '../../cri/index.js';
+import {formatJson, type Json} from '../../format/json.js';
 import {computeContainerUsage} from '../../operations/stats/compute-usage.js';
 import {fetchContainerStats} from '../../operations/stats/fetch-stats.js';
 import type {CommandServices} from '../command/command-services.js';
@@ -13,6 +14,7 @@ import {
   type TopEvent,
   type TopSample,
 } from '../output/views/top-table.js';
+import {formatSorted, type OutputFormat} from '../output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../output/watch-screen.js';
 import type {ListedPod} from './listed-pod.js';
 import {PodReader} from './pod-reader.js';
@@ -25,14 +27,17 @@ interface PodSample extends Omit<TopSample, 'usage'> {
 /** Number of events below the pods. */
 const EVENTS = 8;
 
+/** Output format of `top`. */
+type TopForm = OutputFormat<'table' | 'json' | 'yaml'>;
+
 /** Options of showTop. */
 export interface TopOptions {
   readonly words: readonly string[];
-  readonly flags: PodSelectionFlagValues;
+  readonly flags: PodSelectionFlagValues & {readonly 'no-headers'?: boolean};
   readonly pauseMs: number;
   /** True if one sample is printed, rather than a screen redrawn until Ctrl-C. */
   readonly once: boolean;
-  readonly json: boolean;
+  readonly form: TopForm;
 }
 
 /**
@@ -41,11 +46,11 @@ export interface TopOptions {
  */
 export async function showTop(services: CommandServices, options: TopOptions): Promise<void> {
   const {context, out, report} = services;
-  const {words, flags, pauseMs, once, json} = options;
+  const {words, flags, pauseMs, once, form} = options;
   const sampler = new TopSampler(services);
   if (!(await sampler.matches(words, flags))) return;
   const signal = AbortSignal.any([services.signal, out.stdout.closed]);
-  const screen = once ? undefined : openScreen(services);
+  const screen = once ? undefined : openScreen(services, flags['no-headers'] === true);
   const sample = async (): Promise<PodSample> => await sampler.sample(words, flags);
   let before: PodSample | undefined;
   try {
@@ -54,8 +59,8 @@ export async function showTop(services: CommandServices, options: TopOptions): P
       screen?.show(top);
       // CPU usage requires two samples.
       if (screen === undefined && before !== undefined) {
-        if (json) out.print(jsonOf(top));
-        else out.printText(textOf(services, top));
+        if (form.kind === 'table') out.printText(textOf(services, top, flags['no-headers'] === true));
+        else out.printData(await documentOf(form, top));
         return;
       }
       before = next;
@@ -122,7 +127,7 @@ class TopSampler {
 }
 
 /** Opens a screen that also shows warnings, which would garble it elsewhere. */
-function openScreen(services: CommandServices): {show(sample: TopSample): void; end(): void} {
+function openScreen(services: CommandServices, bare: boolean): {show(sample: TopSample): void; end(): void} {
   const {context, out, report} = services;
   const warnings: string[] = [];
   report.redirectWarnings((text) => {
@@ -131,7 +136,7 @@ function openScreen(services: CommandServices): {show(sample: TopSample): void; 
   const screen = new TerminalScreen(out.stdout, context.clock);
   return {
     show: (sample) => {
-      screen.show({text: textOf(services, sample), warnings});
+      screen.show({text: textOf(services, sample, bare), warnings});
     },
     end: () => {
       screen.end();
@@ -144,10 +149,10 @@ function withUsage(before: PodSample | undefined, {stats, ...sample}: PodSample)
   return {...sample, usage: new Map(usages.map((usage) => [usage.stats.attributes?.id ?? '', usage]))};
 }
 
-function textOf({out}: CommandServices, sample: TopSample): string {
+function textOf({out}: CommandServices, sample: TopSample, bare: boolean): string {
   const pods = topPods(sample);
   const table = formatListTable(topColumns(pods), topRows(pods), {
-    'no-headers': false,
+    'no-headers': bare,
     narrow: true,
     forTerminal: out.shouldEscapeControls,
   }).toString();
@@ -155,6 +160,12 @@ function textOf({out}: CommandServices, sample: TopSample): string {
   return events.length === 0 ? table : `${table}\n${events.join('\n')}\n`;
 }
 
-function jsonOf(sample: TopSample): string {
-  return JSON.stringify({pods: topPods(sample), events: sample.events}, undefined, 2);
+/** Formats a sample; of rows, each pod is one. */
+async function documentOf(form: Exclude<TopForm, {kind: 'table'}>, sample: TopSample): Promise<string> {
+  const {pods, events} = JSON.parse(JSON.stringify({pods: topPods(sample), events: sample.events})) as Record<
+    'pods' | 'events',
+    readonly Json[]
+  >;
+  if (form.kind === 'rows') return form.render(pods);
+  return form.kind === 'json' ? `${formatJson({pods, events})}\n` : await formatSorted(form, {pods, events});
 }

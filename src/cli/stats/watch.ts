@@ -98,7 +98,7 @@ export async function showObjects<Name extends keyof MessageTypes>(
       text:
         rhythm.watch && separatesDocuments
           ? await formatDocument(form, name, message)
-          : `${await formatMessage(form, name, message)}\n`,
+          : await formatMessage(form, name, message),
       warnings,
     }),
   });

@@ -10,7 +10,7 @@ import {
   eventJson,
   type RecordedPodEvent,
 } from '../../cli/output/views/event-table.js';
-import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjectDocument, formatObjects} from '../../cli/output/views/pod-text.js';
 import type {ListedPod} from '../../cli/pods/listed-pod.js';
 import {PodReader} from '../../cli/pods/pod-reader.js';
@@ -90,7 +90,7 @@ export default class GetEvents extends BaseCommand {
     setListExitCode(this.report, {'exit-code': exitCode}, events.length);
     const others = listed.filter(({manager}) => manager !== 'kcri').length;
     if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.out.print(await formatObjects(form, events.map(eventJson), false));
+      this.out.printData(await formatObjects(form, events.map(eventJson), false));
       return;
     }
     if (events.length === 0 && !exitCode) this.report.info('No resources found');

@@ -3,14 +3,14 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {readImageDetails} from '../../cli/lists/print-images.js';
-import {outputFlag, parseOutputFormat, templateFlag} from '../../cli/output/parse-output-format.js';
+import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {
   imageColumns,
   imageDetailColumns,
   imageObject,
   imageRows,
 } from '../../cli/output/views/image-table.js';
-import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjects} from '../../cli/output/views/pod-text.js';
 import {listImages} from '../../operations/images/list-images.js';
 import {withContext} from '../../operations/with-context.js';
@@ -39,8 +39,7 @@ export default class GetImages extends BaseCommand {
   static override flags = {
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
     ...EXIT_CODE_FLAG,
-    output: outputFlag(FORMATS),
-    template: templateFlag,
+    ...outputFlags(FORMATS),
   };
 
   async run(): Promise<void> {
@@ -53,7 +52,7 @@ export default class GetImages extends BaseCommand {
     const images = await withContext('listing images', listed);
     setListExitCode(report, flags, images.length);
     if (form.kind !== 'table' && form.kind !== 'wide' && form.kind !== 'name') {
-      out.print(await formatObjects(form, images.map(imageObject), false));
+      out.printData(await formatObjects(form, images.map(imageObject), false));
       return;
     }
     if (images.length === 0 && !flags['exit-code']) report.info('No resources found');

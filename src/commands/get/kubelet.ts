@@ -1,7 +1,7 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {outputFlag, parseOutputFormat, templateFlag} from '../../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {kubeletColumns} from '../../cli/output/views/kubelet-table.js';
-import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjects} from '../../cli/output/views/pod-text.js';
 import {requireKubeletReport} from '../../cli/pods/kubelet-reports.js';
 import type {JsonObject} from '../../format/json.js';
@@ -20,14 +20,14 @@ export default class GetKubelet extends BaseCommand {
     '<%= config.bin %> get kubelet -o yaml',
     "<%= config.bin %> get kubelet -o jsonpath='{.pods[*].worker.nextSyncAt}'",
   ];
-  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(GetKubelet);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
     const report = await requireKubeletReport(this.services);
     if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.out.print(await formatObjects(form, [report as unknown as JsonObject], true));
+      this.out.printData(await formatObjects(form, [report as unknown as JsonObject], true));
       return;
     }
     for (const error of report.errors) this.report.info(`kcri: the kubelet cannot sync pods: ${error}`);

@@ -1,9 +1,9 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {readNodeObject} from '../../cli/node/read-node-object.js';
 import {fetchKubeletReport} from '../../cli/pods/kubelet-reports.js';
-import {outputFlag, parseOutputFormat, templateFlag} from '../../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {nodeColumns} from '../../cli/output/views/node-table.js';
-import {GrowingTable} from '../../cli/output/views/pod-table.js';
+import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjects} from '../../cli/output/views/pod-text.js';
 import type {JsonObject} from '../../format/json.js';
 
@@ -20,14 +20,14 @@ export default class GetNode extends BaseCommand {
     '<%= config.bin %> get node -o wide',
     "<%= config.bin %> get node -o jsonpath='{.status.allocatable}'",
   ];
-  static override flags = {output: outputFlag(FORMATS), template: templateFlag};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(GetNode);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
     const node = await readNodeObject(this.services, await fetchKubeletReport(this.services, []));
     if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.out.print(await formatObjects(form, [node as unknown as JsonObject], true));
+      this.out.printData(await formatObjects(form, [node as unknown as JsonObject], true));
       return;
     }
     const columns = nodeColumns({wide: form.kind === 'wide', nowMs: this.context.clock.now()});

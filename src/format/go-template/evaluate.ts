@@ -1,7 +1,7 @@
 import {byKey} from '../../base/compare.js';
 import {goQuote} from '../go-quote.js';
 import {memberOf, type Json, type JsonObject} from '../json.js';
-import {CallError, FUNCTIONS, type Parameter, type TemplateFunction} from './functions.js';
+import {CallError, type Parameter, type TemplateFunction} from './functions.js';
 import {nodeText, type Branch, type Command, type Node, type Operand, type Pipeline} from './nodes.js';
 import type {ParsedTemplate} from './parser.js';
 import {TemplateError} from '../template-error.js';
@@ -302,7 +302,7 @@ class Evaluator {
   ): Cell {
     this.#node = node;
     const {name} = node;
-    const target = FUNCTIONS[name] ?? this.#fail(`${goQuote(name)} is not a defined function`);
+    const target = this.#template.functions[name] ?? this.#fail(`${goQuote(name)} is not a defined function`);
     const given = args.length + (final === NOTHING ? 0 : 1);
     this.#checkCount(name, target, args.length, given);
     if (name === 'and' || name === 'or') return this.#shortCircuit(dot, name === 'or', args, final);

@@ -225,7 +225,8 @@ function title(text: string): string {
   return [...words].map(({segment}) => segment.replace(/\p{L}/u, (letter) => letter.toUpperCase())).join('');
 }
 
-function jsonOf(value: Value): Json {
+/** Returns a value as JSON; an invalid value is null. */
+export function jsonOf(value: Value): Json {
   if (value === undefined) return null;
   return value instanceof GoNumber ? value.value : value;
 }

@@ -1,15 +1,20 @@
 import {goQuote} from '../go-quote.js';
 import {goUnquote} from '../go-unquote.js';
+import type {TemplateFunction} from './functions.js';
 import {tokenizeTemplate, type Token, type TokenType} from './lexer.js';
 import {parseNumber} from './literals.js';
 import type {Branch, Command, Node, NumberConstant, Operand, Pipeline} from './nodes.js';
 import {nodeText} from './nodes.js';
 import {TokenReader} from './token-reader.js';
 
+/** Functions of a template by name. */
+export type TemplateFunctions = Readonly<Record<string, TemplateFunction>>;
+
 /** Parsed template: its body, and the templates that it defines, by name. */
 export interface ParsedTemplate {
   readonly name: string;
   readonly text: string;
+  readonly functions: TemplateFunctions;
   readonly bodies: ReadonlyMap<string, readonly Node[]>;
 }
 
@@ -22,13 +27,10 @@ const MAX_PARENTHESES = 1000;
 /** Maximum nesting of blocks; each `{{else if …}}` adds one. */
 const MAX_BLOCKS = 1000;
 
-/**
- * Parses a template of Go's text/template. `functions` are the names of known functions. Throws TemplateError with
- * Go's message.
- */
-export function parseTemplate(name: string, text: string, functions: ReadonlySet<string>): ParsedTemplate {
-  const parser = new Parser(name, text, functions);
-  return {name, text, bodies: parser.parse()};
+/** Parses a template of Go's text/template. Throws TemplateError with Go's message. */
+export function parseTemplate(name: string, text: string, functions: TemplateFunctions): ParsedTemplate {
+  const parser = new Parser(name, text, new Set(Object.keys(functions)));
+  return {name, text, functions, bodies: parser.parse()};
 }
 
 class Parser extends TokenReader {

@@ -2,7 +2,8 @@ import {shorten} from '../../base/shorten.js';
 import {goQuote} from '../go-quote.js';
 import type {Json} from '../json.js';
 import {TemplateError, withinLimits} from '../template-error.js';
-import {evaluateJsonPath} from './evaluate.js';
+import {evaluateJsonPath, IndexError, selectJsonPath} from './evaluate.js';
+import type {Part} from './nodes.js';
 import {parseJsonPath} from './parser.js';
 
 /** Maximum length of a template in an error, since a template from a file may have any length. */
@@ -19,6 +20,32 @@ export function compileJsonPath(text: string): (data: Json) => string {
     explained(`error executing jsonpath ${goQuote(shown)}: Error executing template: `, () =>
       withoutLineEnd(evaluateJsonPath(parts, data)),
     );
+}
+
+/**
+ * Compiles a path of kubectl's custom columns, `{.a.b}`, `{a.b}`, `.a.b` or `a.b`, into a function that returns the
+ * selected values; missing keys and indexes select nothing. Throws TemplateError like compileJsonPath.
+ */
+export function compileJsonPathValues(path: string): (data: Json) => readonly Json[] {
+  const [, braced, bare = braced] = /^\{([^{}]+)\}$|^([^{}]+)$/.exec(path) ?? [];
+  if (bare === undefined)
+    throw new TemplateError(
+      `invalid path ${goQuote(shorten(path, LONGEST_SHOWN))}: must be a path such as .a.b`,
+    );
+  const relative = bare.replace(/^\.(?!\.)/, '');
+  const text = relative === '' ? '{@}' : /^[.[$@]/.test(relative) ? `{${relative}}` : `{.${relative}}`;
+  const shown = shorten(path, LONGEST_SHOWN);
+  const parts = explained(`error parsing jsonpath ${shown}, `, () => parseJsonPath(text));
+  return (data) => explained(`error executing jsonpath ${goQuote(shown)}: `, () => valuesOrNone(parts, data));
+}
+
+function valuesOrNone(parts: readonly Part[], data: Json): readonly Json[] {
+  try {
+    return selectJsonPath(parts, data);
+  } catch (error) {
+    if (error instanceof IndexError) return [];
+    throw error;
+  }
 }
 
 function withBraces(text: string): string {

@@ -9,6 +9,14 @@ export function evaluateJsonPath(parts: readonly Part[], data: Json): string {
   return parts.map((part) => partText(part, data)).join('');
 }
 
+/** Returns the values that the paths of a template select. Throws TemplateError. */
+export function selectJsonPath(parts: readonly Part[], data: Json): readonly Json[] {
+  return parts.flatMap((part) => (part.kind === 'path' ? follow(part.steps, [data]) : []));
+}
+
+/** Error of an index beyond the end of a list. */
+export class IndexError extends TemplateError {}
+
 function partText(part: Part, data: Json): string {
   switch (part.kind) {
     case 'text':
@@ -88,7 +96,7 @@ function itemAt(list: readonly Json[], index: number): Json {
   const item = list[index < 0 ? index + list.length : index];
   if (item !== undefined) return item;
   const at = index < 0 ? index + list.length : index;
-  throw new TemplateError(`array index out of bounds: index ${at}, length ${list.length}`);
+  throw new IndexError(`array index out of bounds: index ${at}, length ${list.length}`);
 }
 
 function slice(
@@ -103,7 +111,7 @@ function slice(
     [end - 1, end - 1],
   ] as const)
     if (bound < 0 || bound >= list.length)
-      throw new TemplateError(`array index out of bounds: index ${shown}, length ${list.length}`);
+      throw new IndexError(`array index out of bounds: index ${shown}, length ${list.length}`);
   if (start > end) throw new TemplateError(`starting index ${start} is greater than ending index ${end}`);
   if (step <= 0) throw new TemplateError('step must be > 0');
   return list.slice(start, end).filter((_, index) => index % step === 0);

@@ -11,11 +11,11 @@ export const CRICTL_EVENTS: EventsStrategy = {
       for await (const event of runtime.getContainerEvents({}, {signal})) {
         if (form.kind === 'table') continue;
         const text = formatMessage(form, 'ContainerEventResponse', event);
-        out.print(
+        out.printData(
           await text.catch((error: unknown) => {
             // crictl writes the error as data.
             if (error instanceof TemplateError)
-              return `failed to format container event with the error: ${error.message}`;
+              return `failed to format container event with the error: ${error.message}\n`;
             throw error;
           }),
         );

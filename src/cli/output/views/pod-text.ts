@@ -8,23 +8,24 @@ function podJson(pod: Pod): JsonObject {
   return JSON.parse(JSON.stringify({...encodePod(pod), apiVersion: 'v1', kind: 'Pod'})) as JsonObject;
 }
 
-/** Formats one Pod, or several as a List like kubectl, without the final line break. */
+/** Formats one Pod, or several as a List like kubectl. */
 export async function formatPods(form: ObjectFormat, pods: readonly Pod[], single: boolean): Promise<string> {
   return await formatObjects(form, pods.map(podJson), single);
 }
 
-/** Formats one object, or several as a List. */
+/** Formats one object, or several as a List, with the final line break. */
 export async function formatObjects(
   form: ObjectFormat,
   items: readonly JsonObject[],
   single: boolean,
 ): Promise<string> {
+  if (form.kind === 'rows') return form.render(items);
   const [first] = items;
   const json: Json =
     single && first !== undefined
       ? first
       : {apiVersion: 'v1', items, kind: 'List', metadata: {resourceVersion: ''}};
-  return (await formatSorted(form, json)).replace(/\n$/, '');
+  return (await formatSorted(form, json)).replace(/\n\n$/, '\n');
 }
 
 /** Formats one Pod of a stream: a line of JSON, or a YAML document. */
@@ -35,7 +36,7 @@ export async function formatPodDocument(form: ObjectFormat, pod: Pod): Promise<s
 /** Formats one object of a stream. */
 export async function formatObjectDocument(form: ObjectFormat, object: JsonObject): Promise<string> {
   if (form.kind === 'json') return `${formatCompactJson(object)}\n`;
-  const text = `${await formatObjects(form, [object], true)}\n`;
+  const text = await formatObjects(form, [object], true);
   return form.kind === 'yaml' ? `---\n${text}` : text;
 }
 

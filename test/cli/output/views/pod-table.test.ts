@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {GrowingTable} from '../../../../src/cli/output/views/pod-table.js';
+import {GrowingTable} from '../../../../src/format/growing-table.js';
 
 test('columns stay aligned when they grow, including characters outside the BMP', () => {
   const columns = [
