@@ -210,6 +210,66 @@ describe('--format', () => {
   });
 });
 
+// Proves: inspecti --format, inspectp --format, statsp --format, metricsp --format, imagefsinfo --format,
+//   runtime-config --format, get images --format, info --no-headers, inspect --no-headers, inspecti --no-headers,
+//   imagefsinfo --no-headers, runtime-config --no-headers, metricdescs --no-headers, metricsp --no-headers,
+//   get node --no-headers, top --no-headers, ps --no-headers, pods --no-headers, images --no-headers,
+//   stats --no-headers, statsp --no-headers
+test.each([
+  ['ps', 2],
+  ['pods', 2],
+  ['images', 2],
+  ['get images', 2],
+  ['get node', 1],
+  ['inspect main side', 2],
+  ['inspectp web', 1],
+  ['inspecti localhost:5000/tool:2', 1],
+  ['info', 1],
+  ['version', 1],
+  ['imagefsinfo', 1],
+  ['runtime-config', 1],
+  ['stats', 2],
+  ['statsp', 2],
+  ['metricsp', 2],
+  ['top', 2],
+])('%s prints %i rows, without headers if requested', async (line, count) => {
+  const words = line.split(' ');
+  const {stdout} = await run([...words, '--format', 'json']);
+  expect(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((row) => typeof JSON.parse(row)),
+  ).toEqual(Array<string>(count).fill('object'));
+  const bare = await run([...words, '--no-headers', ...columns('X:.nope')]);
+  expect(bare.stdout).toBe('<none>\n'.repeat(count));
+});
+
+// Proves: top --template, version --template, ps --template, pods --template, stats --template, statsp --template
+test.each([
+  ['ps', '{{len .containers}}', '2'],
+  ['pods', '{{len .items}}', '2'],
+  ['stats', '{{len .stats}}', '2'],
+  ['statsp', '{{len .stats}}', '2'],
+  ['top', '{{len .pods}} {{len .events}}', '2 0'],
+  ['version', '{{.runtimeApiVersion}}', 'v1'],
+])('%s --template renders the whole document', async (command, template, stdout) => {
+  await expectPrinted([command, '--template', template], `${stdout}\n`);
+});
+
+// Proves: get pods --format, describe --format, get events --format, describe --no-headers
+test('rows of Pods and events without headers', async () => {
+  const {rootDir, runtime} = await createSyncedTestbed();
+  const kcri = async (args: readonly string[]): Promise<string> =>
+    (await runKcri(['--root-dir', rootDir, ...args], {endpoint: runtime.endpoint})).stdout;
+  expect(await kcri(['get', 'pods', '--format', '{{.metadata.name}}'])).toBe('web\n');
+  expect(await kcri(['describe', '--format', '{{.kind}} {{.metadata.name}}'])).toBe('Pod web\n');
+  expect(await kcri(['describe', '--no-headers', ...columns('KIND:.kind')])).toBe('Pod\n');
+  expect(await kcri(['get', 'events', '--format', '{{.involvedObject.name}} {{.reason}}'])).toContain(
+    'web Started\n',
+  );
+});
+
 test('every command with an output format has --format and --no-headers', async () => {
   const lacking = [];
   for (const path of commandPaths()) {
