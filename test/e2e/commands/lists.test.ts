@@ -72,6 +72,24 @@ describe.each(newestRuntime)('lists, names and filters: $name', (which) => {
     }
   });
 
+  test('custom columns and --format print a row for each object', async () => {
+    const columns = 'NAME:.metadata.name,STATE:.state,NONE:.nope';
+    expect(await runtime.output('ps', '-a', '--name=ended', '-o', `custom-columns=${columns}`)).toBe(
+      'NAME    STATE              NONE\nended   CONTAINER_EXITED   <none>\n',
+    );
+    const rows = await runtime.output(
+      'inspectp',
+      'lists-first',
+      'lists-second',
+      '--format',
+      '{{.status.network.ip}}',
+    );
+    expect(rows).toBe(`${first.ip}\n${second.ip}\n`);
+    const images = await runtime.output('images', '--format', 'table {{join .repoTags ","}}\\t{{.pinned}}');
+    expect(images).toMatch(/^REPO TAGS +PINNED\n/);
+    expect(images).toContain(IMAGE);
+  });
+
   test.each([
     ['lists-first/main', () => first.containerId],
     ['kcri-e2e/lists-second/main', () => second.containerId],
