@@ -24,7 +24,15 @@ interface Walk {
   /** Files with several hard links, which count once: `<device>:<inode>`. */
   readonly counted: Set<string>;
   bytes: bigint;
+  inodes: bigint;
   entries: number;
+}
+
+/** Disk usage of a directory tree. */
+export interface DiskUsage {
+  readonly bytes: bigint;
+  /** Number of files and directories, each counted once. */
+  readonly inodes: bigint;
 }
 
 /**
@@ -34,15 +42,20 @@ interface Walk {
  * Returns 0 if the directory does not exist. Rejects with SystemError if the directory itself cannot be read.
  */
 export async function diskUsage(path: string, bounds: DiskUsageLimits): Promise<bigint> {
+  return (await treeUsage(path, bounds)).bytes;
+}
+
+/** Returns the disk usage of a directory tree like {@link diskUsage}, with the number of its inodes. */
+export async function treeUsage(path: string, bounds: DiskUsageLimits): Promise<DiskUsage> {
   const root = await openDirectory(path, path);
-  if (root === undefined) return 0n;
+  if (root === undefined) return {bytes: 0n, inodes: 0n};
   try {
     return await withFileErrors('measuring', path, async () => {
       const mountId = mountIdOf(root);
-      const walk = {bounds, mountId, counted: new Set<string>(), bytes: 0n, entries: 1};
+      const walk = {bounds, mountId, counted: new Set<string>(), bytes: 0n, inodes: 0n, entries: 1};
       count(await root.stat(), walk);
       await addEntries(root, walk, 0);
-      return walk.bytes;
+      return {bytes: walk.bytes, inodes: walk.inodes};
     });
   } finally {
     await root.close();
@@ -54,6 +67,7 @@ function count(stats: Stats, walk: Walk): void {
   const file = `${stats.dev}:${stats.ino}`;
   if (hasNames && walk.counted.has(file)) return;
   if (hasNames) walk.counted.add(file);
+  walk.inodes += 1n;
   walk.bytes += BigInt(stats.blocks * BLOCK_BYTES);
 }
 

@@ -3,7 +3,7 @@ import type * as FsPromises from 'node:fs/promises';
 import {link, lstat, mkdir, readdir, realpath, symlink, truncate, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test, vi} from 'vitest';
-import {diskUsage, type DiskUsageLimits} from '../../../src/base/fs/disk-usage.js';
+import {diskUsage, treeUsage, type DiskUsageLimits} from '../../../src/base/fs/disk-usage.js';
 import {temporaryDirectory} from '../temporary-directory.js';
 
 // Simulates a mount whose server is unavailable. readdir would read all names at once.
@@ -91,4 +91,11 @@ test.skipIf(process.getuid?.() !== 0)('mounts below the tree do not count (needs
     execFileSync('umount', [join(tree, 'mount')]);
   });
   expect(await diskUsage(tree, ALL)).toBe(before);
+});
+
+test('files and directories are counted, each once', async () => {
+  const tree = await aTree();
+  const inodes = execFileSync('find', [tree, '-printf', '%i\\n'], {encoding: 'utf8'});
+  const distinct = new Set(inodes.trim().split('\n'));
+  expect((await treeUsage(tree, ALL)).inodes).toBe(BigInt(distinct.size));
 });

@@ -98,20 +98,32 @@ describe.each(newestRuntime)('metrics of kcri kubelet: $name', (which) => {
     expect(await value('pod_memory_working_set_bytes', {pod: WEB}, '/metrics/resource')).toBeGreaterThan(0);
     const response = await fetch(`${daemon.urls.readOnly}/stats/summary`);
     expect(await response.json()).toMatchObject({
-      node: {nodeName: NODE, cpu: {usageNanoCores: expect.any(Number) as number}, rlimit: {}, network: {}},
-      pods: [{podRef: {name: WEB}, containers: [{name: 'main', logs: {}, rootfs: {}}], cpu: {}, memory: {}}],
+      node: {
+        ...{nodeName: NODE, cpu: {usageNanoCores: expect.any(Number) as number}, rlimit: {}, network: {}},
+        systemContainers: expect.arrayContaining([
+          expect.objectContaining({name: 'pods', memory: expect.any(Object) as object}),
+        ]) as unknown[],
+      },
+      pods: [
+        {
+          ...{podRef: {name: WEB}, containers: [{name: 'main', logs: {}, rootfs: {}}], cpu: {}, memory: {}},
+          'ephemeral-storage': {usedBytes: expect.any(Number) as number},
+        },
+      ],
     });
   });
 
   test("have cAdvisor's names and the paths of cgroups", async () => {
     const labels = {container: 'main', pod: WEB, namespace: 'default'};
     const of = async (name: string): Promise<number> => await value(name, labels, '/metrics/cadvisor');
-    for (const name of ['cpu_usage_seconds_total', 'memory_working_set_bytes', 'start_time_seconds'])
-      expect(await of(`container_${name}`)).toBeGreaterThan(0);
+    const names = ['cpu_usage_seconds_total', 'memory_working_set_bytes', 'start_time_seconds'];
+    for (const name of [...names, 'spec_cpu_shares', 'spec_cpu_period', 'last_seen', 'threads'])
+      expect(await of(`container_${name}`), name).toBeGreaterThan(0);
     expect(await value('machine_memory_bytes', {}, '/metrics/cadvisor')).toBeGreaterThan(1e6);
     const usage = (await scrape('/metrics/cadvisor')).find(
       ({name}) => name === 'container_memory_usage_bytes',
     );
+    expect(usage?.samples.some(({labels: {id = ''}}) => /kubepods(\.slice)?$/.test(id))).toBe(true);
     const main = usage?.samples.find((sample) => sample.labels['container'] === 'main');
     const pid = await kubelet.podTestbed.pidOf(containerId(main?.labels['name'] ?? ''));
     expect(await readFile(`/proc/${pid}/cgroup`, 'utf8')).toContain(main?.labels['id']);

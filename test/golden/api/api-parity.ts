@@ -96,7 +96,7 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
       'server GET /runningpods/',
       'server GET /stats/summary',
     ],
-    why: 'the fake API server and runtime have fewer fields; `/configz` shows unset fields too; `/stats/summary` has no `systemContainers` on cgroup v1, no pressure and no `ephemeral-storage` of pods, and more of their network and processes; with metrics, codes and reviews equal',
+    why: 'the fake API server and runtime have fewer fields; `/configz` shows unset fields too; `/stats/summary` has no `systemContainers` without cgroups, and more of the network and processes of pods; with metrics, codes and reviews equal',
   },
   'node-unschedulable': NODE,
   'reject-taint': {

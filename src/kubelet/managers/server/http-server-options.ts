@@ -48,7 +48,7 @@ export interface ServerAccess {
 
 /** Options of the kubelet's HTTP servers; comments name the fields of KubeletConfiguration. */
 export interface ServerOptions {
-  readonly node: Pick<NodeFacts, 'nodeName' | 'rootDir' | 'podLogsDir' | 'cgroup'>;
+  readonly node: Pick<NodeFacts, 'nodeName' | 'rootDir' | 'podLogsDir' | 'cgroup' | 'cgroupMount'>;
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly clock: Clock;

@@ -83,7 +83,10 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
   const servers = await startServers(
     kubelet,
     {
-      node: {nodeName: 'node-1', rootDir: directory, podLogsDir: directory, cgroup: CGROUPFS},
+      node: {
+        ...{nodeName: 'node-1', rootDir: directory, podLogsDir: directory},
+        ...{cgroup: CGROUPFS, cgroupMount: join(directory, 'cgroup')},
+      },
       runtime: connection.runtime,
       images: connection.images,
       clock: systemClock,

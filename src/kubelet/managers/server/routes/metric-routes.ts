@@ -1,3 +1,4 @@
+import {readFile} from 'node:fs/promises';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {formatExposition, EXPOSITION_TYPE} from '../../metrics/exposition.js';
@@ -11,9 +12,11 @@ import {collectResourceMetrics} from '../stats/resource-metrics.js';
 import {readMachineIds} from '../../../../base/machine-ids.js';
 import {collectCgroupMetrics, collectMachineMetrics} from '../stats/cadvisor-metrics.js';
 import {readCriMetrics} from '../stats/cri-metrics.js';
+import {addKernelUsage} from '../stats/cgroups/add-kernel-usage.js';
 import {measuredCgroups} from '../stats/measured-cgroups.js';
 import {readNodeUsage} from '../stats/node-usage.js';
-import {buildSummaryJson} from '../stats/stats-summary.js';
+import {buildSummaryJson, type SummaryOptions} from '../stats/stats-summary.js';
+import {VolumeUsageReader} from '../stats/storage/volume-usage.js';
 import {UsageReader} from '../stats/usage-reader.js';
 
 /**
@@ -27,8 +30,16 @@ export function metricRoutes(
 ): readonly Route[] {
   const {metrics} = options;
   const usage = new UsageReader(kubelet, options);
-  const summary = shareResponse(() => statsSummary(usage, options, {onlyCpuAndMemory: false, signal}));
-  const cpuAndMemory = shareResponse(() => statsSummary(usage, options, {onlyCpuAndMemory: true, signal}));
+  const volumeReader = new VolumeUsageReader(options.node, options.clock);
+  const summary = shareResponse(async () =>
+    statsSummary(usage, options, {
+      ...{onlyCpuAndMemory: false, signal},
+      volumes: await volumeReader.read(kubelet.pods()),
+    }),
+  );
+  const cpuAndMemory = shareResponse(() =>
+    statsSummary(usage, options, {onlyCpuAndMemory: true, signal, volumes: new Map()}),
+  );
   return [
     {
       pattern: '/metrics',
@@ -54,30 +65,40 @@ export function metricRoutes(
 async function statsSummary(
   usage: UsageReader,
   options: ServerOptions,
-  request: {readonly onlyCpuAndMemory: boolean; readonly signal: AbortSignal},
+  request: Pick<SummaryOptions, 'onlyCpuAndMemory' | 'signal' | 'volumes'>,
 ): Promise<BufferedResponse> {
   return jsonResponse(await buildSummaryJson(await usage.read(request.signal), {...options, ...request}));
 }
 
 /**
- * Responds with the runtime's metrics under cAdvisor's names or, if it has none, with cAdvisor's most used metrics from the
- * same usage as /stats/summary.
+ * Responds with the runtime's metrics under cAdvisor's names or, if it has none, with metrics from the same usage as
+ * /stats/summary and from the cgroups.
  */
 async function cadvisorMetrics(
   kubelet: ServedKubelet,
   {usage, node, ...options}: ServerOptions & {readonly usage: UsageReader},
   signal: AbortSignal,
 ): Promise<BufferedResponse> {
-  const [provided, ids] = await Promise.all([readCriMetrics(options, signal), readMachineIds()]);
+  const [provided, ids, cpuInfo] = await Promise.all([
+    readCriMetrics(options, signal),
+    readMachineIds(),
+    readFile('/proc/cpuinfo', 'utf8'),
+  ]);
   if (provided !== undefined) {
     const machine = await readNodeUsage(options.clock.now());
-    return metricsText(formatExposition([...collectMachineMetrics(machine, ids), ...provided]));
+    return metricsText(formatExposition([...collectMachineMetrics(machine, ids, cpuInfo), ...provided]));
   }
   const measured = await usage.read(signal);
   const pods = new Map(kubelet.pods().map((pod): [string, Pod] => [podRef(pod).uid, pod]));
-  const cgroups = measuredCgroups(measured, {pods, cgroup: node.cgroup});
+  const cgroups = await addKernelUsage(measuredCgroups(measured, {pods, cgroup: node.cgroup}), {
+    node,
+    nowMs: options.clock.now(),
+  });
   return metricsText(
-    formatExposition([...collectMachineMetrics(measured.node, ids), ...collectCgroupMetrics(cgroups)]),
+    formatExposition([
+      ...collectMachineMetrics(measured.node, ids, cpuInfo),
+      ...collectCgroupMetrics(cgroups),
+    ]),
   );
 }
 

@@ -1,19 +1,11 @@
 import {cpus} from 'node:os';
 import type {MachineIds} from '../../../../base/machine-ids.js';
 import type {NetworkInterfaceUsage, PsiStats, UInt64Value} from '../../../../cri/index.js';
-import type {MetricFamily, Sample} from '../../metrics/exposition.js';
+import type {MetricFamily} from '../../metrics/exposition.js';
+import {counter, gauge, sampleOf, seconds, type CgroupMetric} from './cgroups/cgroup-metric.js';
+import {KERNEL_METRICS} from './cgroups/kernel-metrics.js';
 import type {MeasuredCgroup} from './measured-cgroups.js';
 import type {NodeUsage} from './node-usage.js';
-
-/** A sample without the labels of its cgroup. */
-type CgroupSample = Omit<Sample, 'labels'> & {readonly labels?: Readonly<Record<string, string>>};
-
-/** A metric and its samples for a cgroup; none if the runtime does not report the value. */
-interface CgroupMetric extends Pick<MetricFamily, 'name' | 'help' | 'type'> {
-  readonly samples: (cgroup: MeasuredCgroup) => readonly CgroupSample[];
-}
-
-const seconds = (nanos: bigint): number => Number(nanos) / 1e9;
 
 const CGROUP_METRICS: readonly CgroupMetric[] = [
   counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({cpu}) =>
@@ -27,13 +19,11 @@ const CGROUP_METRICS: readonly CgroupMetric[] = [
     'Number of bytes that are consumed by the container on this filesystem.',
     ({writableLayer: layer}) => sampleOf(layer?.usedBytes, layer?.timestamp, Number, {device: ''}),
   ),
-  counter(
-    'container_memory_failures_total',
-    'Cumulative count of memory allocation failures.',
-    ({memory}) => [
-      ...sampleOf(memory?.pageFaults, memory?.timestamp, Number, failureLabels('pgfault')),
-      ...sampleOf(memory?.majorPageFaults, memory?.timestamp, Number, failureLabels('pgmajfault')),
-    ],
+  counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', ({memory}) =>
+    ['container', 'hierarchy'].flatMap((scope) => [
+      ...sampleOf(memory?.pageFaults, memory?.timestamp, Number, failureLabels('pgfault', scope)),
+      ...sampleOf(memory?.majorPageFaults, memory?.timestamp, Number, failureLabels('pgmajfault', scope)),
+    ]),
   ),
   gauge('container_memory_rss', 'Size of RSS in bytes.', ({memory}) =>
     sampleOf(memory?.rssBytes, memory?.timestamp),
@@ -67,20 +57,36 @@ const CGROUP_METRICS: readonly CgroupMetric[] = [
   ),
 ];
 
-/** Returns cAdvisor's most used metrics of cgroups, from the usage that the runtime and the kernel report. */
+/** Returns cAdvisor's metrics of cgroups, from the usage that the runtime and the kernel report. */
 export function collectCgroupMetrics(cgroups: readonly MeasuredCgroup[]): readonly MetricFamily[] {
-  return CGROUP_METRICS.map(({name, help, type, samples}) => ({
+  const isError = {name: 'container_scrape_error', type: 'gauge', samples: [{labels: {}, value: 0}]} as const;
+  const help = '1 if there was an error while getting container metrics, 0 otherwise';
+  const families = [...CGROUP_METRICS, ...KERNEL_METRICS].map(({name, help, type, samples}) => ({
     ...{name, help, type},
     samples: cgroups.flatMap((cgroup) =>
       samples(cgroup).map((sample) => ({...sample, labels: {...cgroup.labels, ...sample.labels}})),
     ),
   }));
+  return [{...isError, help}, ...families];
 }
 
-/** Returns cAdvisor's metrics of the machine (PrometheusMachineCollector). */
+/** Parses /proc/cpuinfo; without its identifiers, as on some architectures, each processor is a core of one socket. */
+export function parseCpuTopology(text: string): {readonly cores: number; readonly sockets: number} {
+  const processors = text.split(/\n\s*\n/).filter((part) => /^processor\s*:/m.test(part));
+  const field = (part: string, name: string): string | undefined =>
+    new RegExp(`^${name}\\s*:\\s*(\\d+)`, 'm').exec(part)?.[1];
+  const sockets = new Set(processors.map((part) => field(part, 'physical id') ?? '0'));
+  const cores = new Set(
+    processors.map((part, index) => `${field(part, 'physical id') ?? 0}/${field(part, 'core id') ?? index}`),
+  );
+  return {cores: cores.size, sockets: sockets.size};
+}
+
+/** Returns cAdvisor's metrics of the machine, whose /proc/cpuinfo is given (PrometheusMachineCollector). */
 export function collectMachineMetrics(
   {memoryBytes, swapTotalBytes, timeNanos}: Pick<NodeUsage, 'memoryBytes' | 'swapTotalBytes' | 'timeNanos'>,
   {machineId, systemUuid, bootId}: MachineIds,
+  cpuInfo: string,
 ): readonly MetricFamily[] {
   const labels = {machine_id: machineId, system_uuid: systemUuid, boot_id: bootId};
   const timestampMs = Number(timeNanos / 1_000_000n);
@@ -88,19 +94,18 @@ export function collectMachineMetrics(
     ...{name, help, type: 'gauge'},
     samples: [{labels, value, timestampMs}],
   });
+  const {cores, sockets} = parseCpuTopology(cpuInfo);
   return [
+    {
+      ...{name: 'machine_scrape_error', type: 'gauge', samples: [{labels: {}, value: 0}]},
+      help: '1 if there was an error while getting machine metrics, 0 otherwise.',
+    },
     family('machine_cpu_cores', 'Number of logical CPU cores.', cpus().length),
+    family('machine_cpu_physical_cores', 'Number of physical CPU cores.', cores),
+    family('machine_cpu_sockets', 'Number of CPU sockets.', sockets),
     family('machine_memory_bytes', 'Amount of memory installed on the machine.', Number(memoryBytes)),
     family('machine_swap_bytes', 'Amount of swap memory available on the machine.', Number(swapTotalBytes)),
   ];
-}
-
-function counter(name: string, help: string, samples: CgroupMetric['samples']): CgroupMetric {
-  return {name, help, type: 'counter', samples};
-}
-
-function gauge(name: string, help: string, samples: CgroupMetric['samples']): CgroupMetric {
-  return {name, help, type: 'gauge', samples};
 }
 
 /** Returns the metrics of one direction; `read` returns bytes and errors. */
@@ -163,17 +168,6 @@ function pressureMetrics(
   ];
 }
 
-function failureLabels(type: string): Readonly<Record<string, string>> {
-  return {failure_type: type, scope: 'container'};
-}
-
-function sampleOf(
-  measured: UInt64Value | undefined,
-  timestamp: bigint | undefined,
-  value: (measured: bigint) => number = Number,
-  labels: Readonly<Record<string, string>> = {},
-): readonly CgroupSample[] {
-  if (measured === undefined) return [];
-  const timestampMs = timestamp === undefined ? undefined : Number(timestamp / 1_000_000n);
-  return [{labels, value: value(measured.value), timestampMs}];
+function failureLabels(type: string, scope: string): Readonly<Record<string, string>> {
+  return {failure_type: type, scope};
 }

@@ -1,7 +1,9 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStats, NetworkInterfaceUsage, NetworkUsage} from '../../../../cri/index.js';
 import type {CgroupFacts} from '../../../contract/node-facts.js';
-import {podCgroupParent} from '../../kuberuntime/config/resources/pod-cgroup-parent.js';
+import {podCgroupParent, qosCgroups} from '../../kuberuntime/config/resources/pod-cgroup-parent.js';
+import type {CgroupUsage} from './cgroups/cgroup-usage.js';
+import type {PacketUsage} from './cgroups/packet-usage.js';
 import type {ContainerUsage, PodUsage, Usage} from './usage-reader.js';
 
 /** Labels of cAdvisor's metrics; those that do not apply to a cgroup are empty (containerPrometheusLabelsFunc). */
@@ -25,6 +27,10 @@ export interface MeasuredCgroup extends Pick<
   readonly network?: NetworkUsage | undefined;
   readonly processCount?: bigint | undefined;
   readonly startedAtNanos?: bigint | undefined;
+  /** Usage that was read from the cgroup itself. */
+  readonly kernel?: CgroupUsage | undefined;
+  /** Packets of the network of a sandbox. */
+  readonly packets?: readonly PacketUsage[] | undefined;
 }
 
 /** Facts of the node that the paths of cgroups depend on. */
@@ -38,9 +44,12 @@ const NOTHING: CgroupLabels = {id: '/', name: '', image: '', container: '', pod:
 /** Prefixes of the scopes of containers by the scheme of container IDs, with the systemd cgroup driver. */
 const SCOPE_PREFIXES: Readonly<Record<string, string>> = {'cri-o': 'crio', containerd: 'cri-containerd'};
 
-/** Returns the node, each pod with its sandbox, and each container, as cAdvisor lists their cgroups. */
+/**
+ * Returns the node, all pods together, each pod with its sandbox, and each container, as cAdvisor lists their cgroups.
+ */
 export function measuredCgroups({node, pods}: Usage, paths: CgroupPaths): readonly MeasuredCgroup[] {
-  return [nodeCgroup(node), ...pods.flatMap((pod) => podCgroups(pod, paths))];
+  const shared = qosCgroups(paths.cgroup).map((id): MeasuredCgroup => ({labels: {...NOTHING, id}}));
+  return [nodeCgroup(node), ...shared, ...pods.flatMap((pod) => podCgroups(pod, paths))];
 }
 
 function nodeCgroup(node: Usage['node']): MeasuredCgroup {

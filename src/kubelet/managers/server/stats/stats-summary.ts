@@ -1,8 +1,11 @@
 import {uptime} from 'node:os';
+import type {IoUsage, PsiStats} from '../../../../cri/index.js';
 import {formatCompactJson, type Json, type JsonObject} from '../../../../format/json.js';
-import {podLogsDirectory} from '../../../contract/node-facts.js';
 import type {ServerOptions} from '../http-server-options.js';
-import {FilesystemStats} from './filesystem-stats.js';
+import {systemContainerStats} from './cgroups/system-containers.js';
+import {FilesystemStats} from './storage/filesystem-stats.js';
+import {readPodStorage, type StorageSources} from './storage/pod-storage.js';
+import type {VolumeUsage} from './storage/volume-usage.js';
 import {
   cpuStats,
   ioStats,
@@ -19,6 +22,8 @@ import type {ContainerUsage, PodUsage, Usage} from './usage-reader.js';
 export interface SummaryOptions extends Pick<ServerOptions, 'images' | 'node'> {
   readonly onlyCpuAndMemory: boolean;
   readonly signal: AbortSignal;
+  /** Volumes of the kubelet's pods by UID. */
+  readonly volumes: ReadonlyMap<string, readonly VolumeUsage[]>;
 }
 
 /**
@@ -26,17 +31,25 @@ export interface SummaryOptions extends Pick<ServerOptions, 'images' | 'node'> {
  * with CriError.
  */
 export async function buildSummaryJson(usage: Usage, options: SummaryOptions): Promise<string> {
-  const {onlyCpuAndMemory, node} = options;
+  const {onlyCpuAndMemory, node, volumes} = options;
   const files = new FilesystemStats();
-  const pods = usage.pods.map(async (pod) => podStats(pod, onlyCpuAndMemory ? undefined : {files, node}));
+  const {timeNanos} = usage.node;
+  const sources = onlyCpuAndMemory ? undefined : {files, node, volumes, timeNanos};
+  const pods = usage.pods.map(async (pod) => podStats(pod, sources));
   return formatCompactJson({
     node: {
       nodeName: node.nodeName,
       ...nodeStats(usage),
+      ...systemContainers(usage, options),
       ...(!onlyCpuAndMemory && (await nodeDetailStats(usage, files, options))),
     },
     pods: await Promise.all(pods),
   });
+}
+
+function systemContainers({systemContainers: all}: Usage, options: SummaryOptions): JsonObject {
+  if (all.length === 0) return {};
+  return {systemContainers: all.map((each) => systemContainerStats(each, options))};
 }
 
 function nodeStats({node, nodeNanoCores}: Usage): JsonObject {
@@ -48,7 +61,7 @@ function nodeStats({node, nodeNanoCores}: Usage): JsonObject {
       timestamp: timeNanos,
       usageNanoCores: nodeNanoCores === undefined ? undefined : value(nodeNanoCores),
       usageCoreNanoSeconds: value(cpuNanos),
-      psi: pressure.cpu,
+      psi: pressure.cpu ?? {},
     }),
     memory: memoryStats({
       timestamp: timeNanos,
@@ -58,7 +71,7 @@ function nodeStats({node, nodeNanoCores}: Usage): JsonObject {
       rssBytes: value(rest.anonymousBytes),
       pageFaults: value(rest.pageFaults),
       majorPageFaults: value(rest.majorPageFaults),
-      psi: pressure.memory,
+      psi: pressure.memory ?? {},
     }),
     swap: swapStats({
       timestamp: timeNanos,
@@ -81,7 +94,7 @@ async function nodeDetailStats(
   const [container = image] = containerFilesystems;
   return omitUndefined({
     network: nodeNetworkStats(timeNanos, interfaces),
-    io: ioStats({timestamp: timeNanos, psi: pressure.io}),
+    io: ioStats({timestamp: timeNanos, psi: pressure.io ?? {}}),
     rlimit: {time: formatTimestamp(timeNanos), maxpid: maxTasks, curproc: tasks},
     fs,
     runtime: omitUndefined({
@@ -91,32 +104,47 @@ async function nodeDetailStats(
   });
 }
 
-/** Dependencies of the stats beyond CPU and memory. */
-interface DetailSources extends Pick<ServerOptions, 'node'> {
-  readonly files: FilesystemStats;
-}
-
-async function podStats(pod: PodUsage, details: DetailSources | undefined): Promise<Json> {
+async function podStats(pod: PodUsage, sources: StorageSources | undefined): Promise<Json> {
   const {ref, startedAtNanos, containers, processCount} = pod;
+  const storage = sources && (await readPodStorage(pod, sources));
+  const details = sources && storage && {files: sources.files, logs: storage.logs};
   return omitUndefined({
     podRef: {name: ref.name, namespace: ref.namespace, uid: ref.uid},
     startTime: startedAtNanos === undefined ? undefined : formatTimestamp(startedAtNanos),
-    containers: await Promise.all(containers.map(async (each) => containerStats(pod, each, details))),
-    cpu: cpuStats(pod.cpu),
-    memory: memoryStats(pod.memory),
+    containers: await Promise.all(containers.map(async (each) => containerStats(each, details))),
+    cpu: cpuStats(withPressure(pod.cpu)),
+    memory: memoryStats(withPressure(pod.memory)),
     swap: swapStats(pod.swap),
-    ...(details && {
-      io: ioStats(pod.io),
+    ...(storage && {
+      io: ioStats(withPressure(pod.io ?? timeOf(pod.cpu))),
       network: podNetworkStats(pod.network),
+      ...storage.stats,
       process_stats: processCount === undefined ? undefined : {process_count: processCount},
     }),
   });
 }
 
+/** Adds a pressure of 0 to usage without pressure stall information, as in a kubelet. */
+function withPressure<Measured extends {readonly psi?: PsiStats | undefined}>(
+  usage: Measured | undefined,
+): (Measured & {readonly psi: PsiStats}) | undefined {
+  return usage && {...usage, psi: usage.psi ?? {}};
+}
+
+/** Returns the time of a reading as that of one without values. */
+function timeOf(usage: {readonly timestamp: bigint} | undefined): IoUsage | undefined {
+  return usage && {timestamp: usage.timestamp};
+}
+
+/** Stats of containers beyond CPU and memory. */
+interface ContainerDetails {
+  readonly files: FilesystemStats;
+  readonly logs: ReadonlyMap<string, JsonObject>;
+}
+
 async function containerStats(
-  pod: PodUsage,
   {name, startedAtNanos, stats}: ContainerUsage,
-  details: DetailSources | undefined,
+  details: ContainerDetails | undefined,
 ): Promise<Json> {
   const {cpu, memory, swap, io, writableLayer} = stats;
   return omitUndefined({
@@ -126,22 +154,9 @@ async function containerStats(
     memory: memoryStats(memory),
     swap: swapStats(swap),
     ...(details && {
-      io: ioStats(io),
+      io: ioStats(io ?? timeOf(cpu)),
       rootfs: writableLayer && (await details.files.readRuntimeFilesystem(writableLayer)),
-      logs: cpu && (await logStats(pod, name, cpu.timestamp, details)),
+      logs: details.logs.get(name),
     }),
   });
-}
-
-/**
- * Reads the stats of a container's logs; only for the kubelet's own pods, since other names are not trusted as paths.
- */
-async function logStats(
-  {ref, startedAtNanos}: PodUsage,
-  container: string,
-  timeNanos: bigint,
-  {files, node}: DetailSources,
-): Promise<JsonObject | undefined> {
-  if (startedAtNanos === undefined) return undefined;
-  return await files.readLogDirectory(`${podLogsDirectory(node, ref)}/${container}`, timeNanos);
 }

@@ -55,10 +55,9 @@ export function swapStats(swap: SwapUsage | undefined): JsonObject | undefined {
   );
 }
 
-/** Returns the IOStats of a summary; undefined without pressure stall information. */
+/** Returns the IOStats of a summary. */
 export function ioStats(io: IoUsage | undefined): JsonObject | undefined {
-  const psi = psiStats(io?.psi);
-  return io === undefined || psi === undefined ? undefined : {time: formatTimestamp(io.timestamp), psi};
+  return io && omitUndefined({time: formatTimestamp(io.timestamp), psi: psiStats(io.psi)});
 }
 
 function psiStats(psi: PsiStats | undefined): JsonObject | undefined {

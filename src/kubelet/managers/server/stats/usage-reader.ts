@@ -19,6 +19,7 @@ import {
 } from '../../kuberuntime/config/labels.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {ServedKubelet} from '../served-kubelet.js';
+import {readSystemContainers, type SystemContainerUsage} from './cgroups/system-containers.js';
 import {CpuRates} from './cpu-rates.js';
 import {readNodeCpu, readNodeUsage, type NodeUsage} from './node-usage.js';
 import {sumUsage} from './sum-usage.js';
@@ -62,28 +63,36 @@ export interface Usage {
   readonly node: NodeUsage;
   /** CPU usage of the node in nanocores; undefined in the first second. */
   readonly nodeNanoCores: bigint | undefined;
+  readonly systemContainers: readonly SystemContainerUsage[];
   readonly pods: readonly PodUsage[];
 }
 
 const NODE = 'node';
 
+/** Parts of the server options that readings need. */
+type UsageOptions = Pick<ServerOptions, 'runtime' | 'clock' | 'node'>;
+
 /** Reads the usage of node, pods and containers from kernel and runtime, and computes CPU rates between readings. */
 export class UsageReader {
   readonly #kubelet: ServedKubelet;
-  readonly #options: Pick<ServerOptions, 'runtime' | 'clock'>;
+  readonly #options: UsageOptions;
   readonly #rates = new CpuRates();
+  readonly #startedAtMs: number;
 
-  constructor(kubelet: ServedKubelet, options: Pick<ServerOptions, 'runtime' | 'clock'>) {
+  constructor(kubelet: ServedKubelet, options: UsageOptions) {
     this.#kubelet = kubelet;
     this.#options = options;
+    this.#startedAtMs = options.clock.now();
     this.#rates.rate(NODE, readNodeCpu(options.clock.now()));
   }
 
   /** Reads the current usage. Rejects with CriError, the system's error or the signal's reason. */
   async read(signal: AbortSignal): Promise<Usage> {
-    const {runtime, clock} = this.#options;
-    const [node, containers, sandboxes] = await Promise.all([
-      readNodeUsage(clock.now()),
+    const {runtime, clock, node: facts} = this.#options;
+    const nowMs = clock.now();
+    const [node, system, containers, sandboxes] = await Promise.all([
+      readNodeUsage(nowMs),
+      readSystemContainers({node: facts, nowMs, startedAtMs: this.#startedAtMs}),
       fetchContainerStats(runtime, {}, {signal, thorough: true}),
       sandboxStats(runtime, signal),
     ]);
@@ -94,9 +103,13 @@ export class UsageReader {
       return this.#addRate(key, cpu);
     };
     const podsWithRates = pods.map((pod) => addRates(pod, addRate));
+    const systemContainers = system.map((each) => ({
+      ...each,
+      stats: {...each.stats, cpu: addRate(`system ${each.name}`, each.stats.cpu)},
+    }));
     this.#rates.retain(keys);
     const nodeNanoCores = this.#rates.rate(NODE, {timeNanos: node.timeNanos, usedNanos: node.cpuNanos});
-    return {node, nodeNanoCores, pods: podsWithRates};
+    return {node, nodeNanoCores, systemContainers, pods: podsWithRates};
   }
 
   /** Adds usageNanoCores if the runtime does not report it. */

@@ -1,9 +1,11 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {aCgroupTree} from '../../../../fakes/a-cgroup-tree.js';
 import {aContainer, aSandbox, BUSYBOX} from '../../../../fakes/fake-runtime.js';
 import {cpuStats, ioStats} from '../../../../../src/kubelet/managers/server/stats/summary-parts.js';
 import {systemClock} from '../../../../../src/base/clock.js';
+import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {until} from '../../../../base/until.js';
 import {parseScrape, type ParsedFamily, type ParsedSample} from '../../metrics/parse-exposition.js';
 import {requestAt, startServerTestbed, UID, type ServerTestbed} from '../server-testbed.js';
@@ -169,7 +171,13 @@ describe("cAdvisor's metrics of a runtime without own metrics", () => {
 
   test('with the systemd cgroup driver are labeled with slices and scopes', async () => {
     const cgroup = {version: 2, driver: 'systemd', root: '', swapAccounting: true} as const;
-    const node = {nodeName: 'node-1', rootDir: '/nonexistent', podLogsDir: '/nonexistent', cgroup};
+    const node = {
+      nodeName: 'node-1',
+      rootDir: '/nonexistent',
+      podLogsDir: '/nonexistent',
+      cgroup,
+      cgroupMount: undefined,
+    };
     const testbed = await startServerTestbed({runtime: unimplemented, options: {node}});
     const memory = await samples(testbed, '/metrics/cadvisor', 'container_memory_rss');
     const slice = 'kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-poduid_of_web.slice';
@@ -263,10 +271,143 @@ describe('stats summary', () => {
     const none = {total: 0n, avg10: 0, avg60: 0, avg300: 0};
     const time = '1970-01-01T00:00:00Z';
     expect(ioStats({timestamp: 0n, psi: {Some: data}})).toEqual({time, psi: {some, full: none}});
-    expect(ioStats({timestamp: 0n})).toBeUndefined();
+    expect(ioStats({timestamp: 0n})).toEqual({time});
     expect(cpuStats({timestamp: 0n, psi: {Some: data, Full: data}})).toEqual({
       time,
       psi: {some, full: some},
     });
   });
+});
+
+/** Starts servers whose node has cgroups of all pods, of the pod and of its container. */
+async function testbedWithCgroups(version: 1 | 2): Promise<ServerTestbed> {
+  const cgroup = {version, driver: 'cgroupfs', root: '', swapAccounting: true} as const;
+  const pod = `/kubepods/besteffort/pod${UID}`;
+  const cgroupMount = await aCgroupTree(version, '/kubepods', pod, `${pod}/main-id`, `${pod}/sandbox-id`);
+  const directory = await temporaryDirectory();
+  const node = {nodeName: 'node-1', rootDir: directory, podLogsDir: directory, cgroup, cgroupMount};
+  const runtime = {unimplemented: ['ListPodSandboxMetrics', 'ListMetricDescriptors']} as const;
+  return await startServerTestbed({runtime, options: {node}});
+}
+
+describe.each([1, 2] as const)('with cgroup v%d', (version) => {
+  test('containers have the metrics that dashboards use beyond those of the runtime', async () => {
+    const response = await (await testbedWithCgroups(version)).request('/metrics/cadvisor');
+    const text = response.body;
+    const valueOf = (name: string, labels = ''): number => {
+      const line = text
+        .split('\n')
+        .find(
+          (each) => each.startsWith(`${name}{`) && each.includes('container="main"') && each.includes(labels),
+        );
+      return Number(line?.split('} ')[1]?.split(' ')[0]);
+    };
+    expect(valueOf('container_spec_cpu_quota')).toBe(50_000);
+    expect(valueOf('container_spec_cpu_period')).toBe(100_000);
+    expect(valueOf('container_spec_cpu_shares')).toBe(version === 2 ? 500 : 512);
+    expect(valueOf('container_spec_memory_limit_bytes')).toBe(67_108_864);
+    expect(valueOf('container_spec_memory_swap_limit_bytes')).toBe(0);
+    expect(valueOf('container_spec_memory_reservation_limit_bytes')).toBe(4096);
+    expect(valueOf('container_cpu_cfs_throttled_periods_total')).toBe(4);
+    expect(valueOf('container_cpu_cfs_periods_total')).toBe(40);
+    expect(valueOf('container_cpu_cfs_throttled_seconds_total')).toBe(0.25);
+    expect(valueOf('container_cpu_user_seconds_total')).toBe(2);
+    expect(valueOf('container_memory_cache')).toBe(4000);
+    expect(valueOf('container_memory_failures_total', 'scope="hierarchy"')).toBeGreaterThan(0);
+    expect(valueOf('container_fs_reads_bytes_total')).toBe(4096);
+    expect(valueOf('container_fs_writes_total')).toBe(2);
+    expect(valueOf('container_last_seen')).toBeGreaterThan(1.7e9);
+    expect(valueOf('container_start_time_seconds')).toBeGreaterThan(1.7e9);
+    expect(valueOf('container_threads_max')).toBe(100);
+    expect(valueOf('container_oom_events_total')).toBe(1);
+    expect(parseScrape(response).length).toBeGreaterThan(40);
+  });
+
+  test('the cgroup of all pods and the network of a pod are measured', async () => {
+    const testbed = await testbedWithCgroups(version);
+    const memory = await samples(testbed, '/metrics/cadvisor', 'container_memory_working_set_bytes');
+    expect(memory.find(({labels}) => labels['id'] === '/kubepods')?.value).toBe(9000);
+    const packets = await samples(testbed, '/metrics/cadvisor', 'container_network_receive_packets_total');
+    expect(packets.every(({labels}) => labels['pod'] === 'web' && labels['name'] === 'sandbox-id')).toBe(
+      true,
+    );
+  });
+
+  test('the summary has the cgroup of all pods', async () => {
+    const testbed = await testbedWithCgroups(version);
+    const {node} = await summary(testbed);
+    const containers = node['systemContainers'] as unknown as readonly Record<string, unknown>[];
+    expect(containers.find(({name}) => name === 'pods')).toMatchObject({
+      cpu: {usageCoreNanoSeconds: 3_000_000_000, psi: {full: {total: 0}}},
+      memory: {workingSetBytes: 9000, availableBytes: 67_099_864, rssBytes: 5000},
+      swap: {swapUsageBytes: 0},
+      io: {psi: {some: {total: 0}}},
+      startTime: expect.any(String) as string,
+    });
+    const few = (await summary(testbed, '?only_cpu_and_memory=true')).node['systemContainers'];
+    expect(JSON.stringify(few)).not.toContain('"io"');
+  });
+});
+
+test('a pod has its ephemeral storage: layers, logs, volumes on disk and its hosts file', async () => {
+  const testbed = await startServerTestbed();
+  const own = join(testbed.directory, 'pods', UID);
+  const volumes = join(own, 'volumes');
+  const [pod] = testbed.kubelet.pods();
+  const spec = {
+    ...pod!.spec,
+    volumes: [
+      {name: 'data', emptyDir: {}},
+      {name: 'memory', emptyDir: {medium: 'Memory'}},
+      {name: 'settings', configMap: {name: 'settings'}},
+      {name: 'host', hostPath: {path: '/etc'}},
+      {name: 'missing', emptyDir: {}},
+    ],
+  };
+  testbed.kubelet.pods = () => [{...pod!, spec}];
+  const logs = join(testbed.directory, `team_web_${UID}`);
+  for (const path of [
+    join(volumes, 'kubernetes.io~empty-dir/data/file'),
+    join(volumes, 'kubernetes.io~empty-dir/memory/file'),
+    join(volumes, 'kubernetes.io~configmap/settings/file'),
+    join(logs, 'main/0.log'),
+    join(own, 'etc-hosts'),
+  ]) {
+    await mkdir(join(path, '..'), {recursive: true});
+    await writeFile(path, 'x'.repeat(8192));
+  }
+  const [measured] = (await summary(testbed)).pods;
+  const measuredVolumes = measured?.['volume'] as readonly {
+    name: string;
+    usedBytes: number;
+    inodesUsed: number;
+  }[];
+  expect(measuredVolumes.map(({name}) => name)).toEqual(['data', 'memory', 'settings']);
+  expect(measuredVolumes[0]).toMatchObject({inodesUsed: 2, capacityBytes: expect.any(Number) as number});
+  const [data, , settings] = measuredVolumes;
+  const storage = measured?.['ephemeral-storage'] as {usedBytes: number; inodesUsed: number};
+  expect(storage).toMatchObject({availableBytes: expect.any(Number) as number});
+  // The writable layer is that of the fake runtime.
+  expect(storage.usedBytes).toBe(65_536 + 8192 + 8192 + data!.usedBytes + settings!.usedBytes);
+  expect(storage.inodesUsed).toBe(12 + 1 + 1 + 2 + 2);
+  const [few] = (await summary(testbed, '?only_cpu_and_memory=true')).pods;
+  expect(few).not.toHaveProperty('ephemeral-storage');
+});
+
+test('volumes are measured again after a minute', async () => {
+  let now = Date.now();
+  const clock = {...systemClock, now: () => now};
+  const testbed = await startServerTestbed({options: {clock}});
+  const [pod] = testbed.kubelet.pods();
+  testbed.kubelet.pods = () => [{...pod!, spec: {...pod!.spec, volumes: [{name: 'data', emptyDir: {}}]}}];
+  const directory = join(testbed.directory, 'pods', UID, 'volumes/kubernetes.io~empty-dir/data');
+  const inodes = async (): Promise<unknown> =>
+    ((await summary(testbed)).pods[0]!['volume'] as readonly {inodesUsed: number}[])[0]?.inodesUsed;
+  await mkdir(directory, {recursive: true});
+  expect(await inodes()).toBe(1);
+  await writeFile(join(directory, 'file'), '');
+  now += 59_000;
+  expect(await inodes()).toBe(1);
+  now += 2000;
+  expect(await inodes()).toBe(2);
 });

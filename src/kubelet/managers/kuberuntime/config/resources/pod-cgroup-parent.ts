@@ -29,8 +29,25 @@ export function podCgroupParents(uid: PodUid, cgroup: CgroupFacts): readonly str
   return Object.values(QOS_CGROUPS).map((parents) => cgroupName(uid, parents, cgroup));
 }
 
-function cgroupName(uid: PodUid, qosParents: readonly string[], {driver, root}: CgroupFacts): string {
-  const names = [...root.split('/').filter((name) => name !== ''), 'kubepods', ...qosParents, `pod${uid}`];
+/** Returns the cgroup of all pods and those of the QoS classes, topmost first. */
+export function qosCgroups(cgroup: CgroupFacts): readonly string[] {
+  return [[], ...Object.values(QOS_CGROUPS).filter(({length}) => length > 0)].map((parents) =>
+    pathOf(parents, cgroup),
+  );
+}
+
+/** Returns the cgroup of all pods (GetPodCgroupRoot). */
+export function podsCgroup(cgroup: CgroupFacts): string {
+  return pathOf([], cgroup);
+}
+
+function cgroupName(uid: PodUid, qosParents: readonly string[], cgroup: CgroupFacts): string {
+  return pathOf([...qosParents, `pod${uid}`], cgroup);
+}
+
+/** Returns the path of a cgroup below that of all pods. */
+function pathOf(below: readonly string[], {driver, root}: CgroupFacts): string {
+  const names = [...root.split('/').filter((name) => name !== ''), 'kubepods', ...below];
   return driver === 'systemd' ? slicePath(names) : `/${names.join('/')}`;
 }
 

@@ -1,16 +1,20 @@
 import {statfs} from 'node:fs/promises';
-import {diskUsage} from '../../../../base/fs/disk-usage.js';
-import {isSystemCallError, SystemError} from '../../../../base/errors.js';
-import type {FilesystemUsage} from '../../../../cri/index.js';
-import type {JsonObject} from '../../../../format/json.js';
-import {omitUndefined, formatTimestamp, valueOf} from './summary-parts.js';
+import {isSystemCallError} from '../../../../../base/errors.js';
+import type {FilesystemUsage} from '../../../../../cri/index.js';
+import type {JsonObject} from '../../../../../format/json.js';
+import {formatTimestamp, omitUndefined, valueOf} from '../summary-parts.js';
 
-/** Bound on the entries that are read in a container's log directory, which normally has few. */
-const LOG_BOUNDS = {maxBytes: 2n ** 62n, maxEntries: 1000};
+/** Size of a filesystem and what is free; empty if it cannot be read. */
+export interface FilesystemCapacity {
+  readonly availableBytes?: bigint;
+  readonly capacityBytes?: bigint;
+  readonly inodes?: bigint;
+  readonly inodesFree?: bigint;
+}
 
 /** Reads FsStats for a summary; queries each filesystem once. */
 export class FilesystemStats {
-  readonly #capacities = new Map<string, Promise<JsonObject>>();
+  readonly #capacities = new Map<string, Promise<FilesystemCapacity>>();
 
   /** Reads the FsStats of a filesystem. Rejects with the system's error. */
   async readFilesystem(path: string, timeNanos: bigint): Promise<JsonObject> {
@@ -34,34 +38,21 @@ export class FilesystemStats {
     inodesUsed,
   }: FilesystemUsage): Promise<JsonObject> {
     return {
-      ...(await this.#capacity(fsId?.mountpoint ?? '')),
       time: formatTimestamp(timestamp),
+      ...(await this.capacity(fsId?.mountpoint ?? '')),
       ...omitUndefined({usedBytes: valueOf(usedBytes), inodesUsed: valueOf(inodesUsed)}),
     };
   }
 
-  /** Reads the FsStats of a container's log directory; undefined if it does not exist or is empty. */
-  async readLogDirectory(path: string, timeNanos: bigint): Promise<JsonObject | undefined> {
-    let usedBytes: bigint;
-    try {
-      usedBytes = await diskUsage(path, LOG_BOUNDS);
-    } catch (error) {
-      if (error instanceof SystemError) return undefined;
-      throw error;
-    }
-    if (usedBytes === 0n) return undefined;
-    return {...(await this.#capacity(path)), time: formatTimestamp(timeNanos), usedBytes};
-  }
-
-  #capacity(path: string): Promise<JsonObject> {
+  /** Returns the capacity of the filesystem of a path; empty if it cannot be read. */
+  capacity(path: string): Promise<FilesystemCapacity> {
     const capacity = this.#capacities.get(path) ?? readCapacity(path);
     this.#capacities.set(path, capacity);
     return capacity;
   }
 }
 
-/** Reads capacity and free space; resolves with an empty object if the filesystem cannot be read. */
-async function readCapacity(path: string): Promise<JsonObject> {
+async function readCapacity(path: string): Promise<FilesystemCapacity> {
   try {
     const {bsize, bavail, blocks, files, ffree} = await statfs(path, {bigint: true});
     return {
