@@ -41,15 +41,21 @@ const ON_BINARY = IS_FULL
   ? ON_BUNDLE
   : [
       'test/compat/compat.test.ts',
-      'test/cli/{help,main}.test.ts',
-      'test/commands/{logs,run}.test.ts',
-      'test/commands/kubelet/kubelet-{introspection,reload,start}.test.ts',
+      'test/cli/main.test.ts',
+      'test/commands/logs.test.ts',
+      'test/commands/kubelet/kubelet-{reload,start}.test.ts',
       'test/commands/streaming/*.test.ts',
       'test/commands/sync/sync.test.ts',
     ];
 
 /** End-to-end tests that depend most on the JavaScript engine: servers, terminals, streams. */
 const E2E_ON_BINARY = IS_FULL ? '*' : '{binary,exec-terminal,kubelet-streams,top-terminal}';
+
+/**
+ * Flags of the test processes: V8 optimizes functions later, which takes a tenth less processor time, because most code
+ * of a test run is soon done.
+ */
+const WORKER_FLAGS = ['--interrupt-budget=2640000'];
 
 /** The slowest files. At the end of a run they would leave processors idle. */
 const FIRST =
@@ -72,6 +78,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     disableConsoleIntercept: true,
+    execArgv: WORKER_FLAGS,
     // Timeouts only end tests that would never end: no machine may be too slow.
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -1,5 +1,6 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {connect} from '../../src/cri/index.js';
+import {nextIteration} from '../../src/base/async/next-iteration.js';
 import {AutoAdvance, FakeClock} from './fake-clock.js';
 import {FakeRuntime} from './fake-runtime.js';
 
@@ -15,7 +16,7 @@ function slowDown(): void {
   const turn = (): void => {
     const end = performance.now() + TURN_MS;
     while (performance.now() < end);
-    if (isSlow) setImmediate(turn);
+    if (isSlow) setTimeout(turn);
   };
   turn();
 }
@@ -31,6 +32,15 @@ test('no time passes during the calls to a runtime in the same process, however 
   slowDown();
   using _ = new AutoAdvance(clock);
   for (let n = 0; n < 100; n++) await connection.runtime.version();
+  expect(clock.now()).toBe(0);
+  await clock.sleep(1000);
+});
+
+test('no time passes while code continues in the next turn of the event loop, however slow it is', async () => {
+  const clock = new FakeClock();
+  slowDown();
+  using _ = new AutoAdvance(clock);
+  for (let n = 0; n < 100; n++) await nextIteration();
   expect(clock.now()).toBe(0);
   await clock.sleep(1000);
 });

@@ -99,16 +99,16 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Names of what a process may wait for apart from time: files and programs. */
-const isWork = (resource: string): boolean => resource.startsWith('FSReq') || resource === 'ProcessWrap';
+/** Names of what a process may wait for apart from time: files, programs, keys and the next turn of the event loop. */
+const isWork = (resource: string): boolean => /^(FSReq.*|ProcessWrap|\w+Request|Immediate)$/.test(resource);
 
-/** Reports whether this process waits for a file or a program. */
+/** Reports whether this process waits for a file, a program, a key or the next turn of the event loop. */
 export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork);
 
 /** Number of turns of the event loop without an event after which nothing is in flight on a socket of this process. */
 const QUIET_TURNS = 2;
 
-/** Finds out whether this process waits for time only: no file, program or message to itself is in progress. */
+/** Finds out whether this process waits for time only: nothing that it began or sent to itself is in progress. */
 class IdleDetector {
   #last = performance.nodeTiming.uvMetricsInfo;
 

@@ -253,7 +253,7 @@ describe.each(newestRuntime)('common uses of crictl: $name', (which) => {
       const expected = typeof stdout === 'string' ? stdout : (expect.stringMatching(stdout) as string);
       expect(said).toMatchObject({stdout: expected});
     };
-    test.concurrent.each(selectCases([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS], 2))('%s', prints);
+    test.concurrent.each(selectCases([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS], 3))('%s', prints);
     test('a pod is created and removed step by step from runp to rmp', async () => {
       for (const [line, stdout] of LIFE) await prints(line, stdout);
     });
