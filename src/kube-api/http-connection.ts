@@ -33,6 +33,19 @@ export interface HttpConnectionOptions {
 /** Protocols in the order of preference, as negotiated with TLS. */
 const PROTOCOLS = ['h2', 'http/1.1'];
 
+/** Alerts of a server that does not accept the client certificate, by OpenSSL's name in the codes of Node.js. */
+const CERTIFICATE_ALERT = /^ERR_SSL_(?:SSLV3|TLSV1|TLSV13)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED)$/;
+
+/**
+ * Returns the reason of a TLS alert about the client certificate, such as `certificate expired`; undefined for other
+ * errors. With TLS 1.3, the alert arrives after the handshake, with the first request.
+ */
+function certificateAlert(error: unknown): string | undefined {
+  const {code} = (error instanceof Error ? error : {}) as {readonly code?: unknown};
+  const [, reason] = (typeof code === 'string' ? CERTIFICATE_ALERT.exec(code) : null) ?? [];
+  return reason?.toLowerCase().replaceAll('_', ' ').replace('unknown ca', 'unknown authority');
+}
+
 /**
  * Sends requests over connections that are kept open, with the credentials of the moment: HTTP/2 if the server offers it with
  * TLS, or else HTTP/1.1.
@@ -64,9 +77,18 @@ export class HttpConnection {
     setMaxListeners(0, signal);
     const credentials = await this.#credentials.current();
     signal.throwIfAborted();
-    const response = await this.#sendTwice(request, credentials, signal);
-    if (response.status === 401) this.#credentials.rejected?.(credentials);
-    return response;
+    try {
+      const response = await this.#sendTwice(request, credentials, signal);
+      if (response.status === 401) this.#credentials.rejected?.(credentials);
+      return response;
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = certificateAlert(error);
+      if (reason === undefined) throw error;
+      // A renewed certificate is used from the next connection on.
+      this.#credentials.rejected?.(credentials);
+      throw new Error(`the API server rejected the client certificate: ${reason}`, {cause: error});
+    }
   }
 
   async #sendTwice(

@@ -12,8 +12,8 @@ export const CLUSTER_CA = createSelfSignedPair({
   notAfterMs: 4e12,
 });
 
-/** Returns the certificate of a request in PEM, valid for a day from now. */
-export function signCertificateRequest(request: string): string {
+/** Returns the certificate of a request in PEM, valid for some days from now; expired for a negative number. */
+export function signCertificateRequest(request: string, days = 1): string {
   const directory = mkdtempSync(join(tmpdir(), 'kcri-signer-'));
   try {
     const [csr, ca, key, out] = ['csr', 'ca', 'key', 'out'].map((name) => join(directory, name)) as [
@@ -26,9 +26,13 @@ export function signCertificateRequest(request: string): string {
     writeFileSync(ca, CLUSTER_CA.certificate);
     writeFileSync(key, CLUSTER_CA.key, {mode: 0o600});
     const source = ['-req', '-in', csr, '-CA', ca, '-CAkey', key, '-set_serial', '7'];
-    execFileSync('openssl', ['x509', ...source, '-days', '1', '-copy_extensions', 'copy', '-out', out], {
-      stdio: 'pipe',
-    });
+    execFileSync(
+      'openssl',
+      ['x509', ...source, '-days', String(days), '-copy_extensions', 'copy', '-out', out],
+      {
+        stdio: 'pipe',
+      },
+    );
     return readFileSync(out, 'utf8');
   } finally {
     rmSync(directory, {recursive: true});
