@@ -176,7 +176,7 @@ module.exports = {
       to: {
         path: '^src/cri/',
         pathNot:
-          '^src/cri/(index|endpoint|ids|errors|deadlines|list-all|check-health|complete-message|gen/\\w+)\\.ts$',
+          '^src/cri/(index|endpoint|ids|errors|deadlines|list-all|check-health|read-cgroup-driver|complete-message|gen/\\w+)\\.ts$',
       },
     },
     {

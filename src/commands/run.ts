@@ -1,46 +1,86 @@
+import {existsSync} from 'node:fs';
+import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
-import {PULL_FLAGS, PULL_ON_CREATE_FLAGS, RUNTIME_FLAG, shouldPull} from '../cli/flags/pull-flags.js';
-import {createCriConfigReader} from '../cli/input/cri-config-reader.js';
-import {pullOptions} from '../cli/pull/pull-options.js';
-import {runContainer} from '../operations/containers/run-container.js';
+import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../cli/flags/run-flags.js';
+import type {ConfigRunFlags} from '../cli/run/run-config-files.js';
+import {checkFormFlags, chooseRunForm, splitRunLine} from '../cli/run/run-form.js';
 import {withContext} from '../operations/with-context.js';
+
+declare module '../cli/command-strategies.js' {
+  interface CommandStrategies {
+    readonly run: {
+      /** True if an image can be run without config files. */
+      readonly acceptsImages: boolean;
+    };
+  }
+}
+
+/** Flags of the form with config files that the other form replaces. */
+const CONFIG_ONLY = ['no-pull', 'with-pull'];
+
+/** Flags of the form with an image; -u is that of --username with config files. */
+const IMAGE_ONLY = Object.keys(IMAGE_RUN_FLAGS).filter((name) => name !== 'user');
 
 export default class Run extends BaseCommand {
   static override summary = 'Run a container in a new pod';
-  static override description = 'If any step fails, the pod is removed.';
-  static override usage = 'run CONTAINER-CONFIG POD-CONFIG [FLAGS]';
+  static override description =
+    'Runs an image as "docker run" does, or the container of two config files as crictl does. Two ' +
+    'arguments without "--" that are files (existing, ending in .json or .yaml, or "-") are config ' +
+    'files; anything else is an image, with its command after "--".\n\nWith an image, the output is shown ' +
+    'until the container exits, and kcri exits with its exit code: 128 + n if signal n killed it, 127 if ' +
+    'the command does not exist, 126 if it is not executable. Ctrl-C stops the container, and with -it ' +
+    'the detach keys leave it running. Afterwards the pod is stopped, or with --rm removed with its log; ' +
+    'if anything fails before, nothing is left.\n\nThe pod has one container, both with the same name, in ' +
+    'namespace default. kcri does not restart it: use "kcri sync" for a Pod that is. The kubelet of kcri ' +
+    'leaves the pod alone; another kubelet that uses the runtime stops all pods that it does not know, ' +
+    'whatever their labels. The host path of --volume must exist.';
+  static override usage = 'run [FLAGS] IMAGE [-- COMMAND [ARG...]] | CONTAINER-CONFIG POD-CONFIG';
   static override examples = [
+    '<%= config.bin %> run -it --rm busybox -- sh',
+    '<%= config.bin %> run -d --name=web -p 8080:80 -v ./site:/usr/share/nginx/html:ro nginx',
+    '<%= config.bin %> run --rm -e LEVEL=debug --memory=256Mi registry.example/job:2 -- job --once',
     '<%= config.bin %> run container.yaml pod.yaml',
-    '<%= config.bin %> run --no-pull container.json pod.json',
     '<%= config.bin %> run --runtime=kata --cancel-timeout=1m container.json pod.json',
   ];
-  static override args = CONFIG_ARGS;
-  static override flags = {...PULL_FLAGS, ...PULL_ON_CREATE_FLAGS, runtime: RUNTIME_FLAG};
+  static override args = {
+    image: Args.string({
+      ignoreStdin: true,
+      description: 'Image, or the ContainerConfig file as JSON or YAML; - reads it from standard input.',
+    }),
+    command: Args.string({
+      ignoreStdin: true,
+      multiple: true,
+      description: 'Command and its arguments, or the PodSandboxConfig file.',
+    }),
+  };
+  static override flags = {...CONFIG_RUN_FLAGS, ...IMAGE_RUN_FLAGS};
 
   async run(): Promise<void> {
-    const {args, flags} = await this.parse(Run);
-    const {services} = this;
-    const pulls = shouldPull(flags, !(await this.settings.read()).disablePullOnRun);
-    const configs = await createCriConfigReader(services, [args['container-config'], args['pod-config']]);
-    const sandboxConfig = await configs.withErrorContext('running container: load podSandboxConfig', () =>
-      configs.readPodSandboxConfig(args['pod-config']),
-    );
-    const plan = await configs.withErrorContext('running container: creating container failed', async () => {
-      const config = await configs.readContainerConfig(args['container-config']);
-      return {config, pull: pulls ? await pullOptions(services, flags) : undefined};
-    });
-    const connection = await this.cri(flags['cancel-timeout']);
-    const running = runContainer(connection, {
-      ...plan,
-      sandboxConfig,
-      runtimeHandler: flags.runtime,
-      beforeCreate: configs.readsTwice
-        ? async () => await configs.readPodSandboxConfig(args['pod-config'])
-        : undefined,
-      onLeftover: this.report.warn,
-      signal: this.signal,
-    });
-    this.out.print(await withContext('running container', running));
+    const {acceptsImages} = await this.dialect.strategy('run', {acceptsImages: true});
+    if (acceptsImages) await this.#runEither();
+    else {
+      const {args, flags} = await this.parse({args: CONFIG_ARGS, flags: Run.flags});
+      await this.#runFiles(args['container-config'], args['pod-config'], flags);
+    }
+  }
+
+  async #runEither(): Promise<void> {
+    const {argv, flags} = await this.parse(Run);
+    const form = chooseRunForm(splitRunLine(this.argv, argv as string[]), existsSync);
+    checkFormFlags(form.kind, flags, form.kind === 'files' ? IMAGE_ONLY : CONFIG_ONLY);
+    if (form.kind === 'files') {
+      const username = flags.username ?? flags.user;
+      await this.#runFiles(form.container, form.pod, {...flags, username});
+      return;
+    }
+    const {runImage} = await import('../cli/run/run-image.js');
+    await runImage(this.services, form, flags);
+  }
+
+  async #runFiles(container: string, pod: string, flags: ConfigRunFlags): Promise<void> {
+    const {runConfigFiles} = await import('../cli/run/run-config-files.js');
+    const running = runConfigFiles(this.services, {container, pod}, flags);
+    this.out.print((await withContext('running container', running)).containerId);
   }
 }

@@ -32,6 +32,7 @@ export const CRICTL_STRATEGIES: {
     };
   },
   rmi: async () => (await import('./strategies/rmi.js')).planImageRemovalAsCrictl,
+  run: async () => (await import('./strategies/small.js')).CRICTL_RUN,
   session: async () => (await import('./strategies/session.js')).CRICTL_SESSION,
   stats: async () => (await import('./strategies/stats.js')).CRICTL_STATS,
   stop: async () => (await import('./strategies/small.js')).CRICTL_STOP,

@@ -4,6 +4,14 @@ import type {Credentials} from '../../operations/images/pull-image.js';
 import {durationFlag, durationMs} from './flag-types.js';
 import type {FlagError} from '../usage-errors.js';
 
+const USERNAME = {
+  helpValue: 'USER',
+  description: 'User name for the registry; the password is read from the terminal or from a pipe.',
+};
+
+/** Flag `--username` of `run`: under the name kcri, its `-u` is that of another flag. */
+export const RUN_USERNAME_FLAG = Flags.string({...USERNAME, charAliases: ['u']});
+
 /** Flags of `pull`, `create` and `run` for pulling images. */
 export const PULL_FLAGS = {
   creds: Flags.string({
@@ -14,11 +22,7 @@ export const PULL_FLAGS = {
     helpValue: 'BASE64',
     description: 'Credentials for the registry, base64-encoded. [env: CRICTL_AUTH]',
   }),
-  username: Flags.string({
-    char: 'u',
-    helpValue: 'USER',
-    description: 'User name for the registry; the password is read from the terminal or from a pipe.',
-  }),
+  username: Flags.string({char: 'u', ...USERNAME}),
   'auth-file': Flags.string({
     helpValue: 'FILE',
     description:

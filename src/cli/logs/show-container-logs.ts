@@ -1,7 +1,5 @@
-import {fstatSync} from 'node:fs';
 import {UsageError} from '../../base/errors.js';
 import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
-import type {LogSink} from '../../operations/logs/buffered-log-writer.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
 import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js';
 import type {LogSelection} from '../../operations/logs/log-selection.js';
@@ -9,12 +7,12 @@ import {showLogs, type ShownLog} from '../../operations/logs/show-logs.js';
 import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {forEachTarget} from '../command/for-each-target.js';
-import type {Output} from '../output/output.js';
 import {
   createContainerChooser,
   selectContainers,
   type ContainerSelection,
 } from '../targets/select-containers.js';
+import {createLogSink} from './log-sink.js';
 import {KCRI_LOGS, type LogsFlags, type LogsStrategy} from './log-strategy.js';
 
 /** Selected container and the path of its log. */
@@ -146,37 +144,10 @@ async function show(
     onFailure: report.fail,
   };
   try {
-    await showLogs(logs, options, logSink(services, signal));
+    await showLogs(logs, options, createLogSink(services, signal));
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-}
-
-function logSink({out: {stdout, stderr}}: CommandServices, signal: AbortSignal): LogSink {
-  return {
-    together: isSameFile(stdout, stderr),
-    write: (stream, bytes) => {
-      (stream === 'stdout' ? stdout : stderr).write(bytes);
-    },
-    ready: async () => {
-      await stdout.ready(signal);
-      await stderr.ready(signal);
-    },
-    stdoutTaken: async () => {
-      await stdout.taken(signal);
-      signal.throwIfAborted();
-    },
-  };
-}
-
-/** Reports whether both outputs are the same file, as on a terminal and after `2>&1`. */
-function isSameFile(...outputs: readonly Output[]): boolean {
-  const files = outputs.map(({stream}) => {
-    if (!('fd' in stream) || typeof stream.fd !== 'number') return undefined;
-    const {dev, ino} = fstatSync(stream.fd);
-    return `${dev} ${ino}`;
-  });
-  return files[0] !== undefined && files.every((file) => file === files[0]);
 }
 
 function unlessNegative(value: number): number | undefined {

@@ -15,7 +15,7 @@ declare module '../command-strategies.js' {
 }
 
 /** Exit code of a program killed by SIGPIPE; the exit code of the command is unknown. */
-const EXIT_BROKEN_PIPE = 141;
+export const EXIT_BROKEN_PIPE = 141;
 
 /** Streams of a session besides output. */
 export interface SessionStreams {
@@ -70,8 +70,10 @@ export interface CommandSessionOptions {
   readonly open: (streams: SessionRequest, options: OpenSessionOptions) => Promise<RemoteSession>;
   readonly flags: SessionFlagValues;
   readonly streams: SessionStreams;
+  /** False to transfer only standard input. Default true. */
+  readonly takesOutput?: boolean | undefined;
   /** Signal that ends the session. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Prefix of each line of output, so that several sessions can share this process's streams. */
   readonly prefix?: string | undefined;
 }
@@ -82,20 +84,25 @@ export type SessionResult = RemoteResult | {readonly kind: 'left'; readonly exit
 /** Opens a session and connects it to this process's streams until it ends. Rejects with StreamingError. */
 export async function runCommandSession(
   services: CommandServices,
-  {containerName, open, flags, streams: requested, signal = services.signal, prefix}: CommandSessionOptions,
+  options: CommandSessionOptions,
 ): Promise<SessionResult> {
+  const {containerName, open, flags, streams: requested, takesOutput = true, prefix} = options;
+  const {signal = services.signal} = options;
   const {context, dialect, out, report} = services;
   const strategy = await dialect.strategy('session', KCRI_SESSION);
   const streams = strategy.availableStreams(services, requested);
-  const options = {...strategy.openOptions(services, flags, streams), signal};
+  const openOptions = {...strategy.openOptions(services, flags, streams), signal};
   const detachKeys = strategy.detachKeys(flags);
   const {runSession} = await import('./run-session.js');
-  const session = await open({...streams, stdout: true, stderr: !streams.tty}, options);
+  const session = await open(
+    {...streams, stdout: takesOutput, stderr: takesOutput && !streams.tty},
+    openOptions,
+  );
   if (streams.stdin && !streams.tty && !session.halfClosesStdin)
     report.info(
       'kcri: this runtime cannot signal the end of standard input; a command that reads until the end never exits',
     );
-  const targets = [out.stdout.stream, out.stderr.stream];
+  const targets = takesOutput ? [out.stdout.stream, out.stderr.stream] : [];
   const outputs = targets.map((target) =>
     prefix === undefined ? target : new PrefixedLines(prefix, target),
   );

@@ -66,6 +66,12 @@ function mountedImages({mounts = []}: CreateContainerOptions['config']) {
     .filter(({image}) => image !== '');
 }
 
+/** A running container and its sandbox. */
+export interface RunningContainer {
+  readonly podSandboxId: PodSandboxId;
+  readonly containerId: ContainerId;
+}
+
 /** Options of runContainer. */
 export interface RunContainerOptions extends CreateContainerOptions {
   /** Called before the container is created in the running sandbox. */
@@ -82,7 +88,7 @@ export interface RunContainerOptions extends CreateContainerOptions {
  * costs no pull. Removes the sandbox with its containers if a step fails or is aborted, and
  * rejects with that error.
  */
-export async function runContainer(services: Services, plan: RunContainerOptions): Promise<ContainerId> {
+export async function runContainer(services: Services, plan: RunContainerOptions): Promise<RunningContainer> {
   const {sandboxConfig, runtimeHandler, signal} = plan;
   const {runtime} = services;
   const pending = runtime.runPodSandbox({config: sandboxConfig, runtimeHandler}, {signal});
@@ -93,7 +99,7 @@ export async function runContainer(services: Services, plan: RunContainerOptions
       `starting the container "${containerId}"`,
       runtime.startContainer({containerId}, {signal}),
     );
-    return containerId;
+    return {podSandboxId, containerId};
   } catch (error) {
     await discard(runtime, podSandboxId, plan.onLeftover);
     throw error;

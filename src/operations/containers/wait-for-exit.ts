@@ -18,3 +18,24 @@ export async function waitForExitCode(
   }
   return 0;
 }
+
+/** Options of pollForExit. */
+export interface PollForExitOptions {
+  readonly clock: Clock;
+  /** Returns the interval of the status calls in milliseconds. */
+  readonly pollMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/** Waits until a container has exited and returns its exit code. Rejects with CriError and the signal's reason. */
+export async function pollForExit(
+  runtime: RuntimeService,
+  containerId: ContainerId,
+  {clock, pollMs, signal}: PollForExitOptions,
+): Promise<number> {
+  for (;;) {
+    const {status} = await runtime.containerStatus({containerId}, {signal});
+    if (status?.state === 'CONTAINER_EXITED') return status.exitCode;
+    await clock.sleep(pollMs(), signal);
+  }
+}

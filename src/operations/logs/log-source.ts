@@ -26,8 +26,10 @@ export type LogProgress =
 /** Options of following a log after its end. */
 export interface FollowOptions {
   readonly clock: Clock;
-  /** Returns the state of the container. Called when there is no output, at most once per POLL_MS. */
+  /** Returns the state of the container. Called when there is no output, at most once per `pollMs`. */
   readonly progress: () => Promise<LogProgress>;
+  /** Returns the interval of these calls in milliseconds; POLL_MS by default. */
+  readonly pollMs?: (() => number) | undefined;
 }
 
 /** Options of a LogSource. */
@@ -139,7 +141,7 @@ export class LogSource implements AsyncDisposable {
     const now = follow.clock.now();
     if (until !== undefined && isPastTimeBound(logTime(BigInt(Math.trunc(now)) * 1_000_000n), until))
       this.#nextStep = {kind: 'ended'};
-    else if (now - this.#askedAt >= POLL_MS) {
+    else if (now - this.#askedAt >= (follow.pollMs?.() ?? POLL_MS)) {
       this.#askedAt = now;
       this.#setProgress(await follow.progress());
     }

@@ -100,7 +100,7 @@ export async function readLog(path: string, options: ReadLogOptions, sink: LogSi
     writer,
     notice: () => undefined,
     waitForChange: async () => {
-      await watcher?.next(POLL_MS, signal);
+      await watcher?.next(follow?.pollMs?.() ?? POLL_MS, signal);
     },
     signal,
   });

@@ -21,3 +21,6 @@ export const CRICTL_SCHEMA: CommandStrategies['jsonschema'] = {crictl: true, req
 export const CRICTL_STOP: CommandStrategies['stop'] = {
   listContext: 'listing containers: call list containers RPC',
 };
+
+/** Run as in crictl, only with config files. */
+export const CRICTL_RUN: CommandStrategies['run'] = {acceptsImages: false};

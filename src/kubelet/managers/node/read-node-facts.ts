@@ -4,7 +4,8 @@ import {arch, cpus, hostname, networkInterfaces, release} from 'node:os';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {fileError} from '../../../base/fs/files.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
-import {isUnimplemented, type RuntimeService} from '../../../cri/index.js';
+import type {RuntimeService} from '../../../cri/index.js';
+import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
 import type {CgroupFacts, NodeFacts, ResolvConf, RuntimeFeatures} from '../../contract/node-facts.js';
 
 /** Node settings of the command line. Undefined settings are read from the machine. */
@@ -243,21 +244,6 @@ async function isReadable(path: string): Promise<boolean> {
     if (hasErrno(error, 'ENOENT', 'EACCES')) return false;
     throw error;
   }
-}
-
-/** Reads the cgroup driver with RuntimeConfig or, for older versions of containerd, from the verbose status. */
-async function readCgroupDriver(
-  runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
-  signal: AbortSignal | undefined,
-): Promise<CgroupFacts['driver']> {
-  try {
-    const {linux} = await runtime.runtimeConfig({}, {signal});
-    return linux?.cgroupDriver === 'SYSTEMD' ? 'systemd' : 'cgroupfs';
-  } catch (error) {
-    if (!isUnimplemented(error)) throw error;
-  }
-  const {info} = await runtime.status({verbose: true}, {signal});
-  return /"SystemdCgroup":\s*true/.test(info['config'] ?? '') ? 'systemd' : 'cgroupfs';
 }
 
 async function readEphemeralStorage(rootDir: string): Promise<bigint> {

@@ -1,4 +1,5 @@
 import {allContainersOf} from '../../../../api/pod-containers.js';
+import {MASKED_PATHS, READONLY_PATHS} from '../../../../api/proc-paths.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {PodSecurityContext, ProcMountType, SecurityContext} from '../../../../api/types/v1-security.js';
 import type {
@@ -17,23 +18,6 @@ import {apparmorProfiles, seccompProfile} from './security-profiles.js';
 
 /** Default user of an image: a UID or a name. */
 export type ImageUser = {readonly uid: bigint} | {readonly username: string};
-
-/** Paths hidden from containers (securitycontext defaultMaskedPaths). */
-const MASKED_PATHS = [
-  '/proc/asound',
-  '/proc/acpi',
-  '/proc/interrupts',
-  '/proc/kcore',
-  '/proc/keys',
-  '/proc/latency_stats',
-  '/proc/timer_list',
-  '/proc/timer_stats',
-  '/proc/sched_debug',
-  '/proc/scsi',
-  '/sys/firmware',
-  '/sys/devices/virtual/powercap',
-];
-const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
 
 /** Returns the security context of a pod's sandbox (generatePodSandboxLinuxConfig). */
 export function sandboxSecurityContext(

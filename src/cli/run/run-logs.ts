@@ -1,0 +1,24 @@
+import {rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import {makeDirectories, withFileErrors} from '../../base/fs/files.js';
+
+/**
+ * Creates and returns the directory of the logs of `run` and `debug`, below kcri's root directory: a kubelet removes the
+ * logs of unknown pods from /var/log/pods. Its files are named after pods, so that no empty directories remain. Rejects
+ * with SystemError.
+ */
+export async function prepareRunLogs(rootDir: string): Promise<string> {
+  const directory = join(rootDir, 'run');
+  await makeDirectories([
+    {path: rootDir, mode: 0o750},
+    {path: directory, mode: 0o700},
+  ]);
+  return directory;
+}
+
+/** Removes a log if it exists. Rejects with SystemError. */
+export async function removeRunLog(path: string): Promise<void> {
+  await withFileErrors('removing', path, async () => {
+    await rm(path, {force: true});
+  });
+}

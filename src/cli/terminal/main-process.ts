@@ -1,0 +1,202 @@
+import {access} from 'node:fs/promises';
+import {SystemError} from '../../base/errors.js';
+import type {ContainerId, RuntimeService} from '../../cri/index.js';
+import {hasExited} from '../../operations/logs/container-log.js';
+import {pollForExit} from '../../operations/containers/wait-for-exit.js';
+import {ExecFailedError} from '../../operations/exec/exec-errors.js';
+import {startAttachSession} from '../../operations/exec/start-attach-session.js';
+import {readLog} from '../../operations/logs/read-log.js';
+import type {FollowOptions} from '../../operations/logs/log-source.js';
+import type {CommandServices} from '../command/command-services.js';
+import type {SessionFlagValues} from '../flags/session-flags.js';
+import {createLogSink} from '../logs/log-sink.js';
+import {
+  EXIT_BROKEN_PIPE,
+  runCommandSession,
+  type CommandSessionOptions,
+  type SessionResult,
+  type SessionStreams,
+} from './command-session.js';
+
+/** Started container to whose main process a command connects. */
+export interface StartedContainer {
+  readonly id: ContainerId;
+  /** Name for messages. */
+  readonly name: string;
+  /** Path of its log. */
+  readonly logPath: string;
+}
+
+/** Options of connectMainProcess. */
+export interface MainProcessOptions {
+  /** Streams that the container was created with. */
+  readonly streams: SessionStreams;
+  readonly flags: SessionFlagValues;
+}
+
+/** End of the connection: the exit of the container, or its exit code for the command if it was left before. */
+export type MainProcessEnd =
+  | {readonly kind: 'exited'; readonly exitCode: number}
+  | {readonly kind: 'left'; readonly exitCode: number};
+
+const MIN_POLL_MS = 20;
+const MAX_POLL_MS = 1000;
+
+/**
+ * Connects this process's streams to the main process of a container that was just started, until it exits or the user
+ * leaves it. Without a terminal, output is read from the log, since whatever the process writes before an attach would
+ * be lost. Rejects with KcriError and the signal's reason.
+ */
+export async function connectMainProcess(
+  services: CommandServices,
+  runtime: RuntimeService,
+  container: StartedContainer,
+  options: MainProcessOptions,
+): Promise<MainProcessEnd> {
+  const connection = new MainProcess(services, runtime, container, options);
+  const left = await connection.transfer();
+  if (left !== undefined) return left;
+  return {kind: 'exited', exitCode: await connection.exitCode()};
+}
+
+class MainProcess {
+  readonly #services: CommandServices;
+  readonly #runtime: RuntimeService;
+  readonly #container: StartedContainer;
+  readonly #options: MainProcessOptions;
+  readonly #startedAtMs: number;
+
+  constructor(
+    services: CommandServices,
+    runtime: RuntimeService,
+    container: StartedContainer,
+    options: MainProcessOptions,
+  ) {
+    this.#services = services;
+    this.#runtime = runtime;
+    this.#container = container;
+    this.#options = options;
+    this.#startedAtMs = services.context.clock.now();
+  }
+
+  /** Transfers the streams until the output ends; resolves with the end if the user left before. */
+  async transfer(): Promise<MainProcessEnd | undefined> {
+    const {streams} = this.#options;
+    if (streams.tty || !(await this.#isLogReadable())) return await this.#attach();
+    const input = new AbortController();
+    const feeding = streams.stdin ? this.#feedInput(input.signal) : Promise.resolve();
+    try {
+      return await Promise.race([
+        this.#followLog(),
+        feeding.then(async () => await new Promise<never>(() => undefined)),
+      ]);
+    } finally {
+      input.abort();
+      await feeding.catch(() => undefined);
+    }
+  }
+
+  async exitCode(): Promise<number> {
+    const {context, signal} = this.#services;
+    return await pollForExit(this.#runtime, this.#container.id, {
+      clock: context.clock,
+      pollMs: this.#pollMs,
+      signal,
+    });
+  }
+
+  /** Interval of status calls: short at first, since most commands are. */
+  readonly #pollMs = (): number => {
+    const elapsedMs = this.#services.context.clock.now() - this.#startedAtMs;
+    return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, elapsedMs / 8));
+  };
+
+  /** Reports whether the log is a file on this machine: the runtime may run on another one. */
+  async #isLogReadable(): Promise<boolean> {
+    return await access(this.#container.logPath).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Connects all streams, after printing what the process wrote before. */
+  async #attach(): Promise<MainProcessEnd | undefined> {
+    const {streams} = this.#options;
+    let isOpen = false;
+    try {
+      const end = await this.#runSession({streams}, async () => {
+        isOpen = true;
+        await this.#printLog();
+      });
+      if (end.kind === 'failed') throw new ExecFailedError(end.message);
+      return end.kind === 'left' ? end : undefined;
+    } catch (error) {
+      if (isOpen || !(await this.#hasExited())) throw error;
+      await this.#printLog();
+      return undefined;
+    }
+  }
+
+  /** Connects standard input only. A container that has exited needs none. */
+  async #feedInput(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#runSession(
+        {streams: this.#options.streams, takesOutput: false, signal},
+        async () => undefined,
+      );
+    } catch (error) {
+      if (!signal.aborted && !(await this.#hasExited())) throw error;
+    }
+  }
+
+  async #runSession(
+    options: Pick<CommandSessionOptions, 'streams' | 'takesOutput' | 'signal'>,
+    onOpen: () => Promise<void>,
+  ): Promise<SessionResult> {
+    const {id, name: containerName} = this.#container;
+    return await runCommandSession(this.#services, {
+      ...options,
+      containerName,
+      flags: this.#options.flags,
+      open: async (streams, dialOptions) => {
+        const session = await startAttachSession(this.#runtime, id, streams, dialOptions);
+        await onOpen();
+        return session;
+      },
+    });
+  }
+
+  async #hasExited(): Promise<boolean> {
+    return await hasExited(this.#runtime, this.#container.id, this.#services.signal);
+  }
+
+  async #followLog(): Promise<MainProcessEnd | undefined> {
+    const {context} = this.#services;
+    const progress = async () => ({
+      kind: (await this.#hasExited()) ? ('ended' as const) : ('running' as const),
+    });
+    return await this.#readLog({clock: context.clock, progress, pollMs: this.#pollMs});
+  }
+
+  /** Prints what the log contains now, if it can be read. */
+  async #printLog(): Promise<void> {
+    try {
+      await this.#readLog(undefined);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+    }
+  }
+
+  async #readLog(follow: FollowOptions | undefined): Promise<MainProcessEnd | undefined> {
+    const {out} = this.#services;
+    const signal = AbortSignal.any([this.#services.signal, out.stdout.closed]);
+    const sink = createLogSink(this.#services, signal);
+    try {
+      await readLog(this.#container.logPath, {streams: new Set(['stdout', 'stderr']), follow, signal}, sink);
+      return undefined;
+    } catch (error) {
+      if (this.#services.signal.aborted || !out.stdout.closed.aborted) throw error;
+      return {kind: 'left', exitCode: EXIT_BROKEN_PIPE};
+    }
+  }
+}
