@@ -183,10 +183,10 @@ describe('run', () => {
   });
 
   test.each([
-    [['run'], 'missing argument container-config'],
+    [['run'], 'no image or config files specified'],
     [['run', '/nowhere/c.yaml', '/nowhere/p.yaml'], 'config at /nowhere/p.yaml not found'],
-    [['run', '--no-pull', '--with-pull', 'a', 'b'], 'conflict: no-pull and with-pull are both set'],
-    [['run', 'a', tmpdir()], 'EISDIR'],
+    [['run', '--no-pull', '--with-pull', 'a.json', 'b.json'], 'conflict: no-pull and with-pull are both set'],
+    [['run', 'a.json', tmpdir()], 'EISDIR'],
   ])('%j is rejected', async (args, message) => {
     const {stderr, exitCode} = await runKcri(args, {endpoint: '/nowhere'});
     expect(stderr).toContain(message);

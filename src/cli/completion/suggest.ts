@@ -66,7 +66,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   rm: ['containers'],
   rmi: ['images'],
   rmp: ['pods'],
-  run: ['files'],
+  run: ['images', 'files'],
   runp: ['manifests'],
   'runtime load': ['files'],
   start: ['created'],

@@ -27,33 +27,33 @@ export function splitRunLine(argv: readonly string[], positionals: readonly stri
  * .yaml or .yml, or `isFile` holds. Throws UsageError.
  */
 export function chooseRunForm({before, after}: RunLine, isFile: (path: string) => boolean): RunForm {
-  const [first = '', second, ...rest] = before;
+  const [first = '', ...others] = before;
   if (first === '') throw new ArgumentsError('no image or config files specified');
   const isConfig = (argument: string): boolean =>
     argument === '-' || /\.(json|ya?ml)$/i.test(argument) || isFile(argument);
-  if (second === undefined) {
-    if (after === undefined && isConfig(first))
-      throw new ArgumentsError(
-        `"${first}" is a file: run takes an image, or a container config and a pod config`,
-        {
-          hint: `for a Pod manifest, use "kcri runp ${first}" or "kcri sync ${first}"`,
-        },
-      );
-    return {kind: 'image', image: first, words: after ?? []};
-  }
-  if (after === undefined && isConfig(first) && isConfig(second)) {
-    if (rest.length > 0) throw new ArgumentsError(`unexpected argument "${rest[0] ?? ''}"`);
-    return {kind: 'files', container: first, pod: second};
-  }
-  if (after === undefined && (isConfig(first) || isConfig(second))) {
-    const missing = isConfig(first) ? second : first;
-    throw new ArgumentsError(`"${missing}" is not a config file`, {
+  const hasConfig = after === undefined && before.some(isConfig);
+  if (hasConfig) return chooseFiles(before, isConfig);
+  if (others.length === 0) return {kind: 'image', image: first, words: after ?? []};
+  throw new UsageError(`unexpected argument "${others[0] ?? ''}" after the image "${first}"`, {
+    hint: `put "--" before the command: kcri run ${first} -- ${others.join(' ')}`,
+  });
+}
+
+/** Returns the form of arguments of which at least one is a file. */
+function chooseFiles(before: readonly string[], isConfig: (argument: string) => boolean): RunForm {
+  const [container = '', pod, surplus] = before;
+  if (pod === undefined)
+    throw new ArgumentsError(
+      `"${container}" is a file: run takes an image, or a container config and a pod config`,
+      {hint: `for a Pod manifest, use "kcri runp ${container}" or "kcri sync ${container}"`},
+    );
+  const other = before.find((argument) => !isConfig(argument));
+  if (other !== undefined)
+    throw new ArgumentsError(`"${other}" is not a config file`, {
       hint: 'run takes a container config and a pod config, or an image and "--" before its command',
     });
-  }
-  throw new UsageError(`unexpected argument "${second}" after the image "${first}"`, {
-    hint: `put "--" before the command: kcri run ${first} -- ${[second, ...rest].join(' ')}`,
-  });
+  if (surplus !== undefined) throw new ArgumentsError(`unexpected argument "${surplus}"`);
+  return {kind: 'files', container, pod};
 }
 
 /** Throws ConflictError if a flag of the other form is given. */

@@ -122,16 +122,16 @@ class MainProcess {
   /** Connects all streams, after printing what the process wrote before. */
   async #attach(): Promise<MainProcessEnd | undefined> {
     const {streams} = this.#options;
-    let isOpen = false;
+    const opened = new AbortController();
     try {
       const end = await this.#runSession({streams}, async () => {
-        isOpen = true;
+        opened.abort();
         await this.#printLog();
       });
       if (end.kind === 'failed') throw new ExecFailedError(end.message);
       return end.kind === 'left' ? end : undefined;
     } catch (error) {
-      if (isOpen || !(await this.#hasExited())) throw error;
+      if (opened.signal.aborted || !(await this.#hasExited())) throw error;
       await this.#printLog();
       return undefined;
     }

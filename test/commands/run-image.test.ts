@@ -1,0 +1,300 @@
+import {existsSync, readdirSync} from 'node:fs';
+import {join} from 'node:path';
+import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
+import {InterruptedError} from '../../src/cli/interrupt.js';
+import {until} from '../base/until.js';
+import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
+import {aSandbox, anImage, BUSYBOX, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
+import {FakeStreamingServer} from '../fakes/streaming/fake-streaming-server.js';
+import {createTestbed, type CommandTestbed} from './command-testbed.js';
+
+let testbed: CommandTestbed;
+beforeEach(async () => {
+  testbed = await createTestbed();
+});
+
+async function use(options: FakeRuntimeOptions): Promise<void> {
+  testbed = await createTestbed(options);
+}
+
+async function kcri(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  return await runKcri(['--root-dir', testbed.rootDir, ...args], {
+    endpoint: testbed.runtime.endpoint,
+    ...options,
+  });
+}
+
+const logs = (): readonly string[] => {
+  const directory = join(testbed.rootDir, 'run');
+  return existsSync(directory) ? readdirSync(directory) : [];
+};
+
+const left = () => ({
+  sandboxes: testbed.runtime.sandboxes.map(({config, state}) => `${config.metadata?.name ?? ''} ${state}`),
+  logs: logs().length,
+});
+
+describe('run IMAGE', () => {
+  test('shows the output until the container exits, and exits with its exit code', async () => {
+    const result = await kcri(['run', '--name=job', BUSYBOX, '--', 'sh', '-c', 'echo hello; exit 3']);
+    expect(result).toEqual({stdout: 'hello\n', stderr: '', exitCode: 3});
+    expect(left()).toEqual({sandboxes: ['job SANDBOX_NOTREADY'], logs: 1});
+    expect((await kcri(['logs', 'job'])).stdout).toBe('hello\n');
+    await kcri(['rm', 'job']);
+    expect(logs()).toEqual([]);
+  });
+
+  // Proves: run --rm
+  test('--rm removes the pod and its log', async () => {
+    const {stdout, exitCode} = await kcri(['run', '--rm', BUSYBOX, '--', 'echo', 'hello']);
+    expect({stdout, exitCode, ...left()}).toEqual({stdout: 'hello\n', exitCode: 0, sandboxes: [], logs: 0});
+  });
+
+  // Proves: run -d
+  test('-d prints the ID and leaves the container running', async () => {
+    const {stdout, exitCode} = await kcri(['run', '-d', BUSYBOX, '--', 'sleep', '60']);
+    expect({stdout, exitCode}).toEqual({stdout: `${testbed.runtime.containers[0]!.id}\n`, exitCode: 0});
+    expect(testbed.runtime.containers[0]!.state).toBe('CONTAINER_RUNNING');
+    const [pod] = (await kcri(['ps', '--no-headers', '-o', 'name'])).stdout.split('\n');
+    expect(pod).toMatch(/^default\/(busybox-[0-9a-f]{5})\/\1$/);
+  });
+
+  // Proves: run --env
+  // Proves: run --env-file
+  // Proves: run -v
+  // Proves: run -p
+  // Proves: run -w
+  // Proves: run -u
+  // Proves: run --hostname
+  // Proves: run --label
+  // Proves: run --privileged
+  // Proves: run --read-only
+  // Proves: run --cap-add
+  // Proves: run --cap-drop
+  // Proves: run -m
+  // Proves: run --cpus
+  // Proves: run --entrypoint
+  // Proves: run --name
+  test('the flags become the configs of the pod and the container', async () => {
+    const envFile = await testbed.write('env', 'A=1\nB=2\n');
+    await testbed.write('data', '');
+    const flags = [
+      ...['-d', '-it', '--name=web', `--env-file=${envFile}`, '-e', 'B=3', '-e', 'HOME', '-w', '/srv'],
+      ...['-v', `${testbed.directory}/data:/data:ro`, '-p', '127.0.0.1:8080:80', '-u', '7:8', '--read-only'],
+      ...['--hostname=www', '--label=app=web', '--privileged', '--cap-add=net_admin', '--cap-drop=CAP_KILL'],
+      ...['-m', '64Mi', '--cpus=0.5', '--entrypoint=/bin/sh'],
+    ];
+    const {exitCode, stderr} = await kcri(['run', ...flags, BUSYBOX, '--', '-c', 'sleep 60'], {
+      env: {HOME: '/root'},
+    });
+    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+    const {config, sandbox_config: pod} = testbed.runtime.callsTo('CreateContainer')[0]!.request as {
+      config: Record<string, unknown>;
+      sandbox_config: Record<string, unknown>;
+    };
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    expect(config).toMatchObject({
+      metadata: {name: 'web'},
+      image: {image: BUSYBOX},
+      command: ['/bin/sh'],
+      args: ['-c', 'sleep 60'],
+      working_dir: '/srv',
+      envs: [
+        {key: 'A', value: base64('1')},
+        {key: 'B', value: base64('3')},
+        {key: 'HOME', value: base64('/root')},
+      ],
+      mounts: [{host_path: `${testbed.directory}/data`, container_path: '/data', readonly: true}],
+      labels: {app: 'web'},
+      stdin: true,
+      tty: true,
+      linux: {
+        resources: {cpu_quota: '50000', cpu_period: '100000', memory_limit_in_bytes: '67108864'},
+        security_context: {
+          privileged: true,
+          readonly_rootfs: true,
+          run_as_user: {value: '7'},
+          run_as_group: {value: '8'},
+          capabilities: {add_capabilities: ['NET_ADMIN'], drop_capabilities: ['KILL']},
+        },
+      },
+    });
+    expect(pod).toMatchObject({
+      metadata: {name: 'web', namespace: 'default'},
+      hostname: 'www',
+      labels: {app: 'web'},
+      port_mappings: [{host_ip: '127.0.0.1', host_port: 8080, container_port: 80}],
+      linux: {security_context: {privileged: true}},
+    });
+  });
+
+  // Proves: run --network
+  test('--network=host uses the network of the node, which names the host', async () => {
+    await kcri(['run', '-d', '--network=host', BUSYBOX, '--', 'sleep', '60']);
+    const {config} = testbed.runtime.sandboxes[0]!;
+    expect({hostname: config.hostname, ...config.linux?.securityContext?.namespaceOptions}).toMatchObject({
+      network: 'NODE',
+    });
+    expect(config.hostname).toBeFalsy();
+  });
+
+  test('a runtime with the systemd driver gets a slice as the parent of the cgroup', async () => {
+    await use({cgroupDriver: 'SYSTEMD'});
+    await kcri(['run', '-d', BUSYBOX, '--', 'sleep', '60']);
+    expect(testbed.runtime.sandboxes[0]!.config.linux?.cgroupParent).toBe('system.slice');
+  });
+
+  // Proves: run --pull
+  test('the image is pulled if it is missing, always, or never', async () => {
+    await use({images: [], registry: [anImage()]});
+    const line = ['run', '--rm', BUSYBOX, '--', 'true'];
+    const never = await kcri([...line.slice(0, 1), '--pull=never', ...line.slice(1)]);
+    expect(never).toMatchObject({exitCode: 1, stdout: ''});
+    expect(never.stderr).toContain(`kcri: image "${BUSYBOX}" not found\nhint: `);
+    expect(testbed.runtime.sandboxes).toEqual([]);
+    expect((await kcri(line)).exitCode).toBe(0);
+    expect((await kcri(line)).exitCode).toBe(0);
+    expect(testbed.runtime.callsTo('PullImage')).toHaveLength(1);
+    await kcri(['run', '--pull=always', ...line.slice(1)]);
+    expect(testbed.runtime.callsTo('PullImage')).toHaveLength(2);
+    const missing = await kcri(['run', 'localhost:5000/none:1']);
+    expect(missing.stderr).toContain('kcri: pulling image "localhost:5000/none:1": ');
+    expect(left()).toEqual({sandboxes: [], logs: 0});
+  });
+
+  test.each(['RunPodSandbox', 'CreateContainer', 'StartContainer'] as const)(
+    'nothing is left if %s fails',
+    async (rpc) => {
+      testbed.runtime.injectError(rpc, {code: 'INTERNAL', message: 'no such luck'});
+      const {stdout, stderr, exitCode} = await kcri(['run', BUSYBOX, '--', 'true']);
+      expect(stderr).toMatch(/^kcri: .*: no such luck\n/);
+      expect({stdout, exitCode, ...left()}).toEqual({stdout: '', exitCode: 1, sandboxes: [], logs: 0});
+    },
+  );
+
+  test('a missing command exits with 127', async () => {
+    await use({
+      behaviour: () => ({startError: 'exec: "nope": executable file not found in $PATH: unknown'}),
+    });
+    const {stderr, exitCode} = await kcri(['run', BUSYBOX, '--', 'nope']);
+    expect({exitCode, ...left()}).toEqual({exitCode: 127, sandboxes: [], logs: 0});
+    expect(stderr).toContain('"nope": executable file not found in $PATH');
+  });
+
+  test.each([
+    [true, [], 0],
+    [false, ['job SANDBOX_NOTREADY'], 1],
+  ])('an interruption stops the container and exits with 130 (--rm: %j)', async (rm, sandboxes, count) => {
+    const controller = new AbortController();
+    const args = [
+      'run',
+      ...(rm ? ['--rm'] : []),
+      '--name=job',
+      BUSYBOX,
+      '--',
+      'sh',
+      '-c',
+      'echo a; sleep 60',
+    ];
+    let stdout = '';
+    const running = kcri(args, {
+      signal: controller.signal,
+      onStdout: (text) => {
+        stdout += text;
+      },
+    });
+    await until(() => stdout === 'a\n');
+    controller.abort(new InterruptedError('SIGINT'));
+    expect(await running).toEqual({stdout: 'a\n', stderr: 'kcri: interrupted\n', exitCode: 130});
+    expect(testbed.runtime.callsTo('StopContainer')[0]!.request).toMatchObject({timeout: '10'});
+    expect(left()).toEqual({sandboxes, logs: count});
+  });
+
+  test('-i passes on standard input, and the output is complete', async () => {
+    const server = await FakeStreamingServer.start({
+      handleSession: async (session) => {
+        await session.stream('stdin').waitUntil((_text, {isEnded}) => isEnded);
+        expect([...session.streams.keys()].toSorted()).toEqual(['error', 'stdin']);
+        testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 4);
+        session.sendExitCode(0);
+      },
+    });
+    onTestFinished(async () => {
+      await server[Symbol.asyncDispose]();
+    });
+    await use({streamingUrl: server.url, behaviour: () => ({stdout: 'early\n'})});
+    const result = await kcri(['run', '-i', '--rm', BUSYBOX, '--', 'cat'], {stdin: 'words'});
+    expect(result).toEqual({stdout: 'early\n', stderr: '', exitCode: 4});
+    const {config} = testbed.runtime.callsTo('CreateContainer')[0]!.request as {config: object};
+    expect(config).toMatchObject({stdin: true, stdin_once: true});
+  });
+
+  test('-t shows what the container wrote before the session, also if it has exited', async () => {
+    const server = await FakeStreamingServer.start({
+      handleSession: (session) => {
+        session.stream('stdout').send('late\r\n');
+        testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 0);
+        session.sendExitCode(0);
+      },
+    });
+    onTestFinished(async () => {
+      await server[Symbol.asyncDispose]();
+    });
+    await use({streamingUrl: server.url, behaviour: () => ({stdout: 'early\n'})});
+    const session = await kcri(['run', '-t', '--rm', BUSYBOX]);
+    expect(session).toEqual({stdout: 'early\nlate\r\n', stderr: '', exitCode: 0});
+    await use({streamingUrl: server.url, behaviour: () => ({stdout: 'early\n', exitCode: 2})});
+    expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({stdout: 'early\n', stderr: '', exitCode: 2});
+  });
+
+  test('a kubelet on the node causes a warning', async () => {
+    await use({sandboxes: [aSandbox({name: 'web', labels: {'io.kubernetes.pod.uid': 'u1'}})]});
+    const {stderr} = await kcri(['run', '--rm', BUSYBOX, '--', 'true']);
+    expect(stderr).toBe(
+      'kcri: warning: a kubelet manages pods of this runtime; it stops pods that it does not know, usually within seconds\n',
+    );
+  });
+
+  test.each([
+    [['--name=web', BUSYBOX], 'pod "default/web" already exists'],
+    [['--name=Web', BUSYBOX], 'invalid --name "Web"'],
+    [['--name=', BUSYBOX], '--name must not be empty'],
+    [['-d', '--rm', BUSYBOX], '--detach and --rm are mutually exclusive'],
+    [['--network=host', '-p', '1:1', BUSYBOX], '--publish and --network=host are mutually exclusive'],
+    [['--network=x', BUSYBOX], 'invalid --network "x"'],
+    [['--pull=x', BUSYBOX], 'invalid --pull "x"'],
+    [['-v', '/nowhere:/x', BUSYBOX], '--volume: "/nowhere" does not exist'],
+    [['--env-file=/nowhere', BUSYBOX], 'reading "/nowhere"'],
+    [['--restart=always', BUSYBOX], 'unknown flag: --restart'],
+    [['--no-pull', BUSYBOX], '--no-pull is only for config files'],
+    [['--rm', 'a.json', 'b.json'], '--rm requires an image'],
+    [['--user=x:y', BUSYBOX], 'invalid --user "x:y"'],
+  ])('%j is rejected before anything is created', async (args, message) => {
+    await use({sandboxes: [aSandbox({name: 'web'})]});
+    const {stdout, stderr, exitCode} = await kcri(['run', ...args]);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect({stdout, exitCode, calls: testbed.mutatingCalls, logs: logs()}).toEqual({
+      stdout: '',
+      exitCode: 1,
+      calls: [],
+      logs: [],
+    });
+  });
+
+  test('-u is --username with config files', async () => {
+    const container = await testbed.write(
+      'c.json',
+      JSON.stringify({metadata: {name: 'a'}, image: {image: BUSYBOX}}),
+    );
+    const pod = await testbed.write(
+      'p.json',
+      JSON.stringify({metadata: {name: 'a', namespace: 'b', uid: 'u'}}),
+    );
+    testbed.runtime.publishImage(anImage());
+    await kcri(['run', '-u', 'alice', container, pod], {stdin: 'secret\n'});
+    expect(testbed.runtime.callsTo('PullImage')[0]!.request).toMatchObject({
+      auth: {username: 'alice', password: 'secret'},
+    });
+  });
+});
