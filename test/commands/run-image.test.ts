@@ -50,7 +50,6 @@ describe('run IMAGE', () => {
     expect({stdout, exitCode, ...left()}).toEqual({stdout: 'hello\n', exitCode: 0, sandboxes: [], logs: 0});
   });
 
-  // Proves: run -d
   test('-d prints the ID and leaves the container running', async () => {
     const {stdout, exitCode} = await kcri(['run', '-d', BUSYBOX, '--', 'sleep', '60']);
     expect({stdout, exitCode}).toEqual({stdout: `${testbed.runtime.containers[0]!.id}\n`, exitCode: 0});
@@ -59,22 +58,7 @@ describe('run IMAGE', () => {
     expect(pod).toMatch(/^default\/(busybox-[0-9a-f]{5})\/\1$/);
   });
 
-  // Proves: run --env
-  // Proves: run --env-file
-  // Proves: run -v
-  // Proves: run -p
-  // Proves: run -w
-  // Proves: run -u
-  // Proves: run --hostname
-  // Proves: run --label
-  // Proves: run --privileged
-  // Proves: run --read-only
-  // Proves: run --cap-add
-  // Proves: run --cap-drop
-  // Proves: run -m
-  // Proves: run --cpus
-  // Proves: run --entrypoint
-  // Proves: run --name
+  // Proves: run --env, run --env-file, run --interactive, run --tty, run --detach, run --name, run --workdir, run --volume, run --publish, run --user, run --read-only, run --hostname, run --label, run --privileged, run --cap-add, run --cap-drop, run --memory, run --cpus, run --entrypoint
   test('the flags become the configs of the pod and the container', async () => {
     const envFile = await testbed.write('env', 'A=1\nB=2\n');
     await testbed.write('data', '');
@@ -282,6 +266,7 @@ describe('run IMAGE', () => {
     });
   });
 
+  // Proves: run --username
   test('-u is --username with config files', async () => {
     const container = await testbed.write(
       'c.json',
