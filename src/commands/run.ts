@@ -39,9 +39,7 @@ export default class Run extends BaseCommand {
   static override examples = [
     '<%= config.bin %> run -it --rm busybox -- sh',
     '<%= config.bin %> run -d --name=web -p 8080:80 -v ./site:/usr/share/nginx/html:ro nginx',
-    '<%= config.bin %> run --rm -e LEVEL=debug --memory=256Mi registry.example/job:2 -- job --once',
     '<%= config.bin %> run container.yaml pod.yaml',
-    '<%= config.bin %> run --runtime=kata --cancel-timeout=1m container.json pod.json',
   ];
   static override args = {
     image: Args.string({
