@@ -19,6 +19,7 @@ import {requireTarget} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Attach extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Attach to a running container';
   static override description =
     "Streams the output of the container's main process. When the container exits, attach exits with " +

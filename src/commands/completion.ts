@@ -14,6 +14,7 @@ import {ArgumentsError} from '../cli/usage-errors.js';
 const TIMEOUT_MS = 1000;
 
 export default class Completion extends BaseCommand {
+  static override nodes = 'none' as const;
   static override summary = 'Print a shell completion script';
   static override description =
     'Completes commands, flags, flag values, and the names and IDs of existing containers, pods and ' +
@@ -91,6 +92,8 @@ export default class Completion extends BaseCommand {
         source: this.dialect.settingsSource,
         onWarning: () => undefined,
       });
+      // A connection through ssh takes too long for a key stroke, and may ask for a password.
+      if (runtimeEndpoint?.startsWith('ssh:') === true) return [];
       const {listRuntimeSuggestions} = await import('../cli/completion/runtime-suggestions.js');
       const connection =
         runtimeEndpoint === undefined

@@ -8,6 +8,7 @@ import {createConfigActions} from '../cli/settings/config-actions.js';
 import {resolveConfigPath} from '../cli/settings/settings.js';
 
 export default class Config extends BaseCommand {
+  static override nodes = 'none' as const;
   static override summary = 'View and change the crictl.yaml configuration';
   static override description =
     '--get and --list print the effective values from flags, environment and config file. --set changes the config file, ' +

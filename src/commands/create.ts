@@ -9,6 +9,7 @@ import {resolveSandbox} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Create extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Create a container in a pod';
   static override description = 'The container does not run until you start it with "kcri start".';
   static override usage = 'create POD CONTAINER-CONFIG POD-CONFIG [FLAGS]';

@@ -10,6 +10,7 @@ import {parseSince} from '../operations/logs/parse-since.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Events extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Stream container and pod events';
   static override description =
     'Prints one event per line until interrupted: a table on a terminal, JSON otherwise. Events that ' +

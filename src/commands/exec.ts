@@ -8,6 +8,7 @@ import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
 import {POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
 
 export default class Exec extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Run a command in a container';
   static override description =
     'Exits with the exit code of the command: 128 + n if signal n killed it, 127 if it does not exist, ' +

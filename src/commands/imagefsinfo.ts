@@ -14,6 +14,7 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['json', 'yaml', 'table'] as const;
 
 export default class Imagefsinfo extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Show image filesystem usage';
   static override description =
     'Shows the usage of the image filesystems and, if the runtime reports them separately, of the ' +

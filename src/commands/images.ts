@@ -10,6 +10,7 @@ import {outputFlags} from '../cli/output/parse-output-format.js';
 import {IMAGE_ORDERS} from '../cli/output/views/image-table.js';
 
 export default class Images extends BaseCommand {
+  static override nodes = 'several' as const;
   static override summary = 'List images';
   static override description =
     'A name without a tag matches all tags; * in a name matches any characters.\n\nThe since and before ' +

@@ -12,6 +12,7 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['json', 'yaml'] as const;
 
 export default class Info extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = "Show the runtime's status and configuration";
   static override description =
     'Shows whether the runtime and its network are ready, its handlers and features, and ' +

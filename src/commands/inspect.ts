@@ -16,6 +16,7 @@ import {
 import {inspectContainer} from '../operations/inspect/inspect-objects.js';
 
 export default class Inspect extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Show details of containers';
   static override description =
     'Without names, shows all running containers that match the filters. With names, filters restrict ' +

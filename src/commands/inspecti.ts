@@ -14,6 +14,7 @@ import {nothingFoundError, resolveImages} from '../operations/resolve/resolve-na
 import {withContext} from '../operations/with-context.js';
 
 export default class Inspecti extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Show details of images';
   static override description =
     'Without names, shows all images that match the filters. A name without a tag means the tag ' +

@@ -10,6 +10,7 @@ import {selectPodSandboxes} from '../cli/targets/select-pod-sandboxes.js';
 import {inspectSandbox} from '../operations/inspect/inspect-objects.js';
 
 export default class Inspectp extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Show details of pods';
   static override description =
     'Without names, shows all pods that match the filters. With names, filters restrict where the ' +

@@ -11,6 +11,7 @@ import {
 } from '../cli/targets/select-containers.js';
 
 export default class Logs extends BaseCommand {
+  static override nodes = 'local' as const;
   static override summary = 'Print container logs';
   static override description =
     'Reads the log files on this machine, including rotated ones. Lines that a container wrote to ' +

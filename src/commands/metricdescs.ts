@@ -10,6 +10,7 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['json', 'yaml'] as const;
 
 export default class Metricdescs extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'List the descriptors of pod metrics';
   static override description =
     'Lists name, help text and label keys of each metric that "kcri metricsp" shows.';

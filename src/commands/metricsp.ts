@@ -10,6 +10,7 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['json', 'yaml'] as const;
 
 export default class Metricsp extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'List pod metrics';
   static override description =
     'For the names and labels of the samples, use "kcri metricdescs". With --watch, each list is one ' +

@@ -3,6 +3,7 @@ import {HelpRequest} from '../cli/help-request.js';
 
 /** Prints the global flags, which its help lists as well (src/cli/help.ts). */
 export default class Options extends BaseCommand {
+  static override nodes = 'none' as const;
   static override summary = 'List the global flags';
   static override description =
     'All commands accept these flags, before the command or, unless the command has a flag with the same name, after it.';

@@ -12,6 +12,7 @@ import {SANDBOX_ORDERS} from '../cli/output/views/sandbox-table.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
 
 export default class Pods extends BaseCommand {
+  static override nodes = 'several' as const;
   static override summary = 'List pods';
   static override description =
     'The wide table adds IP addresses, PIDs, host ports and the number of containers, which takes a ' +

@@ -5,6 +5,7 @@ import {STREAMING_FLAGS} from '../cli/flags/streaming-flags.js';
 import {forwardPorts} from '../cli/port-forward/forward-ports.js';
 
 export default class PortForward extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Forward local ports to a pod';
   static override description =
     'Connections to a local port are forwarded to a port on localhost inside the pod, until Ctrl-C or ' +

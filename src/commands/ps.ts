@@ -9,6 +9,7 @@ import {outputFlags} from '../cli/output/parse-output-format.js';
 import {CONTAINER_ORDERS} from '../cli/output/views/container-table.js';
 
 export default class Ps extends BaseCommand {
+  static override nodes = 'several' as const;
   static override summary = 'List containers';
   static override description =
     'Lists running containers; use --all to list containers in all states.\n\nThe wide table adds IP ' +

@@ -11,6 +11,7 @@ import {pullImage} from '../operations/images/pull-image.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Pull extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Pull an image from a registry';
   static override description =
     'Prints the image reference that the runtime returns. With --username, the password is read from ' +

@@ -23,6 +23,7 @@ import type {Target} from '../operations/resolve/resolve-names.js';
 const PARALLELISM = 16;
 
 export default class Rm extends BaseCommand {
+  static override nodes = 'local' as const;
   static override summary = 'Remove containers';
   static override description =
     'Also deletes their log files, including rotated ones, if they are on this machine and not older ' +

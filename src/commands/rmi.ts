@@ -12,6 +12,7 @@ import {planImageRemoval} from '../cli/images/remove-images.js';
 const PARALLELISM = 16;
 
 export default class Rmi extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Remove images';
   static override description =
     'Removing an image removes all its tags, except on CRI-O, where a tag is removed alone if the image ' +

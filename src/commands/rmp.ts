@@ -11,6 +11,7 @@ import {resolveSandboxes, type Target} from '../operations/resolve/resolve-names
 const PARALLELISM = 16;
 
 export default class Rmp extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Remove pods';
   static override description = 'Removes sandboxes with all their containers. Log files are kept.';
   static override usage = 'rmp POD... [FLAGS]';

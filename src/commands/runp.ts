@@ -19,6 +19,7 @@ interface SandboxFlags {
 }
 
 export default class Runp extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Run a pod';
   static override description =
     'Creates the sandbox of a CRI pod config, as crictl does, or runs a whole Kubernetes Pod from its ' +

@@ -10,6 +10,7 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class RuntimeConfig extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = "Show the runtime's cgroup driver";
   static override description =
     'Shows the runtime configuration that a kubelet must use as well: the cgroup driver, CGROUPFS or ' +

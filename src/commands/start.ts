@@ -5,6 +5,7 @@ import {startContainer} from '../operations/containers/start-container.js';
 import {resolveContainers} from '../operations/resolve/resolve-names.js';
 
 export default class Start extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Start created containers';
   static override description =
     'Starts containers that were created but never started. CRI cannot restart a container that has ' +

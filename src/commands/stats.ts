@@ -13,6 +13,7 @@ import {PodNamesOfStats} from '../operations/stats/pod-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Stats extends BaseCommand {
+  static override nodes = 'several' as const;
   static override summary = 'Show resource usage of containers';
   static override description =
     'CPU usage is measured between two samples, as a percentage of one core. With --watch, a terminal ' +

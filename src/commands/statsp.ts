@@ -12,6 +12,7 @@ import {fetchSandboxStats} from '../operations/stats/fetch-stats.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Statsp extends BaseCommand {
+  static override nodes = 'several' as const;
   static override summary = 'Show resource usage of pods';
   static override description =
     'CPU usage is measured between two samples, as a percentage of one core. If the runtime has no ' +

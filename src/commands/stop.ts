@@ -17,6 +17,7 @@ import type {Target} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Stop extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Stop running containers';
   static override description =
     'As in crictl, containers are killed immediately unless --timeout is given. Select containers by ' +

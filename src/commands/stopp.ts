@@ -5,6 +5,7 @@ import {stopSandbox} from '../operations/pods/stop-sandbox.js';
 import {resolveSandboxes} from '../operations/resolve/resolve-names.js';
 
 export default class Stopp extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Stop running pods';
   static override description =
     'Stops all containers of each pod and tears down its network. To remove stopped pods, use "kcri ' +

@@ -6,6 +6,7 @@ import {ArgumentsError} from '../cli/usage-errors.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class UpdateRuntimeConfig extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = "Set the runtime's pod CIDR";
   static override description =
     'A kubelet does this when the cluster assigns a pod CIDR to its node. containerd generates a CNI ' +

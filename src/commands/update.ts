@@ -10,6 +10,7 @@ import {resolveContainers} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class Update extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Update the resource limits of running containers';
   static override description =
     'Limits that are not specified do not change. A kubelet that manages the container may restore its ' +

@@ -12,6 +12,7 @@ import {withContext} from '../operations/with-context.js';
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Version extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Show the versions of the runtime and its CRI API';
   static override description = 'For the version of kcri itself, use "kcri --version".';
   static override usage = 'version [FLAGS]';

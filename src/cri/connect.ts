@@ -2,6 +2,7 @@ import {DEFAULT_TIMEOUT_MS} from './deadlines.js';
 import {defaultTransport} from './default-transport.js';
 import {IMAGE_METHODS, RUNTIME_METHODS, type ImageService, type RuntimeService} from './gen/services.js';
 import type {CallObserver} from './call-observer.js';
+import {socketPath} from './endpoint.js';
 import {CRI_SCHEMAS} from './message-schema.js';
 import {retryingTransport, type RetryOptions} from './retrying-transport.js';
 import {createServiceClient} from './service-client.js';
@@ -19,6 +20,10 @@ export interface ConnectOptions {
   readonly onRetry?: RetryOptions['onRetry'];
   /** Observers of every call. */
   readonly observers?: readonly CallObserver[] | undefined;
+  /** Returns the socket to connect to for an endpoint, if the endpoint does not name it. */
+  readonly resolveSocket?: ((endpoint: string) => string) | undefined;
+  /** Returns the error to report for a failed call. */
+  readonly explain?: ((error: unknown) => Promise<unknown>) | undefined;
 }
 
 /** Clients of the two CRI services of a runtime. `close` closes the connection and cancels every call on it. */
@@ -40,7 +45,12 @@ export function connect(endpoint: string, options: ConnectOptions = {}): Connect
   const imageEndpoint = options.imageEndpoint ?? endpoint;
   const transport = openTransport(endpoint, options);
   const imageTransport = imageEndpoint === endpoint ? transport : openTransport(imageEndpoint, options);
-  const shared = {timeoutMs, observers: options.observers ?? [], schemas: CRI_SCHEMAS};
+  const shared = {
+    timeoutMs,
+    observers: options.observers ?? [],
+    schemas: CRI_SCHEMAS,
+    explain: options.explain,
+  };
   const close = (): void => {
     transport.close();
     imageTransport.close();
@@ -62,7 +72,8 @@ export function connect(endpoint: string, options: ConnectOptions = {}): Connect
   };
 }
 
-function openTransport(endpoint: string, {maxRetries = 0, onRetry}: ConnectOptions): Transport {
-  const transport = defaultTransport(endpoint);
+function openTransport(endpoint: string, options: ConnectOptions): Transport {
+  const {maxRetries = 0, onRetry, resolveSocket = socketPath} = options;
+  const transport = defaultTransport(endpoint, resolveSocket(endpoint));
   return maxRetries > 0 ? retryingTransport(transport, {maxRetries, onRetry}) : transport;
 }

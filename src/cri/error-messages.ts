@@ -57,7 +57,9 @@ type Advice = readonly (readonly [RegExp, string | ((failure: Failure) => string
 
 /** Returns a hint on how to fix a failed call; undefined if none is known. */
 export function hintFor(failure: Failure): string | undefined {
-  const advice = [...(BY_METHOD[failure.method] ?? []), ...(BY_CODE[failure.grpcCode] ?? []), ...BY_TEXT];
+  const remote = failure.endpoint.startsWith('ssh:') && failure.grpcCode === 'UNAVAILABLE' ? REMOTE : [];
+  const ofCode = BY_CODE[failure.grpcCode] ?? [];
+  const advice = [...(BY_METHOD[failure.method] ?? []), ...remote, ...ofCode, ...BY_TEXT];
   const found = advice.find(([pattern]) => pattern.test(failure.details))?.[1];
   return typeof found === 'function' ? found(failure) : found;
 }
@@ -86,6 +88,24 @@ const UNAVAILABLE: Advice = [
   [
     /reset|closed|dropped|hung up|ended|EOF/i,
     'the runtime closed the connection during the call; see its log',
+  ],
+];
+
+/** Advice for a socket on a node that is reached through ssh. */
+const REMOTE: Advice = [
+  [
+    /no such file or directory|not a directory/,
+    ({endpoint}) =>
+      `there is no socket at ${endpoint}; is the runtime running? Another socket is selected by its path: ssh://HOST/run/crio/crio.sock`,
+  ],
+  [
+    /permission denied|operation not permitted/,
+    "connect as root (ssh://root@HOST), or add the user to the socket's group on the node",
+  ],
+  [/connection refused/, 'nothing listens on the socket; start the runtime on the node'],
+  [
+    /sshd does not forward/,
+    'allow it in the sshd_config of the node: AllowStreamLocalForwarding yes, and no DisableForwarding',
   ],
 ];
 
@@ -201,7 +221,8 @@ const LEFT_TASK = /cannot delete running task (\w+)/;
 
 function leftTask({endpoint, details}: Failure): string {
   const [, id = ''] = LEFT_TASK.exec(details) ?? [];
-  return `containerd has kept a task of the container; run "ctr -a ${socketPath(endpoint)} -n k8s.io tasks delete ${id}" and try again`;
+  const path = endpoint.replace(/^ssh:\/\/[^/]*/, '');
+  return `containerd has kept a task of the container; run "ctr -a ${socketPath(path)} -n k8s.io tasks delete ${id}" and try again`;
 }
 
 const BY_TEXT: Advice = [

@@ -9,8 +9,8 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import {systemClock} from '../base/clock.js';
-import {grpcCodeOf} from './errors.js';
 import {socketPath} from './endpoint.js';
+import {grpcCodeOf} from './errors.js';
 import {
   abortReason,
   CONNECT_TIMEOUT_MS,
@@ -42,11 +42,11 @@ const CHANNEL_OPTIONS = {
 const identity = (bytes: Buffer): Buffer => bytes;
 
 /**
- * Returns a transport with grpc-js over a Unix socket. Connects on the first call. Throws ConfigError for an invalid
- * endpoint.
+ * Returns a transport with grpc-js over the Unix socket at the path; errors name the endpoint. Connects on the first
+ * call.
  */
-export function grpcTransport(endpoint: string): Transport {
-  return new GrpcTransport(endpoint, socketPath(endpoint));
+export function grpcTransport(endpoint: string, path = socketPath(endpoint)): Transport {
+  return new GrpcTransport(endpoint, path);
 }
 
 class GrpcTransport implements Transport {

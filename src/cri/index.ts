@@ -4,6 +4,7 @@ export type {CallOptions, Init} from './call-options.js';
 export type {FieldMask} from './message-schema.js';
 export type {CallObserver, CallWatch, ObservedCall} from './call-observer.js';
 export {CriError, isNotFound, isUnavailable, isUnimplemented, type GrpcCode} from './errors.js';
+export {withDialFailure} from './transport.js';
 export {WELL_KNOWN_ENDPOINTS, socketPath} from './endpoint.js';
 export {DEFAULT_TIMEOUT_MS} from './deadlines.js';
 export * from './ids.js';

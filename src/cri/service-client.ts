@@ -19,6 +19,8 @@ export interface ServiceWire {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Observers of the calls, which know CRI messages only. */
   readonly observers: readonly CallObserver[];
+  /** Returns the error to report for a failed call. */
+  readonly explain?: ((error: unknown) => Promise<unknown>) | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -73,7 +75,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: ServiceWire) {
       return decoded;
     } catch (error) {
       watch?.ended(error);
-      throw error;
+      throw await explained(error, wire);
     }
   };
 }
@@ -109,11 +111,15 @@ function streamMethod(service: string, info: MethodInfo, wire: ServiceWire) {
     } catch (error) {
       // A reader ends a stream by aborting or by leaving its loop.
       if (options.signal?.aborted !== true) failure = error;
-      throw error;
+      throw await explained(error, wire);
     } finally {
       watch?.ended(failure);
     }
   };
+}
+
+async function explained(error: unknown, {explain}: ServiceWire): Promise<unknown> {
+  return explain === undefined ? error : await explain(error);
 }
 
 function prepare(

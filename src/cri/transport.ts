@@ -88,6 +88,23 @@ export function rpcFailure(
   return new CriError({...failure, endpoint, method: path.slice(path.lastIndexOf('/') + 1)});
 }
 
+/**
+ * Returns the error as that of a connection to a socket that failed with this reason. Of a socket on another node, only
+ * a check on that node knows it.
+ */
+export function withDialFailure(error: CriError, socketPath: string, reason: string): CriError {
+  const {method, endpoint} = error;
+  const details = dialDetails(socketPath, reason);
+  return new CriError({
+    method,
+    endpoint,
+    grpcCode: 'UNAVAILABLE',
+    details,
+    neverConnected: true,
+    cause: error,
+  });
+}
+
 /** Returns the error with which a call rejects when its signal is aborted. */
 export function abortReason({reason}: AbortSignal): Error {
   return reason instanceof Error ? reason : new Error(String(reason));

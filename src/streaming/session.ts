@@ -58,6 +58,14 @@ export interface DialOptions {
   readonly tls: TlsOptions;
   /** Environment with the proxy variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Returns the local socket that leads to an address in a remote node's network; undefined to connect directly. */
+  readonly forward?: ((address: ForwardedAddress) => Promise<string | undefined>) | undefined;
+}
+
+/** Address of a streaming server in the network of its node. */
+export interface ForwardedAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** Transport of a session; `auto` is SPDY, or WebSocket if the server does not support SPDY. */

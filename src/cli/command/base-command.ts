@@ -15,6 +15,7 @@ import type {CommandOutput} from './command-output.js';
 import type {CommandReporter} from './command-reporter.js';
 import {CommandServices, type CommandRun} from './command-services.js';
 import type {CommandSettings} from './command-settings.js';
+import {checkNodes, type NodeSupport} from './node-support.js';
 import type {RuntimeConnections} from './runtime-connections.js';
 
 type FlagDefinitions = Readonly<Record<string, FlagDefinition>>;
@@ -29,6 +30,8 @@ export abstract class BaseCommand extends Command {
   static flagsEndAtArgument = false;
   /** True if a config file named by the user may be missing. */
   static configFileMayBeMissing = false;
+  /** Nodes that the command works on. It refuses all others. */
+  static nodes: NodeSupport = 'local';
 
   /** Services of this run. */
   readonly services: CommandServices;
@@ -82,11 +85,13 @@ export abstract class BaseCommand extends Command {
     } catch (error) {
       const help = error instanceof HelpRequest ? error : dialect.helpFor(error, words, report.reporter);
       if (help !== undefined) throw help;
-      failure = error;
-      report.fail(error);
+      failure = connections.lost.aborted ? undefined : error;
+      if (!connections.lost.aborted) report.fail(error);
     } finally {
-      connections.close();
+      await connections.close();
     }
+    // Whatever the command made of it, it did not end as it should have.
+    if (connections.lost.aborted) report.fail((failure = connections.lost.reason));
     await this.services.finish(failure);
     return report.exitCode;
   }
@@ -113,6 +118,7 @@ export abstract class BaseCommand extends Command {
     const flags = await parseFlagValues(own, tokens.flags, dialect);
     const strict = definitions.strict !== false && !dialect.ignoresArguments(command);
     const args = await parseArgValues(definitions.args ?? {}, tokens, strict);
+    await checkNodes(this.services, (this.constructor as typeof BaseCommand).nodes);
     return {
       flags: {...globals, ...flags},
       args,

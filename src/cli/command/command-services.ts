@@ -40,6 +40,8 @@ export class CommandServices {
   readonly report: CommandReporter;
   readonly settings: CommandSettings;
   readonly connections: RuntimeConnections;
+  /** Signal that Ctrl-C and SIGTERM abort, and the loss of the connection to a remote node. */
+  readonly signal: AbortSignal;
   /** Values to remove from messages, also from debug output. */
   readonly secrets = new ValueRedactor();
   #diagnostics: readonly Diagnostic[] = [];
@@ -70,16 +72,12 @@ export class CommandServices {
       },
     });
     this.connections = new RuntimeConnections(this);
+    this.signal = AbortSignal.any([context.signal, this.connections.lost]);
   }
 
   /** Words of the command separated by spaces, such as `runtime up`. */
   get name(): string {
     return this.words.join(' ');
-  }
-
-  /** Signal that Ctrl-C and SIGTERM abort. */
-  get signal(): AbortSignal {
-    return this.context.signal;
   }
 
   /** Returns options for the resolution of names: the dialect's, the command, and the run's signal. */

@@ -26,6 +26,11 @@ export class CommandSettings {
     this.#globals = {...this.#globals, ...globals};
   }
 
+  /** Values of --runtime-endpoint. */
+  get runtimeEndpoints(): readonly string[] {
+    return (this.#globals['runtime-endpoint'] as readonly string[] | undefined) ?? [];
+  }
+
   /** Directory of kcri's state. */
   get rootDir(): string {
     return resolveRootDir(this.#globals, this.#context.env);

@@ -1,4 +1,6 @@
 import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
+import type {ForwardedAddress} from '../../streaming/session.js';
+import type {RemoteRuntime} from '../remote/remote-runtime.js';
 import {formatRetryMessage} from '../settings/discover-endpoint.js';
 import type {CliContext} from '../context.js';
 import type {Dialect} from '../dialect.js';
@@ -32,6 +34,8 @@ export class RuntimeConnections {
   readonly #services: ConnectionServices;
   readonly #open: Connection[] = [];
   #default: Connection | undefined;
+  readonly #remotes: RemoteRuntime[] = [];
+  readonly #lost = new AbortController();
 
   constructor(services: ConnectionServices) {
     this.#services = services;
@@ -77,7 +81,41 @@ export class RuntimeConnections {
     return connection;
   }
 
+  /** Signal that aborts with a RemoteError when the connection to a remote node is lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** The node of the last connection if it is reached through ssh. */
+  get remote(): RemoteRuntime | undefined {
+    return this.#remotes.at(-1);
+  }
+
+  /** Returns the local socket that leads to an address in the network of the remote node; undefined on this machine. */
+  readonly forward = async ({host, port}: ForwardedAddress): Promise<string | undefined> =>
+    await this.remote?.node.socketToAddress(host, port);
+
   async #connect(endpoint: string, options: ConnectOptions): Promise<Connection> {
+    if (endpoint.startsWith('ssh:')) {
+      const remote = await this.#openRemote(endpoint, options.imageEndpoint);
+      const {resolveSocket, explain, imageEndpoint} = remote;
+      return await this.#dial(remote.endpoint, {...options, imageEndpoint, resolveSocket, explain});
+    }
+    return await this.#dial(endpoint, options);
+  }
+
+  async #openRemote(endpoint: string, imageEndpoint: string | undefined): Promise<RemoteRuntime> {
+    const {openRemoteRuntime} = await import('../remote/open-remote-runtime.js');
+    const remote = await openRemoteRuntime(this.#services, {endpoint, imageEndpoint});
+    this.#remotes.push(remote);
+    const {lost} = remote.node;
+    lost.addEventListener('abort', () => {
+      this.#lost.abort(lost.reason);
+    });
+    return remote;
+  }
+
+  async #dial(endpoint: string, options: ConnectOptions): Promise<Connection> {
     const {connect} = await import('../../cri/index.js');
     const {out, report, settings} = this.#services;
     const {timeoutMs, maxRetries} = await settings.read();
@@ -94,8 +132,13 @@ export class RuntimeConnections {
     return connection;
   }
 
-  /** Closes all connections. */
-  close(): void {
+  /** Closes all connections. Resolves when those through ssh have left nothing behind. */
+  async close(): Promise<void> {
     for (const connection of this.#open) connection.close();
+    await Promise.all(
+      this.#remotes.map(async ({node}) => {
+        await node.close();
+      }),
+    );
   }
 }

@@ -16,8 +16,10 @@ export const GLOBAL_FLAGS = {
     char: 'r',
     helpGroup: 'GLOBAL',
     helpValue: 'ENDPOINT',
+    multiple: true,
     description:
-      'Endpoint of the CRI runtime, such as unix:///run/containerd/containerd.sock. [env: ' +
+      'Endpoint of the CRI runtime, such as unix:///run/containerd/containerd.sock or ' +
+      'ssh://[USER@]HOST[:PORT][/SOCKET]. Can be repeated for lists. [env: ' +
       'CONTAINER_RUNTIME_ENDPOINT] [default: the first well-known socket that answers, then the private ' +
       'containerd]',
   }),

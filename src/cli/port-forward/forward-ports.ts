@@ -99,7 +99,8 @@ export async function forwardPorts(
   strategy.checkClient(flags);
   const {specs, groups, transport} = early ?? parseRequest(ports, flags, {messages, streaming});
   const {clock, env} = context;
-  const opening = openTunnel(url, {signal, clock, env, tls, transport});
+  const {forward: throughNode} = connections;
+  const opening = openTunnel(url, {signal, clock, env, tls, transport, forward: throughNode});
   const tunnel = await withContext(messages.connecting(pod), opening);
   await forward(services, strategy, {name: pod, runtime, id, tunnel, specs, groups});
 }

@@ -194,7 +194,9 @@ function isSet(key: ConfigKey, value: EffectiveOption['value'] | undefined, inFi
 
 /** Returns the value of a flag in the unit of the file. */
 function flagValue(key: ConfigKey, flags: ParsedValues): EffectiveOption['value'] | undefined {
-  const value = flags[key] as EffectiveOption['value'] | undefined;
+  const given = flags[key] as EffectiveOption['value'] | readonly string[] | undefined;
+  // As in crictl, the last endpoint wins.
+  const value = typeof given === 'object' ? given.at(-1) : given;
   return key === 'timeout' && typeof value === 'number' ? value / 1000 : value;
 }
 

@@ -59,8 +59,9 @@ export const KCRI_SESSION: SessionStrategy = {
 };
 
 /** Returns the options of every session. */
-export function baseOpenOptions({context, signal}: CommandServices) {
-  return {signal, clock: context.clock, env: context.env};
+export function baseOpenOptions({connections, context, signal}: CommandServices) {
+  const {forward} = connections;
+  return {signal, clock: context.clock, env: context.env, forward};
 }
 
 /** Options of a session. */

@@ -7,6 +7,7 @@ import {
 import {printContainerSchemas} from '../../cli/output/print-schema.js';
 
 export default class CreateJsonschema extends BaseCommand {
+  static override nodes = 'none' as const;
   static override summary = CONTAINER_SCHEMA_SUMMARY;
   static override description = CONTAINER_SCHEMA_DESCRIPTION;
   static override usage = 'create jsonschema [FLAGS]';

@@ -18,6 +18,7 @@ import {withContext} from '../../operations/with-context.js';
 const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 
 export default class GetImages extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'List the images of the node';
   static override description =
     'Lists all images of the runtime, sorted by name, in the form of kubectl. The wide table adds digests, build ' +

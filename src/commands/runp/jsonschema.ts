@@ -2,6 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import {printSchema} from '../../cli/output/print-schema.js';
 
 export default class RunpJsonschema extends BaseCommand {
+  static override nodes = 'none' as const;
   static override summary = 'Print the JSON schema of the pod config';
   static override usage = 'runp jsonschema';
   static override examples = [

@@ -14,8 +14,9 @@ import {UnaryCall} from './unary-call.js';
 /** A transport for unary calls. */
 export type UnaryTransport = Pick<Transport, 'unary' | 'close'>;
 
-/** Options for tests. */
+/** Options for tests, and the path of the socket if the endpoint does not name it. */
 export interface UnaryTransportOptions {
+  readonly path?: string;
   readonly connectTimeoutMs?: number;
   readonly firstStreamId?: number;
 }
@@ -26,8 +27,7 @@ export interface UnaryTransportOptions {
  * for an invalid endpoint.
  */
 export function unaryTransport(endpoint: string, options: UnaryTransportOptions = {}): UnaryTransport {
-  const {connectTimeoutMs = CONNECT_TIMEOUT_MS, firstStreamId} = options;
-  const path = socketPath(endpoint);
+  const {connectTimeoutMs = CONNECT_TIMEOUT_MS, firstStreamId, path = socketPath(endpoint)} = options;
   /** The last connection takes new calls; older ones only wait for outstanding responses. */
   const connections: Http2Connection[] = [];
 

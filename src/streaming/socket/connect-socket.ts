@@ -1,7 +1,7 @@
 import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {request, type ClientRequest} from 'node:http';
-import {isIP, type Socket} from 'node:net';
+import {isIP, type Socket, type SocketConnectOpts} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
 import {messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
@@ -49,7 +49,8 @@ async function dial(
   options: DialOptions,
   createSocket: () => Socket,
 ): Promise<Socket> {
-  const proxy = proxyFromEnvironment(address, options.env);
+  const forwarded = await options.forward?.(address);
+  const proxy = forwarded === undefined ? proxyFromEnvironment(address, options.env) : undefined;
   // As in client-go, a missing file is an error even without TLS.
   const files = await readTlsFiles(options.tls);
   const settings = address.secure ? tlsSettings(address.host, options.tls, files) : undefined;
@@ -57,7 +58,9 @@ async function dial(
     proxy === undefined
       ? await connectDirectly(
           settings === undefined ? createSocket() : new WriteTolerantSocket(),
-          address,
+          forwarded === undefined
+            ? {host: address.host, port: address.port, noDelay: true}
+            : {path: forwarded},
           options.signal,
         )
       : await tunnel(address, proxy, options.signal);
@@ -66,10 +69,10 @@ async function dial(
 
 async function connectDirectly(
   socket: Socket,
-  {host, port}: StreamingAddress,
+  target: SocketConnectOpts,
   signal: AbortSignal,
 ): Promise<Socket> {
-  socket.connect({host, port, noDelay: true});
+  socket.connect(target);
   return await untilEvent(socket, 'connect', signal);
 }
 

@@ -1,0 +1,48 @@
+import {ConfigError, UsageError} from '../../base/errors.js';
+import type {Dialect} from '../dialect.js';
+import type {CommandSettings} from './command-settings.js';
+
+/**
+ * Nodes that a command works on: only this machine, since it reads or changes its files, cgroups or processes; one node,
+ * which may be remote; several nodes; or none.
+ */
+export type NodeSupport = 'local' | 'one' | 'several' | 'none';
+
+/** Part of CommandServices that the check needs. */
+interface CheckedCommand {
+  readonly dialect: Dialect;
+  readonly name: string;
+  readonly settings: CommandSettings;
+}
+
+/** Rejects with UsageError or ConfigError if the endpoints of the settings are on nodes that the command does not support. */
+export async function checkNodes(
+  {dialect, name, settings}: CheckedCommand,
+  nodes: NodeSupport,
+): Promise<void> {
+  if (nodes !== 'several' && settings.runtimeEndpoints.length > 1)
+    dialect.checkUsage(() => {
+      throw new UsageError(`"${name}" takes only one --runtime-endpoint`, {
+        hint: 'ps, pods, images, stats and statsp take several',
+      });
+    });
+  if (nodes !== 'local') return;
+  const remote = await remoteEndpoint(settings);
+  if (remote !== undefined)
+    dialect.checkUsage(() => {
+      throw new ConfigError(`"${name}" works only on this machine, not on ${remote}`, {
+        hint: `run "kcri ${name}" on that node, or set --runtime-endpoint to a socket of this machine`,
+      });
+    });
+}
+
+async function remoteEndpoint(settings: CommandSettings): Promise<string | undefined> {
+  try {
+    const {runtimeEndpoint, imageEndpoint} = await settings.read();
+    return [runtimeEndpoint, imageEndpoint].find((endpoint) => endpoint?.startsWith('ssh:'));
+  } catch (error) {
+    // A command that needs the config file reports that it is invalid.
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
