@@ -10,14 +10,14 @@ let known: string | undefined;
 
 /** Returns the identity of this process. Rejects with SystemError if /proc is not mounted. */
 export async function ownProcessIdentity(): Promise<string> {
-  known ??= await identify(process.pid);
+  known ??= await identifyProcess(process.pid);
   if (known === undefined) throw new SystemError('reading "/proc/self/stat": /proc is not mounted');
   return known;
 }
 
 /** Reports whether exactly this process runs; a recycled PID or another boot does not count. Rejects with SystemError. */
 export async function isProcessAlive(identity: string): Promise<boolean> {
-  return (await identify(pidOf(identity))) === identity;
+  return (await identifyProcess(pidOf(identity))) === identity;
 }
 
 /** Returns the PID of an identity. */
@@ -25,8 +25,8 @@ export function pidOf(identity: string): number {
   return Number(PROCESS_IDENTITY.exec(identity)?.[1]);
 }
 
-/** Returns the identity of a process; undefined if the process does not exist or has ended. */
-async function identify(pid: number): Promise<string | undefined> {
+/** Returns the identity of a process; undefined if the process does not exist or has ended. Rejects with SystemError. */
+export async function identifyProcess(pid: number): Promise<string | undefined> {
   const stat = await readProcess(`/proc/${pid}/stat`);
   // The second field is the program's name, which may contain anything; the start time is the 22nd.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

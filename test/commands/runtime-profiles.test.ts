@@ -158,6 +158,7 @@ const CASES: Readonly<Record<string, CommandCase>> = {
 /** Commands that need a scene of their own, below. */
 const FLOWS = [
   'attach',
+  'cp',
   'delete',
   'describe',
   'events',
@@ -214,6 +215,15 @@ describe.each(NAMES)('on %s', (profile) => {
     const {stdout} = await run(await startScene(profile), ['pods', '-o', 'wide', '--name', 'web']);
     // cri-dockerd has no info of a sandbox.
     expect(stdout.includes('18099->8080/TCP')).toBe(profile !== 'cri-dockerd');
+  });
+
+  test('cp rejects a process that is not of the container', async () => {
+    const scene = await startScene(profile);
+    const {stderr, exitCode} = await run(scene, ['cp', 'main:/etc/hosts', scene.directory]);
+    expect(stderr).toMatch(
+      /^kcri: the (process 4322|files) of the container "main" .*not visible.*\nhint: .*\n$/,
+    );
+    expect(exitCode).toBe(1);
   });
 
   test('logs --reopen fails only on a runtime that cannot reopen logs', async () => {

@@ -76,12 +76,17 @@ export async function removeAbandonedFilesBelow(root: string): Promise<void> {
   for (const name of ['', ...subdirectories]) await removeAbandonedFiles(join(root, name));
 }
 
+/** Returns a new name for a temporary file, by which removeAbandonedFiles finds the file if this process is killed. */
+export async function createTemporaryName(): Promise<string> {
+  const random = randomBytes(6).toString('hex');
+  return `.kcri-${await ownProcessIdentity()}.${random}.tmp`;
+}
+
 /** Writes a temporary file next to `path` and renames it; removes it on failure. */
 async function exchange(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
   const directory = dirname(path);
   await cleanOnce(directory);
-  const random = randomBytes(6).toString('hex');
-  const temporary = join(directory, `.kcri-${await ownProcessIdentity()}.${random}.tmp`);
+  const temporary = join(directory, await createTemporaryName());
   try {
     await write(temporary);
     await rename(temporary, path);

@@ -32,8 +32,8 @@ export async function openBeneath(base: string, path: string, directoryMode?: nu
   const shown = `${base}/${path}`;
   let walk: Walk | undefined;
   try {
-    walk = new Walk(await open(base, OPEN_ENTRY | constants.O_DIRECTORY), base, directoryMode);
-    return await walk.to(path);
+    walk = new Walk(await open(base, OPEN_ENTRY | constants.O_DIRECTORY), {base, directoryMode});
+    return (await walk.to(path)).directory;
   } catch (error) {
     throw fileError('opening', shown, error);
   } finally {
@@ -41,10 +41,67 @@ export async function openBeneath(base: string, path: string, directoryMode?: nu
   }
 }
 
+/** Place of a path: a directory and the name in it, which need not exist. */
+export interface PathPlace {
+  readonly directory: FileHandle;
+  /** Undefined if the path is the directory itself, such as `/` or `..`. */
+  readonly name: string | undefined;
+}
+
+/** Options of openParentInRoot. */
+export interface OpenInRootOptions {
+  /** Follows a symbolic link at the end of the path. One before a slash is followed anyway. */
+  readonly followsLast: boolean;
+}
+
+/**
+ * Opens a path as a process with this root directory sees it: absolute links start at `root`, and `..` does not leave
+ * it. Like openBeneath, it resolves links by their text and returns an O_PATH handle, so that a link of /proc leads to
+ * a path below `root` or nowhere. Rejects with the system error, or with SystemError for too many links.
+ */
+export async function openInRoot(root: FileHandle, path: string): Promise<FileHandle> {
+  const walk = await walkInRoot(root, 'open');
+  try {
+    return (await walk.to(path)).directory;
+  } finally {
+    await walk.close();
+  }
+}
+
+/** Opens the directory of a path, whose last component need not exist, as openInRoot resolves it. Rejects as openInRoot. */
+export async function openParentInRoot(
+  root: FileHandle,
+  path: string,
+  {followsLast}: OpenInRootOptions,
+): Promise<PathPlace> {
+  const walk = await walkInRoot(root, followsLast ? 'parent' : 'parent of link');
+  try {
+    return await walk.to(path);
+  } finally {
+    await walk.close();
+  }
+}
+
+async function walkInRoot(root: FileHandle, last: LastStep): Promise<Walk> {
+  return new Walk(await open(`${fdPath(root)}/.`, O_PATH | constants.O_DIRECTORY), {base: '/', last});
+}
+
+/** Treatment of the last component: it is opened, or the walk ends in its directory, with a link followed or not. */
+type LastStep = 'open' | 'parent' | 'parent of link';
+
+interface WalkOptions {
+  readonly base: string;
+  readonly directoryMode?: number | undefined;
+  readonly last?: LastStep;
+}
+
 class Walk {
   readonly #root: FileHandle;
   readonly #base: string;
   readonly #directoryMode: number | undefined;
+  readonly #last: LastStep;
+  /** Last component of a walk to the directory of a path. */
+  #lastName: string | undefined;
   /** Handle of the current directory; the root handle at the root. */
   #current: FileHandle;
   /** Components from the root to the current directory, none of them a link. */
@@ -53,19 +110,21 @@ class Walk {
   #links = 0;
   #arrived = false;
 
-  constructor(root: FileHandle, base: string, directoryMode: number | undefined) {
+  constructor(root: FileHandle, {base, directoryMode, last = 'open'}: WalkOptions) {
     this.#root = root;
     this.#base = base;
     this.#directoryMode = directoryMode;
+    this.#last = last;
     this.#current = root;
   }
 
-  async to(path: string): Promise<FileHandle> {
+  /** Resolves the path. Without `parent`, the `directory` of the result is the object itself. */
+  async to(path: string): Promise<PathPlace> {
     this.#steps = path.split('/').map((name) => ({name, own: true}));
     for (let step = this.#steps.shift(); step !== undefined; step = this.#steps.shift())
       await this.#take(step);
     this.#arrived = true;
-    return this.#current;
+    return {directory: this.#current, name: this.#lastName};
   }
 
   /** Closes all handles except the result. */
@@ -80,6 +139,10 @@ class Walk {
       await this.#up();
       return;
     }
+    if (this.#endsBefore(own)) {
+      await this.#endBefore(name);
+      return;
+    }
     const child = await this.#openOrMake(name, own);
     if (await isLink(child)) {
       await child.close();
@@ -88,6 +151,19 @@ class Walk {
       await this.#move(child);
       this.#names.push(name);
     }
+  }
+
+  /** Reports whether the walk ends in the directory of the component that is taken. */
+  #endsBefore(own: boolean): boolean {
+    if (this.#last === 'open') return false;
+    return this.#last === 'parent' ? this.#steps.every(isEmpty) : own && this.#steps.length === 0;
+  }
+
+  /** Ends the walk in the current directory, unless the last component is a link to follow. */
+  async #endBefore(name: string): Promise<void> {
+    const target = this.#last === 'parent' ? await readLinkIfAny(this.#at(name)) : undefined;
+    if (target === undefined) this.#lastName = name;
+    else await this.#followTo(name, target);
   }
 
   async #openOrMake(name: string, own: boolean): Promise<FileHandle> {
@@ -113,8 +189,11 @@ class Walk {
   }
 
   async #follow(name: string): Promise<void> {
+    await this.#followTo(name, await readlink(this.#at(name)));
+  }
+
+  async #followTo(name: string, target: string): Promise<void> {
     if (++this.#links > MAX_LINKS) throw new SystemError(`too many links at ${this.#show(name)}`);
-    const target = await readlink(this.#at(name));
     const below = target.startsWith('/') ? this.#belowBase(target) : target;
     if (below === undefined) throw this.#leadsOut(name);
     if (target.startsWith('/')) await this.#restart();
@@ -154,11 +233,26 @@ class Walk {
   }
 
   #show(name: string): string {
-    return JSON.stringify([this.#base, ...this.#names, name].join('/'));
+    return JSON.stringify([this.#base === '/' ? '' : this.#base, ...this.#names, name].join('/'));
   }
 
   #leadsOut(name: string): SystemError {
     return new SystemError(`the link ${this.#show(name)} leads out of ${JSON.stringify(this.#base)}`);
+  }
+}
+
+/** Reports whether a component does not move: it is empty or `.`. */
+function isEmpty({name}: Step): boolean {
+  return name === '' || name === '.';
+}
+
+/** Returns the text of a link; undefined for anything else and if it does not exist. */
+async function readLinkIfAny(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'EINVAL')) return undefined;
+    throw error;
   }
 }
 

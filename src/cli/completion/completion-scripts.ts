@@ -28,7 +28,7 @@ ${functionName(name)}() {
     if [[ "\${COMPREPLY[0]-}" == ${SUGGEST_FILES} ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         compopt -o filenames
-    elif [[ "\${COMPREPLY[0]-}" == *[=/] ]]; then
+    elif [[ "\${COMPREPLY[0]-}" == *[=/:] ]]; then
         compopt -o nospace
     fi
 }
@@ -47,7 +47,7 @@ ${functionName(name)}() {
     [[ -z "$lines[1]" ]] && return 1
     words_=("\${(@)lines%%$'\\t'*}")
     shown=("\${(@)lines/$'\\t'/  -- }")
-    if [[ "$lines[1]" == *[=/] ]]; then
+    if [[ "$lines[1]" == *[=/:] ]]; then
         compadd -S '' -l -d shown -a words_
     else
         compadd -l -d shown -a words_

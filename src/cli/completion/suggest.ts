@@ -36,6 +36,7 @@ type ArgumentKind =
   | 'files'
   | 'manifests'
   | 'pods, workloads or manifests'
+  | 'container paths'
   | 'commands'
   | 'none'
   | readonly string[];
@@ -46,6 +47,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   checkpoint: ['running'],
   completion: [SHELLS, 'none'],
   config: [CONFIG_KEYS, 'none'],
+  cp: ['container paths', 'container paths', 'none'],
   create: ['pods', 'files'],
   delete: ['pods, workloads or manifests'],
   describe: ['pod names'],
@@ -191,6 +193,7 @@ async function suggestionsOf(
   if (kind === 'none') return [];
   if (kind === 'files') return [{word: SUGGEST_FILES}];
   if (kind === 'commands') return commandSuggestions();
+  if (kind === 'container paths') return await listContainerPaths(ask, {values, cur});
   if (kind === 'manifests') return await listManifestSuggestions(cur);
   if (kind === 'pods, workloads or manifests')
     return [
@@ -199,6 +202,23 @@ async function suggestionsOf(
       ...(await listManifestSuggestions(cur)),
     ];
   return await ask(kind, values);
+}
+
+/** Returns the running containers as the start of `CONTAINER:PATH`, or files if the word is not one of them. */
+async function listContainerPaths(
+  ask: QueryRuntime,
+  {values, cur}: {readonly values: CommandLineAnalysis['values']; readonly cur: string},
+): Promise<readonly Suggestion[]> {
+  if (cur.includes(':')) return [];
+  const containers = (await ask('running', values)).map(({word, longForms, ...rest}) => ({
+    ...rest,
+    word: `${word}:`,
+    ...(longForms === undefined ? {} : {longForms: longForms.map((form) => `${form}:`)}),
+  }));
+  const isContainer = containers.some(({word, longForms = []}) =>
+    [word, ...longForms].some((form) => form.startsWith(cur)),
+  );
+  return isContainer ? containers : [{word: SUGGEST_FILES}];
 }
 
 /** Returns all commands, or those of a topic. Their summaries require loading their files. */

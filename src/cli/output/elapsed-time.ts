@@ -4,8 +4,8 @@ import type {Output} from './output.js';
 
 /** Options of the elapsed-time display. */
 export interface ElapsedTimeOptions {
-  /** Activity, such as `pulling busybox`. */
-  readonly activity: string;
+  /** Activity, such as `pulling busybox`; a function for one that changes. */
+  readonly activity: string | (() => string);
   readonly output: Output;
   readonly clock: Clock;
 }
@@ -44,6 +44,7 @@ async function showEverySecond(
       if (seconds > 1n) output.write(ERASE);
       return;
     }
-    output.write(`${ERASE}${activity} … ${formatDuration(seconds * 1_000_000_000n)}`);
+    const shown = typeof activity === 'string' ? activity : activity();
+    output.write(`${ERASE}${shown} … ${formatDuration(seconds * 1_000_000_000n)}`);
   }
 }

@@ -73,6 +73,22 @@ test.each(['logs', 'exec', 'attach', 'inspect'])(
   },
 );
 
+test('cp is completed with running containers, and with files for other words', async () => {
+  const web = aSandbox({name: 'web'});
+  const containers = [
+    aContainer({sandbox: web, name: 'server'}),
+    aContainer({sandbox: web, name: 'done', state: 'CONTAINER_EXITED'}),
+  ];
+  await using runtime = await FakeRuntime.start({sandboxes: [web], containers});
+  const named = async (...words: readonly string[]): Promise<readonly string[]> =>
+    (await namesAt(runtime, 'cp', ...words)).filter((word) => !/^[0-9a-f]{13}:$/.test(word));
+  expect(await named('')).toEqual(['server:']);
+  expect(await named('web/s')).toEqual(['web/server:']);
+  expect(await named('./dir', 's')).toEqual(['server:']);
+  expect(await named('./')).toEqual([':files']);
+  expect(await named('server:/')).toEqual(['']);
+});
+
 test('describe is completed with pods and its subcommand', async () => {
   await using runtime = await FakeRuntime.start({sandboxes: [aSandbox({name: 'web'})]});
   expect(await namesAt(runtime, 'describe', '')).toEqual(['node', 'web']);

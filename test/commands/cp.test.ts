@@ -1,0 +1,47 @@
+import {expect, test} from 'vitest';
+import {runKcri} from '../cli/run-kcri.js';
+import {aContainer, aSandbox, FakeRuntime} from '../fakes/fake-runtime.js';
+import {expectUserError} from './command-testbed.js';
+
+test.each([
+  [[], 'cp requires exactly two paths'],
+  [['main:/x'], 'cp requires exactly two paths'],
+  [['main:/x', 'y', 'z'], 'cp requires exactly two paths'],
+  [['a', 'b'], 'one of the paths must be in a container'],
+  [['-', 'b'], 'one of the paths must be in a container'],
+  [['./a:b', '/c:d'], 'one of the paths must be in a container'],
+  [['', 'main:/x'], 'the path must not be empty'],
+  [[':/x', 'y'], 'the path ":/x" has no container before the colon'],
+  [['main:', 'y'], 'the path "main:" is incomplete'],
+  [['main:/x', 'other:/y', '-c', 'z'], '--container cannot be used with two containers'],
+])('a command line that cannot be meant is rejected before any call: cp %j', async (args, message) => {
+  await using runtime = await FakeRuntime.start({containers: [aContainer()]});
+  const result = await runKcri(['cp', ...args], {endpoint: runtime.endpoint});
+  expectUserError(result);
+  expect(result.stderr).toContain(`kcri: ${message}`);
+  expect({exitCode: result.exitCode, calls: runtime.calls.length}).toEqual({exitCode: 1, calls: 0});
+});
+
+test('an archive is not written to a terminal', async () => {
+  await using runtime = await FakeRuntime.start({containers: [aContainer()]});
+  const {stderr} = await runKcri(['cp', 'main:/x', '-'], {endpoint: runtime.endpoint, terminal: true});
+  expect(stderr).toContain('cannot write an archive to a terminal');
+});
+
+test('a container is named as in other commands, and must exist', async () => {
+  const web = aSandbox({name: 'web'});
+  await using runtime = await FakeRuntime.start({
+    sandboxes: [web],
+    containers: [aContainer({sandbox: web, name: 'main'}), aContainer({sandbox: web, name: 'proxy'})],
+  });
+  const run = async (...args: readonly string[]) =>
+    (await runKcri(['cp', ...args], {endpoint: runtime.endpoint})).stderr;
+  expect(await run('mian:/x', '.')).toMatch(/"mian".*\nhint: did you mean "main"/);
+  // The fake runs no processes.
+  for (const args of [
+    ['web/proxy:/x', '.'],
+    ['.', 'web:/x', '-c', 'proxy'],
+    ['web:/x', '.'],
+  ])
+    expect(await run(...args)).toContain('not visible');
+});
