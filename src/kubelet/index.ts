@@ -36,6 +36,7 @@ export {lastKnownPods, observePods, type ObservedPod} from './pods/registry/obse
 export {RuntimePodReader} from './pods/runtime-pods/runtime-pod-reader.js';
 export type {RuntimePod} from './pods/runtime-pods/group-runtime-pods.js';
 export {Kubelet, type KubeletOptions} from './daemon/kubelet.js';
+export {withReservations} from './daemon/node-reservations.js';
 export type {ContainerGcPolicy} from './pods/gc/container-gc.js';
 export {checkManifests} from './daemon/check-manifests.js';
 export {formatManifestProblem} from './daemon/introspection/manifest-problem.js';

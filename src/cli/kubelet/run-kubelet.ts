@@ -10,6 +10,7 @@ import {
   RuntimeOperationMetrics,
   serveReports,
   startServers,
+  withReservations,
   type ContainerGcPolicy,
   type NodeAndRuntime,
   type ServerOptions,
@@ -74,7 +75,10 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
     const described = await retryInvalidResponses(describe, {...context, logger});
-    const node = {...described, node: {...described.node, inCluster: server !== undefined}};
+    const node = withReservations(
+      {...described, node: {...described.node, inCluster: server !== undefined}},
+      live.values,
+    );
     const joined =
       server &&
       (await openCluster(server, {config: live.values, connection, node, certDir, context, logger: log}));

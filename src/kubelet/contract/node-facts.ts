@@ -1,5 +1,8 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
+import type {CgroupLimits} from './resources/cgroup-limits.js';
+import {milliCpuToShares} from './resources/cpu-shares.js';
+import type {NodeReservations} from './resources/node-reservations.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
 export interface CgroupFacts {
@@ -80,6 +83,10 @@ export interface NodeFacts {
   readonly podPidsLimit: bigint | undefined;
   /** Maximum number of pods on the node; 110 by default. */
   readonly maxPods?: number | undefined;
+  /** Maximum number of processes on the node; undefined if it is not known. */
+  readonly maxPids?: bigint | undefined;
+  /** Resources that pods cannot use; without it, nothing is reserved, and all pods together have no limit. */
+  readonly reservations?: NodeReservations | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   /** Taints of the Node object; none without a cluster. */
@@ -105,17 +112,40 @@ const EVICTION_MEMORY_BYTES = 100n * 1024n * 1024n;
 const EVICTION_STORAGE_SHARE = Math.fround(0.1);
 
 /**
- * Returns the allocatable resources of the node: the capacity minus the eviction reserve
+ * Returns the allocatable resources of the node: the capacity minus the reserved resources and the eviction reserve
  * (GetNodeAllocatableReservation).
  */
 export function nodeAllocatable(
-  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>,
+  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes' | 'reservations'>,
 ): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
+  const {cpuMilli = 0n, memoryBytes = 0n, ephemeralStorageBytes = 0n} = node.reservations?.total ?? {};
   const storageReserved = BigInt(Math.trunc(Number(node.ephemeralStorageBytes) * EVICTION_STORAGE_SHARE));
   return {
-    cpuMilli: node.cpuMilli,
-    memoryBytes: node.memoryBytes - EVICTION_MEMORY_BYTES,
-    ephemeralStorageBytes: node.ephemeralStorageBytes - storageReserved,
+    cpuMilli: atLeastZero(node.cpuMilli - cpuMilli),
+    memoryBytes: atLeastZero(node.memoryBytes - EVICTION_MEMORY_BYTES - memoryBytes),
+    ephemeralStorageBytes: atLeastZero(node.ephemeralStorageBytes - storageReserved - ephemeralStorageBytes),
+  };
+}
+
+function atLeastZero(amount: bigint): bigint {
+  return amount < 0n ? 0n : amount;
+}
+
+/**
+ * Returns the limits of all pods together, without the eviction reserve; undefined for none (getNodeAllocatableInternalAbsolute,
+ * getCgroupConfig).
+ */
+export function allPodsLimits(
+  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'maxPids' | 'hugePageBytes' | 'reservations'>,
+): Partial<CgroupLimits> | undefined {
+  const {reservations, maxPids, hugePageBytes} = node;
+  if (reservations === undefined) return undefined;
+  const {cpuMilli = 0n, memoryBytes = 0n, pids = 0n} = reservations.limitsPods ? reservations.total : {};
+  return {
+    cpuShares: milliCpuToShares(atLeastZero(node.cpuMilli - cpuMilli)),
+    memoryBytes: atLeastZero(node.memoryBytes - memoryBytes),
+    ...(maxPids !== undefined && {pids: atLeastZero(maxPids - pids)}),
+    hugePages: hugePageBytes,
   };
 }
 
@@ -124,11 +154,19 @@ export interface CgroupRoot {
   readonly mount: string;
   readonly version: 1 | 2;
   readonly rootDir: string;
+  /** Cgroup of all pods and its limits, which it gets when it is created; none by default. */
+  readonly allPods?: {readonly path: string; readonly limits: Partial<CgroupLimits>} | undefined;
 }
 
 /** Returns the root of the pods' cgroups; undefined when kcri creates none. */
-export function getCgroupRoot({cgroupMount, cgroup, rootDir}: NodeFacts): CgroupRoot | undefined {
-  return cgroupMount === undefined ? undefined : {mount: cgroupMount, version: cgroup.version, rootDir};
+export function getCgroupRoot(node: NodeFacts): CgroupRoot | undefined {
+  const {cgroupMount: mount, cgroup, rootDir} = node;
+  if (mount === undefined) return undefined;
+  const limits = allPodsLimits(node);
+  return {
+    ...{mount, version: cgroup.version, rootDir},
+    ...(limits && {allPods: {path: `${cgroup.root}/kubepods`, limits}}),
+  };
 }
 
 /** Returns the directory of the claims of a root directory; they survive the pods that use them. */

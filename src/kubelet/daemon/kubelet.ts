@@ -13,6 +13,7 @@ import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodStates} from '../contract/pod-update.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
+import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
 import {ManifestServices} from './manifest-services.js';
 import {RejectionRecorder} from './rejection-recorder.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
@@ -183,6 +184,12 @@ export class Kubelet {
     this.#rejections.start();
     for (const {pod} of this.#own.presentRecords()) allocations.grant(pod);
     await runtimeState.check(signal);
+    const {node} = this.#options.node;
+    const record = (event: NodeEvent): void => {
+      recordNodeEvent(this.#options, event);
+    };
+    const allocatable = {node, clock, logger: logger.forFile('kubelet.ts'), record};
+    await enforceReservations(allocatable);
     await using _hosts = this.#services.start(this.#registry);
     const parts = [
       runtimeState.run(this.#end.signal, () => undefined),
@@ -191,6 +198,7 @@ export class Kubelet {
       this.#images?.run(this.#end.signal) ?? Promise.resolve(),
       this.#sources.run(this.#end.signal),
       this.#options.cluster?.run(this.view, this.#end.signal) ?? Promise.resolve(),
+      enforceNodeAllocatable(allocatable, this.#end.signal),
     ];
     try {
       await Promise.race([loop.run(signal), Promise.all(parts)]);
@@ -357,17 +365,22 @@ function createPlegNoticeListener({logger, metrics}: KubeletOptions): (notice: P
   };
 }
 
-function createImageGc(
-  {node, runtime, images, logger, metrics, cluster}: KubeletOptions,
-  manager: PodManager,
-): ImageGcManager | undefined {
+/** Logs an event about the node, and sends it. */
+function recordNodeEvent(
+  {node, logger, cluster}: Pick<KubeletOptions, 'node' | 'logger' | 'cluster'>,
+  event: NodeEvent,
+): void {
+  logNodeEvent(logger.forFile('kubelet.ts'), node.node.nodeName, event);
+  cluster?.nodeEvent(event);
+}
+
+function createImageGc(options: KubeletOptions, manager: PodManager): ImageGcManager | undefined {
+  const {node, runtime, images, logger, metrics} = options;
   if (images === undefined) return undefined;
   const {service, policy} = images;
   const pods = () => manager.list().map(({pod}) => pod);
   const nodeWarning = (reason: string, message: string): void => {
-    const event: NodeEvent = {type: 'Warning', reason, message};
-    logNodeEvent(logger.forFile('kubelet.ts'), node.node.nodeName, event);
-    cluster?.nodeEvent(event);
+    recordNodeEvent(options, {type: 'Warning', reason, message});
   };
   const collected = (reason: 'age' | 'space'): void => metrics?.imageCollected(reason);
   return createImageCollector({

@@ -123,7 +123,9 @@ describe.each(newestRuntime)('metrics of kcri kubelet: $name', (which) => {
     const usage = (await scrape('/metrics/cadvisor')).find(
       ({name}) => name === 'container_memory_usage_bytes',
     );
-    expect(usage?.samples.some(({labels: {id = ''}}) => /kubepods(\.slice)?$/.test(id))).toBe(true);
+    const all = usage?.samples.find(({labels: {id = ''}}) => /kubepods(\.slice)?$/.test(id))?.labels ?? {};
+    const limit = await value('container_spec_memory_limit_bytes', all, '/metrics/cadvisor');
+    expect(limit).toBe(await value('machine_memory_bytes', {}, '/metrics/cadvisor'));
     const main = usage?.samples.find((sample) => sample.labels['container'] === 'main');
     const pid = await kubelet.podTestbed.pidOf(containerId(main?.labels['name'] ?? ''));
     expect(await readFile(`/proc/${pid}/cgroup`, 'utf8')).toContain(main?.labels['id']);

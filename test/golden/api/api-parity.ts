@@ -14,7 +14,6 @@ export type ApiParity =
 
 /** Units in which every case about the node can differ. */
 const NODE_UNITS = [
-  'events Node <NODE> Normal NodeAllocatableEnforced',
   'events Node <NODE> Normal NodeHasNoDiskPressure',
   'events Node <NODE> Normal NodeHasSufficientMemory',
   'events Node <NODE> Normal NodeHasSufficientPID',
@@ -86,7 +85,7 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
   'node-start': {
     kind: 'different',
     units: NODE_UNITS,
-    why: 'kcri sets no limit on all pods together, supports cgroup v1 without a warning, reports the conditions once per start, does not resize init containers that are not sidecars, and does not ask for its Node before it registers it',
+    why: 'kcri supports cgroup v1 without a warning, reports the conditions once per start, does not resize init containers that are not sidecars, and does not ask for its Node before it registers it',
   },
   'node-stats': {
     kind: 'different',

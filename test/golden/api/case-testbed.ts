@@ -35,6 +35,11 @@ const RUNTIME_REQUEST_TIMEOUT_MS = 120_000;
 const FEATURES = {userNamespaces: false, recursiveReadOnlyMounts: true};
 
 /** The node of the recordings with an API server, as far as it differs from GOLDEN_NODE. */
+const NO_RESERVATIONS = {
+  total: {cpuMilli: 0n, memoryBytes: 0n, ephemeralStorageBytes: 0n, pids: 0n},
+  ...{limitsPods: true, cgroups: []},
+};
+
 const API_NODE = {
   clusterDns: ['10.99.0.10'],
   labels: {
@@ -80,7 +85,7 @@ export async function startCaseTestbed({
       ...(stepMs !== undefined && {stepMs}),
       ...(manifest !== undefined && {manifests: {[STATIC_FILE]: JSON.stringify(manifest)}}),
       callTimeoutMs: RUNTIME_REQUEST_TIMEOUT_MS,
-      ...settingsOf(kubelet),
+      ...settingsOf(kubelet, directory),
       certificates: (parts) => certificateManagers(kubelet, {...parts, directory}),
       runtime: {
         streamingUrl,
@@ -99,13 +104,14 @@ export async function startCaseTestbed({
 }
 
 /** Returns the settings of the kubelet and what they change in the node. */
-function settingsOf({
-  maxPods = 110,
-  registerWithTaints = [],
-  nodeStatusReportFrequency = '300s',
-}: KubeletSettings): Pick<ClusterTestbedOptions, 'node' | 'settings' | 'reportFrequencyMs'> {
+function settingsOf(
+  {maxPods = 110, registerWithTaints = [], nodeStatusReportFrequency = '300s'}: KubeletSettings,
+  directory: string,
+): Pick<ClusterTestbedOptions, 'node' | 'settings' | 'reportFrequencyMs'> {
+  // There are no hierarchies, so that nothing is written.
+  const cgroupMount = join(directory, 'cgroup');
   return {
-    node: {...API_NODE, maxPods},
+    node: {...API_NODE, maxPods, cgroupMount, reservations: NO_RESERVATIONS},
     settings: {maxPods, registerWithTaints},
     reportFrequencyMs: Number.parseInt(nodeStatusReportFrequency, 10) * 1000,
   };

@@ -20,6 +20,7 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
     values.enableSystemLogQuery &&
       !values.enableSystemLogHandler &&
       'enableSystemLogHandler is required for enableSystemLogQuery',
+    ...nodeAllocatable(values),
     shutdown(values),
     (values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '') &&
       'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
@@ -45,4 +46,44 @@ function shutdown({
     (parseDuration(critical) ?? 0n) > (parseDuration(all) ?? 0n) &&
     `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`
   );
+}
+
+const RESERVED_KINDS = ['system', 'kube'] as const;
+const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)';
+const ENFORCEMENTS = [
+  ...[
+    'pods',
+    'system-reserved',
+    'system-reserved-compressible',
+    'kube-reserved',
+    'kube-reserved-compressible',
+  ],
+  'none',
+];
+
+function nodeAllocatable(values: ConfigValues): readonly (string | false)[] {
+  const {enforceNodeAllocatable: enforced} = values;
+  const unknown = enforced.find((name) => !ENFORCEMENTS.includes(name));
+  const repeated = enforced.find((name, index) => enforced.indexOf(name) !== index);
+  const quoted = ENFORCEMENTS.map((name) => `"${name}"`);
+  return [
+    ...RESERVED_KINDS.flatMap((kind) => reservedCgroup(values, kind)),
+    repeated !== undefined && `duplicated enforcements "${repeated}" in ${FIELD}`,
+    enforced.includes('none') &&
+      enforced.length > 1 &&
+      `${FIELD} may not contain additional enforcements when "none" is specified`,
+    unknown !== undefined &&
+      `option "${unknown}" specified for ${FIELD}. Valid options are ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1) ?? ''}`,
+  ];
+}
+
+function reservedCgroup(values: ConfigValues, kind: 'system' | 'kube'): readonly (string | false)[] {
+  const [all, compressible] = [`${kind}-reserved`, `${kind}-reserved-compressible`];
+  const enforced = [all, compressible].filter((name) => values.enforceNodeAllocatable.includes(name));
+  return [
+    enforced.length === 2 && `both "${all}" and "${compressible}" cannot be specified together in ${FIELD}`,
+    enforced.length > 0 &&
+      values[`${kind}ReservedCgroup`] === '' &&
+      `${kind}ReservedCgroup (--${kind}-reserved-cgroup) must be specified when "${all}" or "${compressible}" included in ${FIELD}`,
+  ];
 }

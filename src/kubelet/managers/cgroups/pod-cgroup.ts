@@ -107,12 +107,57 @@ export async function setPodCgroup(
   const hierarchies = await listHierarchies(cgroupRoot);
   const values = cgroupValues(cgroupRoot.version, limits);
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    for (const hierarchy of hierarchies)
-      for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
-        await writeValue(hierarchy.path + path, value);
+    for (const hierarchy of hierarchies) await writeLimits(hierarchy, path, values);
     if (limits.cpuShares !== undefined)
       await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
   });
+}
+
+/**
+ * Sets the limits of the cgroup of all pods in the hierarchies in which kcri created it; it gets them at its creation
+ * otherwise (enforceNodeAllocatableCgroups). Resolves with false if another process created it. Rejects with SystemError,
+ * for example if the pods use more memory than the limit.
+ */
+export async function limitAllPods(cgroupRoot: CgroupRoot): Promise<boolean> {
+  const {allPods, version} = cgroupRoot;
+  if (allPods === undefined) return true;
+  const values = cgroupValues(version, allPods.limits);
+  let isOwn = true;
+  const hierarchies = await listHierarchies(cgroupRoot);
+  await withCreatedCgroups(cgroupRoot, async (created) => {
+    for (const hierarchy of hierarchies.filter(({isOptional}) => !isOptional)) {
+      const directory = hierarchy.path + allPods.path;
+      if (await created.has(directory)) await writeLimits(hierarchy, allPods.path, values);
+      else if (inodeOf(directory) !== undefined) isOwn = false;
+    }
+  });
+  return isOwn;
+}
+
+/** Sets limits of a cgroup that must exist in all hierarchies (enforceExistingCgroup). Rejects with SystemError. */
+export async function limitExistingCgroup(
+  cgroupRoot: CgroupRoot,
+  path: string,
+  limits: Partial<CgroupLimits>,
+): Promise<void> {
+  const hierarchies = (await listHierarchies(cgroupRoot)).filter(({isOptional}) => !isOptional);
+  const [missing] = missingOf(hierarchies.map(({path: root}) => root + path));
+  if (missing !== undefined)
+    throw new SystemError(`the cgroup "${missing}" does not exist`, {
+      hint: 'create it before the kubelet starts, for example as a slice of systemd',
+    });
+  for (const hierarchy of hierarchies)
+    await writeLimits(hierarchy, path, cgroupValues(cgroupRoot.version, limits));
+}
+
+/** Writes the values of a hierarchy's controllers. */
+async function writeLimits(
+  hierarchy: Hierarchy,
+  path: string,
+  values: readonly CgroupValue[],
+): Promise<void> {
+  for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
+    await writeValue(hierarchy.path + path, value);
 }
 
 /** A hierarchy in which cgroups are created, and the ledger. */
@@ -137,8 +182,7 @@ async function createInHierarchy(
       return;
     throw error;
   }
-  for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
-    await writeValue(hierarchy.path + path, value);
+  await writeLimits(hierarchy, path, values);
 }
 
 const NOT_WRITABLE = ['EROFS', 'EACCES', 'EPERM'] as const;
@@ -155,6 +199,8 @@ async function ensureLevel({cgroupRoot, hierarchy, created}: CreationContext, le
     if (isMissing && !isNew) await created.delete([directory]);
   }
   if (!(await created.has(directory))) return;
+  if (isNew && level === cgroupRoot.allPods?.path)
+    await writeLimits(hierarchy, level, cgroupValues(cgroupRoot.version, cgroupRoot.allPods.limits));
   // BestEffort pods get the CPU time that others leave (qosContainerManagerImpl setCPUCgroupConfig).
   if (basename(level) === 'besteffort' && hierarchy.controllers.includes('cpu'))
     await writeValue(directory, cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES));

@@ -57,6 +57,7 @@ export async function readNodeFacts(
     ephemeral,
     throttle,
     features,
+    maxPids,
   ] = await Promise.all([
     options.memoryBytes ?? readMemoryBytes(),
     readHugePages(),
@@ -67,6 +68,7 @@ export async function readNodeFacts(
     readEphemeralStorage(options.rootDir),
     readThermalThrottlePaths(),
     readRuntimeFeatures(runtime, signal),
+    readMaxPids(),
   ]);
   return {
     nodeName,
@@ -79,12 +81,7 @@ export async function readNodeFacts(
     clusterDns: options.clusterDns ?? [],
     clusterDomain: options.clusterDomain ?? '',
     resolvConf,
-    cgroup: {
-      version: cgroupVersion,
-      driver,
-      root: (options.cgroupRoot ?? '').replace(/\/+$/, ''),
-      swapAccounting,
-    },
+    cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
     rootDir: options.rootDir,
     podLogsDir: options.podLogsDir ?? '/var/log/pods',
@@ -93,12 +90,28 @@ export async function readNodeFacts(
     kernelRelease: release(),
     allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
     podPidsLimit: options.podPidsLimit,
+    maxPids,
     labels: {...defaultLabels(nodeName), ...options.labels},
     runtime: features,
     selinuxEnabled: await isReadable('/sys/fs/selinux/enforce'),
     thermalThrottlePaths: throttle,
     hostsFile,
   };
+}
+
+/** Removes slashes at the end of a path. */
+function withoutSlash(path: string): string {
+  return path.replace(/\/+$/, '');
+}
+
+/** Reads the lower of pid_max and threads-max; undefined if one of them is unknown (pidlimit Stats). */
+async function readMaxPids(): Promise<bigint | undefined> {
+  const limits = await Promise.all(
+    ['pid_max', 'threads-max'].map(async (name) => readOptional(`/proc/sys/kernel/${name}`)),
+  );
+  const [pids, threads] = limits.map((text) => (/^\d+\s*$/.test(text) ? BigInt(text.trim()) : undefined));
+  if (pids === undefined || threads === undefined) return undefined;
+  return pids < threads ? pids : threads;
 }
 
 /** Architectures with different names in Node.js and Go. */

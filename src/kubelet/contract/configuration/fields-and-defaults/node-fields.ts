@@ -1,3 +1,5 @@
+import {compareQuantities, parseQuantity} from '../../../../api/quantity.js';
+import {messageOf} from '../../../../base/errors.js';
 import {parseDuration} from '../../../../format/duration.js';
 import {between, honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {
@@ -17,12 +19,28 @@ import {
 const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
 const EVICTION =
   'there is no node-pressure eviction, since static pods are not evicted; allocatable resources are computed with the default thresholds';
-const RESERVED = 'no resources are reserved; pods can use the whole node';
 const SHUTDOWN = 'there is no graceful node shutdown';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);
 const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
+
+const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
+
+/** Checks the resources that are reserved (parseResourceList). */
+function checkReserved(reserved: Readonly<Record<string, string>>): string | undefined {
+  for (const [resource, amount] of Object.entries(reserved)) {
+    if (!RESERVABLE.includes(resource)) return `cannot reserve ${JSON.stringify(resource)} resource`;
+    try {
+      parseQuantity(amount);
+    } catch (error) {
+      return `failed to parse quantity ${JSON.stringify(amount)} for ${JSON.stringify(resource)} resource: ${messageOf(error)}`;
+    }
+    if (compareQuantities(amount, '0') < 0)
+      return `resource quantity for ${JSON.stringify(resource)} cannot be negative: ${amount}`;
+  }
+  return undefined;
+}
 
 /** Fields for the resources of the node and for running containers and images. */
 export const NODE_FIELDS = {
@@ -103,19 +121,12 @@ export const NODE_FIELDS = {
   evictionMinimumReclaim: unsupported(EVICTION, TEXT_MAP, {}, {flag: 'eviction-minimum-reclaim'}),
   mergeDefaultEvictionSettings: unsupported(EVICTION, BOOL, false),
   kernelMemcgNotification: unsupported(EVICTION, BOOL, false, {flag: 'kernel-memcg-notification'}),
-  systemReserved: unsupported(RESERVED, TEXT_MAP, {}, {flag: 'system-reserved'}),
-  kubeReserved: unsupported(RESERVED, TEXT_MAP, {}, {flag: 'kube-reserved'}),
-  reservedSystemCPUs: unsupported(RESERVED, TEXT, '', {flag: 'reserved-cpus'}),
-  systemReservedCgroup: unsupported(RESERVED, TEXT, '', {flag: 'system-reserved-cgroup'}),
-  kubeReservedCgroup: unsupported(RESERVED, TEXT, '', {flag: 'kube-reserved-cgroup'}),
-  enforceNodeAllocatable: unsupported(
-    'node allocatable is not enforced on the pods cgroup',
-    TEXTS,
-    ['pods'],
-    {
-      flag: 'enforce-node-allocatable',
-    },
-  ),
+  systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
+  kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
+  reservedSystemCPUs: unsupported(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),
+  systemReservedCgroup: honored(TEXT, '', {flag: 'system-reserved-cgroup'}),
+  kubeReservedCgroup: honored(TEXT, '', {flag: 'kube-reserved-cgroup'}),
+  enforceNodeAllocatable: honored(TEXTS, ['pods'], {flag: 'enforce-node-allocatable'}),
   allowedUnsafeSysctls: honored(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
   protectKernelDefaults: unsupported('kernel settings are not changed', BOOL, false, {
     flag: 'protect-kernel-defaults',

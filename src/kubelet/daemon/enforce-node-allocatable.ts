@@ -1,0 +1,81 @@
+import type {Clock} from '../../base/clock.js';
+import {messageOf, SystemError} from '../../base/errors.js';
+import type {FileLogger} from '../../base/logger.js';
+import type {NodeEvent} from '../contract/cluster/node-event.js';
+import {getCgroupRoot, type NodeFacts} from '../contract/node-facts.js';
+import type {ReservedCgroup} from '../contract/resources/node-reservations.js';
+import {limitAllPods, limitExistingCgroup} from '../managers/cgroups/pod-cgroup.js';
+
+/** Pause after a failure, for example because the pods use more memory than the limit, in ms. */
+const RETRY_MS = 60_000;
+const ENFORCED = 'NodeAllocatableEnforced';
+const FAILED = 'FailedNodeAllocatableEnforcement';
+
+/** Options of {@link enforceNodeAllocatable}. */
+export interface EnforceNodeAllocatableOptions {
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+  readonly logger: FileLogger;
+  /** Records an event about the node. */
+  readonly record: (event: NodeEvent) => void;
+}
+
+/**
+ * Limits all pods together, and tries again every minute until it succeeds (enforceNodeAllocatableCgroups). A cgroup that
+ * another process created is left alone, as is that of systemd, which would undo the change. Never rejects.
+ */
+export async function enforceNodeAllocatable(
+  {node, clock, logger, record}: EnforceNodeAllocatableOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const root = getCgroupRoot(node);
+  if (root?.allPods === undefined) return;
+  if (node.cgroup.driver === 'systemd') {
+    logger.info('Not limiting the cgroup of all pods, which systemd manages');
+    return;
+  }
+  const {path} = root.allPods;
+  while (!signal.aborted) {
+    try {
+      if (await limitAllPods(root))
+        record({type: 'Normal', reason: ENFORCED, message: 'Updated Node Allocatable limit across pods'});
+      else logger.info('Not limiting the cgroup of all pods, which another process created', {cgroup: path});
+      return;
+    } catch (error) {
+      const message = `Failed to update Node Allocatable Limits ${JSON.stringify(path)}: ${messageOf(error)}`;
+      record({type: 'Warning', reason: FAILED, message});
+    }
+    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+  }
+}
+
+/**
+ * Limits the cgroups for which resources are reserved. Rejects with SystemError, after which the kubelet must not start,
+ * since its configuration is not in effect.
+ */
+export async function enforceReservations({
+  node,
+  record,
+}: Pick<EnforceNodeAllocatableOptions, 'node' | 'record'>): Promise<void> {
+  const root = getCgroupRoot(node);
+  if (root === undefined) return;
+  for (const {kind, path, limits} of node.reservations?.cgroups ?? [])
+    try {
+      await limitExistingCgroup(root, path, limits);
+      record({
+        type: 'Normal',
+        reason: ENFORCED,
+        message: `Updated limits on ${kind} reserved cgroup ${path}`,
+      });
+    } catch (cause) {
+      const message = `failed to enforce ${TITLES[kind]} Reserved Cgroup Limits on ${JSON.stringify(path)}: ${messageOf(cause)}`;
+      record({type: 'Warning', reason: FAILED, message: message.replace('failed', 'Failed')});
+      throw new SystemError(message, {cause, hint: HINTS[kind]});
+    }
+}
+
+const TITLES: Readonly<Record<ReservedCgroup['kind'], string>> = {system: 'System', kube: 'Kube'};
+const HINTS: Readonly<Record<ReservedCgroup['kind'], string>> = {
+  system: 'create the cgroup, or change systemReservedCgroup or enforceNodeAllocatable',
+  kube: 'create the cgroup, or change kubeReservedCgroup or enforceNodeAllocatable',
+};
