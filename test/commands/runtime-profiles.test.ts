@@ -148,6 +148,10 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   },
   start: {args: words('start ready'), prints: /ready/},
   stop: {args: words('stop main'), prints: /main/},
+  wait: {
+    args: words('wait web/main --for=condition=Ready'),
+    prints: /^container\/web\/main condition met\n$/,
+  },
   rm: {args: words('rm done'), prints: /done/},
   runp: {args: ({sandbox}) => ['runp', sandbox], prints: /^[0-9a-f]{64}\n$/},
   stopp: {args: words('stopp web'), prints: /web/},

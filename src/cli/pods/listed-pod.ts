@@ -3,6 +3,9 @@ import {podUid, type PodUid} from '../../cri/ids.js';
 import type {PodRecord, RejectedPod, RuntimePod} from '../../kubelet/index.js';
 import type {PodManagerName} from '../flags/pod-selection-flags.js';
 
+/** Names of the kind in kubectl; kcri has only pods. */
+const KIND_WORDS: ReadonlySet<string> = new Set(['pod', 'pods', 'po']);
+
 /** A pod before its status is read: one with a record of kcri, or another pod of the runtime. */
 export interface ListedPod {
   readonly uid: PodUid;
@@ -55,4 +58,16 @@ export function showRejectedPod(listed: ListedPod, {pod, createdAt, rejection}: 
 export function listKubeletPod(pod: Pod): ListedPod {
   const {uid = '', namespace = '', name = '', labels = {}} = pod.metadata;
   return {uid: podUid(uid), namespace, name, labels, manager: 'kubelet', ofKubelet: pod};
+}
+
+/** Returns the pods with a sandbox whose ID starts with the word. */
+export function findBySandboxId(listed: readonly ListedPod[], word: string): readonly ListedPod[] {
+  if (!/^[0-9a-f]+$/.test(word)) return [];
+  return listed.filter(({inRuntime}) => inRuntime?.sandboxes.some(({id}) => id.startsWith(word)) === true);
+}
+
+/** Drops the kind from `kcri describe pod web`, unless a pod has that name. */
+export function withoutKind(words: readonly string[], listed: readonly ListedPod[]): readonly string[] {
+  const [first = '', ...rest] = words;
+  return KIND_WORDS.has(first) && !listed.some(({name}) => name === first) ? rest : words;
 }

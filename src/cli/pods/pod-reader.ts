@@ -12,11 +12,13 @@ import {compareByTime, type RecordedPodEvent} from '../output/views/event-table.
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
 import {
+  findBySandboxId,
   listKubeletPod,
   listRecord,
   listRejectedPod,
   listRuntimePod,
   showRejectedPod,
+  withoutKind,
   type ListedPod,
   type ShownPod,
 } from './listed-pod.js';
@@ -24,9 +26,6 @@ import {missingPodError} from './missing-pod-error.js';
 import {readCommandNode} from './read-command-node.js';
 import {RuntimePods} from './runtime-pods.js';
 import {WarnOnce} from './warn-once.js';
-
-/** Names of the kind in kubectl; kcri has only pods. */
-const KIND_WORDS: ReadonlySet<string> = new Set(['pod', 'pods', 'po']);
 
 /** Reads the pods of kcri and of the runtime, their statuses and events. It changes nothing, and warns about each problem once. */
 export class PodReader {
@@ -128,6 +127,11 @@ export class PodReader {
     });
   }
 
+  /** Error of the last call to the default runtime; undefined if it succeeded. */
+  get runtimeFailure(): CriError | undefined {
+    return this.#runtimePods.failure;
+  }
+
   /** Warns that the runtime could not be read, unless a warning about one of kcri's pods says so. */
   #warnOfRuntime(): void {
     const {failure} = this.#runtimePods;
@@ -174,16 +178,4 @@ function recordsOf(listed: readonly ListedPod[]): readonly PodRecord[] {
 
 function rejectionEvents({rejected}: ListedPod): readonly RecordedPodEvent[] {
   return rejected === undefined ? [] : rejected.rejection.events.map((event) => ({record: rejected, event}));
-}
-
-/** Returns the pods with a sandbox whose ID starts with the word. */
-function findBySandboxId(listed: readonly ListedPod[], word: string): readonly ListedPod[] {
-  if (!/^[0-9a-f]+$/.test(word)) return [];
-  return listed.filter(({inRuntime}) => inRuntime?.sandboxes.some(({id}) => id.startsWith(word)) === true);
-}
-
-/** Drops the kind from `kcri describe pod web`, unless a pod has that name. */
-function withoutKind(words: readonly string[], listed: readonly ListedPod[]): readonly string[] {
-  const [first = '', ...rest] = words;
-  return KIND_WORDS.has(first) && !listed.some(({name}) => name === first) ? rest : words;
 }

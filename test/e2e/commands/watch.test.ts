@@ -29,7 +29,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
     const {stdout, stderr, exitCode} = await runtime.kcri(['stats', 'watched/main']);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(tableCells(stdout)).toEqual([
-      ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP'],
+      ['CONTAINER', 'NAME', 'CPU %', 'MEM', 'DISK', 'INODES', 'SWAP', 'POD'],
       [
         pod.containerId.slice(0, 13),
         'main',
@@ -38,6 +38,7 @@ describe.each(newestRuntime)('watching: $name', (which) => {
         expect.stringMatching(/B$/),
         expect.stringMatching(/^\d+$/),
         expect.stringMatching(/B$/),
+        'watched',
       ],
     ]);
     const json = await runtime.kcri(['stats', '-o', 'json']);

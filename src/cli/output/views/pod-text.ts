@@ -4,7 +4,7 @@ import {formatCompactJson, type Json, type JsonObject} from '../../../format/jso
 import {formatSorted, type ObjectFormat} from '../parse-output-format.js';
 
 /** Returns the Pod as an API server would send it. */
-function podJson(pod: Pod): JsonObject {
+export function podJson(pod: Pod): JsonObject {
   return JSON.parse(JSON.stringify({...encodePod(pod), apiVersion: 'v1', kind: 'Pod'})) as JsonObject;
 }
 
