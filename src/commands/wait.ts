@@ -2,10 +2,11 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {TARGET_ARGS, TARGET_FLAGS} from '../cli/flags/target-flags.js';
-import {outputFlag, templateFlag} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {runWait, WAIT_FORMATS} from '../cli/wait/run-wait.js';
 
 export default class Wait extends BaseCommand {
+  static override nodes = 'local' as const;
   static override summary = 'Wait for a condition of pods and containers';
   static override description =
     'Waits until all targets meet the condition: a condition of a pod such as Ready, ContainersReady or Initialized ' +
@@ -43,8 +44,8 @@ export default class Wait extends BaseCommand {
     'exit-code': Flags.boolean({
       description: 'With --for=exit, exit with the first exit code that is not 0.',
     }),
-    output: outputFlag(WAIT_FORMATS),
-    template: templateFlag,
+    ...NO_HEADERS_FLAG,
+    ...outputFlags(WAIT_FORMATS),
   };
 
   async run(): Promise<void> {

@@ -4,6 +4,7 @@ import {logTime} from '../../operations/logs/log-selection.js';
 import {parseSince} from '../../operations/logs/parse-since.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
+import type {OutputFlagValues} from '../output/output-format.js';
 import {formatSorted, parseOutputFormat, type OutputFormat} from '../output/parse-output-format.js';
 import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import {targetTitle, type LifecycleTarget} from '../targets/find-targets.js';
@@ -15,14 +16,12 @@ import {waitForTargets, type WaitResult} from './wait-for-targets.js';
 export const WAIT_FORMATS = ['table', 'json', 'yaml'] as const;
 
 /** Values of the flags of `wait`. */
-export interface WaitFlags extends TargetFlagValues, PodSelectionFlagValues {
+export interface WaitFlags extends TargetFlagValues, PodSelectionFlagValues, OutputFlagValues {
   readonly for?: string | undefined;
   /** In ms; negative for no limit. */
   readonly timeout: number;
   readonly since?: string | undefined;
   readonly 'exit-code': boolean;
-  readonly output?: string | undefined;
-  readonly template?: string | undefined;
 }
 
 /** Waits for the named pods and containers, and prints those that meet the condition. Rejects with KcriError. */
@@ -55,7 +54,7 @@ export async function runWait(
   });
   const inOrder = targets.flatMap((target) => results.get(target) ?? []);
   const codes = inOrder.flatMap(({exitCodes = []}) => exitCodes);
-  if (form.kind !== 'table') out.print(await formatResults(form, inOrder));
+  if (form.kind !== 'table') out.printData(await formatResults(form, inOrder));
   else if (condition.kind === 'exit') out.printAll(codes, (code) => `${code}\n`);
   const failed = codes.find((code) => code !== 0);
   if (flags['exit-code'] && failed !== undefined) report.setExitCode(failed);
@@ -107,5 +106,5 @@ async function formatResults(
       ...(line !== undefined && {line}),
     };
   });
-  return (await formatSorted(form, {items})).replace(/\n$/, '');
+  return (await formatSorted(form, {items})).replace(/\n\n$/, '\n');
 }
