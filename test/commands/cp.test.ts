@@ -45,3 +45,26 @@ test('a container is named as in other commands, and must exist', async () => {
   ])
     expect(await run(...args)).toContain('not visible');
 });
+
+test('diff requires a container, and knows its output formats', async () => {
+  await using runtime = await FakeRuntime.start({containers: [aContainer()]});
+  const {endpoint} = runtime;
+  expect((await runKcri(['diff'], {endpoint})).stderr).toContain('ID cannot be empty');
+  expect((await runKcri(['diff', 'main', '-o', 'xml'], {endpoint})).stderr).toContain(
+    'unsupported output format',
+  );
+  expect((await runKcri(['diff', 'mian'], {endpoint})).stderr).toContain('did you mean "main"');
+});
+
+test('a container that does not run, of a runtime that does not tell where its files are, is an error', async () => {
+  const container = aContainer({state: 'CONTAINER_EXITED'});
+  await using runtime = await FakeRuntime.start({containers: [container]});
+  for (const args of [
+    ['cp', 'main:/x', '.'],
+    ['diff', 'main'],
+  ]) {
+    const result = await runKcri(args, {endpoint: runtime.endpoint});
+    expectUserError(result);
+    expect(result.stderr).toContain('kcri: the container "main" does not run\nhint: start it');
+  }
+});

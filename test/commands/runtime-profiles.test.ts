@@ -165,6 +165,7 @@ const FLOWS = [
   'cp',
   'delete',
   'describe',
+  'diff',
   'events',
   'exec',
   'get/kubelet',
@@ -221,9 +222,10 @@ describe.each(NAMES)('on %s', (profile) => {
     expect(stdout.includes('18099->8080/TCP')).toBe(profile !== 'cri-dockerd');
   });
 
-  test('cp rejects a process that is not of the container', async () => {
+  test.each([['cp'], ['diff']])('%s rejects a process that is not of the container', async (command) => {
     const scene = await startScene(profile);
-    const {stderr, exitCode} = await run(scene, ['cp', 'main:/etc/hosts', scene.directory]);
+    const args = command === 'cp' ? ['main:/etc/hosts', scene.directory] : ['main'];
+    const {stderr, exitCode} = await run(scene, [command, ...args]);
     expect(stderr).toMatch(
       /^kcri: the (process 4322|files) of the container "main" .*not visible.*\nhint: .*\n$/,
     );

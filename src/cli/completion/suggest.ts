@@ -51,6 +51,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   create: ['pods', 'files'],
   delete: ['pods, workloads or manifests'],
   describe: ['pod names'],
+  diff: ['containers', 'none'],
   exec: ['running', 'none'],
   generate: ['pods'],
   'get events': ['pod names'],

@@ -4,14 +4,9 @@ import {humanSize} from '../../format/human-size.js';
 import {copyFiles, type CopyDestination, type CopySource} from '../../operations/files/copy-files.js';
 import {openContainerView} from '../../operations/files/open-container-view.js';
 import {openLocalView, type FileSystemView} from '../../operations/files/file-system-view.js';
-import {requireTarget} from '../../operations/resolve/resolve-names.js';
 import type {CommandServices} from '../command/command-services.js';
 import {withElapsedTime} from '../output/elapsed-time.js';
-import {
-  createContainerChooser,
-  parseContainerSelection,
-  selectContainers,
-} from '../targets/select-containers.js';
+import {findContainer} from './find-container.js';
 import {parseCopyPaths, type CopyPathWord} from './parse-copy-path.js';
 
 /** Values of the flags of `cp`. */
@@ -73,11 +68,9 @@ async function openView(
   if (word.kind === 'local') return await openLocalView();
   const {connections, signal} = services;
   const connection = await connections.default();
-  const selection = await parseContainerSelection([word.ref], {container}, {states: 'all'});
-  const chooseContainer = createContainerChooser(services, {container});
-  const [target] = await selectContainers(connection, selection, services.resolving({chooseContainer}));
-  const {id} = requireTarget(target);
-  return await openContainerView(connection, {id, title: word.ref}, {isWritten, signal});
+  const target = await findContainer(services, connection, word.ref, container);
+  const endpoint = await connections.endpoint();
+  return await openContainerView(connection, target, {endpoint, path: word.path, isWritten, signal});
 }
 
 /** Returns the chunks of standard input. A reader that waits for input ends with the command. */

@@ -1,8 +1,10 @@
 import {readFile} from 'node:fs/promises';
+import {posix} from 'node:path';
 import {hasErrno, SystemError, unlessRoot} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {identifyProcess} from '../../base/process-identity.js';
 import type {ContainerId, ContainerStatusResponse, RuntimeService} from '../../cri/index.js';
+import type {Json} from '../../format/json.js';
 import {inspectContainer} from '../inspect/inspect-objects.js';
 import {at, factsOf, parseContainerInfo, text} from '../inspect/verbose-info.js';
 
@@ -46,6 +48,15 @@ export async function withContainerProcess<T extends AsyncDisposable>(
 /** Returns the PID of a running container; undefined if it does not run. */
 export function runningPid({status, info}: ContainerStatusResponse): number | undefined {
   return status?.state === 'CONTAINER_RUNNING' ? parseContainerInfo(info).pid : undefined;
+}
+
+/** Returns the destinations of the mounts of a container other than its root filesystem, as far as they are known. */
+export function mountDestinations({info}: ContainerStatusResponse): readonly string[] {
+  const mounts = at(factsOf(info), 'runtimeSpec', 'mounts');
+  if (!Array.isArray(mounts)) return [];
+  return (mounts as readonly Json[])
+    .map((mount) => posix.resolve('/', text(at(mount, 'destination'))))
+    .filter((destination) => destination !== '/');
 }
 
 function requireProcessShim({info}: ContainerStatusResponse, title: string): void {

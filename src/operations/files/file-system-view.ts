@@ -45,13 +45,10 @@ export function createContainerView(
   {
     owners,
     title,
-    release,
   }: {
     readonly owners: OwnerMap;
     /** Name of the container in messages. */
     readonly title: string;
-    /** Releases what keeps the file system. */
-    readonly release?: () => Promise<void>;
   },
 ): FileSystemView {
   return {
@@ -60,10 +57,7 @@ export function createContainerView(
     show: (path) => `${title}:${path}`,
     open: async (path) => await openInRoot(root, path),
     openParent: async (path, options) => await openParentInRoot(root, path, options),
-    [Symbol.asyncDispose]: async () => {
-      await root.close();
-      await release?.();
-    },
+    [Symbol.asyncDispose]: () => root.close(),
   };
 }
 

@@ -154,4 +154,59 @@ describe.each(runtimes)('files of containers: $name', (which) => {
     expect(proc.stderr).toContain('it is a proc filesystem');
     expect((await kcri(['cp', 'nowhere:/x', directory])).stderr).toContain('nowhere');
   });
+
+  test('diff shows what differs from the image, running or not', async () => {
+    directory = await temporaryDirectory();
+    const script =
+      'rm /etc/group; echo x >> /etc/passwd; mkdir -p /new/sub; echo y > /new/sub/file; ' +
+      'rm -r /var/www; mkdir /var/www; touch /var/www/own; echo volume > /disk/on-volume';
+    const writes = {
+      restartPolicy: 'Never',
+      volumes: [{name: 'disk', emptyDir: {}}],
+      containers: [
+        aContainer('main', {volumeMounts: [{name: 'disk', mountPath: '/disk'}]}),
+        aContainer('done', {volumeMounts: [{name: 'disk', mountPath: '/disk'}]}),
+      ],
+    };
+    expect(await testbed.sync(aManifest('writes', writes))).toMatchObject({exitCode: 0});
+    const found = await testbed.pod('writes');
+    const id = (name: string) => found.containers.find(({metadata}) => metadata?.name === name)!.id;
+    await testbed.exec(id('done'), 'sh', '-c', script);
+    await testbed.runtime.output('stop', '-t', '1', 'writes/done');
+    const expected = [
+      'C /etc',
+      'D /etc/group',
+      'C /etc/passwd',
+      'A /new',
+      'A /new/sub',
+      'A /new/sub/file',
+      'C /var',
+      'C /var/www',
+      'A /var/www/own',
+      '',
+    ];
+    expect(await kcri(['diff', 'writes', '-c', 'done'])).toEqual({
+      stdout: expected.join('\n'),
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(await kcri(['diff', 'writes/main'])).toEqual({stdout: '', stderr: '', exitCode: 0});
+    await testbed.exec(id('main'), 'sh', '-c', `${script}; ln -s /etc/shadow /etc/group`);
+    const running = (await testbed.runtime.output('diff', 'writes/main', '-o', 'json')).trim();
+    expect((JSON.parse(running) as {changes: unknown}).changes).toContainEqual({
+      change: 'C',
+      path: '/etc/group',
+    });
+
+    // cp reads and writes the root filesystem of a container that does not run, without its volumes.
+    await cp('writes/done:/new', join(directory, 'new'));
+    expect(await readFile(join(directory, 'new/sub/file'), 'utf8')).toBe('y\n');
+    await cp(join(directory, 'new'), 'writes/done:/var/www/');
+    expect(await testbed.runtime.output('diff', 'writes/done')).toContain('A /var/www/new/sub/file\n');
+    expect((await kcri(['cp', 'writes/done:/disk/on-volume', directory])).stderr).toContain(
+      'is on the volume /disk, and the container does not run',
+    );
+    expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain('/sys/0');
+    await testbed.delete('writes');
+  });
 });

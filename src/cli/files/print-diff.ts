@@ -1,0 +1,45 @@
+import {UsageError} from '../../base/errors.js';
+import {textToBytes} from '../../base/byte-text.js';
+import type {FileChange} from '../../operations/files/compare-layers.js';
+import {diffContainer} from '../../operations/files/diff-container.js';
+import type {CommandServices} from '../command/command-services.js';
+import {withElapsedTime} from '../output/elapsed-time.js';
+import {formatSorted, type OutputFormat} from '../output/parse-output-format.js';
+import {findContainer} from './find-container.js';
+
+/** Options of `diff`. */
+interface DiffOptions {
+  readonly form: OutputFormat<'table' | 'json' | 'yaml'>;
+  /** Name of the container of a pod. */
+  readonly container: string | undefined;
+}
+
+/** Prints the files of a container that differ from its image. Rejects with KcriError. */
+export async function printDiff(
+  services: CommandServices,
+  ref: string | undefined,
+  {form, container}: DiffOptions,
+): Promise<void> {
+  if (ref === undefined || ref === '')
+    throw new UsageError('ID cannot be empty', {hint: 'name a container, as in "kcri diff POD/CONTAINER"'});
+  const {connections, context, out, signal} = services;
+  const connection = await connections.default();
+  const target = await findContainer(services, connection, ref, container);
+  const source = {endpoint: await connections.endpoint(), signal};
+  const changes = await withElapsedTime(diffContainer(connection.runtime, target, source), {
+    activity: `comparing ${ref}`,
+    output: out.stderr,
+    clock: context.clock,
+  });
+  if (form.kind === 'table') out.printText(textToBytes(changes.map(lineOf).join('')));
+  else out.printData(await formatSorted(form, {changes: changes.map(jsonOf)}));
+}
+
+function lineOf({change, path}: FileChange): string {
+  return `${change} ${path}\n`;
+}
+
+/** JSON has only Unicode, so bytes that are not UTF-8 are replaced. */
+function jsonOf({change, path}: FileChange) {
+  return {change, path: textToBytes(path).toString()};
+}
