@@ -14,7 +14,7 @@ export const COMMAND_ALIASES: Readonly<Record<string, string>> = {
   img: 'images',
 };
 
-/** Aliases of subcommands: those of crictl, and those of kubectl for the resources of "get". */
+/** Aliases of subcommands: those of crictl, of docker, and of kubectl for the resources of "get". */
 const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   js: 'jsonschema',
   po: 'pods',
@@ -23,26 +23,37 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   event: 'events',
   image: 'images',
   img: 'images',
+  import: 'load',
   no: 'node',
   nodes: 'node',
 };
 
 /**
  * Returns the command that the words name, or undefined. The path below commands/ consists of the words: `runtime/up`
- * for `kcri runtime up`. A command may have subcommands: `create/jsonschema` next to `create`.
+ * for `kcri runtime up`. A command may have subcommands: `create/jsonschema` next to `create`. `image` is an alias of
+ * `images` unless a subcommand follows; with `prefersAliases` it always is.
  */
-export function findCommand(argv: readonly string[]): FoundCommand | undefined {
+export function findCommand(
+  argv: readonly string[],
+  {prefersAliases = false}: {readonly prefersAliases?: boolean} = {},
+): FoundCommand | undefined {
   const paths = commandPaths();
   const words: string[] = [];
   let found: FoundCommand | undefined;
   for (const word of argv) {
     if (!/^[a-z][a-z-]*$/.test(word)) break;
-    const aliases = words.length === 0 ? COMMAND_ALIASES : SUBCOMMAND_ALIASES;
-    words.push(Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word);
+    const isFirst = words.length === 0;
+    const isTopicName =
+      isFirst && !prefersAliases && paths.includes(`${word}/${resolveAlias(SUBCOMMAND_ALIASES, argv[1])}`);
+    words.push(isTopicName ? word : resolveAlias(isFirst ? COMMAND_ALIASES : SUBCOMMAND_ALIASES, word));
     if (paths.includes(words.join('/'))) found = foundAs([...words], argv);
     else if (found !== undefined) break;
   }
   return found;
+}
+
+function resolveAlias(aliases: Readonly<Record<string, string>>, word = ''): string {
+  return Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word;
 }
 
 function foundAs(words: readonly string[], argv: readonly string[]): FoundCommand {

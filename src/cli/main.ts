@@ -82,7 +82,7 @@ async function runCommand(line: Leading, run: Run): Promise<number> {
   const [first] = words;
   if (first === undefined) throw new HelpRequest([]);
   if (first === 'help' || first === 'h') return await help(words.slice(1), run);
-  const found = findCommand(words);
+  const found = findCommand(words, dialect);
   if (found !== undefined) {
     // Any command would request the same help after it is loaded.
     if (found.argv.length === 1 && found.argv[0] === '--help') throw new HelpRequest(found.words);
@@ -121,7 +121,7 @@ async function topic(words: readonly string[], run: Run): Promise<number> {
 /** Prints help, preceded by `before`. Rejects with UnknownCommandError. */
 async function help(words: readonly string[], {context, dialect}: Run, before = ''): Promise<number> {
   const {helpText} = await import('./help.js');
-  const found = findCommand(words);
+  const found = findCommand(words, dialect);
   const [first] = words;
   if (first !== undefined && found === undefined && !isTopic(first))
     throw await unknownCommand(words, dialect);

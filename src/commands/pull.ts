@@ -2,10 +2,12 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {listFlag} from '../cli/flags/flag-types.js';
+import {kcriOnlyFlags, listFlag} from '../cli/flags/flag-types.js';
 import {PULL_FLAGS} from '../cli/flags/pull-flags.js';
 import {createCriConfigReader} from '../cli/input/cri-config-reader.js';
 import {KCRI_PULL, pullOptions} from '../cli/pull/pull-options.js';
+import type {PullTimes} from '../operations/images/pull-progress.js';
+import {formatJson} from '../format/json.js';
 import {parseLabels} from '../operations/filters/list-filters.js';
 import {pullImage} from '../operations/images/pull-image.js';
 import {withContext} from '../operations/with-context.js';
@@ -15,7 +17,8 @@ export default class Pull extends BaseCommand {
   static override summary = 'Pull an image from a registry';
   static override description =
     'Prints the image reference that the runtime returns. With --username, the password is read from ' +
-    'the terminal or from a pipe.';
+    'the terminal or from a pipe.\n\nOn a terminal, shows the layers that containerd downloads, and then how ' +
+    'long the pull took.';
   static override usage = 'pull NAME[:TAG|@DIGEST] [FLAGS]';
   static override examples = [
     '<%= config.bin %> pull docker.io/library/busybox:1.36',
@@ -34,6 +37,18 @@ export default class Pull extends BaseCommand {
       helpValue: 'KEY=VALUE',
       description: 'Annotation of the image. Can be repeated.',
     }),
+    ...kcriOnlyFlags({
+      verbose: Flags.boolean({
+        char: 'v',
+        description: 'Print how long the download and unpacking took, as on a terminal.',
+      }),
+      output: Flags.string({
+        char: 'o',
+        helpValue: 'FORMAT',
+        description: 'Output format: json, with the times in milliseconds.',
+        options: ['json'],
+      }),
+    }),
   };
 
   async run(): Promise<void> {
@@ -47,8 +62,22 @@ export default class Pull extends BaseCommand {
     const annotations = parseLabels(flags.annotation);
     const {images} = await this.cri();
     const pulling = pullImage(images, name, {authFor, timeoutMs, annotations, sandboxConfig, signal});
-    const imageRef = await showProgress(services, `pulling ${name}`, withContext('pulling image', pulling));
+    const {value: imageRef, times} = await showProgress(
+      services,
+      {activity: `pulling ${name}`, isMeasured: flags.verbose || flags.output !== undefined},
+      withContext('pulling image', pulling),
+    );
+    if (flags.output !== undefined) {
+      this.out.print(formatJson({image: name, imageRef, ...(times && timesJson(times))}));
+      return;
+    }
     this.out.printText(`Image is up to date for ${imageRef}\n`);
+    if (times !== undefined) await this.#printTimes(times);
+  }
+
+  async #printTimes(times: PullTimes): Promise<void> {
+    const {formatPullTimes} = await import('../cli/pull/pull-progress.js');
+    this.report.info(formatPullTimes(times));
   }
 
   async #readPodConfig(path: string | undefined) {
@@ -56,4 +85,8 @@ export default class Pull extends BaseCommand {
     const configs = await createCriConfigReader(this.services, [path]);
     return await configs.withErrorContext('load podSandboxConfig', () => configs.readPodSandboxConfig(path));
   }
+}
+
+function timesJson({pulledMs, downloadMs, unpackMs, downloadedBytes}: PullTimes) {
+  return {pulledMs, downloadMs: downloadMs ?? null, unpackMs: unpackMs ?? null, downloadedBytes};
 }

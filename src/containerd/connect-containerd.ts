@@ -45,6 +45,10 @@ export interface ContainerdOptions {
   readonly timeoutMs?: number | undefined;
   /** containerd namespace, by default that of its CRI plugin: `k8s.io`. */
   readonly namespace?: string | undefined;
+  /** Returns the socket to connect to, if the endpoint does not name it. */
+  readonly resolveSocket?: ((endpoint: string) => string) | undefined;
+  /** Returns the error to report for a failed call. */
+  readonly explain?: ((error: unknown) => Promise<unknown>) | undefined;
 }
 
 const CONTAINERD_SCHEMAS = new SchemaSet({messages: MESSAGES, enums: ENUMS});
@@ -56,7 +60,7 @@ const CONTAINERD_SCHEMAS = new SchemaSet({messages: MESSAGES, enums: ENUMS});
  * Throws ConfigError for an invalid endpoint. Calls reject with CriError, or with the signal's reason when aborted.
  */
 export function connectContainerd(endpoint: string, options: ContainerdOptions = {}): ContainerdConnection {
-  const transport = defaultTransport(endpoint);
+  const transport = defaultTransport(endpoint, options.resolveSocket?.(endpoint));
   const namespace = {'containerd-namespace': options.namespace ?? 'k8s.io'};
   const shared = {
     transport,
@@ -64,6 +68,7 @@ export function connectContainerd(endpoint: string, options: ContainerdOptions =
     schemas: CONTAINERD_SCHEMAS,
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     observers: [],
+    explain: options.explain,
   };
   const close = (): void => {
     transport.close();

@@ -65,7 +65,7 @@ async function startScene(profile: ProfileName, streamingUrl?: string): Promise<
     profile,
     streamingUrl,
     images: [
-      anImage(),
+      {...anImage(), spec: {history: [{created_by: 'ADD busybox'}], rootfs: {diff_ids: ['sha256:1']}}},
       anImage({name: 'localhost:5000/old:1'}),
       anImage({name: 'localhost:5000/pause:3', pinned: true}),
     ],
@@ -120,6 +120,7 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   inspectp: {args: words('inspectp web'), prints: /"state": "SANDBOX_READY"/},
   'get/images': {args: words('get images'), prints: /localhost:5000\/old/},
   generate: {args: words('generate web'), prints: /^apiVersion: v1\nkind: Pod\n/},
+  history: {args: words(`history ${BUSYBOX}`), prints: /ADD busybox/},
   inspecti: {args: words(`inspecti ${BUSYBOX}`), prints: /"repoTags"/},
   stats: {isMeasured: true, args: words('stats --label app=web'), prints: /^[^\n]*\n[^\n]* main [^\n]*\n$/},
   statsp: {
@@ -170,6 +171,10 @@ const FLOWS = [
   'exec',
   'get/kubelet',
   'get/pods',
+  'image/load',
+  'image/save',
+  'image/tag',
+  'image/untag',
   'kubelet',
   'plan',
   'port-forward',
@@ -230,6 +235,22 @@ describe.each(NAMES)('on %s', (profile) => {
       /^kcri: the (process 4322|files) of the container "main" .*not visible.*\nhint: .*\n$/,
     );
     expect(exitCode).toBe(1);
+  });
+
+  // These fakes have no services besides the CRI: what the commands do with them is tested in test/commands/image.
+  test('image tag, untag, save and load name the runtime and what works instead', async () => {
+    const scene = await startScene(profile);
+    const untagged = await run(scene, ['image', 'untag', BUSYBOX]);
+    expect(untagged.stderr).toMatch(/is the last name of the image/);
+    for (const args of [
+      ['tag', BUSYBOX, 'x'],
+      ['save', '-o', join(scene.directory, 'x.tar'), BUSYBOX],
+      ['load', scene.container],
+    ]) {
+      const {stderr, exitCode} = await run(scene, ['image', ...args], {env: {PATH: scene.directory}});
+      expect(stderr).toMatch(/"kcri image \w+" needs (containerd|podman|skopeo).*\nhint: .*\n$/);
+      expect(exitCode).toBe(1);
+    }
   });
 
   test('logs --reopen fails only on a runtime that cannot reopen logs', async () => {

@@ -1,6 +1,7 @@
 import {randomBytes} from 'node:crypto';
-import {chown, readdir, rename, unlink} from 'node:fs/promises';
+import {chown, readdir, realpath, rename, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
+import {KcriError} from '../errors.js';
 import {isProcessAlive, ownProcessIdentity, PROCESS_IDENTITY} from '../process-identity.js';
 import {ifPresent, withFile, withFileErrors} from './files.js';
 
@@ -37,6 +38,48 @@ export async function writeFileAtomic(
  */
 export async function writeFileAtomicWithoutSync(path: string, content: string, mode: number): Promise<void> {
   await exchange(path, async (temporary) => writeNewFile(temporary, content, {mode, isDurable: false}));
+}
+
+/**
+ * Replaces the file's content by chunks, atomically and durably like writeFileAtomic. A file that is not a regular one,
+ * such as a pipe or /dev/null, is written to. Rejects with SystemError, and with the error of the chunks.
+ */
+export async function writeChunksAtomic(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  mode: number,
+): Promise<void> {
+  let failure: unknown;
+  const writeTo = async (name: string, flags: string): Promise<void> => {
+    await withFile(name, flags, mode, async (file) => {
+      try {
+        for await (const chunk of chunks) await writeAll(file, chunk);
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+      if (flags === 'wx') await file.sync();
+    });
+  };
+  try {
+    await withFileErrors('writing', path, async () => {
+      const existing = await ifPresent(() => stat(path));
+      if (existing !== undefined && !existing.isFile()) {
+        await writeTo(path, 'w');
+        return;
+      }
+      // A link keeps leading to the file.
+      const target = existing === undefined ? path : await realpath(path);
+      await exchange(target, (temporary) => writeTo(temporary, 'wx'));
+      await syncDirectory(dirname(target));
+    });
+  } catch (error) {
+    throw failure instanceof KcriError ? failure : error;
+  }
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten;
 }
 
 /**

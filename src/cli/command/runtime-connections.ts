@@ -1,3 +1,4 @@
+import type {ContainerdConnection} from '../../containerd/connect-containerd.js';
 import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
 import type {ForwardedAddress} from '../../streaming/session.js';
 import type {RemoteRuntime} from '../remote/remote-runtime.js';
@@ -32,10 +33,11 @@ export interface OpenConnectionOptions {
 /** Connections to runtimes of one command, closed when it ends. */
 export class RuntimeConnections {
   readonly #services: ConnectionServices;
-  readonly #open: Connection[] = [];
+  readonly #open: Pick<Connection, 'close'>[] = [];
   #default: Connection | undefined;
   readonly #remotes: RemoteRuntime[] = [];
   readonly #lost = new AbortController();
+  #containerd: ContainerdConnection | undefined;
 
   constructor(services: ConnectionServices) {
     this.#services = services;
@@ -94,6 +96,26 @@ export class RuntimeConnections {
   /** Returns the local socket that leads to an address in the network of the remote node; undefined on this machine. */
   readonly forward = async ({host, port}: ForwardedAddress): Promise<string | undefined> =>
     await this.remote?.node.socketToAddress(host, port);
+
+  /**
+   * Connects to containerd's own services on the endpoint of the images, which the runtime need not have (withContainerd).
+   * Later calls return the same connection. Rejects with ConfigError without an endpoint.
+   */
+  async containerd(): Promise<ContainerdConnection> {
+    if (this.#containerd !== undefined) return this.#containerd;
+    const {connectContainerd} = await import('../../containerd/connect-containerd.js');
+    // Connects to the node first if the runtime is on another one.
+    const {endpoint} = await this.default();
+    const {imageEndpoint, timeoutMs} = await this.#services.settings.read();
+    const {remote} = this;
+    const images = remote === undefined ? imageEndpoint : remote.imageEndpoint;
+    this.#containerd = connectContainerd(images ?? endpoint, {
+      timeoutMs,
+      ...(remote && {resolveSocket: remote.resolveSocket, explain: remote.explain}),
+    });
+    this.#open.push(this.#containerd);
+    return this.#containerd;
+  }
 
   async #connect(endpoint: string, options: ConnectOptions): Promise<Connection> {
     if (endpoint.startsWith('ssh:')) {

@@ -58,6 +58,11 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   'get images': ['images', 'none'],
   'get pods': ['pod names'],
   help: ['commands'],
+  history: ['images', 'none'],
+  'image load': ['files'],
+  'image save': ['images'],
+  'image tag': ['images', 'images', 'none'],
+  'image untag': ['images', 'none'],
   images: ['images', 'none'],
   inspect: ['containers'],
   inspecti: ['images'],
@@ -130,7 +135,7 @@ async function inCommand(
     {...analysis, values: {...leading.values, ...analysis.values}},
     {flags, kinds: ARGUMENTS[found.words.join(' ')] ?? ['none'], ask, cur: words.at(-1) ?? ''},
   );
-  return words.length === 2 && first === 'describe'
+  return words.length === 2 && (first === 'describe' || first === 'image')
     ? [...suggested, ...commandSuggestions(first)]
     : suggested;
 }

@@ -40,6 +40,7 @@ export const CRICTL_DIALECT: Dialect = {
     return new HelpRequest(words);
   },
   unknownCommandText: (words) => crictlUnknownCommand(words.join(' ')),
+  prefersAliases: true,
   ignoresArguments: (command) => crictlCommand(command).ignoresArguments === true,
   beforeCommand: async ({globals, words}, context, reporter) => {
     await resolveSettings(globals, context, {

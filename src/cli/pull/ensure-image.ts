@@ -37,5 +37,6 @@ export async function ensureImage(
   const {showProgress} = await dialect.strategy('pull', KCRI_PULL);
   const {authFor, timeoutMs} = await pullOptions(services, flags);
   const pulling = pullImage(images, image, {authFor, timeoutMs, signal});
-  await showProgress(services, `pulling ${image}`, withContext(`pulling image "${image}"`, pulling));
+  const work = withContext(`pulling image "${image}"`, pulling);
+  await showProgress(services, {activity: `pulling ${image}`, isMeasured: false}, work);
 }

@@ -2,9 +2,9 @@ import {FlagError} from '../usage-errors.js';
 import {messageOf} from '../../base/errors.js';
 import {buildAuthConfig, type Credentials, type ImageAuth} from '../../operations/images/pull-image.js';
 import type {CreateContainerOptions, PullObserver} from '../../operations/containers/run-container.js';
+import type {PullTimes} from '../../operations/images/pull-progress.js';
 import type {CommandServices} from '../command/command-services.js';
 import {resolveCredentials, resolvePullTimeoutMs, type AuthFileFlags} from '../flags/pull-flags.js';
-import {withElapsedTime} from '../output/elapsed-time.js';
 import {promptPassword} from '../terminal/prompt-password.js';
 
 declare module '../command-strategies.js' {
@@ -24,8 +24,12 @@ export interface PullStrategy {
   observer(services: CommandServices): PullObserver['onPull'];
   /** Returns the error for an invalid CRICTL_PULL_TIMEOUT. */
   readonly invalidTimeout: (value: string, error: unknown) => FlagError;
-  /** Waits for a pull, with progress on a terminal. */
-  readonly showProgress: <T>(services: CommandServices, activity: string, work: Promise<T>) => Promise<T>;
+  /** Waits for a pull, with progress on a terminal. Measures it for a terminal, or if `isMeasured` is set. */
+  readonly showProgress: <T>(
+    services: CommandServices,
+    pull: {readonly activity: string; readonly isMeasured: boolean},
+    work: Promise<T>,
+  ) => Promise<{readonly value: T; readonly times?: PullTimes}>;
 }
 
 /** kcri's pulls. */
@@ -35,8 +39,11 @@ export const KCRI_PULL: PullStrategy = {
   observer: () => undefined,
   invalidTimeout: (value, error) =>
     new FlagError(`invalid CRICTL_PULL_TIMEOUT "${value}": ${messageOf(error)}`, {cause: error}),
-  showProgress: async ({context, out}, activity, work) =>
-    await withElapsedTime(work, {activity, output: out.stderr, clock: context.clock}),
+  showProgress: async (services, {activity, isMeasured}, work) => {
+    if (!isMeasured && !services.out.stderr.isTerminal) return {value: await work};
+    const {withPullProgress} = await import('./pull-progress.js');
+    return await withPullProgress(services, activity, work);
+  },
 };
 
 /** Returns how to pull images. Rejects with UsageError. */

@@ -30,7 +30,7 @@ interface StoredBlob {
 
 /** An unfinished blob. */
 interface Ingest {
-  chunks: Buffer[];
+  chunks: readonly Buffer[];
   total: string;
   expected: string;
 }
@@ -181,6 +181,7 @@ export class FakeContainerd {
           total,
           expected,
           offset: String(Buffer.concat(chunks).length),
+          updatedAt: {seconds: String(Math.floor(Date.now() / 1000))},
         })),
       }),
       'Content.Write': this.#writer(),
@@ -201,7 +202,7 @@ export class FakeContainerd {
       if (this.blobs.has(ingest.expected))
         throw new GrpcStatusError('ALREADY_EXISTS', `content ${ingest.expected}: already exists`);
       this.ingests.set(current, ingest);
-      ingest.chunks.push(data as Buffer);
+      ingest.chunks = [...ingest.chunks, data as Buffer];
       const all = Buffer.concat(ingest.chunks);
       if (action !== 'COMMIT') return {action, offset: String(all.length)};
       const digest = digestOf(all);
@@ -292,19 +293,23 @@ export class FakeContainerd {
       if (config === undefined) continue;
       const id = state.profile.imageId(config);
       const others = this.#synced.has(id) ? (state.images.get(id)?.repoTags ?? []) : [];
-      state.images.set(id, {...anImage({name}), id, repoTags: [...others, name]});
+      state.images.set(id, {...anImage({name}), id, repoTags: [...others, name], spec: this.#json(config)});
       this.#synced.add(id);
     }
   }
 
   #configOf(digest: string): string | undefined {
-    const blob = this.blobs.get(digest);
-    if (blob === undefined) return undefined;
-    const {config, manifests} = JSON.parse(blob.data.toString()) as {
+    const {config, manifests} = this.#json(digest) as {
       config?: {digest: string};
       manifests?: readonly {digest: string}[];
     };
-    return config?.digest ?? this.#configOf(manifests?.[0]?.digest ?? '');
+    if (config !== undefined) return config.digest;
+    return manifests?.[0] && this.#configOf(manifests[0].digest);
+  }
+
+  #json(digest: string): object {
+    const blob = this.blobs.get(digest);
+    return blob === undefined ? {} : (JSON.parse(blob.data.toString()) as object);
   }
 }
 

@@ -45,4 +45,6 @@ export interface ImageRecord {
   readonly cmd: readonly string[];
   /** Build time in the image config. */
   readonly builtAt?: string | undefined;
+  /** The image config in the verbose status, in place of one with only these fields. */
+  readonly spec?: object | undefined;
 }

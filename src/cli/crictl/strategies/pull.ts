@@ -12,7 +12,7 @@ export const CRICTL_PULL: PullStrategy = {
       `could not parse "${value}" as duration value from environment variable "CRICTL_PULL_TIMEOUT" for flag pull-timeout: time: invalid duration "${value}"`,
       {cause: error},
     ),
-  showProgress: async (_services, _activity, work) => await work,
+  showProgress: async (_services, _pull, work) => ({value: await work}),
 };
 
 /**

@@ -19,7 +19,7 @@ import type {SyncFailure} from '../../contract/sync-result.js';
 import {NodeCredentials, type FoundCredentials} from './credentials/node-credentials.js';
 import type {PullCredential} from './credentials/keyring.js';
 import {decodeDockerConfigs, type PullSecrets} from './credentials/pull-secrets.js';
-import {parseImageName, withDefaultTag} from './parse-image-name.js';
+import {parseImageName, withDefaultTag} from '../../../base/parse-image-name.js';
 import {ImageBackOff} from './image-back-off.js';
 import {explainPullError, ImagePullError} from './image-pull-error.js';
 import {PullQueue} from './pull-queue.js';

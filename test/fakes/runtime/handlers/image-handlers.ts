@@ -102,9 +102,9 @@ function imageOf({
   };
 }
 
-function verboseInfo({id, user, entrypoint, cmd, builtAt}: ImageRecord): Record<string, string> {
+function verboseInfo({id, user, entrypoint, cmd, builtAt, spec}: ImageRecord): Record<string, string> {
   const config = {User: user, Entrypoint: entrypoint, Cmd: cmd};
-  const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config};
+  const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config, ...spec};
   return {info: JSON.stringify({chainID: id, imageSpec})};
 }
 

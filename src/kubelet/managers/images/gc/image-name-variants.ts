@@ -1,5 +1,5 @@
 import type {Image} from '../../../../cri/index.js';
-import {parseImageName} from '../parse-image-name.js';
+import {parseImageName} from '../../../../base/parse-image-name.js';
 
 /** Returns all names of images: IDs, tags and digests. */
 export function collectImageNames(images: readonly Image[]): ReadonlySet<string> {

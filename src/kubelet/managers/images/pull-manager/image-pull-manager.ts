@@ -2,7 +2,7 @@ import type {Clock} from '../../../../base/clock.js';
 import {abortable} from '../../../../base/async/abortable.js';
 import type {KubeImageService} from '../../../contract/kube-services.js';
 import {loginHash, type PullCredential} from '../credentials/keyring.js';
-import {parseImageName, type ImageName} from '../parse-image-name.js';
+import {parseImageName, type ImageName} from '../../../../base/parse-image-name.js';
 import {
   findKnownSecret,
   mergePullAccess,

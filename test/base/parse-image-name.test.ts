@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseImageName, withDefaultTag} from '../../../../src/kubelet/managers/images/parse-image-name.js';
+import {parseImageName, withDefaultTag} from '../../src/base/parse-image-name.js';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 
