@@ -14,6 +14,7 @@ export type {JobRequest} from './foreground/sync-job.js';
 export {HostsUpdater} from './pods/registry/hosts-updater.js';
 export type {WaitFor} from './foreground/evaluate-wait.js';
 export {LocalServices, withLocalServices} from './managers/network/local-services.js';
+export {measureStorage} from './managers/volumes/measure-storage.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
 export {withVolumeAffinity} from './pods/node-fit/volume-node-affinity.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly endpoint?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** True if standard input is a terminal. */
+  readonly interactive?: boolean;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
   readonly wellKnownEndpoints?: readonly string[];
@@ -48,7 +50,9 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
       ...options.env,
     },
     compat: isCompat(options.env ?? {}),
-    stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
+    stdin: Object.assign(Readable.from(options.stdin === undefined ? [] : [options.stdin]), {
+      isTTY: options.interactive === true,
+    }),
     stdout: stdout.stream,
     stderr: stderr.stream,
     clock: options.clock ?? systemClock,

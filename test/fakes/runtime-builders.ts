@@ -175,6 +175,9 @@ export interface ImageFields {
   readonly cmd?: readonly string[];
   /** Build time in the image config, by default none. */
   readonly builtAt?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Diff IDs of its layers, by default one of its own. */
+  readonly layers?: readonly string[];
 }
 
 /** Returns an image with a tag and a digest, by default busybox. */
@@ -191,6 +194,8 @@ export function anImage(seed: ImageFields = {}): ImageRecord {
     entrypoint: seed.entrypoint ?? [],
     cmd: seed.cmd ?? ['sh'],
     builtAt: seed.builtAt,
+    labels: seed.labels,
+    layers: seed.layers,
   };
 }
 

@@ -1,5 +1,5 @@
 import {KcriError} from '../../base/errors.js';
-import type {Connection, Image, RuntimeService} from '../../cri/index.js';
+import type {Connection, Container, Image, RuntimeService} from '../../cri/index.js';
 import {parseJson} from '../../format/json.js';
 import {containerImageKeys, allImageNames} from './image-matching.js';
 import {inspectImage} from '../inspect/inspect-objects.js';
@@ -28,8 +28,13 @@ export async function createImageUsageCheck(
 ): Promise<ImageUsageCheck> {
   const [containers, sandboxImage] = await Promise.all([
     listAllContainers(runtime, {}, signal),
-    sandboxImageOf(runtime, signal),
+    readSandboxImage(runtime, signal),
   ]);
+  return imageUsageCheck(containers, sandboxImage);
+}
+
+/** Returns a check for these containers, and the sandbox image of the runtime; empty if unknown. */
+export function imageUsageCheck(containers: readonly Container[], sandboxImage: string): ImageUsageCheck {
   const users = new Map(
     containers.flatMap((container) => containerImageKeys(container).map((key) => [key, container] as const)),
   );
@@ -54,7 +59,7 @@ export async function listImageUsage(
 }
 
 /** Returns the sandbox image from the runtime's verbose status, or an empty string. */
-async function sandboxImageOf(runtime: RuntimeService, signal: AbortSignal): Promise<string> {
+export async function readSandboxImage(runtime: RuntimeService, signal: AbortSignal): Promise<string> {
   const {info} = await runtime.status({verbose: true}, {signal});
   const {config = '{}'} = info;
   try {

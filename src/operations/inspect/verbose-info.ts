@@ -48,6 +48,8 @@ export interface ImageInfo {
   readonly workingDir: string;
   readonly ports: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  /** Digests of the unpacked layers (diff IDs), the lowest first; empty if unknown. */
+  readonly layers: readonly string[];
 }
 
 /** Reads the `info` of a container. */
@@ -109,6 +111,7 @@ export function parseImageInfo(info: VerboseInfo): ImageInfo {
     labels: Object.fromEntries(
       Object.entries(objectOf(at(config, 'Labels'))).map(([key, value]) => [key, text(value)]),
     ),
+    layers: texts(at(spec, 'rootfs', 'diffIds')),
   };
 }
 

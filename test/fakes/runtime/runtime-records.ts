@@ -47,4 +47,8 @@ export interface ImageRecord {
   readonly builtAt?: string | undefined;
   /** The image config in the verbose status, in place of one with only these fields. */
   readonly spec?: object | undefined;
+  /** Labels in the image config. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Diff IDs of its layers. */
+  readonly layers?: readonly string[] | undefined;
 }

@@ -102,9 +102,11 @@ function imageOf({
   };
 }
 
-function verboseInfo({id, user, entrypoint, cmd, builtAt, spec}: ImageRecord): Record<string, string> {
-  const config = {User: user, Entrypoint: entrypoint, Cmd: cmd};
-  const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config, ...spec};
+function verboseInfo(image: ImageRecord): Record<string, string> {
+  const {id, user, entrypoint, cmd, builtAt, labels, layers, spec} = image;
+  const config = {User: user, Entrypoint: entrypoint, Cmd: cmd, Labels: labels};
+  const rootfs = {type: 'layers', diff_ids: layers ?? [id]};
+  const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config, rootfs, ...spec};
   return {info: JSON.stringify({chainID: id, imageSpec})};
 }
 
