@@ -102,7 +102,7 @@ describe('system prune', () => {
     expect(stdout).toMatch(/^To remove: 2 containers, 1 pod, 1 image; frees 2MB/m);
     expect(stdout).toMatch(/\nRemoved 2 containers, 1 pod, 1 image; freed 2MB[^\n]*\n$/);
     expect(stderr).toBe(
-      'kcri: left alone: 2 dead objects (exited containers, sandboxes) of pods of a kubelet, which removes them itself\n',
+      'kcri: note: left alone: 2 dead objects (exited containers, sandboxes) of pods of a kubelet, which removes them itself\n',
     );
     expect(exitCode).toBe(0);
     expect(leftovers(testbed)).toEqual(without('pod dead', 'container exited', 'container old', 'dangling'));
@@ -177,7 +177,7 @@ describe('system prune', () => {
     for (const {id} of testbed.runtime.containers) testbed.runtime.exitContainer(id, 0);
     const {stderr, exitCode} = await run(testbed, ['system', 'prune', '--all', '--yes']);
     expect(stderr).toContain(
-      'kcri: left alone: 2 dead objects (exited containers, sandboxes) of pods created by kcri',
+      'kcri: note: left alone: 2 dead objects (exited containers, sandboxes) of pods created by kcri',
     );
     expect(exitCode).toBe(0);
     expect(leftovers(testbed)).toEqual(['pod web', 'container main', 'busybox']);
@@ -262,7 +262,7 @@ describe('image prune', () => {
   test('images of unknown build time are kept with a time filter, which is reported', async () => {
     const testbed = await createTestbed({images: [anImage(), SPARE]});
     const {stderr} = await run(testbed, ['image', 'prune', '-ay', '--filter=until=2030-01-01']);
-    expect(stderr).toBe('kcri: left alone: 1 image whose build time or labels are unknown\n');
+    expect(stderr).toBe('kcri: note: left alone: 1 image whose build time or labels are unknown\n');
     expect(leftovers(testbed)).toEqual(['busybox']);
   });
 
@@ -378,7 +378,7 @@ describe('system df', () => {
     expect(stdout).toMatch(
       /\n\nFILESYSTEM OF +USED +INODES +PATH\nimages +21.3MB +600 +\/var\/lib\/fake\/snapshots\n/,
     );
-    expect(stderr).toBe('kcri: layers that images share are counted for each of them\n');
+    expect(stderr).toBe('kcri: note: layers that images share are counted for each of them\n');
     expect({exitCode, calls: testbed.mutatingCalls}).toEqual({exitCode: 0, calls: []});
   });
 

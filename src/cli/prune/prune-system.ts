@@ -147,12 +147,12 @@ function reportLeftAlone({report}: CommandServices, {leftAlone}: PrunePlan, {unk
   const {kcri, kubelet} = leftAlone;
   if (kcri > 0)
     report.info(
-      `kcri: left alone: ${countText(kcri, 'dead object')} (exited containers, sandboxes) of pods created by kcri; "kcri delete" removes pods`,
+      `kcri: note: left alone: ${countText(kcri, 'dead object')} (exited containers, sandboxes) of pods created by kcri; "kcri delete" removes pods`,
     );
   if (kubelet > 0)
     report.info(
-      `kcri: left alone: ${countText(kubelet, 'dead object')} (exited containers, sandboxes) of pods of a kubelet, which removes them itself`,
+      `kcri: note: left alone: ${countText(kubelet, 'dead object')} (exited containers, sandboxes) of pods of a kubelet, which removes them itself`,
     );
   if (unknown > 0)
-    report.info(`kcri: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`);
+    report.info(`kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`);
 }

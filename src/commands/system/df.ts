@@ -38,7 +38,7 @@ export default class SystemDf extends BaseCommand {
     const report = await readDiskUsage(this.services);
     if (form.kind === 'table') {
       if (report.hasSharedLayers)
-        this.report.info('kcri: layers that images share are counted for each of them');
+        this.report.info('kcri: note: layers that images share are counted for each of them');
       const {verbose, 'no-headers': bare} = flags;
       this.out.printText(formatDiskUsage(report, {verbose, header: !bare}));
       return;
