@@ -5,6 +5,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {tableCells} from '../../cli/output/table-cells.js';
+import {until} from '../../base/until.js';
 import {listCgroupsAt} from '../harness/leftovers.js';
 import {aContainer, aManifest, IMAGE, SLEEP_COMMAND, type ManifestFields} from '../harness/manifests.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
@@ -253,6 +254,45 @@ describe.each(runtimes)('crictl commands: $name', (which) => {
       expect(stderr).toContain(name);
       expect(stderr).toMatch(/not found/i);
       expect(stderr).not.toMatch(/^\s+at /m);
+    });
+
+    test('leaves images without a tag, which system df counts and the prune commands remove', async () => {
+      const name = await registry.pushUnique('library/pruned', 'v1');
+      await runtime.output('pull', name);
+      // A new image takes the tag of the old one.
+      await registry.pushUnique('library/pruned', 'v1');
+      await runtime.output('pull', name);
+      const kept = await running('pruned-live');
+      await running('pruned-ended', ['sh', '-c', 'echo ended; head -c 100000 /dev/zero >/file']);
+      await until(async () => (await runtime.output('ps', '-q', '--state=exited')) !== '');
+      const ended = (await runtime.output('ps', '-q', '--state=exited', '--no-trunc')).trim();
+      await running('pruned-stopped');
+      await runtime.output('stopp', 'team/pruned-stopped');
+      const before = await json<{
+        usage: {type: string; total: number; reclaimableBytes: number}[];
+        items: {type: string; id: string; name: string; reclaimable: boolean; sizeBytes: number | null}[];
+      }>('system', 'df', '-o', 'json');
+      expect(before.usage.find(({type}) => type === 'Images')?.reclaimableBytes).toBeGreaterThan(1_000_000);
+      const layer = before.items.find(({type, id}) => type === 'Containers' && id === ended);
+      expect(layer).toMatchObject({reclaimable: true});
+      // containerd itself reports the size of an exited container.
+      expect(layer?.sizeBytes).toBeGreaterThan(100_000);
+      expect(await runtime.output('system', 'df')).toMatch(/^TYPE .*\nImages +\d+ +1 /);
+      expect(await runtime.kcri(['system', 'prune'], {input: ''})).toMatchObject({stdout: '', exitCode: 1});
+      expect(await runtime.output('system', 'prune', '--dry-run')).toContain(
+        'Would remove 2 containers, 1 pod, 1 image; frees ',
+      );
+      const pruned = await runtime.kcri(['system', 'prune', '--yes']);
+      expect(pruned).toMatchObject({stderr: '', exitCode: 0});
+      expect(pruned.stdout).toMatch(/\nRemoved 2 containers, 1 pod, 1 image; freed \S/);
+      expect(await runtime.output('ps', '-aq', '--no-trunc')).toBe(`${kept}\n`);
+      expect(await runtime.output('images', '-q', '--filter=dangling=true')).toBe('');
+      expect(await runtime.output('image', 'prune', '--all', '--yes')).toContain(`Deleted: ${name}\n`);
+      expect(await runtime.output('image', 'prune', '--all', '--dry-run')).toBe('');
+      // The images of the running container and of sandboxes are still there.
+      const {images} = await json<{images: {repoTags: string[]}[]}>('images', '-o', 'json');
+      expect(images.flatMap(({repoTags}) => repoTags)).toContain(IMAGE);
+      await running('pruned-after');
     });
 
     test('from an unavailable registry reports the registry', async () => {
