@@ -6,8 +6,9 @@ import {fetchContainerStats} from '../stats/fetch-stats.js';
 const AT_ONCE = 16;
 
 /**
- * Returns the sizes of writable layers in bytes, by container. The CRI's stats have them for running containers; for the
- * others, containerd's own API is asked. Containers of unknown size are missing.
+ * Returns the sizes of writable layers in bytes, by container. containerd's own API has them for all containers; the stats
+ * of the CRI, of other runtimes, have those of running ones, and containerd's are up to ten seconds old. Containers of
+ * unknown size are missing.
  */
 export async function readContainerSizes(
   {runtime, endpoint}: Pick<Connection, 'runtime' | 'endpoint'>,
@@ -16,15 +17,15 @@ export async function readContainerSizes(
 ): Promise<ReadonlyMap<string, bigint>> {
   const sizes = new Map<string, bigint>();
   if (containers.length === 0) return sizes;
+  const ids = containers.map(({id}) => id);
+  await ignoringCriErrors(() => addContainerdSizes(endpoint, ids, {sizes, signal}));
+  if (ids.every((id) => sizes.has(id))) return sizes;
   await ignoringCriErrors(async () => {
     const {stats} = await fetchContainerStats(runtime, {}, {signal, thorough: true});
     for (const {attributes, writableLayer} of stats)
-      if (attributes !== undefined && writableLayer?.usedBytes !== undefined)
+      if (attributes !== undefined && writableLayer?.usedBytes !== undefined && !sizes.has(attributes.id))
         sizes.set(attributes.id, writableLayer.usedBytes.value);
   });
-  const unknown = containers.filter(({id}) => !sizes.has(id)).map(({id}) => id);
-  if (unknown.length > 0)
-    await ignoringCriErrors(() => addContainerdSizes(endpoint, unknown, {sizes, signal}));
   return sizes;
 }
 
