@@ -154,5 +154,7 @@ function reportLeftAlone({report}: CommandServices, {leftAlone}: PrunePlan, {unk
       `kcri: note: left alone: ${countText(kubelet, 'dead object')} (exited containers, sandboxes) of pods of a kubelet, which removes them itself`,
     );
   if (unknown > 0)
-    report.info(`kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`);
+    report.info(
+      `kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`,
+    );
 }

@@ -46,7 +46,9 @@ export default class ImagePrune extends BaseCommand {
     const pruner = new ImagePruner(connection, {all: flags.all, ...filters, reservedBy, signal});
     const {images, space, unknown} = await pruner.plan();
     if (unknown > 0)
-      report.info(`kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`);
+      report.info(
+        `kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`,
+      );
     if (images.length === 0) {
       report.info('No images to remove');
       return;
