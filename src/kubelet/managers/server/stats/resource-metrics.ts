@@ -1,6 +1,7 @@
 import type {ContainerStats, CpuUsage, MemoryUsage, UInt64Value} from '../../../../cri/index.js';
 import {namespacedName} from '../../../contract/pod-ref.js';
 import type {MetricFamily, Sample} from '../../metrics/exposition.js';
+import {containerSwap, podSwap} from './sum-usage.js';
 import type {PodUsage, Usage} from './usage-reader.js';
 
 type Labels = Readonly<Record<string, string>>;
@@ -99,18 +100,21 @@ function containerFamilies(pods: readonly PodUsage[]): readonly MetricFamily[] {
       help: 'Current amount of the container swap usage in bytes. Reported only on non-windows systems',
       stability: 'ALPHA',
       type: 'gauge',
-      samples: each(({swap}, labels) => sampleOf(swap?.swapUsageBytes, swap?.timestamp, labels, Number)),
+      samples: each((stats, labels) => {
+        const swap = containerSwap(stats);
+        return sampleOf(swap?.swapUsageBytes, swap?.timestamp, labels, Number);
+      }),
     },
     {
       name: 'container_swap_limit_bytes',
       help: 'Current amount of the container swap limit in bytes. Reported only on non-windows systems',
       stability: 'ALPHA',
       type: 'gauge',
-      samples: each(({swap}, labels) =>
-        sampleOf(swap?.swapAvailableBytes, swap?.timestamp, labels, (available) =>
-          Number(available + (swap?.swapUsageBytes?.value ?? 0n)),
-        ),
-      ),
+      samples: each((stats, labels) => {
+        const swap = containerSwap(stats);
+        const used = swap?.swapUsageBytes?.value ?? 0n;
+        return sampleOf(swap?.swapAvailableBytes, swap?.timestamp, labels, (free) => Number(free + used));
+      }),
     },
   ];
 }
@@ -136,9 +140,10 @@ function podFamilies(pods: readonly PodUsage[]): readonly MetricFamily[] {
       help: 'Current amount of the pod swap usage in bytes. Reported only on non-windows systems',
       stability: 'ALPHA',
       type: 'gauge',
-      samples: pods.flatMap((pod) =>
-        sampleOf(pod.swap?.swapUsageBytes, pod.swap?.timestamp, podLabels(pod), Number),
-      ),
+      samples: pods.flatMap((pod) => {
+        const swap = podSwap(pod);
+        return sampleOf(swap?.swapUsageBytes, swap?.timestamp, podLabels(pod), Number);
+      }),
     },
   ];
 }

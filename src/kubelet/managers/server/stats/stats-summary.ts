@@ -16,6 +16,7 @@ import {
   swapStats,
   formatTimestamp,
 } from './summary-parts.js';
+import {containerSwap, podSwap} from './sum-usage.js';
 import type {ContainerUsage, PodUsage, Usage} from './usage-reader.js';
 
 /** Options of {@link buildSummaryJson}. */
@@ -114,7 +115,7 @@ async function podStats(pod: PodUsage, sources: StorageSources | undefined): Pro
     containers: await Promise.all(containers.map(async (each) => containerStats(each, details))),
     cpu: cpuStats(withPressure(pod.cpu)),
     memory: memoryStats(withPressure(pod.memory)),
-    swap: swapStats(pod.swap),
+    swap: swapStats(podSwap(pod)),
     ...(storage && {
       io: ioStats(withPressure(pod.io ?? timeOf(pod.cpu))),
       network: podNetworkStats(pod.network),
@@ -146,13 +147,13 @@ async function containerStats(
   {name, startedAtNanos, stats}: ContainerUsage,
   details: ContainerDetails | undefined,
 ): Promise<Json> {
-  const {cpu, memory, swap, io, writableLayer} = stats;
+  const {cpu, memory, io, writableLayer} = stats;
   return omitUndefined({
     name,
     startTime: startedAtNanos === undefined ? undefined : formatTimestamp(startedAtNanos),
     cpu: cpuStats(cpu),
     memory: memoryStats(memory),
-    swap: swapStats(swap),
+    swap: swapStats(containerSwap(stats)),
     ...(details && {
       io: ioStats(io ?? timeOf(cpu)),
       rootfs: writableLayer && (await details.files.readRuntimeFilesystem(writableLayer)),

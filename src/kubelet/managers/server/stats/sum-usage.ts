@@ -19,6 +19,21 @@ export function sumUsage(containers: readonly ContainerStats[]): SummedUsage {
   };
 }
 
+/**
+ * Returns the swap of a container; none, as a kubelet reports it, if the runtime does not report any
+ * (makeContainerCPUAndMemoryStats).
+ */
+export function containerSwap({swap, cpu}: Pick<ContainerStats, 'cpu' | 'swap'>): SwapUsage | undefined {
+  if (swap !== undefined || cpu === undefined) return swap;
+  return {timestamp: cpu.timestamp, swapAvailableBytes: {value: 0n}, swapUsageBytes: {value: 0n}};
+}
+
+/** Returns the swap of a pod; none if neither the runtime nor its containers report any. */
+export function podSwap({swap, cpu}: Pick<ContainerStats, 'cpu' | 'swap'>): SwapUsage | undefined {
+  if (swap !== undefined || cpu === undefined) return swap;
+  return {timestamp: cpu.timestamp, swapUsageBytes: {value: 0n}};
+}
+
 function cpuOf(all: readonly CpuUsage[]): CpuUsage | undefined {
   if (all.length === 0) return undefined;
   return {

@@ -411,3 +411,14 @@ test('volumes are measured again after a minute', async () => {
   now += 2000;
   expect(await inodes()).toBe(2);
 });
+
+test('without swap in the stats of the runtime, containers and pods use none, as in a kubelet', async () => {
+  const testbed = await startServerTestbed();
+  for (const name of ['container_swap_usage_bytes', 'container_swap_limit_bytes', 'pod_swap_usage_bytes'])
+    expect(await samples(testbed, '/metrics/resource', name)).toMatchObject([
+      {value: 0, labels: {pod: 'web'}},
+    ]);
+  const [pod] = (await summary(testbed)).pods;
+  expect(pod).toMatchObject({swap: {swapUsageBytes: 0}});
+  expect(pod?.containers[0]).toMatchObject({swap: {swapUsageBytes: 0, swapAvailableBytes: 0}});
+});
