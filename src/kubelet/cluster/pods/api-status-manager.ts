@@ -42,6 +42,8 @@ export class ApiStatusManager {
   readonly #changed = new Set<PodUid>();
   /** Pods whose status in the API server is compared with that on the node. */
   readonly #unreconciled = new Set<PodUid>();
+  /** Pods for which the final DELETE has succeeded. */
+  readonly #deleted = new Set<PodUid>();
   readonly #sent = new Map<PodUid, SentState>();
   readonly #sleep: WakeableSleep;
   /** Calls that wait until the queue is empty. */
@@ -93,6 +95,7 @@ export class ApiStatusManager {
   #reconcile(host: ClusterHost): void {
     const uids = new Set(host.podUids());
     for (const uid of this.#sent.keys()) if (!uids.has(uid)) this.#sent.delete(uid);
+    for (const uid of this.#deleted) if (!uids.has(uid)) this.#deleted.delete(uid);
     for (const uid of uids) this.#unreconciled.add(uid);
   }
 
@@ -122,9 +125,11 @@ export class ApiStatusManager {
       state.couldHaveRunningContainers,
     );
     await this.#patch(ref, stored, merged, signal);
-    // A Pod without a grace period is deleted when its last finalizer is removed.
-    const isDeleted = stored.metadata.deletionGracePeriodSeconds === 0;
-    if (isToBeDeleted(state) && hasEnded(merged.phase) && !isDeleted) await this.#delete(ref, signal);
+    // A Pod with finalizers remains until the last one is removed.
+    if (isToBeDeleted(state) && hasEnded(merged.phase) && !this.#deleted.has(uid)) {
+      await this.#delete(ref, signal);
+      this.#deleted.add(uid);
+    }
     this.#sent.set(uid, next);
   }
 

@@ -85,18 +85,21 @@ test('a pod with a readiness gate is ready when a controller sets the condition,
   expect(conditionOf(testbed, 'web', conditionType)).toMatchObject({status: 'True'});
 });
 
-test('a pod with a finalizer is deleted once and stays with its terminal phase', async () => {
-  await using testbed = await ClusterTestbed.start();
-  const {api, daemon} = testbed;
-  testbed.createPod('web', {}, {finalizers: ['example.com/hold']});
-  await testbed.untilPhase('web', 'Running');
-  api.deletePod('web');
-  const deletions = (): number => api.writes.filter((write) => /DELETE .*pods/.test(write)).length;
-  await daemon.until('the pod is deleted', () => deletions() === 1);
-  const end = daemon.clock.now() + 60_000;
-  await daemon.until('a minute has passed', () => daemon.clock.now() > end);
-  expect([deletions(), testbed.status('web').phase]).toEqual([1, 'Failed']);
-});
+test.each([30, 0])(
+  'a pod with a finalizer and a grace period of %d s is deleted once and stays with its terminal phase',
+  async (gracePeriodSeconds) => {
+    await using testbed = await ClusterTestbed.start();
+    const {api, daemon} = testbed;
+    testbed.createPod('web', {}, {finalizers: ['example.com/hold']});
+    await testbed.untilPhase('web', 'Running');
+    api.deletePod('web', gracePeriodSeconds);
+    const deletions = (): number => api.writes.filter((write) => /DELETE .*pods/.test(write)).length;
+    await daemon.until('the pod is deleted', () => deletions() === 1);
+    const end = daemon.clock.now() + 60_000;
+    await daemon.until('a minute has passed', () => daemon.clock.now() > end);
+    expect([deletions(), testbed.status('web').phase]).toEqual([1, 'Failed']);
+  },
+);
 
 test('a pod past its active deadline fails', async () => {
   await using testbed = await ClusterTestbed.start();
