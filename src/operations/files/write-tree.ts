@@ -5,6 +5,7 @@ import {hasErrno} from '../../base/errors.js';
 import {createTemporaryName} from '../../base/fs/atomic-write.js';
 import {fdPath, O_PATH, OPEN_DIRECTORY} from '../../base/fs/file-handles.js';
 import type {FileEntry} from '../../base/tar/file-entry.js';
+import {createInDirectory} from './create-in-directory.js';
 import {CopyError, copyError, type FileSystemView} from './file-system-view.js';
 import {OwnerSetter} from './set-owner.js';
 import {readChunks, writeContent} from './write-content.js';
@@ -143,7 +144,7 @@ export class TreeWriter {
       if (!hasErrno(error, 'ENOENT')) throw error;
     }
     // Only its owner can use the directory before it has its attributes.
-    await mkdir(at, {mode: 0o700});
+    await createInDirectory(this.#current, () => mkdir(at, {mode: 0o700}));
     return {handle: await open(at, flags), isNew: true};
   }
 
@@ -157,7 +158,7 @@ export class TreeWriter {
         break;
       case 'symbolic link':
         await this.#replace(name, async (at) => {
-          await symlink(textToBytes(entry.target), at);
+          await createInDirectory(this.#current, () => symlink(textToBytes(entry.target), at));
           await this.#owners.setLink(at, entry);
         });
         break;
@@ -170,7 +171,7 @@ export class TreeWriter {
   }
 
   async #writeNew(at: Buffer, entry: FileEntry): Promise<void> {
-    await using file = await open(at, OPEN_NEW, 0o600);
+    await using file = await createInDirectory(this.#current, () => open(at, OPEN_NEW, 0o600));
     await writeContent(file, entry, this.#options.signal);
     await this.#owners.set(file, entry);
   }
@@ -183,7 +184,7 @@ export class TreeWriter {
       const directory = parents.at(-1) ?? this.#stack[0]?.handle;
       const from = textToBytes(`${fdPath(directory ?? this.#current)}/${names.at(-1) ?? ''}`);
       await this.#replace(name, async (at) => {
-        await link(from, at);
+        await createInDirectory(this.#current, () => link(from, at));
       });
     } finally {
       for (const handle of parents) await handle.close();
@@ -220,7 +221,7 @@ export class TreeWriter {
 
   async #rename(temporary: Buffer, name: string): Promise<void> {
     try {
-      await rename(temporary, this.#at(name));
+      await createInDirectory(this.#current, () => rename(temporary, this.#at(name)));
     } catch (error) {
       if (hasErrno(error, 'EISDIR', 'ENOTEMPTY', 'EEXIST'))
         throw new CopyError(
