@@ -51,8 +51,14 @@ export function maxOctal(field: 'mode' | 'uid' | 'gid' | 'size' | 'mtime'): numb
   return 8 ** (FIELDS[field][1] - 1) - 1;
 }
 
-/** Encodes a header. Names must fit; numbers that do not fit are cut, so an extended header must precede this one. */
-export function encodeTarHeader(header: TarHeader): Buffer {
+/** Type flags of devices, the only members with a device number. */
+const DEVICES: ReadonlySet<string> = new Set(['3', '4']);
+
+/**
+ * Encodes a header. Names must fit, the name with a directory of up to 155 bytes as `prefix`. Numbers that do not fit
+ * are cut, so an extended header must precede this one.
+ */
+export function encodeTarHeader(header: TarHeader, prefix = ''): Buffer {
   const block = Buffer.alloc(TAR_BLOCK);
   const put = (field: Field, bytes: Buffer): void => {
     bytes.copy(block, FIELDS[field][0], 0, FIELDS[field][1]);
@@ -66,8 +72,10 @@ export function encodeTarHeader(header: TarHeader): Buffer {
   put('linkName', header.linkName);
   put('type', Buffer.from(header.type));
   put('magic', Buffer.from('ustar\u000000'));
-  for (const field of ['mode', 'uid', 'gid', 'size', 'mtime', 'major', 'minor'] as const)
-    putNumber(field, header[field]);
+  put('prefix', Buffer.from(prefix));
+  for (const field of ['mode', 'uid', 'gid', 'size', 'mtime'] as const) putNumber(field, header[field]);
+  if (DEVICES.has(header.type))
+    for (const field of ['major', 'minor'] as const) putNumber(field, header[field]);
   put('checksum', Buffer.from(`${checksum(block).toString(8).padStart(6, '0')}\0 `));
   return block;
 }

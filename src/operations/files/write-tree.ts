@@ -75,9 +75,9 @@ export class TreeWriter {
     await this.#leave(1);
   }
 
-  /** Closes the directories without setting attributes. */
+  /** Closes the directories of a copy that failed, with their attributes as far as they can be set. */
   async close(): Promise<void> {
-    for (const {handle} of this.#stack.splice(1)) await handle.close();
+    while (this.#stack.length > 1) await this.#leave(this.#stack.length - 1).catch(() => undefined);
   }
 
   #namesOf(path: string): readonly string[] {

@@ -203,6 +203,22 @@ test('an interrupted copy leaves no file with partial content', async () => {
   expect(await tree(host)).toEqual({big: 'old'});
 });
 
+test('directories of a copy that fails have their modes', async () => {
+  const {root, host, copy, inside, outside} = await createCopyTestbed();
+  await mkdir(join(root, 'dir/sub'), {recursive: true});
+  await chmod(join(root, 'dir'), 0o755);
+  await writeFile(join(root, 'dir/sub/file'), 'x');
+  const controller = new AbortController();
+  const copying = copy(inside('dir'), outside('copy'), {
+    signal: controller.signal,
+    onProgress: (_files, bytes) => {
+      if (bytes > 0) controller.abort(new Error('interrupted'));
+    },
+  });
+  await expect(copying).rejects.toThrow('interrupted');
+  expect((await stat(join(host, 'copy'))).mode).toBe(0o40755);
+});
+
 test('a directory does not replace a file, nor a file a directory', async () => {
   const {root, host, copy, inside, outside} = await createCopyTestbed();
   await mkdir(join(root, 'dir/x'), {recursive: true});
