@@ -10,3 +10,6 @@ export const PARTIAL_ANNOTATION = 'kcri/partial';
 export function isPartial({metadata}: Pick<Pod, 'metadata'>): boolean {
   return metadata.annotations?.[PARTIAL_ANNOTATION] !== undefined;
 }
+
+/** Annotation of a container of `kcri debug`: the name of the container whose processes it sees. */
+export const DEBUG_TARGET_ANNOTATION = 'kcri/debug-target';

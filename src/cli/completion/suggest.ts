@@ -49,6 +49,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   config: [CONFIG_KEYS, 'none'],
   cp: ['container paths', 'container paths', 'none'],
   create: ['pods', 'files'],
+  debug: ['running', 'none'],
   delete: ['pods, workloads or manifests'],
   describe: ['pod names'],
   diff: ['containers', 'none'],

@@ -17,6 +17,12 @@ export const ATTACHED_CONTAINER_FLAGS = {
   }),
 };
 
+/** Flag `--pull` of `run` and `debug`. */
+export const PULL_POLICY_FLAG = withChoices(
+  Flags.string({helpValue: 'POLICY', description: 'When to pull the image. [default: missing]'}),
+  ['missing', 'always', 'never'],
+);
+
 /** Flags of `run` with config files, as in crictl. */
 export const CONFIG_RUN_FLAGS = {
   ...PULL_FLAGS,
@@ -71,11 +77,8 @@ export const IMAGE_RUN_FLAGS = kcriOnlyFlags({
       }),
       ['pod', 'host'],
     ),
-    pull: withChoices(
-      Flags.string({helpValue: 'POLICY', description: 'When to pull the image. [default: missing]'}),
-      ['missing', 'always', 'never'],
-    ),
   }),
+  pull: PULL_POLICY_FLAG,
   entrypoint: Flags.string({
     helpValue: 'PROGRAM',
     description: 'Program to run in place of the entrypoint of the image; empty to remove it.',

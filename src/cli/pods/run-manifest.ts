@@ -1,3 +1,4 @@
+import type {PodSandboxId} from '../../cri/index.js';
 import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
 import {findPrivateEndpoint} from '../../private-runtime/private-endpoint.js';
 import type {CommandServices} from '../command/command-services.js';
@@ -12,6 +13,18 @@ export async function runManifest(
   source: ManifestSource,
   flags: ManifestFlagValues,
 ): Promise<void> {
+  for (const id of await startManifest(services, source, flags)) services.out.print(id);
+}
+
+/**
+ * Runs the pods of a manifest until they are ready, and returns the IDs of their sandboxes. Reports errors, and then
+ * returns none.
+ */
+export async function startManifest(
+  services: CommandServices,
+  source: ManifestSource,
+  flags: ManifestFlagValues,
+): Promise<readonly PodSandboxId[]> {
   const {context, out, report, secrets} = services;
   const loaded = await loadPods(services, [source], flags);
   const {runtime} = await services.connections.default();
@@ -41,11 +54,13 @@ export async function runManifest(
   });
   report.setExitCode(exitCode);
   for (const error of errors) report.fail(error);
-  if (errors.length > 0) return;
+  if (errors.length > 0) return [];
   const {openPodRegistry, SILENT_OBSERVER} = await import('../../kubelet/index.js');
   const registry = openPodRegistry(loaded.node, SILENT_OBSERVER, loaded.objects);
+  const ids: PodSandboxId[] = [];
   for (const {pod} of loaded.pods) {
     const [sandbox] = (await registry.createSyncer(pod).observe(services.signal)).runtime.sandboxes;
-    if (sandbox !== undefined) out.print(sandbox.id);
+    if (sandbox !== undefined) ids.push(sandbox.id);
   }
+  return ids;
 }

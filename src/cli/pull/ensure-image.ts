@@ -1,12 +1,21 @@
-import {ConfigError} from '../../base/errors.js';
+import {ConfigError, UsageError} from '../../base/errors.js';
 import type {Connection} from '../../cri/index.js';
 import {pullImage} from '../../operations/images/pull-image.js';
 import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {KCRI_PULL, pullOptions, type PullFlags} from './pull-options.js';
 
+const POLICIES = ['missing', 'always', 'never'] as const;
+
 /** Time at which an image is pulled: if the runtime does not have it, before every use, or not at all. */
-export type PullPolicy = 'missing' | 'always' | 'never';
+export type PullPolicy = (typeof POLICIES)[number];
+
+/** Returns the value of `--pull`, missing by default. Throws UsageError. */
+export function parsePullPolicy(text: string = 'missing'): PullPolicy {
+  const known = POLICIES.find((policy) => policy === text);
+  if (known !== undefined) return known;
+  throw new UsageError(`invalid --pull "${text}": must be one of ${POLICIES.join(', ')}`);
+}
 
 /** Image that a container needs. */
 export interface NeededImage {

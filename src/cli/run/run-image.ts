@@ -1,38 +1,25 @@
 import {randomUUID} from 'node:crypto';
 import {stat} from 'node:fs/promises';
 import {cwd} from 'node:process';
-import {join} from 'node:path';
 import {checkDnsLabel, checkDnsSubdomain} from '../../api/validation/validate-names.js';
-import {ConfigError, SystemError, UsageError} from '../../base/errors.js';
+import {ConfigError, UsageError} from '../../base/errors.js';
 import {ifPresent, withFileErrors, withUserFileHints} from '../../base/fs/files.js';
-import {podUid, type Connection, type Init, type Mount} from '../../cri/index.js';
-import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
-import {runContainer, type RunningContainer} from '../../operations/containers/run-container.js';
-import {ExecFailedError, startFailure} from '../../operations/exec/exec-errors.js';
+import {podUid, type Init, type Mount} from '../../cri/index.js';
 import {parseLabels} from '../../operations/filters/list-filters.js';
 import {readFileOrPipeText} from '../../operations/manifests/read-text.js';
-import {
-  generateRunName,
-  runContainerConfig,
-  RUN_NAMESPACE,
-  runSandboxConfig,
-  type ImageRun,
-} from '../../operations/run/image-run-configs.js';
+import {generateRunName} from '../../operations/run/image-run-configs.js';
 import {parseEnvironment} from '../../operations/run/parse-environment.js';
 import {parsePublishedPort} from '../../operations/run/parse-published-port.js';
 import {parseUser} from '../../operations/run/parse-user.js';
 import {parseVolume} from '../../operations/run/parse-volume.js';
-import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {ImageRunFlags} from '../flags/run-flags.js';
-import {ensureImage, type PullPolicy} from '../pull/ensure-image.js';
+import {ensureImage, parsePullPolicy, type PullPolicy} from '../pull/ensure-image.js';
 import type {PullFlags} from '../pull/pull-options.js';
 import {KCRI_SESSION} from '../terminal/command-session.js';
-import {connectMainProcess, type MainProcessEnd} from '../terminal/main-process.js';
 import {ConflictError} from '../usage-errors.js';
 import {checkRunningPods} from './check-running-pods.js';
-import {endRun} from './end-run.js';
-import {prepareRunLogs} from './run-logs.js';
+import {runInPod, type PreparedRun} from './run-in-pod.js';
 
 /** Flags of `run` with an image, and those that both forms have. */
 export type RunImageFlags = ImageRunFlags &
@@ -53,7 +40,7 @@ export async function runImage(
   command: ImageCommand,
   flags: RunImageFlags,
 ): Promise<void> {
-  const {connections, out, report, settings} = services;
+  const {connections} = services;
   checkFlags(flags);
   const policy = await choosePolicy(services, flags);
   const streams = flags.detach
@@ -63,32 +50,13 @@ export async function runImage(
   const connection = await connections.default(flags['cancel-timeout']);
   await checkRunningPods(services, connection, flags.name);
   await ensureImage(services, connection, {image: command.image, policy}, flags);
-  const logDirectory = await prepareRunLogs(settings.rootDir);
-  const run: ImageRun = {
-    ...parsed,
-    stdin: streams.stdin && (flags.detach || 'once'),
-    tty: streams.tty,
-    logDirectory,
-    logName: `${RUN_NAMESPACE}_${parsed.name}_${parsed.uid}.log`,
-    cgroupDriver: await withContext(
-      'reading the cgroup driver',
-      readCgroupDriver(connection.runtime, services.signal),
-    ),
-  };
-  const logPath = join(logDirectory, run.logName);
-  const running = await start(services, connection, run, {logPath, runtimeHandler: flags.runtime});
-  if (flags.detach) {
-    out.print(running.containerId);
-    return;
-  }
-  const container = {id: running.containerId, name: run.name, logPath};
-  let end: MainProcessEnd | undefined;
-  try {
-    end = await connectMainProcess(services, connection.runtime, container, {streams, flags});
-    report.setExitCode(end.exitCode);
-  } finally {
-    await endRun(services, connection.runtime, {...running, ...container}, {end, removes: flags.rm});
-  }
+  await runInPod(services, connection, {
+    run: {...parsed, stdin: streams.stdin && (flags.detach || 'once'), tty: streams.tty},
+    runtimeHandler: flags.runtime,
+    detach: flags.detach,
+    removes: flags.rm,
+    flags,
+  });
 }
 
 function checkFlags(flags: ImageRunFlags): void {
@@ -108,21 +76,16 @@ function checkFlags(flags: ImageRunFlags): void {
     });
   if (network === 'host' && hostname !== undefined)
     throw new ConflictError('--hostname and --network=host are mutually exclusive');
-  oneOf('network', network ?? 'pod', ['pod', 'host']);
+  if (network !== undefined && network !== 'pod' && network !== 'host')
+    throw new UsageError(`invalid --network "${network}": must be pod or host`);
 }
 
 async function choosePolicy({settings}: CommandServices, {pull}: ImageRunFlags): Promise<PullPolicy> {
-  if (pull !== undefined) return oneOf('pull', pull, ['missing', 'always', 'never'] as const);
+  if (pull !== undefined) return parsePullPolicy(pull);
   return (await settings.read()).disablePullOnRun ? 'never' : 'missing';
 }
 
-function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
-  const known = choices.find((choice) => choice === value);
-  if (known !== undefined) return known;
-  throw new UsageError(`invalid --${flag} "${value}": must be one of ${choices.join(', ')}`);
-}
-
-type ParsedRun = Omit<ImageRun, 'stdin' | 'tty' | 'logDirectory' | 'logName' | 'cgroupDriver'>;
+type ParsedRun = Omit<PreparedRun, 'stdin' | 'tty'>;
 
 /** Returns what the command line says. Rejects with UsageError and ConfigError. */
 async function parseRun(
@@ -179,38 +142,4 @@ async function checkHostPath({hostPath = ''}: Init<Mount>): Promise<void> {
     throw new ConfigError(`--volume: "${hostPath}" does not exist`, {
       hint: `create it first: mkdir -p ${hostPath}`,
     });
-}
-
-interface StartOptions {
-  readonly logPath: string;
-  readonly runtimeHandler: string;
-}
-
-/** Starts the container; removes everything after a failure. */
-async function start(
-  services: CommandServices,
-  connection: Connection,
-  run: ImageRun,
-  {logPath, runtimeHandler}: StartOptions,
-): Promise<RunningContainer> {
-  const {report, signal} = services;
-  try {
-    return await runContainer(connection, {
-      config: runContainerConfig(run),
-      sandboxConfig: runSandboxConfig(run),
-      pull: undefined,
-      beforeCreate: undefined,
-      runtimeHandler,
-      onLeftover: report.warn,
-      signal,
-    });
-  } catch (error) {
-    const {removeRunLog} = await import('./run-logs.js');
-    await removeRunLog(logPath).catch((failure: unknown) => {
-      if (failure instanceof SystemError) report.warn(failure);
-      else throw failure;
-    });
-    const reason = error instanceof Error ? startFailure(error.message) : undefined;
-    throw reason === undefined ? error : new ExecFailedError((error as Error).message);
-  }
 }

@@ -1,3 +1,4 @@
+import {DEBUG_TARGET_ANNOTATION} from '../../api/manager-annotation.js';
 import type {Container, ContainerPort, PodDNSConfig, Pod, PodSpec} from '../../api/types/v1-pod.js';
 import type {PodSecurityContext} from '../../api/types/v1-security.js';
 import type {RuntimeClass} from '../../api/types/v1-objects.js';
@@ -45,7 +46,10 @@ export function generatePod({sandbox, containers, findImage}: RuntimePodFacts): 
   const isOfKubelet = config.labels[POD_UID_LABEL] !== undefined;
   const shared = {config, isOfKubelet, note};
   const metadata = generateMetadata(config, note);
-  const chosen = chooseContainers(containers, note);
+  const ownContainers = containers.filter(
+    ({status}) => status?.annotations[DEBUG_TARGET_ANNOTATION] === undefined,
+  );
+  const chosen = chooseContainers(ownContainers, note);
   const spec = specOf(chosen, {...shared, podName: metadata.name ?? '', findImage});
   noteUnknown(isOfKubelet, note);
   const runtimeClassName = toDnsLabel(handler);

@@ -5,6 +5,7 @@ import type {
   Init,
   LinuxContainerSecurityContext,
   Mount,
+  NamespaceOption,
   PodSandboxConfig,
   PodUid,
   PortMapping,
@@ -31,6 +32,8 @@ export interface ImageRun {
   readonly mounts: readonly Init<Mount>[];
   readonly ports: readonly Init<PortMapping>[];
   readonly hostNetwork: boolean;
+  /** True to share the process and IPC namespaces of the node too. */
+  readonly hostProcesses?: boolean | undefined;
   readonly hostname?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly privileged: boolean;
@@ -105,8 +108,12 @@ function commandLine({entrypoint, words}: ImageRun): Pick<Init<ContainerConfig>,
   return entrypoint === '' ? {command: words} : {command: [entrypoint], args: words};
 }
 
-function namespaces({hostNetwork}: ImageRun) {
-  return {network: hostNetwork ? 'NODE' : 'POD', pid: 'CONTAINER', ipc: 'POD'} as const;
+function namespaces({hostNetwork, hostProcesses = false}: ImageRun): Init<NamespaceOption> {
+  return {
+    network: hostNetwork ? 'NODE' : 'POD',
+    pid: hostProcesses ? 'NODE' : 'CONTAINER',
+    ipc: hostProcesses ? 'NODE' : 'POD',
+  };
 }
 
 function securityContext(run: ImageRun): Init<LinuxContainerSecurityContext> {
