@@ -1,6 +1,5 @@
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {
-  CriError,
   isNotFound,
   type Connection,
   type ContainerId,
@@ -17,11 +16,11 @@ import {
 import {profileLinuxContext, unrestrictedLinuxContext} from '../../operations/debug/debug-profiles.js';
 import {ExecFailedError, startFailure} from '../../operations/exec/exec-errors.js';
 import {readContainerConfig, readSandboxConfig} from '../../operations/generate/runtime-configs.js';
+import {getContainerStatus} from '../../operations/logs/container-log.js';
 import {inspectContainer, inspectImage, inspectSandbox} from '../../operations/inspect/inspect-objects.js';
 import {requireTarget} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
-import {EXIT} from '../exit-codes.js';
 import {ensureImage} from '../pull/ensure-image.js';
 import {prepareRunLogs, removeRunLog} from '../run/run-logs.js';
 import {
@@ -29,7 +28,7 @@ import {
   parseContainerSelection,
   selectContainers,
 } from '../targets/select-containers.js';
-import {connectMainProcess, type MainProcessEnd, type StartedContainer} from '../terminal/main-process.js';
+import {connectMainProcess, isDetached, type MainProcessEnd} from '../terminal/main-process.js';
 import type {DebugRequest} from './debug-request.js';
 
 /** Time between the stop signal and SIGKILL after an interruption, in seconds. */
@@ -40,6 +39,11 @@ interface DebugTarget {
   readonly response: ContainerStatusResponse;
   readonly podSandboxId: PodSandboxId;
   readonly sandbox: PodSandboxConfig;
+}
+
+interface CreatedContainer {
+  readonly id: ContainerId;
+  readonly name: string;
 }
 
 /**
@@ -57,9 +61,10 @@ export async function debugContainer(services: CommandServices, request: DebugRe
   const container = await createContainer(services, connection, target, request);
   let end: MainProcessEnd | undefined;
   try {
-    await startContainer(services, connection, container);
+    const logPath = await startContainer(services, connection, container);
     describeSession(services, target, container.name);
-    end = await connectMainProcess(services, connection.runtime, container, {streams, flags});
+    const started = {...container, logPath};
+    end = await connectMainProcess(services, connection.runtime, started, {streams, flags});
     services.report.setExitCode(end.exitCode);
   } finally {
     await endDebugContainer(services, connection, container, {end, keeps: flags.keep});
@@ -120,7 +125,7 @@ async function createContainer(
   {runtime}: Connection,
   {response, podSandboxId, sandbox}: DebugTarget,
   request: DebugRequest,
-): Promise<StartedContainer> {
+): Promise<CreatedContainer> {
   const {flags, words, environment, profile, streams, newName} = request;
   const {report, settings, signal} = services;
   const name = flags.container ?? newName;
@@ -154,28 +159,26 @@ async function createContainer(
     );
     return await create({...debug, securityContext: unrestrictedLinuxContext()});
   });
-  return {id, name, logPath: ''};
+  return {id, name};
 }
 
 /** Reports whether the runtime rejected a privileged container in a sandbox that is not (containerd). */
 function isPrivilegeRefusal(error: unknown): boolean {
-  return error instanceof Error && /no privileged container allowed in sandbox/.test(error.message);
+  return error instanceof Error && error.message.includes('no privileged container allowed in sandbox');
 }
 
-/** Starts the container and sets the path of its log, which the runtime chooses. */
+/** Starts the container and returns the path of its log, which the runtime chooses. */
 async function startContainer(
   {signal}: CommandServices,
   {runtime}: Connection,
-  container: StartedContainer & {logPath: string},
-): Promise<void> {
-  const {id: containerId} = container;
-  const {status} = await inspectContainer(runtime, containerId, {verbose: false, signal});
-  container.logPath = status?.logPath ?? '';
+  {id: containerId}: CreatedContainer,
+): Promise<string> {
   const starting = runtime.startContainer({containerId}, {signal});
   await withContext('starting the debug container', starting).catch((error: unknown) => {
     const failure = error instanceof Error ? startFailure(error.message) : undefined;
     throw failure === undefined ? error : new ExecFailedError((error as Error).message);
   });
+  return (await getContainerStatus(runtime, containerId, signal))?.logPath ?? '';
 }
 
 function describeSession({report}: CommandServices, {response, sandbox}: DebugTarget, name: string): void {
@@ -190,10 +193,10 @@ function describeSession({report}: CommandServices, {response, sandbox}: DebugTa
 async function endDebugContainer(
   {report}: CommandServices,
   {runtime}: Connection,
-  {id: containerId, name, logPath}: StartedContainer,
+  {id: containerId, name}: CreatedContainer,
   {end, keeps}: {readonly end: MainProcessEnd | undefined; readonly keeps: boolean},
 ): Promise<void> {
-  if (end?.kind === 'left' && end.exitCode === EXIT.ok) {
+  if (isDetached(end)) {
     report.info(
       `kcri: "${name}" keeps running; remove it with "kcri rm --force ${containerId.slice(0, 13)}"`,
     );
@@ -201,11 +204,16 @@ async function endDebugContainer(
   }
   try {
     if (end?.kind !== 'exited') await runtime.stopContainer({containerId, timeout: STOP_SECONDS});
-    if (keeps) return;
-    await runtime.removeContainer({containerId});
-    if (logPath !== '') await removeRunLog(logPath);
+    if (!keeps) await removeContainer(runtime, containerId);
   } catch (error) {
-    if (error instanceof CriError && isNotFound(error)) return;
+    if (isNotFound(error)) return;
     report.warn(`cannot remove the debug container "${name}": ${messageOf(error)}`);
   }
+}
+
+async function removeContainer(runtime: Connection['runtime'], containerId: ContainerId): Promise<void> {
+  const {status} = await runtime.containerStatus({containerId});
+  await runtime.removeContainer({containerId});
+  const logPath = status?.logPath ?? '';
+  if (logPath !== '') await removeRunLog(logPath);
 }

@@ -11,7 +11,7 @@ const POLICIES = ['missing', 'always', 'never'] as const;
 export type PullPolicy = (typeof POLICIES)[number];
 
 /** Returns the value of `--pull`, missing by default. Throws UsageError. */
-export function parsePullPolicy(text: string = 'missing'): PullPolicy {
+export function parsePullPolicy(text = 'missing'): PullPolicy {
   const known = POLICIES.find((policy) => policy === text);
   if (known !== undefined) return known;
   throw new UsageError(`invalid --pull "${text}": must be one of ${POLICIES.join(', ')}`);

@@ -2,8 +2,7 @@ import {messageOf} from '../../base/errors.js';
 import {isNotFound, type RuntimeService} from '../../cri/index.js';
 import type {RunningContainer} from '../../operations/containers/run-container.js';
 import type {CommandServices} from '../command/command-services.js';
-import {EXIT} from '../exit-codes.js';
-import type {MainProcessEnd} from '../terminal/main-process.js';
+import {isDetached, type MainProcessEnd} from '../terminal/main-process.js';
 import {removeRunLog} from './run-logs.js';
 
 /** Time between the stop signal and SIGKILL after an interruption, in seconds, as in docker. */
@@ -32,7 +31,7 @@ export async function endRun(
   {podSandboxId, containerId, name, logPath}: EndedRun,
   {end, removes}: EndRunOptions,
 ): Promise<void> {
-  if (end?.kind === 'left' && end.exitCode === EXIT.ok) {
+  if (isDetached(end)) {
     report.info(
       `kcri: "${name}" keeps running; remove it with "kcri rmp --force ${name}"${removes ? ', since --rm has no effect after detaching' : ''}`,
     );

@@ -59,8 +59,9 @@ export async function runImage(
   });
 }
 
+/** Throws UsageError for flags that exclude each other or are invalid. */
 function checkFlags(flags: ImageRunFlags): void {
-  const {detach, rm, name, hostname, network, publish = []} = flags;
+  const {detach, rm, name, hostname, network} = flags;
   if (detach && rm)
     throw new ConflictError('--detach and --rm are mutually exclusive', {
       hint: 'nothing waits for a detached container; remove it with "kcri rmp --force NAME"',
@@ -70,14 +71,17 @@ function checkFlags(flags: ImageRunFlags): void {
   };
   if (name !== undefined) invalid('name', name, checkDnsSubdomain(name));
   if (hostname !== undefined) invalid('hostname', hostname, checkDnsLabel(hostname));
-  if (network === 'host' && publish.length > 0)
+  if (network === 'host') checkHostNetwork(flags);
+  else if (network !== undefined && network !== 'pod')
+    throw new UsageError(`invalid --network "${network}": must be pod or host`);
+}
+
+function checkHostNetwork({hostname, publish = []}: ImageRunFlags): void {
+  if (publish.length > 0)
     throw new ConflictError('--publish and --network=host are mutually exclusive', {
       hint: 'with --network=host, every port of the container is a port of the host',
     });
-  if (network === 'host' && hostname !== undefined)
-    throw new ConflictError('--hostname and --network=host are mutually exclusive');
-  if (network !== undefined && network !== 'pod' && network !== 'host')
-    throw new UsageError(`invalid --network "${network}": must be pod or host`);
+  if (hostname !== undefined) throw new ConflictError('--hostname and --network=host are mutually exclusive');
 }
 
 async function choosePolicy({settings}: CommandServices, {pull}: ImageRunFlags): Promise<PullPolicy> {

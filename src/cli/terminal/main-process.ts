@@ -8,6 +8,7 @@ import {startAttachSession} from '../../operations/exec/start-attach-session.js'
 import {readLog} from '../../operations/logs/read-log.js';
 import type {FollowOptions} from '../../operations/logs/log-source.js';
 import type {CommandServices} from '../command/command-services.js';
+import {EXIT} from '../exit-codes.js';
 import type {SessionFlagValues} from '../flags/session-flags.js';
 import {createLogSink} from '../logs/log-sink.js';
 import {
@@ -38,6 +39,11 @@ export interface MainProcessOptions {
 export type MainProcessEnd =
   | {readonly kind: 'exited'; readonly exitCode: number}
   | {readonly kind: 'left'; readonly exitCode: number};
+
+/** Reports whether the user left the process running. */
+export function isDetached(end: MainProcessEnd | undefined): boolean {
+  return end?.kind === 'left' && end.exitCode === EXIT.ok;
+}
 
 const MIN_POLL_MS = 20;
 const MAX_POLL_MS = 1000;

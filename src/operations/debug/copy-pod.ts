@@ -38,37 +38,51 @@ export interface PodCopy {
  * and with another command, image or container. Throws ConfigError for an unknown container.
  */
 export function copyPod(original: Pod, options: PodCopyOptions): PodCopy {
-  const {namespace} = original.metadata;
-  const notes: string[] = [];
+  const {name: originalName = '', namespace} = original.metadata;
   const {containers: own, initContainers, ...rest} = omit(original.spec, 'ephemeralContainers', 'nodeName');
   checkImages([...own, ...(initContainers ?? [])], options);
-  const prepare = (container: Container): Container => {
-    const ports = container.ports?.map((port) => withoutHostPort(port, options, notes));
-    return {
-      ...omit(container, 'livenessProbe', 'readinessProbe', 'startupProbe'),
-      image: options.images.get(container.name) ?? options.images.get('*') ?? container.image,
-      ...(ports !== undefined && {ports}),
-    };
-  };
-  const copied = own.map(prepare);
-  const name = options.container ?? (options.image === undefined ? (own[0]?.name ?? '') : options.newName);
-  const existing = findByName(copied, name);
-  if (existing === undefined && options.image === undefined)
-    throw new ConfigError(`pod "${original.metadata.name ?? ''}" has no container "${name}"`, {
-      hint: `its containers are ${own.map((container) => container.name).join(', ')}; --image adds one`,
-    });
-  const changed = changeContainer(existing ?? {name, image: ''}, options);
+  const notes: string[] = [];
+  const prepare = (container: Container): Container => prepareContainer(container, options, notes);
+  const {name, containers} = changeContainers(originalName, own.map(prepare), options);
   const spec: PodSpec = {
     ...rest,
-    containers:
-      existing === undefined
-        ? [...copied, changed]
-        : copied.map((container) => (container === existing ? changed : container)),
+    containers,
     ...(initContainers !== undefined && {initContainers: initContainers.map(prepare)}),
     ...(options.sharesProcesses && rest.hostPID !== true && {shareProcessNamespace: true}),
   };
   const metadata = {name: options.name, ...(namespace !== undefined && {namespace})};
   return {pod: {apiVersion: 'v1', kind: 'Pod', metadata, spec}, container: name, notes};
+}
+
+/** Returns a container without probes and ports of the host, with its other image if there is one. */
+function prepareContainer(container: Container, options: PodCopyOptions, notes: string[]): Container {
+  const ports = container.ports?.map((port) => withoutHostPort(port, options, notes));
+  const image = options.images.get(container.name) ?? options.images.get('*');
+  return {
+    ...omit(container, 'livenessProbe', 'readinessProbe', 'startupProbe'),
+    ...(image !== undefined && {image}),
+    ...(ports !== undefined && {ports}),
+  };
+}
+
+/** Changes the chosen container or adds it. Throws ConfigError if it does not exist and has no image. */
+function changeContainers(
+  podName: string,
+  containers: readonly Container[],
+  options: PodCopyOptions,
+): {readonly name: string; readonly containers: readonly Container[]} {
+  const {image, newName} = options;
+  const name = options.container ?? (image === undefined ? (containers[0]?.name ?? '') : newName);
+  const existing = findByName(containers, name);
+  if (existing !== undefined) {
+    const changed = changeContainer(existing, options);
+    return {name, containers: containers.map((each) => (each === existing ? changed : each))};
+  }
+  if (image !== undefined)
+    return {name, containers: [...containers, changeContainer({name, image}, options)]};
+  throw new ConfigError(`pod "${podName}" has no container "${name}"`, {
+    hint: `its containers are ${containers.map((container) => container.name).join(', ')}; --image adds one`,
+  });
 }
 
 function checkImages(containers: readonly Container[], {images}: PodCopyOptions): void {
