@@ -15,6 +15,11 @@ const KUBELET_LABELS = {
 const WEB = aSandbox({name: 'web', uid: 'u1', labels: {...KUBELET_LABELS, app: 'web'}});
 const MAIN = aContainer({sandbox: WEB, name: 'main'});
 
+/** Returns a sandbox of a program that is no kubelet. */
+function withoutLabels(sandbox: typeof WEB): typeof WEB {
+  return {...sandbox, config: {...sandbox.config, labels: {}}};
+}
+
 let testbed: CommandTestbed;
 async function use(options: FakeRuntimeOptions): Promise<void> {
   testbed = await createTestbed(options);
@@ -95,7 +100,7 @@ describe('debug CONTAINER', () => {
   });
 
   test('the container has no labels in a pod that no kubelet manages', async () => {
-    const sandbox = aSandbox({name: 'bare'});
+    const sandbox = withoutLabels(aSandbox({name: 'bare'}));
     await use({sandboxes: [sandbox], containers: [aContainer({sandbox, name: 'main'})]});
     await debug(['bare', `--image=${BUSYBOX}`, '--', 'true']);
     expect(created().config.labels ?? {}).toEqual({});
@@ -116,7 +121,8 @@ describe('debug CONTAINER', () => {
 
   // Proves: debug --profile
   test.each([
-    ['baseline', {seccomp: {profile_type: 'RuntimeDefault'}}],
+    // RuntimeDefault is the first value of the enum, which is not sent.
+    ['baseline', {capabilities: {}, seccomp: {}}],
     ['netadmin', {capabilities: {add_capabilities: ['NET_ADMIN', 'NET_RAW']}}],
     ['sysadmin', {privileged: true}],
   ])('the profile %s', async (profile, context) => {
@@ -243,7 +249,7 @@ describe('debug --copy-to', () => {
       metadata: object;
       spec: {containers: object[]};
     };
-    expect(metadata).toEqual({name: 'web2', namespace: 'default'});
+    expect(metadata).toEqual({name: 'web2'});
     expect(spec).toMatchObject({shareProcessNamespace: true});
     expect(spec.containers).toEqual([
       {
@@ -299,7 +305,10 @@ describe('debug --copy-to', () => {
 describe('debug --node', () => {
   // Proves: debug --node
   test('runs a shell of the node in its namespaces, with any image', async () => {
-    await use({sandboxes: [aSandbox({name: 'bare'})], behaviour: () => ({stdout: 'hello\n', exitCode: 4})});
+    await use({
+      sandboxes: [withoutLabels(aSandbox({name: 'bare'}))],
+      behaviour: () => ({stdout: 'hello\n', exitCode: 4}),
+    });
     expect(await debug(['--node', '--', 'echo', 'hello'])).toEqual({
       stdout: 'hello\n',
       stderr: '',

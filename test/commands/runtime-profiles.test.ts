@@ -166,6 +166,8 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   runp: {args: ({sandbox}) => ['runp', sandbox], prints: /^[0-9a-f]{64}\n$/},
   stopp: {args: words('stopp web'), prints: /web/},
   rmp: {args: words('rmp old'), prints: /old/},
+  'run, an image': {args: words(`run --rm ${BUSYBOX} -- echo hello`), prints: /^hello\n$/},
+  debug: {args: words(`debug main --image=${BUSYBOX} -- echo hello`), prints: /^hello\n$/},
   run: {args: ({container, sandbox}) => ['run', container, sandbox], prints: /^[0-9a-f]{64}\n$/},
 };
 
