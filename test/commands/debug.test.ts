@@ -78,7 +78,7 @@ describe('debug CONTAINER', () => {
       names: ['main'],
       logs: [],
     });
-    expect(stderr).toContain('kcri: debug container "tool" in pod "default/web"');
+    expect(stderr).toContain('kcri: note: debug container "tool" in pod "default/web"');
     expect(testbed.runtime.containers[0]!.state).toBe('CONTAINER_RUNNING');
     expect(created()).toMatchObject({
       config: {
@@ -138,7 +138,7 @@ describe('debug CONTAINER', () => {
     });
     const {stderr, exitCode} = await debug(['web', '--profile=sysadmin', `--image=${BUSYBOX}`, '--', 'true']);
     expect({exitCode, names: names()}).toEqual({exitCode: 0, names: ['main']});
-    expect(stderr).toContain('kcri: the pod does not permit privileged containers');
+    expect(stderr).toContain('kcri: note: the pod does not permit privileged containers');
     expect(created(1).config.linux.security_context).toMatchObject({
       capabilities: {add_capabilities: ['ALL']},
     });

@@ -231,11 +231,11 @@ describe('run IMAGE', () => {
     expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({stdout: 'early\n', stderr: '', exitCode: 2});
   });
 
-  test('a kubelet on the node causes a warning', async () => {
+  test('a kubelet on the node causes a note', async () => {
     await use({sandboxes: [aSandbox({name: 'web', labels: {'io.kubernetes.pod.uid': 'u1'}})]});
     const {stderr} = await kcri(['run', '--rm', BUSYBOX, '--', 'true']);
     expect(stderr).toBe(
-      'kcri: warning: a kubelet manages pods of this runtime; it stops pods that it does not know, usually within seconds\n',
+      'kcri: note: a kubelet manages pods of this runtime; it stops pods that it does not know, usually within seconds\n',
     );
   });
 

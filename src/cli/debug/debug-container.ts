@@ -155,7 +155,7 @@ async function createContainer(
   const id = await create(debug).catch(async (error: unknown) => {
     if (!isPrivilegeRefusal(error)) throw error;
     report.info(
-      'kcri: the pod does not permit privileged containers: the debug container has all capabilities, but no devices',
+      'kcri: note: the pod does not permit privileged containers: the debug container has all capabilities, but no devices',
     );
     return await create({...debug, securityContext: unrestrictedLinuxContext()});
   });
@@ -186,7 +186,7 @@ function describeSession({report}: CommandServices, {response, sandbox}: DebugTa
   const {namespace = '', name: pod = ''} = sandbox.metadata ?? {};
   const config = readContainerConfig(response, () => undefined);
   const files = hasOwnProcesses(config, sandbox) ? `; the files of "${target}" are in /proc/1/root` : '';
-  report.info(`kcri: debug container "${name}" in pod "${namespace}/${pod}"${files}`);
+  report.info(`kcri: note: debug container "${name}" in pod "${namespace}/${pod}"${files}`);
 }
 
 /** Stops and removes the container, unless the user detached from it or keeps it. Failures are warnings. */

@@ -9,7 +9,7 @@ import type {CommandServices} from '../command/command-services.js';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 
 /**
- * Rejects with ConfigError if a pod of this name exists, and warns if a kubelet manages pods of the runtime: it stops
+ * Rejects with ConfigError if a pod of this name exists, and prints a note if a kubelet manages pods of the runtime: it stops
  * all that it does not know, whatever their labels (kubelet_pods.go HandlePodCleanups).
  */
 export async function checkRunningPods(
@@ -27,8 +27,8 @@ export async function checkRunningPods(
       hint: `remove it with "kcri rmp --force ${name}", or use another --name`,
     });
   if (await hasKubelet(services, sandboxes))
-    services.report.warn(
-      'a kubelet manages pods of this runtime; it stops pods that it does not know, usually within seconds',
+    services.report.info(
+      'kcri: note: a kubelet manages pods of this runtime; it stops pods that it does not know, usually within seconds',
     );
 }
 

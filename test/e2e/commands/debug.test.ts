@@ -58,7 +58,7 @@ describe.each(runtimes)('debug beside a kubelet of kcri: $name', (which) => {
     );
     expect({stdout, exitCode}).toEqual({stdout: 'content\nsleep 3600 \nweb-node\n0\n', exitCode: 7});
     expect(stderr).toMatch(
-      /^kcri: debug container "debugger-\w{5}" in pod "default\/web-node"; the files of "main" are in \/proc\/1\/root\n$/,
+      /^kcri: note: debug container "debugger-\w{5}" in pod "default\/web-node"; the files of "main" are in \/proc\/1\/root\n$/,
     );
     expect({containers: await containers(), logs: logs()}).toEqual({
       containers: ['main CONTAINER_RUNNING'],
