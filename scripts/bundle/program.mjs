@@ -1,5 +1,6 @@
 import {openTelemetryModules} from './open-telemetry-modules.mjs';
 import {replacements} from './replacements.mjs';
+import {terminalKitModules} from './terminal-kit-modules.mjs';
 
 /**
  * Prevents ws from looking for optional packages at run time, which the executable would load from the current
@@ -28,7 +29,7 @@ export function programOptions(root, helpTexts) {
     metafile: true,
     minifySyntax: true,
     define: NO_OPTIONAL_PACKAGES,
-    plugins: [openTelemetryModules(), replacements(root, helpTexts)],
+    plugins: [openTelemetryModules(), terminalKitModules(), replacements(root, helpTexts)],
     logLevel: 'warning',
   };
 }

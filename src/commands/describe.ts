@@ -1,13 +1,9 @@
-import type {Pod} from '../api/types/v1-pod.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {POD_SELECTION_FLAGS} from '../cli/flags/pod-selection-flags.js';
-import {kubeletSection} from '../cli/output/describe/describe-kubelet.js';
-import {describePod} from '../cli/output/describe/describe-pod.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {formatPods} from '../cli/output/views/pod-text.js';
-import {fetchKubeletReport} from '../cli/pods/kubelet-reports.js';
+import {describePods} from '../cli/pods/describe-pods.js';
 import {PodReader} from '../cli/pods/pod-reader.js';
-import type {PodRecord} from '../kubelet/index.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
@@ -42,39 +38,6 @@ export default class Describe extends BaseCommand {
       return;
     }
     if (observed.length === 0) this.report.info('No resources found');
-    const {clock} = this.context;
-    const sections = await this.#kubeletSections(listed.flatMap(({record}) => record ?? []));
-    const texts = await Promise.all(
-      observed.map(async ({pod, listed: each}) => {
-        const {uid, record} = each;
-        const events = (await reader.recordedEvents([each])).map(({event}) => event);
-        const text = describePod(
-          pod,
-          {events, logs: await this.#lastLogLines(pod, record?.endpoint)},
-          clock.now(),
-        );
-        return `${text}${sections.get(uid) ?? ''}`;
-      }),
-    );
-    this.out.printText(texts.join('\n\n'));
-  }
-
-  /** Returns the last log lines of the pod's failed containers; none if its runtime is unavailable. */
-  async #lastLogLines(
-    pod: Pod,
-    endpoint: string | undefined,
-  ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const {connections} = this.services;
-    const {readLastLogLines} = await import('../cli/pods/last-log-lines.js');
-    const connect = async () =>
-      await (endpoint === undefined ? connections.default() : connections.open(endpoint));
-    return await readLastLogLines(connect, pod, this.signal);
-  }
-
-  /** Returns the running kubelet's reports about each of its pods. */
-  async #kubeletSections(records: readonly PodRecord[]): Promise<ReadonlyMap<string, string>> {
-    const uids = records.filter(({manager}) => manager === 'kubelet').map(({uid}) => uid);
-    const report = uids.length === 0 ? undefined : await fetchKubeletReport(this.services, uids);
-    return new Map(report?.pods.map((pod) => [pod.uid, kubeletSection(report, pod)]));
+    this.out.printText((await describePods(this.services, reader, observed)).join('\n\n'));
   }
 }

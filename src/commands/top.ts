@@ -12,8 +12,11 @@ export default class Top extends BaseCommand {
   static override summary = 'Show live status and resource usage of pods';
   static override description =
     'Shows pods and their containers: state, restarts, probe results, CPU, memory, and ' +
-    'recent events. On a terminal it refreshes until interrupted. CPU usage is a percentage of one ' +
-    'core.';
+    'recent events. CPU usage is a percentage of one core. On a terminal it fills the screen; press ? ' +
+    'for its keys.\n\nIn the full screen, rows can be sorted and filtered, and the selected row leads to ' +
+    'logs, events, the description, a shell, restart and deletion. A terminal without a full screen ' +
+    '(TERM=linux or TERM=dumb) shows a table that is refreshed until interrupted; with --once, in a pipe ' +
+    'and with other formats it is printed once. NO_COLOR turns colors off.';
   static override usage = 'top [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [

@@ -19,6 +19,7 @@ export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
 export {withVolumeAffinity} from './pods/node-fit/volume-node-affinity.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
 export {resolveNodeName, type NodeOptions} from './managers/node/read-node-facts.js';
+export {readNodeUsage, type NodeUsage} from './managers/server/stats/node-usage.js';
 export type {CriCall} from './contract/observe-cri-calls.js';
 export type {PodEvent} from './contract/pod-event.js';
 export {createApiObjects, type ApiObjects} from './contract/api-objects.js';

@@ -5,6 +5,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {createPodLeftError, isOwnershipError} from '../sync/pod-outcome.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {selectPodRecords} from '../targets/select-pod-records.js';
+import type {ListedPod} from './listed-pod.js';
 import {readCommandNode} from './read-command-node.js';
 
 /** Options of deletePods. */
@@ -32,7 +33,7 @@ export async function deletePods(
   const fetch = createManifestFetcher({clock: context.clock, warn: services.report.warn});
   const input = {stdin: context.stdin, namespace, fetch, signal};
   const selected = await selectPodRecords([...records, ...rejected], words, input);
-  for (const record of selected) if (rejected.has(record)) await forgetRejected(services, store, record);
+  for (const record of selected) if (rejected.has(record)) await deleteRejected(services, store, record);
   const existing = selected.filter((record) => !rejected.has(record));
   const deleted = new Set<PodRecord>();
   for (const [endpoint, group] of await groupByEndpoint(services, existing)) {
@@ -44,6 +45,24 @@ export async function deletePods(
     }
   }
   if (volumes) await deleteVolumes(services, records, deleted);
+}
+
+/**
+ * Deletes a pod that kcri created, within its own grace period, or forgets one that the node did not admit. Rejects with
+ * KcriError.
+ */
+export async function deleteListedPod(
+  services: CommandServices,
+  {record, rejected}: Pick<ListedPod, 'record' | 'rejected'>,
+): Promise<void> {
+  if (rejected !== undefined) {
+    const {RejectedPodStore: Store} = await import('../../kubelet/index.js');
+    await forgetRejected(services, new Store(services.settings.rootDir), rejected);
+  }
+  if (record === undefined) return;
+  const {runtimeEndpoint} = await services.settings.read();
+  const pods = await openRegistry(services, runtimeEndpoint ?? record.endpoint);
+  await removePod(services, pods, record, undefined);
 }
 
 /** Removes the claims of deleted pods that no other pod uses. */
@@ -62,20 +81,36 @@ async function deleteVolumes(
   }
 }
 
-/** Removes the record of a pod that the node did not admit, unless a running kubelet still desires the pod. */
+/** Deletes a pod that the node did not admit. Reports a pod that cannot be deleted. */
+async function deleteRejected(
+  services: CommandServices,
+  store: RejectedPodStore,
+  record: PodRecord,
+): Promise<void> {
+  const {out, report} = services;
+  const {ManagedByKubeletError} = await import('../../kubelet/index.js');
+  try {
+    await forgetRejected(services, store, record);
+    out.print(`pod "${formatPodTitle(record)}" deleted`);
+  } catch (error) {
+    if (!(error instanceof ManagedByKubeletError)) throw error;
+    report.fail(error);
+  }
+}
+
+/**
+ * Removes the record of a pod that the node did not admit. Rejects with ManagedByKubeletError if a running kubelet still
+ * desires the pod.
+ */
 async function forgetRejected(
-  {out, report, settings}: CommandServices,
+  {settings}: CommandServices,
   store: RejectedPodStore,
   record: PodRecord,
 ): Promise<void> {
   const {findKubelet, ManagedByKubeletError} = await import('../../kubelet/index.js');
   const kubelet = record.manager === 'kubelet' ? await findKubelet(settings.rootDir) : undefined;
-  if (kubelet !== undefined) {
-    report.fail(new ManagedByKubeletError(record, kubelet.pid, record.source));
-    return;
-  }
+  if (kubelet !== undefined) throw new ManagedByKubeletError(record, kubelet.pid, record.source);
   await store.delete(record.uid);
-  out.print(`pod "${formatPodTitle(record)}" deleted`);
 }
 
 /** Returns the records of kcri's pods; a broken record is reconstructed if a word is its UID. */
@@ -143,25 +178,35 @@ async function openRegistry(services: CommandServices, endpoint: string): Promis
 
 /** Deletes a pod and returns whether that succeeded. */
 async function deletePod(
-  {out, report, signal}: CommandServices,
+  services: CommandServices,
   pods: PodRegistry,
   record: PodRecord,
   gracePeriodSeconds: number | undefined,
 ): Promise<boolean> {
-  const title = formatPodTitle(record);
+  const {out, report, signal} = services;
   try {
-    await pods.locks.withPodLock(record, signal, async () => {
-      const current = await currentRecord(pods, record);
-      if (current !== undefined) await pods.remover.deletePod(current, {gracePeriodSeconds, signal});
-      else report.warn(`pod "${title}" was deleted by another kcri process`);
-    });
-    out.print(`pod "${title}" deleted`);
+    await removePod(services, pods, record, gracePeriodSeconds);
+    out.print(`pod "${formatPodTitle(record)}" deleted`);
     return true;
   } catch (error) {
     report.fail(signal.aborted ? signal.reason : error);
     if (!isOwnershipError(error)) report.fail(createPodLeftError(record, 'is partially deleted'));
     return false;
   }
+}
+
+/** Removes a pod while its lock is held. Warns if another process was faster. Rejects with KcriError. */
+async function removePod(
+  {report, signal}: CommandServices,
+  pods: PodRegistry,
+  record: PodRecord,
+  gracePeriodSeconds: number | undefined,
+): Promise<void> {
+  await pods.locks.withPodLock(record, signal, async () => {
+    const current = await currentRecord(pods, record);
+    if (current !== undefined) await pods.remover.deletePod(current, {gracePeriodSeconds, signal});
+    else report.warn(`pod "${formatPodTitle(record)}" was deleted by another kcri process`);
+  });
 }
 
 /**

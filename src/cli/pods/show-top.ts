@@ -1,40 +1,19 @@
-import {canonicalEndpoint} from '../../cri/endpoint.js';
-import {CriError, type Connection, type ContainerStats} from '../../cri/index.js';
 import {formatJson, type Json} from '../../format/json.js';
-import {computeContainerUsage} from '../../operations/stats/compute-usage.js';
-import {fetchContainerStats} from '../../operations/stats/fetch-stats.js';
 import type {CommandServices} from '../command/command-services.js';
 import {formatListTable} from '../flags/list-flags.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
-import {
-  topColumns,
-  topEventLines,
-  topPods,
-  topRows,
-  type TopEvent,
-  type TopSample,
-} from '../output/views/top-table.js';
+import {topColumns, topEventLines, topPods, topRows, type TopSample} from '../output/views/top-table.js';
 import {formatSorted, type OutputFormat} from '../output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../output/watch-screen.js';
-import type {ListedPod} from './listed-pod.js';
-import {PodReader} from './pod-reader.js';
-
-/** Pods, events and stats at one point in time; usage is computed from two samples. */
-interface PodSample extends Omit<TopSample, 'usage'> {
-  readonly stats: readonly ContainerStats[];
-}
-
-/** Number of events below the pods. */
-const EVENTS = 8;
+import {canFillScreen} from '../top/can-fill-screen.js';
+import {TopSampler, withUsage, type PodSample, type TopSelection} from './top-sampler.js';
 
 /** Output format of `top`. */
 type TopForm = OutputFormat<'table' | 'json' | 'yaml'>;
 
 /** Options of showTop. */
-export interface TopOptions {
-  readonly words: readonly string[];
+interface TopOptions extends TopSelection {
   readonly flags: PodSelectionFlagValues & {readonly 'no-headers'?: boolean};
-  readonly pauseMs: number;
   /** True if one sample is printed, rather than a screen redrawn until Ctrl-C. */
   readonly once: boolean;
   readonly form: TopForm;
@@ -45,10 +24,24 @@ export interface TopOptions {
  * missing.
  */
 export async function showTop(services: CommandServices, options: TopOptions): Promise<void> {
-  const {context, out, report} = services;
-  const {words, flags, pauseMs, once, form} = options;
+  const {words, flags, once} = options;
   const sampler = new TopSampler(services);
   if (!(await sampler.matches(words, flags))) return;
+  if (once || !canFillScreen(services)) {
+    await showTable(services, sampler, options);
+    return;
+  }
+  const {runTopScreen} = await import('../top/run-top-screen.js');
+  await runTopScreen(services, sampler, options);
+}
+
+/** Prints one table, or redraws it until Ctrl-C. */
+async function showTable(
+  services: CommandServices,
+  sampler: TopSampler,
+  {words, flags, pauseMs, once, form}: TopOptions,
+): Promise<void> {
+  const {context, out, report} = services;
   const signal = AbortSignal.any([services.signal, out.stdout.closed]);
   const screen = once ? undefined : openScreen(services, flags['no-headers'] === true);
   const sample = async (): Promise<PodSample> => await sampler.sample(words, flags);
@@ -75,57 +68,6 @@ export async function showTop(services: CommandServices, options: TopOptions): P
   }
 }
 
-/** Reads the samples of `top`. */
-class TopSampler {
-  readonly #services: CommandServices;
-  readonly #reader: PodReader;
-  readonly #connections = new Map<string, Connection>();
-
-  constructor(services: CommandServices) {
-    this.#services = services;
-    this.#reader = new PodReader(services);
-  }
-
-  /** Reports whether the words select any pod; true without words. Missing pods are reported. */
-  async matches(words: readonly string[], flags: PodSelectionFlagValues): Promise<boolean> {
-    return words.length === 0 || (await this.#reader.select(words, flags)).length > 0;
-  }
-
-  async sample(words: readonly string[], flags: PodSelectionFlagValues): Promise<PodSample> {
-    const listed = await this.#reader.select(words, flags, () => undefined);
-    const [shown, stats, events] = await Promise.all([
-      this.#reader.observe(listed),
-      this.#stats(listed),
-      this.#events(listed),
-    ]);
-    return {pods: shown.map(({pod}) => pod), stats, events, nowMs: this.#services.context.clock.now()};
-  }
-
-  /** Returns the stats of all available runtimes; PodReader.observe warns about the others. */
-  async #stats(listed: readonly ListedPod[]): Promise<readonly ContainerStats[]> {
-    const {connections, signal} = this.#services;
-    const stats: ContainerStats[] = [];
-    const endpoints = new Set(listed.flatMap(({record}) => record?.endpoint ?? []));
-    if (listed.some(({manager}) => manager !== 'kcri'))
-      endpoints.add(await canonicalEndpoint((await connections.default()).endpoint));
-    for (const endpoint of endpoints)
-      try {
-        const connection = this.#connections.get(endpoint) ?? (await connections.open(endpoint));
-        this.#connections.set(endpoint, connection);
-        const result = await fetchContainerStats(connection.runtime, {}, {signal, thorough: true});
-        stats.push(...result.stats);
-      } catch (error) {
-        if (!(error instanceof CriError)) throw error;
-      }
-    return stats;
-  }
-
-  async #events(listed: readonly ListedPod[]): Promise<readonly TopEvent[]> {
-    const events = (await this.#reader.recordedEvents(listed)).slice(-EVENTS);
-    return events.map(({record: {namespace, name}, event}) => ({...event, namespace, pod: name}));
-  }
-}
-
 /** Opens a screen that also shows warnings, which would garble it elsewhere. */
 function openScreen(services: CommandServices, bare: boolean): {show(sample: TopSample): void; end(): void} {
   const {context, out, report} = services;
@@ -142,11 +84,6 @@ function openScreen(services: CommandServices, bare: boolean): {show(sample: Top
       screen.end();
     },
   };
-}
-
-function withUsage(before: PodSample | undefined, {stats, ...sample}: PodSample): TopSample {
-  const usages = computeContainerUsage(before?.stats ?? [], stats);
-  return {...sample, usage: new Map(usages.map((usage) => [usage.stats.attributes?.id ?? '', usage]))};
 }
 
 function textOf({out}: CommandServices, sample: TopSample, bare: boolean): string {

@@ -34,9 +34,19 @@ export class TmuxTerminal implements Disposable {
     return this.#tmux('capture-pane', '-p').trimEnd();
   }
 
+  /** Visible text with the control sequences of its styles. */
+  get styledScreen(): string {
+    return this.#tmux('capture-pane', '-p', '-e');
+  }
+
   /** PID of the shell. */
   get pid(): number {
-    return Number(this.#tmux('display-message', '-p', '#{pane_pid}'));
+    return Number(this.describe('#{pane_pid}'));
+  }
+
+  /** Returns facts about the terminal in tmux's format, such as `#{cursor_flag}`. */
+  describe(format: string): string {
+    return this.#tmux('display-message', '-p', format).trim();
   }
 
   /** Resolves when the screen matches. */

@@ -1,0 +1,60 @@
+import {SystemError} from '../../../base/errors.js';
+import {containerId, type Connection} from '../../../cri/index.js';
+import {removeContainer} from '../../../operations/containers/remove-container.js';
+import {stopContainer} from '../../../operations/containers/stop-container.js';
+import {removeLogFiles} from '../../../operations/logs/remove-log-files.js';
+import {removeSandbox} from '../../../operations/pods/remove-sandbox.js';
+import type {CommandServices} from '../../command/command-services.js';
+import {deleteListedPod} from '../../pods/delete-pods.js';
+import type {ShownPod} from '../../pods/listed-pod.js';
+import {itemTitle, type TopItem} from '../model/top-item.js';
+
+/** Grace period of a pod without one, in seconds. */
+const GRACE_PERIOD_SECONDS = 30;
+
+/** Row to act on, with its pod and its containers. */
+export interface ActionTarget {
+  readonly item: TopItem;
+  readonly shown: ShownPod;
+  /** The container of the row, or all containers of the pod. */
+  readonly containers: readonly TopItem[];
+  readonly connection: Connection;
+}
+
+/** Deletes what a row shows, as `kcri delete`, `rmp -f` and `rm -f` do. Rejects with KcriError. */
+export async function deleteTarget(services: CommandServices, target: ActionTarget): Promise<void> {
+  const {item, shown, connection} = target;
+  const {signal} = services;
+  if (item.manager === 'kcri') await deleteListedPod(services, shown.listed);
+  else if (item.kind === 'pod')
+    for (const {id} of shown.listed.inRuntime?.sandboxes ?? [])
+      await removeSandbox(connection.runtime, id, {shown: itemTitle(item), force: true, signal});
+  else
+    await removeContainer(connection.runtime, containerId(item.containerId ?? ''), {
+      shown: itemTitle(item),
+      force: true,
+      onRemoved: async (container) => {
+        await removeLogFiles(container, () => undefined);
+      },
+      signal,
+    });
+}
+
+/** Stops the running containers of a row within their grace period; their manager starts them again. */
+export async function restartTarget(
+  {signal}: CommandServices,
+  {item, shown, containers, connection}: ActionTarget,
+): Promise<void> {
+  const gracePeriodSeconds = shown.pod.spec.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
+  const running = containers.flatMap((container) => (container.state === 'Running' ? container : []));
+  if (running.length === 0) throw new SystemError(`no container of ${itemTitle(item)} is running`);
+  await Promise.all(
+    running.map(async (container) => {
+      await stopContainer(connection.runtime, containerId(container.containerId ?? ''), {
+        shown: itemTitle(container),
+        gracePeriodSeconds,
+        signal,
+      });
+    }),
+  );
+}

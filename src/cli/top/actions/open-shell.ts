@@ -1,0 +1,27 @@
+import type {Connection, ContainerId} from '../../../cri/index.js';
+import {SystemError} from '../../../base/errors.js';
+import {startExecSession} from '../../../operations/exec/start-exec-session.js';
+import type {CommandServices} from '../../command/command-services.js';
+import {runCommandSession} from '../../terminal/command-session.js';
+
+/** Starts the best shell of a container. */
+const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
+
+/** Runs a shell in a container on this process's terminal, until it exits. Rejects with KcriError. */
+export async function openShell(
+  services: CommandServices,
+  {runtime}: Connection,
+  container: {readonly id: ContainerId; readonly title: string},
+): Promise<void> {
+  const end = await runCommandSession(services, {
+    containerName: container.title,
+    open: async (streams, options) =>
+      await startExecSession(runtime, container.id, {...streams, command: SHELL}, options),
+    flags: {},
+    streams: {stdin: true, tty: true},
+  });
+  if (end.kind === 'failed')
+    throw new SystemError(`cannot start a shell in ${container.title}: ${end.message}`, {
+      hint: 'the container may have no shell',
+    });
+}

@@ -1,0 +1,18 @@
+import type {CommandServices} from '../command/command-services.js';
+import {isTerminalInput} from '../terminal/terminal-input.js';
+
+/** Terminals without an alternate screen, or with too few characters. */
+const PLAIN_TERMINALS: ReadonlySet<string> = new Set(['', 'dumb', 'linux', 'unknown', 'cons25', 'emacs']);
+
+/** Reports whether the terminal can show a view that fills the screen: it takes keys and has an alternate screen. */
+export function canFillScreen({context: {env, stdin}, out}: CommandServices): boolean {
+  return out.stdout.isTerminal && isTerminalInput(stdin) && !PLAIN_TERMINALS.has(env['TERM'] ?? '');
+}
+
+/** Reports whether the locale of the environment uses UTF-8. */
+export function usesUtf8(env: CommandServices['context']['env']): boolean {
+  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
+    (name) => name !== undefined && name !== '',
+  );
+  return /utf-?8/i.test(locale ?? '');
+}

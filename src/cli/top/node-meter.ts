@@ -1,0 +1,61 @@
+import {cpus, hostname} from 'node:os';
+import type {Clock} from '../../base/clock.js';
+import {isSystemCallError} from '../../base/errors.js';
+import {readNodeUsage, type NodeUsage} from '../../kubelet/index.js';
+import type {NodeUsageView} from './model/top-state.js';
+
+/** Measures the CPU and memory usage of this machine between two calls. */
+export class NodeMeter {
+  readonly #clock: Clock;
+  readonly #cores = cpus().length;
+  /** False if the runtime runs on another machine, whose usage is unknown. */
+  readonly #isLocal: boolean;
+  #before: NodeUsage | undefined;
+
+  constructor(clock: Clock, isLocal: boolean) {
+    this.#clock = clock;
+    this.#isLocal = isLocal;
+  }
+
+  /** Returns the node without its usage. */
+  get unknown(): NodeUsageView {
+    return {
+      name: this.#isLocal ? hostname() : '',
+      cores: this.#cores,
+      cpuPercent: undefined,
+      memoryBytes: undefined,
+      memoryTotalBytes: undefined,
+    };
+  }
+
+  /** Returns the usage since the last call; of memory, what cannot be reclaimed. */
+  async measure(): Promise<NodeUsageView> {
+    const usage = this.#isLocal ? await readUsage(this.#clock.now()) : undefined;
+    if (usage === undefined) return this.unknown;
+    const before = this.#before;
+    this.#before = usage;
+    return {
+      ...this.unknown,
+      cpuPercent: before === undefined ? undefined : this.#percent(before, usage),
+      memoryBytes: Number(usage.workingSetBytes),
+      memoryTotalBytes: Number(usage.memoryBytes),
+    };
+  }
+
+  #percent(before: NodeUsage, after: NodeUsage): number | undefined {
+    const passed = Number(after.timeNanos - before.timeNanos) * this.#cores;
+    if (passed <= 0) return undefined;
+    // The counters are read a moment before the clock.
+    return Math.min((Number(after.cpuNanos - before.cpuNanos) / passed) * 100, 100);
+  }
+}
+
+async function readUsage(nowMs: number): Promise<NodeUsage | undefined> {
+  try {
+    return await readNodeUsage(nowMs);
+  } catch (error) {
+    // In a container /proc may be incomplete.
+    if (isSystemCallError(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import {describe, expect, test} from 'vitest';
+import {appendLines, openPager} from '../../../../src/cli/top/model/pager.js';
+import {rearrange, select, type TopState} from '../../../../src/cli/top/model/top-state.js';
+import {UsageHistory} from '../../../../src/cli/top/model/usage-history.js';
+import {renderTop} from '../../../../src/cli/top/view/render-top.js';
+import {
+  ASCII_GLYPHS,
+  lineText,
+  lineWidth,
+  UNICODE_GLYPHS,
+  type Glyphs,
+} from '../../../../src/cli/top/view/screen-lines.js';
+import {aContainerItem, aGroup, aTopState} from '../top-builders.js';
+
+const GROUPS = [
+  aGroup('web', ['nginx', 'sidecar'], {cpuPercent: 12.5, memoryBytes: 20_970_000, restarts: 3}),
+  aGroup('api', ['main'], {state: 'CrashLoopBackOff', manager: 'kubelet', cpuPercent: undefined}),
+];
+
+/** Returns the lines of a state after two samples of history. */
+function render(state: TopState, glyphs: Glyphs = UNICODE_GLYPHS) {
+  const history = new UsageHistory();
+  for (const cpu of [10, 50]) history.record(state.groups, {cpu, memory: 2_000_000_000});
+  return renderTop(state, {nowMs: 65_000, history, glyphs});
+}
+
+const textOf = (state: TopState, glyphs?: Glyphs): string => render(state, glyphs).map(lineText).join('\n');
+
+/** Returns the state on a terminal of another size. */
+const sized = (state: TopState, columns: number, rows: number): TopState =>
+  rearrange({...state, size: {columns, rows}});
+
+describe('the table', () => {
+  test.each([
+    [60, 20],
+    [80, 24],
+    [200, 60],
+    [24, 8],
+    [300, 9],
+  ])('fills a terminal of %i by %i exactly', (columns, rows) => {
+    const lines = render(sized(aTopState(GROUPS), columns, rows));
+    expect(lines).toHaveLength(rows);
+    expect(lines.map(lineWidth)).toEqual(lines.map(() => columns));
+  });
+
+  test('shows the most important columns at 60 by 20', () => {
+    const text = textOf(sized(aTopState(GROUPS), 60, 20));
+    expect(text).toMatch(/^ kcri top {3}CPU 25% of 4 {2}MEM 2GB\/8GB {2}PODS 2 {2}CONTAINERS 3/);
+    expect(text).toMatch(/^NAME +STATE +RESTARTS +CPU%▼ +MEM *$/m);
+    expect(text).toMatch(/^default\/web +Running +3 +12\.50 +20\.97MB *$/m);
+    expect(text).toMatch(/^ ├ nginx +Running +3 +12\.50 +20\.97MB *$/m);
+    expect(text).toMatch(/^ └ sidecar /m);
+    expect(text).toMatch(/ \? help {2}q quit {2}\/ filter /);
+  });
+
+  test('shows all columns and graphs at 200 by 60', () => {
+    const text = textOf(sized(aTopState(GROUPS), 200, 60));
+    expect(text).toMatch(
+      /^NAME +READY STATE +RESTARTS +CPU%▼ +MEM +MEM% +AGE MANAGER +CPU HISTORY +MEM HISTORY +PROBES +CONTAINER ID *$/m,
+    );
+    expect(text).toMatch(/^ ├ nginx .* 0\.3 +65s kcri +██ +██ +id-of-nginx *$/m);
+    expect(text).toMatch(/^ node CPU +▁▅ *$/m);
+    expect(text).toMatch(/^default\/api .* CrashLoopBackOff .* - .*kubelet/m);
+  });
+
+  test('draws only ASCII on a terminal without Unicode', () => {
+    expect(textOf(sized(aTopState(GROUPS), 200, 60), ASCII_GLYPHS)).toMatch(/^[\x20-\x7e\n]*$/);
+  });
+
+  test('renders only visible rows of thousands', () => {
+    const many = Array.from({length: 5000}, (_, index) => aGroup(`pod-${index}`, ['main']));
+    const state = select(aTopState(many, {sort: 'name', tree: false}), 4999);
+    const lines = render(state);
+    expect(lines).toHaveLength(24);
+    expect(lines.map(lineText).join('\n')).toMatch(/pod-999\/main /);
+  });
+
+  test('selects one row over the whole width', () => {
+    const lines = render(select(aTopState(GROUPS), 1));
+    const selected = lines.filter((line) => line.every(({style}) => style === 'selected'));
+    expect(selected.map(lineText)).toEqual([expect.stringMatching(/^ ├ nginx/)]);
+  });
+
+  test('escapes control characters of names', () => {
+    const group = aGroup('web', ['a\u001b[b\n\u202e'], {state: 'bad\u0007'});
+    const text = textOf(sized(aTopState([group]), 200, 30));
+    expect(text).toContain(String.raw`a\x1b[b\n\u202e`);
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  test('wide characters take two cells', () => {
+    const lines = render(sized(aTopState([aGroup('web', ['漢字', 'x'])]), 60, 20));
+    expect(lines.map(lineWidth)).toEqual(lines.map(() => 60));
+  });
+
+  test('says what is missing', () => {
+    expect(textOf(aTopState([], {sampledMs: undefined}))).toContain('Reading pods');
+    expect(textOf(aTopState([]))).toContain('No pods');
+    expect(textOf(aTopState(GROUPS, {filter: 'xyz'}))).toContain('No pod or container contains "xyz"');
+    expect(textOf(sized(aTopState(GROUPS), 20, 5))).toContain('terminal too small');
+  });
+});
+
+describe('the status line', () => {
+  test('shows a failure of the runtime until it is over, and messages before it', () => {
+    const state = aTopState(GROUPS, {failure: 'runtime is unavailable'});
+    expect(textOf(state)).toContain(' runtime is unavailable ');
+    expect(textOf({...state, message: {text: 'web deleted', isError: false}})).toContain(' web deleted ');
+    expect(textOf({...state, failure: undefined})).toContain(' 1 of 5 ');
+  });
+
+  test('shows the filter while it is typed, and the question before an action', () => {
+    const state = aTopState(GROUPS, {filter: 'we'});
+    expect(textOf({...state, screen: {kind: 'filter', before: ''}})).toContain(' filter: we█');
+    const [item] = state.rows;
+    if (item === undefined) throw new Error('no rows');
+    expect(textOf({...state, screen: {kind: 'confirm', action: 'delete', item}})).toContain(
+      'Delete pod default/web? (y/n)',
+    );
+  });
+});
+
+describe('the pager', () => {
+  const pager = (lines: readonly string[]) =>
+    appendLines(openPager('logs', aContainerItem('web', 'main')), lines);
+
+  test('shows the end of a log with its title', () => {
+    const lines = Array.from({length: 100}, (_, index) => `line ${index}`);
+    const text = textOf({...aTopState(GROUPS), screen: pager(lines)});
+    expect(text).toMatch(
+      /^ Logs {2}default\/web\/main {2}line 80 of 100 {2}following, wrapped *\nline 79 *\n/,
+    );
+    expect(text).toMatch(/line 99 *\n[^\n]*\n Esc back/);
+  });
+
+  test('wraps long lines, or cuts and scrolls them sideways', () => {
+    const screen = pager([`${'a'.repeat(80)}${'b'.repeat(10)}`]);
+    const state = aTopState(GROUPS);
+    expect(textOf({...state, screen})).toMatch(/^a{80}\nb{10} *$/m);
+    expect(textOf({...state, screen: {...screen, wrap: false}})).toMatch(/^a{80}\n *$/m);
+    expect(textOf({...state, screen: {...screen, wrap: false, left: 80}})).toMatch(/^b{10} *$/m);
+  });
+
+  test('marks all matches of the search', () => {
+    const state = {...aTopState(GROUPS), screen: {...pager(['an Error, error']), search: 'error', match: 0}};
+    const marked = render(state).flatMap((line) => line.filter(({style}) => style === 'match'));
+    expect(marked.map(({text}) => text)).toEqual(['Error', 'error']);
+  });
+
+  test('shows the help, scrolled to its end at most', () => {
+    const text = textOf({...sized(aTopState(GROUPS), 60, 20), screen: {kind: 'help', top: 1000}});
+    expect(text).toMatch(/q {2}Ctrl-C +quit/);
+  });
+});

@@ -1,0 +1,92 @@
+import {expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {runTop, ScreenTerminal} from '../../cli/top/screen-terminal.js';
+import {aContainer, aSandbox} from '../../fakes/fake-runtime.js';
+import {aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
+
+const KUBELET_POD = aSandbox({name: 'coredns', namespace: 'kube-system', uid: 'uid-of-dns'});
+
+async function testbedWithPods(): Promise<CommandTestbed> {
+  const testbed = await createTestbed({
+    sandboxes: [KUBELET_POD],
+    containers: [aContainer({sandbox: KUBELET_POD, name: 'server'})],
+  });
+  const {exitCode, stderr} = await testbed.run(['sync', '-'], {stdin: aManifest()});
+  expect({exitCode, stderr}).toMatchObject({exitCode: 0});
+  testbed.runtime.clearCalls();
+  return testbed;
+}
+
+/** Waits for a screen that matches. */
+async function screen(terminal: ScreenTerminal, pattern: RegExp): Promise<void> {
+  await until(
+    () => pattern.test(terminal.screen),
+    () => `${String(pattern)} on the screen:\n${terminal.screen}`,
+  );
+}
+
+test('fills the screen, follows its size, shows texts, and restores the terminal', async () => {
+  const testbed = await testbedWithPods();
+  const terminal = new ScreenTerminal(60, 20);
+  const running = runTop(testbed, terminal, {env: {NO_COLOR: '1'}});
+  await screen(terminal, /^NAME +STATE +RESTARTS +CPU%▼ +MEM\n[\s\S]*^default\/web +Running /m);
+  await screen(terminal, /^kube-system\/coredns +Running/m);
+  expect({modes: [...terminal.modes], raw: terminal.isRaw}).toEqual({modes: ['1049'], raw: true});
+  terminal.resize(200, 60);
+  await screen(terminal, /^NAME .* MANAGER .* CONTAINER ID\n/m);
+  terminal.type('/dns\r');
+  await screen(terminal, /^NAME .*\nkube-system\/coredns .*\n └ server .*\n\n/m);
+  terminal.type('d');
+  await screen(terminal, /^ Description {2}kube-system\/coredns.*\nName: +coredns\n/m);
+  terminal.type('q');
+  await screen(terminal, /^NAME /m);
+  terminal.type('x');
+  await screen(terminal, /the kubelet of this node would create kube-system\/coredns again/);
+  expect(testbed.mutatingCalls).toEqual([]);
+  terminal.type('q');
+  expect(await running).toEqual({exitCode: 0, stderr: ''});
+  expect({modes: [...terminal.modes], raw: terminal.isRaw}).toEqual({modes: ['25'], raw: false});
+  // Resets, bold, underlined and inverse: no colors.
+  expect([...terminal.styles].filter((style) => /^(?:[34][0-8]|9\d|10\d)$/.test(style))).toEqual([]);
+});
+
+test('deletes a pod after the question, and waits for it', async () => {
+  const testbed = await testbedWithPods();
+  const terminal = new ScreenTerminal(80, 24);
+  const running = runTop(testbed, terminal);
+  await screen(terminal, /^default\/web /m);
+  terminal.type('/web\rx');
+  await screen(terminal, /Delete pod default\/web\? \(y\/n\)/);
+  terminal.type('y');
+  await screen(terminal, /No pod or container contains "web"/);
+  expect(await testbed.records()).toEqual([]);
+  expect(testbed.runtime.sandboxes.map(({config}) => config.metadata?.name)).toEqual(['coredns']);
+  terminal.type('\u0003');
+  expect(await running).toEqual({exitCode: 0, stderr: ''});
+});
+
+test('shows that the runtime is unavailable, with the last rows, and recovers', async () => {
+  const testbed = await testbedWithPods();
+  const terminal = new ScreenTerminal(100, 24);
+  const running = runTop(testbed, terminal);
+  await screen(terminal, /^kube-system\/coredns /m);
+  testbed.runtime.injectError('ListPodSandbox', {code: 'INTERNAL', message: 'the runtime restarts'});
+  await screen(terminal, /the runtime restarts/);
+  expect(terminal.screen).toMatch(/^kube-system\/coredns /m);
+  testbed.runtime.clearFaults();
+  await screen(terminal, /^ 1 of 4$/m);
+  terminal.type('q');
+  expect((await running).exitCode).toBe(0);
+});
+
+test.each([
+  ['dumb', {TERM: 'dumb'}],
+  ['linux', {TERM: 'linux'}],
+])('prints tables on a terminal without a full screen: %s', async (_name, env) => {
+  const testbed = await testbedWithPods();
+  const terminal = new ScreenTerminal(100, 24);
+  terminal.stdout.once('data', () => terminal.stdout.destroy());
+  expect((await runTop(testbed, terminal, {env})).exitCode).toBe(0);
+  expect(terminal.modes.has('1049')).toBe(false);
+  expect(terminal.isRaw).toBe(false);
+});
