@@ -158,6 +158,7 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   },
   start: {args: words('start ready'), prints: /ready/},
   stop: {args: words('stop main'), prints: /main/},
+  tree: {args: words('tree web'), prints: /container main \w{13} +Running\n$/},
   wait: {
     args: words('wait web/main --for=condition=Ready'),
     prints: /^container\/web\/main condition met\n$/,
@@ -189,6 +190,7 @@ const FLOWS = [
   'kubelet',
   'plan',
   'port-forward',
+  'restart',
   'sync',
   'top',
 ];
@@ -309,7 +311,7 @@ describe.each(NAMES)('on %s', (profile) => {
     }
   });
 
-  test('sync, plan, get pods, describe, top, delete', async () => {
+  test('sync, plan, get pods, describe, top, restart, delete', async () => {
     const testbed = await createTestbed({profile});
     const manifest = await testbed.write('web.json', aManifest());
     const kcri = async (args: readonly string[], options: RunOptions = {}): Promise<string> => {
@@ -326,6 +328,15 @@ describe.each(NAMES)('on %s', (profile) => {
     expect(await kcri(['get', 'pods'])).toMatch(/^web +1\/1 +Running +0 /m);
     expect(await kcri(['describe', 'web'])).toMatch(/^ +State: +Running$/m);
     expect(await kcri(['top', '--once'], {clock: FAST_CLOCK})).toMatch(/^default\/web +1\/1 /m);
+    const restarted = await runKcri(['--root-dir', testbed.rootDir, 'restart', 'web', '-t', '0'], {
+      endpoint: testbed.runtime.endpoint,
+    });
+    if (profile === 'cri-dockerd') expect(restarted.stderr).toContain('does not return its config');
+    else
+      expect(restarted).toMatchObject({
+        stdout: expect.stringContaining('restarted as') as string,
+        exitCode: 0,
+      });
     await kcri(['delete', 'web']);
     expect(testbed.runtime.sandboxes).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import type {ChalkInstance} from 'chalk';
-import {escapeToLine} from '../../../format/escape-controls.js';
+import {fitLine, type LinePiece} from '../../output/fit-line.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 import type {PartView, PodView} from './pod-view.js';
 
@@ -15,16 +15,12 @@ export interface FrameOptions {
   readonly elapsedMs: number;
 }
 
-type Paint = (text: string) => string;
-/** Part of a line with its color; a plain string has no color. */
-type Piece = string | readonly [text: string, paint: Paint];
-
-/** Returns the tree of all pods as lines, each cut to the width of the terminal. */
+/** Returns the tree of all pods as lines, each cut to the width of the terminal: a longer line would wrap and break the redraw. */
 export function formatTree(views: readonly PodView[], options: FrameOptions): readonly string[] {
-  return views.flatMap((view) => podPieces(view, options)).map((pieces) => fit(pieces, options.columns));
+  return views.flatMap((view) => podPieces(view, options)).map((pieces) => fitLine(pieces, options.columns));
 }
 
-function podPieces(view: PodView, {chalk, elapsedMs}: FrameOptions): readonly (readonly Piece[])[] {
+function podPieces(view: PodView, {chalk, elapsedMs}: FrameOptions): readonly (readonly LinePiece[])[] {
   const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length] ?? '';
   const busy = view.activity !== '';
   const facts = [view.phase, view.ip, busy ? `${view.activity} …` : ''].filter((fact) => fact !== '');
@@ -39,7 +35,7 @@ function podPieces(view: PodView, {chalk, elapsedMs}: FrameOptions): readonly (r
 function partPieces(
   {label, state, tone, durationMs}: PartView,
   {chalk, width, last}: {readonly chalk: ChalkInstance; readonly width: number; readonly last: boolean},
-): readonly Piece[] {
+): readonly LinePiece[] {
   const paint = {busy: chalk.yellow, good: chalk.green, bad: chalk.red, plain: chalk.dim}[tone];
   const took = formatElapsed(durationMs);
   return [
@@ -47,22 +43,4 @@ function partPieces(
     ` ${label.padEnd(width)}  `,
     [took === '' ? state : `${state}  ${took}`, paint],
   ];
-}
-
-/** Joins the pieces and cuts them to the width of the terminal. A longer line would wrap and break the redraw. */
-function fit(pieces: readonly Piece[], columns: number): string {
-  const parts = pieces.map((piece) => {
-    const [text, paint]: readonly [string, Paint] =
-      typeof piece === 'string' ? [piece, (plain) => plain] : piece;
-    return [escapeToLine(text), paint] as const;
-  });
-  const whole = parts.reduce((sum, [text]) => sum + text.length, 0);
-  const mark = whole > columns && columns > 0 ? '…' : '';
-  let room = columns - mark.length;
-  const shown = parts.map(([text, paint]) => {
-    const cut = text.slice(0, Math.max(0, room));
-    room -= cut.length;
-    return cut === '' ? '' : paint(cut);
-  });
-  return `${shown.join('')}${mark}`;
 }

@@ -1,0 +1,191 @@
+import {forEachLimit} from '../../base/async/for-each-limit.js';
+import {SystemError} from '../../base/errors.js';
+import type {Container, RuntimeService} from '../../cri/index.js';
+import type {JsonObject} from '../../format/json.js';
+import {truncateId} from '../../format/truncate-id.js';
+import {recreateContainer} from '../../operations/containers/recreate-container.js';
+import {stopContainer} from '../../operations/containers/stop-container.js';
+import type {CommandServices} from '../command/command-services.js';
+import type {OutputFlagValues} from '../output/output-format.js';
+import {formatSorted, parseOutputFormat} from '../output/parse-output-format.js';
+import type {ListedPod} from '../pods/listed-pod.js';
+import type {PodReader} from '../pods/pod-reader.js';
+import {formatPodTitle} from '../sync/view/sync-text.js';
+import type {LifecycleTarget} from '../targets/find-targets.js';
+import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
+import type {SeenPod} from '../wait/judge-readiness.js';
+import {statusOfContainer} from '../wait/restart-policy.js';
+import {currentId} from '../wait/wait-target.js';
+import {gracePeriodOf, planRestarts, type RestartPlan} from './plan-restart.js';
+import {waitForNextInstance} from './wait-for-next.js';
+
+/** Output formats of `restart`. */
+export const RESTART_FORMATS = ['table', 'json', 'yaml'] as const;
+
+/** Maximum number of containers that are restarted at once. */
+const MAX_CONCURRENT = 16;
+
+/** Values of the flags of `restart`. */
+export interface RestartFlags extends TargetFlagValues, OutputFlagValues {
+  /** Grace period in seconds. */
+  readonly timeout?: number | undefined;
+  /** Time for a manager to start the next instance, in ms. */
+  readonly wait: number;
+  readonly 'keep-old': boolean;
+  readonly quiet: boolean;
+}
+
+/** A restarted container. */
+interface Restarted {
+  readonly listed: ListedPod;
+  readonly name: string;
+  readonly id: string;
+  readonly oldId: string | undefined;
+}
+
+/** Restarts the named containers and all containers of the named pods. Rejects with KcriError. */
+export async function runRestart(
+  services: CommandServices,
+  words: readonly string[],
+  flags: RestartFlags,
+): Promise<void> {
+  const {out, report} = services;
+  const form = await parseOutputFormat(flags, RESTART_FORMATS, services);
+  const {reader, targets} = await readTargets(services, words, flags, {onMissing: report.fail});
+  const restarter = new Restarter(services, reader, flags);
+  const results = await restarter.restart(targets, (result) => {
+    if (form.kind !== 'table') return;
+    const {listed, name, id} = result;
+    if (flags.quiet) out.print(id);
+    else out.printText(`container "${formatPodTitle(listed)}/${name}" restarted as ${truncateId(id)}\n`);
+  });
+  if (form.kind === 'table') return;
+  const items = results.map(({listed, name, id, oldId}): JsonObject => ({
+    namespace: listed.namespace,
+    pod: listed.name,
+    container: name,
+    id,
+    ...(oldId !== undefined && {oldId}),
+  }));
+  out.printData((await formatSorted(form, {items})).replace(/\n\n$/, '\n'));
+}
+
+/** Restarts containers, by their managers or by itself. */
+class Restarter {
+  readonly #services: CommandServices;
+  readonly #reader: PodReader;
+  readonly #flags: RestartFlags;
+
+  constructor(services: CommandServices, reader: PodReader, flags: RestartFlags) {
+    this.#services = services;
+    this.#reader = reader;
+    this.#flags = flags;
+  }
+
+  /** Restarts the targets, reports those that fail, and returns the others. */
+  async restart(
+    targets: readonly LifecycleTarget[],
+    onDone: (result: Restarted) => void,
+  ): Promise<readonly Restarted[]> {
+    const seen = await this.#observe(targets.map(({listed}) => listed));
+    const results: Restarted[] = [];
+    const jobs = await this.#jobs(targets, seen);
+    const run = async (job: RestartJob): Promise<void> => {
+      this.#services.signal.throwIfAborted();
+      try {
+        const {oldId, id} = await this.#restart(job);
+        const result = {listed: job.seen.listed, name: job.plan.name, id, oldId};
+        results.push(result);
+        onDone(result);
+      } catch (error) {
+        this.#services.signal.throwIfAborted();
+        this.#services.report.fail(error);
+      }
+    };
+    // The managers of containers work beside each other; kcri replaces one container after the other.
+    const managed = jobs.filter(({plan}) => plan.kind === 'managed');
+    await Promise.all([
+      forEachLimit(managed, MAX_CONCURRENT, run),
+      forEachLimit(
+        jobs.filter((job) => !managed.includes(job)),
+        1,
+        run,
+      ),
+    ]);
+    return results;
+  }
+
+  async #jobs(
+    targets: readonly LifecycleTarget[],
+    seen: ReadonlyMap<string, SeenPod>,
+  ): Promise<readonly RestartJob[]> {
+    const jobs = new Map<string, RestartJob>();
+    for (const target of targets) {
+      const pod = seen.get(target.listed.uid);
+      if (pod === undefined) continue;
+      for (const plan of planRestarts(target, pod, await this.#isManagerRunning(target.listed)))
+        jobs.set(`${target.listed.uid} ${plan.name}`, {seen: pod, plan});
+    }
+    return [...jobs.values()];
+  }
+
+  /** Reports whether a program that restarts the containers of a pod runs. A kubelet is assumed to. */
+  async #isManagerRunning({manager, record}: ListedPod): Promise<boolean> {
+    if (manager !== 'kcri') return manager === 'kubelet';
+    if (record?.manager !== 'kubelet') return false;
+    const {findKubelet} = await import('../../kubelet/index.js');
+    return (await findKubelet(this.#services.settings.rootDir)) !== undefined;
+  }
+
+  async #observe(listed: readonly ListedPod[]): Promise<ReadonlyMap<string, SeenPod>> {
+    const nowMs = this.#services.context.clock.now();
+    const shown = await this.#reader.observe([...new Set(listed)]);
+    return new Map(shown.map((each) => [each.listed.uid, {listed: each.listed, pod: each.pod, nowMs}]));
+  }
+
+  async #restart({
+    seen,
+    plan,
+  }: RestartJob): Promise<{readonly id: string; readonly oldId: string | undefined}> {
+    const {signal, report} = this.#services;
+    const shown = `${formatPodTitle(seen.listed)}/${plan.name}`;
+    if (plan.kind === 'refused') throw new SystemError(`cannot restart container "${shown}": ${plan.reason}`);
+    const {newest} = plan;
+    const runtime = await this.#runtimeOf(seen.listed);
+    const gracePeriodSeconds = gracePeriodOf(seen, newest, this.#flags.timeout);
+    if (plan.kind === 'managed') {
+      const oldId = newest?.id ?? currentId(seen, plan.name);
+      if (oldId !== undefined && statusOfContainer(seen.pod, plan.name)?.state?.running !== undefined)
+        await stopContainer(runtime, oldId, {shown, gracePeriodSeconds, signal});
+      const next = {listed: seen.listed, name: plan.name, oldId, shown, timeoutMs: this.#flags.wait};
+      return {id: await waitForNextInstance(this.#services, this.#reader, next), oldId};
+    }
+    if (newest === undefined)
+      throw new SystemError(`cannot restart container "${shown}": it has not been created`);
+    const {id} = await recreateContainer(runtime, newest, {
+      shown,
+      siblings: siblingsOf(seen.listed, newest),
+      gracePeriodSeconds,
+      keepsOld: this.#flags['keep-old'],
+      onWarning: report.warn,
+      signal,
+    });
+    return {id, oldId: newest.id};
+  }
+
+  async #runtimeOf({record}: ListedPod): Promise<RuntimeService> {
+    const {connections} = this.#services;
+    const connection =
+      record === undefined ? await connections.default() : await connections.open(record.endpoint);
+    return connection.runtime;
+  }
+}
+
+interface RestartJob {
+  readonly seen: SeenPod;
+  readonly plan: RestartPlan;
+}
+
+function siblingsOf({inRuntime}: ListedPod, {podSandboxId}: Container): readonly Container[] {
+  return (inRuntime?.containers ?? []).filter((container) => container.podSandboxId === podSandboxId);
+}
