@@ -245,7 +245,8 @@ test.each([
   expect(bare.stdout).toBe('<none>\n'.repeat(count));
 });
 
-// Proves: top --template, version --template, ps --template, pods --template, stats --template, statsp --template
+// Proves: top --template, version --template, ps --template, pods --template, stats --template, statsp --template,
+//   images --template, get images --template, metricdescs --template, metricsp --template, runtime-config --template
 test.each([
   ['ps', '{{len .containers}}', '2'],
   ['pods', '{{len .items}}', '2'],
@@ -253,11 +254,18 @@ test.each([
   ['statsp', '{{len .stats}}', '2'],
   ['top', '{{len .pods}} {{len .events}}', '2 0'],
   ['version', '{{.runtimeApiVersion}}', 'v1'],
+  ['images', '{{len .images}}', '2'],
+  ['get images', '{{len .items}}', '2'],
+  ['metricdescs', '{{slice "descriptors" 0 4}}', 'desc'],
+  ['metricsp', '{{len .podMetrics}}', '2'],
+  ['runtime-config', '{{.linux.cgroupDriver}}', 'CGROUPFS'],
 ])('%s --template renders the whole document', async (command, template, stdout) => {
-  await expectPrinted([command, '--template', template], `${stdout}\n`);
+  const printed = await run([...command.split(' '), '--template', template]);
+  expect(printed).toMatchObject({stdout: `${stdout}\n`, exitCode: 0});
 });
 
-// Proves: get pods --format, describe --format, get events --format, describe --no-headers
+// Proves: get pods --format, describe --format, get events --format, describe --no-headers, get pods --no-headers,
+//   get events --no-headers, get pods --template, get events --template
 test('rows of Pods and events without headers', async () => {
   const {rootDir, runtime} = await createSyncedTestbed();
   const kcri = async (args: readonly string[]): Promise<string> =>
@@ -265,6 +273,10 @@ test('rows of Pods and events without headers', async () => {
   expect(await kcri(['get', 'pods', '--format', '{{.metadata.name}}'])).toBe('web\n');
   expect(await kcri(['describe', '--format', '{{.kind}} {{.metadata.name}}'])).toBe('Pod web\n');
   expect(await kcri(['describe', '--no-headers', ...columns('KIND:.kind')])).toBe('Pod\n');
+  expect(await kcri(['get', 'pods', '--no-headers', ...columns('KIND:.kind')])).toBe('Pod\n');
+  expect(await kcri(['get', 'events', '--no-headers', ...columns('KIND:.kind')])).toMatch(/^(Event\n)+$/);
+  expect(await kcri(['get', 'pods', '--template', '{{len .items}}'])).toBe('1\n');
+  expect(await kcri(['get', 'events', '--template', '{{.kind}}'])).toBe('List\n');
   expect(await kcri(['get', 'events', '--format', '{{.involvedObject.name}} {{.reason}}'])).toContain(
     'web Started\n',
   );
