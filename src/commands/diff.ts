@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
@@ -22,7 +22,7 @@ export default class Diff extends BaseCommand {
       description: 'ID, ID prefix, name, or POD/NAME of the container; or a pod.',
     }),
   };
-  static override flags = {...outputFlags(FORMATS), ...POD_CONTAINER_FLAG};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG, ...POD_CONTAINER_FLAG};
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Diff);

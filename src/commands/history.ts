@@ -2,9 +2,14 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {formatSorted, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
+import {formatListTable} from '../cli/flags/list-flags.js';
+import {
+  formatSorted,
+  NO_HEADERS_FLAG,
+  outputFlags,
+  parseOutputFormat,
+} from '../cli/output/parse-output-format.js';
 import {historyColumns} from '../cli/output/views/history-table.js';
-import {renderTable} from '../format/table.js';
 import {readImageHistory} from '../operations/images/image-history.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
@@ -25,6 +30,7 @@ export default class History extends BaseCommand {
     quiet: Flags.boolean({char: 'q', description: 'Print only IDs.'}),
     'no-trunc': Flags.boolean({description: 'Show output without truncation.'}),
     ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
   };
 
   async run(): Promise<void> {
@@ -39,9 +45,12 @@ export default class History extends BaseCommand {
     const options = {full: flags['no-trunc'], nowMs: this.context.clock.now()};
     const columns = historyColumns(options);
     if (flags.quiet) this.out.printAll(rows, (row) => `${columns[0]?.value(row) ?? ''}\n`);
-    else if (form.kind === 'table') this.out.printText(renderTable(columns, rows));
+    else if (form.kind === 'table')
+      this.out.printText(
+        formatListTable(columns, rows, {...flags, forTerminal: this.out.shouldEscapeControls}),
+      );
     else
-      this.out.print(
+      this.out.printData(
         await formatSorted(
           form,
           rows.map((row) => ({...row, size: row.size ?? null})),
