@@ -71,6 +71,11 @@ export function isTopic(word: string): boolean {
   return subcommandNames(word).length > 0;
 }
 
+/** Reports whether a word is both an alias of a command and a topic: `image` lists images, and has subcommands. */
+export function isAliasAndTopic(word: string): boolean {
+  return Object.hasOwn(COMMAND_ALIASES, word) && isTopic(word);
+}
+
 /** Returns the first words of all commands. */
 export function commandNames(): readonly string[] {
   return [...new Set(commandPaths().map((path) => path.split('/')[0] ?? ''))];

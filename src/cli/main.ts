@@ -2,7 +2,7 @@ import type {Config} from '@oclif/core/interfaces';
 import {isCalledAsCrictl, createProcessContext, type CliContext} from './context.js';
 import {KCRI_DIALECT, type Dialect, type CommandLineStart} from './dialect.js';
 import {EXIT} from './exit-codes.js';
-import {findCommand, isTopic} from './find-command.js';
+import {findCommand, isAliasAndTopic, isTopic} from './find-command.js';
 import {GLOBAL_FLAGS} from './flags/global-flags.js';
 import {HelpRequest} from './help-request.js';
 import {interruptSignal} from './interrupt.js';
@@ -85,7 +85,8 @@ async function runCommand(line: Leading, run: Run): Promise<number> {
   const found = findCommand(words, dialect);
   if (found !== undefined) {
     // Any command would request the same help after it is loaded.
-    if (found.argv.length === 1 && found.argv[0] === '--help') throw new HelpRequest(found.words);
+    if (found.argv.length === 1 && found.argv[0] === '--help')
+      throw new HelpRequest(words.length === 2 ? [first] : found.words);
     const command = await found.load();
     return await new command(found.argv, NO_PLUGINS, {context, dialect, globals}).execute();
   }
@@ -121,8 +122,10 @@ async function topic(words: readonly string[], run: Run): Promise<number> {
 /** Prints help, preceded by `before`. Rejects with UnknownCommandError. */
 async function help(words: readonly string[], {context, dialect}: Run, before = ''): Promise<number> {
   const {helpText} = await import('./help.js');
-  const found = findCommand(words, dialect);
   const [first] = words;
+  const isOnlyTopic =
+    words.length === 1 && first !== undefined && !dialect.prefersAliases && isAliasAndTopic(first);
+  const found = isOnlyTopic ? undefined : findCommand(words, dialect);
   if (first !== undefined && found === undefined && !isTopic(first))
     throw await unknownCommand(words, dialect);
   const title = words.length === 0 ? dialect.helpTitle : '';

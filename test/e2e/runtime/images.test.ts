@@ -1,6 +1,8 @@
 import {execFile} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
+import {EventEmitter, once} from 'node:events';
 import {stat, writeFile} from 'node:fs/promises';
+import {createServer} from 'node:http';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {gzipSync} from 'node:zlib';
@@ -10,7 +12,10 @@ import {buildOciArchive, buildOciImage} from '../../../src/private-runtime/image
 import {createTarArchive} from '../../../src/private-runtime/image/tar.js';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {busyboxSpec} from '../../../scripts/test-images.mjs';
-import {runtimes} from '../harness/runtimes-under-test.js';
+import {newestRuntime, runtimes} from '../harness/runtimes-under-test.js';
+import {TmuxTerminal} from '../harness/tmux-terminal.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 
 const ONLY = 'registry.example/team/only:1';
@@ -110,6 +115,61 @@ describe.each(runtimes)('images on $name', (which) => {
     expect(await contentOf(runtime)).toEqual(before);
   });
 });
+
+describe.each(newestRuntime)('a pull on a terminal, on $name', (which) => {
+  test('shows the layers that are downloaded, and how long it took', async () => {
+    await using runtime = await startPrivateRuntime(which);
+    await using registry = await startHaltingRegistry();
+    using terminal = new TmuxTerminal(100, 24, {
+      CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+      K: KCRI_COMMAND.join(' '),
+    });
+    terminal.typeLine(`$K pull ${registry.host}/slow:1`);
+    await terminal.waitForScreen(/^pulling \S+ … \d+s\n {2}[0-9a-f]{12} {2}\[=+ +\] [\d.]+MB\/[\d.]+MB$/m);
+    registry.release();
+    await terminal.waitForScreen(/^pulled in \S+: [\d.]+MB downloaded in \S+, then unpacked for \S+$/m);
+    expect(terminal.screen).toContain('Image is up to date for sha256:');
+    expect(terminal.screen).not.toContain('[==');
+  });
+});
+
+/** Starts a registry with one image, whose large layer it halts in the middle until `release`. */
+async function startHaltingRegistry() {
+  const spec = await busyboxSpec();
+  const own = {type: 'file', path: 'own', data: randomBytes(4_000_000)} as const;
+  const {manifest, blobs} = buildOciImage({...spec, files: [...spec.files, own]});
+  const all = new Map([manifest, ...blobs].map((blob) => [blob.digest, blob]));
+  const released = new EventEmitter();
+  let isReleased = false;
+  const server = createServer((request, response) => {
+    const {mediaType, digest, data} = all.get(request.url?.split('/').at(-1) ?? '') ?? manifest;
+    response.writeHead(200, {
+      'content-type': mediaType,
+      'content-length': data.length,
+      'docker-content-digest': digest,
+    });
+    if (request.method === 'HEAD' || data.length < own.data.length || isReleased) {
+      response.end(request.method === 'HEAD' ? undefined : data);
+      return;
+    }
+    const half = data.length / 2;
+    response.write(data.subarray(0, half));
+    released.once('release', () => response.end(data.subarray(half)));
+  });
+  const port = await listenOnLoopback(server);
+  return {
+    host: `127.0.0.1:${port}`,
+    release: () => {
+      isReleased = true;
+      released.emit('release');
+    },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 /** Returns what containerd stores: names, blobs, ingests, snapshots and leases. */
 async function contentOf({endpoint}: TestRuntime): Promise<object> {

@@ -75,7 +75,7 @@ async function loadUnderLease(
   for (const {names, root: listed} of listImagesOf(archive, name)) {
     const root = await writeRoot(services, listed, {ref: nextRef(), signal});
     const tree = await readTree(services.content, root, signal);
-    const manifest = requireManifest(names[0] ?? '', tree);
+    const manifest = requireManifest(names[0] ?? '', tree, runtime);
     const snapshot = await unpackImage(services, manifest, {snapshotter, keyPrefix: `extract-${id}`, signal});
     await labelContent(services, tree, {manifest, snapshotter, snapshot}, signal);
     ready.push({names, root, config: manifest.config.digest});
@@ -111,10 +111,16 @@ async function writeRoot(
   return {mediaType: DOCKER_MANIFEST, digest, size: manifest.length, annotations: {}};
 }
 
-function requireManifest(name: string, {manifests, missing}: StoredTree): StoredManifest {
-  const manifest = manifestForMachine(manifests);
+function requireManifest(
+  name: string,
+  {manifests, missing}: StoredTree,
+  {isRemote}: Pick<ImageRuntime, 'isRemote'>,
+): StoredManifest {
+  const [other, ...more] = manifests;
+  // The architecture of another node is unknown here; containerd rejects an image for another one.
+  const only = isRemote && more.length === 0 ? other : undefined;
+  const manifest = manifestForMachine(manifests) ?? only;
   if (manifest !== undefined) return manifest;
-  const [other] = manifests;
   if (other === undefined)
     throw new SystemError(`the archive is incomplete: it lacks ${missing[0] ?? 'the content'} of "${name}"`);
   const {os, architecture} = other.platform;
