@@ -127,11 +127,14 @@ class GrpcTransport implements Transport {
     call.on('metadata', () => {
       settled.abort();
     });
+    // The loop reports errors; grpc-js may emit the one of the cancellation after it.
+    call.on('error', () => undefined);
     options.signal?.addEventListener('abort', cancel, {once: true});
     try {
       for await (const message of call as AsyncIterable<Buffer>) yield message;
     } catch (error) {
-      throw sending.failure ?? this.#failure(path, error as ServiceError, guard, options.signal);
+      if (options.signal?.aborted !== true && sending.failure !== undefined) throw sending.failure;
+      throw this.#failure(path, error as ServiceError, guard, options.signal);
     } finally {
       sending.isOver = true;
       settled.abort();

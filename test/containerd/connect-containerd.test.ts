@@ -3,6 +3,7 @@ import {connectContainerd} from '../../src/containerd/connect-containerd.js';
 import {withContainerd} from '../../src/containerd/containerd-only.js';
 import {isNotFound, isUnimplemented} from '../../src/cri/index.js';
 import {buildOciImage, type OciImage} from '../../src/private-runtime/image/oci-image.js';
+import {until} from '../base/until.js';
 import {digestOf, FakeContainerd} from '../fakes/containerd/fake-containerd.js';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
 
@@ -74,6 +75,35 @@ describe('a connection to containerd', () => {
       for await (const response of started.containerd.content.write(requests())) void response;
     };
     await expect(read()).rejects.toThrow('the archive is truncated');
+  });
+
+  test('ends the requests of a stream when its reader stops or aborts', async ({expect}) => {
+    await using started = await startContainerd();
+    const reason = new Error('interrupted');
+    for (const how of ['leaves', 'aborts'] as const) {
+      const controller = new AbortController();
+      const ended: boolean[] = [];
+      async function* requests() {
+        try {
+          for (let offset = 0n; ; offset += 1n)
+            yield {action: 'WRITE', ref: 'r', offset, data: Buffer.from('x')} as const;
+        } finally {
+          ended.push(true);
+        }
+      }
+      const read = async (): Promise<void> => {
+        for await (const response of started.containerd.content.write(requests(), {
+          signal: controller.signal,
+        })) {
+          expect(response.action).toBe('WRITE');
+          if (how === 'leaves') break;
+          controller.abort(reason);
+        }
+      };
+      if (how === 'leaves') await read();
+      else await expect(read()).rejects.toBe(reason);
+      await until(() => ended.length === 1);
+    }
   });
 
   test('sends a lease with the calls that it protects', async ({expect}) => {

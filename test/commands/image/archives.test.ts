@@ -254,9 +254,10 @@ describe('image load', () => {
         /unknown type/,
       ],
     ];
+    const testbed = await startImageTestbed();
+    const before = contentOf(testbed);
     for (const [title, bytes, message] of cases) {
-      const testbed = await startImageTestbed();
-      const before = contentOf(testbed);
+      testbed.fake.blobs.clear();
       const {stdout, stderr, exitCode} = await load(testbed, bytes);
       expect({title, stdout, exitCode}).toEqual({title, stdout: '', exitCode: 1});
       expect({title, stderr}).toEqual({title, stderr: expect.stringMatching(message) as string});
