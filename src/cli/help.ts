@@ -13,7 +13,11 @@ export async function helpText(words: readonly string[], program: string): Promi
   const config = await Config.load({root: fileURLToPath(new URL('../../', import.meta.url))});
   config.bin = program;
   const help = new ProgramHelp(config);
-  await help.showHelp([...words]);
+  const [word = '', ...more] = words;
+  const topic = more.length === 0 ? config.topics.find(({name}) => name === word) : undefined;
+  // oclif would show the command whose alias is a topic, such as "image".
+  if (topic !== undefined && config.findCommand(word)?.id !== word) await help.showTopicHelp(topic);
+  else await help.showHelp([...words]);
   return `${help.text.trimEnd()}\n`;
 }
 
@@ -42,7 +46,7 @@ class ProgramHelp extends Help {
     return [description, this.section('USAGE', `$ ${bin} COMMAND [FLAGS]`)].join('\n\n');
   }
 
-  protected override async showTopicHelp(topic: Parameters<Help['showTopicHelp']>[0]): Promise<void> {
+  override async showTopicHelp(topic: Parameters<Help['showTopicHelp']>[0]): Promise<void> {
     await super.showTopicHelp(topic);
     this.#logOptionsHint();
   }
