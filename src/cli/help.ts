@@ -16,9 +16,15 @@ export async function helpText(words: readonly string[], program: string): Promi
   const [word = '', ...more] = words;
   const topic = more.length === 0 ? config.topics.find(({name}) => name === word) : undefined;
   // oclif would show the command whose alias is a topic, such as "image".
-  if (topic !== undefined && config.findCommand(word)?.id !== word) await help.showTopicHelp(topic);
+  if (topic !== undefined && !isCommand(config, word)) await help.showTopicHelp(topic);
   else await help.showHelp([...words]);
   return `${help.text.trimEnd()}\n`;
+}
+
+/** Reports whether a word is a command, rather than an alias of one. */
+function isCommand(config: Config, word: string): boolean {
+  const command = config.findCommand(word);
+  return command !== undefined && !command.aliases.includes(word);
 }
 
 /** Command that prints the global flags, as `kubectl options` does. */
