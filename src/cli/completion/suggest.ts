@@ -36,6 +36,7 @@ type ArgumentKind =
   | 'files'
   | 'manifests'
   | 'pods, workloads or manifests'
+  | 'pods or containers'
   | 'container paths'
   | 'commands'
   | 'none'
@@ -72,6 +73,7 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   plan: ['manifests'],
   'port-forward': ['pods', 'none'],
   pull: ['images', 'none'],
+  restart: ['pods or containers'],
   rm: ['containers'],
   rmi: ['images'],
   rmp: ['pods'],
@@ -85,7 +87,9 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   stopp: ['pods'],
   sync: ['manifests'],
   top: ['pod names'],
+  tree: ['pods or containers'],
   update: ['running'],
+  wait: ['pods or containers'],
 };
 
 /** Kinds of flag values that the definitions of the flags do not have. */
@@ -96,6 +100,7 @@ const VALUES: Readonly<Record<string, ArgumentKind>> = {
   'runtime-endpoint': 'files',
   'image-endpoint': 'files',
   get: CONFIG_KEYS,
+  for: ['condition=Ready', 'delete', 'exit', 'jsonpath=', 'log='],
 };
 
 /** Returns the completions of the last of the words that follow `kcri`. */
@@ -208,7 +213,14 @@ async function suggestionsOf(
       ...(await ask('workloads', values)),
       ...(await listManifestSuggestions(cur)),
     ];
+  if (kind === 'pods or containers')
+    return withoutRepeats([...(await ask('pods', values)), ...(await ask('containers', values))]);
   return await ask(kind, values);
+}
+
+/** Returns the first suggestion of each word. */
+function withoutRepeats(suggestions: readonly Suggestion[]): readonly Suggestion[] {
+  return [...new Map(suggestions.toReversed().map((each) => [each.word, each])).values()];
 }
 
 /** Returns the running containers as the start of `CONTAINER:PATH`, or files if the word is not one of them. */

@@ -89,6 +89,29 @@ test('cp is completed with running containers, and with files for other words', 
   expect(await named('server:/')).toEqual(['']);
 });
 
+test.each(['wait', 'restart', 'tree'])('%s is completed with pods and containers', async (command) => {
+  const [web, single] = ['web', 'single'].map((name) => aSandbox({name}));
+  const containers = [
+    aContainer({sandbox: web!, name: 'main'}),
+    aContainer({sandbox: single!, name: 'single'}),
+  ];
+  await using runtime = await FakeRuntime.start({sandboxes: [web!, single!], containers});
+  expect(await namesAt(runtime, command, '')).toEqual(['main', 'single', 'web']);
+  expect(await namesAt(runtime, command, 'web/')).toEqual(['web/main']);
+  expect(await namesAt(runtime, command, 'web', '-c', '')).toEqual(['main', 'single']);
+});
+
+test('wait --for is completed with its conditions', async () => {
+  await using runtime = await FakeRuntime.start();
+  expect(await namesAt(runtime, 'wait', 'web', '--for=')).toEqual([
+    '--for=condition=Ready',
+    '--for=delete',
+    '--for=exit',
+    '--for=jsonpath=',
+    '--for=log=',
+  ]);
+});
+
 test('describe is completed with pods and its subcommand', async () => {
   await using runtime = await FakeRuntime.start({sandboxes: [aSandbox({name: 'web'})]});
   expect(await namesAt(runtime, 'describe', '')).toEqual(['node', 'web']);
