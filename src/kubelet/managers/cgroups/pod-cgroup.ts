@@ -115,23 +115,35 @@ export async function setPodCgroup(
 
 /**
  * Sets the limits of the cgroup of all pods in the hierarchies in which kcri created it; it gets them at its creation
- * otherwise (enforceNodeAllocatableCgroups). Resolves with false if another process created it. Rejects with SystemError,
- * for example if the pods use more memory than the limit.
+ * otherwise (enforceNodeAllocatableCgroups). Resolves with false if another process created it, such as a kubelet, and gave
+ * it other limits. Rejects with SystemError, for example if the pods use more memory than the limit.
  */
 export async function limitAllPods(cgroupRoot: CgroupRoot): Promise<boolean> {
   const {allPods, version} = cgroupRoot;
   if (allPods === undefined) return true;
   const values = cgroupValues(version, allPods.limits);
-  let isOwn = true;
+  let isLimited = true;
   const hierarchies = await listHierarchies(cgroupRoot);
   await withCreatedCgroups(cgroupRoot, async (created) => {
     for (const hierarchy of hierarchies.filter(({isOptional}) => !isOptional)) {
       const directory = hierarchy.path + allPods.path;
       if (await created.has(directory)) await writeLimits(hierarchy, allPods.path, values);
-      else if (inodeOf(directory) !== undefined) isOwn = false;
+      else if (inodeOf(directory) !== undefined)
+        isLimited &&= await hasLimits(hierarchy, allPods.path, values);
     }
   });
-  return isOwn;
+  return isLimited;
+}
+
+/** Reports whether a cgroup has the values of a hierarchy's controllers. */
+async function hasLimits(
+  hierarchy: Hierarchy,
+  path: string,
+  values: readonly CgroupValue[],
+): Promise<boolean> {
+  for (const {file, value} of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
+    if ((await readText(`${hierarchy.path}${path}/${file}`)).trim() !== value) return false;
+  return true;
 }
 
 /** Sets limits of a cgroup that must exist in all hierarchies (enforceExistingCgroup). Rejects with SystemError. */

@@ -82,6 +82,15 @@ describe.each([
     expect(await limitsOf(root)).toEqual(['', '', '', '']);
   });
 
+  test('a cgroup to which another kubelet gave the same limits is limited', async () => {
+    const root = await aCgroupRoot(version);
+    await ensurePodCgroup({...root, rootDir: await temporaryDirectory()}, POD, POD_LIMITS);
+    expect(await limitAllPods(root)).toBe(true);
+    const more = {...root, allPods: {path: '/kubepods', limits: {...LIMITS, pids: 2000n}}};
+    expect(await limitAllPods(more)).toBe(false);
+    expect(await limitsOf(root)).toEqual(expected);
+  });
+
   test('a cgroup that resources are reserved for gets their limits, and must exist', async () => {
     const root = await aCgroupRoot(version);
     await expect(limitExistingCgroup(root, '/kubepods', {pids: 5n})).rejects.toThrow('does not exist');

@@ -10,6 +10,7 @@ import {
 import {isStaticPod} from '../../../managers/sources/static-pod.js';
 import {sandboxChanged} from '../../../managers/kuberuntime/compute/sandbox-changed.js';
 
+const ALL_CONTAINERS_RESTARTING = 'AllContainersRestarting';
 /** Type of the condition that gives the reason of a disruption; it remains after the pod has ended. */
 export const DISRUPTION_TARGET = 'DisruptionTarget';
 
@@ -68,13 +69,14 @@ export function computePodConditions(input: ConditionInput): readonly PodConditi
     ...computeReadyConditions(input),
     ['PodScheduled', {status: 'True'}],
     ...(couldRestartAllContainers(input.pod)
-      ? [['AllContainersRestarting', allContainersRestarting(input)] as const]
+      ? [[ALL_CONTAINERS_RESTARTING, allContainersRestarting(input)] as const]
       : []),
   ];
   const generation = observedGenerationOf(input.pod);
   const own = withTransitionTimes(facts, input.previous, input.now).map((condition) => ({
     ...condition,
-    ...generation,
+    // A kubelet leaves it out of this condition.
+    ...(condition.type !== ALL_CONTAINERS_RESTARTING && generation),
   }));
   if (ended(input.phase) === undefined) return own;
   return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];

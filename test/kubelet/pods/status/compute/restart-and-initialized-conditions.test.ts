@@ -142,3 +142,11 @@ test('a container that waits for its restart does not make the pod Initialized',
     message: 'containers with incomplete status: [side]',
   });
 });
+
+test('AllContainersRestarting is the only condition of the kubelet without observedGeneration', () => {
+  const {metadata, ...rest} = aPod({containers: [TRIGGER]});
+  const pod = {...rest, metadata: {...metadata, generation: 2}};
+  const {conditions = []} = status(pod, [anInstance('trigger', 'CONTAINER_RUNNING')]);
+  const without = conditions.filter(({observedGeneration}) => observedGeneration === undefined);
+  expect(without.map(({type}) => type)).toEqual(['AllContainersRestarting']);
+});
