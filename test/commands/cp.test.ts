@@ -46,6 +46,20 @@ test('a container is named as in other commands, and must exist', async () => {
     expect(await run(...args)).toContain('not visible');
 });
 
+// Proves: cp --container, diff --container
+test.each([
+  ['cp', 'web:/x', '.'],
+  ['diff', 'web'],
+])('--container names a container of the pod: %s', async (...args) => {
+  const web = aSandbox({name: 'web'});
+  const containers = ['main', 'proxy'].map((name) => aContainer({sandbox: web, name}));
+  await using runtime = await FakeRuntime.start({sandboxes: [web], containers});
+  const {stderr, exitCode} = await runKcri([...args, '--container', 'poxy'], {endpoint: runtime.endpoint});
+  expect(stderr).toMatch(/"?poxy"?.*\nhint: .*proxy/);
+  expect(exitCode).toBe(1);
+});
+
+// Proves: diff --output
 test('diff requires a container, and knows its output formats', async () => {
   await using runtime = await FakeRuntime.start({containers: [aContainer()]});
   const {endpoint} = runtime;

@@ -156,7 +156,6 @@ test('FIFOs, sockets and devices are skipped without being opened', async () => 
   );
 });
 
-// Proves: cp --follow-link
 test('a link of the source is followed only with -L, a slash or a dot', async () => {
   const {root, host, copy, inside, outside} = await createCopyTestbed();
   await mkdir(join(root, 'real'));
