@@ -1,10 +1,11 @@
 import {existsSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
-import {beforeEach, describe, expect, test} from 'vitest';
+import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {InterruptedError} from '../../src/cli/interrupt.js';
 import {until} from '../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aContainer, aSandbox, anImage, BUSYBOX, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
+import {FakeStreamingServer, type ServerSession} from '../fakes/streaming/fake-streaming-server.js';
 import {aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
 
 const KUBELET_LABELS = {
@@ -235,7 +236,7 @@ describe('debug --copy-to', () => {
     testbed.runtime.clearCalls();
   });
 
-  // Proves: debug --copy-to
+  // Proves: debug --copy-to, debug --pod-logs-dir
   test('runs the pod with another command, without labels and probes, and kcri manages it', async () => {
     const {stdout, exitCode} = await copy(['-e', 'A=1', '--', 'sleep', '60']);
     const id = testbed.runtime.sandboxes[1]!.id;
@@ -339,5 +340,81 @@ describe('debug --node', () => {
       command: ['echo', 'hello'],
       mounts: [{container_path: '/host', host_path: '/'}],
     });
+  });
+});
+
+describe('credentials of debug and run', () => {
+  const LINES = [
+    ['debug', 'web'],
+    ['run', '--rm'],
+  ] as const;
+  const auth = async (line: readonly string[], flags: readonly string[], options: RunOptions = {}) => {
+    testbed.runtime.publishImage(anImage());
+    const words = [...line, '--pull=always', ...flags];
+    const image = line[0] === 'debug' ? [`--image=${BUSYBOX}`] : [BUSYBOX];
+    expect((await kcri([...words, ...image, '--', 'true'], options)).exitCode).toBe(0);
+    return (testbed.runtime.callsTo('PullImage')[0]!.request as {auth?: object}).auth;
+  };
+
+  // Proves: debug --creds, debug --auth, debug --username, debug --pull-timeout, run --creds, run --auth, run --pull-timeout
+  test.each(LINES)('%s uses those of the command line', async (...line) => {
+    const alice = {username: 'alice', password: 'secret'};
+    expect(await auth(line, ['--creds=alice:secret', '--pull-timeout=1m'])).toEqual(alice);
+    testbed.runtime.clearCalls();
+    expect(await auth(line, ['--auth=YWxpY2U='])).toEqual({auth: 'YWxpY2U='});
+    testbed.runtime.clearCalls();
+    expect(await auth(line, ['--username=alice'], {stdin: 'secret\n'})).toEqual(alice);
+  });
+
+  // Proves: debug --auth-file, debug --no-auth-file, run --auth-file, run --no-auth-file
+  test.each(LINES)('%s uses those of a file', async (...line) => {
+    const entry = {auth: Buffer.from('alice:secret').toString('base64')};
+    const file = await testbed.write('auth.json', JSON.stringify({auths: {'localhost:5000': entry}}));
+    expect(await auth(line, [`--auth-file=${file}`])).toMatchObject({username: 'alice'});
+    testbed.runtime.clearCalls();
+    expect(await auth(line, ['--no-auth-file'], {env: {REGISTRY_AUTH_FILE: file}})).toBeUndefined();
+  });
+});
+
+describe('a session of debug', () => {
+  const startServer = async (handleSession: (session: ServerSession) => Promise<void> | void) => {
+    const server = await FakeStreamingServer.start({handleSession});
+    onTestFinished(async () => {
+      await server[Symbol.asyncDispose]();
+    });
+    return server.url;
+  };
+  const exitLast = (exitCode: number): void => {
+    testbed.runtime.exitContainer(testbed.runtime.containers.at(-1)!.id, exitCode);
+  };
+
+  // Proves: debug, debug --interactive
+  test('-i passes on standard input, also to a container of a copy', async () => {
+    const streamingUrl = await startServer(async (session) => {
+      await session.stream('stdin').waitUntil((_text, {isEnded}) => isEnded);
+      exitLast(4);
+      session.sendExitCode(0);
+    });
+    await use({streamingUrl, sandboxes: [WEB], containers: [MAIN]});
+    const session = await debug(['web', '-i', `--image=${BUSYBOX}`, '--', 'cat'], {stdin: 'words'});
+    expect(session.exitCode).toBe(4);
+    expect(created().config).toMatchObject({stdin: true, stdin_once: true});
+    const flags = ['--copy-to=web2', '-i', `--pod-logs-dir=${testbed.logsDir}`];
+    const copy = await debug(['web', ...flags, '--', 'cat'], {stdin: 'words'});
+    expect(copy).toMatchObject({exitCode: 4, stdout: ''});
+    expect(copy.stderr).toContain('kcri: "kcri delete web2" deletes the copy\n');
+  });
+
+  // Proves: debug --tty
+  test('-t shows what the terminal shows', async () => {
+    const streamingUrl = await startServer((session) => {
+      session.stream('stdout').send('# ');
+      exitLast(0);
+      session.sendExitCode(0);
+    });
+    await use({streamingUrl, sandboxes: [WEB], containers: [MAIN]});
+    const session = await debug(['web', '-t', `--image=${BUSYBOX}`]);
+    expect(session).toMatchObject({exitCode: 0, stdout: '# '});
+    expect(created().config).toMatchObject({tty: true});
   });
 });

@@ -129,6 +129,7 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     expect(await left()).toEqual(NOTHING);
   });
 
+  // Proves: run --detach-keys
   test('a shell on a terminal has its size and receives Ctrl-C, and the detach keys leave it running', async () => {
     using terminal = new TmuxTerminal(80, 24, {
       CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
@@ -150,9 +151,9 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     await terminal.waitForScreen(/^(\$ )?code 9$/m);
     expect(await left()).toEqual(NOTHING);
     await terminal.clear();
-    terminal.typeLine(`$K run -it --name=shell ${IMAGE} -- sh`);
+    terminal.typeLine(`$K run -it --detach-keys=ctrl-x,x --name=shell ${IMAGE} -- sh`);
     await terminal.waitForScreen(/# *$/m);
-    terminal.pressKeys('C-p', 'C-q');
+    terminal.pressKeys('C-x', 'x');
     await terminal.waitForScreen(/kcri: detached from "shell"\s+kcri: "shell" keeps running/);
     expect(await runtime.output('ps', '-q', '--name=shell')).toMatch(/^\S+\n$/);
     await runtime.output('rm', '--force', 'shell');
