@@ -5,7 +5,6 @@ import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
 import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../cli/flags/run-flags.js';
 import type {ConfigRunFlags} from '../cli/run/run-config-files.js';
 import {checkFormFlags, chooseRunForm, splitRunLine} from '../cli/run/run-form.js';
-import {withContext} from '../operations/with-context.js';
 
 declare module '../cli/command-strategies.js' {
   interface CommandStrategies {
@@ -79,7 +78,6 @@ export default class Run extends BaseCommand {
 
   async #runFiles(container: string, pod: string, flags: ConfigRunFlags): Promise<void> {
     const {runConfigFiles} = await import('../cli/run/run-config-files.js');
-    const running = runConfigFiles(this.services, {container, pod}, flags);
-    this.out.print((await withContext('running container', running)).containerId);
+    this.out.print((await runConfigFiles(this.services, {container, pod}, flags)).containerId);
   }
 }

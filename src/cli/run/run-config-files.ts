@@ -1,4 +1,5 @@
 import {runContainer, type RunningContainer} from '../../operations/containers/run-container.js';
+import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {shouldPull} from '../flags/pull-flags.js';
 import {createCriConfigReader} from '../input/cri-config-reader.js';
@@ -29,7 +30,7 @@ export async function runConfigFiles(
     return {config, pull: pulls ? await pullOptions(services, flags) : undefined};
   });
   const connection = await connections.default(flags['cancel-timeout']);
-  return await runContainer(connection, {
+  const running = runContainer(connection, {
     ...plan,
     sandboxConfig,
     runtimeHandler: flags.runtime,
@@ -37,4 +38,5 @@ export async function runConfigFiles(
     onLeftover: report.warn,
     signal,
   });
+  return await withContext('running container', running);
 }

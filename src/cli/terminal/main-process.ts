@@ -1,5 +1,6 @@
-import {access} from 'node:fs/promises';
+import {access, stat} from 'node:fs/promises';
 import {SystemError} from '../../base/errors.js';
+import {ifPresent} from '../../base/fs/files.js';
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
 import {hasExited} from '../../operations/logs/container-log.js';
 import {pollForExit} from '../../operations/containers/wait-for-exit.js';
@@ -44,6 +45,11 @@ export type MainProcessEnd =
 export function isDetached(end: MainProcessEnd | undefined): boolean {
   return end?.kind === 'left' && end.exitCode === EXIT.ok;
 }
+
+/** Interval of the checks of the size of a log, and number of checks without and with growth. */
+const QUIET_MS = 40;
+const QUIET_ROUNDS = 4;
+const MAX_ROUNDS = 50;
 
 const MIN_POLL_MS = 20;
 const MAX_POLL_MS = 1000;
@@ -178,10 +184,24 @@ class MainProcess {
 
   async #followLog(): Promise<MainProcessEnd | undefined> {
     const {context} = this.#services;
-    const progress = async () => ({
-      kind: (await this.#hasExited()) ? ('ended' as const) : ('running' as const),
-    });
+    const progress = async () => {
+      if (!(await this.#hasExited())) return {kind: 'running'} as const;
+      await this.#waitForQuietLog();
+      return {kind: 'ended'} as const;
+    };
     return await this.#readLog({clock: context.clock, progress, pollMs: this.#pollMs});
+  }
+
+  /** Waits until the log no longer grows: containerd reports the exit shortly before it has written the last lines. */
+  async #waitForQuietLog(): Promise<void> {
+    const {context, signal} = this.#services;
+    let size = -1;
+    for (let quiet = 0, round = 0; quiet < QUIET_ROUNDS && round < MAX_ROUNDS; round += 1) {
+      const found = (await ifPresent(() => stat(this.#container.logPath)))?.size ?? 0;
+      quiet = found === size ? quiet + 1 : 0;
+      size = found;
+      await context.clock.sleep(QUIET_MS, signal);
+    }
   }
 
   /** Prints what the log contains now, if it can be read. */
