@@ -14,32 +14,37 @@ import {fakeDigest} from '../fakes/runtime/image-reference.js';
 import {createTestbed, aManifest, type CommandTestbed} from './command-testbed.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 
+/** Returns an image that by default has a layer of its own. */
+function ownImage(fields: Parameters<typeof anImage>[0] = {}): ReturnType<typeof anImage> {
+  return anImage({layers: [fakeDigest(`layer of ${fields.name ?? 'busybox'}`)], ...fields});
+}
+
 /** Without the labels of a kubelet, as crictl creates pods. */
 function bare<T extends {readonly config: {readonly labels: object}}>(record: T): T {
   return {...record, config: {...record.config, labels: {}}};
 }
 
 const BASE = fakeDigest('base layer');
-const USED = anImage({name: 'localhost:5000/used:1', size: 5_000_000, layers: [BASE]});
-const SHARING = anImage({
+const USED = ownImage({name: 'localhost:5000/used:1', size: 5_000_000, layers: [BASE]});
+const SHARING = ownImage({
   name: 'localhost:5000/sharing:1',
   size: 7_000_000,
   layers: [BASE, fakeDigest('more')],
 });
-const SPARE = anImage({
+const SPARE = ownImage({
   name: 'localhost:5000/spare:1',
   size: 3_000_000,
   labels: {team: 'web'},
   builtAt: '2020-01-01T00:00:00Z',
 });
-const DANGLING = anImage({
+const DANGLING = ownImage({
   name: 'localhost:5000/dangling:1',
   repoTags: [],
   size: 2_000_000,
   builtAt: '2026-01-01T00:00:00Z',
 });
-const PAUSE = anImage({name: 'localhost:5000/pause:1'});
-const PINNED = anImage({name: 'localhost:5000/pinned:1', pinned: true});
+const PAUSE = ownImage({name: 'localhost:5000/pause:1'});
+const PINNED = ownImage({name: 'localhost:5000/pinned:1', pinned: true});
 
 const LIVE = bare(aSandbox({name: 'live'}));
 const DEAD = bare(aSandbox({name: 'dead', state: 'SANDBOX_NOTREADY'}));
@@ -166,7 +171,7 @@ describe('system prune', () => {
   });
 
   test('leaves pods of kcri alone, and their images', async () => {
-    const testbed = await createTestbed({images: [anImage(), DANGLING]});
+    const testbed = await createTestbed({images: [ownImage(), DANGLING]});
     const manifest = aManifest({
       restartPolicy: 'Never',
       containers: [
@@ -260,7 +265,7 @@ describe('image prune', () => {
   });
 
   test('images of unknown build time are kept with a time filter, which is reported', async () => {
-    const testbed = await createTestbed({images: [anImage(), SPARE]});
+    const testbed = await createTestbed({images: [ownImage(), SPARE]});
     const {stderr} = await run(testbed, ['image', 'prune', '-ay', '--filter=until=2030-01-01']);
     expect(stderr).toBe('kcri: note: left alone: 1 image whose build time or labels are unknown\n');
     expect(leftovers(testbed)).toEqual(['busybox']);
@@ -277,7 +282,7 @@ describe('image prune', () => {
   );
 
   test('an image that a container uses since the listing is kept, and so is one that got a tag', async () => {
-    const other = anImage({name: 'localhost:5000/untagged:1', repoTags: []});
+    const other = ownImage({name: 'localhost:5000/untagged:1', repoTags: []});
     const testbed = await createTestbed({...SCENE, images: [DANGLING, SPARE, other]});
     testbed.runtime.injectAction('RemoveImage', () => {
       const user = aContainer({sandbox: LIVE, name: 'new', image: 'localhost:5000/spare:1'});
@@ -292,7 +297,7 @@ describe('image prune', () => {
   });
 
   test('an image that got a tag since the listing is kept', async () => {
-    const other = anImage({name: 'localhost:5000/untagged:1', repoTags: []});
+    const other = ownImage({name: 'localhost:5000/untagged:1', repoTags: []});
     const testbed = await createTestbed({images: [DANGLING, other]});
     const {images} = testbed.runtime.state;
     testbed.runtime.injectAction('RemoveImage', () => {
@@ -338,7 +343,7 @@ describe('image prune', () => {
   test('a possible sandbox image is kept on a runtime that does not say which one it is', async () => {
     const testbed = await createTestbed({
       profile: 'cri-o',
-      images: [anImage({name: 'registry.k8s.io/pause:3.9'}), SPARE],
+      images: [ownImage({name: 'registry.k8s.io/pause:3.9'}), SPARE],
     });
     await run(testbed, ['image', 'prune', '-ay']);
     expect(testbed.runtime.images.map(({repoTags}) => repoTags)).toEqual([['registry.k8s.io/pause:3.9']]);

@@ -145,12 +145,12 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   'rmi, of all unused images': {args: words('rmi --prune'), prints: /Deleted: localhost:5000\/old:1\n/},
   'image/prune': {
     args: words('image prune --all --yes'),
-    prints: /\nDeleted: localhost:5000\/old:1\nRemoved 1 image; freed 2.17MB\n$/,
+    prints: /\nDeleted: localhost:5000\/old:1\nRemoved 1 image; freed up to 2.17MB\n$/,
   },
   'system/df': {args: words('system df -v'), prints: /^TYPE .*\nImages +3 +1 +6.5MB +2.17MB \(33%\)\n/},
   'system/prune': {
     args: words('system prune --all --yes'),
-    prints: /\nRemoved 0 containers, 0 pods, 1 image; freed 2.17MB\n$/,
+    prints: /\nRemoved 0 containers, 0 pods, 1 image; freed up to 2.17MB\n$/,
   },
   create: {
     args: ({container, sandbox}) => ['create', API.id, container, sandbox],

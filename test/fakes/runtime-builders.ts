@@ -176,7 +176,7 @@ export interface ImageFields {
   /** Build time in the image config, by default none. */
   readonly builtAt?: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Diff IDs of its layers, by default one of its own. */
+  /** Diff IDs of its layers, by default unknown. */
   readonly layers?: readonly string[];
 }
 

@@ -105,7 +105,7 @@ function imageOf({
 function verboseInfo(image: ImageRecord): Record<string, string> {
   const {id, user, entrypoint, cmd, builtAt, labels, layers, spec} = image;
   const config = {User: user, Entrypoint: entrypoint, Cmd: cmd, Labels: labels};
-  const rootfs = {type: 'layers', diff_ids: layers ?? [id]};
+  const rootfs = layers && {type: 'layers', diff_ids: layers};
   const imageSpec = {created: builtAt, architecture: 'amd64', os: 'linux', config, rootfs, ...spec};
   return {info: JSON.stringify({chainID: id, imageSpec})};
 }
