@@ -102,3 +102,20 @@ describe('commands', () => {
     expect(commandNames()).toEqual(expect.arrayContaining(Object.keys(CRICTL)));
   });
 });
+
+test.each([
+  ['image', 'images'],
+  ['image busybox', 'images'],
+  ['image save', 'image save'],
+  ['image import', 'image load'],
+  ['get image', 'get images'],
+])('"%s" is the command "%s", of which image is a topic and an alias', (line, words) => {
+  expect(findCommand(line.split(' '))?.words.join(' ')).toBe(words);
+});
+
+test('an alias can be preferred to a topic, as in crictl', () => {
+  expect(findCommand(['image', 'save'], {prefersAliases: true})).toMatchObject({
+    words: ['images'],
+    argv: ['save'],
+  });
+});
