@@ -148,6 +148,7 @@ test('IDs are not suggested where only pod names are accepted', async () => {
 test('output formats are suggested, and those with a template up to the template', async () => {
   await using runtime = await FakeRuntime.start();
   expect(await namesAt(runtime, 'inspect', '-o', '')).toEqual([
+    'custom-columns=',
     'go-template=',
     'json',
     'jsonpath=',
