@@ -4,7 +4,7 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag, integerFlag} from '../cli/flags/flag-types.js';
 import {TARGET_ARGS, TARGET_FLAGS} from '../cli/flags/target-flags.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
-import {RESTART_FORMATS, runRestart} from '../cli/restart/run-restart.js';
+import {RESTART_FORMATS, RESTART_WAIT_MS, runRestart} from '../cli/restart/run-restart.js';
 
 export default class Restart extends BaseCommand {
   static override nodes = 'local' as const;
@@ -31,7 +31,7 @@ export default class Restart extends BaseCommand {
         "Time for a container to exit before it is killed. [default: the pod's grace period, or 10]",
     }),
     wait: durationFlag({
-      default: 330_000,
+      default: RESTART_WAIT_MS,
       helpValue: 'DURATION',
       description: 'Time for a kubelet to start the next instance. [default: 5m30s]',
     }),

@@ -70,16 +70,41 @@ export async function runRestart(
   out.printData((await formatSorted(form, {items})).replace(/\n\n$/, '\n'));
 }
 
+/** Time for a kubelet to start the next instance, in ms: its maximum back-off and a little more. */
+export const RESTART_WAIT_MS = 330_000;
+
+/** Restarts a container, or the containers of a pod, as `kcri restart` does. Rejects with the first KcriError. */
+export async function restartTarget(
+  services: CommandServices,
+  reader: PodReader,
+  target: LifecycleTarget,
+): Promise<void> {
+  const errors: unknown[] = [];
+  const flags = {wait: RESTART_WAIT_MS, 'keep-old': false};
+  const restarter = new Restarter(services, reader, flags, (error) => {
+    errors.push(error);
+  });
+  await restarter.restart([target], () => undefined);
+  if (errors.length > 0) throw errors[0];
+}
+
 /** Restarts containers, by their managers or by itself. */
 class Restarter {
   readonly #services: CommandServices;
   readonly #reader: PodReader;
-  readonly #flags: RestartFlags;
+  readonly #flags: Pick<RestartFlags, 'timeout' | 'wait' | 'keep-old'>;
+  readonly #onFailure: (error: unknown) => void;
 
-  constructor(services: CommandServices, reader: PodReader, flags: RestartFlags) {
+  constructor(
+    services: CommandServices,
+    reader: PodReader,
+    flags: Pick<RestartFlags, 'timeout' | 'wait' | 'keep-old'>,
+    onFailure: (error: unknown) => void = services.report.fail,
+  ) {
     this.#services = services;
     this.#reader = reader;
     this.#flags = flags;
+    this.#onFailure = onFailure;
   }
 
   /** Restarts the targets, reports those that fail, and returns the others. */
@@ -99,7 +124,7 @@ class Restarter {
         onDone(result);
       } catch (error) {
         this.#services.signal.throwIfAborted();
-        this.#services.report.fail(error);
+        this.#onFailure(error);
       }
     };
     // The managers of containers work beside each other; kcri replaces one container after the other.

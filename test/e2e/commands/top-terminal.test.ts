@@ -147,7 +147,11 @@ describe.each(newestRuntime)('top on a terminal: $name', (which) => {
     terminal.pressKeys('/', 'a', 'p', 'i', 'Enter');
     await until(() => podsOf(terminal).join() === 'top-api');
     terminal.pressKeys('Down', 'x');
-    await terminal.waitForScreen(/kcri would create the container again/);
+    await terminal.waitForScreen(/this container is part of a pod of kcri/);
+    const before = (await testbed.find('top-api'))?.containers[0]?.id;
+    terminal.pressKeys('r', 'y');
+    await terminal.waitForScreen(/^ default\/top-api\/main restarted$/m);
+    expect((await testbed.find('top-api'))?.containers.map(({id}) => id)).not.toContain(before);
     terminal.pressKeys('Up', 'x');
     await terminal.waitForScreen(/^ Delete pod default\/top-api\? \(y\/n\)$/m);
     terminal.pressKeys('n');
@@ -157,7 +161,7 @@ describe.each(newestRuntime)('top on a terminal: $name', (which) => {
     await until(async () => (await testbed.find('top-api')) === undefined);
     terminal.pressKeys('Escape');
     await until(() => podsOf(terminal).length === 2);
-    terminal.pressKeys('/', 'o', 't', 'h', 'e', 'r', 'Enter', 'x', 'y');
+    terminal.pressKeys('/', 'o', 't', 'h', 'e', 'r', 'Enter', 'Home', 'x', 'y');
     await until(async () => (await testbed.find('top-other')) === undefined);
     terminal.pressKeys('C-c');
     await endsWith(terminal, 0);

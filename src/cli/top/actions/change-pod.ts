@@ -1,16 +1,11 @@
-import {SystemError} from '../../../base/errors.js';
 import {containerId, type Connection} from '../../../cri/index.js';
 import {removeContainer} from '../../../operations/containers/remove-container.js';
-import {stopContainer} from '../../../operations/containers/stop-container.js';
 import {removeLogFiles} from '../../../operations/logs/remove-log-files.js';
 import {removeSandbox} from '../../../operations/pods/remove-sandbox.js';
 import type {CommandServices} from '../../command/command-services.js';
 import {deleteListedPod} from '../../pods/delete-pods.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
 import {itemTitle, type TopItem} from '../model/top-item.js';
-
-/** Grace period of a pod without one, in seconds. */
-const GRACE_PERIOD_SECONDS = 30;
 
 /** Row to act on, with its pod and its containers. */
 export interface ActionTarget {
@@ -38,23 +33,4 @@ export async function deleteTarget(services: CommandServices, target: ActionTarg
       },
       signal,
     });
-}
-
-/** Stops the running containers of a row within their grace period; their manager starts them again. */
-export async function restartTarget(
-  {signal}: CommandServices,
-  {item, shown, containers, connection}: ActionTarget,
-): Promise<void> {
-  const gracePeriodSeconds = shown.pod.spec.terminationGracePeriodSeconds ?? GRACE_PERIOD_SECONDS;
-  const running = containers.flatMap((container) => (container.state === 'Running' ? container : []));
-  if (running.length === 0) throw new SystemError(`no container of ${itemTitle(item)} is running`);
-  await Promise.all(
-    running.map(async (container) => {
-      await stopContainer(connection.runtime, containerId(container.containerId ?? ''), {
-        shown: itemTitle(container),
-        gracePeriodSeconds,
-        signal,
-      });
-    }),
-  );
 }

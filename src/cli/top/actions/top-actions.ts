@@ -8,7 +8,7 @@ import {PodReader} from '../../pods/pod-reader.js';
 import {itemTitle, type TopItem} from '../model/top-item.js';
 import type {PagerView} from '../model/pager.js';
 import {safeText} from '../view/screen-lines.js';
-import {deleteTarget, restartTarget, type ActionTarget} from './change-pod.js';
+import {deleteTarget, type ActionTarget} from './change-pod.js';
 import {followLogs, type FollowLogsOptions} from './follow-logs.js';
 import {openShell} from './open-shell.js';
 
@@ -41,9 +41,15 @@ export class TopActions {
     await deleteTarget(this.#services, target);
   }
 
-  /** Restarts what a row shows. Rejects with KcriError. */
-  async restart(target: ActionTarget): Promise<void> {
-    await restartTarget(this.#services, target);
+  /** Restarts what a row shows, and waits for the next instances. Rejects with KcriError. */
+  async restart({item: {kind, name}, shown: {listed}}: ActionTarget): Promise<void> {
+    const reader = new PodReader(this.#services);
+    const {restartTarget} = await import('../../restart/run-restart.js');
+    await restartTarget(
+      this.#services,
+      reader,
+      kind === 'pod' ? {kind, listed} : {kind, listed, name, id: undefined, isPinned: false},
+    );
   }
 
   /** Runs a shell in a container: the one of the row, or the default container of the pod. */

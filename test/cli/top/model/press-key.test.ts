@@ -156,8 +156,7 @@ describe('actions', () => {
 
   test.each([
     ['x', {manager: 'kubelet'}, 0, /kubelet.*kubectl/],
-    ['x', {manager: 'kcri'}, 1, /select its pod/],
-    ['r', {manager: 'none'}, 0, /nothing would start it again/],
+    ['x', {manager: 'kcri'}, 1, /select the pod/],
   ] as const)('%s on %j, row %i, is refused with the reason', (key, fields, row, reason) => {
     const state = aTopState([aGroup('web', ['main'], fields)]);
     const after = press(state, ...(row === 0 ? [] : ['DOWN']), key).state;
