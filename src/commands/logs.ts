@@ -11,10 +11,10 @@ import {
 } from '../cli/targets/select-containers.js';
 
 export default class Logs extends BaseCommand {
-  static override nodes = 'local' as const;
+  static override nodes = 'one' as const;
   static override summary = 'Print container logs';
   static override description =
-    'Reads the log files on this machine, including rotated ones. Lines that a container wrote to ' +
+    'Reads the log files on this machine, or on a node with an ssh:// endpoint, including rotated ones. Lines that a container wrote to ' +
     'standard error are printed to standard error.\n\nLines of several containers are merged by time and ' +
     'prefixed with the container name. Filters select the latest attempt of each container. Of a pod, the ' +
     'log of its default container is printed; --pod selects all.\n\nWith -f, ' +

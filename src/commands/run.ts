@@ -22,7 +22,7 @@ const CONFIG_ONLY = ['no-pull', 'with-pull'];
 const IMAGE_ONLY = Object.keys(IMAGE_RUN_FLAGS).filter((name) => name !== 'user');
 
 export default class Run extends BaseCommand {
-  static override nodes = 'one' as const;
+  static override nodes = 'local' as const;
   static override summary = 'Run a container in a new pod';
   static override description =
     'Runs an image as "docker run" does, or the container of two config files as crictl does. Two ' +

@@ -19,7 +19,7 @@ export const GLOBAL_FLAGS = {
     multiple: true,
     description:
       'Endpoint of the CRI runtime, such as unix:///run/containerd/containerd.sock or ' +
-      'ssh://[USER@]HOST[:PORT][/SOCKET]. Can be repeated for lists. [env: ' +
+      'ssh://root@node; lists take several. [env: ' +
       'CONTAINER_RUNTIME_ENDPOINT] [default: the first well-known socket that answers, then the private ' +
       'containerd]',
   }),

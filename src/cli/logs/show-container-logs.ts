@@ -6,6 +6,7 @@ import type {LogSelection} from '../../operations/logs/log-selection.js';
 import {showLogs, type ShownLog} from '../../operations/logs/show-logs.js';
 import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
+import {logFilesOf} from '../remote/log-files-of.js';
 import {forEachTarget} from '../command/for-each-target.js';
 import {
   createContainerChooser,
@@ -135,6 +136,7 @@ async function show(
     strategy: await strategy.readStrategy(),
     clock: context.clock,
     signal,
+    files: await logFilesOf(services),
     onNotice: (text: string) => {
       report.info(`kcri: ${text}`);
     },

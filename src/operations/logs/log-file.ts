@@ -1,16 +1,11 @@
-import {constants} from 'node:fs';
-import {open, type FileHandle} from 'node:fs/promises';
-import {SystemError} from '../../base/errors.js';
+import {LOCAL_LOG_FILES, type LogFiles, type LogFileState, type OpenLogFile} from './log-files.js';
 
-const GUNZIP_CHUNK_BYTES = 64 * 1024;
-
-/** Device number of /dev/null, which is accepted as an empty log. */
-const NULL_DEVICE = 0x103;
+const READ_BYTES = 64 * 1024;
 
 /** A plain or gzipped log file open for reading. */
 export interface LogFile extends AsyncDisposable {
   readonly path: string;
-  readonly inode: number;
+  state(): Promise<LogFileState>;
   /**
    * Reads the next bytes into the buffer from offset `at`. Resolves with 0 at the end, although a plain file may
    * still grow.
@@ -18,33 +13,39 @@ export interface LogFile extends AsyncDisposable {
   read(into: Buffer, at: number): Promise<number>;
 }
 
-/**
- * Opens a log for reading. Each read rejects with the signal's reason after an abort. Since the path comes from the
- * runtime, pipes (which could block forever), disks and other devices are rejected with SystemError.
- */
-export async function openLog(path: string, signal?: AbortSignal): Promise<LogFile> {
+/** Options of opening a log. */
+export interface OpenLogOptions {
+  /** Files of the log's node; those of this machine by default. */
+  readonly files?: LogFiles | undefined;
+  /** Signal after whose abort reads reject with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Opens a log for reading. Rejects as LogFiles.open does. */
+export async function openLog(path: string, options: OpenLogOptions = {}): Promise<LogFile> {
   return path.endsWith('.gz')
-    ? await GzippedLogFile.open(path, signal)
-    : await PlainLogFile.open(path, signal);
+    ? await GzippedLogFile.open(path, options)
+    : await PlainLogFile.open(path, options);
 }
 
 /** A log file as written by the runtime. Can be read from any offset, and may grow. */
 export class PlainLogFile implements LogFile {
   readonly path: string;
-  readonly inode: number;
-  readonly #handle: FileHandle;
+  readonly #file: OpenLogFile;
   readonly #signal: AbortSignal | undefined;
   #position = 0;
 
-  private constructor(path: string, {inode, handle}: OpenFile, signal: AbortSignal | undefined) {
+  private constructor(path: string, file: OpenLogFile, signal: AbortSignal | undefined) {
     this.path = path;
-    this.inode = inode;
-    this.#handle = handle;
+    this.#file = file;
     this.#signal = signal;
   }
 
-  static async open(path: string, signal?: AbortSignal): Promise<PlainLogFile> {
-    return new PlainLogFile(path, await openChecked(path), signal);
+  static async open(
+    path: string,
+    {files = LOCAL_LOG_FILES, signal}: OpenLogOptions = {},
+  ): Promise<PlainLogFile> {
+    return new PlainLogFile(path, await files.open(path), signal);
   }
 
   /** Continues reading at this offset. */
@@ -52,8 +53,12 @@ export class PlainLogFile implements LogFile {
     this.#position = position;
   }
 
+  async state(): Promise<LogFileState> {
+    return await this.#file.state();
+  }
+
   async size(): Promise<number> {
-    return (await this.#handle.stat()).size;
+    return (await this.#file.state()).size;
   }
 
   async read(into: Buffer, at: number): Promise<number> {
@@ -65,37 +70,42 @@ export class PlainLogFile implements LogFile {
   /** Fills the buffer from an offset of the file, up to its end. */
   async readAt(into: Buffer, position: number): Promise<number> {
     this.#signal?.throwIfAborted();
-    return (await this.#handle.read(into, 0, into.length, position)).bytesRead;
+    return await this.#file.readAt(into, position);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#handle.close();
+    await this.#file.close();
   }
 }
 
 /** A gzipped rotated log. Is read from its start and does not grow. */
 class GzippedLogFile implements LogFile {
   readonly path: string;
-  readonly inode: number;
-  readonly #handle: FileHandle;
+  readonly #file: OpenLogFile;
   readonly #signal: AbortSignal | undefined;
   #chunks: AsyncGenerator<Buffer> | undefined;
   #chunk: Buffer = Buffer.alloc(0);
 
-  private constructor(path: string, {inode, handle}: OpenFile, signal: AbortSignal | undefined) {
+  private constructor(path: string, file: OpenLogFile, signal: AbortSignal | undefined) {
     this.path = path;
-    this.inode = inode;
-    this.#handle = handle;
+    this.#file = file;
     this.#signal = signal;
   }
 
-  static async open(path: string, signal?: AbortSignal): Promise<GzippedLogFile> {
-    return new GzippedLogFile(path, await openChecked(path), signal);
+  static async open(
+    path: string,
+    {files = LOCAL_LOG_FILES, signal}: OpenLogOptions = {},
+  ): Promise<GzippedLogFile> {
+    return new GzippedLogFile(path, await files.open(path), signal);
+  }
+
+  async state(): Promise<LogFileState> {
+    return await this.#file.state();
   }
 
   async read(into: Buffer, at: number): Promise<number> {
     this.#signal?.throwIfAborted();
-    this.#chunks ??= unzipped(this.#handle);
+    this.#chunks ??= unzipped(this.#file);
     while (this.#chunk.length === 0) {
       const next = await this.#chunks.next();
       if (next.done === true) return 0;
@@ -108,40 +118,34 @@ class GzippedLogFile implements LogFile {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#chunks?.return(undefined);
-    await this.#handle.close();
+    await this.#file.close();
   }
 }
 
-async function* unzipped(handle: FileHandle): AsyncGenerator<Buffer> {
+async function* unzipped(file: OpenLogFile): AsyncGenerator<Buffer> {
   const [{createGunzip}, {pipeline}] = await Promise.all([
     import('node:zlib'),
     import('node:stream/promises'),
   ]);
-  const gunzip = createGunzip({chunkSize: GUNZIP_CHUNK_BYTES});
+  const gunzip = createGunzip({chunkSize: READ_BYTES});
   // Its error is also thrown by the iteration.
-  const piping = pipeline(handle.createReadStream({autoClose: false}), gunzip).catch(() => undefined);
+  const piping = pipeline(chunksOf(file), gunzip).catch(() => undefined);
   yield* gunzip as AsyncIterable<Buffer>;
   await piping;
 }
 
-interface OpenFile {
-  readonly handle: FileHandle;
-  readonly inode: number;
+async function* chunksOf(file: OpenLogFile): AsyncGenerator<Buffer> {
+  for (let position = 0; ;) {
+    const chunk = Buffer.allocUnsafe(READ_BYTES);
+    const count = await file.readAt(chunk, position);
+    if (count === 0) return;
+    position += count;
+    yield chunk.subarray(0, count);
+  }
 }
 
 /** Checks that a log can be opened. Rejects with the system's error, and with SystemError for a pipe or device. */
 export async function checkLogFile(path: string): Promise<void> {
-  const {handle} = await openChecked(path);
-  await handle.close();
-}
-
-async function openChecked(path: string): Promise<OpenFile> {
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const stats = await handle.stat();
-  const isDevice = stats.isBlockDevice() || (stats.isCharacterDevice() && stats.rdev !== NULL_DEVICE);
-  if (!stats.isFIFO() && !isDevice) return {handle, inode: stats.ino};
-  await handle.close();
-  throw new SystemError(`the log "${path}" is not a regular file`, {
-    hint: 'the path comes from the runtime; see "logPath" in "kcri inspect"',
-  });
+  const file = await LOCAL_LOG_FILES.open(path);
+  await file.close();
 }

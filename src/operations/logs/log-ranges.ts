@@ -1,7 +1,8 @@
 import {ifPresent} from '../../base/fs/files.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {LineReader} from './line-reader.js';
-import {openLog, PlainLogFile, type LogFile} from './log-file.js';
+import {openLog, PlainLogFile, type LogFile, type OpenLogOptions} from './log-file.js';
+import {isSameFile, type LogFiles} from './log-files.js';
 import {SEEK_BLOCK_BYTES, findTime, firstTime} from './find-time.js';
 import {listRotatedSegments} from './rotated-segments.js';
 import {
@@ -37,6 +38,8 @@ export interface HistoryOptions extends LogSelection {
   readonly followed?: boolean | undefined;
   /** Aborts the reading, also while searching for lines. */
   readonly signal?: AbortSignal | undefined;
+  /** Files of the log's node; those of this machine by default. */
+  readonly files?: LogFiles | undefined;
 }
 
 /**
@@ -47,13 +50,13 @@ export interface HistoryOptions extends LogSelection {
 export async function findLogRanges(path: string, options: HistoryOptions): Promise<LogRanges> {
   const {tailLines, signal} = options;
   const tail = tailLines === undefined ? undefined : new TailFinder(tailLines, options);
-  const live = await PlainLogFile.open(path, signal);
+  const live = await PlainLogFile.open(path, options);
   const ranges = [await orClose(live, async () => await planFile(live, options, tail))];
   const skipped: string[] = [];
-  for (const older of (await listRotatedSegments(path)).toReversed()) {
+  for (const older of (await listRotatedSegments(path, options.files)).toReversed()) {
     if (ranges[0]?.isFirst === true || tail?.done === true) break;
     try {
-      const range = await ifPresent(async () => await planOlder(older, live.inode, options, tail));
+      const range = await ifPresent(async () => await planOlder(older, live, options, tail));
       if (range !== undefined) ranges.unshift(range);
     } catch (error) {
       if (signal?.aborted === true) {
@@ -72,9 +75,9 @@ export async function findLogRanges(path: string, options: HistoryOptions): Prom
  */
 export async function findCrictlLogRanges(
   path: string,
-  {tailLines, followed = false, signal}: HistoryOptions,
+  {tailLines, followed = false, signal, files}: HistoryOptions,
 ): Promise<LogRanges> {
-  const file = await PlainLogFile.open(path, signal);
+  const file = await PlainLogFile.open(path, {signal, files});
   if (tailLines === undefined) return {ranges: [{file, starts: startAt(0)}], skipped: []};
   const start = await orClose(file, async () => await findPhysicalTail(file, await file.size(), tailLines));
   const lines = followed ? undefined : tailLines;
@@ -85,12 +88,13 @@ const startAt = (offset: number): StreamStarts => ({stdout: offset, stderr: offs
 
 async function planOlder(
   path: string,
-  liveInode: number,
+  live: LogFile,
   options: HistoryOptions,
   tail: TailFinder | undefined,
 ): Promise<PlannedRange | undefined> {
-  const file = await openLog(path, options.signal);
-  if (file.inode !== liveInode) return await orClose(file, async () => await planFile(file, options, tail));
+  const file = await openLog(path, options);
+  if (!isSameFile(await file.state(), await live.state()))
+    return await orClose(file, async () => await planFile(file, options, tail));
   // It was rotated after the file at the path was opened.
   await file[Symbol.asyncDispose]();
   return undefined;
@@ -116,9 +120,9 @@ async function planFile(
   tail: TailFinder | undefined,
 ): Promise<PlannedRange> {
   const earliest = options.since === undefined ? undefined : lowerTimeBound(options.since);
-  const isFirst = earliest !== undefined && (await startsBefore(file, earliest, options.signal));
+  const isFirst = earliest !== undefined && (await startsBefore(file, earliest, options));
   if (!(file instanceof PlainLogFile)) {
-    const starts = await tail?.addGzipped(async () => await openLog(file.path, options.signal));
+    const starts = await tail?.addGzipped(async () => await openLog(file.path, options));
     return {file, isFirst, starts: starts ?? startAt(0)};
   }
   const size = await file.size();
@@ -129,8 +133,8 @@ async function planFile(
   return {file, isFirst, starts};
 }
 
-async function startsBefore(file: LogFile, time: LogTime, signal?: AbortSignal): Promise<boolean> {
-  const first = await firstTimeOf(file, signal);
+async function startsBefore(file: LogFile, time: LogTime, options: OpenLogOptions): Promise<boolean> {
+  const first = await firstTimeOf(file, options);
   return first !== undefined && compareTimes(first, time) < 0;
 }
 
@@ -140,9 +144,9 @@ async function endOf(file: PlainLogFile, size: number, {until}: HistoryOptions):
   return Math.min(size, (await findTime(file, size, upperTimeBound(until))) + SEEK_BLOCK_BYTES);
 }
 
-async function firstTimeOf(file: LogFile, signal?: AbortSignal): Promise<LogTime | undefined> {
+async function firstTimeOf(file: LogFile, options: OpenLogOptions): Promise<LogTime | undefined> {
   if (file instanceof PlainLogFile) return await firstTime(file);
-  await using reopened = await openLog(file.path, signal);
+  await using reopened = await openLog(file.path, options);
   const reader = new LineReader(reopened);
   do {
     while (reader.next()) if (reader.known) return {seconds: reader.line.seconds, nanos: reader.line.nanos};

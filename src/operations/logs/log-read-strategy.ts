@@ -1,8 +1,9 @@
-import {isSystemCallError, KcriError, SystemError, unlessRoot} from '../../base/errors.js';
+import {isSystemCallError, KcriError, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {JoiningFormatter, type LogLineFormatter, type LogFormatOptions} from './log-line-formatter.js';
 import {findLogRanges, type HistoryOptions, type LogRanges} from './log-ranges.js';
 import type {LogSelection} from './log-selection.js';
+import {LOCAL_LOG_FILES, type LogFiles} from './log-files.js';
 import type {BufferedLogWriter} from './buffered-log-writer.js';
 
 /** The differences between reading logs as kcri does and as crictl does (crictl-log-strategy.ts). */
@@ -18,7 +19,7 @@ export interface LogReadStrategy {
   /** Throws if a log that starts with a line in an unknown format is not readable. */
   refuseLog?(line: Buffer): void;
   /** Returns the error to report for a log that cannot be read. */
-  failure(path: string, error: unknown): unknown;
+  failure(path: string, error: unknown, files?: LogFiles): unknown;
 }
 
 /** kcri's strategy: rotated files, joined lines. */
@@ -28,11 +29,11 @@ export const KCRI_LOG_STRATEGY: LogReadStrategy = {
   finishesFollowed: true,
   readSelection: (selection) => selection,
   createFormatter: (writer, options) => new JoiningFormatter(writer, options),
-  failure: (path, error) => {
+  failure: (path, error, files = LOCAL_LOG_FILES) => {
     if (error instanceof KcriError || !isSystemCallError(error)) return error;
     return new SystemError(`cannot read log "${path}": ${systemErrorMessage(error)}`, {
       cause: error,
-      hint: `logs are files on the node of the runtime; run kcri there${unlessRoot(', with permission to read them', '')}`,
+      hint: files.hint,
     });
   },
 };

@@ -1,10 +1,10 @@
-import {stat} from 'node:fs/promises';
 import type {Clock} from '../../base/clock.js';
 import {ifPresent} from '../../base/fs/files.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {LineView, LogStream} from '../../cri/index.js';
 import {LineReader} from './line-reader.js';
 import {openLog, PlainLogFile} from './log-file.js';
+import {isSameFile, LOCAL_LOG_FILES, type LogFiles, type LogFileState} from './log-files.js';
 import type {LogReadStrategy} from './log-read-strategy.js';
 import type {HistoryOptions, LogRange} from './log-ranges.js';
 import {listRotatedSegments} from './rotated-segments.js';
@@ -84,8 +84,12 @@ export class LogSource implements AsyncDisposable {
       await source.#enqueue(path, options);
       return source;
     } catch (error) {
-      throw options.strategy.failure(path, error);
+      throw options.strategy.failure(path, error, options.files);
     }
+  }
+
+  get #files(): LogFiles {
+    return this.#options.files ?? LOCAL_LOG_FILES;
   }
 
   /** The current line, valid until the next call of any method. */
@@ -107,7 +111,7 @@ export class LogSource implements AsyncDisposable {
     try {
       while (!this.hasLine && !this.ended && (await this.#step()));
     } catch (error) {
-      throw this.#options.strategy.failure(this.#path, error);
+      throw this.#options.strategy.failure(this.#path, error, this.#options.files);
     }
   }
 
@@ -161,8 +165,8 @@ export class LogSource implements AsyncDisposable {
     if (step === undefined) return false;
     this.#nextStep = undefined;
     if (step.kind === 'restarted') {
-      const {streams, until, signal} = this.#options;
-      await this.#enqueue(step.path, {streams, until, signal});
+      const {streams, until, signal, files} = this.#options;
+      await this.#enqueue(step.path, {streams, until, signal, files});
       this.#path = step.path;
       this.notices.push(step.notice);
     } else this.#following = false;
@@ -175,45 +179,46 @@ export class LogSource implements AsyncDisposable {
     const {ranges, skipped} = await strategy.findRanges(path, {...history, followed});
     this.#queue.push(...ranges);
     this.notices.push(...skipped);
-    if (followed) this.#rotated = new Set(await listRotatedSegments(path));
+    if (followed) this.#rotated = new Set(await listRotatedSegments(path, this.#files));
   }
 
   /** Checks whether the log was rotated or truncated. */
   async #checkRotation(): Promise<boolean> {
     const reader = this.#reader;
-    const stats = await ifPresent(() => stat(this.#path));
+    const stats = await this.#files.stat(this.#path);
     // The file does not exist between the rename of a rotation and the creation of the new file.
     if (reader === undefined || stats === undefined) return false;
-    if (stats.ino !== reader.file.inode) {
-      await this.#enqueueRotated(reader.file.inode);
+    const current = await reader.file.state();
+    if (!isSameFile(stats, current)) {
+      await this.#enqueueRotated(current);
       return true;
     }
     if (stats.size >= reader.position) return false;
-    await this.#open({file: await openLog(this.#path, this.#options.signal), starts: FROM_START});
+    await this.#open({file: await openLog(this.#path, this.#options), starts: FROM_START});
     return true;
   }
 
   /** Enqueues files that were created and rotated between two checks, and the current file. */
-  async #enqueueRotated(inode: number): Promise<void> {
-    const {strategy, signal} = this.#options;
-    const rotated = strategy.readsRotated ? await listRotatedSegments(this.#path) : [];
-    for (const path of await this.#newer(rotated, inode)) {
-      const file = await ifPresent(() => PlainLogFile.open(path, signal));
+  async #enqueueRotated(current: LogFileState): Promise<void> {
+    const {strategy} = this.#options;
+    const rotated = strategy.readsRotated ? await listRotatedSegments(this.#path, this.#files) : [];
+    for (const path of await this.#newer(rotated, current)) {
+      const file = await ifPresent(() => PlainLogFile.open(path, this.#options));
       if (file !== undefined) this.#queue.push({file, starts: FROM_START});
     }
     this.#rotated = new Set(rotated);
-    const file = await ifPresent(() => openLog(this.#path, signal));
+    const file = await ifPresent(() => openLog(this.#path, this.#options));
     if (file !== undefined) this.#queue.push({file, starts: FROM_START});
   }
 
   /**
-   * Returns the rotated files that were written after the one with the inode. Docker renames all rotated files, so
+   * Returns the rotated files that were written after the current one. Docker renames all rotated files, so
    * that names are only compared if that file no longer exists.
    */
-  async #newer(rotated: readonly string[], inode: number): Promise<readonly string[]> {
+  async #newer(rotated: readonly string[], open: LogFileState): Promise<readonly string[]> {
     const plain = rotated.filter((path) => !path.endsWith('.gz'));
-    const inodes = await Promise.all(plain.map(async (path) => (await ifPresent(() => stat(path)))?.ino));
-    const current = inodes.lastIndexOf(inode);
+    const states = await Promise.all(plain.map(async (path) => await this.#files.stat(path)));
+    const current = states.findLastIndex((state) => state !== undefined && isSameFile(state, open));
     return current === -1 ? plain.filter((path) => !this.#rotated.has(path)) : plain.slice(current + 1);
   }
 

@@ -1,8 +1,7 @@
-import {realpath} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {ifPresent} from '../../base/fs/files.js';
-import {DirectoryWatcher} from './directory-watcher.js';
+import {LOCAL_LOG_FILES, type LogFiles, type LogWatcher} from './log-files.js';
 import {LogSource, POLL_MS, type FollowOptions} from './log-source.js';
 import {KCRI_LOG_STRATEGY} from './log-read-strategy.js';
 import type {LogLineFormatter, LogFormatOptions} from './log-line-formatter.js';
@@ -94,7 +93,8 @@ export interface ReadLogOptions extends HistoryOptions, LogFormatOptions {
 export async function readLog(path: string, options: ReadLogOptions, sink: LogSink): Promise<number> {
   const {follow, signal, limitBytes} = options;
   await using source = await LogSource.open(path, {...options, strategy: KCRI_LOG_STRATEGY});
-  using watcher = follow === undefined ? undefined : await watchLogDirectories([path], follow.clock);
+  using watcher =
+    follow === undefined ? undefined : await watchLogDirectories([path], follow.clock, options.files);
   const writer = new BufferedLogWriter(sink, limitBytes);
   await mergeLogs([{source, formatter: KCRI_LOG_STRATEGY.createFormatter(writer, options)}], {
     writer,
@@ -108,8 +108,12 @@ export async function readLog(path: string, options: ReadLogOptions, sink: LogSi
 }
 
 /** Watches the directories of logs. */
-export async function watchLogDirectories(paths: readonly string[], clock: Clock): Promise<DirectoryWatcher> {
+export async function watchLogDirectories(
+  paths: readonly string[],
+  clock: Clock,
+  files: LogFiles = LOCAL_LOG_FILES,
+): Promise<LogWatcher> {
   const directories = new Set<string>();
-  for (const path of paths) directories.add(dirname((await ifPresent(() => realpath(path))) ?? path));
-  return new DirectoryWatcher([...directories], clock);
+  for (const path of paths) directories.add(dirname((await ifPresent(() => files.realpath(path))) ?? path));
+  return files.watch([...directories], clock);
 }

@@ -1,6 +1,6 @@
-import {readdir, realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {ifPresent} from '../../base/fs/files.js';
+import {LOCAL_LOG_FILES, type LogFiles} from './log-files.js';
 
 /** Suffix that the kubelet or Docker adds to a rotated log; either file may be gzipped. */
 const ROTATED = /^\.(?:(\d{8}-\d{6})|(\d{1,6}))(\.gz)?$/;
@@ -15,15 +15,18 @@ interface Rotated {
  * Returns the rotated files of a log, the oldest first: the kubelet's `0.log.20261120-140000` and Docker's `….log.1`,
  * beside the path and beside the file it links to. Omits a gzipped file if the plain one still exists.
  */
-export async function listRotatedSegments(path: string): Promise<readonly string[]> {
-  const resolve = async (to: string): Promise<string> => (await ifPresent(() => realpath(to))) ?? to;
+export async function listRotatedSegments(
+  path: string,
+  files: LogFiles = LOCAL_LOG_FILES,
+): Promise<readonly string[]> {
+  const resolve = async (to: string): Promise<string> => (await ifPresent(() => files.realpath(to))) ?? to;
   const beside = new Set([join(await resolve(dirname(path)), basename(path)), await resolve(path)]);
-  const found = await Promise.all([...beside].map(async (log) => await rotatedBeside(log)));
+  const found = await Promise.all([...beside].map(async (log) => await rotatedBeside(log, files)));
   return found.flat();
 }
 
-async function rotatedBeside(path: string): Promise<readonly string[]> {
-  const names = (await ifPresent(() => readdir(dirname(path)))) ?? [];
+async function rotatedBeside(path: string, files: LogFiles): Promise<readonly string[]> {
+  const names = (await ifPresent(() => files.list(dirname(path)))) ?? [];
   const name = basename(path);
   const rotated = names.flatMap((entry) => {
     const [, timestamp, number, gzip] = entry.startsWith(name)

@@ -48,7 +48,8 @@ export async function showLogs(
       return {source, formatter: options.strategy.createFormatter(writer, {...options, prefix})};
     });
     const followed = opened.filter(({follow}) => follow !== undefined).map(({path}) => path);
-    using watcher = followed.length === 0 ? undefined : await watchLogDirectories(followed, options.clock);
+    using watcher =
+      followed.length === 0 ? undefined : await watchLogDirectories(followed, options.clock, options.files);
     const waitForChange = async (): Promise<void> => {
       await watcher?.next(POLL_MS, signal);
     };
@@ -65,7 +66,7 @@ interface OpenedLog extends ShownLog {
 }
 
 async function* openLogs(logs: readonly ShownLog[], options: ShowLogsOptions): AsyncGenerator<OpenedLog> {
-  const {strategy, tailLines, onFailure, signal} = options;
+  const {strategy, tailLines, onFailure, signal, files} = options;
   const pageBytes = Math.min(MAX_PAGE_BYTES, Math.max(MIN_PAGE_BYTES, MEMORY_BYTES / logs.length));
   for (const log of logs) {
     try {
@@ -78,6 +79,7 @@ async function* openLogs(logs: readonly ShownLog[], options: ShowLogsOptions): A
         follow,
         pageBytes,
         signal,
+        files,
       });
       yield {...log, source};
     } catch (error) {

@@ -1,5 +1,6 @@
 import {constants} from 'node:os';
 import type {Readable, Writable} from 'node:stream';
+import {SystemError} from '../../base/errors.js';
 import {
   encodePacket,
   PACKET,
@@ -51,7 +52,7 @@ export class SftpClient {
         for (const packet of splitter.push(chunk)) this.#take(packet);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
-        this.fail(new Error(`invalid response of the SFTP server: ${error.message}`));
+        this.fail(protocolError(error.message));
       }
     });
   }
@@ -77,8 +78,8 @@ export class SftpClient {
 
   /** Opens a file for reading. */
   async open(path: string): Promise<Buffer> {
-    const {reader} = await this.#request(PACKET.open, [path, READ_ONLY, 0], PACKET.handle, path);
-    return Buffer.from(reader.string());
+    const response = await this.#request(PACKET.open, [path, READ_ONLY, 0], PACKET.handle, path);
+    return parse(response, (reader) => Buffer.from(reader.string()));
   }
 
   /** Fills the buffer from an offset of an open file, up to its end. Returns the number of bytes. */
@@ -94,24 +95,28 @@ export class SftpClient {
 
   /** Returns the attributes of an open file. */
   async attributesOf(handle: Buffer): Promise<FileAttributes> {
-    return (await this.#request(PACKET.fstat, [handle], PACKET.attributes)).reader.attributes();
+    return parse(await this.#request(PACKET.fstat, [handle], PACKET.attributes), (reader) =>
+      reader.attributes(),
+    );
   }
 
   /** Returns the attributes of the file at the path, following links. */
   async stat(path: string): Promise<FileAttributes> {
-    return (await this.#request(PACKET.stat, [path], PACKET.attributes, path)).reader.attributes();
+    return parse(await this.#request(PACKET.stat, [path], PACKET.attributes, path), (reader) =>
+      reader.attributes(),
+    );
   }
 
   /** Returns the path without links. */
   async realpath(path: string): Promise<string> {
-    const {reader} = await this.#request(PACKET.realpath, [path], PACKET.name, path);
-    return reader.uint32() === 0 ? path : reader.string().toString();
+    const response = await this.#request(PACKET.realpath, [path], PACKET.name, path);
+    return parse(response, (reader) => (reader.uint32() === 0 ? path : reader.string().toString()));
   }
 
   /** Returns the names in a directory. */
   async list(directory: string): Promise<readonly string[]> {
-    const {reader} = await this.#request(PACKET.opendir, [directory], PACKET.handle, directory);
-    const handle = Buffer.from(reader.string());
+    const response = await this.#request(PACKET.opendir, [directory], PACKET.handle, directory);
+    const handle = parse(response, (reader) => Buffer.from(reader.string()));
     const names: string[] = [];
     for (let more = await this.#listMore(handle); more !== undefined; more = await this.#listMore(handle))
       names.push(...more);
@@ -143,17 +148,20 @@ export class SftpClient {
     const fields = [handle, BigInt(position), into.length];
     const response = await this.#request(PACKET.read, fields, PACKET.data);
     if (response.type !== PACKET.data) return 0;
-    return response.reader.string().copy(into);
+    return parse(response, (reader) => reader.string().copy(into));
   }
 
   async #listMore(handle: Buffer): Promise<readonly string[] | undefined> {
-    const {type, reader} = await this.#request(PACKET.readdir, [handle], PACKET.name);
-    if (type !== PACKET.name) return undefined;
-    return Array.from({length: reader.uint32()}, () => {
-      const name = reader.string().toString();
-      reader.string();
-      reader.attributes();
-      return name;
+    const response = await this.#request(PACKET.readdir, [handle], PACKET.name);
+    if (response.type !== PACKET.name) return undefined;
+    return parse(response, (reader) => {
+      const names: string[] = [];
+      for (let left = reader.uint32(); left > 0; left -= 1) {
+        names.push(reader.string().toString());
+        reader.string();
+        reader.attributes();
+      }
+      return names;
     });
   }
 
@@ -165,8 +173,11 @@ export class SftpClient {
       this.#pending.set(id, {resolve, reject});
       this.#stream.stdin.write(encodePacket(type, [id, ...fields]));
     });
-    if (response.type === PACKET.status) checkStatus(response.reader, path);
-    else if (response.type !== expected) throw new Error(`unexpected SFTP packet ${response.type}`);
+    if (response.type === PACKET.status)
+      parse(response, (reader) => {
+        checkStatus(reader, path);
+      });
+    else if (response.type !== expected) throw protocolError(`unexpected packet ${response.type}`);
     return response;
   }
 
@@ -182,6 +193,20 @@ export class SftpClient {
     this.#pending.delete(id);
     pending?.resolve({type, reader});
   }
+}
+
+/** Reads the fields of a response. Throws SystemError if they are incomplete. */
+function parse<T>({reader}: Response, read: (reader: PacketReader) => T): T {
+  try {
+    return read(reader);
+  } catch (error) {
+    if (error instanceof RangeError) throw protocolError(error.message);
+    throw error;
+  }
+}
+
+function protocolError(reason: string): SystemError {
+  return new SystemError(`invalid response of the node's SFTP server: ${reason}`);
 }
 
 const {errno} = constants;

@@ -5,14 +5,9 @@ import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
 import {aContainer, FakeRuntime} from '../../fakes/fake-runtime.js';
-import {installFakeSsh, type FakeSsh} from '../../fakes/ssh/install-fake-ssh.js';
+import {installFakeSsh, remoteEndpoint, type FakeSsh} from '../../fakes/ssh/install-fake-ssh.js';
 
 const CONTAINERS = {containers: [aContainer({name: 'main'})]};
-
-/** Returns the endpoint of a runtime of this machine on a node of the fake ssh. */
-function remoteEndpoint({endpoint}: FakeRuntime, host = 'root@node'): string {
-  return endpoint.replace('unix://', `ssh://${host}`);
-}
 
 async function run(ssh: FakeSsh, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const result = await runKcri(args, {...options, env: {...ssh.env, ...options.env}});

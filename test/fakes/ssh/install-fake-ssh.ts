@@ -40,3 +40,8 @@ export async function installFakeSsh(): Promise<FakeSsh> {
     leftovers: async () => await readdir(sockets),
   };
 }
+
+/** Returns the endpoint of a runtime of this machine on a node of the fake ssh; `host` may select a fault. */
+export function remoteEndpoint({endpoint}: {readonly endpoint: string}, host = 'root@node'): string {
+  return endpoint.replace('unix://', `ssh://${host}`);
+}
