@@ -92,6 +92,8 @@ export interface Dialect {
   stopsAtFailure(options: {readonly limit: number; readonly signal: AbortSignal}): boolean;
   /** True if control characters in text from the runtime are escaped on a terminal. */
   readonly escapesControls: boolean;
+  /** True if lists query all given endpoints, rather than the last one. */
+  readonly queriesSeveralNodes: boolean;
   /** Parses `-o` and `--template` in place of kcri's parser (parse-output-format.ts). */
   readonly parseOutputFormat?: <F extends OutputFormatName>(
     command: string,
@@ -136,6 +138,7 @@ export const KCRI_DIALECT: Dialect = {
   takesOnlyIds: false,
   stopsAtFailure: () => false,
   escapesControls: true,
+  queriesSeveralNodes: true,
   diagnostics: () => ({program: 'kcri', inform: () => undefined}),
   strategy: async (_name, own) => await Promise.resolve(own),
 };

@@ -6,6 +6,7 @@ import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flag
 import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
 import {collectImages} from '../cli/lists/collect-images.js';
 import {printImages} from '../cli/lists/print-images.js';
+import {queryNodes} from '../cli/nodes/query-nodes.js';
 import {outputFlags} from '../cli/output/parse-output-format.js';
 import {IMAGE_ORDERS} from '../cli/output/views/image-table.js';
 
@@ -43,8 +44,10 @@ export default class Images extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Images);
     const list = await this.dialect.strategy('images', collectImages);
-    const listed = await list(this.services, args.repository, flags);
-    await printImages(this.services, listed, flags);
-    setListExitCode(this.report, flags, listed.images.length);
+    const lists = await queryNodes(
+      this.services,
+      async (services) => await list(services, args.repository, flags),
+    );
+    setListExitCode(this.report, flags, await printImages(this.services, lists, flags));
   }
 }

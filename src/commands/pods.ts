@@ -7,6 +7,7 @@ import {isListAlias} from '../cli/flags/positional-arguments.js';
 import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
 import {collectPods} from '../cli/lists/collect-pods.js';
 import {printPods} from '../cli/lists/print-pods.js';
+import {queryNodes} from '../cli/nodes/query-nodes.js';
 import {outputFlags} from '../cli/output/parse-output-format.js';
 import {SANDBOX_ORDERS} from '../cli/output/views/sandbox-table.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
@@ -44,9 +45,8 @@ export default class Pods extends BaseCommand {
       checkWords(argv as string[]);
     });
     const list = await this.dialect.strategy('pods', collectPods);
-    const listed = await list(this.services, flags);
-    await printPods(this.services, listed, flags);
-    setListExitCode(this.report, flags, listed.items.length);
+    const lists = await queryNodes(this.services, async (services) => await list(services, flags));
+    setListExitCode(this.report, flags, await printPods(this.services, lists, flags));
   }
 }
 

@@ -5,6 +5,7 @@ import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../cli/flags/filter-flag
 import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
 import {LIST_FORMATS, collectContainers} from '../cli/lists/collect-containers.js';
 import {printContainers} from '../cli/lists/print-containers.js';
+import {queryNodes} from '../cli/nodes/query-nodes.js';
 import {outputFlags} from '../cli/output/parse-output-format.js';
 import {CONTAINER_ORDERS} from '../cli/output/views/container-table.js';
 
@@ -42,8 +43,7 @@ export default class Ps extends BaseCommand {
   async run(): Promise<void> {
     const {flags} = await this.parse(Ps);
     const list = await this.dialect.strategy('ps', collectContainers);
-    const listed = await list(this.services, flags);
-    await printContainers(this.services, listed, flags);
-    setListExitCode(this.report, flags, listed.rows.length);
+    const lists = await queryNodes(this.services, async (services) => await list(services, flags));
+    setListExitCode(this.report, flags, await printContainers(this.services, lists, flags));
   }
 }

@@ -4,6 +4,7 @@ import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
 import {statsFlags} from '../cli/flags/stats-flags.js';
 import {CONTAINER_STATS_ORDERS, containerStatsColumns} from '../cli/output/views/stats-table.js';
+import {measureNodes} from '../cli/stats/measure-nodes.js';
 import {foundIds, KCRI_STATS, parseStatsFormat, showStats} from '../cli/stats/show-stats.js';
 import {parseLabels} from '../operations/filters/list-filters.js';
 import {resolveContainers, resolveSandbox} from '../operations/resolve/resolve-names.js';
@@ -41,33 +42,34 @@ export default class Stats extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Stats);
-    const {services, signal} = this;
+    const {services} = this;
     const {requestedRefs, thorough, showsPods} = await this.dialect.strategy('stats', KCRI_STATS);
     const form = await parseStatsFormat(services, flags);
     const refs = requestedRefs(args.container ?? [], flags.id);
     const labels = parseLabels(flags.label);
-    const {runtime, images} = await this.cri();
-    const resolving = services.resolving({images, verify: true});
-    const ids = foundIds(
-      services,
-      refs.length === 0 ? [] : await resolveContainers(runtime, refs, resolving),
-    );
-    if (ids === undefined) return;
-    const podSandboxId =
-      flags.pod === undefined ? undefined : await resolveSandbox(runtime, flags.pod, services.resolving({}));
-    const names =
-      showsPods && (form.kind === 'table' || form.kind === 'wide') ? new PodNamesOfStats() : undefined;
-    const query = {ids, podSandboxId, labels};
-    const shown = showStats(services, flags, form, {
-      measure: async () => {
+    const isTable = form.kind === 'table' || form.kind === 'wide';
+    const nodes = await measureNodes(services, containerStatsColumns, async (node) => {
+      const {signal} = node;
+      const {runtime, images} = await node.connections.default();
+      const resolving = node.resolving({images, verify: true});
+      const ids = foundIds(node, refs.length === 0 ? [] : await resolveContainers(runtime, refs, resolving));
+      if (ids === undefined) return undefined;
+      const podSandboxId =
+        flags.pod === undefined ? undefined : await resolveSandbox(runtime, flags.pod, node.resolving({}));
+      const names = showsPods && isTable ? new PodNamesOfStats() : undefined;
+      return async () => {
+        const query = {ids, podSandboxId, labels};
         const measured = await fetchContainerStats(runtime, query, {signal, thorough});
         await names?.load(runtime, measured.stats, signal);
         return names === undefined
           ? measured
           : {...measured, stats: measured.stats.map((stats) => names.label(stats))};
-      },
+      };
+    });
+    if (nodes === undefined) return;
+    const shown = showStats(services, flags, form, {
+      ...nodes,
       usage: computeContainerUsage,
-      columns: containerStatsColumns,
       orders: CONTAINER_STATS_ORDERS,
       message: {name: 'ListContainerStatsResponse', of: (stats) => ({stats})},
       idle: flags.all,

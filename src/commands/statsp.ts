@@ -4,6 +4,7 @@ import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {podArgs} from '../cli/flags/positional-arguments.js';
 import {statsFlags} from '../cli/flags/stats-flags.js';
 import {SANDBOX_STATS_ORDERS, sandboxStatsColumns} from '../cli/output/views/stats-table.js';
+import {measureNodes} from '../cli/stats/measure-nodes.js';
 import {foundIds, KCRI_STATS, parseStatsFormat, showStats} from '../cli/stats/show-stats.js';
 import {parseLabels} from '../operations/filters/list-filters.js';
 import {resolveSandboxes} from '../operations/resolve/resolve-names.js';
@@ -33,20 +34,24 @@ export default class Statsp extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Statsp);
-    const {services, signal} = this;
+    const {services} = this;
     const {requestedRefs, thorough} = await this.dialect.strategy('stats', KCRI_STATS);
     const form = await parseStatsFormat(services, flags);
     const refs = requestedRefs(args.pod ?? [], flags.id);
     const labels = parseLabels(flags.label);
-    const {runtime} = await this.cri();
-    const resolving = services.resolving({verify: true});
-    const ids = foundIds(services, refs.length === 0 ? [] : await resolveSandboxes(runtime, refs, resolving));
-    if (ids === undefined) return;
-    const measure = async () => await fetchSandboxStats(runtime, {ids, labels}, {signal, thorough});
+    const nodes = await measureNodes(services, sandboxStatsColumns, async (node) => {
+      const {signal} = node;
+      const {runtime} = await node.connections.default();
+      const resolving = node.resolving({verify: true});
+      const ids = foundIds(node, refs.length === 0 ? [] : await resolveSandboxes(runtime, refs, resolving));
+      if (ids === undefined) return undefined;
+      const measure = async () => await fetchSandboxStats(runtime, {ids, labels}, {signal, thorough});
+      return async () => await withContext('list pod sandbox stats', measure());
+    });
+    if (nodes === undefined) return;
     const shown = showStats(services, flags, form, {
-      measure: async () => await withContext('list pod sandbox stats', measure()),
+      ...nodes,
       usage: computeSandboxUsage,
-      columns: sandboxStatsColumns,
       orders: SANDBOX_STATS_ORDERS,
       message: {name: 'ListPodSandboxStatsResponse', of: (stats) => ({stats})},
       idle: false,

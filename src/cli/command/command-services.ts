@@ -5,6 +5,7 @@ import type {Diagnostic} from '../diagnostics/diagnostic.js';
 import {hasDiagnosticFlags, startDiagnostics} from '../diagnostics/start-diagnostics.js';
 import type {Dialect} from '../dialect.js';
 import {createFlushDeadline} from '../output/output.js';
+import type {Reporter} from '../output/reporter.js';
 import {exitCodeOf} from '../output/render-error.js';
 import type {ParsedValues} from '../parsing/parse-values.js';
 import {ValueRedactor} from '../redaction/value-redactor.js';
@@ -43,36 +44,64 @@ export class CommandServices {
   /** Signal that Ctrl-C and SIGTERM abort, and the loss of the connection to a remote node. */
   readonly signal: AbortSignal;
   /** Values to remove from messages, also from debug output. */
-  readonly secrets = new ValueRedactor();
+  readonly secrets: ValueRedactor;
+  /** True if ssh may ask questions on the terminal: of several nodes, they would mix. */
+  readonly mayAsk: boolean;
+  readonly #run: CommandRun;
+  readonly #command: CommandIdentity;
+  readonly #whole: CommandServices | undefined;
   #diagnostics: readonly Diagnostic[] = [];
 
-  constructor({context, dialect, globals}: CommandRun, command: CommandIdentity) {
+  /** `whole` is given for the part of a run that queries one of several nodes. */
+  constructor(
+    run: CommandRun,
+    command: CommandIdentity,
+    whole?: {readonly services: CommandServices; readonly settings: CommandSettings},
+  ) {
+    const {context, dialect, globals} = run;
+    this.#run = run;
+    this.#command = command;
+    this.#whole = whole?.services;
+    this.mayAsk = whole === undefined;
+    this.secrets = whole?.services.secrets ?? new ValueRedactor();
     this.context = context;
     this.dialect = dialect;
     this.words = command.words;
-    this.out = new CommandOutput(context, dialect);
-    this.report = new CommandReporter(() =>
-      dialect.createReporter(
-        {
-          write: (text) => {
-            this.out.writeMessage(this.secrets.mask(text));
-          },
-          isDebug: () => this.settings.isDebug,
-          usage: command.usage,
+    this.out = whole?.services.out ?? new CommandOutput(context, dialect);
+    this.report = whole?.services.report ?? new CommandReporter(() => this.#createReporter());
+    this.settings =
+      whole?.settings ??
+      new CommandSettings(context, globals, {
+        mayBeMissing: command.configFileMayBeMissing,
+        source: dialect.settingsSource,
+        // crictl warns about its config file before it runs a command.
+        onWarning: (text) => {
+          if (dialect.warnsOfConfigFile) this.report.warn(text);
         },
-        context,
-      ),
-    );
-    this.settings = new CommandSettings(context, globals, {
-      mayBeMissing: command.configFileMayBeMissing,
-      source: dialect.settingsSource,
-      // crictl warns about its config file before it runs a command.
-      onWarning: (text) => {
-        if (dialect.warnsOfConfigFile) this.report.warn(text);
-      },
-    });
+      });
     this.connections = new RuntimeConnections(this);
     this.signal = AbortSignal.any([context.signal, this.connections.lost]);
+  }
+
+  /** Returns the services of the part of this run that queries one of several nodes: only its connections are its own. */
+  async forNode(endpoint: string): Promise<CommandServices> {
+    const settings = await this.settings.forNode(endpoint);
+    const node = new CommandServices(this.#run, this.#command, {services: this, settings});
+    this.connections.closeWith(node.connections);
+    return node;
+  }
+
+  #createReporter(): Reporter {
+    return this.dialect.createReporter(
+      {
+        write: (text) => {
+          this.out.writeMessage(this.secrets.mask(text));
+        },
+        isDebug: () => this.settings.isDebug,
+        usage: this.#command.usage,
+      },
+      this.context,
+    );
   }
 
   /** Words of the command separated by spaces, such as `runtime up`. */
@@ -100,6 +129,7 @@ export class CommandServices {
 
   /** Returns the observers of calls to the runtime: those of diagnostics, and the debug log. */
   async callObservers(): Promise<readonly CallObserver[]> {
+    if (this.#whole !== undefined) return await this.#whole.callObservers();
     const observers = this.#diagnostics.flatMap(({observer}) => observer ?? []);
     if (!(await this.settings.read()).debug) return observers;
     const {createDebugLog} = await import('../diagnostics/debug-log.js');

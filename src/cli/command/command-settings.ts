@@ -2,6 +2,9 @@ import type {CliContext} from '../context.js';
 import type {ParsedValues} from '../parsing/parse-values.js';
 import {resolveRootDir, resolveSettings, type Settings, type SettingsOptions} from '../settings/settings.js';
 
+/** Default timeout of a call to one of several nodes, in ms. */
+const NODE_TIMEOUT_MS = 10_000;
+
 /** Global flags and settings of one command. */
 export class CommandSettings {
   readonly #context: CliContext;
@@ -29,6 +32,22 @@ export class CommandSettings {
   /** Values of --runtime-endpoint. */
   get runtimeEndpoints(): readonly string[] {
     return (this.#globals['runtime-endpoint'] as readonly string[] | undefined) ?? [];
+  }
+
+  /**
+   * Returns the settings for one of several nodes: its endpoint, and a short timeout unless the user set one, since the
+   * others wait for it. Rejects with ConfigError.
+   */
+  async forNode(endpoint: string): Promise<CommandSettings> {
+    const {options} = await this.read();
+    const hasTimeout = options.some(({key, source}) => key === 'timeout' && source !== 'default');
+    const globals = {
+      ...this.#globals,
+      'runtime-endpoint': [endpoint],
+      ...(!hasTimeout && {timeout: NODE_TIMEOUT_MS}),
+    };
+    // Warnings about the config file have been reported.
+    return new CommandSettings(this.#context, globals, {...this.#options, onWarning: () => undefined});
   }
 
   /** Directory of kcri's state. */

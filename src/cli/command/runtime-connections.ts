@@ -18,6 +18,8 @@ export interface ConnectionServices {
   readonly report: CommandReporter;
   readonly settings: CommandSettings;
   readonly signal: AbortSignal;
+  /** True if ssh may ask questions on the terminal. */
+  readonly mayAsk: boolean;
   /** Returns the observers of calls to the runtime. */
   callObservers(): Promise<readonly CallObserver[]>;
 }
@@ -36,6 +38,7 @@ export class RuntimeConnections {
   readonly #open: Pick<Connection, 'close'>[] = [];
   #default: Connection | undefined;
   readonly #remotes: RemoteRuntime[] = [];
+  readonly #ofNodes: RuntimeConnections[] = [];
   readonly #lost = new AbortController();
   #containerd: ContainerdConnection | undefined;
 
@@ -154,9 +157,15 @@ export class RuntimeConnections {
     return connection;
   }
 
+  /** Closes the connections to one of several nodes together with these. */
+  closeWith(ofNode: RuntimeConnections): void {
+    this.#ofNodes.push(ofNode);
+  }
+
   /** Closes all connections. Resolves when those through ssh have left nothing behind. */
   async close(): Promise<void> {
     for (const connection of this.#open) connection.close();
+    for (const ofNode of this.#ofNodes) await ofNode.close();
     await Promise.all(
       this.#remotes.map(async ({node}) => {
         await node.close();

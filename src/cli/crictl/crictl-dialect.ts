@@ -60,6 +60,7 @@ export const CRICTL_DIALECT: Dialect = {
   takesOnlyIds: true,
   stopsAtFailure: ({limit, signal}) => limit === 1 || signal.aborted,
   escapesControls: false,
+  queriesSeveralNodes: false,
   parseOutputFormat: parseCrictlOutputFormat,
   diagnostics: ({info}) => ({program: 'cri-tools', inform: info}),
   strategy: async (name) => await CRICTL_STRATEGIES[name](),

@@ -4,6 +4,7 @@ import {findClosestMatch} from '../../base/closest-match.js';
 import {UsageError} from '../../base/errors.js';
 import type {Init, MessageTypes} from '../../cri/index.js';
 import type {Dialect} from '../dialect.js';
+import {isObject} from '../../base/is-object.js';
 import {toFloat64Numbers, formatJson, isJsonList, omitNulls, type Json} from '../../format/json.js';
 import type {OutputFormat, OutputFormatName, OutputFlagValues, ObjectFormat} from './output-format.js';
 
@@ -84,6 +85,24 @@ function rejectFormat(output: string, formats: readonly OutputFormatName[]): nev
   });
 }
 
+/** Returns the node of an object of a list over several nodes; undefined if there is only one. */
+export type NodeOf = (object: object) => string | undefined;
+
+/** Returns the JSON of a message with the field `node` in each object of its lists whose node is known. */
+export function withNodes(json: Json, message: object, nodeOf: NodeOf | undefined): Json {
+  if (nodeOf === undefined || !isObject(json)) return json;
+  const lists = new Map<string, unknown>(Object.entries(message));
+  const entries = Object.entries(json).map(([key, value]) => {
+    const objects = lists.get(key);
+    if (!Array.isArray(value) || !Array.isArray(objects)) return [key, value];
+    return [key, value.map((item, index) => withNode(item as Json, nodeOf(objects[index] as object)))];
+  });
+  return Object.fromEntries(entries) as Json;
+}
+
+const withNode = (item: Json, node: string | undefined): Json =>
+  node === undefined || !isObject(item) ? item : {node, ...item};
+
 /**
  * Formats a message as crictl prints lists, with the final line break: proto JSON with defaults, in the field order of
  * the .proto file.
@@ -92,9 +111,10 @@ export async function formatMessage<Name extends keyof MessageTypes>(
   form: ObjectFormat,
   name: Name,
   message: Init<MessageTypes[Name]>,
+  nodeOf?: NodeOf,
 ): Promise<string> {
   const {toJson} = await import('../../cri/index.js');
-  const json = omitNulls(toJson(name, message, {emitDefaults: true}));
+  const json = withNodes(omitNulls(toJson(name, message, {emitDefaults: true})), message, nodeOf);
   return form.kind === 'json' ? `${formatJson(json)}\n` : await formatYamlOrTemplate(form, json);
 }
 

@@ -14,11 +14,12 @@ interface RemoteServices {
   readonly report: CommandReporter;
   readonly settings: CommandSettings;
   readonly signal: AbortSignal;
+  readonly mayAsk: boolean;
 }
 
 /** Connects to the runtime of a remote node, with the settings of a command. Rejects as RemoteRuntime.open does. */
 export async function openRemoteRuntime(
-  {context, out, report, settings, signal}: RemoteServices,
+  {context, mayAsk, out, report, settings, signal}: RemoteServices,
   {endpoint, imageEndpoint}: {readonly endpoint: string; readonly imageEndpoint: string | undefined},
 ): Promise<RemoteRuntime> {
   const {timeoutMs} = await settings.read();
@@ -29,7 +30,7 @@ export async function openRemoteRuntime(
     clock: context.clock,
     signal,
     // ssh asks on the terminal, whatever standard input and output are.
-    interactive: out.stderr.isTerminal,
+    interactive: mayAsk && out.stderr.isTerminal,
     connectTimeoutMs: Math.min(timeoutMs, CONNECT_TIMEOUT_MS),
     onRequest: report.info,
   });

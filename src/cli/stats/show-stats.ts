@@ -8,7 +8,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {createSorter, formatListTable, type SortOrders} from '../flags/list-flags.js';
 import {STATS_FORMATS, type StatsFlagValues} from '../flags/stats-flags.js';
 import type {StatsLayout} from '../output/views/stats-table.js';
-import {parseOutputFormat, type OutputFormat} from '../output/parse-output-format.js';
+import {parseOutputFormat, type NodeOf, type OutputFormat} from '../output/parse-output-format.js';
 import {showObjects, showPairs} from './watch.js';
 
 declare module '../command-strategies.js' {
@@ -29,6 +29,8 @@ export interface StatsKind<T, Name extends keyof MessageTypes> {
   readonly message: {readonly name: Name; readonly of: (stats: readonly T[]) => Init<MessageTypes[Name]>};
   /** True if objects without usage are shown. */
   readonly idle: boolean;
+  /** Returns the node of stats; undefined if there is only one. */
+  readonly nodeOf?: NodeOf;
 }
 
 /** Presentation of stats as a table. */
@@ -99,7 +101,7 @@ export async function showStats<T, Name extends keyof MessageTypes>(
   form: StatsForm,
   kind: StatsKind<T, Name>,
 ): Promise<void> {
-  const {measure, message} = kind;
+  const {measure, message, nodeOf} = kind;
   const rhythm = {watch: flags.watch, pauseMs: flags.seconds * 1000};
   if (form.kind === 'table' || form.kind === 'wide') {
     const strategy = await services.dialect.strategy('stats', KCRI_STATS);
@@ -112,6 +114,7 @@ export async function showStats<T, Name extends keyof MessageTypes>(
   }
   await showObjects(services, form, message.name, {
     ...rhythm,
+    nodeOf,
     sample: async () => {
       const measured = await measure();
       return {message: message.of(measured.stats), warnings: warningsOf(measured)};

@@ -1,7 +1,7 @@
 import type {Init, MessageTypes} from '../../cri/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {formatDocument} from '../output/format-document.js';
-import {formatMessage, type ObjectFormat} from '../output/parse-output-format.js';
+import {formatMessage, type NodeOf, type ObjectFormat} from '../output/parse-output-format.js';
 import {
   formatTimeLine,
   repeatSample,
@@ -86,7 +86,15 @@ export async function showObjects<Name extends keyof MessageTypes>(
   services: CommandServices,
   form: ObjectFormat,
   name: Name,
-  {sample, ...rhythm}: Rhythm & {readonly sample: () => Promise<MessageSample<Name>>},
+  {
+    sample,
+    nodeOf,
+    ...rhythm
+  }: Rhythm & {
+    readonly sample: () => Promise<MessageSample<Name>>;
+    /** Returns the node of an object in the message; undefined if there is only one. */
+    readonly nodeOf?: NodeOf | undefined;
+  },
 ): Promise<void> {
   const strategy = await services.dialect.strategy('watch', KCRI_WATCH);
   const {objectPauseMs = rhythm.pauseMs, separatesDocuments} = strategy;
@@ -97,8 +105,8 @@ export async function showObjects<Name extends keyof MessageTypes>(
     frame: async ({message, warnings}) => ({
       text:
         rhythm.watch && separatesDocuments
-          ? await formatDocument(form, name, message)
-          : await formatMessage(form, name, message),
+          ? await formatDocument(form, name, message, nodeOf)
+          : await formatMessage(form, name, message, nodeOf),
       warnings,
     }),
   });

@@ -99,17 +99,25 @@ test('Ctrl-C ends following on a remote node with exit code 0', async () => {
 test.each([
   [
     'is missing',
-    (path: string) => rmSync(path),
+    (path: string) => {
+      rmSync(path);
+    },
     /^kcri: cannot read log ".*0\.log": no such file or directory\nhint: the user of the ssh connection/,
   ],
   [
     'is a directory',
-    (path: string) => (rmSync(path), mkdirSync(path)),
+    (path: string) => {
+      rmSync(path);
+      mkdirSync(path);
+    },
     /^kcri: the log ".*0\.log" is not a regular file/,
   ],
   [
     'is /dev/zero',
-    (path: string) => (rmSync(path), symlinkSync('/dev/zero', path)),
+    (path: string) => {
+      rmSync(path);
+      symlinkSync('/dev/zero', path);
+    },
     /^kcri: the log ".*0\.log" is not a regular file/,
   ],
 ])('a log of a remote node that %s is an error', async (_, spoil, message) => {
