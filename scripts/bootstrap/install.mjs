@@ -21,6 +21,7 @@ const PROGRAMS = [
   {anyOf: ['tmux'], aptPackage: 'tmux'},
   {anyOf: ['openssl'], aptPackage: 'openssl'},
   {anyOf: ['sudo'], aptPackage: 'sudo'},
+  {anyOf: ['ssh'], aptPackage: 'openssh-client'},
 ];
 
 /**

@@ -83,6 +83,7 @@ export abstract class BaseCommand extends Command {
     try {
       await this.run();
     } catch (error) {
+      await connections.awaitLoss(error);
       const help = error instanceof HelpRequest ? error : dialect.helpFor(error, words, report.reporter);
       if (help !== undefined) throw help;
       failure = connections.lost.aborted ? undefined : error;

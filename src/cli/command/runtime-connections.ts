@@ -1,3 +1,4 @@
+import {KcriError} from '../../base/errors.js';
 import type {ContainerdConnection} from '../../containerd/connect-containerd.js';
 import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
 import type {ForwardedAddress} from '../../streaming/session.js';
@@ -8,6 +9,9 @@ import type {Dialect} from '../dialect.js';
 import type {CommandOutput} from './command-output.js';
 import type {CommandReporter} from './command-reporter.js';
 import type {CommandSettings} from './command-settings.js';
+
+/** Time in which the end of ssh is noticed after the end of a stream, in ms. */
+const LOSS_DELAY_MS = 500;
 
 /** Part of CommandServices that connections need. */
 export interface ConnectionServices {
@@ -89,6 +93,17 @@ export class RuntimeConnections {
   /** Signal that aborts with a RemoteError when the connection to a remote node is lost. */
   get lost(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  /**
+   * Waits until a lost connection to a remote node is noticed, if the error may be a consequence of it: a stream ends
+   * before ssh does.
+   */
+  async awaitLoss(error: unknown): Promise<void> {
+    const {context, signal} = this.#services;
+    if (this.remote === undefined || !(error instanceof KcriError) || error.code !== 'STREAMING') return;
+    // Rejects when the connection is lost, and when the command is interrupted.
+    await context.clock.sleep(LOSS_DELAY_MS, signal).catch(() => undefined);
   }
 
   /** The node of the last connection if it is reached through ssh. */

@@ -18,8 +18,7 @@ export const GLOBAL_FLAGS = {
     helpValue: 'ENDPOINT',
     multiple: true,
     description:
-      'Endpoint of the CRI runtime, such as unix:///run/containerd/containerd.sock or ' +
-      'ssh://root@node; lists take several. [env: ' +
+      'Endpoint of the CRI runtime: a unix:// socket or ssh://[USER@]HOST; several for lists. [env: ' +
       'CONTAINER_RUNTIME_ENDPOINT] [default: the first well-known socket that answers, then the private ' +
       'containerd]',
   }),

@@ -1,0 +1,1 @@
+export declare function ensureSshServer(cache: string): Promise<string>;

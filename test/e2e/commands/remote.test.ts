@@ -1,0 +1,181 @@
+import {once} from 'node:events';
+import {connect} from 'node:net';
+import {afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {until} from '../../base/until.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import type {KcriOptions, KcriProcess, KcriResult} from '../harness/kcri-process.js';
+import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
+import {commandLinesBelow, startSshServer, type SshServer} from '../harness/ssh-server.js';
+import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
+import {TmuxTerminal} from '../harness/tmux-terminal.js';
+
+const PORT = 8080;
+const COUNTER = 'i=0; while true; do echo line $i; i=$((i+1)); sleep 0.2; done';
+const SERVER = `nc -ll -p ${PORT} -e echo hello from the pod`;
+
+describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
+  let runtime: TestRuntime;
+  let ssh: SshServer;
+  let socket: string;
+  beforeAll(async () => {
+    runtime = await startPrivateRuntime(which);
+    socket = runtime.endpoint.replace('unix://', '');
+    ssh = await startSshServer(socket);
+    const containers = [
+      aContainer('counter', {command: shellCommand(COUNTER)}),
+      aContainer('server', {command: shellCommand(SERVER)}),
+    ];
+    const {exitCode, stderr} = await runtime.kcri(['sync', '-'], {input: aManifest('web', {containers})});
+    expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+  });
+  afterAll(async () => {
+    await runtime.kcri(['delete', '--all']);
+    await ssh[Symbol.asyncDispose]();
+    await runtime.stop();
+  });
+  afterEach(async () => {
+    await until(
+      () => ssh.leftovers().length === 0,
+      () => `the end of: ${ssh.leftovers().join('\n')}`,
+    );
+  });
+
+  const start = (node: string, args: readonly string[], options: KcriOptions = {}): KcriProcess => {
+    const env = {...ssh.env, CONTAINER_RUNTIME_ENDPOINT: `ssh://${node}${socket}`, ...options.env};
+    return runtime.start(args, {...options, env});
+  };
+  const kcri = async (args: readonly string[], options?: KcriOptions): Promise<KcriResult> =>
+    await start('node-a', args, options).exited;
+
+  test('lists, inspects and streams work as on the node', async () => {
+    expect((await kcri(['ps', '-q', '--no-trunc'])).stdout).toBe(
+      await runtime.output('ps', '-q', '--no-trunc'),
+    );
+    expect((await kcri(['inspect', 'web/counter', '-o', 'jsonpath={.status.state}'])).stdout).toContain(
+      'CONTAINER_RUNNING',
+    );
+    const command = ['sh', '-c', 'cat; echo out; echo err >&2; exit 7'];
+    expect(await kcri(['exec', '-i', 'web/counter', ...command], {input: 'in\n'})).toEqual({
+      stdout: 'in\nout\n',
+      stderr: 'err\n',
+      exitCode: 7,
+    });
+    expect(await kcri(['exec', '--sync', 'web/counter', 'echo', 'sync'])).toEqual({
+      stdout: 'sync\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    const {stdout} = await kcri(['exec', '--transport=websocket', 'web/counter', 'echo', 'websocket']);
+    expect(stdout).toBe('websocket\n');
+  });
+
+  test('without a path, the well-known socket of the node is found', async () => {
+    const env = {CONTAINER_RUNTIME_ENDPOINT: 'ssh://node-a'};
+    expect(await kcri(['pods', '-o', 'name'], {env})).toEqual({
+      stdout: expect.stringContaining('web') as string,
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
+  test('logs are read and followed, and Ctrl-C ends them', async () => {
+    const {stdout} = await kcri(['logs', '--limit-bytes=14', 'web/counter']);
+    expect(stdout).toBe('line 0\nline 1\n');
+    const following = start('node-a', ['logs', '-f', '--tail=1', 'web/counter']);
+    const [, first = ''] = await following.waitForOutput(/^line (\d+)$/m);
+    await following.waitForOutput(new RegExp(`^line ${Number(first) + 3}$`, 'm'));
+    following.kill('SIGINT');
+    expect(await following.exited).toMatchObject({stderr: '', exitCode: 0});
+  });
+
+  test('attach and port-forward work, and SIGTERM ends them', async () => {
+    const attached = start('node-a', ['attach', 'web/counter']);
+    await attached.waitForOutput(/^line \d+$/m);
+    attached.kill('SIGTERM');
+    expect((await attached.exited).exitCode).toBe(143);
+    const forwarding = start('node-a', ['port-forward', 'web', `:${PORT}`]);
+    const [, port = ''] = await forwarding.waitForOutput(/^Forwarding from 127\.0\.0\.1:(\d+)/m);
+    for (let round = 0; round < 3; round += 1) {
+      const client = connect(Number(port), '127.0.0.1').setEncoding('utf8');
+      const [answer] = (await once(client, 'data')) as [string];
+      expect(answer).toBe('hello from the pod\n');
+      client.destroy();
+    }
+    forwarding.kill('SIGINT');
+    expect((await forwarding.exited).exitCode).toBe(0);
+  });
+
+  test.each([
+    ['logs', ['-f', 'web/counter'], /line \d+/],
+    ['exec', ['web/counter', 'sh', '-c', 'echo started; sleep 1000'], /started/],
+    ['port-forward', ['web', `:${PORT}`], /Forwarding from/],
+    ['stats', ['--watch'], /CONTAINER/],
+  ] as const)('%s ends with an error when the connection is lost', async (command, args, started) => {
+    const running = start('node-a', [command, ...args]);
+    await running.waitForOutput(started);
+    ssh.killConnections();
+    const {stderr, exitCode} = await running.exited;
+    expect(stderr).toMatch(/^kcri: node "node-a": the ssh connection was lost/m);
+    expect(exitCode).toBe(1);
+  });
+
+  test('no ssh process outlives a command that is killed', async () => {
+    const directory = await temporaryDirectory();
+    const running = start('node-a', ['logs', '-f', 'web/counter'], {env: {TMPDIR: directory}});
+    await running.waitForOutput(/line \d+/);
+    expect(commandLinesBelow(directory)).not.toEqual([]);
+    running.kill('SIGKILL');
+    await running.exited;
+    await until(() => commandLinesBelow(directory).length === 0);
+  });
+
+  test('several nodes are listed, and one without sshd does not hide them', async () => {
+    const endpoints = ['node-a', 'node-down', 'node-b'].map((node) => `ssh://${node}${socket}`);
+    const flags = [...endpoints, runtime.endpoint].flatMap((endpoint) => ['-r', endpoint]);
+    const {stdout, stderr, exitCode} = await kcri([...flags, 'pods', '-o', 'json']);
+    const {items} = JSON.parse(stdout) as {items: {node: string}[]};
+    expect(items.map(({node}) => node).slice(0, 2)).toEqual(['node-a', 'node-b']);
+    expect(items).toHaveLength(3);
+    expect(stderr).toMatch(/^kcri: cannot connect to "node-down" through ssh: .*Connection refused$/m);
+    expect(exitCode).toBe(1);
+  });
+
+  test.each([
+    ['node-new', '', 'Host key verification failed.'],
+    ['node-strict', '', 'sshd does not forward connections to it'],
+    ['node-a', '/nonexistent.sock', 'cannot connect to /nonexistent.sock: no such file or directory'],
+  ])('%s%s fails with the reason', async (node, path, reason) => {
+    const endpoint = `ssh://${node}${path === '' ? socket : path}`;
+    const {stderr, exitCode} = await kcri(['-r', endpoint, 'ps']);
+    expect(stderr).toContain(reason);
+    expect(exitCode).toBe(1);
+  });
+
+  test('on a terminal, ssh asks for the host key, and a shell works as on the node', async () => {
+    const terminal = new TmuxTerminal(120, 24, {
+      ...ssh.env,
+      CONTAINER_RUNTIME_ENDPOINT: `ssh://node-new${socket}`,
+      KCRI_ROOT_DIR: runtime.rootDir,
+      K: KCRI_COMMAND.join(' '),
+    });
+    onTestFinished(() => {
+      terminal[Symbol.dispose]();
+    });
+    terminal.typeLine('$K exec -it web/counter sh');
+    await terminal.waitForScreen(/Are you sure you want to continue connecting/);
+    terminal.typeLine('yes');
+    await terminal.waitForScreen(/# *$/m);
+    terminal.typeLine('stty size');
+    await terminal.waitForScreen(/^24 120$/m);
+    terminal.typeLine('exit 5');
+    terminal.typeLine('echo "code $?"');
+    await terminal.waitForScreen(/^code 5$/m);
+    terminal.typeLine('$K logs -f web/counter');
+    await terminal.waitForScreen(/^line \d+$/m);
+    terminal.pressKeys('C-c');
+    terminal.typeLine('echo "logs $?"');
+    await terminal.waitForScreen(/^logs 0$/m);
+  });
+});
