@@ -36,7 +36,7 @@ export async function startSshServer(socketPath: string): Promise<SshServer> {
   });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text));
-  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const exited = new Promise((resolve) => child.once('close', resolve));
   await until(
     () => {
       if (child.exitCode !== null) throw new Error(`sshd has ended: ${log}`);
