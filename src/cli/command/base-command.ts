@@ -4,6 +4,7 @@ import type {Connection} from '../../cri/index.js';
 import type {CliContext} from '../context.js';
 import type {Dialect} from '../dialect.js';
 import {GLOBAL_FLAGS} from '../flags/global-flags.js';
+import {EXIT} from '../exit-codes.js';
 import {HelpRequest} from '../help-request.js';
 import {
   parseArgValues,
@@ -83,7 +84,6 @@ export abstract class BaseCommand extends Command {
     try {
       await this.run();
     } catch (error) {
-      await connections.awaitLoss(error);
       const help = error instanceof HelpRequest ? error : dialect.helpFor(error, words, report.reporter);
       if (help !== undefined) throw help;
       failure = connections.lost.aborted ? undefined : error;
@@ -92,7 +92,8 @@ export abstract class BaseCommand extends Command {
       await connections.close();
     }
     // Whatever the command made of it, it did not end as it should have.
-    if (connections.lost.aborted) report.fail((failure = connections.lost.reason));
+    if (connections.lost.aborted && report.exitCode === EXIT.ok)
+      report.fail((failure = connections.lost.reason));
     await this.services.finish(failure);
     return report.exitCode;
   }

@@ -97,13 +97,12 @@ export class RuntimeConnections {
 
   /**
    * Waits until a lost connection to a remote node is noticed, if the error may be a consequence of it: a stream ends
-   * before ssh does.
+   * before ssh does. Rejects with the reason of the loss.
    */
   async awaitLoss(error: unknown): Promise<void> {
     const {context, signal} = this.#services;
     if (this.remote === undefined || !(error instanceof KcriError) || error.code !== 'STREAMING') return;
-    // Rejects when the connection is lost, and when the command is interrupted.
-    await context.clock.sleep(LOSS_DELAY_MS, signal).catch(() => undefined);
+    await context.clock.sleep(LOSS_DELAY_MS, signal);
   }
 
   /** The node of the last connection if it is reached through ssh. */

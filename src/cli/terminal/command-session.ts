@@ -87,6 +87,18 @@ export async function runCommandSession(
   services: CommandServices,
   options: CommandSessionOptions,
 ): Promise<SessionResult> {
+  try {
+    return await runConnectedSession(services, options);
+  } catch (error) {
+    await services.connections.awaitLoss(error);
+    throw error;
+  }
+}
+
+async function runConnectedSession(
+  services: CommandServices,
+  options: CommandSessionOptions,
+): Promise<SessionResult> {
   const {containerName, open, flags, streams: requested, takesOutput = true, prefix} = options;
   const {signal = services.signal} = options;
   const {context, dialect, out, report} = services;

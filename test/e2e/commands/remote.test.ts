@@ -117,7 +117,7 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     await running.waitForOutput(started);
     ssh.killConnections();
     const {stderr, exitCode} = await running.exited;
-    expect(stderr).toMatch(/^kcri: node "node-a": the ssh connection was lost/m);
+    expect(stderr).toMatch(/^kcri: (.*: )?node "node-a": the ssh connection was lost/m);
     expect(exitCode).toBe(1);
   });
 
