@@ -16,14 +16,14 @@ import {
 import type {Connection, ContainerId} from '../cri/index.js';
 import {listAllContainers} from '../cri/list-all.js';
 import {removeContainer} from '../operations/containers/remove-container.js';
-import {removeLogFiles} from '../operations/logs/remove-log-files.js';
+import {removeLogFiles, removeRemoteLogFiles} from '../operations/logs/remove-log-files.js';
 import type {Target} from '../operations/resolve/resolve-names.js';
 
 /** Number of containers removed concurrently. */
 const PARALLELISM = 16;
 
 export default class Rm extends BaseCommand {
-  static override nodes = 'local' as const;
+  static override nodes = 'one' as const;
   static override summary = 'Remove containers';
   static override description =
     'Also deletes their log files, including rotated ones, if they are on this machine and not older ' +
@@ -85,8 +85,11 @@ export default class Rm extends BaseCommand {
   }
 }
 
-const REMOVE_LOGS: CommandStrategies['rm'] = async ({report}, container) => {
-  await removeLogFiles(container, (file) => {
+const REMOVE_LOGS: CommandStrategies['rm'] = async ({connections, report}, container) => {
+  const onKept = (file: string): void => {
     report.warn(`kept "${file}": it is older than the container`);
-  });
+  };
+  const {remote} = connections;
+  if (remote === undefined) await removeLogFiles(container, onKept);
+  else await removeRemoteLogFiles(await remote.node.files(), container, onKept);
 };

@@ -7,7 +7,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {createSorter, formatListTable} from '../flags/list-flags.js';
 import {mergeRows} from '../nodes/merge-results.js';
 import {NodeNames} from '../nodes/node-names.js';
-import type {NodeResult} from '../nodes/query-nodes.js';
+import type {NodeResult} from '../nodes/node-result.js';
 import {formatMessage} from '../output/parse-output-format.js';
 import {
   podContainers,

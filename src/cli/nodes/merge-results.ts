@@ -1,5 +1,5 @@
 import type {ListFlagValues} from '../flags/list-flags.js';
-import type {NodeResult} from './query-nodes.js';
+import type {NodeResult} from './node-result.js';
 
 /** Returns the rows of all nodes, node by node; of several nodes, sorted together if a flag asks for an order. */
 export function mergeRows<T, Row>(

@@ -1,5 +1,5 @@
 import type {Column} from '../../format/table.js';
-import type {NodeResult} from './query-nodes.js';
+import type {NodeResult} from './node-result.js';
 
 /** The node of each object of a list over several nodes. */
 export class NodeNames {

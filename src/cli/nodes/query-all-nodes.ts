@@ -2,7 +2,7 @@ import {ConfigError, KcriError, UsageError} from '../../base/errors.js';
 import {RemoteError} from '../../remote/remote-error.js';
 import type {CommandServices} from '../command/command-services.js';
 import {nameNodes} from './name-nodes.js';
-import type {NodeResult} from './query-nodes.js';
+import type {NodeResult} from './node-result.js';
 
 type Outcome<T> = {readonly result: NodeResult<T>} | {readonly node: string; readonly error: unknown};
 

@@ -1,13 +1,5 @@
 import type {CommandServices} from '../command/command-services.js';
-
-/** Result of a query of one node. */
-export interface NodeResult<T> {
-  /** Name of the node; undefined if there is only one. */
-  readonly node: string | undefined;
-  /** Services with connections to this node. */
-  readonly services: CommandServices;
-  readonly value: T;
-}
+import type {NodeResult} from './node-result.js';
 
 /**
  * Queries the nodes of all endpoints of the command line at once, and returns the results in their order. If there are

@@ -3,6 +3,7 @@ import {basename, dirname, isAbsolute, join} from 'node:path';
 import {hasErrno, SystemError} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
+import type {SftpClient} from '../../remote/sftp/sftp-client.js';
 
 /** A removed container, for the deletion of its logs. */
 export interface RemovedContainer {
@@ -25,14 +26,60 @@ export async function removeLogFiles(
   container: RemovedContainer,
   onKept: (file: string) => void,
 ): Promise<void> {
-  const {logPath, createdAt, shown} = container;
+  await removeFrom(LOCAL_FILES, container, onKept);
+}
+
+/**
+ * Deletes the log files of a container of another node, whose files the client reads. Files that were last written
+ * before the container was created are not deleted. Rejects with SystemError.
+ */
+export async function removeRemoteLogFiles(
+  client: SftpClient,
+  container: RemovedContainer,
+  onKept: (file: string) => void,
+): Promise<void> {
+  const files: RemovableFiles = {
+    list: async (directory) => await client.list(directory),
+    timeMs: async (file) => 1000 * ((await client.stat(file)).modifiedAt ?? Infinity),
+    remove: async (file) => {
+      await client.remove(file);
+    },
+  };
+  await removeFrom(files, container, onKept);
+}
+
+/** Files of a node. */
+interface RemovableFiles {
+  /** Returns the names in a directory, without those of directories if it knows them. */
+  list(directory: string): Promise<readonly string[]>;
+  /** Returns the time of a file to compare with the creation of its container, in ms since the epoch. */
+  timeMs(file: string): Promise<number>;
+  remove(file: string): Promise<void>;
+}
+
+const LOCAL_FILES: RemovableFiles = {
+  list: async (directory) => {
+    const entries = await readdir(directory, {withFileTypes: true});
+    return entries.filter((entry) => !entry.isDirectory()).map(({name}) => name);
+  },
+  timeMs: async (file) => (await lstat(file)).birthtimeMs,
+  remove: async (file) => {
+    await rm(file, {force: true});
+  },
+};
+
+async function removeFrom(
+  files: RemovableFiles,
+  {logPath, createdAt, shown}: RemovedContainer,
+  onKept: (file: string) => void,
+): Promise<void> {
   if (!isAbsolute(logPath)) return;
   try {
-    for (const file of await logFiles(logPath)) {
-      const stats = await ifPresent(() => lstat(file));
-      if (stats === undefined) continue;
-      if (stats.birthtimeMs < Number(createdAt / 1_000_000n) - CLOCK_SLACK_MS) onKept(file);
-      else await rm(file, {force: true});
+    for (const file of await logFiles(files, logPath)) {
+      const timeMs = await ifPresent(() => files.timeMs(file));
+      if (timeMs === undefined) continue;
+      if (timeMs < Number(createdAt / 1_000_000n) - CLOCK_SLACK_MS) onKept(file);
+      else await files.remove(file);
     }
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return;
@@ -46,11 +93,9 @@ export async function removeLogFiles(
 /** Tolerance in milliseconds: clocks of filesystems are slightly slow. */
 const CLOCK_SLACK_MS = 1000;
 
-async function logFiles(logPath: string): Promise<readonly string[]> {
+async function logFiles(files: RemovableFiles, logPath: string): Promise<readonly string[]> {
   const [directory, log] = [dirname(logPath), basename(logPath)];
-  const entries = await readdir(directory, {withFileTypes: true});
-  return entries
-    .filter((entry) => !entry.isDirectory() && entry.name.startsWith(log))
-    .filter(({name}) => ROTATED.test(name.slice(log.length)))
-    .map(({name}) => join(directory, name));
+  return (await files.list(directory))
+    .filter((name) => name.startsWith(log) && ROTATED.test(name.slice(log.length)))
+    .map((name) => join(directory, name));
 }

@@ -1,5 +1,14 @@
-import {appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import {basename, join} from 'node:path';
 import {gzipSync} from 'node:zlib';
 import {expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
@@ -134,4 +143,14 @@ test('a node without an SFTP server is an error that names the option of sshd', 
   expect(stderr).toContain('node "no-sftp": cannot read files: subsystem request failed on channel 0');
   expect(stderr).toContain('Subsystem sftp');
   expect(exitCode).toBe(1);
+});
+
+test('rm deletes the logs on the remote node, unless they are older than the container', async () => {
+  const {runtime, ssh, endpoint, directory, path, id} = await startNode();
+  runtime.exitContainer(id, 0);
+  const old = `${path}.20261120-140500.gz`;
+  utimesSync(old, 0, 0);
+  const {stderr, exitCode} = await runKcri(['rm', 'main'], {endpoint, env: ssh.env});
+  expect([stderr, exitCode]).toEqual([`kcri: warning: kept "${old}": it is older than the container\n`, 0]);
+  expect(readdirSync(directory)).toEqual([basename(old)]);
 });

@@ -171,11 +171,11 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     await terminal.waitForScreen(/^24 120$/m);
     terminal.typeLine('exit 5');
     terminal.typeLine('echo "code $?"');
-    await terminal.waitForScreen(/^code 5$/m);
+    await terminal.waitForScreen(/code 5$/m);
     terminal.typeLine('$K logs -f web/counter');
     await terminal.waitForScreen(/^line \d+$/m);
     terminal.pressKeys('C-c');
     terminal.typeLine('echo "logs $?"');
-    await terminal.waitForScreen(/^logs 0$/m);
+    await terminal.waitForScreen(/logs 0$/m);
   });
 });
