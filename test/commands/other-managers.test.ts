@@ -182,7 +182,7 @@ describe('get events', () => {
   test('says whose events are not stored', async () => {
     const testbed = await createMixedTestbed();
     const {stdout, stderr} = await run(testbed, ['get', 'events']);
-    expect(stdout).toMatch(/pod\/web +Container started/);
+    expect(stdout).toMatch(/pod\/web +main +Container started/);
     expect(stdout).not.toMatch(/coredns|plain/);
     expect(stderr).toBe(
       'kcri: 2 pods not created by kcri: kcri does not store their events; "kcri get events -w" lists new ones\n',

@@ -37,7 +37,7 @@ describe('a pod that sync could not admit', () => {
     );
     expect(stdout).toMatch(/\n {2}Warning {2}NodeAffinity +\d+s +kubelet {2}Predicate NodeAffinity failed: /);
     const events = (await run(testbed, 'get', 'events')).stdout;
-    expect(events).toMatch(/Warning +OutOfcpu +pod\/big +Node didn't have enough resource: cpu/);
+    expect(events).toMatch(/Warning +OutOfcpu +pod\/big +<none> +Node didn't have enough resource: cpu/);
     expect((await run(testbed, 'top', '--once')).stdout).toMatch(/^default\/big +0\/1 +OutOfcpu /m);
   });
 

@@ -123,10 +123,12 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     expect((await kcri('exec', `${WEB}/main`, 'cat', '/tmp/file')).stdout).toBe('world\n');
     const {stdout} = await kcri('get', 'events', CRASH);
     expect(stdout).toMatch(
-      /Warning +BackOff +pod\/view-crash-view-node +Back-off restarting failed container main/,
+      /Warning +BackOff +pod\/view-crash-view-node +main +Back-off restarting failed container main/,
     );
     const following = kubelet.podTestbed.runtime.start(['get', 'events', '-w', '--no-headers']);
-    await following.waitForOutput(/Unhealthy +pod\/view-web-view-node +Readiness probe failed: not yet/);
+    await following.waitForOutput(
+      /Unhealthy +pod\/view-web-view-node +main +Readiness probe failed: not yet/,
+    );
     following.kill('SIGINT');
     expect((await following.exited).exitCode).toBe(0);
   });
