@@ -154,7 +154,7 @@ export class SshConnection {
 
   async #handleEnd(): Promise<void> {
     if (this.#closing) return;
-    await awaitInterrupt(this.#master, this.#options);
+    await awaitInterrupt(this.#options);
     const reason = this.#master.reason();
     const text = 'the ssh connection was lost';
     this.#lost.abort(this.error(reason === undefined ? text : `${text}: ${reason}`));
@@ -195,18 +195,19 @@ async function untilEchoed(
   });
   master.stdin.write(`${mark}\n`);
   const ended = master.ended.then(async () => {
-    await awaitInterrupt(master, {clock, signal});
+    await awaitInterrupt({clock, interactive, signal});
     throw failed(master.reason() ?? `ssh exited with ${master.exitCode ?? 'a signal'}`);
   });
   await Promise.race([echoed, ended]);
 }
 
-/** Waits for the signal after Ctrl-C has ended ssh. Rejects with its reason. */
-async function awaitInterrupt(
-  process: SshProcess,
-  {clock, signal}: Pick<SshOptions, 'clock' | 'signal'>,
-): Promise<void> {
-  if (process.wasInterrupted) await clock.sleep(INTERRUPT_DELAY_MS, signal);
+/** Waits for the signal if Ctrl-C on a shared terminal may have ended ssh. Rejects with its reason. */
+async function awaitInterrupt({
+  clock,
+  interactive,
+  signal,
+}: Pick<SshOptions, 'clock' | 'interactive' | 'signal'>): Promise<void> {
+  if (interactive) await clock.sleep(INTERRUPT_DELAY_MS, signal);
 }
 
 async function end(process: SshProcess, clock: Clock): Promise<void> {

@@ -17,9 +17,6 @@ export interface SshProcessOptions {
 const KEPT_LINES = 20;
 /** Messages of ssh that do not explain a failure. */
 const NOISE = /^(Warning: |\*\* |debug\d: |Connection to .* closed\.$|\s*$)/;
-/** ssh's last words after Ctrl-C on its terminal. */
-const INTERRUPTED = 'Killed by signal 2';
-
 /** A running ssh with the end of its standard error. */
 export class SshProcess {
   readonly stdin: Writable;
@@ -56,11 +53,6 @@ export class SshProcess {
   /** Exit code; null while it runs and after a signal. */
   get exitCode(): number | null {
     return this.#child.exitCode;
-  }
-
-  /** True if Ctrl-C on the terminal ended it. */
-  get wasInterrupted(): boolean {
-    return this.#child.signalCode === 'SIGINT' || this.#lines.some((line) => line.startsWith(INTERRUPTED));
   }
 
   /** Returns the last line of standard error that explains a failure; undefined without one. */
