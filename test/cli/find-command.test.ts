@@ -39,6 +39,9 @@ const CRICTL: Readonly<Record<string, string>> = {
   version: '',
 };
 
+/** Spellings of two flags: the -u of `run` is --username with config files, as in crictl, and --user with an image. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {run: ['u']};
+
 interface Definition {
   readonly char?: string;
   readonly aliases?: readonly string[];
@@ -75,7 +78,8 @@ describe('commands', () => {
     const {flags = {}, summary, usage = `${name} `} = await load(name);
     expect(summary).toMatch(/^[A-Z].*[^.]$/);
     expect(usage.startsWith(`${name} `)).toBe(true);
-    expect(new Set(spellings(flags)).size).toBe(spellings(flags).length);
+    const all = spellings(flags);
+    expect(all.filter((spelling, index) => all.indexOf(spelling) !== index)).toEqual(SHARED[name] ?? []);
   });
 
   test.each(Object.entries(COMMAND_ALIASES))('%s is a documented alias of %s', async (alias, name) => {
