@@ -98,7 +98,7 @@ function rows(command, flags, evidence) {
 }
 
 /** Maximum number of unproven flags and commands. Lower it whenever a test is added. */
-const MAX_UNPROVEN = 210;
+const MAX_UNPROVEN = 204;
 
 const text = readFileSync(page, 'utf8');
 const [before, rest = ''] = text.split(BEGIN);

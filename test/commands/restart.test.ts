@@ -71,7 +71,7 @@ describe('restart of containers without a manager', () => {
     expect(order).toEqual(['CreateContainer', 'StopContainer', 'StartContainer', 'RemoveContainer']);
   });
 
-  // Proves: restart --keep-old
+  // Proves: restart --keep-old, restart --output
   test('starts an exited container again, and keeps the old one on request', async () => {
     const {restart, containers, runtime} = await started();
     const {stdout} = await restart(['tool', '--keep-old', '-o', 'json']);

@@ -72,6 +72,34 @@ test('tree shows pods, sandboxes and containers, and why processes are missing',
   });
 });
 
+// Proves: tree --container, tree --pod, tree --namespace, tree --selector, tree --manager
+test.each([
+  [['web', '-c', 'side'], ['side']],
+  [
+    ['-p', 'web'],
+    ['side', 'main'],
+  ],
+  [['-p', 'web', 'main'], ['main']],
+  [['-n', 'other'], []],
+  [['-l', 'app=nothing'], []],
+  [['--manager', 'none'], []],
+])('tree %j shows the containers %j', async (args, names) => {
+  const tree = await started();
+  const {stdout, exitCode} = await tree(...args);
+  expect(exitCode).toBe(0);
+  expect(Array.from(stdout.matchAll(/container (\w+)/g), ([, name]) => name)).toEqual(names);
+});
+
+// Proves: tree --template, tree --format, tree --no-headers
+test.each([
+  [['--template', '{{len .pods}}'], /^2\n$/],
+  [['--format', '{{.name}}'], /^tool\nweb\n$/],
+  [['-o', 'custom-columns=NAME:.name', '--no-headers'], /^tool\nweb\n$/],
+])('tree %j prints rows', async (args, expected) => {
+  const tree = await started();
+  expect((await tree(...args)).stdout).toMatch(expected);
+});
+
 test('processes of a container are found by their cgroup, with any name', async () => {
   const proc = await temporaryDirectory();
   const id = hex('c1');

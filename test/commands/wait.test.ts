@@ -44,7 +44,7 @@ async function started(options: FakeRuntimeOptions = {}) {
 }
 
 describe('wait --for=condition', () => {
-  // Proves: wait, wait --for
+  // Proves: wait, wait --for, wait --container, wait --pod, wait --namespace
   test.each([
     [['single', '--for=condition=Ready'], 'pod/single condition met\n'],
     [['pod/single', '--for=condition=ready=true'], 'pod/single condition met\n'],
@@ -140,6 +140,26 @@ describe('wait --for=condition', () => {
     expect((await wait(['pod/default/api', 'api/api', '--for=condition=Ready'])).stdout).toBe(
       'pod/api condition met\ncontainer/api/api condition met\n',
     );
+  });
+
+  // Proves: wait --output, wait --template, wait --format, wait --no-headers
+  test.each([
+    [['-o', 'json'], /"pod": "single"/],
+    [['--template', '{{len .}}'], /^\d+\n$/],
+    [['--format', '{{json .}}'], /^\{.*\}\n$/],
+    [['-o', 'custom-columns=A:.nothing', '--no-headers'], /^<none>\n$/],
+  ])('%j prints the results', async (output, expected) => {
+    const {wait} = await started();
+    const {stdout, exitCode} = await wait(['single', '--for=condition=Ready', ...output]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(expected);
+  });
+
+  // Proves: wait --selector, wait --manager
+  test.each([[['-l', 'app=nothing']], [['--manager', 'kcri']]])('%j selects the pods', async (selection) => {
+    const {wait} = await started();
+    const {stdout, exitCode} = await wait(['single', ...selection, '--for=condition=Ready']);
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
   });
 });
 

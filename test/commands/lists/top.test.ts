@@ -71,6 +71,7 @@ test('prints the last status without usage if the runtime is unavailable', async
   expect(stderr).toContain('is unavailable');
 });
 
+// Proves: top, top --once, top --namespace, top --selector
 test('prints only pods of a namespace and with labels', async () => {
   const testbed = await createTestbed();
   await syncPods(testbed, aManifest({metadata: {labels: {app: 'web'}}}), aManifest({name: 'api'}));
