@@ -13,7 +13,7 @@ const SCRIPT_TIMEOUT_MS = 10_000;
 /** Time for the SFTP server to start, in ms. */
 const SFTP_TIMEOUT_MS = 15_000;
 /** Time in which the end of a connection is noticed after the end of a session on it, in ms. */
-const LOSS_DELAY_MS = 300;
+const LOSS_DELAY_MS = 2000;
 
 /** A node reached through ssh: sockets, ports and files of it. */
 export class RemoteNode {
@@ -106,6 +106,15 @@ export class RemoteNode {
     return await (this.#sftp ??= this.#openSftp());
   }
 
+  /**
+   * Waits after the end of a stream until the end of the whole connection would have been noticed, which says more.
+   * Rejects with the reason of the loss, or the signal's.
+   */
+  async awaitLoss(): Promise<void> {
+    const {clock, signal} = this.#options;
+    await clock.sleep(LOSS_DELAY_MS, AbortSignal.any([signal, this.lost]));
+  }
+
   /** Closes the connection. Resolves when nothing is left of it on this machine. */
   async close(): Promise<void> {
     await this.#connection.close();
@@ -129,7 +138,7 @@ export class RemoteNode {
     session.stdin.end(checkScript(paths));
     const output = await text(session.stdout);
     await session.ended;
-    if (session.exitCode !== 0) await this.#options.clock.sleep(LOSS_DELAY_MS, this.lost);
+    if (session.exitCode !== 0) await this.awaitLoss();
     return parseStates(output);
   }
 
@@ -139,10 +148,8 @@ export class RemoteNode {
     limit.signal.addEventListener('abort', () => {
       session.kill();
     });
-    const {clock} = this.#options;
     const ended = session.ended.then(async (): Promise<never> => {
-      // The session also ends with the connection, whose end says more.
-      await clock.sleep(LOSS_DELAY_MS, this.lost);
+      await this.awaitLoss();
       throw new RemoteError(
         `node "${this.host}": cannot read files: ${session.reason() ?? 'the SFTP server has ended'}`,
         {

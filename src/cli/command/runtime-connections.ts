@@ -10,9 +10,6 @@ import type {CommandOutput} from './command-output.js';
 import type {CommandReporter} from './command-reporter.js';
 import type {CommandSettings} from './command-settings.js';
 
-/** Time in which the end of ssh is noticed after the end of a stream, in ms. */
-const LOSS_DELAY_MS = 500;
-
 /** Part of CommandServices that connections need. */
 export interface ConnectionServices {
   readonly context: CliContext;
@@ -97,12 +94,10 @@ export class RuntimeConnections {
 
   /**
    * Waits until a lost connection to a remote node is noticed, if the error may be a consequence of it: a stream ends
-   * before ssh does. Rejects with the reason of the loss.
+   * before ssh does. Rejects with the reason of the loss, or the signal's.
    */
   async awaitLoss(error: unknown): Promise<void> {
-    const {context, signal} = this.#services;
-    if (this.remote === undefined || !(error instanceof KcriError) || error.code !== 'STREAMING') return;
-    await context.clock.sleep(LOSS_DELAY_MS, signal);
+    if (error instanceof KcriError && error.code === 'STREAMING') await this.remote?.node.awaitLoss();
   }
 
   /** The node of the last connection if it is reached through ssh. */

@@ -109,6 +109,7 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
 
   test.each([
     ['logs', ['-f', 'web/counter'], /line \d+/],
+    ['exec', ['web/counter', 'sh', '-c', 'echo started; sleep 1000'], /started/],
     ['port-forward', ['web', `:${PORT}`], /Forwarding from/],
     ['stats', ['--watch'], /CONTAINER/],
   ] as const)('%s ends with an error when the connection is lost', async (command, args, started) => {
@@ -169,7 +170,19 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     terminal.typeLine('stty size');
     await terminal.waitForScreen(/^24 120$/m);
     terminal.typeLine('exit 5');
+    // What is typed before the session has ended belongs to it.
+    await terminal.waitForScreen(/exit 5\n\$ *$/m);
     terminal.typeLine('echo "code $?"');
     await terminal.waitForScreen(/code 5$/m);
+    terminal.typeLine('$K logs -f web/counter');
+    await terminal.waitForScreen(/^line \d+$/m);
+    terminal.pressKeys('C-c');
+    await terminal.waitForScreen(/^\^C\n*\$ *$/m);
+    terminal.typeLine('echo "logs $?"');
+    await terminal.waitForScreen(/logs 0$/m);
+    terminal.typeLine("$K exec web/counter sh -c 'echo started; sleep 1000'");
+    await terminal.waitForScreen(/^started$/m);
+    ssh.killConnections();
+    await terminal.waitForScreen(/^kcri: node "node-new": the ssh connection was lost/m);
   });
 });
