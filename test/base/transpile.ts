@@ -4,16 +4,23 @@ import ts from 'typescript';
 
 const SRC = new URL('../../src/', import.meta.url);
 
-/** Writes modules of src as JavaScript into `directory`, for tests that run them in another process. */
-export async function transpile(modules: readonly string[], directory: string): Promise<void> {
-  for (const module of modules) {
-    const source = await readFile(new URL(`${module}.ts`, SRC), 'utf8');
+/**
+ * Writes a module of src and all that it imports as JavaScript into `directory`, for tests that run it in another
+ * process. Modules of packages are not included.
+ */
+export async function transpile(module: string, directory: string): Promise<void> {
+  const modules = new Set([`${module}.js`]);
+  // Visits the modules that are added meanwhile, too.
+  for (const name of modules) {
+    const source = await readFile(new URL(name.replace(/js$/, 'ts'), SRC), 'utf8');
     const {outputText} = ts.transpileModule(source, {
       compilerOptions: {module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022},
     });
-    const path = join(directory, `${module}.js`);
+    const path = join(directory, name);
     await mkdir(dirname(path), {recursive: true});
     await writeFile(path, outputText);
+    for (const {fileName} of ts.preProcessFile(outputText).importedFiles)
+      if (fileName.startsWith('.')) modules.add(join(dirname(name), fileName));
   }
   await writeFile(join(directory, 'package.json'), '{"type": "module"}');
 }

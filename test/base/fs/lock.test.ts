@@ -45,18 +45,7 @@ const PROGRAMS = {
 
 beforeAll(async () => {
   modules = await mkdtemp(join(tmpdir(), 'kcri-lock-'));
-  const needed = [
-    'base/boot-id',
-    'base/clock',
-    'base/errors',
-    'base/fs/file-handles',
-    'base/fs/files',
-    'base/fs/lock',
-    'base/fs/make-directory-path',
-    'base/process-identity',
-    'base/system-error-message',
-  ];
-  await transpile(needed, modules);
+  await transpile('base/fs/lock', modules);
   for (const [name, program] of Object.entries(PROGRAMS))
     await writeFile(join(modules, `${name}.js`), program);
 });

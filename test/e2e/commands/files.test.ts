@@ -209,29 +209,4 @@ describe.each(runtimes)('files of containers: $name', (which) => {
     expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain('/sys/0');
     await testbed.delete('writes');
   });
-
-  // The machine's runc has no user namespaces.
-  test.runIf(which.runc !== undefined)('cp maps owners to the user namespace of the container', async () => {
-    directory = await temporaryDirectory();
-    const mapped = {
-      hostUsers: false,
-      volumes: [{name: 'disk', emptyDir: {}}],
-      containers: [aContainer('main', {volumeMounts: [{name: 'disk', mountPath: '/disk'}]})],
-    };
-    expect(await testbed.sync(aManifest('mapped', mapped))).toMatchObject({exitCode: 0});
-    await mkdir(join(directory, 'in'));
-    await writeFile(join(directory, 'in/file'), 'x');
-    await symlink('file', join(directory, 'in/link'));
-    await chown(join(directory, 'in/file'), 1234, 56);
-    const {id} = (await testbed.pod('mapped')).containers[0]!;
-    for (const place of ['/srv', '/disk/srv']) {
-      await cp(join(directory, 'in'), `mapped:${place}`);
-      expect(await testbed.exec(id, 'stat', '-c', '%u %g', place, `${place}/file`, `${place}/link`)).toBe(
-        '0 0\n1234 56\n0 0',
-      );
-      await cp(`mapped:${place}`, join(directory, `out-${place.length}`));
-      expect(await stat(join(directory, `out-${place.length}/file`))).toMatchObject({uid: 1234, gid: 56});
-    }
-    await testbed.delete('mapped');
-  });
 });

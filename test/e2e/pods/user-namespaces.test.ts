@@ -1,5 +1,5 @@
 import {existsSync} from 'node:fs';
-import {mkdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {chown, mkdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
@@ -172,6 +172,26 @@ describe.each(mapping)('user namespaces: $name', (which) => {
     await expect(inside(pod, 'main', 'echo 1 > /proc/sys/kernel/panic')).rejects.toThrow('ermission denied');
     await expect(inside(pod, 'unmasked', 'touch /disk/file')).rejects.toThrow('Read-only file system');
     expect(await inside(pod, 'unmasked', "grep -c ' /proc' /proc/mounts")).toBe('1');
+  });
+
+  test('are taken into account by cp', async () => {
+    const pod = await running('copied', {
+      volumes: [{name: 'disk', emptyDir: {}}],
+      containers: [aContainer('main', {volumeMounts: [{name: 'disk', mountPath: '/disk'}]})],
+    });
+    const directory = await temporaryDirectory();
+    await mkdir(join(directory, 'in'));
+    await writeFile(join(directory, 'in/file'), 'x');
+    await symlink('file', join(directory, 'in/link'));
+    await chown(join(directory, 'in/file'), 1234, 56);
+    for (const place of ['/srv', '/disk/srv']) {
+      await testbed.runtime.output('cp', join(directory, 'in'), `copied:${place}`);
+      expect(await inside(pod, 'main', `stat -c '%u %g' ${place} ${place}/file ${place}/link`)).toBe(
+        '0 0\n1234 56\n0 0',
+      );
+      await testbed.runtime.output('cp', `copied:${place}`, join(directory, `out-${place.length}`));
+      expect(await ownersOf(join(directory, `out-${place.length}/file`))).toEqual([1234, 56]);
+    }
   });
 
   test('a volume on a filesystem without ID-mapped mounts is reported', async () => {

@@ -271,22 +271,6 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     const {removePodDir} = await import('./kubelet/managers/volumes/remove-pod-dir.js');
     await removePodDir({rootDir}, 'u1');
   `;
-  const MODULES = [
-    ...[
-      'base/errors',
-      'base/fs/files',
-      'base/fs/mount-info',
-      'base/fs/file-handles',
-      'base/fs/remove-tree',
-      'base/shell-quote',
-      'base/system-error-message',
-    ],
-    ...[
-      'kubelet/contract/node-facts',
-      'kubelet/managers/volumes/mounter',
-      'kubelet/managers/volumes/remove-pod-dir',
-    ],
-  ];
 
   /**
    * Removes the pod directory in a process that is killed after this many changes; returns true if it
@@ -296,7 +280,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   async function createRemover(): Promise<RemoveAndKill> {
     const scripts = await temporaryDirectory();
-    await transpile(MODULES, scripts);
+    await transpile('kubelet/managers/volumes/remove-pod-dir', scripts);
     return (testbed, afterChanges) => removeAndKill(scripts, testbed, afterChanges);
   }
 
