@@ -64,6 +64,12 @@ export class FakeClock implements Clock {
     return this.#sleepers.size;
   }
 
+  /** Time until the first sleep ends, in ms; undefined without a pending one. */
+  get untilNextMs(): number | undefined {
+    if (this.#sleepers.size === 0) return undefined;
+    return Math.min(...[...this.#sleepers].map(({untilMs}) => untilMs)) - this.#elapsedMs;
+  }
+
   /** The duration of every sleep so far, in ms. */
   get sleeps(): readonly number[] {
     return this.#sleeps;
@@ -123,9 +129,9 @@ class IdleDetector {
 }
 
 /**
- * Moves a FakeClock by small steps while this process is idle, so that seconds pass in an instant and a slow machine only
- * makes a test slow: no time passes while calls between the test and its fake runtime are in progress. Stops when
- * disposed.
+ * Moves a FakeClock to the end of the next sleep, by at least a small step, while this process is idle, so that minutes
+ * pass in an instant and a slow machine only makes a test slow: no time passes while calls between the test and its fake
+ * runtime are in progress. Stops when disposed.
  */
 export class AutoAdvance implements Disposable {
   readonly #timer: NodeJS.Timeout;
@@ -136,7 +142,7 @@ export class AutoAdvance implements Disposable {
       if (!detector.isIdle()) return;
       // Hours of fake time would fill the list.
       clock.clearSleeps();
-      clock.elapse(stepMs);
+      clock.elapse(Math.max(stepMs, clock.untilNextMs ?? 0));
     }, 1);
   }
 
