@@ -64,10 +64,10 @@ export class FakeClock implements Clock {
     return this.#sleepers.size;
   }
 
-  /** Time until the first sleep ends, in ms; undefined without a pending one. */
+  /** Time until the first sleep ends, in whole ms; undefined without a pending one. */
   get untilNextMs(): number | undefined {
     if (this.#sleepers.size === 0) return undefined;
-    return Math.min(...[...this.#sleepers].map(({untilMs}) => untilMs)) - this.#elapsedMs;
+    return Math.ceil(Math.min(...[...this.#sleepers].map(({untilMs}) => untilMs)) - this.#elapsedMs);
   }
 
   /** The duration of every sleep so far, in ms. */
@@ -106,7 +106,8 @@ export class FakeClock implements Clock {
 }
 
 /** Names of what a process may wait for apart from time: files, programs, keys and the next turn of the event loop. */
-const isWork = (resource: string): boolean => /^(FSReq.*|ProcessWrap|\w+Request|Immediate)$/.test(resource);
+const isWork = (resource: string): boolean =>
+  /^(FSReq.*|CloseReq|GetAddrInfoReqWrap|ProcessWrap|\w+Request|Immediate)$/.test(resource);
 
 /** Reports whether this process waits for a file, a program, a key or the next turn of the event loop. */
 export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork);
