@@ -20,8 +20,8 @@ export interface FlagScope {
   readonly own: FlagShapes;
   /** Flags of all commands. */
   readonly shared: FlagShapes;
-  /** True if everything from the first argument on is taken literally. */
-  readonly stopAtPositional: boolean;
+  /** Reports whether everything after these arguments is taken literally. */
+  readonly flagsEndAfter: (positionals: readonly string[]) => boolean;
 }
 
 /** Start of a command line: the values of the flags before the command, and the words that follow them. */
@@ -115,7 +115,7 @@ export const KCRI_DIALECT: Dialect = {
   helpTitle: '',
   // Programs that run crictl through an alias of kcri look for its version.
   version: () => `kcri version v${programVersion()}\n${crictlVersionLine()}`,
-  tokenize: (argv, {own, shared, stopAtPositional}) => tokenize(argv, own, shared, {stopAtPositional}),
+  tokenize: (argv, {own, shared, flagsEndAfter}) => tokenize(argv, own, shared, {flagsEndAfter}),
   flagSyntax: KCRI_FLAG_SYNTAX,
   createReporter,
   helpFor: () => undefined,

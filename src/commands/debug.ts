@@ -12,7 +12,9 @@ export default class Debug extends BaseCommand {
     'leaves the container alone until the pod ends. With --copy-to, kcri runs a copy of the pod with ' +
     'another command or image, without its labels and probes, also if the original has exited. With ' +
     '--node, the container has the namespaces and capabilities of the node; without --image it runs a ' +
-    'shell of the node itself.\n\nThe profiles are those of kubectl debug: general adds SYS_PTRACE, ' +
+    'shell of the node itself.\n\nAn interactive shell ignores SIGTERM: if its pod is deleted during the session, it runs until ' +
+    'the grace period of the pod ends, as in a cluster, or until "kcri delete --grace-period" kills it ' +
+    'earlier.\n\nThe profiles are those of kubectl debug: general adds SYS_PTRACE, ' +
     'netadmin NET_ADMIN and NET_RAW, sysadmin is privileged, baseline adds nothing, restricted drops all ' +
     'capabilities and requires a user other than root. In a pod without privileged containers, containerd ' +
     'permits none: sysadmin then has all capabilities, but no devices.';

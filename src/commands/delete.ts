@@ -12,7 +12,8 @@ export default class Delete extends BaseCommand {
     'and directories. Specify pods by name, NAMESPACE/NAME or UID, by their workload, such as ' +
     'deployment/web, or by the manifests they were created from. The directories of ' +
     'PersistentVolumeClaims remain unless --volumes is given. Pods that kcri did not create are never ' +
-    'deleted.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
+    'deleted.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
+    'grace period has passed; it is 30 seconds unless the Pod has another one.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
   static override usage = 'delete [FLAGS] POD|WORKLOAD|FILE|DIR|URL...';
   static override strict = false;
   static override examples = [

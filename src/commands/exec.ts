@@ -27,7 +27,6 @@ export default class Exec extends BaseCommand {
     '<%= config.bin %> exec -x --label=app=web hostname',
   ];
   static override strict = false;
-  static override flagsEndAtArgument = true;
   static override args = {
     container: Args.string({
       ignoreStdin: true,
@@ -77,6 +76,8 @@ export default class Exec extends BaseCommand {
     }),
     ...SESSION_FLAGS,
   };
+
+  static override flagsEndAfter = (): boolean => true;
 
   async run(): Promise<void> {
     const {argv, flags} = await this.parse(Exec);

@@ -1,10 +1,10 @@
-import {existsSync} from 'node:fs';
+import {existsSync, statSync} from 'node:fs';
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
 import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../cli/flags/run-flags.js';
 import type {ConfigRunFlags} from '../cli/run/run-config-files.js';
-import {checkFormFlags, chooseRunForm, splitRunLine} from '../cli/run/run-form.js';
+import {checkFormFlags, chooseRunForm, endsRunFlags, splitRunLine} from '../cli/run/run-form.js';
 
 declare module '../cli/command-strategies.js' {
   interface CommandStrategies {
@@ -25,9 +25,10 @@ export default class Run extends BaseCommand {
   static override nodes = 'local' as const;
   static override summary = 'Run a container in a new pod';
   static override description =
-    'Runs an image as "docker run" does, or the container of two config files as crictl does. Two ' +
-    'arguments without "--" that are files (existing, ending in .json or .yaml, or "-") are config ' +
-    'files; anything else is an image, with its command after "--".\n\nWith an image, the output is shown ' +
+    'Runs an image as "docker run" does, or the container of two config files as crictl does. The first ' +
+    'argument is a config file if such a file exists, or if it is "-", begins with "." or "/", or ends ' +
+    'in .json or .yaml; otherwise, or before "--", it is an image. The flags of kcri precede the command, ' +
+    'and "--" must precede a command that begins with "-".\n\nWith an image, the output is shown ' +
     'until the container exits, and kcri exits with its exit code: 128 + n if signal n killed it, 127 if ' +
     'the command does not exist, 126 if it is not executable. Ctrl-C stops the container, and with -it ' +
     'the detach keys leave it running. Afterwards the pod is stopped, or with --rm removed with its log; ' +
@@ -35,9 +36,9 @@ export default class Run extends BaseCommand {
     'namespace default. kcri does not restart it: use "kcri sync" for a Pod that is. The kubelet of kcri ' +
     'leaves the pod alone; another kubelet that uses the runtime stops all pods that it does not know, ' +
     'whatever their labels. The host path of --volume must exist.';
-  static override usage = 'run [FLAGS] IMAGE [-- COMMAND [ARG...]] | CONTAINER-CONFIG POD-CONFIG';
+  static override usage = 'run [FLAGS] IMAGE [COMMAND [ARG...]] | CONTAINER-CONFIG POD-CONFIG';
   static override examples = [
-    '<%= config.bin %> run -it --rm busybox -- sh',
+    '<%= config.bin %> run -it --rm busybox sh',
     '<%= config.bin %> run -d --name=web -p 8080:80 -v ./site:/usr/share/nginx/html:ro nginx',
     '<%= config.bin %> run container.yaml pod.yaml',
   ];
@@ -54,6 +55,9 @@ export default class Run extends BaseCommand {
   };
   static override flags = {...CONFIG_RUN_FLAGS, ...IMAGE_RUN_FLAGS};
 
+  static override flagsEndAfter = (positionals: readonly string[]): boolean =>
+    endsRunFlags(positionals, isFile);
+
   async run(): Promise<void> {
     const {acceptsImages} = await this.dialect.strategy('run', {acceptsImages: true});
     if (acceptsImages) await this.#runEither();
@@ -65,7 +69,7 @@ export default class Run extends BaseCommand {
 
   async #runEither(): Promise<void> {
     const {argv, flags} = await this.parse(Run);
-    const form = chooseRunForm(splitRunLine(this.argv, argv as string[]), existsSync);
+    const form = chooseRunForm(splitRunLine(this.argv, argv as string[]), isFile);
     checkFormFlags(form.kind, flags, form.kind === 'files' ? IMAGE_ONLY : CONFIG_ONLY);
     if (form.kind === 'files') {
       const username = flags.username ?? flags.user;
@@ -80,4 +84,8 @@ export default class Run extends BaseCommand {
     const {runConfigFiles} = await import('../cli/run/run-config-files.js');
     this.out.print((await runConfigFiles(this.services, {container, pod}, flags)).containerId);
   }
+}
+
+function isFile(path: string): boolean {
+  return existsSync(path) && !statSync(path).isDirectory();
 }

@@ -44,6 +44,19 @@ describe('run IMAGE', () => {
     expect(logs()).toEqual([]);
   });
 
+  test('a command without "--" before it has flags of its own', async () => {
+    expect(await kcri(['run', BUSYBOX, '--rm', 'sh', '-c', 'echo hello; exit 3'])).toEqual({
+      stdout: 'hello\n',
+      stderr: '',
+      exitCode: 3,
+    });
+    expect(left()).toEqual({sandboxes: [], logs: 0});
+  });
+
+  test('a directory is not a config file', async () => {
+    expect((await kcri(['run', 'src', 'true'])).stderr).toContain('kcri: pulling image "src": ');
+  });
+
   // Proves: run --rm
   test('--rm removes the pod and its log', async () => {
     const {stdout, exitCode} = await kcri(['run', '--rm', BUSYBOX, '--', 'echo', 'hello']);

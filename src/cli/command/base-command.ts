@@ -27,8 +27,8 @@ type FlagDefinitions = Readonly<Record<string, FlagDefinition>>;
  */
 export abstract class BaseCommand extends Command {
   static override baseFlags = GLOBAL_FLAGS;
-  /** True if everything from the first argument on is taken literally, as in `exec ID CMD --flag`. */
-  static flagsEndAtArgument = false;
+  /** Reports whether everything after these arguments is taken literally, as in `exec ID CMD --flag`. */
+  static flagsEndAfter: (positionals: readonly string[]) => boolean = () => false;
   /** True if a config file named by the user may be missing. */
   static configFileMayBeMissing = false;
   /** Nodes that the command works on. It refuses all others. */
@@ -111,8 +111,8 @@ export abstract class BaseCommand extends Command {
     const {dialect, name: command, settings, words} = this.services;
     const own = (definitions.flags ?? {}) as FlagDefinitions;
     const shared = withoutKeys(definitions.baseFlags ?? GLOBAL_FLAGS, own);
-    const {flagsEndAtArgument: stopAtPositional} = this.constructor as typeof BaseCommand;
-    const tokens = dialect.tokenize(argv, {command, own, shared, stopAtPositional});
+    const {flagsEndAfter} = this.constructor as typeof BaseCommand;
+    const tokens = dialect.tokenize(argv, {command, own, shared, flagsEndAfter});
     if (tokens.help) throw new HelpRequest(words);
     const globals = await parseFlagValues(shared, tokens.flags, dialect);
     settings.addGlobals(pickGivenValues(globals, tokens));

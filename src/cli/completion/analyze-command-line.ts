@@ -30,13 +30,13 @@ export interface CommandLineAnalysis {
 }
 
 /**
- * Analyzes the words that follow the program or the command; the last one is at the cursor. If `flagsEndAtArgument`,
- * all words after the first argument are arguments. Ignores errors, because the line is incomplete.
+ * Analyzes the words that follow the program or the command; the last one is at the cursor. Where
+ * `flagsEndAfter` holds, all further words are arguments. Ignores errors, because the line is incomplete.
  */
 export function analyzeCommandLine(
   words: readonly string[],
   flags: FlagInfos,
-  flagsEndAtArgument: boolean,
+  flagsEndAfter: (positionals: readonly string[]) => boolean,
 ): CommandLineAnalysis {
   const result = {positionals: [] as string[], values: {} as Record<string, string>};
   let literal = false;
@@ -47,7 +47,7 @@ export function analyzeCommandLine(
       pendingFlag = undefined;
     } else if (literal || !/^-./.test(word)) {
       result.positionals.push(word);
-      literal ||= flagsEndAtArgument;
+      literal ||= flagsEndAfter(result.positionals);
     } else if (word === '--') literal = true;
     else pendingFlag = readFlag(word, flags, result.values);
   }

@@ -106,7 +106,7 @@ const VALUES: Readonly<Record<string, ArgumentKind>> = {
 /** Returns the completions of the last of the words that follow `kcri`. */
 export async function suggest(words: readonly string[], query: QueryRuntime): Promise<readonly Suggestion[]> {
   const cur = words.at(-1) ?? '';
-  const leading = analyzeCommandLine(words, GLOBAL_FLAGS, true);
+  const leading = analyzeCommandLine(words, GLOBAL_FLAGS, () => true);
   const {cursor, positionals} = leading;
   const all =
     cursor.kind === 'argument' && cursor.index > 0
@@ -129,13 +129,16 @@ async function inCommand(
   if (first === 'help' || first === 'h') return commandSuggestions();
   const found = findCommand(words.slice(0, -1));
   if (found === undefined) return isTopic(first) && words.length === 2 ? commandSuggestions(first) : [];
-  const command = (await found.load()) as unknown as {flags?: FlagInfos; flagsEndAtArgument?: boolean};
+  const command = (await found.load()) as unknown as {
+    flags?: FlagInfos;
+    flagsEndAfter?: (positionals: readonly string[]) => boolean;
+  };
   // The command's flags come first: their letters take precedence over those of the global flags.
   const flags = {...command.flags, ...GLOBAL_FLAGS, ...command.flags};
   const analysis = analyzeCommandLine(
     words.slice(found.words.length),
     flags,
-    command.flagsEndAtArgument === true,
+    (before) => command.flagsEndAfter?.(before) === true,
   );
   const suggested = await atCursor(
     {...analysis, values: {...leading.values, ...analysis.values}},

@@ -32,8 +32,8 @@ export interface Tokens {
 
 /** Options of tokenize. */
 export interface TokenizeOptions {
-  /** True if everything from the first argument on is taken literally, as exec requires. */
-  readonly stopAtPositional?: boolean;
+  /** Reports whether everything after these arguments is taken literally, as exec requires after the first. */
+  readonly flagsEndAfter?: (positionals: readonly string[]) => boolean;
 }
 
 /**
@@ -94,7 +94,7 @@ class Tokenizer {
         this.#takeRest();
       } else if (word === '-' || !word.startsWith('-')) {
         this.#positionals.push(word);
-        if (this.#options.stopAtPositional === true) this.#takeRest();
+        if (this.#options.flagsEndAfter?.(this.#positionals) === true) this.#takeRest();
       } else this.#flag(word);
     }
     return {flags: this.#flags, positionals: this.#positionals, help: this.#help};

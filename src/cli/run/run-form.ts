@@ -1,4 +1,3 @@
-import {UsageError} from '../../base/errors.js';
 import {ArgumentsError, ConflictError} from '../usage-errors.js';
 
 /** Form of a `run` command line: an image with its command, or crictl's config files. */
@@ -22,35 +21,44 @@ export function splitRunLine(argv: readonly string[], positionals: readonly stri
   return {before: positionals.slice(0, positionals.length - count), after: argv.slice(end + 1)};
 }
 
-/**
- * Returns the form of a command line: two config files, or an image. An argument is a file if it is `-`, ends in .json,
- * .yaml or .yml, or `isFile` holds. Throws UsageError.
- */
-export function chooseRunForm({before, after}: RunLine, isFile: (path: string) => boolean): RunForm {
-  const [first = '', ...others] = before;
-  if (first === '') throw new ArgumentsError('no image or config files specified');
-  const isConfig = (argument: string): boolean =>
-    argument === '-' || /\.(json|ya?ml)$/i.test(argument) || isFile(argument);
-  const hasConfig = after === undefined && before.some(isConfig);
-  if (hasConfig) return chooseFiles(before, isConfig);
-  if (others.length === 0) return {kind: 'image', image: first, words: after ?? []};
-  throw new UsageError(`unexpected argument "${others[0] ?? ''}" after the image "${first}"`, {
-    hint: `put "--" before the command: kcri run ${first} -- ${others.join(' ')}`,
-  });
+/** Reports whether a path leads to something that can be read as a file. */
+export type IsFile = (path: string) => boolean;
+
+/** Reports whether the argument after an image was read: the command begins with it, and has flags of its own. */
+export function endsRunFlags(positionals: readonly string[], isFile: IsFile): boolean {
+  const [first = '', ...others] = positionals;
+  return others.length > 0 && !isConfig(first, isFile);
 }
 
-/** Returns the form of arguments of which at least one is a file. */
-function chooseFiles(before: readonly string[], isConfig: (argument: string) => boolean): RunForm {
-  const [container = '', pod, surplus] = before;
+/**
+ * Returns the form of a command line: two config files, or an image with its command. The first argument decides. It is a
+ * file if it is `-`, begins with `.` or `/`, ends in .json, .yaml or .yml, or `isFile` holds. Throws UsageError.
+ */
+export function chooseRunForm({before, after}: RunLine, isFile: IsFile): RunForm {
+  const [first = '', ...others] = before;
+  if (first === '') throw new ArgumentsError('no image or config files specified');
+  const isImage = !isConfig(first, isFile) || (after !== undefined && others.length === 0);
+  return isImage
+    ? {kind: 'image', image: first, words: [...others, ...(after ?? [])]}
+    : chooseFiles([...before, ...(after ?? [])], isFile);
+}
+
+function isConfig(argument: string, isFile: IsFile): boolean {
+  return argument === '-' || /^[./]|\.(json|ya?ml)$/i.test(argument) || isFile(argument);
+}
+
+/** Returns the form of arguments of which the first is a file. */
+function chooseFiles(words: readonly string[], isFile: IsFile): RunForm {
+  const [container = '', pod, surplus] = words;
+  const asImage = `for an image of this name, put "--" after it: kcri run ${container} --`;
   if (pod === undefined)
     throw new ArgumentsError(
       `"${container}" is a file: run takes an image, or a container config and a pod config`,
-      {hint: `for a Pod manifest, use "kcri runp ${container}" or "kcri sync ${container}"`},
+      {hint: `for a Pod manifest, use "kcri runp ${container}" or "kcri sync ${container}"; ${asImage}`},
     );
-  const other = before.find((argument) => !isConfig(argument));
-  if (other !== undefined)
-    throw new ArgumentsError(`"${other}" is not a config file`, {
-      hint: 'run takes a container config and a pod config, or an image and "--" before its command',
+  if (!isConfig(pod, isFile))
+    throw new ArgumentsError(`"${pod}" is not a config file`, {
+      hint: `"${container}" is a file, which needs a pod config; ${asImage} ${words.slice(1).join(' ')}`,
     });
   if (surplus !== undefined) throw new ArgumentsError(`unexpected argument "${surplus}"`);
   return {kind: 'files', container, pod};

@@ -68,11 +68,11 @@ describe('tokenize parses flags like crictl', () => {
     expect(tokenize(['-a', '--', '-q', '--', 'x'], OWN, SHARED).positionals).toEqual(['-q', '--', 'x']);
   });
 
-  test('flags end at the first positional with stopAtPositional', () => {
-    const {flags, positionals} = tokenize(['-a', 'id', 'ls', '-q', '--'], OWN, SHARED, {
-      stopAtPositional: true,
+  test('flags end after the arguments that flagsEndAfter accepts', () => {
+    const {flags, positionals} = tokenize(['-a', 'id', '-q', 'ls', '-q', '--'], OWN, SHARED, {
+      flagsEndAfter: (before) => before.length === 2,
     });
-    expect(flags).toHaveLength(1);
+    expect(flags).toHaveLength(2);
     expect(positionals).toEqual(['id', 'ls', '-q', '--']);
   });
 

@@ -31,7 +31,7 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
 
   test('shows the complete output of a short command, and exits with its exit code', async () => {
     const script = 'seq 1 20000; echo note >&2; printf end; exit 7';
-    const {stdout, stderr, exitCode} = await runtime.kcri(['run', '--rm', IMAGE, '--', 'sh', '-c', script]);
+    const {stdout, stderr, exitCode} = await runtime.kcri(['run', '--rm', IMAGE, 'sh', '-c', script]);
     const lines = Array.from({length: 20_000}, (_, index) => `${index + 1}\n`).join('');
     expect({stderr, exitCode, lines: stdout.length}).toEqual({
       stderr: 'note\n',
@@ -115,7 +115,7 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
   });
 
   test('a missing command exits with 127 and leaves nothing', async () => {
-    const {exitCode, stderr} = await runtime.kcri(['run', IMAGE, '--', 'no-such-program']);
+    const {exitCode, stderr} = await runtime.kcri(['run', IMAGE, 'no-such-program']);
     expect({exitCode, ...(await left())}).toEqual({exitCode: 127, ...NOTHING});
     expect(stderr).toContain('no-such-program');
   });
