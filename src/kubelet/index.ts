@@ -45,6 +45,8 @@ export {formatManifestProblem} from './daemon/introspection/manifest-problem.js'
 export {openPodSources} from './daemon/open-pod-sources.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
 export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
+export {createNodeReport, withReportedFacts} from './daemon/introspection/node-report.js';
+export type {NodeSettings} from './contract/cluster/node-settings.js';
 export {queryKubelet, serveReports, type ReportService} from './daemon/introspection/report-socket.js';
 export {
   toKubeletConfiguration,

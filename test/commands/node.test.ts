@@ -1,7 +1,9 @@
 import {hostname} from 'node:os';
 import {expect, test} from 'vitest';
 import type {Node} from '../../src/api/types/v1-node.js';
+import {until} from '../base/until.js';
 import {runKcri, type RunResult} from '../cli/run-kcri.js';
+import {startKubelet} from './kubelet/kubelet-testbed.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
 
 /** Runs kcri on the root directory and the runtime of the testbed. */
@@ -61,6 +63,27 @@ test('describe node lists the pods that have not ended', async () => {
   expect(stdout).toMatch(/^Non-terminated Pods: +\(1 in total\)$/m);
   expect(stdout).toMatch(/^ +default +web +10m \(\d+%\) +0 \(0%\) +64Mi \(0%\) +64Mi \(0%\) +\S+$/m);
   expect(stdout).not.toContain('Kubelet:');
+});
+
+test('describe node and get node show the node as the running kubelet configures it', async () => {
+  const flags = [
+    ...['--node-cpu=4', '--node-memory=8Gi', '--max-pods=17', '--node-labels=disk=ssd'],
+    ...['--kube-reserved=cpu=500m,memory=1Gi', '--system-reserved=cpu=100m,memory=900Mi'],
+  ];
+  const {run} = await startKubelet({flags});
+  await until(async () => (await run(['get', 'kubelet'])).exitCode === 0);
+  const node = JSON.parse((await run(['get', 'node', '-o', 'json'])).stdout) as Node;
+  expect(node).toMatchObject({
+    metadata: {name: 'n1', labels: {disk: 'ssd'}},
+    status: {
+      capacity: {cpu: '4', memory: '8Gi', pods: '17'},
+      // Without the reserved memory and the eviction reserve of 100Mi.
+      allocatable: {cpu: '3400m', memory: '6168Mi', pods: '17'},
+    },
+  });
+  const {stdout, stderr} = await run(['describe', 'node']);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/^Allocatable:\n +cpu: +3400m$/m);
 });
 
 test('a missing runtime is an error that names the endpoint', async () => {

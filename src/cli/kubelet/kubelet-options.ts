@@ -7,6 +7,7 @@ import {
   type NodeAndRuntime,
   type KubeletOptions,
   type LiveConfig,
+  type NodeSettings,
   type VerificationPolicy,
 } from '../../kubelet/index.js';
 import type {JoinedCluster} from '../../kubelet/cluster/index.js';
@@ -112,9 +113,20 @@ function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation'
 }
 
 /** Returns the number of pods that the node can run. */
-export function computeMaxPods({node}: NodeAndRuntime, {podsPerCore, maxPods}: ConfigValues): number {
+function computeMaxPods({node}: NodeAndRuntime, {podsPerCore, maxPods}: ConfigValues): number {
   const cores = Number(node.cpuMilli) / 1000;
   return podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores));
+}
+
+/** Returns the settings of the node's Node object. */
+export function createNodeSettings(node: NodeAndRuntime, values: ConfigValues): NodeSettings {
+  return {
+    maxPods: computeMaxPods(node, values),
+    port: values.port,
+    providerId: values.providerID,
+    registerWithTaints: values.registerWithTaints,
+    maxImages: values.nodeStatusMaxImages,
+  };
 }
 
 /** Adds the settings for images, crash back-off and the number of pods to the node. */

@@ -17,7 +17,7 @@ import type {
 import type {CliContext} from '../context.js';
 import {programVersion} from '../program-version.js';
 import type {KubeconfigFlags} from './kubelet-flags.js';
-import {computeMaxPods} from './kubelet-options.js';
+import {createNodeSettings} from './kubelet-options.js';
 
 /** Inputs of {@link openApiServer}. */
 export interface OpenApiServerOptions extends Pick<KubeconfigFlags, 'kubeconfig'> {
@@ -152,13 +152,7 @@ export async function openCluster(
     certificates: managers,
     services: connection,
     node: node.node,
-    settings: {
-      maxPods: computeMaxPods(node, config),
-      port: config.port,
-      providerId: config.providerID,
-      registerWithTaints: config.registerWithTaints,
-      maxImages: config.nodeStatusMaxImages,
-    },
+    settings: createNodeSettings(node, config),
     registerNode: config.registerNode,
     kcriVersion: programVersion(),
     updateFrequencyMs: durationToMs(config.nodeStatusUpdateFrequency),

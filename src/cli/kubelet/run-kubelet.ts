@@ -4,6 +4,7 @@ import type {FileLogger} from '../../base/logger.js';
 import {
   Kubelet,
   LiveConfig,
+  createNodeReport,
   durationToMs,
   publishKubelet,
   KubeletMetricsRegistry,
@@ -24,7 +25,7 @@ import type {IgnoredFlag, KubeconfigFlags} from './kubelet-flags.js';
 import {KlogLogger} from './klog-logger.js';
 import {bootstrapNode, openAccessReviews, openApiServer, openCluster} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
-import {createKubeletOptions} from './kubelet-options.js';
+import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
 import {retryInvalidResponses} from './retry-invalid-responses.js';
 import {createServerOptions} from './kubelet-server-options.js';
@@ -107,7 +108,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
             program: options.program,
             clock: context.clock,
           });
-          return await startServices({kubelet, manager, endpoint: node.endpoint, servers, ...options});
+          return await startServices({kubelet, manager, node, servers, ...options});
         },
       }),
     );
@@ -190,7 +191,7 @@ async function reload({kubelet, live, manager, logger}: ReloadOptions): Promise<
 interface StartServicesOptions extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config' | 'mask'> {
   readonly kubelet: Kubelet;
   readonly manager: SystemdNotifier;
-  readonly endpoint: string;
+  readonly node: NodeAndRuntime;
   readonly servers: ServerOptions;
 }
 
@@ -198,7 +199,7 @@ interface StartServicesOptions extends Pick<RunKubeletOptions, 'rootDir' | 'cont
 async function startServices({
   kubelet,
   manager,
-  endpoint,
+  node,
   servers,
   ...options
 }: StartServicesOptions): Promise<AsyncDisposable> {
@@ -207,11 +208,13 @@ async function startServices({
   const startedAt = new Date(clock.now()).toISOString();
   const end = new AbortController();
   const {urls, closed} = await startServers(kubelet.view, servers, end.signal);
-  const self = {pid: process.pid, startedAt, endpoint, urls};
+  const self = {pid: process.pid, startedAt, endpoint: node.endpoint, urls};
+  const localNode = createNodeReport(node.node, createNodeSettings(node, config.values));
   const {logger} = servers;
   const report = (uids: readonly PodUid[] | undefined): KubeletReport => ({
     ...self,
     ...kubelet.view.report(uids),
+    localNode,
   });
   const announcement = await announce(rootDir, self, {report, mask, logger, clock}).catch(
     (error: unknown) => {

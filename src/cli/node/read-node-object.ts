@@ -9,7 +9,7 @@ const DEFAULTS = {maxPods: 110, port: 10_250, providerId: '', registerWithTaints
 
 /**
  * Returns the Node object of this machine: the cluster's as the running kubelet reports it, or, without a cluster, the
- * one that a kubelet with the default configuration would register. Rejects with CriError.
+ * one that the running kubelet, or else one with the default configuration, would register. Rejects with CriError.
  */
 export async function readNodeObject(
   services: CommandServices,
@@ -17,12 +17,16 @@ export async function readNodeObject(
 ): Promise<Node> {
   if (report?.node !== undefined) return report.node;
   const {readLocalNode} = await import('../../kubelet/cluster/index.js');
+  const {withReportedFacts} = await import('../../kubelet/index.js');
   const {context, connections, signal} = services;
   const connection = await connections.default();
-  const {node} = await readCommandNode(services, {}, connection);
+  const {node: machine} = await readCommandNode(services, {}, connection);
+  const local = report?.localNode;
+  const node = local === undefined ? machine : withReportedFacts(machine, local);
+  const settings = local?.settings ?? DEFAULTS;
   const {clock} = context;
   return await readLocalNode(
-    {services: connection, node, settings: DEFAULTS, kcriVersion: programVersion(), clock},
+    {services: connection, node, settings, kcriVersion: programVersion(), clock},
     signal,
   );
 }

@@ -14,7 +14,7 @@ export default class GetNode extends BaseCommand {
   static override description =
     'Shows what "kubectl get node" shows. If the running "kcri kubelet" has joined a cluster, this is the ' +
     'Node object of the cluster, also while the API server cannot be reached; otherwise it is the Node that ' +
-    'a kubelet with default settings would register, with the state of the runtime.';
+    'the running kubelet, or one with default settings, would register, with the state of the runtime.';
   static override usage = 'get node [FLAGS]';
   static override examples = [
     '<%= config.bin %> get node -o wide',

@@ -16,6 +16,7 @@ import type {ClusterHost, ClusterLink} from '../contract/cluster/cluster-link.js
 import type {KubeServices} from '../contract/kube-services.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
+import type {NodeSettings} from '../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../managers/sources/pod-source.js';
 import type {CertificateManager} from './certificates/certificate-manager.js';
@@ -25,12 +26,7 @@ import {CsiNode} from './node/csi-node.js';
 import {NodeEvents} from './node/node-events.js';
 import {NodeLease} from './node/node-lease.js';
 import {registerNode} from './node/node-registrar.js';
-import {
-  computeInitialNode,
-  computeNodeStatus,
-  type NodeSettings,
-  type NodeStatusInput,
-} from './node/node-status.js';
+import {computeInitialNode, computeNodeStatus, type NodeStatusInput} from './node/node-status.js';
 import {NodeStatusUpdater} from './node/node-status-updater.js';
 import {deleteResourceSlices} from './node/resource-slices.js';
 import {readSystemInfo} from './node/read-system-info.js';

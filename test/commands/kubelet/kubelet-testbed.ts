@@ -26,12 +26,15 @@ export interface KubeletTestbedOptions {
   readonly runtime?: FakeRuntimeOptions;
   /** Log verbosity. */
   readonly verbosity?: number;
+  /** Additional flags of the kubelet. */
+  readonly flags?: readonly string[];
 }
 
 /** Starts a kubelet that stops with the test. */
 export async function startKubelet({
   runtime = {},
   verbosity = 2,
+  flags = [],
 }: KubeletTestbedOptions = {}): Promise<KubeletTestbed> {
   const testbed = await createTestbed(runtime);
   const manifests = join(testbed.directory, 'manifests');
@@ -43,6 +46,7 @@ export async function startKubelet({
     manifests,
     '--hostname-override=n1',
     ...quiet,
+    ...flags,
   ]);
   let log = '';
   let stop: KubeletTestbed['stop'];

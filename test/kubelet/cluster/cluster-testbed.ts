@@ -5,7 +5,7 @@ import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import type {ApiEvent} from '../../../src/kubelet/cluster/events/event-correlator.js';
 import type {ChangeDetectionStrategy} from '../../../src/kubelet/cluster/objects/change-detection.js';
 import {joinCluster, type JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
-import type {NodeSettings} from '../../../src/kubelet/cluster/node/node-status.js';
+import type {NodeSettings} from '../../../src/kubelet/contract/cluster/node-settings.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';

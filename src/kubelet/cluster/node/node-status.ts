@@ -9,18 +9,8 @@ import type {
 } from '../../../api/types/v1-node.js';
 import type {Image} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
+import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
-
-/** Settings of the node that come from the configuration of the kubelet. */
-export interface NodeSettings {
-  readonly maxPods: number;
-  /** Port of the kubelet's HTTPS server. */
-  readonly port: number;
-  readonly providerId: string;
-  readonly registerWithTaints: NonNullable<Node['spec']['taints']>;
-  /** Number of images in the status; -1 for all (nodeStatusMaxImages). */
-  readonly maxImages: number;
-}
 
 /** Facts that the status of a node is computed from. */
 export interface NodeStatusInput {

@@ -1,9 +1,10 @@
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock} from '../../../base/clock.js';
 import type {ImageService, RuntimeService} from '../../../cri/index.js';
+import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {RuntimeState} from '../../managers/node/runtime-state.js';
-import {computeInitialNode, type NodeSettings} from './node-status.js';
+import {computeInitialNode} from './node-status.js';
 import {readSystemInfo} from './read-system-info.js';
 
 /** Options of {@link readLocalNode}. */

@@ -9,6 +9,7 @@ import {podRef} from '../../contract/pod-ref.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import type {ManifestProblem} from './manifest-problem.js';
+import type {NodeReport} from './node-report.js';
 import type {WorkerReport} from '../../pods/workers/worker-state.js';
 
 /** Report of a running daemon for other kcri processes. All times are RFC 3339. */
@@ -32,6 +33,8 @@ export interface KubeletReport {
   readonly pleg: {readonly mode: 'events' | 'relists'; readonly relistedAt?: string};
   /** The Node object of the cluster as last seen; absent without a cluster. */
   readonly node?: Node;
+  /** Configuration of the node, for its Node object without a cluster; absent for an older version of the daemon. */
+  readonly localNode?: NodeReport;
   /** Problems of manifests and their sources; absent without any. */
   readonly manifestProblems?: readonly ManifestProblem[];
   /** Number of pods that the sources desire. */

@@ -49,7 +49,7 @@ interface Parts {
 }
 
 /** Report of the kubelet without the fields of its process. */
-export type ViewReport = Omit<KubeletReport, 'pid' | 'startedAt' | 'endpoint' | 'urls'>;
+export type ViewReport = Omit<KubeletReport, 'pid' | 'startedAt' | 'endpoint' | 'urls' | 'localNode'>;
 
 /** Read-only view of a running kubelet, for its HTTP servers, metrics and introspection. */
 export class KubeletView implements ClusterHost {
