@@ -14,6 +14,8 @@ export interface PodLocksOptions {
 /** Locks in the root directory that prevent two processes from working on one pod. */
 export class PodLocks {
   readonly #options: PodLocksOptions;
+  /** Ends of the last work of this process under tryWithPodLock, by name; they never reject. */
+  readonly #ends = new Map<string, Promise<void>>();
 
   constructor(options: PodLocksOptions) {
     this.#options = options;
@@ -24,12 +26,24 @@ export class PodLocks {
     return await this.#locked(nameOf(ref), this.#waiting(ref, signal), work);
   }
 
-  /** Runs `work` with the lock of the pod's name held. Rejects with PodBusyError if another process holds it. */
+  /**
+   * Runs `work` with the lock of the pod's name held, after other work of this process on pods of that name, such as an
+   * older version of a static pod. Rejects with PodBusyError if another process holds the lock.
+   */
   async tryWithPodLock<T>(ref: PodRef, work: () => Promise<T>): Promise<T> {
+    const name = nameOf(ref);
     const onWait = (pid: number): void => {
       throw new PodBusyError(ref, pid);
     };
-    return await this.#locked(nameOf(ref), {onWait}, work);
+    const before = this.#ends.get(name) ?? Promise.resolve();
+    const result = before.then(async () => await this.#locked(name, {onWait}, work));
+    const end = result.then(ignore, ignore);
+    this.#ends.set(name, end);
+    try {
+      return await result;
+    } finally {
+      if (this.#ends.get(name) === end) this.#ends.delete(name);
+    }
   }
 
   /**
@@ -61,3 +75,5 @@ export class PodLocks {
 function nameOf({namespace, name}: PodRef): string {
   return `${namespace}_${name}`;
 }
+
+const ignore = (): void => undefined;

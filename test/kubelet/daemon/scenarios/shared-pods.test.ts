@@ -2,7 +2,7 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {acquireLock, type Lock} from '../../../../src/base/fs/lock.js';
-import {aManifest} from '../../../commands/command-testbed.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 const MINUTE_MS = 60_000;
@@ -85,4 +85,22 @@ test('a pod created on another runtime is ignored, and no other pod with its nam
   await other.clock.sleep(MINUTE_MS);
   expect(await testbed.listRemains()).toEqual(before);
   expect(other.ownContainers).toEqual([]);
+});
+
+test('versions of a static pod that is removed while no daemon runs do not wait for each other', async () => {
+  await using testbed = await DaemonTestbed.start();
+  await testbed.stop();
+  for (const command of ['one', 'two']) {
+    await testbed.put('web.yaml', aManifest({containers: [aContainerSpec('main', {command: [command]})]}));
+    testbed.run();
+    await testbed.until('only this version runs', () => {
+      const running = testbed.ownContainers.filter(({state}) => state === 'CONTAINER_RUNNING');
+      return running.length === 1 && running[0]?.config.command[0] === command;
+    });
+    await testbed.stop();
+  }
+  await testbed.remove('web.yaml');
+  testbed.run();
+  await testbed.until('the pod has stopped', () => testbed.running.length === 0);
+  expect(testbed.errors.filter((error) => BUSY.test(error))).toEqual([]);
 });
