@@ -4,6 +4,8 @@ import {stallTolerantTimer} from './stall-tolerant-timer.mjs';
 /** Timeout of `until`: long enough for a machine ten times slower, since it only ends tests that would never end. */
 const TIMEOUT_MS = 300_000;
 const SPIN_MS = 50;
+/** Pause after a check as a multiple of its duration: checks that call a runtime or a program use processors too. */
+const PAUSE_FACTOR = 6;
 
 /**
  * Resolves when the condition holds. Rejects after a timeout with a description of the condition: a loop that
@@ -15,10 +17,12 @@ export async function until(
 ): Promise<void> {
   const hasTimedOut = stallTolerantTimer(TIMEOUT_MS);
   const hasSpun = stallTolerantTimer(SPIN_MS);
-  while (!(await condition())) {
+  for (;;) {
+    const startedMs = performance.now();
+    if (await condition()) return;
     if (hasTimedOut()) throw new Error(`waited ${TIMEOUT_MS / 1000} s for ${describe()}`);
     // Other tests and processes need the processor to make the condition true.
-    if (hasSpun()) await delay(1);
+    if (hasSpun()) await delay(Math.max(1, PAUSE_FACTOR * (performance.now() - startedMs)));
     else await new Promise((resolve) => setImmediate(resolve));
   }
 }
