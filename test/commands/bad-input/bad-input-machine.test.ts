@@ -12,6 +12,7 @@ import {
   type CommandTestbed,
 } from '../command-testbed.js';
 import {until} from '../../base/until.js';
+import {temporaryCgroupRoot} from '../../e2e/harness/temporary-cgroup-root.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
 
 const NOBODY = 65534;
@@ -51,6 +52,18 @@ async function shell(
   return {...output, exitCode};
 }
 
+/**
+ * Returns flags for the places of pods that `shell` runs. These pods have real cgroups, so they get a root of their own,
+ * and are deleted after the test.
+ */
+function placesOfPods(testbed: CommandTestbed): string {
+  const cgroupRoot = temporaryCgroupRoot();
+  onTestFinished(async () => {
+    if ((await testbed.records()).length > 0) await shell(testbed, '$KCRI delete web');
+  });
+  return `--pod-logs-dir ${testbed.logsDir} --cgroup-root ${cgroupRoot}`;
+}
+
 /** Mounts a tmpfs as the testbed's root directory. */
 async function mountRoot(testbed: CommandTestbed, options: string): Promise<void> {
   await mkdir(testbed.rootDir, {recursive: true});
@@ -77,7 +90,7 @@ describe('standard output that is closed early', () => {
     const containers = Array.from({length: 40}, (_, index) => aContainerSpec(`c${index}`));
     const file = await testbed.write('pod.json', aManifest({containers}));
     const head = command === 'plan' ? 'head -2' : 'head -1';
-    const line = `$KCRI ${command} --pod-logs-dir ${testbed.logsDir} ${file} | ${head}; echo "code \${PIPESTATUS[0]}"`;
+    const line = `$KCRI ${command} ${placesOfPods(testbed)} ${file} | ${head}; echo "code \${PIPESTATUS[0]}"`;
     const {stdout, stderr} = await shell(testbed, line);
     expect(stdout).toContain(text);
     expect(stdout).toContain('\ncode 0\n');
@@ -88,7 +101,7 @@ describe('standard output that is closed early', () => {
   test('does not prevent the deletion with --rm', async () => {
     const testbed = await createTestbed();
     const file = await testbed.write('pod.json', aManifest());
-    const line = `$KCRI sync --rm --pod-logs-dir ${testbed.logsDir} ${file} | true; echo "code \${PIPESTATUS[0]}"`;
+    const line = `$KCRI sync --rm ${placesOfPods(testbed)} ${file} | true; echo "code \${PIPESTATUS[0]}"`;
     expect(await shell(testbed, line)).toEqual({stdout: 'code 0\n', stderr: '', exitCode: 0});
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
@@ -239,7 +252,7 @@ describe('two concurrent syncs of one pod in two processes', () => {
     const testbed = await createTestbed();
     testbed.runtime.injectDelay('RunPodSandbox', 100);
     const file = await testbed.write('pod.json', aManifest());
-    const line = `$KCRI sync --pod-logs-dir ${testbed.logsDir} ${file}`;
+    const line = `$KCRI sync ${placesOfPods(testbed)} ${file}`;
     const results = await Promise.all([shell(testbed, line), shell(testbed, line)]);
     expect(results.map(({exitCode}) => exitCode)).toEqual([0, 0]);
     expect(testbed.runtime.callsTo('RunPodSandbox')).toHaveLength(1);
@@ -250,7 +263,7 @@ describe('two concurrent syncs of one pod in two processes', () => {
     const testbed = await createTestbed();
     testbed.runtime.injectDelay('CreateContainer', 300, {times: 1});
     const file = await testbed.write('pod.json', aManifest());
-    const command = `$KCRI sync --pod-logs-dir ${testbed.logsDir} ${file}`;
+    const command = `$KCRI sync ${placesOfPods(testbed)} ${file}`;
     const first = shell(testbed, `${command} & pid=$!; echo $pid; wait $pid`);
     await until(() => testbed.runtime.callsTo('CreateContainer').length !== 0);
     const second = shell(testbed, command);
@@ -264,7 +277,7 @@ describe('two concurrent syncs of one pod in two processes', () => {
     const result = await second;
     expect({...result, stdout: ''}).toMatchObject({exitCode: 0});
     expect(testbed.runtime.sandboxes).toHaveLength(1);
-    expect(await testbed.run(['delete', 'web'])).toMatchObject({stderr: '', exitCode: 0});
+    expect(await shell(testbed, '$KCRI delete web')).toMatchObject({stderr: '', exitCode: 0});
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
   });
 });

@@ -14,12 +14,15 @@ import {
   newestRuntime,
   type RuntimePrograms,
 } from '../harness/runtimes-under-test.js';
+import {temporaryCgroupRoot} from '../harness/temporary-cgroup-root.js';
 import type {RuntimeUpStatus} from '../harness/test-runtime.js';
 
 /** A runtime whose root directory `up` created, with a pod that has an in-memory volume. */
 interface Scene {
   readonly rootDir: string;
   readonly logsDir: string;
+  /** Flags for the places of pods; other processes use the default cgroups at the same time. */
+  readonly places: readonly string[];
   readonly kcri: (...args: readonly string[]) => Promise<string>;
 }
 
@@ -36,15 +39,16 @@ async function aRuntimeWithAPod(programs: RuntimePrograms): Promise<Scene> {
     expect({args, stderr, exitCode}).toMatchObject({exitCode: 0});
     return stdout;
   };
+  const places = ['--pod-logs-dir', logsDir, '--cgroup-root', temporaryCgroupRoot()];
   await writeFile(archive, buildOciArchive(await busyboxSpec()));
   onTestFinished(async () => {
     await run(['runtime', 'down']);
   });
   await run(['runtime', 'up', ...runtimeUpFlags(programs)]);
   await run(['runtime', 'load', archive]);
-  await run(['sync', '-', '--pod-logs-dir', logsDir], MANIFEST);
+  await run(['sync', '-', ...places], MANIFEST);
   expect(readFileSync('/proc/self/mountinfo', 'utf8')).toContain(`${rootDir}/pods/`);
-  return {rootDir, logsDir, kcri: (...args) => run(args)};
+  return {rootDir, logsDir, places, kcri: (...args) => run(args)};
 }
 
 describe.each(newestRuntime)('runtime down with a pod created by kcri: $name', (which) => {
@@ -76,10 +80,10 @@ test('runtime down removes the records of pulled images', async () => {
   const registry = await startImageRegistry();
   onTestFinished(() => registry.stop());
   const image = await registry.push('team/app', '1');
-  const {rootDir, logsDir, kcri} = await aRuntimeWithAPod(MACHINE_PROGRAMS);
+  const {rootDir, places, kcri} = await aRuntimeWithAPod(MACHINE_PROGRAMS);
   const pod = aManifest('pulled', {containers: [aContainer('main', {image, imagePullPolicy: 'Always'})]});
   await writeFile(join(rootDir, '../pulled.yaml'), pod);
-  await kcri('sync', join(rootDir, '../pulled.yaml'), '--pod-logs-dir', logsDir);
+  await kcri('sync', join(rootDir, '../pulled.yaml'), ...places);
   expect(await readdir(join(rootDir, 'image_manager/pulled'))).toHaveLength(1);
   await kcri('runtime', 'down');
   expect(existsSync(rootDir)).toBe(false);

@@ -117,8 +117,15 @@ async function removeEmpty(directory: string): Promise<void> {
   }
 }
 
-/** Removes a parent cgroup that kcri has created, unless it is in use. */
+/**
+ * Removes a parent cgroup that kcri has created, unless it is in use. One that another process has removed, such as
+ * `kcri runtime down`, is only removed from the ledger.
+ */
 async function removeCreated(directory: string, created: CreatedCgroups): Promise<void> {
+  if (inodeOf(directory) === undefined) {
+    await created.delete([directory]);
+    return;
+  }
   if (hasChildren(directory) || !(await created.has(directory))) return;
   try {
     await rmdir(directory);

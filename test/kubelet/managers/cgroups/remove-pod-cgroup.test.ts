@@ -4,6 +4,7 @@ import {beforeEach, expect, test} from 'vitest';
 import {podUid} from '../../../../src/cri/index.js';
 import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
 import {podCgroupParents} from '../../../../src/kubelet/managers/kuberuntime/config/resources/pod-cgroup-parent.js';
+import {CreatedCgroups} from '../../../../src/kubelet/managers/cgroups/created-cgroups.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
@@ -45,4 +46,12 @@ test('on cgroup v1 it is removed from every hierarchy', async () => {
   await removePodCgroup(await createCgroupRoot(mount, 1), parents, clock);
   expect(await readdir(join(mount, 'cpu/kubepods'))).toEqual([]);
   expect(await readdir(join(mount, 'memory/kubepods'))).toEqual([]);
+});
+
+test('cgroups that another process has removed leave the ledger', async () => {
+  const cgroupRoot = await createCgroupRoot(await temporaryDirectory(), 2);
+  const levels = ['/kubepods', '/kubepods/besteffort', '/kubepods/besteffort/podu1'];
+  await new CreatedCgroups(cgroupRoot.rootDir).begin(levels.map((level) => cgroupRoot.mount + level));
+  await removePodCgroup(cgroupRoot, parents, clock);
+  expect(await readdir(cgroupRoot.rootDir)).toEqual([]);
 });
