@@ -15,8 +15,20 @@ export interface TestReport {
   }[];
 }
 
+export interface RepeatedTestsReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
 export declare const NO_TESTS: TestCount;
 export declare function countTests(report: TestReport): TestCount;
+export declare function describeRepeatedTests(report: RepeatedTestsReport): string[];
 export declare function addCounts(one: TestCount, other: TestCount): TestCount;
 export declare function formatTestCount(count: TestCount): string;
 export declare function findProblem(run: {

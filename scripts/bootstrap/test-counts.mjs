@@ -17,6 +17,21 @@ export function countTests(report) {
   };
 }
 
+/**
+ * Describes the tests of a report that passed only when they were repeated, each with the errors of its failed attempts:
+ * the runner prints only the errors of tests that failed in the end.
+ */
+export function describeRepeatedTests(report) {
+  return report.testResults.flatMap(({name, assertionResults}) =>
+    assertionResults
+      .filter(({status, failureMessages}) => status === 'passed' && failureMessages.length > 0)
+      .map(
+        ({fullName, failureMessages}) =>
+          `passed only when repeated: ${name}: ${fullName}\n${failureMessages.join('\n')}`,
+      ),
+  );
+}
+
 /** Adds up two counts. */
 export function addCounts(one, other) {
   return {

@@ -4,7 +4,14 @@ import {join} from 'node:path';
 import {buildExecutables} from './build.mjs';
 import {explainNoExecutable} from './executable-support.mjs';
 import {run, runAll, say} from './run.mjs';
-import {addCounts, formatTestCount, countTests, NO_TESTS, findProblem} from './test-counts.mjs';
+import {
+  addCounts,
+  countTests,
+  describeRepeatedTests,
+  findProblem,
+  formatTestCount,
+  NO_TESTS,
+} from './test-counts.mjs';
 
 const ALL = {
   runtimes: ['e2e', 'e2e-binary'],
@@ -131,7 +138,9 @@ async function runProject(project, args, options) {
       // Two runs share the terminal, so neither may move its cursor.
       {...options, lines: true},
     );
-    return {code, count: countTests(JSON.parse(await readFile(report, 'utf8')))};
+    const results = JSON.parse(await readFile(report, 'utf8'));
+    for (const text of describeRepeatedTests(results)) process.stderr.write(`${text}\n`);
+    return {code, count: countTests(results)};
   } catch (error) {
     // Without a report, vitest itself has failed and has printed the reason.
     if (error.code !== 'ENOENT') throw error;

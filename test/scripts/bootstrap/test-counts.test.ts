@@ -3,6 +3,7 @@ import {
   addCounts,
   formatTestCount,
   countTests,
+  describeRepeatedTests,
   NO_TESTS,
   findProblem,
 } from '../../../scripts/bootstrap/test-counts.mjs';
@@ -50,4 +51,14 @@ describe('a test run', () => {
     const found = findProblem({...good, ...differing});
     expect(found ?? 'none').toContain(problem ?? 'none');
   });
+});
+
+test('the errors of a test that passed when it was repeated are shown', () => {
+  const passed = {status: 'passed', fullName: 'a lease is renewed', failureMessages: []};
+  const repeated = {...passed, fullName: 'a pod is started', failureMessages: ['Error: too late']};
+  const failed = {...repeated, status: 'failed'};
+  const testResults = [{name: 'pods.test.ts', assertionResults: [passed, repeated, failed]}];
+  expect(describeRepeatedTests({testResults})).toEqual([
+    'passed only when repeated: pods.test.ts: a pod is started\nError: too late',
+  ]);
 });
