@@ -1,12 +1,11 @@
 import {isRestartableInitContainer} from '../../../../api/pod-containers.js';
-import type {Container, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
+import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {
   ContainerState,
   ContainerStateTerminated,
   ContainerStatus,
   ContainerUser,
   PodStatus,
-  VolumeMountStatus,
 } from '../../../../api/types/v1-status.js';
 import {filterByName, findByName} from '../../../../base/by-name.js';
 import type {ContainerId} from '../../../../cri/index.js';
@@ -16,9 +15,9 @@ import type {PodProbes, Readiness} from '../../../contract/probe-results.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {WaitingReason} from '../../../contract/waiting-reason.js';
 import {hasAnyRegularContainerCreated} from '../../../managers/kuberuntime/compute/compute-pod-actions.js';
-import {supportsRecursiveReadOnlyMounts} from '../../../managers/kuberuntime/config/container-mounts.js';
 import {shouldStartContainer} from '../../../managers/kuberuntime/compute/restart-policy.js';
 import {computeContainerResources} from './container-resources.js';
+import {volumeMountsOf} from './volume-mount-status.js';
 
 /** Size limit of all termination messages of a pod, in bytes. */
 const MAX_MESSAGES_BYTES = 12 * 1024;
@@ -80,14 +79,28 @@ export function computeContainerStatus(
   container: Container,
   kind: Kind,
 ): ContainerStatus {
-  const [newest, before] = filterByName(input.runtime.containers, container.name);
   const old = previousStatus(input, container, kind);
+  const instances = filterByName(input.runtime.containers, container.name);
+  const [newest, before] = isSucceeded(input, instances, old) ? [] : instances;
   const observed =
     newest === undefined
       ? forgotten(input, container, {kind, old})
       : existing(input, container, {newest, before, old});
   const status = {...observed, ...failedStart(input, container, {kind, newest, observed})};
   return {...status, ...readiness(input, container, {kind, newest, state: status.state})};
+}
+
+/**
+ * Reports whether the newest instance has a successor that has ended and was removed before it, for example by the
+ * container GC. The status does not go back to the earlier instance.
+ */
+function isSucceeded(
+  input: ContainerStatusInput,
+  [newest]: readonly RuntimeContainerStatus[],
+  old: ContainerStatus | undefined,
+): boolean {
+  if (newest === undefined || old?.state?.terminated === undefined) return false;
+  return old.lastState?.terminated?.containerID === fullId(input, newest);
 }
 
 function previousStatus(
@@ -356,28 +369,6 @@ function truncate(text: string, bytes: number): string {
   const buffer = Buffer.from(text);
   if (buffer.length <= bytes) return text;
   return new TextDecoder().decode(buffer.subarray(0, bytes), {stream: true});
-}
-
-/**
- * Returns the volume mounts of the container; the runtime handler decides whether they can be recursively read-only.
- */
-function volumeMountsOf(
-  {volumeMounts = []}: Container,
-  {pod, runtime, node}: ContainerStatusInput,
-): Pick<ContainerStatus, 'volumeMounts'> {
-  if (volumeMounts.length === 0) return {};
-  // Without a sandbox the handler of the RuntimeClass is unknown: its name is the best guess.
-  const runtimeHandler = runtime.sandboxes[0]?.runtimeHandler ?? pod.spec.runtimeClassName ?? '';
-  const isPossible = supportsRecursiveReadOnlyMounts({pod, node, runtimeHandler});
-  const isRecursive = ({recursiveReadOnly = 'Disabled'}: VolumeMount): boolean =>
-    isPossible && recursiveReadOnly !== 'Disabled';
-  return {
-    volumeMounts: volumeMounts.map((mount): VolumeMountStatus => {
-      const {name, mountPath, readOnly} = mount;
-      if (readOnly !== true) return {name, mountPath};
-      return {name, mountPath, readOnly, recursiveReadOnly: isRecursive(mount) ? 'Enabled' : 'Disabled'};
-    }),
-  };
 }
 
 function userOf({cri}: RuntimeContainerStatus): {readonly user?: ContainerUser} {

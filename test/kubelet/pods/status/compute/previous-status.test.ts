@@ -74,3 +74,17 @@ test.each([
 
   expect(nextStatus('a', [instance], [previous])?.lastState).toEqual({terminated: {exitCode}});
 });
+
+test('the status does not go back to an instance whose successor has ended and was removed', () => {
+  const instance = anInstance('a', 'CONTAINER_EXITED', {exitCode: 9, restartCount: 0});
+  const previous = aContainerStatus({
+    name: 'a',
+    containerID: 'containerd://successor',
+    state: {terminated: {exitCode: 0, containerID: 'containerd://successor'}},
+    lastState: {terminated: {exitCode: 9, containerID: `containerd://${instance.id}`}},
+    restartCount: 1,
+  });
+
+  const {state, lastState, restartCount} = previous;
+  expect(nextStatus('a', [instance], [previous])).toMatchObject({state, lastState, restartCount});
+});
