@@ -17,6 +17,7 @@ const END = '<!-- end of flag table -->';
 
 const {GLOBAL_FLAGS} = await load('cli/flags/global-flags.js');
 const {tokenize} = await load('cli/parsing/tokenize.js');
+const {UsageError} = await load('base/errors.js');
 const {findCommand} = await load('cli/find-command.js');
 
 const visibleFlags = (flags) =>
@@ -43,19 +44,20 @@ const VERSION = {version: {type: 'boolean', char: 'v'}};
 /** Returns the pairs of command and flag that a command line uses, or none if it cannot be parsed. */
 async function usedFlags(args) {
   try {
-    const before = tokenize(args, GLOBAL_FLAGS, VERSION, {stopAtPositional: true});
+    const before = tokenize(args, GLOBAL_FLAGS, VERSION, {flagsEndAfter: () => true});
     const found = findCommand(before.positionals);
     const globals = before.flags.map(({name}) => ['kcri', name]);
     if (found === undefined) return globals;
     const command = await found.load();
     const own = command.flags ?? {};
     const {flags} = tokenize(found.argv, own, GLOBAL_FLAGS, {
-      stopAtPositional: command.flagsEndAtArgument === true,
+      flagsEndAfter: command.flagsEndAfter,
     });
     const words = found.words.join(' ');
     return [...globals, [words, ''], ...flags.map(({name}) => [name in own ? words : 'kcri', name])];
-  } catch {
-    return []; // an invalid command line
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return [];
   }
 }
 
