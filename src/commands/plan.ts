@@ -4,21 +4,44 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
 import {planData, planText} from '../cli/output/views/plan-text.js';
 import {readCommandNode} from '../cli/pods/read-command-node.js';
-import {loadPods, type LoadedPods, type LoadedServices} from '../cli/pods/load-pods.js';
-import type {NodeAndRuntime} from '../kubelet/index.js';
+import {
+  loadPods,
+  type LoadedPods,
+  type LoadedServices,
+  type ManifestFlagValues,
+} from '../cli/pods/load-pods.js';
+import type {NodeAndRuntime, PodPlan} from '../kubelet/index.js';
+
+/** Flags that only concern manifests. */
+const OF_MANIFESTS = [
+  'offline',
+  'static',
+  'lenient',
+  'strict',
+  'replicas',
+  'namespace',
+  'image',
+  'set-image',
+] as const;
+
+/** Values of the flags that determine what is planned. */
+interface PlanFlagValues extends ManifestFlagValues {
+  readonly offline: boolean;
+}
 
 export default class Plan extends BaseCommand {
   static override summary = 'Show the CRI calls that a sync would make';
   static override description =
     'Lists every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
     'existing pod it shows what changed in the manifest and why its sandbox or containers would be ' +
-    'replaced.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
-  static override usage = 'plan [FLAGS] FILE|DIR|URL|-...';
+    'replaced.\n\nWith --kubeconfig, it shows what a kubelet would do about the pods that the API server has ' +
+    'for this node: all of them, or those named by POD, NAMESPACE/POD or UID.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
+  static override usage = 'plan [FLAGS] FILE|DIR|URL|-... | --kubeconfig=FILE [POD...]';
   static override strict = false;
   static override examples = [
-    '<%= config.bin %> plan examples/web.yaml',
-    '<%= config.bin %> plan web.yaml --explain',
+    '<%= config.bin %> plan examples/web.yaml --explain',
     '<%= config.bin %> plan web.yaml --offline -o json',
+    '<%= config.bin %> plan --explain --kubeconfig=/etc/kubernetes/kubelet.conf',
   ];
   static override flags = {
     ...POD_FLAGS,
@@ -27,6 +50,10 @@ export default class Plan extends BaseCommand {
     }),
     offline: Flags.boolean({
       description: 'Plan for a new pod on an empty runtime; do not connect to a runtime or read pod records.',
+    }),
+    kubeconfig: Flags.string({
+      helpValue: 'FILE',
+      description: 'Plan the pods that the API server of this kubeconfig has for the node, not manifests.',
     }),
     output: Flags.custom<'text' | 'json' | 'yaml'>({options: ['text', 'json', 'yaml'], default: 'text'})({
       char: 'o',
@@ -39,23 +66,42 @@ export default class Plan extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Plan);
-    if (argv.length === 0) throw new UsageError('no manifest specified');
-    const {node, pods, objects, services} = await loadPods(this.services, argv as string[], flags, () =>
-      this.#readCommandNode(flags),
-    );
-    if (services !== undefined) await this.#planServices(pods, services, flags);
-    const {planPods} = await import('../kubelet/index.js');
-    const plans = await planPods(
-      {...node, objects, offline: flags.offline},
-      pods.map(({pod}) => pod),
-      this.signal,
-    );
+    const plans =
+      flags.kubeconfig === undefined
+        ? await this.#planManifests(argv as string[], flags)
+        : await this.#planCluster(flags.kubeconfig, argv as string[], flags);
     if (flags.output === 'text') this.out.print(planText(plans, flags));
     else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));
     else {
       const {stringify} = await import('yaml');
       this.out.print(stringify(planData(plans, flags)).trimEnd());
     }
+  }
+
+  async #planManifests(sources: readonly string[], flags: PlanFlagValues): Promise<readonly PodPlan[]> {
+    if (sources.length === 0) throw new UsageError('no manifest specified');
+    const {node, pods, objects, services} = await loadPods(this.services, sources, flags, () =>
+      this.#readCommandNode(flags),
+    );
+    if (services !== undefined) await this.#planServices(pods, services, flags);
+    const {planPods} = await import('../kubelet/index.js');
+    return await planPods(
+      {...node, objects, offline: flags.offline},
+      pods.map(({pod}) => pod),
+      this.signal,
+    );
+  }
+
+  async #planCluster(
+    kubeconfig: string,
+    words: readonly string[],
+    flags: PlanFlagValues,
+  ): Promise<readonly PodPlan[]> {
+    if (kubeconfig === '') throw new UsageError('--kubeconfig must not be empty');
+    const given = OF_MANIFESTS.filter((name) => ![undefined, false].includes(flags[name] as boolean));
+    if (given.length > 0) throw new UsageError(`--${given[0]} and --kubeconfig are mutually exclusive`);
+    const {planCluster} = await import('../cli/pods/plan-cluster.js');
+    return await planCluster(this.services, {kubeconfig, words, flags});
   }
 
   /** Gives the pods placeholders of addresses, and warns about Services without pods. */

@@ -35,7 +35,7 @@ import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
 import {MirrorPods} from './pods/mirror-pods.js';
 import type {Service} from '../../api/services/service-variables.js';
-import {ClusterObjects} from './pods/cluster-objects.js';
+import {ClusterObjects, RUNTIME_CLASSES, SERVICES} from './pods/cluster-objects.js';
 
 /** Options of {@link joinCluster}. */
 export interface JoinClusterOptions {
@@ -99,15 +99,8 @@ class Cluster implements JoinedCluster {
       node: () => this.#node,
       statusesTried: async () => this.#statuses.waitUntilTried(),
     });
-    this.#services = this.#createInformer<Service>('*v1.Service', {
-      path: '/api/v1/services',
-      fieldSelector: 'spec.clusterIP!=None',
-      decode: (value) => value as Service,
-    });
-    this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', {
-      path: '/apis/node.k8s.io/v1/runtimeclasses',
-      decode: (value) => decodeApiObject(value, 'RuntimeClass'),
-    });
+    this.#services = this.#createInformer<Service>('*v1.Service', SERVICES);
+    this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', RUNTIME_CLASSES);
     this.#csiDrivers = this.#createInformer<ListedObject>('*v1.CSIDriver', {
       path: '/apis/storage.k8s.io/v1/csidrivers',
       decode: (value) => value as ListedObject,

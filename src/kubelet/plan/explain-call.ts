@@ -21,8 +21,8 @@ export interface PlannedReason {
 
 /** Part of a plan that contains a call. */
 export type PlanStep =
-  /** Termination of the running pod with the same name. */
-  | {readonly kind: 'termination'; readonly changed: readonly string[]}
+  /** Termination of a pod, with the reason. */
+  | {readonly kind: 'termination'; readonly text: string}
   /** Sync pass over the pod; `actions` is undefined for a pod that has ended. */
   | {
       readonly kind: 'pass';
@@ -39,7 +39,7 @@ type Call = Pick<CriCall, 'method' | 'request'>;
 /** Returns the reason for a call in a step; `container` is the name of the container that the call concerns. */
 export function explainCall(call: Call, step: PlanStep, container: string | undefined): PlannedReason {
   return step.kind === 'termination'
-    ? explainTermination(call, step.changed)
+    ? {text: step.text, rule: TERMINATION_RULES[call.method] ?? 'SyncTerminatingPod'}
     : explainInPass(call, step, container);
 }
 
@@ -50,12 +50,10 @@ const TERMINATION_RULES: Readonly<Record<string, string>> = {
   RemovePodSandbox: 'container garbage collection of a deleted pod: removeSandbox',
 };
 
-function explainTermination({method}: Call, changed: readonly string[]): PlannedReason {
+/** Returns why a pod of the same name is terminated; `changed` are the changed fields of its manifest. */
+export function explainReplacement(changed: readonly string[]): string {
   const what = changed.length === 0 ? 'the manifest has changed' : `changed: ${changed.join(', ')}`;
-  return {
-    text: `the manifest defines a new pod, and the existing pod with its name is terminated first (${what})`,
-    rule: TERMINATION_RULES[method] ?? 'SyncTerminatingPod',
-  };
+  return `the manifest defines a new pod, and the existing pod with its name is terminated first (${what})`;
 }
 
 function explainInPass({method, request}: Call, pass: Pass, container: string | undefined): PlannedReason {

@@ -16,6 +16,7 @@ import {failuresOf, type SyncResult} from '../contract/sync-result.js';
 import {effectiveGracePeriodSeconds} from '../managers/kuberuntime/actions/grace-period.js';
 import {computeContainersToDelete, DEFAULT_CONTAINER_GC_POLICY} from '../pods/gc/container-gc.js';
 import {PodHistories} from '../pods/history/pod-history.js';
+import type {PodConflicts} from '../pods/registry/check-pod-conflicts.js';
 import {PodRegistry} from '../pods/registry/pod-registry.js';
 import {SILENT_OBSERVER, type PodRegistryOptions} from '../pods/registry/pod-registry-options.js';
 import {createSyncError} from '../pods/pod-errors.js';
@@ -25,6 +26,7 @@ import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
 import {summarizeChanges, type PlannedChange} from './planned-changes.js';
 import {computeFieldChanges, type FieldChange} from './field-changes.js';
 import {diffConfigs, type ConfigDiff} from './config-diff.js';
+import {explainReplacement} from './explain-call.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
 import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
@@ -36,6 +38,8 @@ import {readOnlyHistories} from './read-only-histories.js';
 /** Plan for one pod, with its calls in order. */
 export interface PodPlan {
   readonly pod: Pod;
+  /** State of the pod in the API server that explains the plan; absent for a pod of a manifest. */
+  readonly note?: string;
   /** UID of the older pod of the same name that would be terminated first. */
   readonly replaces: string | undefined;
   readonly calls: readonly PlannedCall[];
@@ -67,13 +71,21 @@ export async function planPods(
 ): Promise<readonly PodPlan[]> {
   const plans: PodPlan[] = [];
   const snapshot = createSnapshot(options);
-  for (const pod of pods) plans.push(await planPod({...options, snapshot}, pod, signal));
+  for (const pod of pods) {
+    const findConflicts = async (planned: PodRegistry): Promise<PodConflicts> =>
+      snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
+    plans.push(await planPod(options, {pod, findConflicts}, signal));
+  }
   return plans;
 }
 
 /** Returns a snapshot of the pods at the start of the plan, which changes nothing; undefined for an offline plan. */
-function createSnapshot({services, node, clock, offline}: PlanOptions): NodePodSnapshot | undefined {
-  if (offline === true) return undefined;
+function createSnapshot(options: PlanOptions): NodePodSnapshot | undefined {
+  return options.offline === true ? undefined : createPlanSnapshot(options);
+}
+
+/** Creates a snapshot of the pods at the start of a plan. */
+export function createPlanSnapshot({services, node, clock}: PlanOptions): NodePodSnapshot {
   const [store, histories] = [new PodStore(node.rootDir), new PodHistories(node.rootDir, clock)];
   return createNodePodSnapshot({store, histories: readOnlyHistories(histories), services}, once);
 }
@@ -83,22 +95,29 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   return () => (result ??= load());
 }
 
-async function planPod(
-  {snapshot, ...options}: PlanOptions & {readonly snapshot: NodePodSnapshot | undefined},
-  pod: Pod,
+/** Pod to plan, and the function that finds its record and the pod that it replaces. */
+export interface PlannedPod {
+  readonly pod: Pod;
+  readonly findConflicts: (planned: PodRegistry) => Promise<PodConflicts>;
+}
+
+/** Plans one pod; see planPods. */
+export async function planPod(
+  options: PlanOptions,
+  {pod, findConflicts}: PlannedPod,
   signal: AbortSignal,
 ): Promise<PodPlan> {
   const recorder = new CallRecorder();
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
-  const {known, older} =
-    snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
+  const {known, older} = await findConflicts(planned);
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await readRuntimeStatus(planned, there, signal)};
   recorder.addContainers(present?.runtime.containers ?? []);
   const fields = present === undefined ? [] : manifestChanges(present.before, pod);
   if (older !== undefined) {
-    recorder.step = {kind: 'termination', changed: fields.map(({path}) => path)};
+    const text = explainReplacement(fields.map(({path}) => path));
+    recorder.step = {kind: 'termination', text};
     const syncer = planned.createSyncer(older.pod, older.place);
     await syncer.terminate();
     await syncer.removeFromRuntime();
@@ -109,6 +128,27 @@ async function planPod(
   const compared = {pod, ...present, calls: plan.calls};
   const diffs = await diffConfigs(options.services.runtime, compared, signal);
   return {...plan, changes: summarizeChanges(plan.calls), diffs};
+}
+
+/** Plans the termination of a pod with a record, for the reason `text`. Rejects with PodError if it would fail. */
+export async function planTermination(
+  options: PlanOptions,
+  {pod, record, text}: {readonly pod: Pod; readonly record: PodRecord; readonly text: string},
+  signal: AbortSignal,
+): Promise<PodPlan> {
+  const recorder = new CallRecorder();
+  const planned = plannedPods(options, pod, {recorder, onFile: () => undefined});
+  recorder.addContainers((await readRuntimeStatus(planned, record, signal)).containers);
+  recorder.step = {kind: 'termination', text};
+  const syncer = planned.createSyncer(pod, record.place);
+  await syncer.terminate();
+  await syncer.removeFromRuntime();
+  return {...emptyPlan(pod), calls: recorder.calls};
+}
+
+/** Returns a plan without calls. */
+export function emptyPlan(pod: Pod): PodPlan {
+  return {pod, replaces: undefined, calls: [], files: [], fields: [], changes: [], diffs: []};
 }
 
 async function readRuntimeStatus(
@@ -152,7 +192,7 @@ function plannedPods(
   });
 }
 
-const NO_CONFLICTS = {known: undefined, older: undefined};
+const NO_CONFLICTS: PodConflicts = {known: undefined, older: undefined};
 
 /** Returns the changed labels, annotations and spec fields of the manifest, without the annotations that kcri adds. */
 function manifestChanges(before: Pod, after: Pod): readonly FieldChange[] {

@@ -12,7 +12,7 @@ export interface PlannedCall extends Pick<CriCall, 'method' | 'requestType' | 'r
 export class CallRecorder {
   readonly calls: PlannedCall[] = [];
   readonly #names = new Map<string, string>();
-  step: PlanStep = {kind: 'termination', changed: []};
+  step: PlanStep = {kind: 'termination', text: ''};
 
   /** Adds the names of existing containers. */
   addContainers(containers: readonly {readonly id: string; readonly name: string}[]): void {

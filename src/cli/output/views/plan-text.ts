@@ -10,12 +10,13 @@ export interface PlanViewOptions {
 
 /** Returns a plan as data: requests in proto JSON with the names of the .proto file, without zero values. */
 export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions): unknown {
-  return plans.map(({pod, replaces, calls, files, fields, changes, diffs}) => {
+  return plans.map(({pod, note, replaces, calls, files, fields, changes, diffs}) => {
     const {namespace, name, uid} = podRef(pod);
     return {
       namespace,
       pod: name,
       uid,
+      ...(note === undefined ? {} : {note}),
       ...(replaces === undefined ? {} : {replaces}),
       ...omitEmptyLists({fields, changes, diffs}),
       calls: calls.map((call) => ({
@@ -62,17 +63,19 @@ export function planText(plans: readonly PodPlan[], options: PlanViewOptions): s
 }
 
 function podText(plan: PodPlan, options: PlanViewOptions): string {
-  const {pod, replaces, calls, files} = plan;
+  const {pod, note, replaces, calls, files} = plan;
   const title = `pod ${formatPodTitle(podRef(pod))} (uid ${podRef(pod).uid})`;
+  const notes = note === undefined ? [] : [`  ${note}`];
   const replaced =
     replaces === undefined ? [] : [`  terminates the existing pod with this name (uid ${replaces}) first`];
   const written = files.map(({path, mode}) => `  writes file ${path} with mode ${octal(mode)}`);
-  if (calls.length === 0 && files.length === 0) return [`${title}: nothing to do`, ...replaced].join('\n');
+  if (calls.length === 0 && files.length === 0)
+    return [`${title}: nothing to do`, ...notes, ...replaced].join('\n');
   const width = String(calls.length).length;
   const lines = calls.flatMap((call, index) =>
     callLines(call, `${String(index + 1).padStart(width)}. `, options),
   );
-  return [title, ...replaced, ...changeLines(plan), ...written, ...lines].join('\n');
+  return [title, ...notes, ...replaced, ...changeLines(plan), ...written, ...lines].join('\n');
 }
 
 function changeLines({fields, changes, diffs}: PodPlan): readonly string[] {

@@ -1,3 +1,4 @@
+import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
 import type {ConfigMap, RuntimeClass, Secret} from '../../../api/types/v1-objects.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection, Volume} from '../../../api/types/v1-volumes.js';
@@ -29,8 +30,23 @@ export interface ClusterObjectsOptions {
   readonly runtimeClasses: Pick<Informer<RuntimeClass>, 'items' | 'synced'>;
   /** Follows a ConfigMap or Secret as long as pods refer to it. */
   readonly follow: (ref: DataObjectRef) => FollowedObject;
+  /** Tokens of service accounts; requested from the API server by default. */
+  readonly tokens?: Pick<ServiceAccountTokens, 'get' | 'load' | 'retain'>;
   readonly clock: Clock;
 }
+
+/** Collection of the Services whose variables containers get. */
+export const SERVICES = {
+  path: '/api/v1/services',
+  fieldSelector: 'spec.clusterIP!=None',
+  decode: (value: object): Service => value as Service,
+};
+
+/** Collection of the RuntimeClasses. */
+export const RUNTIME_CLASSES = {
+  path: '/apis/node.k8s.io/v1/runtimeclasses',
+  decode: (value: object): RuntimeClass | undefined => decodeApiObject(value, 'RuntimeClass'),
+};
 
 /** Time for which a pod waits for RuntimeClasses that are not known yet, in ms. */
 const MAX_WAIT_MS = 1000;
@@ -39,7 +55,7 @@ const MAX_WAIT_MS = 1000;
 export class ClusterObjects implements ApiObjects {
   readonly #options: ClusterObjectsOptions;
   readonly #data: ReferencedObjects;
-  readonly #tokens: ServiceAccountTokens;
+  readonly #tokens: NonNullable<ClusterObjectsOptions['tokens']>;
   readonly #volumes: ClaimedVolumes;
   readonly sources: readonly string[];
 
@@ -47,7 +63,7 @@ export class ClusterObjects implements ApiObjects {
     this.#options = options;
     this.sources = [options.origin];
     this.#data = new ReferencedObjects(options.follow);
-    this.#tokens = new ServiceAccountTokens(options.client, options.clock);
+    this.#tokens = options.tokens ?? new ServiceAccountTokens(options.client, options.clock);
     this.#volumes = new ClaimedVolumes(options);
   }
 

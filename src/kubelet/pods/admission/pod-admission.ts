@@ -123,7 +123,7 @@ export class PodAdmission {
 }
 
 /** Rejects a pod of an API server with fields that kcri does not support; manifests are checked when they are read. */
-function findUnsupportedFeature(pod: Pod): Rejection | undefined {
+export function findUnsupportedFeature(pod: Pod): Rejection | undefined {
   const fields = unsupportedApiFields(pod);
   if (fields.length === 0) return undefined;
   return {

@@ -1,0 +1,135 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import {hasEnded} from '../../api/types/v1-status.js';
+import {KcriError} from '../../base/errors.js';
+import type {PodUid} from '../../cri/index.js';
+import type {NodeObjectFacts} from '../contract/cluster/cluster-link.js';
+import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
+import type {DesiredPod} from '../contract/pod-update.js';
+import {diffPods} from '../managers/sources/pod-mux.js';
+import {configSourceOf, isMirrorPod} from '../managers/sources/static-pod.js';
+import {findRejection} from '../pods/admission/admit-pod.js';
+import {findUnsupportedFeature} from '../pods/admission/pod-admission.js';
+import {PodRejectedError} from '../pods/pod-errors.js';
+import type {PodRecord} from '../pods/registry/pod-store.js';
+import {
+  createPlanSnapshot,
+  emptyPlan,
+  planPod,
+  planTermination,
+  type PlanOptions,
+  type PodPlan,
+} from './plan-pods.js';
+
+/** Options of planClusterPods. */
+export interface ClusterPlanOptions extends PlanOptions {
+  /** Labels and taints of the Node object; undefined without one. */
+  readonly nodeObject: NodeObjectFacts | undefined;
+  /** Selects the pods to plan. */
+  readonly isSelected: (pod: PodRef) => boolean;
+  /** Receives the error of a pod that cannot be synced or is not admitted; the plan continues with the next one. */
+  readonly onFailure: (pod: Pod, error: KcriError) => void;
+}
+
+/**
+ * Returns what a kubelet with the records of the root directory would do now about the pods that the API server has for
+ * its node, and about those that it no longer has, sorted by namespace and name. Mirror pods are omitted: their static
+ * pods are planned from their manifests. Changes nothing. Rejects with SystemError and CriError.
+ */
+export async function planClusterPods(
+  options: ClusterPlanOptions,
+  pods: readonly Pod[],
+  signal: AbortSignal,
+): Promise<readonly PodPlan[]> {
+  const snapshot = createPlanSnapshot(options);
+  const {records} = await snapshot.records();
+  const own = new Map(records.filter(isOfApiServer).map((record) => [record.uid, record]));
+  const desired = pods
+    .filter((pod) => !isMirrorPod(pod))
+    .map((pod) => ({uid: podRef(pod).uid, pod, origin: ''}));
+  const known = new Map([...own].map(([uid, {pod}]): [PodUid, DesiredPod] => [uid, {uid, pod, origin: ''}]));
+  const seen = new Date(options.clock.now()).toISOString();
+  const changes = diffPods(known, desired, {source: 'api', seen});
+  const planner = new ClusterPlanner(
+    options,
+    own,
+    (await snapshot.active()).map(({pod}) => pod),
+  );
+  const plans: PodPlan[] = [];
+  for (const {pod, uid} of sorted([...changes.known.values(), ...changes.pods.REMOVE])) {
+    if (!options.isSelected(podRef(pod))) continue;
+    const plan = await planner.plan(pod, changes.known.has(uid), signal);
+    if (plan !== undefined) plans.push(plan);
+  }
+  return plans;
+}
+
+function isOfApiServer({pod, manager}: PodRecord): boolean {
+  return manager === 'kubelet' && configSourceOf(pod) === 'api';
+}
+
+function sorted(pods: readonly DesiredPod[]): readonly DesiredPod[] {
+  const nameOf = ({pod}: DesiredPod): string => namespacedName(podRef(pod));
+  return pods.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+class ClusterPlanner {
+  readonly #options: ClusterPlanOptions;
+  readonly #records: ReadonlyMap<PodUid, PodRecord>;
+  /** Pods that take resources of the node: the active ones, and those that the plan has admitted. */
+  readonly #others: Pod[];
+
+  constructor(options: ClusterPlanOptions, records: ReadonlyMap<PodUid, PodRecord>, active: readonly Pod[]) {
+    this.#options = options;
+    this.#records = records;
+    this.#others = [...active];
+  }
+
+  /** Plans a pod; `isWanted` is false if the API server no longer has it. Resolves with undefined if it fails. */
+  async plan(pod: Pod, isWanted: boolean, signal: AbortSignal): Promise<PodPlan | undefined> {
+    try {
+      return await this.#plan(pod, isWanted, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof KcriError)) throw error;
+      this.#options.onFailure(pod, error);
+      return undefined;
+    }
+  }
+
+  async #plan(pod: Pod, isWanted: boolean, signal: AbortSignal): Promise<PodPlan> {
+    const record = this.#records.get(podRef(pod).uid);
+    const note = noteOf(pod, {isWanted, isKnown: record !== undefined});
+    if (!isWanted || pod.metadata.deletionTimestamp !== undefined)
+      return record === undefined
+        ? {...emptyPlan(pod), note}
+        : {...(await planTermination(this.#options, {pod, record, text: note}, signal)), note};
+    if (record === undefined) {
+      if (hasEnded(pod.status?.phase)) return {...emptyPlan(pod), note};
+      this.#admit(pod);
+    }
+    const findConflicts = async () => await Promise.resolve({known: record, older: undefined});
+    return {...(await planPod(this.#options, {pod, findConflicts}, signal)), note};
+  }
+
+  /** Admits a new pod to the node, as a kubelet does when it is added. Throws PodRejectedError. */
+  #admit(pod: Pod): void {
+    const {node, nodeObject} = this.#options;
+    const rejection =
+      findUnsupportedFeature(pod) ??
+      findRejection({pod, others: this.#others, node: {...node, ...nodeObject}});
+    if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
+    this.#others.push(pod);
+  }
+}
+
+/** Describes the state of a pod in the API server and on the node. */
+function noteOf(
+  {metadata: {deletionTimestamp}, status}: Pod,
+  {isWanted, isKnown}: {readonly isWanted: boolean; readonly isKnown: boolean},
+): string {
+  if (!isWanted) return 'the API server no longer has the pod';
+  if (deletionTimestamp !== undefined)
+    return isKnown ? 'the pod is being deleted' : 'the pod is being deleted, and this node does not run it';
+  if (hasEnded(status?.phase)) return `the pod has ended with the phase ${status.phase}`;
+  return isKnown ? 'the node manages the pod' : 'the pod is new to the node';
+}
