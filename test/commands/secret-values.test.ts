@@ -52,7 +52,7 @@ describe("if the runtime repeats a container's environment in its errors", () =>
     ['debug, as json', ['-D', '-o', 'json']],
   ])('sync prints and records no secrets: %s', async (_, flags) => {
     const {testbed, file} = await writeManifests();
-    const {stdout, stderr, exitCode} = await testbed.run(['sync', file, '--timeout', '1m', ...flags]);
+    const {stdout, stderr, exitCode} = await testbed.run(['sync', file, '--timeout', '10m', ...flags]);
     expect(exitCode).toBe(1);
     expect(stdout + stderr).toContain('***');
     for (const text of [stdout, stderr, await readStoredState(testbed)]) expectNoSecrets(text);
@@ -60,7 +60,7 @@ describe("if the runtime repeats a container's environment in its errors", () =>
 
   test('later commands print no secrets', async () => {
     const {testbed, file} = await writeManifests();
-    await testbed.run(['sync', file, '--timeout', '1m']);
+    await testbed.run(['sync', file, '--timeout', '10m']);
     expect(testbed.runtime.containers[0]?.message).toContain(VALUES[0]);
     for (const words of [
       ['get', 'pods', '-o', 'json'],
@@ -73,13 +73,13 @@ describe("if the runtime repeats a container's environment in its errors", () =>
       expect({words, exitCode, stderr}).toEqual({words, exitCode: 0, stderr: ''});
       expectNoSecrets(stdout);
     }
-    const again = await testbed.run(['sync', file, '-o', 'json', '--timeout', '1m']);
+    const again = await testbed.run(['sync', file, '-o', 'json', '--timeout', '10m']);
     expectNoSecrets(again.stdout + again.stderr + (await readStoredState(testbed)));
   });
 
   test('a plan of changes prints no secrets', async () => {
     const {testbed, file} = await writeManifests();
-    await testbed.run(['sync', file, '--timeout', '1m']);
+    await testbed.run(['sync', file, '--timeout', '10m']);
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace('"command":["$(KEY)"', '"command":["new","$(KEY)"'));
     for (const format of ['text', 'json', 'yaml']) {

@@ -1,3 +1,4 @@
+import {readdirSync, readFileSync} from 'node:fs';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 
 /** Start time of tests that compare times: 2026-05-01T12:00:00Z, in ms since the epoch. */
@@ -112,12 +113,47 @@ const isWork = (resource: string): boolean =>
 /** Reports whether this process waits for a file, a program, a key or the next turn of the event loop. */
 export const isAtWork = (): boolean => process.getActiveResourcesInfo().some(isWork);
 
+/** Other processes whose work the fake clock waits for. */
+const others = new Set<number>();
+
+/** Makes fake clocks wait while a process that the tests started works, as they do for this process. */
+export function waitForWorkOf(pid: number): void {
+  others.add(pid);
+}
+
+/** Returns how often the threads of a process have waited so far; undefined while one of them runs. */
+function activityOf(pid: number): string | undefined {
+  const threads = readdirSync(`/proc/${pid}/task`).map((tid) => {
+    const status = readFileSync(`/proc/${pid}/task/${tid}/status`, 'utf8');
+    const [, state] = /^State:\t(.)/m.exec(status) ?? [];
+    const [, waits] = /^voluntary_ctxt_switches:\t(\d+)/m.exec(status) ?? [];
+    return state === 'S' ? `${tid}:${waits}` : undefined;
+  });
+  return threads.includes(undefined) ? undefined : threads.join(' ');
+}
+
+/** Returns the activity of the other processes; undefined for one that works or has ended. */
+function activityOfOthers(): readonly (string | undefined)[] {
+  return [...others].map((pid) => {
+    try {
+      return activityOf(pid);
+    } catch {
+      // A thread has ended meanwhile.
+      return undefined;
+    }
+  });
+}
+
 /** Number of turns of the event loop without an event after which nothing is in flight on a socket of this process. */
 const QUIET_TURNS = 2;
 
-/** Finds out whether this process waits for time only: nothing that it began or sent to itself is in progress. */
+/**
+ * Finds out whether this process and the others wait for time only: nothing that they began or sent to themselves is in
+ * progress.
+ */
 class IdleDetector {
   #last = performance.nodeTiming.uvMetricsInfo;
+  #others: readonly (string | undefined)[] = [];
 
   /** Reports whether nothing has happened since the last call that returned false, for at least QUIET_TURNS. */
   isIdle(): boolean {
@@ -125,7 +161,12 @@ class IdleDetector {
     const isQuiet = events === this.#last.events;
     if (isQuiet && loopCount - this.#last.loopCount < QUIET_TURNS) return false;
     this.#last = performance.nodeTiming.uvMetricsInfo;
-    return isQuiet && !isAtWork();
+    const before = this.#others;
+    this.#others = isQuiet ? activityOfOthers() : [];
+    const areQuiet = this.#others.every(
+      (activity, index) => activity !== undefined && activity === before[index],
+    );
+    return isQuiet && !isAtWork() && areQuiet && this.#others.length === others.size;
   }
 }
 

@@ -6,6 +6,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import {KcriError} from '../../../src/base/errors.js';
 import type {CliContext} from '../../../src/cli/context.js';
 import type {OutputStream} from '../../../src/cli/output/standard-output.js';
+import {waitForWorkOf} from '../../fakes/fake-clock.js';
 import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {
   TIME_FD,
@@ -44,6 +45,7 @@ interface Worker {
 
 function startWorker(file: string): Worker {
   const child = spawn(file, {stdio: ['pipe', 'pipe', 'inherit', 'pipe']});
+  if (child.pid !== undefined) waitForWorkOf(child.pid);
   const stdin = child.stdin!;
   const stdout = child.stdout!;
   const time = child.stdio[TIME_FD] as Writable;

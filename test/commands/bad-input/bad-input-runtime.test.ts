@@ -156,7 +156,7 @@ describe('a failed call', () => {
       times: 1,
       afterEffect: true,
     });
-    const {exitCode} = await testbed.run(['sync', file, '--timeout', '5m'], {
+    const {exitCode} = await testbed.run(['sync', file, '--timeout', '2h'], {
       clock: realTimeClock({factor: 10}),
     });
     expect(exitCode).toBe(0);

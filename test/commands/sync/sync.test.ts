@@ -51,7 +51,7 @@ describe('waiting until ready', () => {
   test('exits with 1 if only a readiness gate is not met, and leaves the pod running', async () => {
     const testbed = await createTestbed();
     const gated = aManifest({readinessGates: [{conditionType: 'example.com/lb'}]});
-    for (const flags of [[], ['--timeout', '1m']]) {
+    for (const flags of [[], ['--timeout', '10m']]) {
       const {stderr, exitCode} = await testbed.run(['sync', '-', ...flags], {stdin: gated});
       expect(exitCode).toBe(1);
       expect(stderr).toContain(
@@ -216,7 +216,7 @@ describe('a timeout', () => {
     const testbed = await createTestbed({images: [], clock});
     const file = await testbed.write('web.json', aManifest());
     const controller = new AbortController();
-    const syncing = testbed.run(['sync', file, '--timeout', '5m'], {clock, signal: controller.signal});
+    const syncing = testbed.run(['sync', file, '--timeout', '10h'], {clock, signal: controller.signal});
     await until(() => testbed.runtime.callsTo('PullImage').length > 0);
     testbed.runtime.publishImage(anImage());
     expect(await syncing).toMatchObject({exitCode: 0});
@@ -230,7 +230,7 @@ describe('a timeout', () => {
     const testbed = await createTestbed();
     testbed.runtime.injectCrash('CreateContainer');
     const file = await testbed.write('web.json', aManifest());
-    const syncing = testbed.run(['sync', file, '--timeout', '20s']);
+    const syncing = testbed.run(['sync', file, '--timeout', '10m']);
     await until(() => testbed.runtime.callsTo('CreateContainer').length > 0);
     if (code !== undefined)
       testbed.runtime.injectError('ListPodSandbox', {
