@@ -161,7 +161,7 @@ class Cluster implements JoinedCluster {
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
     this.#host = host;
-    this.#nodeEvents.started();
+    this.#nodeEvents.started(this.#options.node.cgroup.version);
     try {
       await Promise.all([
         this.#watchNode(signal),
@@ -291,7 +291,6 @@ class Cluster implements JoinedCluster {
     return new NodeLease({
       client: server.heartbeats,
       nodeName: node.nodeName,
-      node: () => this.#node,
       leaseDurationSeconds,
       clock,
       random,

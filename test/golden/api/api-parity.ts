@@ -12,28 +12,15 @@ export type ApiParity =
       readonly isBrief?: boolean;
     };
 
-/** Units in which every case about the node can differ. */
-const NODE_UNITS = [
-  'events Node <NODE> Normal NodeHasNoDiskPressure',
-  'events Node <NODE> Normal NodeHasSufficientMemory',
-  'events Node <NODE> Normal NodeHasSufficientPID',
-  'events Node <NODE> Warning CgroupV1',
-  'node POST /api/v1/nodes status.declaredFeatures',
-  'reads GET /api/v1/nodes/<NODE>',
-] as const;
+/** Unit in which every case about the node differs. */
+const NODE_UNIT = 'node POST /api/v1/nodes status.declaredFeatures';
 
 const NODE: ApiParity = {
   kind: 'different',
-  units: NODE_UNITS,
+  units: [NODE_UNIT],
   why: 'as node-start',
   isBrief: true,
 };
-
-/** Returns the parity of a case about the node in which these units agree by chance. */
-function nodeWithout(why: string, ...agreeing: readonly (typeof NODE_UNITS)[number][]): ApiParity {
-  const units = NODE_UNITS.filter((unit) => !agreeing.includes(unit));
-  return {kind: 'different', units, why: `as node-start; ${why}`, isBrief: true};
-}
 
 const DIFFERENT: Readonly<Record<string, ApiParity>> = {
   'active-deadline': {
@@ -60,32 +47,21 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
   'fault-lease': NODE,
   'fault-node-register': {
     kind: 'different',
-    units: [...NODE_UNITS, 'events Node <NODE> Normal NodeReady'],
-    why: 'as node-start; the kubelet sends so many events about pressure that its own limit drops NodeReady',
+    units: [NODE_UNIT, 'events Node <NODE> Normal NodeReady'],
+    why: 'as node-start; the kubelet records the conditions with each attempt, and sends so many events about pressure that its own limit drops NodeReady',
     isBrief: true,
   },
   'fault-node-status': NODE,
   'node-bootstrap': NODE,
-  'node-deleted': nodeWithout(
-    'the two starts report each condition twice, and the deleted Node is looked for',
-    'events Node <NODE> Normal NodeHasNoDiskPressure',
-    'events Node <NODE> Normal NodeHasSufficientMemory',
-    'events Node <NODE> Normal NodeHasSufficientPID',
-    'reads GET /api/v1/nodes/<NODE>',
-  ),
+  'node-deleted': NODE,
   'node-heartbeat': NODE,
   'node-report-30s': NODE,
-  'node-restart': nodeWithout(
-    'the two starts report each condition twice',
-    'events Node <NODE> Normal NodeHasNoDiskPressure',
-    'events Node <NODE> Normal NodeHasSufficientMemory',
-    'events Node <NODE> Normal NodeHasSufficientPID',
-  ),
+  'node-restart': NODE,
   'node-serving-csr': NODE,
   'node-start': {
     kind: 'different',
-    units: NODE_UNITS,
-    why: 'kcri supports cgroup v1 without a warning, reports the conditions once per start, does not resize init containers that are not sidecars, and does not ask for its Node before it registers it',
+    units: [NODE_UNIT],
+    why: 'kcri does not resize init containers that are not sidecars',
   },
   'node-stats': {
     kind: 'different',
@@ -110,10 +86,6 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
     ],
     why: 'a rejected pod that is being deleted keeps the status of its rejection; a kubelet completes it in the last second before the pod goes',
   },
-  'static-before-node': nodeWithout(
-    'two recordings differed in the requests about the node',
-    'node POST /api/v1/nodes status.declaredFeatures',
-  ),
 };
 
 /** Names of the cases with an entry of their own. */

@@ -1,5 +1,6 @@
 import type {Node, NodeStatus} from '../../../api/types/v1-node.js';
 import type {NodeEvent} from '../../contract/cluster/node-event.js';
+import type {CgroupFacts} from '../../contract/node-facts.js';
 
 /** Reasons of the events about a condition, by its new status. */
 const CONDITION_REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -8,6 +9,13 @@ const CONDITION_REASONS: Readonly<Record<string, Readonly<Record<string, string>
   PIDPressure: {True: 'NodeHasInsufficientPID', False: 'NodeHasSufficientPID'},
   Ready: {True: 'NodeReady', False: 'NodeNotReady'},
 };
+
+const CGROUP_V1_MESSAGE =
+  'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. ' +
+  'More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
+
+/** How often a kubelet records the pressure conditions at its start, at least. */
+const PRESSURE_REPORTS = 3;
 
 /** Returns the event about a node that has another status now (Kubelet.recordNodeStatusEvent). */
 function statusEvent(nodeName: string, reason: string): NodeEvent {
@@ -55,18 +63,23 @@ export class NodeEvents {
     this.#record = record;
   }
 
-  /** Records the start of the kubelet (Kubelet.BirthCry). */
-  started(): void {
+  /** Records the start of the kubelet, and a deprecated version of cgroups (Kubelet.BirthCry, cgroupVersionCheck). */
+  started(cgroupVersion: CgroupFacts['version']): void {
     this.#record({type: 'Normal', reason: 'Starting', message: 'Starting kubelet.'});
+    if (cgroupVersion === 1) this.#record({type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1_MESSAGE});
   }
 
   /**
-   * Records the conditions of a registered node. As in a kubelet, each start reports the pressure conditions; the Ready
-   * condition of a node that existed already is compared with the next status.
+   * Records the conditions of a registered node. As in a kubelet, each start reports the pressure conditions, and more
+   * than once, since a kubelet computes the Node anew for whatever needs it before the watch has it. The Ready condition
+   * of a node that existed already is compared with the next status.
    */
   registered({status = {}}: Node, isNew: boolean): void {
-    const conditions = status.conditions?.filter(({type}) => isNew || type !== 'Ready') ?? [];
-    this.#recordConditions({}, {conditions});
+    const conditions = status.conditions ?? [];
+    const pressure = conditions.filter(({type}) => type !== 'Ready');
+    for (let count = 1; count < PRESSURE_REPORTS; count += 1)
+      this.#recordConditions({}, {conditions: pressure});
+    this.#recordConditions({}, {conditions: isNew ? conditions : pressure});
   }
 
   /** Records the changes of a status that the API server has accepted. */

@@ -1,3 +1,4 @@
+import type {OwnerReference} from '../../../api/types/v1-meta.js';
 import type {Lease, Node} from '../../../api/types/v1-node.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
@@ -7,8 +8,6 @@ import {isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js
 export interface NodeLeaseOptions {
   readonly client: ApiClient;
   readonly nodeName: string;
-  /** Returns the Node of the API server, the owner of the lease; undefined before it is known. */
-  readonly node: () => Node | undefined;
   readonly leaseDurationSeconds: number;
   readonly clock: Clock;
   readonly random: RandomSource;
@@ -67,7 +66,8 @@ export class NodeLease {
     for (let [tries, lease] = [0, base]; tries < MAX_UPDATE_TRIES; tries += 1) {
       try {
         const path = `${this.#path}/${nodeName}`;
-        const body = this.#renewed(lease);
+        const owners = await this.#findOwners(lease.metadata.ownerReferences ?? [], signal);
+        const body = this.#renewed(lease, owners);
         this.#latest = (await client.request(
           {method: 'PUT', path, body, timeoutMs: TIMEOUT_MS},
           signal,
@@ -88,7 +88,7 @@ export class NodeLease {
 
   /**
    * Gets or creates the lease, retrying until it succeeds (backoffEnsureLease). Resolves with undefined if it does not
-   * exist and its owner is unknown.
+   * exist and its owner cannot be read.
    */
   async #ensure(signal: AbortSignal): Promise<FoundLease | undefined> {
     const {clock} = this.#options;
@@ -115,8 +115,8 @@ export class NodeLease {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
-    if (this.#options.node() === undefined) return undefined;
-    const body = this.#renewed(undefined);
+    const body = this.#renewed(undefined, await this.#findOwners([], signal));
+    if (body.metadata.ownerReferences === undefined) return undefined;
     const lease = (await client.request(
       {method: 'POST', path: this.#path, body, ...common},
       signal,
@@ -124,12 +124,23 @@ export class NodeLease {
     return {lease, isNew: true};
   }
 
-  #renewed(base: Lease | undefined): Lease {
-    const {nodeName, leaseDurationSeconds, clock, node} = this.#options;
-    const owner = node()?.metadata;
-    const {ownerReferences = []} = base?.metadata ?? {};
-    const isOwned = ownerReferences.length > 0 || owner?.uid === undefined;
-    const own = {apiVersion: 'v1', kind: 'Node', name: nodeName, uid: owner?.uid ?? ''};
+  /** Resolves with the owners of a lease: the Node if it has none, or none if that cannot be read (SetNodeOwnerFunc). */
+  async #findOwners(known: readonly OwnerReference[], signal: AbortSignal): Promise<readonly OwnerReference[]> {
+    if (known.length > 0) return known;
+    const {client, nodeName} = this.#options;
+    try {
+      const path = `/api/v1/nodes/${nodeName}`;
+      const {metadata} = (await client.request({method: 'GET', path, timeoutMs: TIMEOUT_MS}, signal)) as Node;
+      return [{apiVersion: 'v1', kind: 'Node', name: nodeName, uid: metadata.uid ?? ''}];
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#logger.error(error, 'Failed to get node when trying to set owner ref to the node lease');
+      return [];
+    }
+  }
+
+  #renewed(base: Lease | undefined, ownerReferences: readonly OwnerReference[]): Lease {
+    const {nodeName, leaseDurationSeconds, clock} = this.#options;
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -137,7 +148,7 @@ export class NodeLease {
         ...base?.metadata,
         name: nodeName,
         namespace: NAMESPACE,
-        ...(!isOwned && {ownerReferences: [own]}),
+        ...(ownerReferences.length > 0 && {ownerReferences}),
       },
       spec: {
         holderIdentity: nodeName,

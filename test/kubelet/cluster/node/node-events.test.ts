@@ -53,6 +53,15 @@ test('a reboot is another boot ID than the known one', () => {
   expect(computeRebootEvent('n1', withBootId('a'), {})).toBeUndefined();
 });
 
+test.each([
+  [1, ['Starting', 'CgroupV1']],
+  [2, ['Starting']],
+] as const)('a start on cgroup v%i has the events %j', (version, expected) => {
+  const reasons: string[] = [];
+  new NodeEvents('n1', ({reason}) => void reasons.push(reason)).started(version);
+  expect(reasons).toEqual(expected);
+});
+
 test('a reboot is recorded once, also while the old status is still seen', () => {
   const reasons: string[] = [];
   const events = new NodeEvents('n1', ({reason}) => void reasons.push(reason));
@@ -75,7 +84,8 @@ describe('in a cluster', () => {
   test('the start of a kubelet and the state of its node are events', async () => {
     await using testbed = await ClusterTestbed.start();
     await untilReason(testbed, 'NodeReady');
-    expect(reasons(testbed)).toEqual(['Starting', ...NO_PRESSURE, 'NodeReady']);
+    expect(reasons(testbed)).toEqual(['Starting', 'CgroupV1', ...NO_PRESSURE, 'NodeReady']);
+    expect(testbed.events('Node').find(({reason}) => reason === NO_PRESSURE[0])).toMatchObject({count: 3});
     expect(testbed.events('Node')[0]).toMatchObject({
       involvedObject: {apiVersion: 'v1', kind: 'Node', name: 'goldennode', uid: 'goldennode'},
       message: 'Starting kubelet.',
@@ -101,7 +111,7 @@ describe('in a cluster', () => {
     const count = testbed.events('Node').length;
     daemon.run();
     await untilReason(testbed, 'Rebooted');
-    expect(reasons(testbed).slice(count)).toEqual(['Starting', ...NO_PRESSURE, 'Rebooted']);
+    expect(reasons(testbed).slice(count)).toEqual(['Starting', 'CgroupV1', ...NO_PRESSURE, 'Rebooted']);
   });
 
   test('a cordoned node is not schedulable until it is uncordoned', async () => {

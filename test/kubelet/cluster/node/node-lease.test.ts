@@ -19,16 +19,11 @@ function clientOf(api: FakeApiServer, clock: FakeClock): ApiClient {
 }
 
 /** Runs a lease until the scene is disposed. */
-function runLease(
-  api: FakeApiServer,
-  clock: FakeClock,
-  node = (): Node | undefined => ({metadata: {name: 'n1', uid: 'u1'}}) as Node,
-): AsyncDisposable {
+function runLease(api: FakeApiServer, clock: FakeClock): AsyncDisposable {
   const controller = new AbortController();
   const lease = new NodeLease({
     client: clientOf(api, clock),
     nodeName: 'n1',
-    node,
     leaseDurationSeconds: 40,
     clock,
     random: () => 0,
@@ -44,10 +39,17 @@ function runLease(
 }
 
 const leaseWrites = (api: FakeApiServer): readonly string[] =>
-  api.requests.map(({method, code}) => `${method} ${code ?? ''}`);
+  api.requests.map(({method, path, code}) => {
+    const what = path.includes('/nodes/') ? ' of the Node' : '';
+    return `${method}${what} ${code ?? ''}`;
+  });
+const putNode = (api: FakeApiServer): void => {
+  api.storage.put('/api/v1/nodes/n1', {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1', uid: 'u1'}});
+};
 
 test('a lease is created with its owner, and renewed after a quarter of its duration', async () => {
   await using api = await FakeApiServer.start();
+  putNode(api);
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   await using _lease = runLease(api, clock);
   await until(() => clock.sleeping === 1);
@@ -57,26 +59,27 @@ test('a lease is created with its owner, and renewed after a quarter of its dura
   });
   await clock.advance(10_000);
   await until(() => clock.sleeping === 1);
-  expect(leaseWrites(api)).toEqual(['GET 404', 'POST 201', 'PUT 200']);
+  expect(leaseWrites(api)).toEqual(['GET 404', 'GET of the Node 200', 'POST 201', 'PUT 200']);
   expect(api.storage.get(`${LEASES}/n1`)?.['spec']).toMatchObject({renewTime: '2026-05-01T12:00:10.000000Z'});
 });
 
 // As recorded in node-start: a lease without an owner would outlive its Node.
-test('a lease is created in the first round in which its owner is known', async () => {
+test('a lease is created in the first round in which its owner exists', async () => {
   await using api = await FakeApiServer.start();
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
-  const known: Node[] = [];
-  await using _lease = runLease(api, clock, () => known[0]);
+  await using _lease = runLease(api, clock);
   await until(() => clock.sleeping === 1);
-  expect(leaseWrites(api)).toEqual(['GET 404']);
-  known.push({metadata: {name: 'n1', uid: 'u1'}} as Node);
+  expect(leaseWrites(api)).toEqual(['GET 404', 'GET of the Node 404']);
+  putNode(api);
   await clock.advance(10_000);
   await until(() => clock.sleeping === 1);
-  expect(leaseWrites(api)).toEqual(['GET 404', 'GET 404', 'POST 201']);
+  const later = ['GET 404', 'GET of the Node 200', 'POST 201'];
+  expect(leaseWrites(api).slice(2)).toEqual(later);
 });
 
 test('a lease that somebody else has changed is read and renewed at once', async () => {
   await using api = await FakeApiServer.start();
+  putNode(api);
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   await using _lease = runLease(api, clock);
   await until(() => clock.sleeping === 1);
@@ -84,12 +87,13 @@ test('a lease that somebody else has changed is read and renewed at once', async
   api.storage.put(`${LEASES}/n1`, {...lease, metadata: {...lease.metadata, labels: {team: 'a'}}});
   await clock.advance(10_000);
   await until(() => clock.sleeping === 1);
-  expect(leaseWrites(api).slice(2)).toEqual(['PUT 409', 'GET 200', 'PUT 200']);
+  expect(leaseWrites(api).slice(3)).toEqual(['PUT 409', 'GET 200', 'PUT 200']);
   expect(api.storage.get(`${LEASES}/n1`)?.metadata['labels']).toEqual({team: 'a'});
 });
 
 test('after five failed renewals the lease is read until that succeeds', async () => {
   await using api = await FakeApiServer.start();
+  putNode(api);
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   await using _lease = runLease(api, clock);
   await until(() => clock.sleeping === 1);
@@ -101,7 +105,7 @@ test('after five failed renewals the lease is read until that succeeds', async (
     await clock.advance(delay);
   }
   await until(() => clock.sleeps.at(-1) === 10_000);
-  expect(leaseWrites(api).slice(2)).toEqual([
+  expect(leaseWrites(api).slice(3)).toEqual([
     ...Array.from({length: 5}, () => 'PUT 500'),
     ...['GET 500', 'GET 500', 'GET 200', 'PUT 200'],
   ]);
@@ -121,4 +125,20 @@ test('registration is repeated with growing delays', async () => {
   const {isNew} = await registerNode(options, new AbortController().signal);
   expect([isNew, api.storage.get('/api/v1/nodes/n1')?.metadata.name]).toEqual([true, 'n1']);
   expect(clock.sleeps).toEqual([200, 400, 800, 1600]);
+});
+
+test('a lease without an owner gets one when it is renewed, which does not wait for the Node', async () => {
+  await using api = await FakeApiServer.start();
+  const clock = new FakeClock({nowMs: TEST_TIME_MS});
+  api.storage.put(`${LEASES}/n1`, {
+    ...{apiVersion: 'coordination.k8s.io/v1', kind: 'Lease'},
+    metadata: {name: 'n1', namespace: 'kube-node-lease'},
+  });
+  await using _lease = runLease(api, clock);
+  await until(() => clock.sleeping === 1);
+  expect(leaseWrites(api)).toEqual(['GET 200', 'GET of the Node 404', 'PUT 200']);
+  putNode(api);
+  await clock.advance(10_000);
+  await until(() => clock.sleeping === 1);
+  expect(api.storage.get(`${LEASES}/n1`)?.metadata['ownerReferences']).toMatchObject([{uid: 'u1'}]);
 });
