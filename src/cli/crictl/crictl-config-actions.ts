@@ -1,8 +1,9 @@
-import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Scalar} from 'yaml';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {fileError, ifPresent} from '../../base/fs/files.js';
+import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {renderTable} from '../../format/table.js';
 import {
   CONFIG_KEYS,
@@ -36,7 +37,7 @@ export async function createCrictlConfigActions(
   path: string,
   inform: (text: string) => void,
 ): Promise<ConfigActions> {
-  const found = await ifPresent(() => readFile(path, 'utf8'));
+  const found = (await ifPresent(() => readBoundedFile(path)))?.toString();
   const source = found ?? (await rewritten('', {}));
   if (found === undefined) await write(path, source);
   const values: Record<string, unknown> = {

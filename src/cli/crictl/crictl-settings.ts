@@ -23,7 +23,7 @@ export const CRICTL_SETTINGS_SOURCE: SettingsSource = {
 async function readFile(file: FileRequest, context: CliContext): Promise<ReadFile> {
   const {path: wanted, named, mayBeMissing, onWarning} = file;
   try {
-    const {path, source} = findConfigFile(wanted, context);
+    const {path, source} = await findConfigFile(wanted, context);
     if (path !== wanted || source === undefined)
       onWarning(`Config ${JSON.stringify(wanted)} does not exist, trying next: ${JSON.stringify(path)}`);
     if (source === undefined && mayBeMissing) return {options: {}, path: wanted};

@@ -1,5 +1,5 @@
-import {readFile} from 'node:fs/promises';
 import {ConfigError, isSystemCallError, messageOf, UsageError} from '../../base/errors.js';
+import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import type {OutputFlagValues, OutputFormat, OutputFormatName} from './output-format.js';
 
 type Language = 'go-template' | 'jsonpath' | 'custom-columns';
@@ -57,7 +57,7 @@ function checkGiven(output: string | undefined): void {
 
 async function readTemplate(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readBoundedFile(path)).toString();
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
     throw new ConfigError(`cannot read template "${path}": ${messageOf(error)}`, {cause: error});

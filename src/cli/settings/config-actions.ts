@@ -1,7 +1,8 @@
-import {readFile, realpath, stat} from 'node:fs/promises';
+import {realpath, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {writeFileAtomic} from '../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors, withUserFileHints} from '../../base/fs/files.js';
+import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {makeDirectoryPath} from '../../base/fs/make-directory-path.js';
 import {renderTable} from '../../format/table.js';
 import type {CommandStrategies} from '../command-strategies.js';
@@ -49,7 +50,7 @@ const NEW_FOLDER_MODE = 0o755;
 async function changeFile(path: string, changes: readonly ConfigChange[]): Promise<void> {
   const target = (await withFileErrors('reading', path, () => ifPresent(() => realpath(path)))) ?? path;
   const [source, old] = await withFileErrors('reading', target, async () => [
-    (await ifPresent(() => readFile(target, 'utf8'))) ?? '',
+    (await ifPresent(() => readBoundedFile(target)))?.toString() ?? '',
     await ifPresent(() => stat(target)),
   ]);
   const text = await editConfigFile(source, changes);

@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
@@ -95,10 +95,19 @@ export function goParseError(key: ConfigKey, value: string): string {
   return `strconv.${parser}: parsing ${JSON.stringify(value)}: invalid syntax`;
 }
 
-/** Returns the text of a config file; undefined if it does not exist. Throws the system's error. */
-export function readConfigText(path: string): string | undefined {
+/** Maximum size of a config file. */
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/**
+ * Returns the text of a config file, which may be a pipe or /dev/null; undefined if it does not exist. Rejects with
+ * the system's error, and with ConfigError if it is too large. The usual case loads no other module.
+ */
+export async function readConfigText(path: string, signal: AbortSignal): Promise<string | undefined> {
   try {
-    return readFileSync(path, 'utf8');
+    const found = statSync(path);
+    if (found.isFile() && found.size > 0 && found.size <= MAX_CONFIG_BYTES) return readFileSync(path, 'utf8');
+    const {readBoundedFile} = await import('../../base/fs/read-bounded-file.js');
+    return (await readBoundedFile(path, {mostBytes: MAX_CONFIG_BYTES, signal})).toString();
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;

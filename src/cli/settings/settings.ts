@@ -120,7 +120,7 @@ async function readOwn(file: FileRequest, context: CliContext): Promise<ReadFile
     onWarning(`${wanted}: ${warning}`);
   });
   try {
-    const {path, source} = findConfigFile(wanted, context);
+    const {path, source} = await findConfigFile(wanted, context);
     if (source === undefined && named && !mayBeMissing) throw new ConfigError('no such file or directory');
     return {options: await parseConfigFile(source ?? '', dialect), path};
   } catch (error) {
@@ -132,17 +132,17 @@ async function readOwn(file: FileRequest, context: CliContext): Promise<ReadFile
 }
 
 /**
- * Returns the text of the file, or of the one in the program's directory; undefined with the latter's path if neither
+ * Resolves with the text of the file, or of the one in the program's directory; undefined with the latter's path if neither
  * exists.
  */
-export function findConfigFile(
+export async function findConfigFile(
   wanted: string,
-  {program}: CliContext,
-): {path: string; source: string | undefined} {
-  const source = readConfigText(wanted);
+  {program, signal}: CliContext,
+): Promise<{path: string; source: string | undefined}> {
+  const source = await readConfigText(wanted, signal);
   if (source !== undefined) return {path: wanted, source};
   const next = join(dirname(program.at(-1) ?? ''), 'crictl.yaml');
-  return {path: next, source: readConfigText(next)};
+  return {path: next, source: await readConfigText(next, signal)};
 }
 
 export const KCRI_SETTING_DEFAULTS = {

@@ -1,14 +1,10 @@
 import {openSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
-import {addAbortSignal, type Readable} from 'node:stream';
+import type {Readable} from 'node:stream';
 import {MAX_MANIFEST_BYTES} from '../../api/decoding/parse-manifest.js';
 import {createPipeReadStream} from '../../base/fs/pipe-read-stream.js';
-import {
-  decodeUtf8,
-  READ_WITHOUT_BLOCKING,
-  readTextFile,
-  fileTooLargeError,
-} from '../../base/fs/read-text-file.js';
+import {readBoundedStream} from '../../base/fs/read-bounded-file.js';
+import {decodeUtf8, READ_WITHOUT_BLOCKING, readTextFile} from '../../base/fs/read-text-file.js';
 
 /** A text with its name for messages. */
 export interface NamedText {
@@ -32,18 +28,5 @@ export async function readFileOrPipeText(path: string, signal: AbortSignal): Pro
  * may never end.
  */
 export async function readStreamText(stream: Readable, name: string, signal: AbortSignal): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of addAbortSignal(signal, stream) as AsyncIterable<string | Uint8Array>) {
-      const part = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-      size += part.length;
-      if (size > MAX_MANIFEST_BYTES) throw fileTooLargeError(name, MAX_MANIFEST_BYTES);
-      parts.push(part);
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  }
-  return decodeUtf8(Buffer.concat(parts), name);
+  return decodeUtf8(await readBoundedStream(stream, name, {mostBytes: MAX_MANIFEST_BYTES, signal}), name);
 }

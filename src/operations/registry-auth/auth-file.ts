@@ -1,6 +1,6 @@
-import {readFile} from 'node:fs/promises';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
+import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {AuthConfig, Init} from '../../cri/index.js';
 import {matchScore, type ImageRepository} from './image-repository.js';
@@ -19,13 +19,13 @@ export interface AuthFile {
  * of the file.
  */
 export async function readAuthFile(path: string): Promise<AuthFile | undefined> {
-  const text = await ifPresent(() => readFile(path, 'utf8')).catch((error: unknown) => {
+  const text = await ifPresent(() => readBoundedFile(path)).catch((error: unknown) => {
     throw new ConfigError(`cannot read credentials in "${path}": ${systemErrorMessage(error)}`, {
       cause: error,
     });
   });
   if (text === undefined) return undefined;
-  const json = fields(parsed(text, path));
+  const json = fields(parsed(text.toString(), path));
   return {
     auths: fields(json['auths']),
     credsStore: textOf(json['credsStore']),

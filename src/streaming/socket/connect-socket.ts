@@ -1,11 +1,11 @@
 import {once} from 'node:events';
-import {readFile} from 'node:fs/promises';
 import {request, type ClientRequest} from 'node:http';
 import {isIP, type Socket, type SocketConnectOpts} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
 import {messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
+import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import {type StreamingAddress} from '../streaming-address.js';
 import {StreamingError} from '../errors.js';
@@ -188,7 +188,7 @@ function tlsSettings(host: string, tls: TlsOptions, files: TlsFiles): Connection
 
 async function readPem(path: string): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await readBoundedFile(path);
   } catch (error) {
     throw new StreamingError(`cannot read "${path}": ${systemErrorMessage(error)}`, {cause: error});
   }

@@ -1,5 +1,6 @@
-import {access, constants, readdir, readFile, stat} from 'node:fs/promises';
+import {access, constants, readdir, stat} from 'node:fs/promises';
 import {extname, join} from 'node:path';
+import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
 import {Decoder} from '../../../../api/decoding/decoder.js';
 import {
   describeFieldError,
@@ -89,8 +90,8 @@ export async function readCredentialProviderConfig(
   const files = await withReadErrors(configPath, () => configFiles(configPath));
   const providers: CredentialProviderEntry[] = [];
   for (const file of files) {
-    const content = await withReadErrors(file, () => readFile(file, 'utf8'));
-    providers.push(...parseCredentialProviderConfig(content, file));
+    const content = await withReadErrors(file, () => readBoundedFile(file));
+    providers.push(...parseCredentialProviderConfig(content.toString(), file));
   }
   const names = providers.map(({name}) => name);
   const duplicate = names.find((name, index) => names.indexOf(name) !== index);

@@ -1,4 +1,3 @@
-import {readFile} from 'node:fs/promises';
 import {Decoder} from '../../../../api/decoding/decoder.js';
 import {FieldPath} from '../../../../api/field-path.js';
 import type {ManifestNode} from '../../../../api/decoding/manifest-node.js';
@@ -10,6 +9,7 @@ import {SourceText} from '../../../../api/decoding/source-text.js';
 import {parseYaml} from '../../../../api/decoding/parse-yaml.js';
 import {ConfigError} from '../../../../base/errors.js';
 import {withFileErrors} from '../../../../base/fs/files.js';
+import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
 import type {User} from '../../../contract/access-reviews.js';
 import type {RequestAttributes} from './request-attributes.js';
 
@@ -98,8 +98,8 @@ export type AuthorizationPolicy = (user: User, attributes: RequestAttributes) =>
  * for a binding to an unknown role, and PodValidationError, with the position, for an invalid manifest.
  */
 export async function readAuthorizationPolicy(file: string, nodeName: string): Promise<AuthorizationPolicy> {
-  const content = await withFileErrors('reading', file, () => readFile(file, 'utf8'));
-  return parseAuthorizationPolicy(content, file, nodeName);
+  const content = await withFileErrors('reading', file, () => readBoundedFile(file));
+  return parseAuthorizationPolicy(content.toString(), file, nodeName);
 }
 
 /** Parses the text of a policy file; see {@link readAuthorizationPolicy}. */

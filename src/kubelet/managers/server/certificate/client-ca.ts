@@ -1,7 +1,7 @@
 import {X509Certificate} from 'node:crypto';
-import {readFile} from 'node:fs/promises';
 import {ConfigError} from '../../../../base/errors.js';
 import {withFileErrors} from '../../../../base/fs/files.js';
+import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
 import type {Clock} from '../../../../base/clock.js';
 import type {FileLogger} from '../../../../base/logger.js';
 
@@ -12,7 +12,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** Reads a bundle of certificate authorities in PEM. Rejects with SystemError or ConfigError, which names the file. */
 export async function readClientCa(file: string): Promise<string> {
-  const text = await withFileErrors('reading the client CA bundle', file, () => readFile(file, 'utf8'));
+  const bundle = await withFileErrors('reading the client CA bundle', file, () => readBoundedFile(file));
+  const text = bundle.toString();
   const certificates = text.match(CERTIFICATE) ?? [];
   try {
     for (const certificate of certificates) new X509Certificate(certificate);

@@ -6,6 +6,7 @@ import {ConfigError, messageOf} from '../../../../base/errors.js';
 import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
+import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
 import type {ServingCertificate} from '../http-server-options.js';
 import {createSelfSignedPair} from '../../../../format/x509/self-signed-certificate.js';
 import type {CertificatePair} from '../../../../format/x509/x509-parts.js';
@@ -87,8 +88,8 @@ async function readPair(certFile: string, keyFile: string): Promise<CertificateP
 }
 
 async function readFiles(certFile: string, keyFile: string): Promise<CertificatePair> {
-  const [certificate, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')]);
-  return {certificate, key};
+  const [certificate, key] = await Promise.all([readBoundedFile(certFile), readBoundedFile(keyFile)]);
+  return {certificate: certificate.toString(), key: key.toString()};
 }
 
 /**
