@@ -41,13 +41,30 @@ const PLAIN_MESSAGES: readonly (readonly [RegExp, string])[] = [
   [RUNTIME_STARTING, 'the runtime is starting'],
 ];
 
-/** Texts of grpc-go for a response that is not one valid message. */
-export const INVALID_RESPONSE =
-  /^grpc: failed to unmarshal|^No message received$|^Too many responses received$/;
+/** Texts of grpc-go and grpc-js for a response that is not one valid message with a status. */
+export const INVALID_RESPONSE = new RegExp(
+  [
+    'grpc: failed to unmarshal',
+    'No message received$',
+    'Too many responses received$',
+    'the response is compressed',
+    'Failed to decompress',
+    'Received (message|headers) larger than',
+    'Received RST_STREAM',
+    'Call ended without gRPC status',
+    '(podSandboxId|containerId|imageRef|status|url) is not set$',
+  ]
+    .map((text) => `^${text}`)
+    .join('|'),
+);
+
+/** Text of grpc-js for the response of an HTTP server, which can be a proxy or not a runtime at all. */
+const NOT_GRPC = /^Received HTTP status code/;
 
 /** Returns a message without gRPC's terms; a runtime's own text stays unchanged. */
 export function formatPlainMessage({method, endpoint, grpcCode, details}: Failure): string {
-  if (INVALID_RESPONSE.test(details)) return `invalid response to ${method} from ${endpoint}: ${details}`;
+  if (INVALID_RESPONSE.test(details) || NOT_GRPC.test(details))
+    return `invalid response to ${method} from ${endpoint}: ${details}`;
   const text = PLAIN_MESSAGES.reduce((message, [pattern, plain]) => message.replace(pattern, plain), details);
   return text === '' ? `the runtime returned ${grpcCode} without a message` : text;
 }
@@ -151,14 +168,21 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
     [/protocol error|parse error/i, notCri],
     [INVALID_RESPONSE, FAULTY_RUNTIME],
   ],
-  UNKNOWN: [[/^Received HTTP status code/, notCri]],
+  UNKNOWN: [[NOT_GRPC, notCri]],
   DEADLINE_EXCEEDED: [
     [
       /^/,
       'the runtime may still be working; set a longer --timeout, such as 5m, or timeout in the config file',
     ],
   ],
-  RESOURCE_EXHAUSTED: [[/message larger than/, 'the response is too large for one message; use filters']],
+  RESOURCE_EXHAUSTED: [
+    [
+      /message larger than/,
+      ({method}) =>
+        method.startsWith('List') ? 'the response is too large for one message; use filters' : FAULTY_RUNTIME,
+    ],
+    [/headers larger than/, FAULTY_RUNTIME],
+  ],
 };
 
 const PULL: Advice = [

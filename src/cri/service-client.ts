@@ -4,6 +4,7 @@ import type {CallOptions, MethodInfo} from './call-options.js';
 import {Decoder, decodeMessage, encodeMessage} from './codec.js';
 import {deadlineMs} from './deadlines.js';
 import type {AnyMask, SchemaSet} from './message-schema.js';
+import {missingField} from './required-fields.js';
 import {rpcFailure, type Transport} from './transport.js';
 import {malformedDetails, WireError} from './wire-format.js';
 
@@ -70,6 +71,9 @@ function unaryMethod(service: string, info: MethodInfo, wire: ServiceWire) {
         },
       );
       const decoded = decodeResponse(wire.endpoint, path, () => decoder.end());
+      const missing = missingField(info.rpc, decoded as Fields, fields);
+      if (missing !== undefined)
+        throw rpcFailure(wire.endpoint, path, {grpcCode: 'INTERNAL', details: `${missing} is not set`});
       watch?.received(decoded);
       watch?.ended();
       return decoded;

@@ -22,6 +22,22 @@ test.each([
   expect(hint).toContain('hostUsers: false');
 });
 
+test.each([
+  ['RESOURCE_EXHAUSTED', 'Received message larger than max (4294967295 vs 134217728)'],
+  ['RESOURCE_EXHAUSTED', 'Received headers larger than max'],
+  ['INTERNAL', 'the response is compressed, which was not requested'],
+  ['INTERNAL', 'Failed to decompress gzip-encoded message'],
+  ['INTERNAL', 'Call ended without gRPC status'],
+  ['INTERNAL', 'Received RST_STREAM with code 2 (Internal server error)'],
+  ['UNKNOWN', 'Received HTTP status code 502'],
+])('an error of the protocol (%s: %s) names the RPC and the runtime', (grpcCode, details) => {
+  const failure = {method: 'StartContainer', endpoint: 'unix:///run/a.sock', grpcCode, details};
+  expect(formatPlainMessage(failure)).toBe(
+    `invalid response to StartContainer from unix:///run/a.sock: ${details}`,
+  );
+  expect(hintFor(failure)).toMatch(/faulty|not a CRI runtime/);
+});
+
 test.each(['RemoveContainer', 'RemovePodSandbox'])(
   'the hint of %s says how to delete a task that was left',
   (method) => {

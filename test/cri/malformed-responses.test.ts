@@ -50,6 +50,26 @@ test.each(METHODS)('a malformed response to %s is an error of that call', async 
   });
 });
 
+test.each([
+  ['runPodSandbox', 'podSandboxId'],
+  ['podSandboxStatus', 'status'],
+  ['createContainer', 'containerId'],
+  ['containerStatus', 'status'],
+  ['pullImage', 'imageRef'],
+  ['exec', 'url'],
+  ['attach', 'url'],
+  ['portForward', 'url'],
+])('an empty response to %s is an error that names the field %s', async (name, field) => {
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const rpc = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  fake.injectResponse(rpc, Buffer.alloc(0));
+  expect(await failureOf(connection, name)).toMatchObject({
+    plainMessage: `invalid response to ${rpc} from ${fake.endpoint}: ${field} is not set`,
+    hint: 'the runtime, or a proxy in front of it, is faulty; see its log',
+  });
+});
+
 describe.each(Object.entries(MALFORMED))('a response %s', (_, [bytes, reason]) => {
   const details = `grpc: failed to unmarshal the received message: ${reason}`;
 
