@@ -2,6 +2,9 @@ import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {helpTopics} from './commands.mjs';
 
+/** Key of crictl's list of commands. */
+export const CRICTL_HELP = 'crictl';
+
 /**
  * Resolves to all help texts by their words, joined with slashes, as the compiled dist/cli/help.js renders them: with
  * colors, packed, and with a placeholder for the program's name. Rejects if a text wraps differently for one of the
@@ -20,10 +23,12 @@ export async function helpTexts(root) {
   for (const topic of helpTopics(root)) {
     const words = topic === '' ? [] : topic.split('/');
     const text = packHelp(await helpText(words, PROGRAM_PLACEHOLDER));
-    for (const program of ['kcri', 'crictl'])
+    // The list of commands is not the same.
+    for (const program of words.length === 0 ? ['kcri'] : ['kcri', 'crictl'])
       if (unpackHelp(text, program) !== (await helpText(words, program)))
         throw new Error(`the help of "${words.join(' ')}" wraps differently for ${program}: shorten it`);
     texts.set(topic, text);
   }
+  texts.set(CRICTL_HELP, packHelp(await helpText([], 'crictl')));
   return texts;
 }

@@ -1,6 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {commandPaths} from './commands.mjs';
+import {CRICTL_HELP} from './help.mjs';
 
 /**
  * Returns an esbuild plugin that replaces modules in the bundle: oclif's classes by the part that kcri uses, modules
@@ -62,7 +63,10 @@ function helpSource(helpTexts) {
   const imports = [...helpTexts.keys()].map((topic) => [topic, `help-text:${topic === '' ? 'kcri' : topic}`]);
   return `import {unpackHelp} from './bundled/help-blanks.js';
     ${lazyTable(imports)}
-    export const helpText = async (words, program) => unpackHelp((await table[words.join('/')]()).default, program);`;
+    export const helpText = async (words, program) => {
+      const topic = words.length === 0 && program === 'crictl' ? ${JSON.stringify(CRICTL_HELP)} : words.join('/');
+      return unpackHelp((await table[topic]()).default, program);
+    };`;
 }
 
 function lazyTable(imports) {

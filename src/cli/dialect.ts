@@ -68,8 +68,8 @@ export interface Dialect {
   helpFor(error: unknown, words: readonly string[], reporter: Reporter): HelpRequest | undefined;
   /** Returns the error for an unknown command; all words but the last are a command group. */
   unknownCommandText(words: readonly string[]): string;
-  /** True if an alias of a command is never a topic: `image save` is `images save` for crictl. */
-  readonly prefersAliases: boolean;
+  /** Reports whether a command exists, given its words separated by spaces; crictl has none of kcri's own. */
+  offersCommand(words: string): boolean;
   /** Reports whether a command ignores surplus arguments. */
   ignoresArguments(command: string): boolean;
   /** Runs before every command line except requests for help or the version. */
@@ -121,7 +121,7 @@ export const KCRI_DIALECT: Dialect = {
   helpFor: () => undefined,
   unknownCommandText: (words) =>
     `unknown command "${words.at(-1) ?? ''}" for "${['kcri', ...words.slice(0, -1)].join(' ')}"`,
-  prefersAliases: false,
+  offersCommand: () => true,
   ignoresArguments: () => false,
   beforeCommand: async () => {
     await Promise.resolve();

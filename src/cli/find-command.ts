@@ -28,23 +28,31 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   nodes: 'node',
 };
 
+/** Selects the commands that exist, by their words separated by spaces. */
+interface Offer {
+  offersCommand(words: string): boolean;
+}
+
+const ALL: Offer = {offersCommand: () => true};
+
+function offeredPaths({offersCommand}: Offer): readonly string[] {
+  return commandPaths().filter((path) => offersCommand(path.replace('/', ' ')));
+}
+
 /**
  * Returns the command that the words name, or undefined. The path below commands/ consists of the words: `runtime/up`
  * for `kcri runtime up`. A command may have subcommands: `create/jsonschema` next to `create`. `image` is an alias of
- * `images` unless a subcommand follows; with `prefersAliases` it always is.
+ * `images` unless a subcommand follows.
  */
-export function findCommand(
-  argv: readonly string[],
-  {prefersAliases = false}: {readonly prefersAliases?: boolean} = {},
-): FoundCommand | undefined {
-  const paths = commandPaths();
+export function findCommand(argv: readonly string[], offer = ALL): FoundCommand | undefined {
+  const paths = offeredPaths(offer);
   const words: string[] = [];
   let found: FoundCommand | undefined;
   for (const word of argv) {
     if (!/^[a-z][a-z-]*$/.test(word)) break;
     const isFirst = words.length === 0;
     const isTopicName =
-      isFirst && !prefersAliases && paths.includes(`${word}/${resolveAlias(SUBCOMMAND_ALIASES, argv[1])}`);
+      isFirst && paths.includes(`${word}/${resolveAlias(SUBCOMMAND_ALIASES, argv[1])}`);
     words.push(isTopicName ? word : resolveAlias(isFirst ? COMMAND_ALIASES : SUBCOMMAND_ALIASES, word));
     if (paths.includes(words.join('/'))) found = foundAs([...words], argv);
     else if (found !== undefined) break;
@@ -67,13 +75,13 @@ async function load(words: readonly string[]): Promise<CommandClass> {
 }
 
 /** Reports whether a word is the first word of a command with several words, such as `runtime`. */
-export function isTopic(word: string): boolean {
-  return subcommandNames(word).length > 0;
+export function isTopic(word: string, offer = ALL): boolean {
+  return subcommandNames(word, offer).length > 0;
 }
 
 /** Reports whether a word is both an alias of a command and a topic: `image` lists images, and has subcommands. */
-export function isAliasAndTopic(word: string): boolean {
-  return Object.hasOwn(COMMAND_ALIASES, word) && isTopic(word);
+export function isAliasAndTopic(word: string, offer = ALL): boolean {
+  return Object.hasOwn(COMMAND_ALIASES, word) && isTopic(word, offer);
 }
 
 /** Returns the first words of all commands. */
@@ -82,8 +90,8 @@ export function commandNames(): readonly string[] {
 }
 
 /** Returns the second words of the commands of a topic. */
-export function subcommandNames(topic: string): readonly string[] {
-  return commandPaths().flatMap((path) => {
+export function subcommandNames(topic: string, offer = ALL): readonly string[] {
+  return offeredPaths(offer).flatMap((path) => {
     const [first, second] = path.split('/');
     return first === topic && second !== undefined ? [second] : [];
   });

@@ -1,8 +1,10 @@
 import {fileURLToPath} from 'node:url';
 import {Config} from '@oclif/core/config';
 import type {Command} from '@oclif/core/command';
+import type {Topic} from '@oclif/core/interfaces';
 
 import {CommandHelp, Help} from '@oclif/core/help';
+import {isCrictlCommand} from './crictl/crictl-commands.js';
 
 /**
  * Resolves with the help of a command or a topic, or of the program if `words` is empty. `program` is the name by which
@@ -33,6 +35,14 @@ const OPTIONS_COMMAND = 'options';
 class ProgramHelp extends Help {
   text = '';
   readonly #config: Config;
+
+  protected override get sortedCommands(): Command.Loadable[] {
+    return super.sortedCommands.filter(({id}) => this.#isOffered(id));
+  }
+
+  protected override get sortedTopics(): Topic[] {
+    return super.sortedTopics.filter(({name}) => this.#isOffered(name));
+  }
 
   constructor(config: Config) {
     super(config, {maxWidth: 100, hideAliasesFromRoot: true});
@@ -73,6 +83,10 @@ class ProgramHelp extends Help {
 
   protected override log(...lines: string[]): void {
     this.text += `${lines.join(' ')}\n`;
+  }
+
+  #isOffered(command: string): boolean {
+    return this.config.bin !== 'crictl' || command.includes(':') || isCrictlCommand(command);
   }
 
   #logOptionsHint(): void {

@@ -90,7 +90,7 @@ async function runCommand(line: Leading, run: Run): Promise<number> {
     const command = await found.load();
     return await new command(found.argv, NO_PLUGINS, {context, dialect, globals}).execute();
   }
-  if (isTopic(first)) return await topic(words, run);
+  if (isTopic(first, dialect)) return await topic(words, run);
   throw await unknownCommand([first], dialect);
 }
 
@@ -123,10 +123,9 @@ async function topic(words: readonly string[], run: Run): Promise<number> {
 async function help(words: readonly string[], {context, dialect}: Run, before = ''): Promise<number> {
   const {helpText} = await import('./help.js');
   const [first] = words;
-  const isOnlyTopic =
-    words.length === 1 && first !== undefined && !dialect.prefersAliases && isAliasAndTopic(first);
+  const isOnlyTopic = words.length === 1 && first !== undefined && isAliasAndTopic(first, dialect);
   const found = isOnlyTopic ? undefined : findCommand(words, dialect);
-  if (first !== undefined && found === undefined && !isTopic(first))
+  if (first !== undefined && found === undefined && !isTopic(first, dialect))
     throw await unknownCommand(words, dialect);
   const title = words.length === 0 ? dialect.helpTitle : '';
   return await print(before + title + (await helpText(found?.words ?? words, dialect.program)), context);

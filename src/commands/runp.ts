@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import {isHttpUrl} from '../base/is-http-url.js';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
 import {POD_FLAGS} from '../cli/flags/pod-flags.js';
 import {CANCEL_TIMEOUT_FLAG, RUNTIME_FLAG} from '../cli/flags/pull-flags.js';
 import {createCriConfigReader, type CriConfigReader} from '../cli/input/cri-config-reader.js';
@@ -38,7 +39,7 @@ export default class Runp extends BaseCommand {
     }),
   };
   static override flags = {
-    ...POD_FLAGS,
+    ...kcriOnlyFlags(POD_FLAGS),
     runtime: RUNTIME_FLAG,
     'cancel-timeout': CANCEL_TIMEOUT_FLAG,
   };

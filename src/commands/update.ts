@@ -7,7 +7,7 @@ import {cpusFlag, memoryFlag, oomScoreFlag} from '../cli/flags/resource-flags.js
 import {ArgumentsError, ConflictError} from '../cli/usage-errors.js';
 import {buildResourceUpdate} from '../operations/containers/update-resources.js';
 import {resolveContainers} from '../operations/resolve/resolve-names.js';
-import {withContext} from '../operations/with-context.js';
+import {withRequiredId} from '../operations/with-required-id.js';
 
 export default class Update extends BaseCommand {
   static override nodes = 'one' as const;
@@ -70,8 +70,11 @@ export default class Update extends BaseCommand {
     const {services, signal} = this;
     const targets = await resolveContainers(runtime, refs, services.resolving({images}));
     await forEachTarget(services, targets, async (containerId, ref) => {
-      const updated = runtime.updateContainerResources({containerId, linux}, {signal});
-      await withContext(`updating container resources for "${ref}"`, updated);
+      await withRequiredId(
+        `updating container resources for "${ref}"`,
+        containerId,
+        async () => await runtime.updateContainerResources({containerId, linux}, {signal}),
+      );
       this.out.print(ref);
     });
   }

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {isCrictlCommand} from '../../src/cli/crictl/crictl-commands.js';
 import {COMMAND_ALIASES, commandNames, findCommand} from '../../src/cli/find-command.js';
 import {GLOBAL_FLAGS} from '../../src/cli/flags/global-flags.js';
 
@@ -117,9 +118,9 @@ test.each([
   expect(findCommand(line.split(' '))?.words.join(' ')).toBe(words);
 });
 
-test('an alias can be preferred to a topic, as in crictl', () => {
-  expect(findCommand(['image', 'save'], {prefersAliases: true})).toMatchObject({
-    words: ['images'],
-    argv: ['save'],
-  });
+test('an alias is no topic if its subcommands are not offered, as in crictl', () => {
+  const offer = {offersCommand: isCrictlCommand};
+  expect(findCommand(['image', 'save'], offer)).toMatchObject({words: ['images'], argv: ['save']});
+  expect(findCommand(['create', 'js'], offer)).toMatchObject({words: ['create', 'jsonschema'], argv: []});
+  expect(findCommand(['cp'], offer)).toBeUndefined();
 });

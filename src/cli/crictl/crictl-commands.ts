@@ -43,6 +43,25 @@ const COMMANDS: Readonly<Record<string, CrictlCommand>> = {
   'update-runtime-config': {combinesShorts: true},
 };
 
+/** Commands of crictl without characteristics, and the list of the global flags, to which every help refers. */
+const OTHER_COMMANDS: ReadonlySet<string> = new Set([
+  'completion',
+  'create',
+  'options',
+  'port-forward',
+  'run',
+  'runp',
+  'start',
+  'stopp',
+  'update',
+  'version',
+]);
+
+/** Reports whether crictl has a command, given its name with spaces between words. */
+export function isCrictlCommand(command: string): boolean {
+  return Object.hasOwn(COMMANDS, command) || OTHER_COMMANDS.has(command);
+}
+
 /** Returns the characteristics of a command, given its name with spaces between words. */
 export function crictlCommand(command: string): CrictlCommand {
   return COMMANDS[command] ?? {};

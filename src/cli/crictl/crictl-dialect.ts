@@ -4,10 +4,11 @@ import {crictlVersionLine} from '../crictl-version.js';
 import type {Dialect, FlagScope} from '../dialect.js';
 import {HelpRequest} from '../help-request.js';
 import {resolveSettings} from '../settings/settings.js';
-import type {FlagShapes, Tokens} from '../parsing/tokenize.js';
+import type {Tokens} from '../parsing/tokenize.js';
 import {ArgumentsError, FlagError, UnknownCommandError} from '../usage-errors.js';
-import {crictlCommand} from './crictl-commands.js';
+import {crictlCommand, isCrictlCommand} from './crictl-commands.js';
 import {CRICTL_FLAG_SYNTAX} from './crictl-flag-syntax.js';
+import {withoutKcriFlags} from './kcri-flags.js';
 import {parseCrictlOutputFormat} from './crictl-output-format.js';
 import {CRICTL_SETTINGS_SOURCE} from './crictl-settings.js';
 import {CRICTL_STRATEGIES} from './crictl-strategies.js';
@@ -28,19 +29,22 @@ export const CRICTL_DIALECT: Dialect = {
     command === undefined
       ? tokenizeGoFlags(argv, {...shared, ...own}, {combinesShorts: false})
       : withHelpCommand(
-          tokenizeGoFlags(argv, withoutKcriFlags(own), {combinesShorts: combinesShorts(command)}),
+          tokenizeGoFlags(argv, withoutKcriFlags(command, own), {combinesShorts: combinesShorts(command)}),
         ),
   flagSyntax: CRICTL_FLAG_SYNTAX,
   createReporter: createCrictlReporter,
   helpFor: (error, words, reporter) => {
     if (error instanceof FlagError) return new HelpRequest(words, error);
     if (error instanceof ArgumentsError) return new HelpRequest(words);
+    // An unset variable is no command.
+    if (error instanceof UnknownCommandError && error.message === crictlUnknownCommand(''))
+      return new HelpRequest([]);
     if (!(error instanceof NothingFoundError)) return undefined;
     reporter.error(error.message);
     return new HelpRequest(words);
   },
   unknownCommandText: (words) => crictlUnknownCommand(words.join(' ')),
-  prefersAliases: true,
+  offersCommand: isCrictlCommand,
   ignoresArguments: (command) => crictlCommand(command).ignoresArguments === true,
   beforeCommand: async ({globals, words}, context, reporter) => {
     await resolveSettings(globals, context, {
@@ -65,9 +69,6 @@ export const CRICTL_DIALECT: Dialect = {
   diagnostics: ({info}) => ({program: 'cri-tools', inform: info}),
   strategy: async (name) => await CRICTL_STRATEGIES[name](),
 };
-
-const withoutKcriFlags = (flags: FlagShapes): FlagShapes =>
-  Object.fromEntries(Object.entries(flags).filter(([, {kcriOnly}]) => kcriOnly !== true));
 
 const combinesShorts = (command: NonNullable<FlagScope['command']>): boolean =>
   crictlCommand(command).combinesShorts === true;

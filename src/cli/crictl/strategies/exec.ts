@@ -33,7 +33,7 @@ export const crictlExec: ExecStrategy = async (services, words, flags) => {
       const {id} = target;
       const running = flags.sync
         ? runSync(services, target, command, flags)
-        : stream(services, target, command, {flags, prefixed: labeled && flags.parallel});
+        : stream(services, target, command, flags);
       const activity = `execing command in container ${id}${flags.sync ? ' synchronously' : ''}`;
       report.setExitCode(await withContext(activity, running));
     }),
@@ -83,10 +83,10 @@ async function stream(
   services: CommandServices,
   target: ExecTarget,
   command: readonly string[],
-  {flags, prefixed}: {readonly flags: ExecFlags; readonly prefixed: boolean},
+  flags: ExecFlags,
 ): Promise<number> {
   const {signal} = services;
-  const end = await streamExecInContainer(services, target, command, {flags, signal, prefixed});
+  const end = await streamExecInContainer(services, target, command, {flags, signal, prefixed: false});
   if (end.kind === 'exited' && end.exitCode !== EXIT.ok) throw new CommandExitError(end.exitCode);
   return end.exitCode;
 }
