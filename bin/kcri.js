@@ -1,5 +1,10 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; exec node -- "$0" "$@"
 'use strict';
+/*
+ * The second line is a command for the shell, and a string for Node.js. Without "--", Node.js 20 and 22 would read the
+ * file of "kcri run --env-file FILE" themselves: variables of the container, and a pipe that can be read only once.
+ */
 const {existsSync} = require('node:fs');
 
 /** Made from dist/cli by `npm run build`, see scripts/bundle.mjs. */

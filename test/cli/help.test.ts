@@ -1,7 +1,7 @@
 import {execFile} from 'node:child_process';
 import {describe, expect, test} from 'vitest';
 import {FakeRuntime} from '../fakes/fake-runtime.js';
-import {KCRI_COMMAND} from '../kcri-command.js';
+import {KCRI_COMMAND, KCRI_FILE} from '../kcri-command.js';
 
 /** Runs the built program, since oclif reads the built package for its help. `npm test` builds it first. */
 function kcri(args: readonly string[], env: Record<string, string> = {}) {
@@ -58,6 +58,19 @@ describe('help of the built program', () => {
 });
 
 describe('the built program', () => {
+  test('reads the file of --env-file itself, rather than its interpreter', async () => {
+    const {stderr, exitCode} = await new Promise<{stderr: string; exitCode: unknown}>((resolve) => {
+      const words = ['-r', 'unix:///nowhere.sock', 'run', '--env-file=/nowhere', 'busybox'];
+      execFile(KCRI_FILE, words, (error, _, text) => {
+        resolve({stderr: text, exitCode: error?.code});
+      });
+    });
+    expect({stderr, exitCode}).toEqual({
+      stderr: expect.stringMatching(/^kcri: reading "\/nowhere": no such file or directory\n/) as string,
+      exitCode: 1,
+    });
+  });
+
   test('exits silently when its output is closed', async () => {
     await using runtime = await FakeRuntime.start();
     runtime.fill({containers: 5000});
