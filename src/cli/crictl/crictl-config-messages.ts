@@ -8,6 +8,7 @@ export const CRICTL_CONFIG_MESSAGES: ConfigMessages = {
   invalid: (_file, what) => what,
   unreadable: (file, error) => `${hasErrno(error, 'EISDIR') ? 'read' : 'open'} ${file}: ${goReason(error)}`,
   unknownField: () => undefined,
+  moreUnknownFields: () => undefined,
   moreDocuments: () => undefined,
   // A list with one object is the output of kcri's own inspect.
   wrongDocument: (kind, document) => {

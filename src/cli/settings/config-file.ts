@@ -2,6 +2,7 @@ import {readFileSync, statSync} from 'node:fs';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
+import {reportUnknownKeys} from '../../base/unknown-keys.js';
 import {parseDuration} from '../../format/duration.js';
 
 /** Options of crictl's config file. */
@@ -44,6 +45,8 @@ export function isConfigKey(key: string): key is ConfigKey {
 export interface ConfigFileDialect {
   /** Handles an unknown option: throws, or records it. */
   readonly onUnknown: (key: string) => void;
+  /** Handles further unknown options, of which there are too many to name. */
+  readonly onMoreUnknown?: (count: number) => void;
   readonly createValueError: (key: ConfigKey, value: string) => ConfigError;
   /** True if an option without a value counts as unset, and a timeout may be a duration. */
   readonly isLenient: boolean;
@@ -57,6 +60,9 @@ export function createKcriConfigFileDialect(onUnknown: (warning: string) => void
   return {
     onUnknown: (key) => {
       onUnknown(`unknown option "${shorten(key, LONGEST_SHOWN)}"${suggestConfigKey(key)}`);
+    },
+    onMoreUnknown: (count) => {
+      onUnknown(`${count} more unknown option${count === 1 ? '' : 's'}`);
     },
     createValueError: (key, value) =>
       new ConfigError(
@@ -121,10 +127,18 @@ export async function readConfigText(path: string, signal: AbortSignal): Promise
  */
 export async function parseConfigFile(source: string, dialect: ConfigFileDialect): Promise<ConfigFile> {
   const settings: Record<string, unknown> = {};
-  for (const [key, value] of plainEntries(source) ?? (await yamlEntries(source, dialect))) {
-    if (!isConfigKey(key)) dialect.onUnknown(key);
-    else if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
+  const unknown: string[] = [];
+  const entries = plainEntries(source) ?? (await yamlEntries(source, dialect));
+  for (const [key, value] of entries) {
+    if (isConfigKey(key)) {
+      if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
+    } else if (dialect.isLenient) unknown.push(key);
+    else dialect.onUnknown(key);
   }
+  reportUnknownKeys(unknown, unknown.length < entries.length, {
+    named: dialect.onUnknown,
+    others: (count) => dialect.onMoreUnknown?.(count),
+  });
   return settings;
 }
 

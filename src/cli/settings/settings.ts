@@ -124,6 +124,7 @@ async function readOwn(file: FileRequest, context: CliContext): Promise<ReadFile
     if (source === undefined && named && !mayBeMissing) throw new ConfigError('no such file or directory');
     return {options: await parseConfigFile(source ?? '', dialect), path};
   } catch (error) {
+    context.signal.throwIfAborted();
     throw new ConfigError(`get server config: reading "${wanted}": ${systemErrorMessage(error)}`, {
       cause: error,
       hint: named ? 'set --config to another file' : `correct or remove "${wanted}"`,

@@ -4,6 +4,7 @@ import {parseYaml} from '../../api/decoding/parse-yaml.js';
 import {FieldPath} from '../../api/field-path.js';
 import {ConfigError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
+import {shorten} from '../../base/shorten.js';
 import {readExec, type ExecConfig} from './exec-config.js';
 import {
   KUBECONFIG,
@@ -36,6 +37,9 @@ export interface ClusterAccess {
 }
 
 /** Fields that change how requests are made and that kcri does not support. */
+/** Maximum length of a message. */
+const LONGEST_MESSAGE = 300;
+
 const OTHER_CREDENTIALS = 'use client-certificate and client-key, token, tokenFile or exec';
 const NO_IMPERSONATION = 'use the credentials of the node itself';
 const UNSUPPORTED_USER = {
@@ -54,7 +58,8 @@ const UNSUPPORTED_USER = {
  */
 export function parseKubeconfig(content: string, file: string): ClusterAccess {
   const fail = (message: string, hint: string): never => {
-    throw new ConfigError(`invalid kubeconfig "${file}": ${message}`, {hint});
+    // A message can quote a value, such as a whole file that is no kubeconfig.
+    throw new ConfigError(`invalid kubeconfig "${file}": ${shorten(message, LONGEST_MESSAGE)}`, {hint});
   };
   const config = decode(content, fail);
   const context = findContext(config, fail);
@@ -100,6 +105,8 @@ function decode(content: string, fail: Fail): Kubeconfig {
   if (others.length > 0) return fail('it contains more than one document', 'leave one document in the file');
   if (document?.root === undefined)
     return fail('it is empty', 'write a Config with clusters, users and contexts');
+  if (document.root.kind !== 'map')
+    return fail('it must be a mapping of fields', 'set --kubeconfig to a kubeconfig');
   const decoder = new Decoder();
   const config = decoder.decode(KUBECONFIG, document.root, new FieldPath());
   const problem = decoder.problems.find(({kind}) => kind !== 'unknown-field');

@@ -3,6 +3,7 @@ import type {Readable} from 'node:stream';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno, isSystemCallError, KcriError, messageOf} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
+import {reportUnknownKeys} from '../../base/unknown-keys.js';
 import {fromJson, podUid, type ContainerConfig, type Init, type PodSandboxConfig} from '../../cri/index.js';
 import {configFromInspect} from './config-from-inspect.js';
 import {readFileOrPipeText, readStreamText, type NamedText} from '../manifests/read-text.js';
@@ -17,6 +18,7 @@ export interface ConfigMessages {
   /** Returns a warning, or undefined for none. */
   readonly unknownField: (file: string, kind: string, key: string, guess?: string) => string | undefined;
   /** Returns a warning about documents after the first one, or undefined for none. */
+  readonly moreUnknownFields: (file: string, kind: string, count: number) => string | undefined;
   readonly moreDocuments: (file: string) => string | undefined;
   /** Returns the error for a document that is not an object, or undefined to decode it. */
   readonly wrongDocument: (kind: string, document: unknown) => string | undefined;
@@ -35,6 +37,8 @@ const KCRI_MESSAGES: ConfigMessages = {
   unreadable: (file, error) => `cannot read config "${file}": ${messageOf(error)}`,
   unknownField: (file, kind, key, guess) =>
     `${file}: unknown field "${shorten(key, LONGEST_KEY)}" in the ${kind}, ignored${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
+  moreUnknownFields: (file, kind, count) =>
+    `${file}: ${count} more unknown field${count === 1 ? '' : 's'} in the ${kind}, ignored`,
   moreDocuments: (file) => `${file}: only the first document is used`,
   wrongDocument: () => undefined,
   incomplete: (file, what) => `${file}: ${what}`,
@@ -131,8 +135,19 @@ async function parseConfig<Name extends keyof Configs>(
   const warn = (warning: string | undefined): void => {
     if (warning !== undefined) onWarning(warning);
   };
+  const unknown: (readonly [key: string, known: readonly string[]])[] = [];
   const onUnknown = (key: string, known: readonly string[]): void => {
-    warn(messages.unknownField(file, name, key, findClosestMatch(key.replace(/^.*\./, ''), known)));
+    unknown.push([key, known]);
+  };
+  const reportUnknown = (hasKnownKeys: boolean): void => {
+    reportUnknownKeys(unknown, hasKnownKeys, {
+      named: ([key, known]) => {
+        warn(messages.unknownField(file, name, key, findClosestMatch(key.replace(/^.*\./, ''), known)));
+      },
+      others: (count) => {
+        warn(messages.moreUnknownFields(file, name, count));
+      },
+    });
   };
   const wrong = (error: unknown, what = messageOf(error)): ConfigError =>
     new ConfigError(messages.invalid(file, what), {cause: error});
@@ -144,8 +159,11 @@ async function parseConfig<Name extends keyof Configs>(
     const {data, incompleteReason} = configFromInspect(name, document);
     if (incompleteReason !== undefined) warn(messages.incomplete(file, incompleteReason));
     // Config files contain the values of environment variables as text, though the CRI field is bytes.
-    return fromJson(name, data, {onUnknown, bytes: 'text'});
+    const config: Configs[Name] = fromJson(name, data, {onUnknown, bytes: 'text'});
+    reportUnknown(Object.keys(config).length > 0);
+    return config;
   } catch (error) {
+    reportUnknown(true);
     throw isExpected(error) ? wrong(error) : error;
   }
 }

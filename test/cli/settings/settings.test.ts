@@ -104,6 +104,14 @@ describe('settings are read from flag, environment, file and defaults:', () => {
     ]);
   });
 
+  test.each([
+    ['a: 1\nb: 2\nc: 3\n', ['unknown option "a"', '2 more unknown options']],
+    ['timeout: 1\nb: 2\nc: 3\n', ['unknown option "b"', 'unknown option "c"']],
+  ])('of %j, a file without a known option is quoted only once', async (text, expected) => {
+    const {warnings} = await settings({}, {}, text);
+    expect(warnings.map((warning) => warning.replace(/^.*yaml: /, ''))).toEqual(expected);
+  });
+
   test.each(['', '# nothing', 'null', '~', '[]', '{}', '---'])('the file %j has no options', async (text) => {
     for (const dialect of [CRICTL_CONFIG_FILE_DIALECT, createKcriConfigFileDialect(() => undefined)])
       expect(await parseConfigFile(text, dialect)).toEqual({});

@@ -107,6 +107,18 @@ describe('a file that is no config', () => {
     await expect(sandbox(text)).rejects.not.toThrow(/daemon/);
   });
 
+  const SHADOW = 'root:*:1:0:::\ndaemon:*:1:0:::\nbin:*:1:0:::\n';
+
+  test('a file in which only keys are unknown is not quoted after the first key', async () => {
+    const warnings: string[] = [];
+    const config = parseSandboxConfig({file: 'p.yaml', text: SHADOW}, (text) => warnings.push(text));
+    await expect(config).rejects.toThrow('metadata is not set');
+    expect(warnings).toEqual([
+      'p.yaml: unknown field "root:*:1:0::" in the PodSandboxConfig, ignored',
+      'p.yaml: 2 more unknown fields in the PodSandboxConfig, ignored',
+    ]);
+  });
+
   test.each([
     ['5', 'number'],
     ['yes', 'bool'],

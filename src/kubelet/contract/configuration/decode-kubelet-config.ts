@@ -90,6 +90,10 @@ function secretRanges(root: ManifestNode | undefined, content: string): readonly
 function decodeRoot(root: MapNode, source: SourceText, directory: string): DecodedKubeletConfig {
   const decoder = new Decoder();
   requireKind(root, decoder);
+  const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
+    source.createIssue(offset, path.toString(), message);
+  // Another kind of file: its fields are not to be quoted.
+  if (decoder.problems.length > 0) return {fields: new Map(), issues: decoder.problems.map(toIssue)};
   const decoded = decoder.decode(CONFIGURATION, root, new FieldPath());
   const fields = new Map<ConfigPath, DecodedField>();
   for (const path of CONFIG_PATHS) {
@@ -102,8 +106,6 @@ function decodeRoot(root: MapNode, source: SourceText, directory: string): Decod
       issue: (message) => source.createIssue(offset, path, message),
     });
   }
-  const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
-    source.createIssue(offset, path.toString(), message);
   return {fields, issues: decoder.problems.map(toIssue)};
 }
 

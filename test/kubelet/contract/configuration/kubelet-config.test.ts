@@ -41,6 +41,13 @@ test('a file sets fields, including nested ones', () => {
   expect(values['logging.verbosity']).toBe(3);
 });
 
+test('the fields of another kind of file are not quoted', () => {
+  const content = 'root:*:1:0:::\ndaemon:*:1:0:::\n';
+  expect(() => readKubeletConfig([{path: 'k.yaml', content}], new Map())).toThrow(
+    /^(?!.*daemon)[^]*apiVersion: Unsupported value/,
+  );
+});
+
 test('flags override files, and feature gates are merged', () => {
   const {values} = read(
     'maxPods: 20\nfeatureGates: {A: true, B: true}\nevictionHard: {memory.available: 1Gi}\n',
