@@ -35,8 +35,8 @@ interface Offer {
 
 const ALL: Offer = {offersCommand: () => true};
 
-function offeredPaths({offersCommand}: Offer): readonly string[] {
-  return commandPaths().filter((path) => offersCommand(path.replace('/', ' ')));
+function offeredPaths(offer: Offer): readonly string[] {
+  return commandPaths().filter((path) => offer.offersCommand(path.replace('/', ' ')));
 }
 
 /**
@@ -51,8 +51,7 @@ export function findCommand(argv: readonly string[], offer = ALL): FoundCommand 
   for (const word of argv) {
     if (!/^[a-z][a-z-]*$/.test(word)) break;
     const isFirst = words.length === 0;
-    const isTopicName =
-      isFirst && paths.includes(`${word}/${resolveAlias(SUBCOMMAND_ALIASES, argv[1])}`);
+    const isTopicName = isFirst && paths.includes(`${word}/${resolveAlias(SUBCOMMAND_ALIASES, argv[1])}`);
     words.push(isTopicName ? word : resolveAlias(isFirst ? COMMAND_ALIASES : SUBCOMMAND_ALIASES, word));
     if (paths.includes(words.join('/'))) found = foundAs([...words], argv);
     else if (found !== undefined) break;

@@ -59,11 +59,11 @@ export const INVALID_RESPONSE = new RegExp(
 );
 
 /** Text of grpc-js for the response of an HTTP server, which can be a proxy or not a runtime at all. */
-const NOT_GRPC = /^Received HTTP status code/;
+const NOT_GRPC = 'Received HTTP status code';
 
 /** Returns a message without gRPC's terms; a runtime's own text stays unchanged. */
 export function formatPlainMessage({method, endpoint, grpcCode, details}: Failure): string {
-  if (INVALID_RESPONSE.test(details) || NOT_GRPC.test(details))
+  if (INVALID_RESPONSE.test(details) || details.startsWith(NOT_GRPC))
     return `invalid response to ${method} from ${endpoint}: ${details}`;
   const text = PLAIN_MESSAGES.reduce((message, [pattern, plain]) => message.replace(pattern, plain), details);
   return text === '' ? `the runtime returned ${grpcCode} without a message` : text;
@@ -168,7 +168,7 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
     [/protocol error|parse error/i, notCri],
     [INVALID_RESPONSE, FAULTY_RUNTIME],
   ],
-  UNKNOWN: [[NOT_GRPC, notCri]],
+  UNKNOWN: [[new RegExp(`^${NOT_GRPC}`), notCri]],
   DEADLINE_EXCEEDED: [
     [
       /^/,

@@ -20,19 +20,11 @@ export interface ReadLimits {
  */
 export async function readBoundedFile(path: string, limits: ReadLimits = {}): Promise<Buffer> {
   if ((await stat(path)).isFIFO())
-    return await readBoundedStream(
-      createPipeReadStream(openSync(path, READ_WITHOUT_BLOCKING)),
-      path,
-      limits,
-    );
+    return await readBoundedStream(createPipeReadStream(openSync(path, READ_WITHOUT_BLOCKING)), path, limits);
   const handle = await open(path, READ_WITHOUT_BLOCKING);
   try {
     const {mostBytes = MAX_NAMED_FILE_BYTES} = limits;
-    return await readBoundedStream(
-      handle.createReadStream({end: mostBytes, autoClose: false}),
-      path,
-      limits,
-    );
+    return await readBoundedStream(handle.createReadStream({end: mostBytes, autoClose: false}), path, limits);
   } finally {
     await handle.close();
   }

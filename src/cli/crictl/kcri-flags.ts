@@ -31,6 +31,8 @@ const KCRI_FLAGS: Readonly<Record<string, readonly string[]>> = {
 export function withoutKcriFlags(command: string, flags: FlagShapes): FlagShapes {
   const others = Object.hasOwn(KCRI_FLAGS, command) ? KCRI_FLAGS[command] : undefined;
   return Object.fromEntries(
-    Object.entries(flags).filter(([name, {kcriOnly}]) => kcriOnly !== true && others?.includes(name) !== true),
+    Object.entries(flags).filter(
+      ([name, {kcriOnly}]) => kcriOnly !== true && others?.includes(name) !== true,
+    ),
   );
 }

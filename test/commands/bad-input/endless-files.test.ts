@@ -5,15 +5,15 @@ import {runKcri} from '../../cli/run-kcri.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
 
 /** Command lines that read a file which never ends, with their environment. */
-const LINES: readonly (readonly [line: string, env?: Readonly<Record<string, string>>])[] = [
-  ['-c /dev/zero ps'],
+const LINES: readonly (readonly [line: string, env: Readonly<Record<string, string>>])[] = [
+  ['-c /dev/zero ps', {}],
   ['ps', {CRI_CONFIG_FILE: '/dev/zero'}],
-  ['-c /dev/zero config --set debug=true'],
+  ['-c /dev/zero config --set debug=true', {}],
   ['ps', {CRI_CONFIG_FILE: '/dev/zero', KCRI_COMPAT: 'crictl'}],
   ['-c /dev/zero config --list', {KCRI_COMPAT: 'crictl'}],
-  ['ps -o custom-columns-file=/dev/zero'],
-  ['ps -o go-template-file=/dev/zero'],
-  ['pull --auth-file /dev/zero busybox'],
+  ['ps -o custom-columns-file=/dev/zero', {}],
+  ['ps -o go-template-file=/dev/zero', {}],
+  ['pull --auth-file /dev/zero busybox', {}],
   ['pull busybox', {REGISTRY_AUTH_FILE: '/dev/zero'}],
 ];
 
@@ -26,7 +26,7 @@ test.each([
 
 test.each(LINES)('%s with %j ends with an error for a device that never ends', async (line, env) => {
   await using fake = await FakeRuntime.start();
-  const {stderr, exitCode} = await runKcri(line.split(' '), {endpoint: fake.endpoint, env: {...env}});
+  const {stderr, exitCode} = await runKcri(line.split(' '), {endpoint: fake.endpoint, env});
   expect({stderr, exitCode}).toEqual({
     stderr: expect.stringMatching(/\/dev\/zero\\*" is larger than/) as string,
     exitCode: 1,
