@@ -34,7 +34,7 @@ export async function planCluster(
   if (server === undefined) throw new Error('there is no kubeconfig');
   const node = await readClusterNode(services, flags);
   const {nodeName} = node.node;
-  using cluster = await readClusterPods({server, nodeName, clock, random: systemRandom}, signal).catch(
+  using cluster = await readClusterPods({server, node: node.node, clock, random: systemRandom}, signal).catch(
     (error: unknown) => {
       signal.throwIfAborted();
       throw toReadError(error, {url: server.url, kubeconfig});

@@ -7,6 +7,8 @@ import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import {isMutatingCall} from '../command-testbed.js';
 
+const NAMESPACE_FILE = {path: 'namespace', fieldRef: {fieldPath: 'metadata.namespace'}};
+
 interface Plan {
   readonly pod: string;
   readonly note: string;
@@ -141,6 +143,24 @@ test('Secrets are masked, and no token is requested', async () => {
   expect(stdout).not.toContain('hunter22');
   expect(stdout).toContain('/token with mode 0644');
   expect(api.writes.slice(before)).toEqual([]);
+});
+
+test('a running pod with a token has nothing to do', async () => {
+  const testbed = await ClusterTestbed.start();
+  onTestFinished(async () => testbed[Symbol.asyncDispose]());
+  const sources = [{serviceAccountToken: {path: 'token'}}, {downwardAPI: {items: [NAMESPACE_FILE]}}];
+  testbed.createPod('web', {
+    volumes: [{name: 'access', projected: {sources}}],
+    containers: [{name: 'main', image: BUSYBOX, volumeMounts: [{name: 'access', mountPath: '/access'}]}],
+  });
+  await testbed.untilPhase('web', 'Running');
+  await testbed.daemon.stop();
+  const {stdout} = await plan(testbed);
+  expect(stdout).toMatch(/^pod default\/web \(uid .*\): nothing to do\n {2}the node manages the pod\n$/);
+  // The volume is a mount, which the kubelet removes.
+  testbed.daemon.run();
+  testbed.api.deletePod('web');
+  await testbed.untilDeleted('web');
 });
 
 test('names select pods; mirror pods are left to the manifests of their static pods', async () => {

@@ -125,7 +125,10 @@ export class NodeLease {
   }
 
   /** Resolves with the owners of a lease: the Node if it has none, or none if that cannot be read (SetNodeOwnerFunc). */
-  async #findOwners(known: readonly OwnerReference[], signal: AbortSignal): Promise<readonly OwnerReference[]> {
+  async #findOwners(
+    known: readonly OwnerReference[],
+    signal: AbortSignal,
+  ): Promise<readonly OwnerReference[]> {
     if (known.length > 0) return known;
     const {client, nodeName} = this.#options;
     try {

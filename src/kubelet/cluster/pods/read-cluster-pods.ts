@@ -15,12 +15,14 @@ import {NO_OBJECTS, withClusterObjects, type ApiObjects} from '../../contract/ap
 import {nodeObjectFacts, type NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import {computeTtlMs} from '../objects/change-detection.js';
 import {FetchedObject} from '../objects/fetched-object.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import {MountedTokens} from './mounted-tokens.js';
 import {ClusterObjects, RUNTIME_CLASSES, SERVICES} from './cluster-objects.js';
 
 /** Options of {@link readClusterPods}. */
 export interface ReadClusterPodsOptions {
   readonly server: Pick<ApiServer, 'client' | 'url'>;
-  readonly nodeName: string;
+  readonly node: Pick<NodeFacts, 'nodeName' | 'rootDir'>;
   readonly clock: Clock;
   readonly random: RandomSource;
 }
@@ -31,30 +33,28 @@ export interface ClusterPods extends Disposable {
   readonly pods: readonly Pod[];
   /** Labels and taints of the Node object; undefined without one. */
   readonly nodeObject: NodeObjectFacts | undefined;
-  /** Objects that the pods refer to, read on use. Volumes get a placeholder instead of a token, which would be issued. */
+  /** Objects that the pods refer to, read on use. No token is requested, since that would issue one. */
   readonly objects: ApiObjects;
 }
-
-/** Text in place of a service account token. */
-const TOKEN = 'a token that the API server issues when the pod starts';
 
 /**
  * Reads what the API server has for a node, with requests that change nothing. Rejects with ApiError and the errors of
  * connections.
  */
 export async function readClusterPods(
-  {server, nodeName, clock, random}: ReadClusterPodsOptions,
+  {server, node, clock, random}: ReadClusterPodsOptions,
   signal: AbortSignal,
 ): Promise<ClusterPods> {
   const {client, url} = server;
+  const {nodeName} = node;
   const list = async <T extends ListedObject>(
     collection: Pick<CollectionOptions<T>, 'path' | 'fieldSelector' | 'decode'>,
   ): Promise<readonly T[]> => {
     const {items} = await createCollection<T>({client, ...collection, random}).list('', signal);
     return items;
   };
-  const [node, pods, services, runtimeClasses] = await Promise.all([
-    readNodeObject({server, nodeName}, signal),
+  const [object, pods, services, runtimeClasses] = await Promise.all([
+    readNodeObject(client, nodeName, signal),
     list<Pod>({
       path: '/api/v1/pods',
       fieldSelector: `spec.nodeName=${nodeName}`,
@@ -63,14 +63,14 @@ export async function readClusterPods(
     list<Service>(SERVICES),
     list<RuntimeClass>(RUNTIME_CLASSES),
   ]);
-  const nodeObject = nodeObjectFacts(node);
+  const nodeObject = nodeObjectFacts(object);
   const objects = new ClusterObjects({
     ...{client, origin: url, clock},
     services: listed(services),
     runtimeClasses: listed(runtimeClasses),
     node: () => ({nodeName, labels: nodeObject?.labels ?? {}}),
-    follow: (ref) => new FetchedObject(ref, {client, ttlMs: () => computeTtlMs(node), clock}),
-    tokens: {get: () => TOKEN, load: async () => Promise.resolve(), retain: () => undefined},
+    follow: (ref) => new FetchedObject(ref, {client, ttlMs: () => computeTtlMs(object), clock}),
+    tokens: new MountedTokens(node),
   });
   return {
     pods,
@@ -87,11 +87,12 @@ function listed<T>(items: readonly T[]): {readonly items: readonly T[]; readonly
 }
 
 async function readNodeObject(
-  {server, nodeName}: Pick<ReadClusterPodsOptions, 'server' | 'nodeName'>,
+  client: ApiServer['client'],
+  nodeName: string,
   signal: AbortSignal,
 ): Promise<Node | undefined> {
   try {
-    return (await server.client.request({method: 'GET', path: `/api/v1/nodes/${nodeName}`}, signal)) as Node;
+    return (await client.request({method: 'GET', path: `/api/v1/nodes/${nodeName}`}, signal)) as Node;
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

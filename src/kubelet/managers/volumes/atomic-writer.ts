@@ -61,6 +61,22 @@ export async function isUpToDate(directory: string, payload: Payload): Promise<b
  * Normalizes all paths. Throws SystemError for a path outside the volume or one reserved for the writer
  * (validatePayload).
  */
+/**
+ * Returns the current content of a file that writeAtomically has written; undefined if there is none of at most
+ * `maxBytes`. Rejects with SystemError.
+ */
+export async function readCurrentFile(
+  directory: string,
+  name: string,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  return await withFileErrors('reading', directory, async () => {
+    const version = await currentVersion(directory);
+    if (version === undefined) return undefined;
+    return await ifPresent(() => readRegularFile(join(directory, version, name), maxBytes));
+  });
+}
+
 function cleanPayload(payload: Payload): Payload {
   return new Map(
     [...payload].map(([path, file]) => {
@@ -122,15 +138,20 @@ async function fileNames(directory: string, prefix = ''): Promise<readonly strin
 }
 
 async function hasContent(path: string, data: Buffer): Promise<boolean> {
+  return (await readRegularFile(path, data.length))?.equals(data) === true;
+}
+
+/** Returns the content of a file; undefined for a larger one, and for anything but a regular file. */
+async function readRegularFile(path: string, maxBytes: number): Promise<Buffer | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   try {
     return await withFile(path, flags, 0, async (file) => {
       const stats = await file.stat();
-      return stats.isFile() && stats.size === data.length && data.equals(await file.readFile());
+      return stats.isFile() && stats.size <= maxBytes ? await file.readFile() : undefined;
     });
   } catch (error) {
     // A link or a socket, which this writer does not create.
-    if (hasErrno(error, 'ELOOP', 'ENXIO')) return false;
+    if (hasErrno(error, 'ELOOP', 'ENXIO')) return undefined;
     throw error;
   }
 }
