@@ -38,7 +38,7 @@ export class MountedTokens implements Pick<ServiceAccountTokens, 'get' | 'load' 
 }
 
 function hasProjection({projected: source}: Volume, projection: ServiceAccountTokenProjection): boolean {
-  return source?.sources?.some(({serviceAccountToken}) => serviceAccountToken === projection) === true;
+  return source?.sources.some(({serviceAccountToken}) => serviceAccountToken === projection) === true;
 }
 
 function keyOf(pod: Pod, projection: ServiceAccountTokenProjection): string {
