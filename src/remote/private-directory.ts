@@ -26,10 +26,25 @@ export async function createPrivateDirectory(temporary: string): Promise<Private
       hint: 'set TMPDIR to a directory that you can write to',
     });
   });
-  const remove = (): void => {
-    process.off('exit', remove);
-    rmSync(path, {recursive: true, force: true});
+  if (existing.size === 0) process.on('exit', removeAll);
+  existing.add(path);
+  return {
+    path,
+    [Symbol.dispose]: () => {
+      remove(path);
+    },
   };
-  process.on('exit', remove);
-  return {path, [Symbol.dispose]: remove};
+}
+
+/** Directories that exist. There is one listener for all: a process may have many connections. */
+const existing = new Set<string>();
+
+function remove(path: string): void {
+  rmSync(path, {recursive: true, force: true});
+  existing.delete(path);
+  if (existing.size === 0) process.off('exit', removeAll);
+}
+
+function removeAll(): void {
+  for (const path of existing) remove(path);
 }

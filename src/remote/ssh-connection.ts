@@ -12,7 +12,7 @@ import {
   type ForwardTarget,
 } from './ssh-arguments.js';
 import type {SshEndpoint} from './ssh-endpoint.js';
-import {SshProcess} from './ssh-process.js';
+import {printable, SshProcess} from './ssh-process.js';
 
 /** Options of a connection through ssh. */
 export interface SshOptions {
@@ -178,8 +178,8 @@ async function untilEchoed(
     failed(`no answer within ${connectTimeoutMs / 1000}s`),
   );
   const stopped = AbortSignal.any([signal, limit.signal]);
+  let text = '';
   const echoed = new Promise<void>((resolve, reject) => {
-    let text = '';
     const onData = (chunk: Buffer): void => {
       text += chunk.toString('latin1');
       if (text.includes(mark)) {
@@ -196,7 +196,9 @@ async function untilEchoed(
   master.stdin.write(`${mark}\n`);
   const ended = master.ended.then(async () => {
     await awaitInterrupt({clock, interactive, signal});
-    throw failed(master.reason() ?? `ssh exited with ${master.exitCode ?? 'a signal'}`);
+    // A login shell such as nologin explains itself on standard output.
+    const said = printable(text.trimEnd().split('\n').at(-1) ?? '');
+    throw failed(master.reason() ?? (said || `ssh exited with ${master.exitCode ?? 'a signal'}`));
   });
   await Promise.race([echoed, ended]);
 }

@@ -85,6 +85,6 @@ function startError(cause: Error): RemoteError {
 }
 
 /** Replaces control characters: a server chooses its texts, which must not control a terminal. */
-function printable(line: string): string {
+export function printable(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
 }

@@ -72,6 +72,10 @@ test.each([
     /^kcri: cannot connect to "refusing" through ssh: ssh: connect to host .* Connection refused$/m,
   ],
   ['unknown-key', /^kcri: cannot connect to "unknown-key" through ssh: Host key verification failed\.$/m],
+  [
+    'no-login',
+    /^kcri: cannot connect to "no-login" through ssh: This account is currently \[31mnot available\.$/m,
+  ],
   ['silent', /^kcri: cannot connect to "silent" through ssh: no answer within 1s$/m],
 ])('a node that is %s is an error with the reason and a command to try', async (host, message) => {
   const ssh = await installFakeSsh();
@@ -113,12 +117,11 @@ test('a missing ssh is an error with a hint', async () => {
 });
 
 test.each([
-  ['get', 'pods'],
-  ['describe', 'web'],
   ['sync', 'web.yaml'],
   ['delete', 'web'],
   ['plan', 'web.yaml'],
-  ['top'],
+  ['tree'],
+  ['cp', 'web:/x', '.'],
   ['kubelet'],
   ['runtime', 'up'],
   ['runtime', 'down'],

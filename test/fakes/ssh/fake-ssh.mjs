@@ -1,9 +1,10 @@
 /**
  * A program that behaves like OpenSSH's client, without a network: the node is this machine. The host selects a fault:
- * `refusing`, `silent`, `unknown-key`, `no-forwarding` and `no-sftp`. Each call appends its arguments to $FAKE_SSH_LOG.
+ * `refusing`, `silent`, `unknown-key`, `no-login`, `no-forwarding` and `no-sftp`. Each call appends its arguments to $FAKE_SSH_LOG.
  */
 import {spawn} from 'node:child_process';
-import {appendFileSync, rmSync} from 'node:fs';
+import {appendFileSync, rmSync, writeFileSync} from 'node:fs';
+import {dirname, join} from 'node:path';
 import {connect, createServer} from 'node:net';
 import {serveSftp} from './fake-sftp-server.mjs';
 
@@ -24,8 +25,14 @@ function fail(text) {
 }
 
 function runMaster() {
+  // Tests kill it.
+  writeFileSync(join(dirname(control), 'pid'), String(process.pid));
   if (host === 'refusing') fail(`ssh: connect to host ${host} port 22: Connection refused`);
   if (host === 'unknown-key') fail('Host key verification failed.');
+  if (host === 'no-login') {
+    process.stdout.write('This account is currently\x1b[31mnot available.\n');
+    process.exit(1);
+  }
   const quit = () => {
     rmSync(control, {force: true});
     process.exit(255);

@@ -1,4 +1,4 @@
-import {existsSync, readFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {chmod, mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
@@ -9,6 +9,8 @@ export interface FakeSsh {
   readonly env: Readonly<Record<string, string>>;
   /** Returns the arguments of each call. */
   calls(): readonly (readonly string[])[];
+  /** Kills the ssh processes of all connections. */
+  killConnections(): void;
   /** Returns the directories of connections that exist. */
   leftovers(): Promise<readonly string[]>;
 }
@@ -37,6 +39,12 @@ export async function installFakeSsh(): Promise<FakeSsh> {
             .filter(Boolean)
             .map((line) => JSON.parse(line) as readonly string[])
         : [],
+    killConnections: () => {
+      for (const name of readdirSync(sockets)) {
+        const file = join(sockets, name, 'pid');
+        if (existsSync(file)) process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+      }
+    },
     leftovers: async () => await readdir(sockets),
   };
 }
