@@ -8,6 +8,7 @@ import {PodReader} from '../cli/pods/pod-reader.js';
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Describe extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'Show details and events of pods';
   static override description =
     'Shows what "kubectl describe pod" shows: containers and their states, conditions, volumes, and ' +
@@ -30,8 +31,10 @@ export default class Describe extends BaseCommand {
     const form = await parseOutputFormat(flags, FORMATS, this.services);
     const reader = new PodReader(this.services);
     const listed = await reader.select(words, flags);
+    reader.requireRuntime();
     if (words.length > 0 && listed.length === 0) return;
     const observed = await reader.observe(listed);
+    reader.requireRuntime();
     if (form.kind !== 'table') {
       const pods = observed.map(({pod}) => pod);
       this.out.printData(await formatPods(form, pods, words.length === 1 && pods.length === 1));

@@ -3,7 +3,7 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 
 export default class Generate extends BaseCommand {
-  static override nodes = 'local' as const;
+  static override nodes = 'one' as const;
   static override summary = 'Write Pod manifests from running pods';
   static override description =
     'Writes the manifest of each pod, whoever created it, for "kcri sync" on this or another node. A ' +

@@ -7,7 +7,7 @@ import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js
 import {RESTART_FORMATS, RESTART_WAIT_MS, runRestart} from '../cli/restart/run-restart.js';
 
 export default class Restart extends BaseCommand {
-  static override nodes = 'local' as const;
+  static override nodes = 'one' as const;
   static override summary = 'Restart containers';
   static override description =
     'A container that a kubelet manages is stopped, and its kubelet starts the next instance; the command waits for it, and ' +

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {forEachTarget} from '../cli/command/for-each-target.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
+import {removeContainerLogs} from '../cli/remote/remove-container-logs.js';
 import {
   containerArgs,
   rejectArgumentsWithAll,
@@ -16,7 +17,6 @@ import {
 import type {Connection, ContainerId} from '../cri/index.js';
 import {listAllContainers} from '../cri/list-all.js';
 import {removeContainer} from '../operations/containers/remove-container.js';
-import {removeLogFiles, removeRemoteLogFiles} from '../operations/logs/remove-log-files.js';
 import type {Target} from '../operations/resolve/resolve-names.js';
 
 /** Number of containers removed concurrently. */
@@ -85,11 +85,8 @@ export default class Rm extends BaseCommand {
   }
 }
 
-const REMOVE_LOGS: CommandStrategies['rm'] = async ({connections, report}, container) => {
-  const onKept = (file: string): void => {
-    report.warn(`kept "${file}": it is older than the container`);
-  };
-  const {remote} = connections;
-  if (remote === undefined) await removeLogFiles(container, onKept);
-  else await removeRemoteLogFiles(await remote.node.files(), container, onKept);
+const REMOVE_LOGS: CommandStrategies['rm'] = async (services, container) => {
+  await removeContainerLogs(services, container, (file) => {
+    services.report.warn(`kept "${file}": it is older than the container`);
+  });
 };

@@ -6,7 +6,7 @@ import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js
 import {runWait, WAIT_FORMATS} from '../cli/wait/run-wait.js';
 
 export default class Wait extends BaseCommand {
-  static override nodes = 'local' as const;
+  static override nodes = 'one' as const;
   static override summary = 'Wait for a condition of pods and containers';
   static override description =
     'Waits until all targets meet the condition: a condition of a pod such as Ready, ContainersReady or Initialized ' +
@@ -14,9 +14,9 @@ export default class Wait extends BaseCommand {
     'the exit codes of the container, or of all containers of the pod, as "docker wait" does; with log, prints the line ' +
     'that matches. If a container has exited and is not restarted, the wait fails at once; exit code 124 means that the ' +
     'time limit has expired.\n\n' +
-    'Probes of pods that kcri did not create are unknown: their running containers are ready, unless the kubelet of this ' +
-    'machine answers. All lines of the log of the current instance are searched unless --since is given, and those of later ' +
-    'instances. A pod or container that does not exist has been deleted.';
+    'Probes of pods that kcri did not create, and of pods on remote nodes, are unknown: their running containers are ' +
+    'ready, unless the kubelet of this machine answers. All lines of the log of the current instance are searched unless ' +
+    '--since is given, and those of later instances. A pod or container that does not exist has been deleted.';
   static override usage = 'wait TARGET... --for=CONDITION [FLAGS]';
   static override examples = [
     '<%= config.bin %> wait pod/web --for=condition=Ready --timeout=2m',

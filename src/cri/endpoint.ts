@@ -26,9 +26,11 @@ export function socketPath(endpoint: string): string {
 
 /**
  * Returns the canonical form of an endpoint, by which two can be compared: `unix://` and the socket path with
- * symbolic links resolved as far as the path exists. Throws ConfigError as socketPath does.
+ * symbolic links resolved as far as the path exists. Endpoints of remote nodes are returned as they are. Throws
+ * ConfigError as socketPath does.
  */
 export async function canonicalEndpoint(endpoint: string): Promise<string> {
+  if (endpoint.startsWith('ssh:')) return endpoint;
   return `unix://${await canonicalPath(socketPath(endpoint))}`;
 }
 

@@ -32,6 +32,14 @@ export interface CommandIdentity {
   readonly configFileMayBeMissing: boolean;
 }
 
+/** Run of which services are a part, and what is different for the part. */
+interface WholeRun {
+  readonly services: CommandServices;
+  readonly settings: CommandSettings;
+  readonly isPart: boolean;
+  readonly mayAsk: boolean;
+}
+
 /** Services of one run of a command; functions that several commands share take them as their first parameter. */
 export class CommandServices {
   readonly context: CliContext;
@@ -45,24 +53,17 @@ export class CommandServices {
   readonly signal: AbortSignal;
   /** Values to remove from messages, also from debug output. */
   readonly secrets: ValueRedactor;
-  /** True if ssh may ask questions on the terminal: of several nodes, they would mix. */
-  readonly mayAsk: boolean;
   readonly #run: CommandRun;
   readonly #command: CommandIdentity;
-  readonly #whole: CommandServices | undefined;
+  readonly #whole: WholeRun | undefined;
   #diagnostics: readonly Diagnostic[] = [];
 
-  /** `whole` is given for the part of a run that queries one of several nodes. */
-  constructor(
-    run: CommandRun,
-    command: CommandIdentity,
-    whole?: {readonly services: CommandServices; readonly settings: CommandSettings},
-  ) {
+  /** `whole` is given for the part of a run that has connections of its own. */
+  constructor(run: CommandRun, command: CommandIdentity, whole?: WholeRun) {
     const {context, dialect, globals} = run;
     this.#run = run;
     this.#command = command;
-    this.#whole = whole?.services;
-    this.mayAsk = whole === undefined;
+    this.#whole = whole;
     this.secrets = whole?.services.secrets ?? new ValueRedactor();
     this.context = context;
     this.dialect = dialect;
@@ -83,12 +84,34 @@ export class CommandServices {
     this.signal = AbortSignal.any([context.signal, this.connections.lost]);
   }
 
+  /** True if these are the services of one of several nodes. */
+  get isPart(): boolean {
+    return this.#whole?.isPart ?? false;
+  }
+
+  /** True if ssh may ask questions on the terminal: of several nodes, they would mix. */
+  get mayAsk(): boolean {
+    return this.#whole?.mayAsk ?? true;
+  }
+
   /** Returns the services of the part of this run that queries one of several nodes: only its connections are its own. */
   async forNode(endpoint: string): Promise<CommandServices> {
     const settings = await this.settings.forNode(endpoint);
-    const node = new CommandServices(this.#run, this.#command, {services: this, settings});
-    this.connections.closeWith(node.connections);
-    return node;
+    return this.#part({settings, isPart: true, mayAsk: false});
+  }
+
+  /**
+   * Returns services for the same node with connections of their own, so that losing them does not end the run. ssh asks
+   * questions only if it may.
+   */
+  reconnecting({mayAsk}: {readonly mayAsk: boolean}): CommandServices {
+    return this.#part({settings: this.settings, isPart: this.isPart, mayAsk: mayAsk && this.mayAsk});
+  }
+
+  #part(options: Omit<WholeRun, 'services'>): CommandServices {
+    const part = new CommandServices(this.#run, this.#command, {services: this, ...options});
+    this.connections.closeWith(part.connections);
+    return part;
   }
 
   #createReporter(): Reporter {
@@ -129,7 +152,7 @@ export class CommandServices {
 
   /** Returns the observers of calls to the runtime: those of diagnostics, and the debug log. */
   async callObservers(): Promise<readonly CallObserver[]> {
-    if (this.#whole !== undefined) return await this.#whole.callObservers();
+    if (this.#whole !== undefined) return await this.#whole.services.callObservers();
     const observers = this.#diagnostics.flatMap(({observer}) => observer ?? []);
     if (!(await this.settings.read()).debug) return observers;
     const {createDebugLog} = await import('../diagnostics/debug-log.js');

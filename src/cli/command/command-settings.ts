@@ -50,6 +50,12 @@ export class CommandSettings {
     return new CommandSettings(this.#context, globals, {...this.#options, onWarning: () => undefined});
   }
 
+  /** Returns the endpoint of the runtime or of its images that is on a remote node; undefined on this machine. */
+  async remoteEndpoint(): Promise<string | undefined> {
+    const {runtimeEndpoint, imageEndpoint} = await this.read();
+    return [runtimeEndpoint, imageEndpoint].find((endpoint) => endpoint?.startsWith('ssh:'));
+  }
+
   /** Directory of kcri's state. */
   get rootDir(): string {
     return resolveRootDir(this.#globals, this.#context.env);

@@ -23,7 +23,7 @@ export async function checkNodes(
   if (nodes !== 'several' && settings.runtimeEndpoints.length > 1)
     dialect.checkUsage(() => {
       throw new UsageError(`"${name}" takes only one --runtime-endpoint`, {
-        hint: 'ps, pods, images, stats and statsp take several',
+        hint: 'ps, pods, images, stats, statsp and top take several',
       });
     });
   if (nodes !== 'local') return;
@@ -38,8 +38,7 @@ export async function checkNodes(
 
 async function remoteEndpoint(settings: CommandSettings): Promise<string | undefined> {
   try {
-    const {runtimeEndpoint, imageEndpoint} = await settings.read();
-    return [runtimeEndpoint, imageEndpoint].find((endpoint) => endpoint?.startsWith('ssh:'));
+    return await settings.remoteEndpoint();
   } catch (error) {
     // A command that needs the config file reports that it is invalid.
     if (error instanceof ConfigError) return undefined;

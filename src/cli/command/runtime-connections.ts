@@ -39,7 +39,7 @@ export class RuntimeConnections {
   readonly #open: Pick<Connection, 'close'>[] = [];
   #default: Connection | undefined;
   readonly #remotes: RemoteRuntime[] = [];
-  readonly #ofNodes: RuntimeConnections[] = [];
+  readonly #parts = new Set<RuntimeConnections>();
   readonly #lost = new AbortController();
   #containerd: ContainerdConnection | undefined;
 
@@ -166,18 +166,24 @@ export class RuntimeConnections {
     return connection;
   }
 
-  /** Closes the connections to one of several nodes together with these. */
-  closeWith(ofNode: RuntimeConnections): void {
-    this.#ofNodes.push(ofNode);
+  /** Closes the connections of a part of the run together with these, unless they are closed before. */
+  closeWith(part: RuntimeConnections): void {
+    this.#parts.add(part);
+  }
+
+  /** Closes the connections of a part of the run. */
+  async closePart(part: RuntimeConnections): Promise<void> {
+    await part.close();
+    this.#parts.delete(part);
   }
 
   /** Closes all connections. Resolves when those through ssh have left nothing behind. */
   async close(): Promise<void> {
     for (const connection of this.#open) connection.close();
-    for (const ofNode of this.#ofNodes) await ofNode.close();
+    const closing = [...this.#parts, ...this.#remotes.map(({node}) => node)];
     await Promise.all(
-      this.#remotes.map(async ({node}) => {
-        await node.close();
+      closing.map(async (each) => {
+        await each.close();
       }),
     );
   }

@@ -101,7 +101,7 @@ async function showRuntimeEvents(
  * Returns the error for an event stream that the runtime ended. CRI-O ends it at once unless events are enabled
  * (server/container_events.go); a runtime that was stopped does not respond.
  */
-async function streamEndedError(runtime: RuntimeService, signal: AbortSignal): Promise<SystemError> {
+export async function streamEndedError(runtime: RuntimeService, signal: AbortSignal): Promise<SystemError> {
   const needsSetting = await isCrio(runtime, signal).catch(() => false);
   return new SystemError('the runtime closed the event stream', {
     hint: needsSetting
@@ -126,10 +126,13 @@ async function writeEvent({out, report}: CommandServices, form: EventForm, named
 }
 
 async function showRecordedEvents(
-  {context: {clock}, out, report, settings: {rootDir}, signal: interrupted}: CommandServices,
+  {context: {clock}, out, report, settings, signal: interrupted}: CommandServices,
   {filter, since}: EventSelection,
   end: AbortSignal,
 ): Promise<void> {
+  // Those of this machine happened on another node.
+  if ((await settings.remoteEndpoint()) !== undefined) return;
+  const {rootDir} = settings;
   const {followRecordedEvents} = await import('../input/recorded-events.js');
   const signal = AbortSignal.any([interrupted, out.stdout.closed, end]);
   const sinceMs = Number(since / 1_000_000n);

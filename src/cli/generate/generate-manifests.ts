@@ -7,13 +7,7 @@ import type {RuntimeClass} from '../../api/types/v1-objects.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {ContainerId, PodSandbox, PodSandboxId} from '../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
-import {
-  configMapNames,
-  findRecordsByName,
-  PodStore,
-  secretNames,
-  type PodRecord,
-} from '../../kubelet/index.js';
+import {configMapNames, findRecordsByName, secretNames, type PodRecord} from '../../kubelet/index.js';
 import {generatePod} from '../../operations/generate/generate-pod.js';
 import {manifestOfRecord} from '../../operations/generate/manifest-of-record.js';
 import {
@@ -23,6 +17,7 @@ import {
 } from '../../operations/resolve/resolve-names.js';
 import type {CommandServices} from '../command/command-services.js';
 import {forEachTarget} from '../command/for-each-target.js';
+import {readNodeRecords} from '../pods/node-records.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {readPodFacts} from './read-pod-facts.js';
 
@@ -107,10 +102,10 @@ async function resolveSources(
   });
 }
 
-/** Returns kcri's records; none if this user may not read them. */
-async function readRecords({settings}: CommandServices): Promise<readonly PodRecord[]> {
+/** Returns kcri's records of the node's pods; none if this user may not read them. */
+async function readRecords(services: CommandServices): Promise<readonly PodRecord[]> {
   try {
-    return (await new PodStore(settings.rootDir).list()).records;
+    return (await readNodeRecords(services)).records;
   } catch (error) {
     if (error instanceof SystemError) return [];
     throw error;

@@ -1,6 +1,7 @@
 import {ConfigError, KcriError, UsageError} from '../../base/errors.js';
 import {RemoteError} from '../../remote/remote-error.js';
 import type {CommandServices} from '../command/command-services.js';
+import type {CommandSettings} from '../command/command-settings.js';
 import {nameNodes} from './name-nodes.js';
 import type {NodeResult} from './node-result.js';
 
@@ -12,11 +13,7 @@ export async function queryAllNodes<T>(
   query: (services: CommandServices) => Promise<T>,
 ): Promise<readonly NodeResult<T>[]> {
   const {report, settings, signal} = services;
-  const {imageEndpoint} = await settings.read();
-  if (imageEndpoint !== undefined)
-    throw new ConfigError('several runtime endpoints cannot have one image endpoint', {
-      hint: 'omit --image-endpoint, and unset IMAGE_SERVICE_ENDPOINT and image-endpoint in the config file',
-    });
+  await assertNoImageEndpoint(settings);
   const outcomes = await Promise.all(
     [...nameNodes(settings.runtimeEndpoints)].map(async ([endpoint, node]): Promise<Outcome<T>> => {
       const own = await services.forNode(endpoint);
@@ -34,6 +31,15 @@ export async function queryAllNodes<T>(
     report.fail(nodeError(outcome.node, outcome.error));
     return [];
   });
+}
+
+/** Rejects with ConfigError if several nodes would share an endpoint of the image service. */
+export async function assertNoImageEndpoint(settings: CommandSettings): Promise<void> {
+  const {imageEndpoint} = await settings.read();
+  if (imageEndpoint !== undefined)
+    throw new ConfigError('several runtime endpoints cannot have one image endpoint', {
+      hint: 'omit --image-endpoint, and unset IMAGE_SERVICE_ENDPOINT and image-endpoint in the config file',
+    });
 }
 
 /** Returns the error to report for a node. Throws errors of the command line and bugs. */

@@ -1,6 +1,7 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodRecord} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
+import {logFilesOf} from '../remote/log-files-of.js';
 import {kubeletSection} from '../output/describe/describe-kubelet.js';
 import {describePod} from '../output/describe/describe-pod.js';
 import {fetchKubeletReport} from './kubelet-reports.js';
@@ -27,14 +28,15 @@ export async function describePods(
 
 /** Returns the last log lines of the pod's failed containers; none if its runtime is unavailable. */
 async function lastLogLines(
-  {connections, signal}: CommandServices,
+  services: CommandServices,
   pod: Pod,
   endpoint: string | undefined,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
+  const {connections, signal} = services;
   const {readLastLogLines} = await import('./last-log-lines.js');
   const connect = async () =>
     await (endpoint === undefined ? connections.default() : connections.open(endpoint));
-  return await readLastLogLines(connect, pod, signal);
+  return await readLastLogLines(connect, pod, {files: await logFilesOf(services), signal});
 }
 
 /** Returns the running kubelet's reports about each of its pods. */

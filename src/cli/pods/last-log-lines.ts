@@ -5,6 +5,7 @@ import {isSystemCallError, KcriError} from '../../base/errors.js';
 import {containerId, type RuntimeService} from '../../cri/index.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {getContainerStatus, logPathOf} from '../../operations/logs/container-log.js';
+import type {LogFiles} from '../../operations/logs/log-files.js';
 import {readLog} from '../../operations/logs/read-log.js';
 import {maskSecretText} from '../redaction/mask-secrets.js';
 
@@ -16,6 +17,13 @@ const MAX_BYTES = 16 * 1024;
 const MAX_LENGTH = 200;
 const STREAMS = new Set(['stdout', 'stderr'] as const);
 
+/** Access to the logs of a node. */
+interface LogAccess {
+  /** Log files of a remote node; undefined for those of this machine. */
+  readonly files: LogFiles | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Text instead of the lines of a container that has values of Secrets. */
 const HIDDEN = '(not shown, since the container uses a Secret; see "kcri logs")';
 
@@ -26,7 +34,7 @@ const HIDDEN = '(not shown, since the container uses a Secret; see "kcri logs")'
 export async function readLastLogLines(
   connect: () => Promise<{readonly runtime: RuntimeService}>,
   pod: Pod,
-  signal: AbortSignal,
+  {files, signal}: LogAccess,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const logs = new Map<string, readonly string[]>();
   const failed = failedContainers(pod);
@@ -37,7 +45,7 @@ export async function readLastLogLines(
     const container = containers.get(name);
     if (containerID === '') continue;
     const hides = container !== undefined && usesSecrets(pod, container);
-    const lines = hides ? [HIDDEN] : await lastLines(runtime, containerID, signal);
+    const lines = hides ? [HIDDEN] : await lastLines(runtime, containerID, {files, signal});
     if (lines.length > 0) logs.set(name, lines);
   }
   return logs;
@@ -69,7 +77,7 @@ function usesSecrets({spec}: Pod, {env = [], envFrom = [], volumeMounts = []}: C
 async function lastLines(
   runtime: RuntimeService,
   fullId: string,
-  signal: AbortSignal,
+  {files, signal}: LogAccess,
 ): Promise<readonly string[]> {
   const parts: Uint8Array[] = [];
   const sink = {
@@ -81,7 +89,7 @@ async function lastLines(
   try {
     const id = containerId(fullId.replace(/^.*:\/\//, ''));
     const path = logPathOf(await getContainerStatus(runtime, id, signal));
-    await readLog(path, {streams: STREAMS, tailLines: LINES, limitBytes: MAX_BYTES, signal}, sink);
+    await readLog(path, {streams: STREAMS, tailLines: LINES, limitBytes: MAX_BYTES, files, signal}, sink);
   } catch (error) {
     signal.throwIfAborted();
     // The description is useful without the log, which may have been removed.

@@ -59,6 +59,7 @@ export class PodListing {
     const {words, pods: listed, selection} = this.#selected;
     const {form, sortBy, exitCode} = this.#options;
     const observed = await this.#reader.observe(listed);
+    this.#reader.requireRuntime();
     const pods = await sortPods(
       observed.map(({pod}) => pod),
       sortBy,

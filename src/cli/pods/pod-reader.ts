@@ -23,6 +23,7 @@ import {
   type ShownPod,
 } from './listed-pod.js';
 import {missingPodError} from './missing-pod-error.js';
+import {readNodeRecords} from './node-records.js';
 import {readCommandNode} from './read-command-node.js';
 import {RuntimePods} from './runtime-pods.js';
 import {WarnOnce} from './warn-once.js';
@@ -64,6 +65,7 @@ export class PodReader {
       .toSorted((a, b) => (formatPodTitle(a) < formatPodTitle(b) ? -1 : 1));
     const names = withoutKind(words, candidates);
     if (names.length === 0) return candidates;
+    this.requireRuntime();
     const named = names.flatMap((word) => {
       const found = findRecordsByName(candidates, word);
       const chosen = found.length > 0 ? found : findBySandboxId(candidates, word);
@@ -77,15 +79,12 @@ export class PodReader {
 
   /** Returns kcri's pods and, unless only those are asked for, the other pods of the runtime. */
   async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
-    const {PodStore, RejectedPodStore} = await import('../../kubelet/index.js');
-    const {rootDir} = this.#services.settings;
-    const rejected = await new RejectedPodStore(rootDir).list();
-    const {records, removed, broken} = await new PodStore(rootDir).list();
+    const {rejected, records, removed, broken} = await readNodeRecords(this.#services);
     for (const {error} of broken) this.#problems.warn(error.message);
     // The sandbox IDs of kcri's pods are needed to find pods by ID.
     const found = manager === 'kcri' && !hasWords ? [] : await this.#runtimePods.list();
     const byUid = new Map(found.map((pod) => [pod.uid, pod]));
-    const known = new Set([...records, ...removed, ...broken].map(({uid}) => uid));
+    const known = new Set<string>([...records, ...removed, ...broken].map(({uid}) => uid));
     const titles = new Set(records.map(formatPodTitle));
     return [
       ...rejected.filter((pod) => !titles.has(formatPodTitle(pod))).map(listRejectedPod),
@@ -132,10 +131,16 @@ export class PodReader {
     return this.#runtimePods.failure;
   }
 
+  /** Throws the error of the last call to the runtime if nothing else knows the pods of the node. */
+  requireRuntime(): void {
+    const {failure, isRequired} = this.#runtimePods;
+    if (isRequired && failure !== undefined) throw failure;
+  }
+
   /** Warns that the runtime could not be read, unless a warning about one of kcri's pods says so. */
   #warnOfRuntime(): void {
-    const {failure} = this.#runtimePods;
-    if (failure === undefined || this.#hasUnavailable) return;
+    const {failure, isRequired} = this.#runtimePods;
+    if (failure === undefined || isRequired || this.#hasUnavailable) return;
     this.#problems.warn(`pods that kcri did not create are not shown: ${failure.plainMessage}`);
   }
 

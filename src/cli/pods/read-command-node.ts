@@ -3,7 +3,10 @@ import type {NodeAndRuntime, NodeCredentials} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {nodeOptions, type PodFlagValues} from '../flags/pod-flags.js';
 
-/** Reads the facts of the node, with the flags of the command, and of its runtime, by default the configured one. */
+/**
+ * Reads the facts of the node, with the flags of the command, and of its runtime, by default the configured one. Of a
+ * remote node only its name is known.
+ */
 export async function readCommandNode(
   services: CommandServices,
   flags: PodFlagValues = {},
@@ -12,11 +15,12 @@ export async function readCommandNode(
   const {readNode} = await import('../../kubelet/index.js');
   const {context, connections, settings, signal} = services;
   const {clock, cgroupMount} = context;
-  return await readNode(
-    connection ?? (await connections.default()),
-    {...nodeOptions(flags, settings.rootDir), cgroupMount},
-    {clock, signal},
-  );
+  const options = {...nodeOptions(flags, settings.rootDir), cgroupMount};
+  const found = await readNode(connection ?? (await connections.default()), options, {clock, signal});
+  const {remote} = connections;
+  return remote === undefined
+    ? found
+    : {...found, node: {...found.node, nodeName: remote.node.host, nodeIps: []}};
 }
 
 /** Opens the node's registry credentials. Rejects with ConfigError. */

@@ -19,6 +19,8 @@ export class RuntimePods {
 
   /** Error of the last read; undefined if it succeeded or without a runtime. */
   failure: CriError | undefined;
+  /** True if nothing else knows the pods: the runtime is on a remote node, or one of several. */
+  isRequired = false;
 
   constructor(services: CommandServices) {
     this.#services = services;
@@ -26,6 +28,7 @@ export class RuntimePods {
 
   /** Returns the pods of the runtime without their statuses; an empty list without an available runtime. */
   async list(): Promise<readonly RuntimePod[]> {
+    this.isRequired = this.#services.isPart || (await this.#isRemote());
     const connection = await this.#connect();
     if (connection === undefined) return [];
     try {
@@ -70,7 +73,7 @@ export class RuntimePods {
     const {localKubelet, clock} = this.#services.context;
     this.#withoutSandbox = [];
     if (localKubelet === undefined || this.#kubeletIsSilent) return;
-    if (!found.some(({manager}) => manager === 'kubelet')) return;
+    if (!found.some(({manager}) => manager === 'kubelet') || (await this.#isRemote())) return;
     const {LOCAL_KUBELET, readLocalKubeletPods} = await import('./local-kubelet.js');
     const kubelet = localKubelet === 'default' ? LOCAL_KUBELET : localKubelet;
     const pods = await readLocalKubeletPods({kubelet, clock, signal: this.#services.signal});
@@ -105,7 +108,7 @@ export class RuntimePods {
       return await this.#services.connections.default();
     } catch (error) {
       this.#services.signal.throwIfAborted();
-      if (error instanceof ConfigError) return undefined;
+      if (error instanceof ConfigError && !this.isRequired) return undefined;
       throw error;
     }
   }
@@ -115,6 +118,10 @@ export class RuntimePods {
     this.#services.signal.throwIfAborted();
     if (!(error instanceof CriError)) throw error;
     this.failure = error;
+  }
+
+  async #isRemote(): Promise<boolean> {
+    return (await this.#services.settings.remoteEndpoint()) !== undefined;
   }
 }
 

@@ -27,6 +27,7 @@ export async function selectPodsToShow(
   const all = flags['all-namespaces'];
   const selection = all ? {...flags, namespace: undefined} : flags;
   const pods = await reader.select(words, selection);
+  reader.requireRuntime();
   if (words.length > 0 && pods.length === 0) return undefined;
   const others = selection.namespace === undefined && pods.some(({namespace}) => namespace !== 'default');
   return {
@@ -52,7 +53,12 @@ export async function watchPods<T>(
   {read, show}: PodWatch<T>,
 ): Promise<void> {
   const signal = AbortSignal.any([interrupted, out.stdout.closed]);
-  const sample = async (): Promise<T> => await read(await reader.select(words, selection, () => undefined));
+  const sample = async (): Promise<T> => {
+    const pods = await reader.select(words, selection, () => undefined);
+    const result = await read(pods);
+    reader.requireRuntime();
+    return result;
+  };
   try {
     for await (const each of repeatSample(sample, {clock: context.clock, pauseMs: WATCH_MS, signal})) {
       await show(each);

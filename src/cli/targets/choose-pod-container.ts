@@ -64,14 +64,17 @@ async function readCandidates(
   };
 }
 
-/** Returns the containers in the spec of a pod of kcri, or of a kubelet that answers; undefined for other pods. */
+/**
+ * Returns the containers in the spec of a pod of kcri, or of a kubelet that answers; undefined for other pods, and for
+ * those of a remote node, whose UID a pod of this machine may have too.
+ */
 async function readLayout(
   services: CommandServices,
   sandbox: PodSandbox | undefined,
 ): Promise<ContainerLayout | undefined> {
   const {report, settings} = services;
   const {uid = ''} = sandbox?.metadata ?? {};
-  if (uid === '') return undefined;
+  if (uid === '' || (await settings.remoteEndpoint()) !== undefined) return undefined;
   const {PodStore} = await import('../../kubelet/index.js');
   try {
     const record = await new PodStore(settings.rootDir).get(podUid(uid));

@@ -3,6 +3,7 @@ import type {Clock} from '../../base/clock.js';
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
 import type {TextPattern} from '../../operations/filters/go-regexp.js';
 import {getContainerStatus, hasExited, logPathOf} from '../../operations/logs/container-log.js';
+import type {LogFiles} from '../../operations/logs/log-files.js';
 import type {LogTime} from '../../operations/logs/log-selection.js';
 import {searchLog} from '../../operations/logs/search-log.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
@@ -15,6 +16,8 @@ export interface LogWatchOptions {
   readonly pattern: TextPattern;
   readonly since: LogTime | undefined;
   readonly clock: Clock;
+  /** Log files of the node; undefined for those of this machine. */
+  readonly files: LogFiles | undefined;
   /** Called when a search ends. */
   readonly onChange: () => void;
   readonly signal: AbortSignal;
@@ -88,7 +91,7 @@ export class LogWatch {
 
   /** Never rejects. */
   async #search(id: ContainerId, runtime: RuntimeService): Promise<void> {
-    const {pattern, since, clock, signal} = this.#options;
+    const {pattern, since, clock, files, signal} = this.#options;
     try {
       const path = logPathOf(await getContainerStatus(runtime, id, signal));
       const follow = {
@@ -96,7 +99,7 @@ export class LogWatch {
         progress: async () =>
           (await hasExited(runtime, id, signal)) ? ({kind: 'ended'} as const) : ({kind: 'running'} as const),
       };
-      this.#line ??= await searchLog(path, {pattern, since, follow, signal});
+      this.#line ??= await searchLog(path, {pattern, since, follow, files, signal});
     } catch (error) {
       if (!signal.aborted) this.#failure ??= messageOf(error);
     }

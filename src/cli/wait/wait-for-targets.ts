@@ -7,6 +7,7 @@ import type {LogTime} from '../../operations/logs/log-selection.js';
 import type {CommandServices} from '../command/command-services.js';
 import {EXIT} from '../exit-codes.js';
 import {podJson} from '../output/views/pod-text.js';
+import {logFilesOf} from '../remote/log-files-of.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
 import {targetTitle, type LifecycleTarget} from '../targets/find-targets.js';
@@ -83,7 +84,7 @@ export async function waitForTargets(
       sleep,
       signal: AbortSignal.any([services.signal, ended.signal]),
     });
-    round.start(targets);
+    await round.start(targets);
     // Never rejects; without events, the targets are read at the interval.
     void listen(services, sleep, ended.signal);
     for (;;) {
@@ -149,10 +150,11 @@ class WaitRounds {
     return this.#pending;
   }
 
-  start(targets: readonly LifecycleTarget[]): void {
+  async start(targets: readonly LifecycleTarget[]): Promise<void> {
     const {condition, since} = this.#options;
     const {sleep, signal} = this.#wake;
     const {clock} = this.#services.context;
+    const files = await logFilesOf(this.#services);
     const onChange = (): void => {
       sleep.wake();
     };
@@ -161,7 +163,7 @@ class WaitRounds {
       exits: new ExitWatch(target),
       logs:
         condition.kind === 'log'
-          ? new LogWatch(target, {pattern: condition.pattern, since, clock, onChange, signal})
+          ? new LogWatch(target, {pattern: condition.pattern, since, clock, files, onChange, signal})
           : undefined,
       state: '',
     }));

@@ -8,13 +8,14 @@ import {PodReader} from '../../cli/pods/pod-reader.js';
 import {selectPodsToShow} from '../../cli/pods/watch-pods.js';
 
 export default class GetPods extends BaseCommand {
+  static override nodes = 'one' as const;
   static override summary = 'List pods with their status';
   static override description =
     'Lists what "kubectl get pods" lists: ready containers, status, restarts and age. Pods created by kcri ' +
     'are shown in full; if their runtime is unavailable, with their last known state and a warning. Of other ' +
     'pods of the runtime, what the runtime reports is shown, and a running container counts as ready.\n\n' +
     'The manager of a pod is kcri, a kubelet (also kcri with another root directory), or <none> for pods of ' +
-    'crictl and other CRI clients.';
+    'crictl and other CRI clients. Of a remote node, kcri has no records: its pods are shown as the runtime knows them.';
   static override usage = 'get pods [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [

@@ -1,5 +1,6 @@
 import type {LogStream} from '../../cri/index.js';
 import type {TextPattern} from '../filters/go-regexp.js';
+import type {LogFiles} from './log-files.js';
 import type {FollowOptions} from './log-source.js';
 import type {LogTime} from './log-selection.js';
 import {readLog} from './read-log.js';
@@ -14,6 +15,8 @@ export interface SearchLogOptions {
   readonly since?: LogTime | undefined;
   /** How to follow the log; undefined to search only what is written already. */
   readonly follow: FollowOptions | undefined;
+  /** Log files of the node; by default those of this machine. */
+  readonly files?: LogFiles | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -23,7 +26,7 @@ export interface SearchLogOptions {
  */
 export async function searchLog(
   path: string,
-  {pattern, since, follow, signal}: SearchLogOptions,
+  {pattern, since, follow, files, signal}: SearchLogOptions,
 ): Promise<string | undefined> {
   const found = new AbortController();
   const lines = {stdout: new LineCollector(), stderr: new LineCollector()};
@@ -43,6 +46,7 @@ export async function searchLog(
     streams: new Set(['stdout', 'stderr'] as const),
     since,
     follow,
+    files,
     signal: AbortSignal.any([signal, found.signal]),
   };
   try {

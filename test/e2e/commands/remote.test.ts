@@ -1,11 +1,13 @@
 import {once} from 'node:events';
 import {connect} from 'node:net';
+import {hostname} from 'node:os';
 import {afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
 import type {KcriOptions, KcriProcess, KcriResult} from '../harness/kcri-process.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
+import {runPod} from '../harness/run-pod.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {commandLinesBelow, startSshServer, type SshServer} from '../harness/ssh-server.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
@@ -31,7 +33,7 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
   });
   afterAll(async () => {
-    await runtime.kcri(['delete', '--all']);
+    await runtime.kcri(['delete', 'web']);
     await ssh[Symbol.asyncDispose]();
     await runtime.stop();
   });
@@ -131,6 +133,44 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     await until(() => commandLinesBelow(directory).length === 0);
   });
 
+  test('pods are shown and waited for as the runtime of the node knows them', async () => {
+    const {stdout} = await kcri(['get', 'pods', '-o', 'jsonpath={.items[*].spec.nodeName}']);
+    expect(stdout.trim()).toBe('node-a');
+    expect((await kcri(['describe', 'web'])).stdout).toMatch(/^Name: +web$[\s\S]*^ +counter:$/m);
+    expect(await kcri(['wait', 'web/counter', '--for=log=^line 2$'])).toEqual({
+      stdout: 'line 2\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    expect((await kcri(['generate', 'web'])).stdout).toMatch(/^ {2}name: web$/m);
+    const {stderr, exitCode} = await kcri(['tree']);
+    expect(stderr).toContain('"tree" works only on this machine');
+    expect(exitCode).toBe(1);
+  });
+
+  test('restart replaces a container of no manager on the node', async () => {
+    const {containerId} = await runPod(runtime.connection, {name: 'bare'});
+    const {stdout, stderr, exitCode} = await kcri(['restart', 'bare/main', '--timeout=0', '-q']);
+    expect([stderr, exitCode]).toEqual(['', 0]);
+    expect(stdout.trim()).not.toBe(containerId);
+    expect((await kcri(['ps', '-q', '--no-trunc', '--pod=bare'])).stdout).toBe(stdout);
+    await runtime.kcri(['rmp', '-f', 'bare']);
+  });
+
+  test('top prints several nodes with their names, and reports one that is down', async () => {
+    const nodes = ['node-a', 'node-down', 'node-b'].flatMap((node) => ['-r', `ssh://${node}${socket}`]);
+    const args = ['top', ...nodes, '-r', runtime.endpoint, '-o', 'json'];
+    const {stdout, stderr, exitCode} = await kcri(args);
+    const {pods} = JSON.parse(stdout) as {pods: {node: string; manager: string}[]};
+    expect(pods.map(({node, manager}) => [node, manager])).toEqual([
+      ['node-a', 'kubelet'],
+      ['node-b', 'kubelet'],
+      [hostname(), 'kcri'],
+    ]);
+    expect(stderr).toMatch(/^kcri: cannot connect to "node-down" through ssh: .*Connection refused$/m);
+    expect(exitCode).toBe(1);
+  });
+
   test('several nodes are listed, and one without sshd does not hide them', async () => {
     const endpoints = ['node-a', 'node-down', 'node-b'].map((node) => `ssh://${node}${socket}`);
     const flags = [...endpoints, runtime.endpoint].flatMap((endpoint) => ['-r', endpoint]);
@@ -153,22 +193,33 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     expect(exitCode).toBe(1);
   });
 
-  test('on a terminal, ssh asks for the host key, and a shell works as on the node', async () => {
-    const terminal = new TmuxTerminal(120, 24, {
+  /** Opens a terminal whose shell knows kcri as `K`. */
+  const atTerminal = (columns: number, rows: number): TmuxTerminal => {
+    const terminal = new TmuxTerminal(columns, rows, {
       ...ssh.env,
       CONTAINER_RUNTIME_ENDPOINT: `ssh://node-new${socket}`,
       KCRI_ROOT_DIR: runtime.rootDir,
       K: KCRI_COMMAND.join(' '),
+      LANG: 'C.UTF-8',
     });
     onTestFinished(() => {
       terminal[Symbol.dispose]();
     });
+    return terminal;
+  };
+
+  test('on a terminal, ssh asks for the host key, and a shell works as on the node', async () => {
+    const terminal = atTerminal(120, 24);
     terminal.typeLine('$K exec -it web/counter sh');
     await terminal.waitForScreen(/Are you sure you want to continue connecting/);
     terminal.typeLine('yes');
     await terminal.waitForScreen(/# *$/m);
     terminal.typeLine('stty size');
     await terminal.waitForScreen(/^24 120$/m);
+    terminal.resize(100, 30);
+    // The size arrives a moment later.
+    terminal.typeLine('until stty size | grep "30 100"; do sleep 0.1; done');
+    await terminal.waitForScreen(/^30 100$/m);
     terminal.typeLine('exit 5');
     // What is typed before the session has ended belongs to it.
     await terminal.waitForScreen(/exit 5\n\$ *$/m);
@@ -184,5 +235,52 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     await terminal.waitForScreen(/^started$/m);
     ssh.killConnections();
     await terminal.waitForScreen(/^kcri: node "node-new": the ssh connection was lost/m);
+  });
+
+  test('the full screen of several nodes acts on the node of a row, and reconnects', async () => {
+    await runPod(runtime.connection, {name: 'bare'});
+    const terminal = atTerminal(100, 30);
+    const nodes = ['node-a', 'node-b', 'node-down'].map((node) => `-r ssh://${node}${socket}`);
+    terminal.typeLine(`$K top ${nodes.join(' ')} --seconds=1`);
+    await terminal.waitForScreen(/^default\/web +node-a [\s\S]*^default\/web +node-b /m);
+    await terminal.waitForScreen(/^ cannot connect to "node-down" through ssh: /m);
+    expect(terminal.screen).toMatch(/^ kcri top {3}CPU .* {2}3 nodes$/m);
+    terminal.pressKeys('/');
+    terminal.pressKeys('-l', 'node-b');
+    terminal.pressKeys('Enter', 'N');
+    await terminal.waitForScreen(/^NAME▲ .*\ndefault\/web +node-b .*\n ├ counter +node-b /m);
+    terminal.pressKeys('Down', 'l');
+    await terminal.waitForScreen(/^ Logs {2}default\/web\/counter on node-b [\s\S]*^line \d+$/m);
+    terminal.pressKeys('q');
+    await terminal.waitForScreen(/^ ├ counter /m);
+    terminal.pressKeys('s');
+    await terminal.waitForScreen(/^.*# *$/m);
+    terminal.typeLine('exit');
+    await terminal.waitForScreen(/^ ├ counter /m);
+    ssh.killConnections();
+    await terminal.waitForScreen(
+      /^ node-a, node-b, node-down failed: node "node-a": the ssh connection was lost/m,
+    );
+    expect(terminal.screen).toMatch(/^ ├ counter +node-b /m);
+    await terminal.waitForScreen(/^ cannot connect to "node-down" through ssh: /m);
+    terminal.pressKeys('G', 'x');
+    await terminal.waitForScreen(/Delete container .*\/bare\/main on node-b\? \(y\/n\)/);
+    terminal.pressKeys('n', 'k', 'x');
+    await terminal.waitForScreen(/Delete pod .*\/bare on node-b\? \(y\/n\)/);
+    terminal.pressKeys('y');
+    await terminal.waitForScreen(/bare on node-b deleted/);
+    expect(await runtime.output('pods', '-o', 'name')).not.toContain('bare');
+    terminal.pressKeys('C-c');
+    await until(() => terminal.describe('#{alternate_on}') === '0');
+  });
+
+  test('a single remote node is shown after ssh has asked its questions', async () => {
+    const terminal = atTerminal(60, 20);
+    terminal.typeLine('rm -f $(dirname $TMPDIR)/no_known_hosts; $K top');
+    await terminal.waitForScreen(/Are you sure you want to continue connecting/);
+    terminal.typeLine('yes');
+    await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +Running/m);
+    terminal.pressKeys('q');
+    await until(() => terminal.describe('#{alternate_on}') === '0');
   });
 });

@@ -1,0 +1,19 @@
+import {
+  removeLogFiles,
+  removeRemoteLogFiles,
+  type RemovedContainer,
+} from '../../operations/logs/remove-log-files.js';
+import type {CommandServices} from '../command/command-services.js';
+
+/**
+ * Deletes the log files of a removed container on the node that a command is connected to. `onKept` is called for each
+ * file that is older than the container. Rejects with SystemError.
+ */
+export async function removeContainerLogs(
+  {connections: {remote}}: CommandServices,
+  container: RemovedContainer,
+  onKept: (file: string) => void,
+): Promise<void> {
+  if (remote === undefined) await removeLogFiles(container, onKept);
+  else await removeRemoteLogFiles(await remote.node.files(), container, onKept);
+}
