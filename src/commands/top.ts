@@ -9,6 +9,7 @@ import {showTop} from '../cli/pods/show-top.js';
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Top extends BaseCommand {
+  static override nodes = 'several' as const;
   static override summary = 'Show live status and resource usage of pods';
   static override description =
     'Shows pods and their containers: state, restarts, probe results, CPU, memory, and ' +
@@ -16,13 +17,15 @@ export default class Top extends BaseCommand {
     'for its keys.\n\nIn the full screen, rows can be sorted and filtered, and the selected row leads to ' +
     'logs, events, the description, a shell, restart and deletion. A terminal without a full screen ' +
     '(TERM=linux or TERM=dumb) shows a table that is refreshed until interrupted; with --once, in a pipe ' +
-    'and with other formats it is printed once. NO_COLOR turns colors off.';
+    'and with other formats it is printed once. NO_COLOR turns colors off.\n\nOf a remote node ' +
+    '(--runtime-endpoint=ssh://HOST) it shows what the runtime knows. With several endpoints, all nodes are ' +
+    'shown together with a column NODE; a node that fails is reported and tried again.';
   static override usage = 'top [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
-    '<%= config.bin %> top',
     '<%= config.bin %> top web --seconds=5',
     '<%= config.bin %> top --once -o json',
+    '<%= config.bin %> top -r ssh://node1 -r ssh://node2',
   ];
   static override flags = {
     ...POD_SELECTION_FLAGS,

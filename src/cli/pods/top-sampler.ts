@@ -24,7 +24,7 @@ export interface TopSelection {
 }
 
 /** Number of events below the pods. */
-const EVENTS = 8;
+export const TOP_EVENTS = 8;
 
 /** Reads the samples of `top`. */
 export class TopSampler {
@@ -49,6 +49,7 @@ export class TopSampler {
       this.#stats(listed),
       this.#events(listed),
     ]);
+    this.#reader.requireRuntime();
     return {
       pods: shown.map(({pod}) => pod),
       shown,
@@ -65,8 +66,12 @@ export class TopSampler {
     const stats: ContainerStats[] = [];
     let failure: CriError | undefined;
     const endpoints = new Set(listed.flatMap(({record}) => record?.endpoint ?? []));
-    if (listed.some(({manager}) => manager !== 'kcri'))
-      endpoints.add(await canonicalEndpoint((await connections.default()).endpoint));
+    if (listed.some(({manager}) => manager !== 'kcri')) {
+      const runtime = await connections.default();
+      const endpoint = await canonicalEndpoint(runtime.endpoint);
+      this.#connections.set(endpoint, runtime);
+      endpoints.add(endpoint);
+    }
     for (const endpoint of endpoints)
       try {
         const connection = this.#connections.get(endpoint) ?? (await connections.open(endpoint));
@@ -81,7 +86,7 @@ export class TopSampler {
   }
 
   async #events(listed: readonly ListedPod[]): Promise<readonly TopEvent[]> {
-    const events = (await this.#reader.recordedEvents(listed)).slice(-EVENTS);
+    const events = (await this.#reader.recordedEvents(listed)).slice(-TOP_EVENTS);
     return events.map(({record: {namespace, name}, event}) => ({...event, namespace, pod: name}));
   }
 }

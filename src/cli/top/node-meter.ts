@@ -2,25 +2,22 @@ import {cpus, hostname} from 'node:os';
 import type {Clock} from '../../base/clock.js';
 import {isSystemCallError} from '../../base/errors.js';
 import {readNodeUsage, type NodeUsage} from '../../kubelet/index.js';
-import type {NodeUsageView} from './model/top-state.js';
+import type {NodeUsageView} from './model/node-usage-view.js';
 
 /** Measures the CPU and memory usage of this machine between two calls. */
 export class NodeMeter {
   readonly #clock: Clock;
   readonly #cores = cpus().length;
-  /** False if the runtime runs on another machine, whose usage is unknown. */
-  readonly #isLocal: boolean;
   #before: NodeUsage | undefined;
 
-  constructor(clock: Clock, isLocal: boolean) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#isLocal = isLocal;
   }
 
   /** Returns the node without its usage. */
   get unknown(): NodeUsageView {
     return {
-      name: this.#isLocal ? hostname() : '',
+      name: hostname(),
       cores: this.#cores,
       cpuPercent: undefined,
       memoryBytes: undefined,
@@ -30,7 +27,7 @@ export class NodeMeter {
 
   /** Returns the usage since the last call; of memory, what cannot be reclaimed. */
   async measure(): Promise<NodeUsageView> {
-    const usage = this.#isLocal ? await readUsage(this.#clock.now()) : undefined;
+    const usage = await readUsage(this.#clock.now());
     if (usage === undefined) return this.unknown;
     const before = this.#before;
     this.#before = usage;

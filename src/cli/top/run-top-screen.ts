@@ -1,5 +1,6 @@
 import type {CommandServices} from '../command/command-services.js';
-import type {TopSampler, TopSelection} from '../pods/top-sampler.js';
+import type {TopNodes} from '../pods/top-nodes.js';
+import type {TopSelection} from '../pods/top-sampler.js';
 import {usesUtf8} from './can-fill-screen.js';
 import {TerminalDisplay} from './terminal-display.js';
 import {TopController} from './top-controller.js';
@@ -13,7 +14,7 @@ const MAX_MESSAGES = 20;
  */
 export async function runTopScreen(
   services: CommandServices,
-  sampler: TopSampler,
+  nodes: TopNodes,
   selection: TopSelection,
 ): Promise<void> {
   const {context, out, report} = services;
@@ -23,9 +24,8 @@ export async function runTopScreen(
   using display = new TerminalDisplay(context, {colors: out.colors});
   const controller = new TopController(services, {
     display,
-    sampler,
-    selection,
-    isLocal: await hasLocalRuntime(services),
+    nodes,
+    pauseMs: selection.pauseMs,
     unicode: usesUtf8(context.env),
     signal,
     quit: () => {
@@ -54,10 +54,4 @@ export async function runTopScreen(
     for (const write of messages) write();
   }
   await controller.finished();
-}
-
-/** Reports whether the runtime runs on this machine. */
-async function hasLocalRuntime({settings}: CommandServices): Promise<boolean> {
-  const {runtimeEndpoint} = await settings.read();
-  return runtimeEndpoint === undefined || /^(?:unix:|\/)/.test(runtimeEndpoint);
 }

@@ -1,11 +1,13 @@
-import {KcriError} from '../../base/errors.js';
+import {KcriError, SystemError} from '../../base/errors.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {ShownPod} from '../pods/listed-pod.js';
-import {withUsage, type PodSample, type TopSampler, type TopSelection} from '../pods/top-sampler.js';
+import {failuresText, type SampledNodes, type TopNodes} from '../pods/top-nodes.js';
+import type {ActionTarget} from './actions/change-pod.js';
+import type {FollowOptions} from './actions/follow-logs.js';
 import {TopActions} from './actions/top-actions.js';
-import {appendLines, replaceLines, type Pager} from './model/pager.js';
+import {appendLines, replaceLines, type Pager, type PagerView} from './model/pager.js';
 import {pressKey} from './model/press-key.js';
-import {computeTopGroups, itemTitle, type TopItem} from './model/top-item.js';
+import {computeTopGroups, itemPlace, podKeyOf, usageOfPods, type TopItem} from './model/top-item.js';
 import {
   createTopState,
   rearrange,
@@ -35,10 +37,9 @@ export interface Display {
 /** Options of a TopController. */
 export interface TopControllerOptions {
   readonly display: Display;
-  readonly sampler: Pick<TopSampler, 'sample'>;
-  readonly selection: TopSelection;
-  /** True if the runtime runs on this machine. */
-  readonly isLocal: boolean;
+  readonly nodes: TopNodes;
+  /** Time between two samples, in ms. */
+  readonly pauseMs: number;
   /** True if the terminal shows Unicode. */
   readonly unicode: boolean;
   /** Signal that ends the view. */
@@ -46,12 +47,20 @@ export interface TopControllerOptions {
   readonly quit: () => void;
 }
 
+/** A pod with the actions on its node. */
+interface ReachablePod {
+  readonly shown: ShownPod;
+  readonly actions: TopActions;
+}
+
 /** Connects the state of the full-screen view with the runtime and the terminal. */
 export class TopController {
   readonly #services: CommandServices;
   readonly #options: TopControllerOptions;
-  readonly #actions: TopActions;
-  readonly #meter: NodeMeter;
+  /** Actions by the services with connections to a node. */
+  readonly #actions = new WeakMap<CommandServices, TopActions>();
+  /** Meter of this machine; undefined if other nodes are shown. */
+  readonly #meter: NodeMeter | undefined;
   readonly #glyphs: Glyphs;
   readonly #history = new UsageHistory();
   readonly #running = new Set<Promise<void>>();
@@ -64,8 +73,9 @@ export class TopController {
     },
   };
   #state: TopState;
-  #shown = new Map<string, ShownPod>();
-  #before: PodSample | undefined;
+  #shown: ReadonlyMap<string, ReachablePod> = new Map();
+  /** Signal of the pager whose text is being read. */
+  #reading: AbortSignal | undefined;
   /** Ends the source of the pager's lines. */
   #source = new AbortController();
   #isDrawing = false;
@@ -73,10 +83,13 @@ export class TopController {
   constructor(services: CommandServices, options: TopControllerOptions) {
     this.#services = services;
     this.#options = options;
-    this.#actions = new TopActions(services);
-    this.#meter = new NodeMeter(services.context.clock, options.isLocal);
+    const {areSeveral, remoteName} = options.nodes;
+    this.#meter = areSeveral || remoteName !== undefined ? undefined : new NodeMeter(services.context.clock);
     this.#glyphs = options.unicode ? UNICODE_GLYPHS : ASCII_GLYPHS;
-    this.#state = createTopState(options.display.size, this.#meter.unknown);
+    this.#state = createTopState(
+      options.display.size,
+      this.#meter?.unknown ?? usageOfPods([], options.nodes.title),
+    );
   }
 
   /** Shows a warning in the status line. */
@@ -86,7 +99,7 @@ export class TopController {
 
   /** Opens the display and samples until the signal aborts. Rejects with its reason, and for errors of kcri. */
   async run(): Promise<void> {
-    const {display, selection, signal} = this.#options;
+    const {display, pauseMs, signal} = this.#options;
     using _suspension = onSuspend(() => {
       this.#suspend();
     });
@@ -94,7 +107,7 @@ export class TopController {
     this.#draw();
     for (;;) {
       await this.#sample();
-      await this.#services.context.clock.sleep(selection.pauseMs, signal);
+      await this.#services.context.clock.sleep(pauseMs, signal);
     }
   }
 
@@ -120,13 +133,10 @@ export class TopController {
   }
 
   async #sample(): Promise<void> {
-    const {sampler, selection, signal} = this.#options;
+    const {nodes, signal} = this.#options;
     try {
-      const [sample, node] = await Promise.all([
-        sampler.sample(selection.words, selection.flags),
-        this.#meter.measure(),
-      ]);
-      this.#take(sample, node);
+      const [sampled, node] = await Promise.all([nodes.sample({isPatient: false}), this.#meter?.measure()]);
+      this.#take(sampled, node);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof KcriError)) throw error;
@@ -135,21 +145,28 @@ export class TopController {
     this.#reload();
   }
 
-  #take(sample: PodSample, node: TopState['node']): void {
-    const failure = sample.failure?.plainMessage;
-    // Without the runtime only kcri's pods are known: the last complete rows tell more.
-    if (failure !== undefined && sample.shown.length < this.#shown.size) {
-      this.#update({...this.#state, node, failure});
-      return;
-    }
-    const groups = computeTopGroups(withUsage(this.#before, sample), (key) => this.#history.lastCpu({key}));
-    this.#before = sample;
-    this.#shown = new Map(sample.shown.map((shown) => [shown.listed.uid, shown]));
+  #take({samples, failures, nowMs}: SampledNodes, measured: TopState['node'] | undefined): void {
+    const failure = failuresText(failures);
+    const groups = computeTopGroups(samples, (key) => this.#history.lastCpu({key}));
+    const node = measured ?? usageOfPods(groups, this.#options.nodes.title);
+    this.#shown = new Map(
+      samples.flatMap(({node: name, services, shown}) => {
+        const actions = this.#actionsOf(services);
+        return shown.map((each) => [podKeyOf(name, each.listed.uid), {shown: each, actions}]);
+      }),
+    );
     this.#history.record(groups, {cpu: node.cpuPercent, memory: node.memoryBytes});
     // The warning about a failure is out of date when it is over.
     const isOver = this.#state.failure !== undefined && failure === undefined;
     const message = isOver ? undefined : this.#state.message;
-    this.#update(rearrange({...this.#state, groups, node, failure, message, sampledMs: sample.nowMs}));
+    const sampledMs = samples.length === 0 ? this.#state.sampledMs : nowMs;
+    this.#update(rearrange({...this.#state, groups, node, failure, message, sampledMs}));
+  }
+
+  #actionsOf(services: CommandServices): TopActions {
+    const actions = this.#actions.get(services) ?? new TopActions(services);
+    this.#actions.set(services, actions);
+    return actions;
   }
 
   #update(state: TopState): void {
@@ -186,7 +203,7 @@ export class TopController {
         return;
       case 'open':
         this.#source = new AbortController();
-        if (effect.view === 'logs') this.#followLogs(effect.item);
+        if (isFollowed(effect.view, effect.item)) this.#follow(effect.view, effect.item);
         else this.#reload();
         return;
       case 'shell':
@@ -222,20 +239,20 @@ export class TopController {
   }
 
   async #change(action: ConfirmedAction, item: TopItem): Promise<void> {
-    const target = await this.#actions.target(item, this.#shown.get(item.podUid), this.#containersOf(item));
-    const title = itemTitle(item);
-    this.#show(action === 'delete' ? `deleting ${title}...` : `restarting ${title}...`);
-    if (action === 'delete') await this.#actions.delete(target);
-    else await this.#actions.restart(target);
-    this.#show(action === 'delete' ? `${title} deleted` : `${title} restarted`);
+    const {actions, target} = await this.#reach(item);
+    const place = itemPlace(item);
+    this.#show(action === 'delete' ? `deleting ${place}...` : `restarting ${place}...`);
+    if (action === 'delete') await actions.delete(target);
+    else await actions.restart(target);
+    this.#show(action === 'delete' ? `${place} deleted` : `${place} restarted`);
   }
 
   async #openShell(item: TopItem): Promise<void> {
     const {display} = this.#options;
-    const target = await this.#actions.target(item, this.#shown.get(item.podUid), this.#containersOf(item));
+    const {actions, target} = await this.#reach(item);
     display.close();
     try {
-      await this.#actions.openShell(target);
+      await actions.openShell(target);
     } finally {
       if (!this.#options.signal.aborted) {
         display.open(this.#handlers);
@@ -244,22 +261,33 @@ export class TopController {
     }
   }
 
+  /** Returns the actions on the node of a row, and what they need about it. Rejects with KcriError. */
+  async #reach(item: TopItem): Promise<{readonly actions: TopActions; readonly target: ActionTarget}> {
+    const pod = this.#shown.get(item.podKey);
+    if (pod === undefined) throw new SystemError(`${itemPlace(item)} does not exist any more`);
+    const target = await pod.actions.target(item, pod.shown, this.#containersOf(item));
+    return {actions: pod.actions, target};
+  }
+
   /** Returns the container of a row, or all containers of a pod. */
-  #containersOf({kind, key, podUid}: TopItem): readonly TopItem[] {
-    const group = this.#state.groups.find(({pod}) => pod.podUid === podUid);
+  #containersOf({kind, key, podKey}: TopItem): readonly TopItem[] {
+    const group = this.#state.groups.find(({pod}) => pod.podKey === podKey);
     return (group?.containers ?? []).filter((container) => kind === 'pod' || container.key === key);
   }
 
-  #followLogs(item: TopItem): void {
+  /** Shows the lines of a log or of events in the pager until it is closed. */
+  #follow(view: PagerView, item: TopItem): void {
     const {signal} = this.#source;
+    const options: FollowOptions = {
+      signal: AbortSignal.any([signal, this.#options.signal]),
+      onLines: (lines) => {
+        this.#changePager(signal, (pager) => appendLines(pager, lines));
+      },
+    };
     const follow = async (): Promise<void> => {
-      const target = await this.#actions.target(item, this.#shown.get(item.podUid), this.#containersOf(item));
-      await this.#actions.followLogs(target, {
-        signal: AbortSignal.any([signal, this.#options.signal]),
-        onLines: (lines) => {
-          this.#changePager(signal, (pager) => appendLines(pager, lines));
-        },
-      });
+      const {actions, target} = await this.#reach(item);
+      if (view === 'logs') await actions.followLogs(target, options);
+      else await actions.followEvents(target, options);
     };
     this.#run(
       follow().catch((error: unknown) => {
@@ -270,17 +298,24 @@ export class TopController {
     );
   }
 
-  /** Reads the description or the events in the pager again. */
+  /** Reads the text of the pager again, unless it is followed or is being read. */
   #reload(): void {
     const {screen} = this.#state;
-    if (screen.kind !== 'pager' || screen.view === 'logs') return;
+    if (screen.kind !== 'pager' || isFollowed(screen.view, screen.item)) return;
     const {view, item} = screen;
     const {signal} = this.#source;
+    if (this.#reading === signal) return;
     const read = async (): Promise<void> => {
-      const lines = await this.#actions.readText(view, this.#shown.get(item.podUid));
+      const pod = this.#shown.get(item.podKey);
+      const lines = await pod?.actions.readText(view, pod.shown);
       if (lines !== undefined) this.#changePager(signal, (pager) => replaceLines(pager, lines));
     };
-    this.#run(read());
+    this.#reading = signal;
+    this.#run(
+      read().finally(() => {
+        if (this.#reading === signal) this.#reading = undefined;
+      }),
+    );
   }
 
   /** Changes the pager unless it was closed. */
@@ -299,6 +334,12 @@ export class TopController {
       this.#resize();
     });
   }
+}
+
+/** Reports whether lines of a text arrive while it is shown, rather than being read again with each sample. */
+function isFollowed(view: PagerView, {manager}: TopItem): boolean {
+  // kcri records the events of its own pods.
+  return view === 'logs' || (view === 'events' && manager !== 'kcri');
 }
 
 /** Calls the handler instead of stopping the process on SIGTSTP, until it is disposed. */

@@ -8,6 +8,9 @@ import {UNCREATABLE_CONFIG_FILE} from '../uncreatable-path.js';
 /** Sequences that a full-screen program writes, and text. */
 const TOKENS = /\u001B\[\??[\d;]*[A-Za-z]|\u001B[^[]|[^\u001B]/gu;
 
+/** Longest pause between two samples, in ms; longer sleeps limit calls and connections. */
+const LONGEST_PAUSE_MS = 2000;
+
 /** Emulates a terminal with an alternate screen and keys. */
 export class ScreenTerminal {
   readonly stdout: PassThrough & {isTTY?: boolean; columns?: number; rows?: number};
@@ -103,7 +106,7 @@ export async function runTop(
     stdin: terminal.stdin,
     stdout: terminal.stdout,
     stderr,
-    clock: realTimeClock({sleepMs: () => 20}),
+    clock: realTimeClock({sleepMs: (ms) => (ms > LONGEST_PAUSE_MS ? ms : 20)}),
     wellKnownEndpoints: [],
     defaultConfigFile: UNCREATABLE_CONFIG_FILE,
     cgroupMount: undefined,

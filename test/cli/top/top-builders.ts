@@ -6,7 +6,9 @@ export function aContainerItem(pod: string, name: string, fields: Partial<TopIte
   return {
     key: `container ${pod} ${name}`,
     kind: 'container',
-    podUid: pod,
+    podKey: pod,
+    node: undefined,
+    isStale: false,
     namespace: 'default',
     pod,
     name,

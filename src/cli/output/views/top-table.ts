@@ -11,8 +11,10 @@ import type {CpuPercent, Usage} from '../../../operations/stats/compute-usage.js
 import {formatPercent} from './format-percent.js';
 import {computePodRow} from './pod-row.js';
 
-/** State and resource usage of pods at one point in time. */
+/** State and resource usage of the pods of a node at one point in time. */
 export interface TopSample {
+  /** Name of the node; absent if there is only one. */
+  readonly node?: string | undefined;
   readonly pods: readonly Pod[];
   /** Resource usage by container ID. */
   readonly usage: ReadonlyMap<string, Usage<ContainerStats>>;
@@ -23,6 +25,8 @@ export interface TopSample {
 
 /** Event with its pod. */
 export interface TopEvent extends RecordedEvent {
+  /** Node of the pod; absent if there is only one. */
+  readonly node?: string;
   readonly namespace: string;
   readonly pod: string;
 }
@@ -42,6 +46,8 @@ export interface TopContainer {
 
 /** Pod and its containers. */
 export interface TopPod {
+  /** Node of the pod; absent if there is only one. */
+  readonly node?: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -60,7 +66,7 @@ export interface TopPod {
 const NOT_CREATED: ContainerStatus = {name: '', ready: false, restartCount: 0, image: '', imageID: ''};
 
 /** Returns the pods of a sample, in the same order. */
-export function topPods({pods, usage, nowMs}: TopSample): readonly TopPod[] {
+export function topPods({node, pods, usage, nowMs}: TopSample): readonly TopPod[] {
   return pods.map((pod) => {
     const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
     const shown = containersOf(pod).map((container) =>
@@ -68,6 +74,7 @@ export function topPods({pods, usage, nowMs}: TopSample): readonly TopPod[] {
     );
     const {namespace, name, ready, status, restarts, age, manager} = computePodRow(pod, nowMs);
     return {
+      ...(node !== undefined && {node}),
       namespace,
       name,
       uid: pod.metadata.uid ?? '',
@@ -133,6 +140,7 @@ function sumUsage(containers: readonly TopContainer[]): Pick<TopPod, 'cpuPercent
 
 /** Row of the table: a pod, or one of its containers with an indented name. */
 export interface TopRow {
+  readonly node: string;
   readonly name: string;
   readonly ready: string;
   readonly state: string;
@@ -148,6 +156,7 @@ export interface TopRow {
 export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
   return pods.flatMap((pod) => [
     {
+      node: pod.node ?? '',
       name: `${pod.namespace}/${pod.name}`,
       ready: pod.ready,
       state: pod.status,
@@ -159,6 +168,7 @@ export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
       manager: pod.manager,
     },
     ...pod.containers.map((container) => ({
+      node: pod.node ?? '',
       name: `  ${container.name}`,
       ready: container.ready ? 'yes' : 'no',
       state: container.state,
@@ -172,12 +182,28 @@ export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
   ]);
 }
 
-/** Returns the columns of `top`, with the manager if a pod is not kcri's. */
-export function topColumns(pods: readonly TopPod[]): readonly Column<TopRow>[] {
+/** Returns the columns of `top`, with the node of several, and the manager if a pod is not kcri's. */
+export function topColumns(
+  pods: readonly TopPod[],
+  {hasNodes}: {readonly hasNodes: boolean},
+): readonly Column<TopRow>[] {
   const isMixed = pods.some(({manager}) => manager !== 'kcri');
-  return [...COLUMNS, ...(isMixed ? [MANAGER] : []), PROBES];
+  return [...(hasNodes ? [NODE] : []), ...COLUMNS, ...(isMixed ? [MANAGER] : []), PROBES];
 }
 
+/** Returns the last `count` events of the samples of several nodes, newest last. */
+export function lastTopEvents(samples: readonly TopSample[], count: number): readonly TopEvent[] {
+  const events = samples.flatMap(({node, events: own}) =>
+    own.map((event) => (node === undefined ? event : {node, ...event})),
+  );
+  const inOrder =
+    samples.length < 2
+      ? events
+      : events.toSorted((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp));
+  return inOrder.slice(-count);
+}
+
+const NODE: Column<TopRow> = {header: 'NODE', value: ({node}) => node};
 const MANAGER: Column<TopRow> = {header: 'MANAGER', value: ({manager}) => manager};
 const PROBES: Column<TopRow> = {header: 'PROBES', value: ({probes}) => probes};
 
@@ -198,10 +224,11 @@ function cpuText(cpu: CpuPercent | undefined): string {
 
 /** Formats events as `5s  default/web  Warning  BackOff  Back-off …`, with control characters escaped. */
 export function topEventLines(events: readonly TopEvent[], nowMs: number): readonly string[] {
-  return events.map(({lastTimestamp, namespace, pod, type, reason, message, count}) =>
+  return events.map(({node, lastTimestamp, namespace, pod, type, reason, message, count}) =>
     escapeToLine(
       [
         formatAgeSince(lastTimestamp, nowMs).padEnd(5),
+        ...(node === undefined ? [] : [node]),
         `${namespace}/${pod}`,
         type,
         reason,

@@ -1,10 +1,10 @@
 import {containerId, type Connection} from '../../../cri/index.js';
 import {removeContainer} from '../../../operations/containers/remove-container.js';
-import {removeLogFiles} from '../../../operations/logs/remove-log-files.js';
 import {removeSandbox} from '../../../operations/pods/remove-sandbox.js';
 import type {CommandServices} from '../../command/command-services.js';
 import {deleteListedPod} from '../../pods/delete-pods.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
+import {removeContainerLogs} from '../../remote/remove-container-logs.js';
 import {itemTitle, type TopItem} from '../model/top-item.js';
 
 /** Row to act on, with its pod and its containers. */
@@ -29,7 +29,7 @@ export async function deleteTarget(services: CommandServices, target: ActionTarg
       shown: itemTitle(item),
       force: true,
       onRemoved: async (container) => {
-        await removeLogFiles(container, () => undefined);
+        await removeContainerLogs(services, container, () => undefined);
       },
       signal,
     });

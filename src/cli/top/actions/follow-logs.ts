@@ -3,6 +3,7 @@ import {getContainerStatus, logPathOf} from '../../../operations/logs/container-
 import {showLogs, type ShownLog} from '../../../operations/logs/show-logs.js';
 import type {CommandServices} from '../../command/command-services.js';
 import {KCRI_LOGS, parseStreams, type LogsFlags} from '../../logs/log-strategy.js';
+import {logFilesOf} from '../../remote/log-files-of.js';
 import {LineSplitter, showLine} from './log-lines.js';
 
 /** Number of lines that are shown of a log at first. */
@@ -16,8 +17,8 @@ export interface FollowedLog {
   readonly name: string;
 }
 
-/** Options of followLogs. */
-export interface FollowLogsOptions {
+/** Options of followLogs and followEvents. */
+export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onLines: (lines: readonly string[]) => void;
 }
@@ -40,7 +41,7 @@ export async function followLogs(
   services: CommandServices,
   {runtime}: Connection,
   containers: readonly FollowedLog[],
-  {signal, onLines}: FollowLogsOptions,
+  {signal, onLines}: FollowOptions,
 ): Promise<void> {
   const {clock} = services.context;
   const found = await Promise.all(
@@ -68,6 +69,7 @@ export async function followLogs(
       streams: parseStreams(undefined),
       tailLines: TAIL_LINES,
       strategy: await KCRI_LOGS.readStrategy(),
+      files: await logFilesOf(services),
       clock,
       signal,
       onNotice: notice,

@@ -9,13 +9,14 @@ import {itemTitle, type TopItem} from '../model/top-item.js';
 import type {PagerView} from '../model/pager.js';
 import {safeText} from '../view/screen-lines.js';
 import {deleteTarget, type ActionTarget} from './change-pod.js';
-import {followLogs, type FollowLogsOptions} from './follow-logs.js';
+import {followEvents} from './follow-events.js';
+import {followLogs, type FollowOptions} from './follow-logs.js';
 import {openShell} from './open-shell.js';
 
 /** Annotation of a pod that names the container for shells. */
 const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
-/** Actions on the rows of the full-screen view. */
+/** Actions on the rows of a node of the full-screen view. */
 export class TopActions {
   readonly #services: CommandServices;
   readonly #reader: PodReader;
@@ -26,13 +27,8 @@ export class TopActions {
     this.#reader = new PodReader(services);
   }
 
-  /** Returns what an action needs about a row. Rejects with KcriError if the pod does not exist any more. */
-  async target(
-    item: TopItem,
-    shown: ShownPod | undefined,
-    containers: readonly TopItem[],
-  ): Promise<ActionTarget> {
-    if (shown === undefined) throw new SystemError(`${itemTitle(item)} does not exist any more`);
+  /** Returns what an action needs about a row. Rejects with KcriError. */
+  async target(item: TopItem, shown: ShownPod, containers: readonly TopItem[]): Promise<ActionTarget> {
     return {item, shown, containers, connection: await this.#connect(shown.listed)};
   }
 
@@ -62,7 +58,7 @@ export class TopActions {
   }
 
   /** Follows the logs of the containers of a row until the signal aborts. */
-  async followLogs(target: ActionTarget, options: FollowLogsOptions): Promise<void> {
+  async followLogs(target: ActionTarget, options: FollowOptions): Promise<void> {
     const containers = target.containers.flatMap((container) => {
       const id = idOf(container);
       return id === undefined ? [] : [{id, name: container.name}];
@@ -72,12 +68,13 @@ export class TopActions {
     await followLogs(this.#services, target.connection, containers, options);
   }
 
-  /** Returns the lines of a description or of events; undefined if the pod does not exist any more. */
-  async readText(
-    view: Exclude<PagerView, 'logs'>,
-    shown: ShownPod | undefined,
-  ): Promise<readonly string[] | undefined> {
-    if (shown === undefined) return undefined;
+  /** Follows the events of the runtime about the pod of a row until the signal aborts. */
+  async followEvents({item, connection}: ActionTarget, options: FollowOptions): Promise<void> {
+    await followEvents(connection.runtime, itemTitle({...item, kind: 'pod'}), options);
+  }
+
+  /** Returns the lines of a description or of events. */
+  async readText(view: PagerView, shown: ShownPod): Promise<readonly string[]> {
     if (view === 'describe') {
       const [text = ''] = await describePods(this.#services, this.#reader, [shown]);
       return text.trimEnd().split('\n').map(safeText);

@@ -5,6 +5,7 @@ import type {TopItem} from './top-item.js';
 import {SORT_KEYS, type SortKey} from './top-rows.js';
 import {editText} from './edit-text.js';
 import {
+  hasNodes,
   rearrange,
   select,
   selectedIndex,
@@ -45,6 +46,7 @@ const SORT_BY_KEY: Readonly<Record<string, SortKey>> = {
   C: 'cpu',
   M: 'memory',
   A: 'age',
+  O: 'node',
 };
 
 const VIEW_BY_KEY: Readonly<Record<string, PagerView>> = {l: 'logs', e: 'events', d: 'describe'};
@@ -64,7 +66,7 @@ function pressTableKey(state: TopState, key: string): KeyResult {
   if (key === '?' || key === 'h' || key === 'F1') return {state: {...state, screen: {kind: 'help', top: 0}}};
   if (key === '/') return {state: {...state, screen: {kind: 'filter', before: state.filter}}};
   const item = selectedItem(state);
-  return item === undefined ? {state} : actOn(state, item, key);
+  return item === undefined ? {state} : actOn({...state, selectsFirst: false}, item, key);
 }
 
 /** Returns the effect of a key on the selected row. */
@@ -102,20 +104,20 @@ function moveSelection(state: TopState, key: string): TopState | undefined {
     G: state.rows.length - 1,
   };
   const target = targets[key];
-  return target === undefined ? undefined : select(state, target);
+  return target === undefined ? undefined : select({...state, selectsFirst: false}, target);
 }
 
 /** Returns the state with another arrangement of the rows; undefined for other keys. */
 function arrangeByKey(state: TopState, key: string): TopState | undefined {
   const sort = SORT_BY_KEY[key];
-  if (sort !== undefined) return sortBy(state, sort);
+  if (sort !== undefined) return sort === 'node' && !hasNodes(state) ? state : sortBy(state, sort);
   switch (key) {
     case '<':
     case ',':
-      return sortBy(state, neighbour(state.sort, -1));
+      return sortBy(state, neighbour(state, -1));
     case '>':
     case '.':
-      return sortBy(state, neighbour(state.sort, 1));
+      return sortBy(state, neighbour(state, 1));
     case 'I':
       return rearrange({...state, reversed: !state.reversed});
     case 't':
@@ -132,9 +134,9 @@ function sortBy(state: TopState, sort: SortKey): TopState {
   return rearrange({...state, sort, reversed: false});
 }
 
-function neighbour(sort: SortKey, step: number): SortKey {
-  const count = SORT_KEYS.length;
-  return SORT_KEYS[(SORT_KEYS.indexOf(sort) + step + count) % count] ?? sort;
+function neighbour(state: TopState, step: number): SortKey {
+  const keys: readonly SortKey[] = SORT_KEYS.filter((key) => key !== 'node' || hasNodes(state));
+  return keys[(keys.indexOf(state.sort) + step + keys.length) % keys.length] ?? state.sort;
 }
 
 function typeFilter(state: TopState, before: string, key: string): TopState {

@@ -4,13 +4,19 @@ import type {ContainerStatus} from '../../../api/types/v1-status.js';
 import type {PodManagerName} from '../../flags/pod-selection-flags.js';
 import {topPods, type TopContainer, type TopPod, type TopSample} from '../../output/views/top-table.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
+import type {NodeUsageView} from './node-usage-view.js';
 
 /** Row of the full-screen view: a pod or a container. */
 export interface TopItem {
   /** Identity of the row: equal for the same pod or container in every sample. */
   readonly key: string;
   readonly kind: 'pod' | 'container';
-  readonly podUid: string;
+  /** Identity of the pod: its UID, and its node if there are several. */
+  readonly podKey: string;
+  /** Node of the pod; undefined if there is only one. */
+  readonly node: string | undefined;
+  /** True if the node does not answer any more. */
+  readonly isStale: boolean;
   readonly namespace: string;
   readonly pod: string;
   /** Name of the pod or container. */
@@ -35,45 +41,68 @@ export interface TopGroup {
   readonly containers: readonly TopItem[];
 }
 
-/** Sample with the pods as they were listed. */
+/** Sample of a node with the pods as they were listed. */
 export interface ListedSample extends TopSample {
   readonly shown: readonly ShownPod[];
+  readonly isStale: boolean;
 }
 
 /**
- * Returns the rows of a sample. `lastCpu` returns the last known CPU usage of a row, which is shown until the runtime
- * measures again.
+ * Returns the rows of the samples of all nodes. `lastCpu` returns the last known CPU usage of a row, which is shown until
+ * the runtime measures again.
  */
 export function computeTopGroups(
-  sample: ListedSample,
+  samples: readonly ListedSample[],
   lastCpu: (key: string) => number | undefined,
 ): readonly TopGroup[] {
-  const rows = topPods(sample);
-  return sample.shown.flatMap((shown, index) => {
-    const row = rows[index];
-    return row === undefined ? [] : [groupOf(shown, row, lastCpu)];
+  return samples.flatMap((sample) => {
+    const rows = topPods(sample);
+    return sample.shown.flatMap((shown, index) => {
+      const row = rows[index];
+      return row === undefined ? [] : [groupOf(sample, shown, row, lastCpu)];
+    });
   });
 }
 
+/** Returns the identity of a pod among those of all nodes. */
+export function podKeyOf(node: string | undefined, uid: string): string {
+  return node === undefined ? uid : `${node} ${uid}`;
+}
+
+/** Returns the usage of all pods, in place of that of their nodes, which is unknown. */
+export function usageOfPods(groups: readonly TopGroup[], name: string): NodeUsageView {
+  return {
+    name,
+    cores: undefined,
+    cpuPercent: sum(groups.map(({pod}) => pod.cpuPercent)),
+    memoryBytes: sum(groups.map(({pod}) => pod.memoryBytes)),
+    memoryTotalBytes: undefined,
+  };
+}
+
 function groupOf(
+  {node, isStale}: ListedSample,
   {listed, pod}: ShownPod,
   row: TopPod,
   lastCpu: (key: string) => number | undefined,
 ): TopGroup {
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const names = containersOf(pod).map(({name}) => name);
+  const podKey = podKeyOf(node, listed.uid);
   const common = {
-    podUid: listed.uid,
+    podKey,
+    node,
+    isStale,
     namespace: listed.namespace,
     pod: listed.name,
     manager: listed.manager,
   };
   const containers = row.containers.map((container, index): TopItem => {
-    const key = `container ${listed.uid} ${names[index] ?? container.name}`;
+    const key = `container ${podKey} ${names[index] ?? container.name}`;
     const status = statuses.find(({name}) => name === container.name);
     return {...common, key, kind: 'container', ...containerFields(container, status, lastCpu(key))};
   });
-  return {pod: {...common, ...podFields(pod, row, containers)}, containers};
+  return {pod: {...common, key: `pod ${podKey}`, ...podFields(pod, row, containers)}, containers};
 }
 
 function containerFields(container: TopContainer, status: ContainerStatus | undefined, last?: number) {
@@ -97,7 +126,6 @@ function startTime({state = {}}: Partial<ContainerStatus> = {}): string | undefi
 
 function podFields({metadata}: Pod, row: TopPod, containers: readonly TopItem[]) {
   return {
-    key: `pod ${metadata.uid ?? ''}`,
     kind: 'pod' as const,
     name: row.name,
     ready: row.ready,
@@ -120,6 +148,11 @@ function sum(numbers: readonly (number | undefined)[]): number | undefined {
 function timeOf(text: string | undefined): number | undefined {
   const time = text === undefined ? NaN : Date.parse(text);
   return Number.isNaN(time) ? undefined : time;
+}
+
+/** Returns the name of a row with its node if there are several: `default/web on node-1`. */
+export function itemPlace(item: TopItem): string {
+  return item.node === undefined ? itemTitle(item) : `${itemTitle(item)} on ${item.node}`;
 }
 
 /** Returns the name of a row with its pod: `default/web`, `default/web/nginx`. */

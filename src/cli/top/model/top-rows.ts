@@ -1,7 +1,7 @@
 import {itemTitle, type TopGroup, type TopItem} from './top-item.js';
 
-/** Columns that rows can be sorted by, in the order of the keys `<` and `>`. */
-export const SORT_KEYS = ['name', 'restarts', 'cpu', 'memory', 'age'] as const;
+/** Columns that rows can be sorted by, in the order of the keys `<` and `>`; by node if there are several. */
+export const SORT_KEYS = ['name', 'node', 'restarts', 'cpu', 'memory', 'age'] as const;
 
 /** Column that rows are sorted by. */
 export type SortKey = (typeof SORT_KEYS)[number];
@@ -17,7 +17,7 @@ export interface RowOrder {
 }
 
 /** Value by which rows are sorted, greatest first; undefined sorts last. */
-const VALUES: Readonly<Record<Exclude<SortKey, 'name'>, (item: TopItem) => number | undefined>> = {
+const VALUES: Readonly<Record<Exclude<SortKey, 'name' | 'node'>, (item: TopItem) => number | undefined>> = {
   restarts: ({restarts}) => restarts,
   cpu: ({cpuPercent}) => cpuPercent,
   memory: ({memoryBytes}) => memoryBytes,
@@ -44,12 +44,13 @@ function selectGroups(groups: readonly TopGroup[], filter: string): readonly Top
 }
 
 function matches(item: TopItem, filter: string): boolean {
-  return `${itemTitle(item)} ${item.state} ${item.manager}`.toLowerCase().includes(filter);
+  return `${itemTitle(item)} ${item.state} ${item.manager} ${item.node ?? ''}`.toLowerCase().includes(filter);
 }
 
 function comparison({sort, reversed}: RowOrder): (a: TopItem, b: TopItem) => number {
   const sign = reversed ? -1 : 1;
   if (sort === 'name') return (a, b) => sign * byTitle(a, b);
+  if (sort === 'node') return (a, b) => sign * byText(a.node ?? '', b.node ?? '') || byTitle(a, b);
   const valueOf = VALUES[sort];
   return (a, b) => {
     const [first, second] = [valueOf(a), valueOf(b)];
@@ -60,6 +61,9 @@ function comparison({sort, reversed}: RowOrder): (a: TopItem, b: TopItem) => num
 }
 
 function byTitle(a: TopItem, b: TopItem): number {
-  const [first, second] = [itemTitle(a), itemTitle(b)];
-  return first === second ? 0 : first < second ? -1 : 1;
+  return byText(itemTitle(a), itemTitle(b)) || byText(a.node ?? '', b.node ?? '');
+}
+
+function byText(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

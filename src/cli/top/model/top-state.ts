@@ -1,3 +1,4 @@
+import type {NodeUsageView} from './node-usage-view.js';
 import type {Pager, PagerArea, PagerView} from './pager.js';
 import type {TopGroup, TopItem} from './top-item.js';
 import {arrangeRows, type RowOrder} from './top-rows.js';
@@ -6,16 +7,6 @@ import {arrangeRows, type RowOrder} from './top-rows.js';
 export interface ScreenSize {
   readonly columns: number;
   readonly rows: number;
-}
-
-/** Resource usage of the node; undefined values are unknown. */
-export interface NodeUsageView {
-  readonly name: string;
-  /** Percentage of all cores. */
-  readonly cpuPercent: number | undefined;
-  readonly cores: number;
-  readonly memoryBytes: number | undefined;
-  readonly memoryTotalBytes: number | undefined;
 }
 
 /** Action that must be confirmed. */
@@ -44,6 +35,8 @@ export interface TopState extends RowOrder {
   readonly rows: readonly TopItem[];
   /** Key of the selected row; undefined without rows. */
   readonly selectedKey: string | undefined;
+  /** True until the user selects a row or acts on one: the first row stays selected, whichever that is. */
+  readonly selectsFirst: boolean;
   /** Index of the first row on the screen. */
   readonly top: number;
   readonly screen: TopScreen;
@@ -98,6 +91,7 @@ export function createTopState(size: ScreenSize, node: NodeUsageView): TopState 
     groups: [],
     rows: [],
     selectedKey: undefined,
+    selectsFirst: true,
     top: 0,
     sort: 'cpu',
     reversed: false,
@@ -108,6 +102,11 @@ export function createTopState(size: ScreenSize, node: NodeUsageView): TopState 
     failure: undefined,
     message: undefined,
   };
+}
+
+/** Reports whether the rows are those of several nodes. */
+export function hasNodes({groups}: Pick<TopState, 'groups'>): boolean {
+  return groups.some(({pod}) => pod.node !== undefined);
 }
 
 /** Returns the index of the selected row; -1 without rows. */
@@ -123,6 +122,7 @@ export function selectedItem(state: TopState): TopItem | undefined {
 /** Arranges the rows again. The selection stays on its row, or at its place if the row is not shown any more. */
 export function rearrange(state: TopState): TopState {
   const next = {...state, rows: arrangeRows(state.groups, state)};
+  if (state.selectsFirst) return select(next, 0);
   const index = selectedIndex(next);
   return select(next, index < 0 ? selectedIndex(state) : index);
 }

@@ -1,5 +1,5 @@
 import {cutToWidth, wrapToWidth} from '../../../format/display-width.js';
-import {itemTitle} from '../model/top-item.js';
+import {itemPlace} from '../model/top-item.js';
 import {firstLine, lastTop, type Pager, type PagerArea} from '../model/pager.js';
 import {safeText, segment, type ScreenLine, type Segment} from './screen-lines.js';
 
@@ -8,7 +8,7 @@ const TITLES = {logs: 'Logs', events: 'Events', describe: 'Description'} as cons
 /** Returns the title of a pager with its position. */
 export function pagerTitle(pager: Pager, area: PagerArea): ScreenLine {
   const {view, item, lines, wrap, follow} = pager;
-  const subject = view === 'logs' ? itemTitle(item) : `${item.namespace}/${item.pod}`;
+  const subject = itemPlace(view === 'logs' ? item : {...item, kind: 'pod'});
   const modes = [...(follow ? ['following'] : []), ...(wrap ? ['wrapped'] : [])];
   const first = firstLine(pager, area) + 1;
   return [
@@ -35,8 +35,11 @@ function isAtEnd(pager: Pager, area: PagerArea): boolean {
   return pager.follow && firstLine(pager, area) === lastTop(pager, area);
 }
 
-function emptyText({view}: Pager): string {
-  if (view === 'events') return ' No events; kcri records events of the pods that it runs';
+function emptyText({view, item}: Pager): string {
+  if (view === 'events')
+    return item.manager === 'kcri'
+      ? ' No events'
+      : ' No events so far; events of the runtime appear here when they happen';
   return view === 'logs' ? ' The log is empty' : ' Nothing to show';
 }
 

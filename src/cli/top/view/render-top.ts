@@ -1,5 +1,5 @@
 import {displayWidth} from '../../../format/display-width.js';
-import {itemTitle} from '../model/top-item.js';
+import {itemPlace} from '../model/top-item.js';
 import {pagerArea, selectedIndex, type TopScreen, type TopState} from '../model/top-state.js';
 import type {Pager} from '../model/pager.js';
 import {helpLines} from './help-lines.js';
@@ -70,7 +70,7 @@ function statusLine(state: TopState, {glyphs}: ViewContext): ScreenLine {
 }
 
 function confirmText({action, item}: Extract<TopScreen, {readonly kind: 'confirm'}>): string {
-  const title = safeText(itemTitle(item));
+  const title = safeText(itemPlace(item));
   if (action === 'delete') return `Delete ${item.kind} ${title}? (y/n)`;
   return item.kind === 'pod'
     ? `Restart all containers of ${title}? (y/n)`

@@ -2,14 +2,8 @@ import {displayWidth} from '../../../format/display-width.js';
 import {humanSize} from '../../../format/human-size.js';
 import {formatPercent} from '../../output/views/format-percent.js';
 import {itemTitle, type TopItem} from '../model/top-item.js';
-import {
-  headerHeight,
-  selectedIndex,
-  selectedItem,
-  tableHeight,
-  type NodeUsageView,
-  type TopState,
-} from '../model/top-state.js';
+import {headerHeight, selectedIndex, selectedItem, tableHeight, type TopState} from '../model/top-state.js';
+import type {NodeUsageView} from '../model/node-usage-view.js';
 import {HISTORY_LENGTH, NODE_KEY, type Resource, type UsageHistory} from '../model/usage-history.js';
 import {restyle, safeText, segment, type Glyphs, type ScreenLine} from './screen-lines.js';
 import {drawSparkline} from './sparkline.js';
@@ -37,20 +31,30 @@ export function nodeLines(state: TopState, {history, glyphs}: ViewContext): read
   const title = joinFitting(parts, size.columns);
   if (headerHeight(size) === 1) return [title];
   const width = Math.min(Math.max(size.columns - 20, 10), HISTORY_LENGTH);
-  const line = (label: string, resource: Resource, max: number): ScreenLine => [
-    segment(`${label.padEnd(10)} `, 'dim'),
-    segment(drawSparkline(history.last(NODE_KEY, resource, width), {width, max, bars: glyphs.bars}), 'good'),
-  ];
-  return [title, line(' node CPU', 'cpu', 100), line(' node MEM', 'memory', node.memoryTotalBytes ?? 0)];
+  const isOfPods = node.cores === undefined;
+  const line = (name: string, resource: Resource, total: number | undefined): ScreenLine => {
+    const numbers = history.last(NODE_KEY, resource, width);
+    const max = isOfPods ? Math.max(...numbers, 0) : (total ?? 0);
+    const label = ` ${isOfPods ? 'pods' : 'node'} ${name}`;
+    return [
+      segment(`${label.padEnd(10)} `, 'dim'),
+      segment(drawSparkline(numbers, {width, max, bars: glyphs.bars}), 'good'),
+    ];
+  };
+  return [title, line('CPU', 'cpu', 100), line('MEM', 'memory', node.memoryTotalBytes)];
 }
 
 function cpuText({cpuPercent, cores}: NodeUsageView): string {
-  return `${cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(0)}%`} of ${cores}`;
+  const percent = cpuPercent === undefined ? '-' : `${cpuPercent.toFixed(0)}%`;
+  return cores === undefined ? percent : `${percent} of ${cores}`;
 }
 
-function memoryText({memoryBytes, memoryTotalBytes}: NodeUsageView): string {
-  if (memoryBytes === undefined || memoryTotalBytes === undefined) return '-';
-  return `${humanSize(memoryBytes, 3)}/${humanSize(memoryTotalBytes, 3)}`;
+function memoryText({memoryBytes, memoryTotalBytes, cores}: NodeUsageView): string {
+  if (memoryBytes === undefined) return '-';
+  if (cores === undefined) return humanSize(memoryBytes, 3);
+  return memoryTotalBytes === undefined
+    ? '-'
+    : `${humanSize(memoryBytes, 3)}/${humanSize(memoryTotalBytes, 3)}`;
 }
 
 /** Joins parts as long as they fit; the first one is always shown. */
@@ -71,7 +75,12 @@ export function tableLines(state: TopState, context: ViewContext): readonly Scre
   const height = tableHeight(size);
   const visible = rows.slice(top, top + height);
   const longest = rows.reduce((width, item) => Math.max(width, nameLength(item, tree)), 0);
-  const columns = chooseColumns(size.columns, longest);
+  const nodes = state.groups.map(({pod}) => displayWidth(pod.node ?? ''));
+  const columns = chooseColumns(size.columns, {
+    longestName: longest,
+    longestNode: Math.max(...nodes, 0),
+    hasShare: node.cores !== undefined,
+  });
   const cells: CellContext = {
     ...context,
     tree,
@@ -80,7 +89,8 @@ export function tableLines(state: TopState, context: ViewContext): readonly Scre
   };
   const selected = selectedIndex(state) - top;
   const lines = visible.map((item, index): ScreenLine => {
-    const line = rowSegments(columns, item, cells);
+    const cellsOfRow = rowSegments(columns, item, cells);
+    const line = item.isStale ? restyle(cellsOfRow, 'dim') : cellsOfRow;
     return index === selected ? [...restyle(line, 'selected'), segment('', 'selected')] : line;
   });
   const headers = [
@@ -93,7 +103,8 @@ export function tableLines(state: TopState, context: ViewContext): readonly Scre
 }
 
 function nameLength(item: TopItem, tree: boolean): number {
-  return tree && item.kind === 'container' ? item.name.length + 3 : itemTitle(item).length;
+  const isBranch = tree && item.kind === 'container';
+  return displayWidth(safeText(isBranch ? item.name : itemTitle(item))) + (isBranch ? 3 : 0);
 }
 
 function emptyText({sampledMs, filter, groups}: TopState): string {

@@ -50,6 +50,22 @@ const NAME: TopColumn = {
   },
 };
 
+/** Largest width of the names of nodes. */
+const MAX_NODE = 20;
+
+/** Returns the column with the nodes, whose longest name is that long. */
+function nodeColumn(longest: number): TopColumn {
+  return {
+    header: 'NODE',
+    width: Math.max(5, Math.min(longest, MAX_NODE)),
+    sort: 'node',
+    cell: ({node = ''}) => node,
+  };
+}
+
+/** Rank of the column with the nodes. */
+const NODE_RANK = 2.5;
+
 /** Columns behind the name, in the order in which they are shown. The number is their rank: the highest are dropped first. */
 const COLUMNS: readonly (readonly [rank: number, column: TopColumn])[] = [
   [5, {header: 'READY', width: 5, cell: ({ready}) => ready}],
@@ -111,10 +127,27 @@ function graph({key}: TopItem, resource: Resource, {history, glyphs}: CellContex
   return drawSparkline(numbers, {width: GRAPH, max: Math.max(...numbers, 0), bars: glyphs.bars});
 }
 
-/** Returns the columns that fit the width. The name takes what is left, up to the length of the longest name. */
-export function chooseColumns(width: number, longestName: number): readonly TopColumn[] {
+/** What the columns depend on besides the width. */
+export interface ColumnNeeds {
+  /** Width of the longest name. */
+  readonly longestName: number;
+  /** Width of the longest name of a node; 0 if there is only one. */
+  readonly longestNode: number;
+  /** True if the share of memory is known. */
+  readonly hasShare: boolean;
+}
+
+/**
+ * Returns the columns that fit the width. The name takes what is left, up to the length of the longest name.
+ */
+export function chooseColumns(
+  width: number,
+  {longestName, longestNode, hasShare}: ColumnNeeds,
+): readonly TopColumn[] {
   const wanted = Math.max(MIN_NAME, Math.min(longestName, MAX_NAME));
-  const columns = COLUMNS.map(([rank, column]) => [rank, widen(column, width)] as const);
+  const known = hasShare ? COLUMNS : COLUMNS.filter(([, {cell}]) => cell !== memoryShare);
+  const all = longestNode === 0 ? known : [[NODE_RANK, nodeColumn(longestNode)] as const, ...known];
+  const columns = all.map(([rank, column]) => [rank, widen(column, width)] as const);
   const byRank = columns.toSorted(([a], [b]) => a - b);
   const chosen = new Set<TopColumn>();
   let rest = width - MIN_NAME;
@@ -138,7 +171,8 @@ export function headerSegments(
   {sort, reversed, glyphs}: {readonly sort: SortKey; readonly reversed: boolean; readonly glyphs: Glyphs},
 ): readonly Segment[] {
   // Names are sorted from A to Z, numbers from the greatest, unless reversed.
-  const arrow = (sort === 'name') === reversed ? glyphs.down : glyphs.up;
+  const isText = sort === 'name' || sort === 'node';
+  const arrow = isText === reversed ? glyphs.down : glyphs.up;
   return columns.flatMap((column, index) => {
     const isSorted = column.sort === sort;
     const text = isSorted ? `${column.header}${arrow}` : column.header;

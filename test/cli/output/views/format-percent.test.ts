@@ -21,5 +21,5 @@ test('the tables of stats and top use this format', () => {
     columns.find(({header}) => header === 'CPU %')?.value(row as Row);
   expect(cpu(containerStatsColumns('table'), usage)).toBe('0.12');
   expect(cpu(sandboxStatsColumns('table'), usage)).toBe('0.12');
-  expect(cpu(topColumns([]), usage)).toBe('0.12');
+  expect(cpu(topColumns([], {hasNodes: false}), usage)).toBe('0.12');
 });

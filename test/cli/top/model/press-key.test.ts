@@ -1,6 +1,11 @@
 import {describe, expect, test} from 'vitest';
 import {pressKey} from '../../../../src/cli/top/model/press-key.js';
-import {selectedItem, tableHeight, type TopState} from '../../../../src/cli/top/model/top-state.js';
+import {
+  rearrange,
+  selectedItem,
+  tableHeight,
+  type TopState,
+} from '../../../../src/cli/top/model/top-state.js';
 import {itemTitle} from '../../../../src/cli/top/model/top-item.js';
 import {aGroup, aTopState} from '../top-builders.js';
 
@@ -54,6 +59,27 @@ describe('the table', () => {
     ['<', 'age'],
   ])('%s sorts by %s', (key, sort) => {
     expect(press(byName(), key).state.sort).toBe(sort);
+  });
+
+  test('the first row stays selected until another row is selected or an action is chosen', () => {
+    const reordered = (...keys: readonly string[]): string =>
+      selected(rearrange({...press(byName(), ...keys).state, reversed: true}));
+    expect(reordered()).toBe('default/pod-29');
+    expect(reordered('/', 'p', 'ENTER')).toBe('default/pod-29');
+    for (const keys of [
+      ['DOWN', 'UP'],
+      ['l', 'q'],
+      ['x', 'n'],
+    ])
+      expect(reordered(...keys)).toBe('default/pod-00');
+  });
+
+  test('nodes are a column to sort by only if there are several', () => {
+    expect(press(byName(), 'O').state.sort).toBe('name');
+    const state = aTopState([aGroup('web', ['main'], {node: 'b'})], {sort: 'name'});
+    expect(press(state, 'O').state.sort).toBe('node');
+    expect(press(state, '>').state.sort).toBe('node');
+    expect(press(state, '>', '>', '<', '<').state.sort).toBe('name');
   });
 
   test('I reverses the order, and the selection stays on its row', () => {

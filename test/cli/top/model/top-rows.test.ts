@@ -33,6 +33,19 @@ test.each([
   expect(rows).toEqual(pods);
 });
 
+test('rows of several nodes are sorted by node, then by name, and filtered by node', () => {
+  const onNode = (pod: string, node: string) => aGroup(pod, ['main'], {node});
+  const groups = [onNode('web', 'b'), onNode('job', 'a'), onNode('api', 'b')];
+  const order = {...TREE, sort: 'node'} as const;
+  const pods = (changes: Partial<RowOrder>) =>
+    arrangeRows(groups, {...order, ...changes}).flatMap(({kind, pod, node}) =>
+      kind === 'pod' ? [`${node}/${pod}`] : [],
+    );
+  expect(pods({})).toEqual(['a/job', 'b/api', 'b/web']);
+  expect(pods({reversed: true})).toEqual(['b/api', 'b/web', 'a/job']);
+  expect(pods({filter: ' b'})).toEqual(['b/api', 'b/web']);
+});
+
 test('containers are below their pods and sorted like them', () => {
   expect(ordered(GROUPS, {sort: 'cpu'})).toEqual([
     'api',

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {usageOfPods} from '../../../../src/cli/top/model/top-item.js';
 import {appendLines, openPager} from '../../../../src/cli/top/model/pager.js';
 import {rearrange, select, type TopState} from '../../../../src/cli/top/model/top-state.js';
 import {UsageHistory} from '../../../../src/cli/top/model/usage-history.js';
@@ -91,6 +92,40 @@ describe('the table', () => {
   test('wide characters take two cells', () => {
     const lines = render(sized(aTopState([aGroup('web', ['漢字', 'x'])]), 60, 20));
     expect(lines.map(lineWidth)).toEqual(lines.map(() => 60));
+  });
+
+  test('names are as wide as their cells', () => {
+    const name = '漢字テスト名前の長い名前';
+    expect(textOf(sized(aTopState([aGroup(name, ['x'])]), 200, 30))).toContain(`default/${name} `);
+    const escaped = aGroup(`evil\u0007${'e'.repeat(20)}`, ['x']);
+    expect(textOf(sized(aTopState([escaped]), 200, 30))).toContain(
+      String.raw`default/evil\x07${'e'.repeat(20)} `,
+    );
+  });
+
+  test('of several nodes, shows the node of each row, the usage of all pods, and rows of lost nodes dim', () => {
+    const groups = [
+      aGroup('web', ['main'], {node: 'node-a'}),
+      aGroup('api', ['main'], {node: 'a-node-with-a-long-name', isStale: true}),
+    ];
+    const node = usageOfPods(groups, '2 nodes');
+    for (const [columns, rows] of [
+      [60, 20],
+      [200, 60],
+      [24, 8],
+    ] as const) {
+      const lines = render(sized(aTopState(groups, {node}), columns, rows));
+      expect(lines.map(lineWidth)).toEqual(Array.from({length: rows}, () => columns));
+    }
+    expect(textOf(sized(aTopState(groups, {node}), 60, 20))).toMatch(/^NAME +NODE +CPU%▼ +MEM *$/m);
+    const lines = render(sized(aTopState(groups, {node, sort: 'node'}), 200, 60));
+    const text = lines.map(lineText).join('\n');
+    expect(text).toMatch(/^ kcri top {3}CPU 2% {2}MEM 2MB {2}PODS 2 {2}CONTAINERS 2 {2}2 nodes *$/m);
+    expect(text).toMatch(/^ pods CPU +▂█ *$/m);
+    expect(text).toMatch(/^NAME +NODE▲ +READY STATE +RESTARTS +CPU% +MEM +AGE /m);
+    expect(text).toMatch(/^default\/web +node-a +yes /m);
+    const stale = lines.filter((line) => lineText(line).includes('a-node-with-a-long-…'));
+    expect(stale.flat().filter(({style}) => !['dim', 'selected'].includes(style))).toEqual([]);
   });
 
   test('says what is missing', () => {
