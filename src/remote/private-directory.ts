@@ -16,7 +16,7 @@ export interface PrivateDirectory extends Disposable {
 
 /**
  * Creates a directory with the mode 0700 for the sockets of a connection. It is removed when disposed of, and when this
- * process exits. `temporary` is the parent if ssh can use it. Rejects with SystemError.
+ * process exits or is hung up. `temporary` is the parent if ssh can use it. Rejects with SystemError.
  */
 export async function createPrivateDirectory(temporary: string): Promise<PrivateDirectory> {
   const parent = SAFE_PATH.test(temporary) && temporary.length < LONGEST_DIRECTORY ? temporary : '/tmp';
@@ -26,7 +26,11 @@ export async function createPrivateDirectory(temporary: string): Promise<Private
       hint: 'set TMPDIR to a directory that you can write to',
     });
   });
-  if (existing.size === 0) process.on('exit', removeAll);
+  if (existing.size === 0) {
+    process.on('exit', removeAll);
+    // Node.js does not inherit an ignored SIGHUP, so that this overrides nothing.
+    process.on('SIGHUP', hangUp);
+  }
   existing.add(path);
   return {
     path,
@@ -42,9 +46,17 @@ const existing = new Set<string>();
 function remove(path: string): void {
   rmSync(path, {recursive: true, force: true});
   existing.delete(path);
-  if (existing.size === 0) process.off('exit', removeAll);
+  if (existing.size > 0) return;
+  process.off('exit', removeAll);
+  process.off('SIGHUP', hangUp);
 }
 
 function removeAll(): void {
   for (const path of existing) remove(path);
+}
+
+/** Removes the directories before SIGHUP ends the process, as when its terminal is closed. */
+function hangUp(): void {
+  removeAll();
+  process.kill(process.pid, 'SIGHUP');
 }

@@ -171,6 +171,18 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     expect(exitCode).toBe(1);
   });
 
+  test.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)(
+    '%s leaves no ssh process and no directory',
+    async (signal) => {
+      const running = start('node-a', ['exec', 'web/counter', 'sh', '-c', 'echo started; sleep 1000']);
+      await running.waitForOutput(/started/);
+      expect(ssh.leftovers()).not.toEqual([]);
+      running.kill(signal);
+      await running.exited;
+      await until(() => ssh.leftovers().length === 0);
+    },
+  );
+
   test('several nodes are listed, and one without sshd does not hide them', async () => {
     const endpoints = ['node-a', 'node-down', 'node-b'].map((node) => `ssh://${node}${socket}`);
     const flags = [...endpoints, runtime.endpoint].flatMap((endpoint) => ['-r', endpoint]);
@@ -280,6 +292,14 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     await terminal.waitForScreen(/Are you sure you want to continue connecting/);
     terminal.typeLine('yes');
     await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +Running/m);
+    terminal.pressKeys('C-z');
+    await terminal.waitForScreen(/Stopped/);
+    terminal.typeLine('fg');
+    await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +Running/m);
+    terminal.pressKeys('l');
+    await terminal.waitForScreen(/^ Logs {2}default\/web [\s\S]*^counter \| line \d+$/m);
+    terminal.pressKeys('q');
+    await terminal.waitForScreen(/^default\/web +Running/m);
     terminal.pressKeys('q');
     await until(() => terminal.describe('#{alternate_on}') === '0');
   });
