@@ -5,7 +5,7 @@ import {failuresText, type SampledNodes, type TopNodes} from '../pods/top-nodes.
 import type {ActionTarget} from './actions/change-pod.js';
 import type {FollowOptions} from './actions/follow-logs.js';
 import {TopActions} from './actions/top-actions.js';
-import {appendLines, replaceLines, type Pager, type PagerView} from './model/pager.js';
+import {appendLines, isFull, replaceLines, type Pager, type PagerView} from './model/pager.js';
 import {pressKey} from './model/press-key.js';
 import {computeTopGroups, itemPlace, podKeyOf, usageOfPods, type TopItem} from './model/top-item.js';
 import {
@@ -283,6 +283,7 @@ export class TopController {
       onLines: (lines) => {
         this.#changePager(signal, (pager) => appendLines(pager, lines));
       },
+      isPaused: () => this.#state.screen.kind === 'pager' && isFull(this.#state.screen),
     };
     const follow = async (): Promise<void> => {
       const {actions, target} = await this.#reach(item);

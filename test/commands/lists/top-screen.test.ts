@@ -1,4 +1,7 @@
+import {appendFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runTop, ScreenTerminal} from '../../cli/top/screen-terminal.js';
 import {aContainer, aSandbox} from '../../fakes/fake-runtime.js';
@@ -89,4 +92,34 @@ test.each([
   expect((await runTop(testbed, terminal, {env})).exitCode).toBe(0);
   expect(terminal.modes.has('1049')).toBe(false);
   expect(terminal.isRaw).toBe(false);
+});
+
+test('a full log waits while older lines are shown, and continues when its end is followed', async () => {
+  const logPath = join(await temporaryDirectory(), '0.log');
+  const lines = (from: number, count: number): string =>
+    Array.from(
+      {length: count},
+      (_, index) => `2026-11-20T14:00:00.000000000Z stdout F line ${from + index}\n`,
+    ).join('');
+  await writeFile(logPath, lines(0, 1000));
+  const testbed = await createTestbed({
+    sandboxes: [KUBELET_POD],
+    containers: [aContainer({sandbox: KUBELET_POD, name: 'server', logPath})],
+  });
+  const terminal = new ScreenTerminal(80, 24);
+  const running = runTop(testbed, terminal);
+  await screen(terminal, /^kube-system\/coredns /m);
+  terminal.type('l');
+  await screen(terminal, /^line 999$/m);
+  terminal.type('g');
+  await screen(terminal, /line 1 of 1000/);
+  await appendFile(logPath, lines(1000, 99_000));
+  await screen(terminal, /of 10000/);
+  const calls = testbed.runtime.callsTo('ListPodSandbox').length;
+  await until(() => testbed.runtime.callsTo('ListPodSandbox').length > calls + 50);
+  expect(Number(/^line (\d+)$/m.exec(terminal.screen)?.[1])).toBeLessThan(50_000);
+  terminal.type('G');
+  await screen(terminal, /^line 99999$/m);
+  terminal.type('qq');
+  expect((await running).exitCode).toBe(0);
 });

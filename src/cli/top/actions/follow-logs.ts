@@ -21,6 +21,8 @@ export interface FollowedLog {
 export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onLines: (lines: readonly string[]) => void;
+  /** Returns whether no more lines are wanted at the moment. */
+  readonly isPaused: () => boolean;
 }
 
 const FLAGS: LogsFlags = {
@@ -41,7 +43,7 @@ export async function followLogs(
   services: CommandServices,
   {runtime}: Connection,
   containers: readonly FollowedLog[],
-  {signal, onLines}: FollowOptions,
+  {signal, onLines, isPaused}: FollowOptions,
 ): Promise<void> {
   const {clock} = services.context;
   const found = await Promise.all(
@@ -85,7 +87,8 @@ export async function followLogs(
         onLines(splitters[stream].add(bytes));
       },
       ready: async () => {
-        await clock.sleep(PAUSE_MS, signal);
+        do await clock.sleep(PAUSE_MS, signal);
+        while (isPaused());
       },
     },
   );

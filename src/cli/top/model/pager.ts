@@ -69,6 +69,11 @@ export function appendLines(pager: Pager, added: readonly string[]): Pager {
   };
 }
 
+/** Reports whether more lines would push out lines that are being read: the log waits until its end is followed. */
+export function isFull({lines, follow}: Pager): boolean {
+  return !follow && lines.length >= MAX_LINES;
+}
+
 /** Returns the pager with other lines, scrolled to the same place. */
 export function replaceLines(pager: Pager, lines: readonly string[]): Pager {
   return {...pager, lines: lines.slice(-MAX_LINES), isLoading: false};

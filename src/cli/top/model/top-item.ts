@@ -69,13 +69,14 @@ export function podKeyOf(node: string | undefined, uid: string): string {
   return node === undefined ? uid : `${node} ${uid}`;
 }
 
-/** Returns the usage of all pods, in place of that of their nodes, which is unknown. */
+/** Returns the usage of the pods of all nodes that answer, in place of that of the nodes, which is unknown. */
 export function usageOfPods(groups: readonly TopGroup[], name: string): NodeUsageView {
+  const live = groups.filter(({pod}) => !pod.isStale);
   return {
     name,
     cores: undefined,
-    cpuPercent: sum(groups.map(({pod}) => pod.cpuPercent)),
-    memoryBytes: sum(groups.map(({pod}) => pod.memoryBytes)),
+    cpuPercent: sum(live.map(({pod}) => pod.cpuPercent)),
+    memoryBytes: sum(live.map(({pod}) => pod.memoryBytes)),
     memoryTotalBytes: undefined,
   };
 }

@@ -13,18 +13,24 @@ export const NODE_KEY = 'node';
 export class UsageHistory {
   #series = new Map<string, Readonly<Record<Resource, Ring>>>();
 
-  /** Adds a sample of all rows, and forgets rows that do not exist any more. */
+  /** Adds a sample of all rows whose nodes answer, and forgets rows that do not exist any more. */
   record(groups: readonly TopGroup[], node: Readonly<Record<Resource, number | undefined>>): void {
     const items = groups.flatMap(({pod, containers}) => [pod, ...containers]);
     const before = this.#series;
     this.#series = new Map();
-    const add = (key: string, cpu: number | undefined, memory: number | undefined): void => {
+    const keep = (key: string): Readonly<Record<Resource, Ring>> => {
       const series = before.get(key) ?? {cpu: new Ring(), memory: new Ring()};
+      this.#series.set(key, series);
+      return series;
+    };
+    const add = (key: string, cpu: number | undefined, memory: number | undefined): void => {
+      const series = keep(key);
       series.cpu.push(cpu ?? 0);
       series.memory.push(memory ?? 0);
-      this.#series.set(key, series);
     };
-    for (const {key, cpuPercent, memoryBytes} of items) add(key, cpuPercent, memoryBytes);
+    for (const {key, cpuPercent, memoryBytes, isStale} of items)
+      if (isStale) keep(key);
+      else add(key, cpuPercent, memoryBytes);
     add(NODE_KEY, node.cpu, node.memory);
   }
 

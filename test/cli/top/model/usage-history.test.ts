@@ -20,3 +20,11 @@ test('forgets rows that are gone; unknown usage counts as none', () => {
   history.record([], NODE);
   expect(history.lastCpu({key: 'pod web'})).toBeUndefined();
 });
+
+test('rows of a node that does not answer keep their samples, and none is added', () => {
+  const history = new UsageHistory();
+  history.record([aGroup('web', ['main'], {cpuPercent: 7})], NODE);
+  history.record([aGroup('web', ['main'], {cpuPercent: 7, isStale: true})], NODE);
+  expect(history.last('pod web', 'cpu', 5)).toEqual([7]);
+  expect(history.last(NODE_KEY, 'cpu', 5)).toEqual([50, 50]);
+});

@@ -120,7 +120,7 @@ describe('the table', () => {
     expect(textOf(sized(aTopState(groups, {node}), 60, 20))).toMatch(/^NAME +NODE +CPU%▼ +MEM *$/m);
     const lines = render(sized(aTopState(groups, {node, sort: 'node'}), 200, 60));
     const text = lines.map(lineText).join('\n');
-    expect(text).toMatch(/^ kcri top {3}CPU 2% {2}MEM 2MB {2}PODS 2 {2}CONTAINERS 2 {2}2 nodes *$/m);
+    expect(text).toMatch(/^ kcri top {3}CPU 1% {2}MEM 1MB {2}PODS 2 {2}CONTAINERS 2 {2}2 nodes *$/m);
     expect(text).toMatch(/^ pods CPU +▂█ *$/m);
     expect(text).toMatch(/^NAME +NODE▲ +READY STATE +RESTARTS +CPU% +MEM +AGE /m);
     expect(text).toMatch(/^default\/web +node-a +yes /m);
