@@ -26,7 +26,7 @@ export default class Rm extends BaseCommand {
   static override nodes = 'one' as const;
   static override summary = 'Remove containers';
   static override description =
-    'Also deletes their log files, including rotated ones, if they are on this machine and not older ' +
+    'Also deletes their log files, including rotated ones, on this machine or the remote node, unless they are older ' +
     'than the container. Select containers by name, by filters, or both; filters then restrict where ' +
     'the names are looked up.';
   static override usage = 'rm [CONTAINER...] [FLAGS]';
