@@ -36,9 +36,12 @@ export class TopNodes {
     this.remoteName = remoteName;
   }
 
-  /** Name of the remote node, or the number of nodes; empty for this machine. */
-  get title(): string {
-    return this.remoteName ?? (this.areSeveral ? `${this.#nodes.length} nodes` : '');
+  /** Returns the name of the remote node, or the number of nodes, and of those that answer; empty for this machine. */
+  titleOf(samples: readonly Pick<NodeSample, 'isStale'>[]): string {
+    if (!this.areSeveral) return this.remoteName ?? '';
+    const live = samples.filter(({isStale}) => !isStale).length;
+    const all = `${this.#nodes.length} nodes`;
+    return live === this.#nodes.length ? all : `${live} of ${all}`;
   }
 
   /**

@@ -88,7 +88,7 @@ export class TopController {
     this.#glyphs = options.unicode ? UNICODE_GLYPHS : ASCII_GLYPHS;
     this.#state = createTopState(
       options.display.size,
-      this.#meter?.unknown ?? usageOfPods([], options.nodes.title),
+      this.#meter?.unknown ?? usageOfPods([], options.nodes.titleOf([])),
     );
   }
 
@@ -148,7 +148,7 @@ export class TopController {
   #take({samples, failures, nowMs}: SampledNodes, measured: TopState['node'] | undefined): void {
     const failure = failuresText(failures);
     const groups = computeTopGroups(samples, (key) => this.#history.lastCpu({key}));
-    const node = measured ?? usageOfPods(groups, this.#options.nodes.title);
+    const node = measured ?? usageOfPods(groups, this.#options.nodes.titleOf(samples));
     this.#shown = new Map(
       samples.flatMap(({node: name, services, shown}) => {
         const actions = this.#actionsOf(services);

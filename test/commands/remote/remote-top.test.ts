@@ -189,6 +189,7 @@ test('a node that fails keeps its last rows, is named in the status line, and is
   await screen(terminal, /^ b, refusing failed: node "b": the runtime restarts/m);
   expect(terminal.screen).toMatch(/^default\/web +a /m);
   expect(terminal.screen).toMatch(/^default\/web +b /m);
+  expect(terminal.screen).toMatch(/^ kcri top .* {2}1 of 3 nodes$/m);
   b.clearFaults();
   await until(() => !terminal.screen.includes('the runtime restarts'));
   terminal.type('q');
