@@ -138,9 +138,9 @@ test.each([[['exec', 'web', 'ls']], [['logs', 'web']], [['get', 'pods']], [['sto
   },
 );
 
-test('several endpoints cannot share an image endpoint', async () => {
+test.each(['images', 'top'])('several endpoints cannot share an image endpoint: %s', async (command) => {
   const {kcri, flags, here} = await startNodes();
-  const {stderr, exitCode} = await kcri([...flags, '-i', here.endpoint, 'images']);
+  const {stderr, exitCode} = await kcri([...flags, '-i', here.endpoint, command]);
   expect(stderr).toContain('several runtime endpoints cannot have one image endpoint');
   expect(exitCode).toBe(1);
 });
