@@ -26,7 +26,15 @@ export function longRunningContainersOf(pod: Pick<Pod, 'spec'>): readonly Contai
   return [...sidecarsOf(pod), ...pod.spec.containers];
 }
 
-/** Returns the init, regular or ephemeral container of that name. */
+/** Containers of a spec in one list, so that findByName indexes each spec once. */
+const lists = new WeakMap<Pod['spec'], readonly Container[]>();
+
+/** Returns the init, regular or ephemeral container of that name. The spec must not change after the first call. */
 export function findContainer(pod: Pick<Pod, 'spec'>, name: string): Container | undefined {
-  return findByName(allContainersOf(pod), name);
+  let list = lists.get(pod.spec);
+  if (list === undefined) {
+    list = allContainersOf(pod);
+    lists.set(pod.spec, list);
+  }
+  return findByName(list, name);
 }
