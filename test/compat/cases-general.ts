@@ -58,6 +58,8 @@ export const GENERAL_CASES: Readonly<Record<string, readonly Case[]>> = {
     'metricsp -s 2',
     'update --cpus 1 {nginx}',
     [['update', ''], {}],
+    'runp /dev/null',
+    'create {web} /dev/null /dev/null',
   ],
   crictl: [
     '',

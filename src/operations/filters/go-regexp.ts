@@ -8,7 +8,8 @@ export interface TextPattern {
 
 /**
  * Compiles a regular expression in Go's syntax (RE2), as crictl accepts it. Rejects with UsageError with Go's text.
- * Unlike Go, two groups must not have the same name. The engine is loaded on first use.
+ * Unlike Go, it accepts Unicode classes only by their proper names: `\pL` and `\p{Greek}`, but not `\p{letter}`. The
+ * engine is loaded on first use.
  */
 export async function compileGoRegexp(pattern: string): Promise<TextPattern> {
   const {RE2JS, RE2JSSyntaxException} = await import('re2js');

@@ -1,10 +1,8 @@
-import {openSync} from 'node:fs';
 import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
 import {MAX_MANIFEST_BYTES} from '../../api/decoding/parse-manifest.js';
-import {createPipeReadStream} from '../../base/fs/pipe-read-stream.js';
-import {readBoundedStream} from '../../base/fs/read-bounded-file.js';
-import {decodeUtf8, READ_WITHOUT_BLOCKING, readTextFile} from '../../base/fs/read-text-file.js';
+import {readBoundedFile, readBoundedStream} from '../../base/fs/read-bounded-file.js';
+import {decodeUtf8, readTextFile} from '../../base/fs/read-text-file.js';
 
 /** A text with its name for messages. */
 export interface NamedText {
@@ -17,10 +15,11 @@ export async function readFileText(file: string, signal: AbortSignal): Promise<s
   return await readTextFile(file, MAX_MANIFEST_BYTES, signal);
 }
 
-/** Reads a file as readFileText does, or a pipe, such as the shell's `<(…)`, to its end. */
+/** Reads a file as readFileText does, or a pipe, such as the shell's `<(…)`, or a device like /dev/null to its end. */
 export async function readFileOrPipeText(path: string, signal: AbortSignal): Promise<string> {
-  if (!(await stat(path)).isFIFO()) return await readFileText(path, signal);
-  return await readStreamText(createPipeReadStream(openSync(path, READ_WITHOUT_BLOCKING)), path, signal);
+  const found = await stat(path);
+  if (!found.isFIFO() && !found.isCharacterDevice()) return await readFileText(path, signal);
+  return decodeUtf8(await readBoundedFile(path, {mostBytes: MAX_MANIFEST_BYTES, signal}), path);
 }
 
 /**

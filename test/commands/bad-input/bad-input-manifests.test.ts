@@ -312,7 +312,7 @@ describe('runp', () => {
     const testbed = await createTestbed();
     const result = await testbed.run(['runp', '/dev/zero']);
     expectUserError(result);
-    expect(result.stderr).toContain('"/dev/zero" is neither a file nor a directory');
+    expect(result.stderr).toContain('"/dev/zero" is larger than 10 MiB');
   });
 
   test('rejects a directory', async () => {
