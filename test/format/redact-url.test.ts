@@ -3,7 +3,7 @@ import {redactUrl, redactUrlText} from '../../src/format/redact-url.js';
 
 test.each([
   ['https://host/path?', 'https://host/path'],
-  ['https://host/path#part', 'https://host/path#part'],
+  ['https://host/path#hunter2', 'https://host/path#***'],
   ['https://me:hunter2@host/', 'https://me:***@host/'],
   ['https://hunter2@host/', 'https://***@host/'],
   ['https://host/?token=hunter2', 'https://host/?token=***'],
@@ -16,6 +16,7 @@ test.each([
 test.each([
   ['https://me:hunter2@host/?token=hunter2', 'https://me:***@host/?token=***'],
   ['htps//me:hunter2@host/x?hunter2', 'htps//***@host/x?***'],
+  ['htps//host/x?a=hunter2#hunter2', 'htps//host/x?a=***#***'],
   ['/m', '/m'],
   ['', ''],
 ])('redactUrlText(%j) is %j', (text, expected) => {
