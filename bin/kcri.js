@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env sh
 ':' //; exec node -- "$0" "$@"
 'use strict';
 /*

@@ -16,7 +16,10 @@ export function redactUrl(url: URL): string {
 /** Returns the text of a URL, which may be invalid, without credentials. */
 export function redactUrlText(text: string): string {
   if (URL.canParse(text)) return redactUrl(new URL(text));
-  return text.replace(/[^/@]*@/, `${MASK}@`).replace(/#.*/s, `#${MASK}`).replace(/\?[^#]*/s, redactQuery);
+  return text
+    .replace(/[^/@]*@/, `${MASK}@`)
+    .replace(/#.*/s, `#${MASK}`)
+    .replace(/\?[^#]*/s, redactQuery);
 }
 
 function redactQuery(search: string): string {

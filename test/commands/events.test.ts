@@ -89,6 +89,7 @@ describe('events', () => {
     expect(runtime.calls.map(({method}) => method).slice(0, 1)).toEqual(['GetContainerEvents']);
   });
 
+  // Proves: events --container, events --namespace, events --pod
   test.each([
     [
       ['--type', 'deleted'],

@@ -60,6 +60,7 @@ describe('inspect', () => {
     expect(exitCode).toBe(1);
   });
 
+  // Proves: inspect --name
   test('without names selects by filters, by default running containers', async () => {
     await using runtime = await startRuntime();
     const several = JSON.parse(
@@ -105,6 +106,7 @@ describe('inspect', () => {
     expect(server).not.toMatch(/^(Restarts|Annotations):/m);
   });
 
+  // Proves: inspect --pod
   test('filters restrict name lookup', async () => {
     await using runtime = await startRuntime();
     const found = await runKcri(['inspect', '-q', '--pod', 'api', 'done'], {endpoint: runtime.endpoint});
@@ -148,6 +150,7 @@ describe('inspectp and inspecti', () => {
     expect(stdout).toMatch(/\nState: +Ready\n(.*\n)*IP: +10\.244\.0\.2\n(.*\n)*Created: +2026-05-01T/);
   });
 
+  // Proves: inspectp --state
   test('inspectp accepts a UID, and filters with names', async () => {
     await using runtime = await startRuntime();
     const uid = runtime.sandboxes[0]!.config.metadata!.uid;
@@ -200,6 +203,7 @@ describe('inspectp and inspecti', () => {
     expect(exitCode).toBe(1);
   });
 
+  // Proves: inspecti --name
   test('inspecti --name filters', async () => {
     await using runtime = await FakeRuntime.start({images: [anImage()]});
     expect((await runKcri(['inspecti', '--name', 'nope'], {endpoint: runtime.endpoint})).exitCode).toBe(1);

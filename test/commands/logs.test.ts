@@ -29,6 +29,7 @@ async function startRuntime(state: 'CONTAINER_RUNNING' | 'CONTAINER_EXITED' = 'C
 }
 
 describe('logs', () => {
+  // Proves: logs --limit-bytes, logs --since, logs --tail
   test.each([
     [[], 'one\n', 'two\n'],
     [['-t'], '2026-11-20T14:00:01.000000000Z one\n', '2026-11-20T14:00:02.000000000Z two\n'],
@@ -72,6 +73,7 @@ describe('logs', () => {
     expect({stdout, exitCode}).toEqual({stdout: 'one\nthree\n', exitCode: 0});
   });
 
+  // Proves: logs --since-time, logs --until
   test.each([
     [['logs'], 'ID cannot be empty'],
     [['logs', 'main', 'b'], 'no such container "b"'],
@@ -134,6 +136,7 @@ describe('logs of several containers', () => {
     });
   }
 
+  // Proves: logs --label, logs --name, logs --pod
   test.each([
     [['a', 'sidecar']],
     [['--pod', 'web']],
@@ -163,6 +166,7 @@ describe('logs of several containers', () => {
     expect(await run('two', 'nothing')).toMatchObject({exitCode: 1, stdout: ''});
   });
 
+  // Proves: logs --no-prefix
   test('prefixes are colored unless disabled, and can be omitted', async () => {
     await using runtime = await pod();
     const {endpoint} = runtime;

@@ -63,7 +63,7 @@ test.each([
   await using fake = await FakeRuntime.start();
   using connection = connect(fake.endpoint);
   const rpc = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-  fake.injectResponse(rpc, Buffer.alloc(0));
+  fake.injectResponse(rpc as Parameters<typeof fake.injectResponse>[0], Buffer.alloc(0));
   expect(await failureOf(connection, name)).toMatchObject({
     plainMessage: `invalid response to ${rpc} from ${fake.endpoint}: ${field} is not set`,
     hint: 'the runtime, or a proxy in front of it, is faulty; see its log',

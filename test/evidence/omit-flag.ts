@@ -16,7 +16,10 @@ async function flagsOf(
   args: readonly string[],
 ): Promise<Readonly<Record<string, FlagShape>> | undefined> {
   if (words === 'kcri') return GLOBAL_FLAGS;
-  const found = findCommand(args.filter((arg) => !arg.startsWith('-')));
+  const plain = args.filter((arg) => !arg.startsWith('-'));
+  // The values of global flags before the command, such as a root directory, are no commands.
+  const starts = plain.map((_, index) => findCommand(plain.slice(index)));
+  const found = starts.find((each) => each !== undefined);
   if (found?.words.join(' ') !== words) return undefined;
   const command: object = await found.load();
   return (command as {flags?: Readonly<Record<string, FlagShape>>}).flags;

@@ -118,6 +118,7 @@ describe('-o wide', () => {
 });
 
 describe('the sort order', () => {
+  // Proves: pods --reverse
   test.each([
     [
       ['ps', '-a'],
@@ -174,6 +175,7 @@ describe('the sort order', () => {
     expect(text.trim()).toBe('fresh init nginx server');
   });
 
+  // Proves: images --sort
   test('of images by size starts with the largest', async () => {
     const images = [anImage({name: 'a.example/s:1', size: 1}), anImage({name: 'a.example/t:1', size: 2})];
     await using runtime = await startRuntime({images, containers: []});
@@ -200,6 +202,7 @@ test.each(['ps', 'pods', 'images'])('%s --no-headers prints only rows', async (c
 });
 
 describe('filters that a runtime ignores', () => {
+  // Proves: pods --label, ps --image, ps --label
   test.each([
     [['ps'], ['server', 'nginx']],
     [['ps', '-s', 'exited'], ['init']],
@@ -217,6 +220,7 @@ describe('filters that a runtime ignores', () => {
     expect(parseTable(await output(runtime, ...args)).map((row) => row['NAME'])).toEqual(names);
   });
 
+  // Proves: pods --id, ps --id
   test.each([['ps'], ['pods']])('%s --id accepts several ID prefixes', async (command) => {
     const sandboxes = ['aa1', 'aa2', 'b'].map((start) => aSandbox({id: start.padEnd(64, '0'), name: start}));
     const containers = sandboxes.map((sandbox) => aContainer({sandbox, id: sandbox.id}));

@@ -29,7 +29,7 @@ const row = (...cells: readonly string[]): string =>
   `${cells.map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(20))).join('')}\n`;
 
 describe('--exit-code', () => {
-  // Proves: ps --exit-code, pods --exit-code, images --exit-code, get pods --exit-code, get images --exit-code
+  // Proves: ps --exit-code, pods --exit-code, images --exit-code, get pods --exit-code, get images --exit-code, pods --name
   test.each([
     [['ps'], ['--name=none', '-q']],
     [['pods'], ['--name=none', '-q']],
@@ -266,6 +266,7 @@ describe('pods', () => {
     );
   });
 
+  // Proves: pods --namespace
   test.each([
     [['--name', 'w'], ['web']],
     [['--namespace', 'prod'], ['api']],
@@ -329,6 +330,7 @@ describe('images', () => {
     );
   });
 
+  // Proves: images --digests, images --pinned
   test('--digests and --pinned add columns', async () => {
     await using runtime = await FakeRuntime.start({images: two});
     const {stdout} = await runKcri(['images', '--digests', '--pinned'], {endpoint: runtime.endpoint});

@@ -154,6 +154,7 @@ describe('exec', () => {
     expect(await result).toMatchObject({exitCode: 143});
   });
 
+  // Proves: exec --label, exec --name
   test('runs in several containers in turn below their IDs, or concurrently with prefixes', async () => {
     const {kcri, runtime} = await startRuntime(exitWith(3, 'one\ntwo', 'note\n'));
     const [main, server] = runtime.containers.map(({id}) => id);
@@ -169,6 +170,7 @@ describe('exec', () => {
     expect((await kcri(['exec', '-q', '--name', '^main$', 'hostname'])).stdout).toBe('one\ntwo');
   });
 
+  // Proves: exec --env, exec --workdir
   test('--user, --env and --workdir wrap the command', async () => {
     const {kcri, runtime} = await startRuntime(exitWith(0));
     await kcri(['exec', '--env', 'A=b c', '--env', 'D=e', '--workdir', '/srv', 'main', 'ls', '-la']);

@@ -35,6 +35,7 @@ describe('exec --sync', () => {
     });
   });
 
+  // Proves: exec --sync
   test.each([
     [['-s', '--', 'main', 'true']],
     [['-s', 'main', '--', 'true']],
