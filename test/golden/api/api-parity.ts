@@ -23,11 +23,6 @@ const NODE: ApiParity = {
 };
 
 const DIFFERENT: Readonly<Record<string, ApiParity>> = {
-  'active-deadline': {
-    kind: 'different',
-    units: ['events Pod p Normal DeadlineExceeded'],
-    why: 'kcri reports the deadline once, the kubelet with each sync until the containers have stopped',
-  },
   'down-delete': {
     kind: 'different',
     units: ['events Pod p Warning FailedMount', 'pods.p.writes'],

@@ -10,7 +10,7 @@ import {computeDeletion, type LastKnown, type PodDeletion, type PodHistory} from
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import {resizeConditionsOf, type ResizeConditions} from './compute/pod-conditions.js';
 import {formatMs} from './compute/container-status.js';
-import {DEADLINE_EXCEEDED, isDeadlineNewlyExceeded} from './compute/active-deadline.js';
+import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './compute/active-deadline.js';
 import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
 import {applyProbeResult} from './compute/apply-probe-result.js';
 import {readTerminationMessages} from './read-termination-messages.js';
@@ -117,7 +117,8 @@ export class PodStatusManager {
       resize: resize ?? resizeConditionsOf(before?.conditions),
     });
     const status = override?.(computed) ?? computed;
-    if (isDeadlineNewlyExceeded(before, status)) this.#reportDeadlineExceeded(pod);
+    // Like a kubelet, each sync until the containers have stopped reports it (ShouldEvict).
+    if (enforcesDeadline && isDeadlineExceeded(pod, before, clock.now())) this.#reportDeadlineExceeded(pod);
     probes.observe(pod, status);
     this.#status = status;
     return status;

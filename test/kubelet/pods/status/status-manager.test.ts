@@ -7,7 +7,7 @@ import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aPod} from '../../../fakes/a-pod.js';
 import {anInstance, aRuntimePod} from '../../../fakes/a-runtime-pod.js';
 
-test('DeadlineExceeded is emitted once, with the first status that shows it', async () => {
+test('DeadlineExceeded is emitted with each status past the deadline, and with none before', async () => {
   const startedAt = Date.parse('2026-05-01T12:00:00Z');
   const events: PodEvent[] = [];
   let now = startedAt;
@@ -31,5 +31,8 @@ test('DeadlineExceeded is emitted once, with the first status that shows it', as
   expect(await update()).toBe('Failed');
   expect(await update()).toBe('Failed');
   const message = 'Pod was active on the node longer than the specified deadline';
-  expect(events).toEqual([{type: 'Normal', reason: 'DeadlineExceeded', message, pod}]);
+  const event = {type: 'Normal', reason: 'DeadlineExceeded', message, pod};
+  expect(events).toEqual([event, event]);
+  await manager.updateStatus(pod, runtime, {enforcesDeadline: false});
+  expect(events).toHaveLength(2);
 });

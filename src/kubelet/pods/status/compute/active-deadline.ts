@@ -18,9 +18,3 @@ export function computeDeadlineMs({spec: {activeDeadlineSeconds}}: Pod, {startTi
 export function isDeadlineExceeded(pod: Pod, status: PodStatus | undefined, now: number): boolean {
   return now >= computeDeadlineMs(pod, status);
 }
-
-/** Reports whether `after` is the first status that says the deadline was exceeded: the kubelet emits an event then. */
-export function isDeadlineNewlyExceeded(before: PodStatus | undefined, after: PodStatus): boolean {
-  const {reason} = DEADLINE_EXCEEDED;
-  return after.reason === reason && before?.reason !== reason;
-}

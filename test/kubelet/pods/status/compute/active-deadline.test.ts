@@ -3,7 +3,6 @@ import type {PodStatus} from '../../../../../src/api/types/v1-status.js';
 import {
   DEADLINE_EXCEEDED,
   isDeadlineExceeded,
-  isDeadlineNewlyExceeded,
 } from '../../../../../src/kubelet/pods/status/compute/active-deadline.js';
 import {aPod} from '../../../../fakes/a-pod.js';
 import {computeStatus} from './compute-status.js';
@@ -41,11 +40,4 @@ test('a pod past its deadline is Failed, unless it was terminal before or the de
   expect(statusAt(5000, evicted)).toMatchObject(evicted);
   const succeeded = statusAt(5000, {phase: 'Succeeded'});
   expect([succeeded.phase, succeeded.reason, succeeded.message]).toEqual(['Succeeded', undefined, undefined]);
-});
-
-test('only the first status past the deadline is newly exceeded', () => {
-  expect(isDeadlineNewlyExceeded(undefined, {phase: 'Running'})).toBe(false);
-  expect(isDeadlineNewlyExceeded({phase: 'Running'}, DEADLINE_EXCEEDED)).toBe(true);
-  expect(isDeadlineNewlyExceeded(undefined, DEADLINE_EXCEEDED)).toBe(true);
-  expect(isDeadlineNewlyExceeded(DEADLINE_EXCEEDED, DEADLINE_EXCEEDED)).toBe(false);
 });
