@@ -7,6 +7,7 @@ import {namespacedName} from '../../contract/pod-ref.js';
 import type {PodRegistry} from '../registry/pod-registry.js';
 import type {ManagedPods} from '../registry/managed-pods.js';
 import type {PodRecord} from '../registry/pod-store.js';
+import {CONTAINER_GC_PERIOD_MS} from './periodic-container-gc.js';
 
 /** Dependencies of OrphanedPods. */
 export interface OrphanedPodsOptions {
@@ -20,23 +21,23 @@ export interface OrphanedPodsOptions {
   readonly metrics: Pick<KubeletMetrics, 'podRemoved'>;
 }
 
-/** Time for which dead containers of a removed pod stay in the runtime, in ms. */
-const RETENTION_MS = 10_000;
-
 /**
  * Removes orphaned pods: managed pods that are in no source and not running. Their resources on the node are removed at
- * once, their dead containers and records later. A pod created again in between resumes its attempt count, as before
- * the kubelet's periodic container GC.
+ * once, their dead containers and records in the next period of container GC, like a kubelet. A pod created again in
+ * between resumes its attempt count.
  */
 export class OrphanedPods {
   readonly #options: OrphanedPodsOptions;
   readonly #logger: FileLogger;
+  /** Start of the first period of container GC, in ms since the epoch. */
+  readonly #startedAt: number;
   /** Removals in progress; they never reject. */
   readonly #removing = new Map<PodUid, Promise<boolean>>();
 
   constructor(options: OrphanedPodsOptions) {
     this.#options = options;
     this.#logger = options.logger.forFile('orphaned-pods.ts');
+    this.#startedAt = options.clock.now();
   }
 
   isRemoving(uid: PodUid): boolean {
@@ -60,11 +61,11 @@ export class OrphanedPods {
   }
 
   async #removeStep(record: PodRecord): Promise<boolean> {
-    const {clock, own} = this.#options;
+    const {own} = this.#options;
     const {uid, removedAt} = record;
     try {
       if (removedAt !== undefined) {
-        if (Date.parse(removedAt) + RETENTION_MS <= clock.now()) await this.#removeRecord(record);
+        if (this.#isGarbage(removedAt)) await this.#removeRecord(record);
       } else if ((await own.claim(record)) !== undefined) await this.#removeFromNode(record);
       return true;
     } catch (error) {
@@ -72,6 +73,12 @@ export class OrphanedPods {
       this.#logger.error(error, 'Failed to clean up orphaned pod', fields);
       return false;
     }
+  }
+
+  /** Reports whether a period of container GC has begun since the time; a clock that was set back counts as one. */
+  #isGarbage(removedAt: string): boolean {
+    const periodOf = (at: number): number => Math.floor((at - this.#startedAt) / CONTAINER_GC_PERIOD_MS);
+    return periodOf(this.#options.clock.now()) !== periodOf(Date.parse(removedAt));
   }
 
   /** Removes the pod from the node. Reads its runtime status again first, since the last one may be out of date. */

@@ -17,8 +17,8 @@ export interface PeriodicContainerGcOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Period of container GC (ContainerGCPeriod). */
-const PERIOD_MS = 60_000;
+/** Period of container GC in ms (ContainerGCPeriod). */
+export const CONTAINER_GC_PERIOD_MS = 60_000;
 
 /** Runs container GC under one policy: for a pod when one of its containers dies, and for all pods once a minute. */
 export class PeriodicContainerGc {
@@ -37,8 +37,8 @@ export class PeriodicContainerGc {
   /** Removes dead containers and sandboxes of all pods, at most once a minute. Never rejects. */
   async collectIfDue(): Promise<void> {
     const {clock, collector} = this.#options;
-    if (isWaiting(this.#nextAt, PERIOD_MS, clock.now())) return;
-    this.#nextAt = clock.now() + PERIOD_MS;
+    if (isWaiting(this.#nextAt, CONTAINER_GC_PERIOD_MS, clock.now())) return;
+    this.#nextAt = clock.now() + CONTAINER_GC_PERIOD_MS;
     await collector.collectGarbage(this.#rules());
   }
 

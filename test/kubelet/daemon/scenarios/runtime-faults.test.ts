@@ -105,8 +105,8 @@ describe.each([
     await expectCleanEnd(testbed);
 
     expect(testbed.clock.now() - before).toBeGreaterThanOrEqual(2000);
-    // Its containers are removed 10 s later.
-    expect(testbed.clock.now() - before).toBeLessThan(40_000);
+    // Its containers are removed in the next minute.
+    expect(testbed.clock.now() - before).toBeLessThan(90_000);
   });
 });
 

@@ -169,8 +169,8 @@ test('a pod whose UID is in use by a foreign pod is rejected and left unchanged'
   expect(done).toEqual([]);
 });
 
-/** The time after which the runtime's containers of a removed pod are deleted. */
-const LATER_MS = 10_000;
+/** Period of container GC, after which the runtime's containers of a removed pod are deleted. */
+const LATER_MS = 60_000;
 
 test('a deleted pod is stopped, its resources are released, and later its containers and record are removed', async () => {
   const {pods, done, time, wanted} = createHandler();
@@ -180,6 +180,7 @@ test('a deleted pod is stopped, its resources are released, and later its contai
   wanted.is = false;
   await pods.syncTerminatingPod(pod, NO_RUNTIME_POD, {gracePeriodSeconds: 1, status: undefined});
   await pods.syncTerminatedPod(pod, NO_RUNTIME_POD);
+  time.ms += 25_000;
   await pods.removeOrphan(uid);
   expect(done).toEqual([
     ...['delete', `look at ${uid}`, 'conclude', 'remove resources'],
@@ -187,7 +188,7 @@ test('a deleted pod is stopped, its resources are released, and later its contai
   ]);
   expect({owned: pods.presentRecords(), pod: pods.getPod(uid)}).toEqual({owned: [], pod: undefined});
   done.length = 0;
-  time.ms += LATER_MS - 1;
+  time.ms += LATER_MS - 25_001;
   await pods.removeOrphan(uid);
   expect(done).toEqual([]);
   time.ms += 1;
