@@ -45,6 +45,8 @@ export function computeMirrorPodActions(
 
 /** Period of the checks besides those for changed pods, in ms (housekeepingPeriod). */
 const CHECK_MS = 2000;
+/** Time in ms in which a change of a manifest that precedes one in the API server becomes known. */
+const MANIFEST_DELAY_MS = 50;
 /** Time after which an action is repeated if the watch shows no effect of it, in ms. */
 const REPEAT_MS = 60_000;
 
@@ -106,13 +108,21 @@ export class MirrorPods {
     {host, node}: {readonly host: ClusterHost; readonly node: Node},
     signal: AbortSignal,
   ): Promise<void> {
-    // The status of the ended containers is part of what a watch of the mirror pod shows.
-    if (action.kind === 'delete') await abortable(this.#options.statusesTried(), signal);
-    if (action.kind !== 'create' && !(await this.#delete(action, signal))) return;
-    if (action.kind === 'delete') return;
+    if (action.kind === 'delete') {
+      // The status of the ended containers is part of what a watch of the mirror pod shows.
+      await abortable(this.#options.statusesTried(), signal);
+      await this.#delete(action, signal);
+      return;
+    }
+    const isWanted = (): boolean =>
+      host.staticPods().some(({pod}) => pod.metadata.uid === action.pod.metadata.uid);
+    if (action.kind === 'replace') {
+      // Whoever deletes a mirror pod may have deleted its manifest just before.
+      await this.#options.clock.sleep(MANIFEST_DELAY_MS, signal);
+      if (!isWanted() || !(await this.#delete(action, signal))) return;
+    }
     // A static pod may have ended while its mirror pod was deleted.
-    const isWanted = host.staticPods().some(({pod}) => pod.metadata.uid === action.pod.metadata.uid);
-    if (isWanted) await this.#create(action.pod, node, signal);
+    if (isWanted()) await this.#create(action.pod, node, signal);
   }
 
   /** Logs a refusal only once, since a pod that refers to a Secret is refused every time. */
@@ -133,11 +143,15 @@ export class MirrorPods {
     }
   }
 
-  /** Resolves with true if the mirror pod was deleted. A replaced one is deleted by UID, an orphan by name. */
+  /**
+   * Resolves with true if the mirror pod was deleted. A replaced one is deleted by UID, an orphan by name. An orphan that
+   * could not be deleted is tried again with the next check, like with the next housekeeping of a kubelet.
+   */
   async #delete(
-    {kind, mirror}: Exclude<MirrorPodAction, {readonly kind: 'create'}>,
+    action: Exclude<MirrorPodAction, {readonly kind: 'create'}>,
     signal: AbortSignal,
   ): Promise<boolean> {
+    const {kind, mirror} = action;
     const {name, namespace, uid} = podRef(mirror);
     const fields = {pod: namespacedName({name, namespace}), podUID: uid};
     this.#logger.info('Deleting a mirror pod', fields, 2);
@@ -146,8 +160,9 @@ export class MirrorPods {
       await deleteAtOnce(this.#options.client, path, kind === 'replace' ? uid : undefined, signal);
       return true;
     } catch (error) {
-      if (!signal.aborted && !isNotFound(error) && !isConflict(error))
-        this.#logger.error(error, 'Failed deleting a mirror pod', fields);
+      if (signal.aborted || isNotFound(error) || isConflict(error)) return false;
+      this.#logger.error(error, 'Failed deleting a mirror pod', fields);
+      if (kind === 'delete') this.#done = this.#done.filter(({seen}) => seen !== describeAction(action));
       return false;
     }
   }

@@ -187,6 +187,19 @@ test('a removed manifest ends the containers, then their last status is sent and
   await testbed.daemon.untilAllRemoved();
 });
 
+test('a mirror pod that cannot be deleted is tried again with the next housekeeping', async () => {
+  await using testbed = await startWithStaticPod();
+  const {api, daemon} = testbed;
+  api.inject(({method, path}) => method === 'DELETE' && path.startsWith(PODS), {code: 503}, 2);
+  await daemon.remove('st.yaml');
+  await daemon.until('the deletion fails', () =>
+    daemon.errors.some((error) => error.startsWith('Failed deleting a mirror pod')),
+  );
+  const failedAt = daemon.clock.now();
+  await testbed.untilDeleted(MIRROR);
+  expect(daemon.clock.now() - failedAt).toBeLessThan(10_000);
+});
+
 test('the mirror pod of a manifest that was removed while the kubelet was down is deleted', async () => {
   await using testbed = await startWithStaticPod();
   await testbed.daemon.stop();
@@ -262,7 +275,7 @@ function runMirrors(
   api: FakeApiServer,
   host: Pick<ClusterHost, 'staticPods' | 'orphanedMirrorPods'>,
   statusesTried = async (): Promise<void> => undefined,
-): AsyncDisposable {
+): AsyncDisposable & {readonly clock: FakeClock} {
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
   const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
   const connection = new HttpConnection(new URL(api.url), {current: async () => credentials});
@@ -276,6 +289,7 @@ function runMirrors(
   const controller = new AbortController();
   const ended = mirrors.run(host as ClusterHost, controller.signal).catch(() => undefined);
   return {
+    clock,
     [Symbol.asyncDispose]: async () => {
       controller.abort();
       await ended;
@@ -292,7 +306,7 @@ test('a mirror pod is not replaced if its static pod ends while it is deleted', 
   const pod: Pod = {...mirror, metadata: {...mirror.metadata, uid: podUid('static')}};
   const isDeleted = (): boolean => api.pod(MIRROR) === undefined;
   let looksAfterwards = 0;
-  await using _mirrors = runMirrors(api, {
+  await using mirrors = runMirrors(api, {
     staticPods: () => {
       if (!isDeleted()) return [{pod, mirror}];
       looksAfterwards += 1;
@@ -300,8 +314,26 @@ test('a mirror pod is not replaced if its static pod ends while it is deleted', 
     },
     orphanedMirrorPods: () => [],
   });
+  await until(() => mirrors.clock.sleeping > 0);
+  await mirrors.clock.advance(50);
   await until(() => looksAfterwards > 0);
   expect(api.writes).toEqual([`DELETE ${PODS}/${MIRROR}`]);
+});
+
+test('a mirror pod is not replaced if its manifest turns out to have been deleted before it', async () => {
+  await using api = await FakeApiServer.start();
+  const mirror = createMirror(api);
+  const pod: Pod = {...mirror, metadata: {...mirror.metadata, uid: podUid('static')}};
+  let isRemoved = false;
+  await using mirrors = runMirrors(api, {
+    staticPods: () => (isRemoved ? [] : [{pod, mirror}]),
+    orphanedMirrorPods: () => [],
+  });
+  await until(() => mirrors.clock.sleeping > 0);
+  isRemoved = true;
+  await mirrors.clock.advance(50);
+  await until(() => mirrors.clock.sleeping > 0);
+  expect(api.writes).toEqual([]);
 });
 
 // As recorded in static-before-node: the mirror pod shows how its containers have ended.
