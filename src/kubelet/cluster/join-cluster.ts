@@ -121,6 +121,7 @@ class Cluster implements JoinedCluster {
       client: server.events,
       nodeName: node.nodeName,
       clock,
+      random,
       logger,
     });
     const log = logger.forFile('join-cluster.ts');

@@ -1,5 +1,5 @@
 import {AsyncQueue} from '../../../base/async/async-queue.js';
-import type {Clock} from '../../../base/clock.js';
+import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {ApiError, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import {EventCorrelator, type CorrelatedEvent} from './event-correlator.js';
@@ -10,6 +10,7 @@ export interface EventSenderOptions {
   readonly client: ApiClient;
   readonly nodeName: string;
   readonly clock: Clock;
+  readonly random: RandomSource;
   readonly logger: Logger;
 }
 
@@ -47,7 +48,7 @@ export class EventSender {
 
   /** Sends an event. One that the server refuses is dropped; without a connection it is tried again (recordToSink). */
   async #send(correlated: CorrelatedEvent, signal: AbortSignal): Promise<void> {
-    const {clock} = this.#options;
+    const {clock, random} = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
         await this.#sendOnce(correlated, signal);
@@ -61,7 +62,9 @@ export class EventSender {
         this.#logger.error(error, message, fields);
         if (isLast) return;
       }
-      await clock.sleep(RETRY_MS, signal);
+      // Nodes that lost the API server together do not return to it together.
+      const share = tries === 1 ? random() / 2 ** 32 : 1;
+      await clock.sleep(RETRY_MS * share, signal);
     }
   }
 
