@@ -9,7 +9,7 @@ import {FIELD_RULES} from './field-rules.js';
 const OF_API_SERVER: Readonly<Record<string, ReadonlySet<string>>> = {
   Pod: new Set(['metadata']),
   PodSpec: new Set(['ephemeralContainers', 'schedulingGates']),
-  Volume: new Set(['persistentVolumeClaim', 'ephemeral']),
+  Volume: new Set(['persistentVolumeClaim', 'ephemeral', 'csi']),
   VolumeProjection: new Set(['serviceAccountToken']),
 };
 

@@ -8,7 +8,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {claimDirectory} from './claim-directory.js';
 import {configMap} from './config-map.js';
-import {csiVolume} from './csi-volume.js';
+import {csiVolume, inlineCsiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
@@ -25,6 +25,7 @@ type Sources = Required<VolumeSource>;
 /** Supported volume plugins by volume type. */
 const PLUGINS = {
   configMap,
+  csi: inlineCsiVolume,
   downwardAPI: downwardApi,
   emptyDir,
   hostPath,
