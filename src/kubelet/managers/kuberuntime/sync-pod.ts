@@ -4,7 +4,7 @@ import type {ContainerToReset, PodActions} from '../../contract/pod-actions.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {failuresOf, type SyncResult} from '../../contract/sync-result.js';
 import {checkCrashLoopBackOff, revertCrashLoopBackOff} from './actions/crash-loop-back-off.js';
-import {ensureSandbox, type SyncPodInput} from './actions/ensure-sandbox.js';
+import {ensureSandbox, recordDnsLimits, type SyncPodInput} from './actions/ensure-sandbox.js';
 import {findImageVolumeFailure, pullImageVolumes} from './actions/pull-image-volumes.js';
 import {killContainer, createKillContext, type KillContext} from './actions/kill-container.js';
 import {killPod} from './actions/kill-pod.js';
@@ -35,6 +35,7 @@ export async function syncPod(
   const {environment: sandbox, result} = await ensureSandbox(context, input);
   if (result !== undefined) results.push(result);
   if (sandbox === undefined) return results;
+  recordDnsLimits(context, pod);
   if (startsContainers(actions)) await context.objects.sandboxReady?.(pod, sandbox.podIps, signal);
   const imageVolumes = await pullImageVolumes(context, sandbox, signal);
   const environment = {...sandbox, imageVolumes};

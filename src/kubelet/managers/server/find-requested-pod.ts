@@ -23,13 +23,14 @@ export function findRequestedPod(
 }
 
 /**
- * Returns the ID of the running instance of the container that the path names. Throws HttpError 500 with the kubelet's
- * message if the container is not running (kubelet.go RunInContainer).
+ * Returns the ID of the running instance of the container that the path names. Throws HttpError 500 if the container is
+ * not running, with the message of exec unless another one is given (kubelet.go RunInContainer).
  */
 export function findRunningContainer(
   kubelet: ServedKubelet,
   pod: Pod,
   {params}: KubeletRequest,
+  message = `container not found (${goQuote(params['containerName'] ?? '')})`,
 ): ContainerId {
   const {uid, containerName = ''} = params;
   const status =
@@ -37,7 +38,7 @@ export function findRunningContainer(
       ? findContainerStatus(getRuntimeStatus(kubelet, pod), containerName)
       : undefined;
   if (status?.state !== 'CONTAINER_RUNNING')
-    throw new HttpError(500, `container not found (${goQuote(containerName)})`);
+    throw new HttpError(500, message);
   return status.id;
 }
 

@@ -5,7 +5,7 @@ import type {Logger} from '../../../base/logger.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import {namespacedName, podRef} from '../../contract/pod-ref.js';
-import {DISRUPTION_TARGET} from '../status/compute/pod-conditions.js';
+import {DISRUPTION_TARGET, observedGenerationOf} from '../status/compute/pod-conditions.js';
 
 /**
  * Stops a pod with `status` applied to its status (eviction.KillPodFunc). Resolves when all containers of the pod have
@@ -46,8 +46,9 @@ export async function preemptPods(
   signal: AbortSignal,
 ): Promise<void> {
   const logger = log.forFile('preempt-pods.ts');
-  const status = (before: PodStatus): PodStatus => preempted(before, new Date(clock.now()).toISOString());
   for (const victim of victims) {
+    const status = (before: PodStatus): PodStatus =>
+      preempted(victim, before, new Date(clock.now()).toISOString());
     events({type: 'Warning', reason: REASON, message: MESSAGE, pod: victim});
     const fields = {pod: namespacedName(podRef(victim)), podUID: podRef(victim).uid};
     logger.info(
@@ -67,7 +68,7 @@ export async function preemptPods(
   }
 }
 
-function preempted(status: PodStatus, now: string): PodStatus {
+function preempted(pod: Pod, status: PodStatus, now: string): PodStatus {
   const others = (status.conditions ?? []).filter(({type}) => type !== DISRUPTION_TARGET);
   const before = status.conditions?.find(({type}) => type === DISRUPTION_TARGET);
   const condition = {
@@ -76,6 +77,7 @@ function preempted(status: PodStatus, now: string): PodStatus {
     reason: 'TerminationByKubelet',
     message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
     lastTransitionTime: before?.lastTransitionTime ?? now,
+    ...observedGenerationOf(pod),
   } as const;
   return {...status, phase: 'Failed', reason: REASON, message: MESSAGE, conditions: [...others, condition]};
 }

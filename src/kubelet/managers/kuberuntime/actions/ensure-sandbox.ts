@@ -91,3 +91,12 @@ function recordDnsWarnings(context: SyncContext, pod: Pod): void {
   for (const {reason, message} of podDns(pod, context.node).warnings)
     context.events({type: 'Warning', reason, message, pod});
 }
+
+/**
+ * Records that the DNS configuration exceeds the limits, with each sync like a kubelet (GetPodDNS). That there is no
+ * cluster DNS is only recorded for a new sandbox, since it concerns most pods of a node without a cluster.
+ */
+export function recordDnsLimits(context: SyncContext, pod: Pod): void {
+  for (const {reason, message} of podDns(pod, context.node).warnings)
+    if (reason === 'DNSConfigForming') context.events({type: 'Warning', reason, message, pod});
+}

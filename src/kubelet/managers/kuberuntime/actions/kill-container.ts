@@ -7,6 +7,7 @@ import {finishesWithin} from '../../../../base/async/deadline.js';
 import {isNotFound, type ContainerId} from '../../../../cri/index.js';
 import {
   createContainerEventRecorder,
+  type ContainerKind,
   type EventRecorder,
   type EventSink,
 } from '../../../contract/pod-event.js';
@@ -120,11 +121,17 @@ function failedKill(target: string, cause: unknown): SyncResult {
   };
 }
 
+function containerKindOf(pod: Pod, name: string): ContainerKind {
+  if (isInitContainer(pod, name)) return 'initContainers';
+  const isEphemeral = findByName(pod.spec.ephemeralContainers ?? [], name) !== undefined;
+  return isEphemeral ? 'ephemeralContainers' : 'containers';
+}
+
 function eventRecorderFor({events}: KillContext, pod: Pod, name: string): EventRecorder {
   return createContainerEventRecorder(
     events,
     pod,
-    isInitContainer(pod, name) ? 'initContainers' : 'containers',
+    containerKindOf(pod, name),
     name,
   );
 }

@@ -83,9 +83,12 @@ function attachSession(kubelet: ServedKubelet, {runtime}: StreamServices): Creat
   return async (request) => {
     const streams = parseStreamQuery(request.query);
     const pod = findRequestedPod(kubelet, request);
-    const containerId = findRunningContainer(kubelet, pod, request);
+    const {containerName = ''} = request.params;
+    const {namespace, name} = podRef(pod);
+    const missing = `container ${containerName} not found in pod ${name}_${namespace}`;
+    const containerId = findRunningContainer(kubelet, pod, request, missing);
     // The spec decides whether the container has a TTY, not the request.
-    const {tty = false} = findContainer(pod, request.params['containerName'] ?? '') ?? {};
+    const {tty = false} = findContainer(pod, containerName) ?? {};
     const {signal} = request;
     const {url} = await runtime.attach({containerId, ...streams, tty}, {signal});
     return {url, proxy: selectProxy(request, {...streams, tty})};

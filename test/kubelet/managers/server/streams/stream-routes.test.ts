@@ -131,7 +131,7 @@ describe('exec and attach', () => {
     ['/exec/team/web/main?command=id', 400, 'you must specify at least 1 of stdin, stdout, stderr'],
     ['/exec/team/nope/main?command=id&output=1', 404, 'pod does not exist'],
     ['/exec/team/web/nope?command=id&output=1', 500, 'container not found ("nope")'],
-    ['/attach/team/web/other-uid/main?output=1', 500, 'container not found ("main")'],
+    ['/attach/team/web/other-uid/main?output=1', 500, 'container main not found in pod web_team'],
     ['/portForward/team/web/other-uid', 404, 'pod not found'],
   ])('%s is %i', async (path, status, body) => {
     const {request} = await start({});
