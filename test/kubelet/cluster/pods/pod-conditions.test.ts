@@ -132,3 +132,23 @@ test('an image is pulled with the Secret of a pod of the API server', async () =
   const [pull] = testbed.daemon.fake.calls.filter(({method}) => method === 'PullImage');
   expect(pull?.request).toMatchObject({auth: {username: 'u', password: 'p'}});
 });
+
+test('the condition of a preempted pod has its generation', async () => {
+  await using testbed = await ClusterTestbed.start();
+  testbed.createPod('low', {priority: 1, containers: containers('1500m')}, {generation: 3});
+  await testbed.untilPhase('low', 'Running');
+  testbed.createPod('high', {priority: 2_000_000_000, containers: containers('1500m')});
+  await testbed.untilPhase('low', 'Failed');
+  expect(conditionOf(testbed, 'low', 'DisruptionTarget')).toMatchObject({
+    reason: 'TerminationByKubelet',
+    observedGeneration: 3,
+  });
+});
+
+test('each sync reports that a DNS configuration exceeds the limits', async () => {
+  await using testbed = await ClusterTestbed.start();
+  const nameservers = ['192.0.2.7', '192.0.2.8', '192.0.2.9'];
+  testbed.createPod('web', {dnsConfig: {nameservers}});
+  await testbed.untilPhase('web', 'Running');
+  expect(reasons(testbed).filter((reason) => reason === 'DNSConfigForming').length).toBeGreaterThan(1);
+});

@@ -164,6 +164,7 @@ test('the failure to stop a container has the error of the runtime as its cause'
 describe('a killed init container', () => {
   const pod: Pod = aPod({
     initContainers: [aContainer({name: 'i1'}), aContainer({name: 's2', restartPolicy: 'Always'})],
+    ephemeralContainers: [aContainer({name: 'debugger'})],
     terminationGracePeriodSeconds: 10,
   });
 
@@ -171,6 +172,7 @@ describe('a killed init container', () => {
     ['i1', '0: Killing Stopping container i1 [spec.initContainers{i1}]'],
     ['s2', '0: Killing Stopping container s2 [spec.initContainers{s2}]'],
     ['main', '0: Killing Stopping container main [spec.containers{main}]'],
+    ['debugger', '0: Killing Stopping container debugger [spec.ephemeralContainers{debugger}]'],
   ])('has an event for its kind of container: %s', async (name, expected) => {
     const fixture = new KillFixture();
 
