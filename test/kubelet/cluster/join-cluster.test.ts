@@ -192,18 +192,6 @@ test('a pod with a volume that kcri does not support fails and says so', async (
   });
 });
 
-test('a pod with a volume of a CSI driver waits for the driver', async () => {
-  await using testbed = await ClusterTestbed.start();
-  testbed.createPod('data', {volumes: [{name: 'data', csi: {driver: 'disk.example.com'}}]});
-  const messages = (): readonly string[] =>
-    testbed.daemon.events.filter(({reason}) => reason === 'FailedMount').map(({message}) => message);
-  await testbed.daemon.until('the mount failed', () => messages().length > 0);
-  expect(messages()[0]).toBe(
-    'MountVolume.SetUp failed for volume "data" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name disk.example.com not found in the list of registered CSI drivers',
-  );
-  expect(testbed.status('data').phase).toBe('Pending');
-});
-
 test('ConfigMaps and tokens of a pod come from the API server', async () => {
   await using testbed = await ClusterTestbed.start((api) => {
     api.create('/api/v1/namespaces/default/configmaps/kube-root-ca.crt', {

@@ -37,8 +37,7 @@ export function findRunningContainer(
     uid === undefined || kubelet.translateUid(podUid(uid)) === podRef(pod).uid
       ? findContainerStatus(getRuntimeStatus(kubelet, pod), containerName)
       : undefined;
-  if (status?.state !== 'CONTAINER_RUNNING')
-    throw new HttpError(500, message);
+  if (status?.state !== 'CONTAINER_RUNNING') throw new HttpError(500, message);
   return status.id;
 }
 

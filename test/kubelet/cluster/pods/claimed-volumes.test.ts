@@ -160,6 +160,18 @@ test.each<[string, Objects, string]>([
   expect(testbed.status('p').phase).toBe('Pending');
 });
 
+test('a pod with a volume of a CSI driver waits for the driver', async () => {
+  await using testbed = await ClusterTestbed.start();
+  testbed.createPod('data', {volumes: [{name: 'data', csi: {driver: 'disk.example.com'}}]});
+  const messages = (): readonly string[] =>
+    testbed.daemon.events.filter(({reason}) => reason === 'FailedMount').map(({message}) => message);
+  await testbed.daemon.until('the mount failed', () => messages().length > 0);
+  expect(messages()[0]).toBe(
+    'MountVolume.SetUp failed for volume "data" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name disk.example.com not found in the list of registered CSI drivers',
+  );
+  expect(testbed.status('data').phase).toBe('Pending');
+});
+
 test('a pod starts when its claim has been bound', async () => {
   const directory = await temporaryDirectory();
   await using testbed = await ClusterTestbed.start();

@@ -108,7 +108,9 @@ test('a pod is stopped at its active deadline', async () => {
   });
   expect(runtime.containers.map(({state}) => state)).toEqual(['CONTAINER_EXITED']);
   const exceeded = 'DeadlineExceeded: Pod was active on the node longer than the specified deadline';
-  expect(new Set(events.filter((event) => event.startsWith('DeadlineExceeded')))).toEqual(new Set([exceeded]));
+  expect(new Set(events.filter((event) => event.startsWith('DeadlineExceeded')))).toEqual(
+    new Set([exceeded]),
+  );
 });
 
 test('a plan assumes healthy containers and runs no probes', async () => {

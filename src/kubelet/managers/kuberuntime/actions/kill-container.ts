@@ -128,12 +128,7 @@ function containerKindOf(pod: Pod, name: string): ContainerKind {
 }
 
 function eventRecorderFor({events}: KillContext, pod: Pod, name: string): EventRecorder {
-  return createContainerEventRecorder(
-    events,
-    pod,
-    containerKindOf(pod, name),
-    name,
-  );
+  return createContainerEventRecorder(events, pod, containerKindOf(pod, name), name);
 }
 
 /** Runs `work` and returns the rest of a grace period after it, in seconds. */
