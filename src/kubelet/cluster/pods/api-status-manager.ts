@@ -6,7 +6,7 @@ import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
-import {createMergePatch, isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
+import {createMergePatch, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {ClusterHost, ClusterPodState} from '../../contract/cluster/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {isMirrorPod} from '../../managers/sources/static-pod.js';
@@ -172,7 +172,8 @@ export class ApiStatusManager {
       await deleteAtOnce(client, podPath(ref.namespace, ref.name), ref.uid, signal);
       this.#logger.info('Pod fully terminated and removed from etcd', {pod: namespacedName(ref)}, 3);
     } catch (error) {
-      if (!isNotFound(error) && !isConflict(error)) throw error;
+      // After any other failure, also a conflict, the status remains unsent, and the next round tries again.
+      if (!isNotFound(error)) throw error;
     }
   }
 }
