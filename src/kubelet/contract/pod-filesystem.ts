@@ -54,6 +54,14 @@ export type EnvFile =
   /** In a plan: no container has written the file yet. */
   | {readonly kind: 'planned'};
 
+/** Space that a pod uses on the node, in bytes. */
+export interface PodStorageUsage {
+  /** Logs by the name of the container. */
+  readonly logs: ReadonlyMap<string, bigint>;
+  /** emptyDir volumes on disk and the hosts file. */
+  readonly other: bigint;
+}
+
 /** A volume that exceeds its sizeLimit. */
 export interface ExceededVolume {
   readonly name: string;
@@ -96,6 +104,8 @@ export interface PodFilesystem {
   mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
   /** Resolves with the first volume that exceeds its size limit; undefined when none does. */
   exceededVolume(pod: Pod): Promise<ExceededVolume | undefined>;
+  /** Resolves with the space that the pod uses on the node, besides the writable layers of its containers. */
+  storageUsage(pod: Pod): Promise<PodStorageUsage>;
   makeLogDirectory(pod: Pod): Promise<void>;
   /** Reads a file with environment variables below a volume's directory. Errors in the file are part of the result. */
   readEnvFile(volumePath: string, path: string): Promise<EnvFile>;

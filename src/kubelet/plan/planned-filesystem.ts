@@ -10,6 +10,7 @@ import type {
   MountedVolumes,
   PlannedFile,
   PodFilesystem,
+  PodStorageUsage,
 } from '../contract/pod-filesystem.js';
 import {podRef} from '../contract/pod-ref.js';
 import {needsHostsFile} from '../managers/pod-filesystem/hosts-file.js';
@@ -69,6 +70,10 @@ export class PlannedFilesystem implements PodFilesystem {
 
   async exceededVolume(): Promise<undefined> {
     // Planned volumes are still empty.
+  }
+
+  async storageUsage(): Promise<PodStorageUsage> {
+    return {logs: new Map(), other: 0n};
   }
 
   async makeLogDirectory(): Promise<void> {

@@ -7,6 +7,7 @@ import type {
   ContainerFiles,
   ContainerInstance,
   ExceededVolume,
+  PodStorageUsage,
   EnvFile,
   IdMapping,
   MountedVolumes,
@@ -39,6 +40,7 @@ import {claimPodCgroup, ensurePodCgroup, readPodCgroup, setPodCgroup} from '../c
 import {createVolumeHost} from './create-volume-host.js';
 import {removePodDir, removePodVolumes} from '../volumes/remove-pod-dir.js';
 import {ensureSharedVolumes} from '../volumes/mount-propagation.js';
+import {measurePodStorage} from './measure-pod-storage.js';
 import {findVolumeOverSizeLimit} from '../volumes/empty-dir-size-limit.js';
 import {bindSubPaths} from '../volumes/bind-sub-paths.js';
 import {mountVolumes} from '../volumes/volume-manager.js';
@@ -95,6 +97,10 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async exceededVolume(pod: Pod): Promise<ExceededVolume | undefined> {
     return await findVolumeOverSizeLimit(this.#node, pod);
+  }
+
+  async storageUsage(pod: Pod): Promise<PodStorageUsage> {
+    return await measurePodStorage(this.#node, pod);
   }
 
   async makeLogDirectory(pod: Pod): Promise<void> {

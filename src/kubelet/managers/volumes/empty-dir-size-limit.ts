@@ -27,6 +27,18 @@ export async function findVolumeOverSizeLimit(
   return undefined;
 }
 
+/** Larger than any disk. */
+const NO_LIMIT = 2n ** 62n;
+
+/** Returns the bytes that the emptyDir volumes of a pod use on disk. A volume that cannot be measured counts as empty. */
+export async function measureEmptyDirs(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): Promise<bigint> {
+  let bytes = 0n;
+  for (const {name, emptyDir: source} of pod.spec.volumes ?? [])
+    if (source !== undefined && (source.medium ?? '') === '')
+      bytes += await measureUsage(emptyDir.path(node, {pod, name, source}), NO_LIMIT);
+  return bytes;
+}
+
 async function measureUsage(path: string, bytes: bigint): Promise<bigint> {
   try {
     return await diskUsage(path, {maxBytes: bytes, maxEntries: MAX_ENTRIES});

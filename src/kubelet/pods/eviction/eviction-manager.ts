@@ -6,8 +6,13 @@ import type {PodUid} from '../../../cri/index.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import {namespacedName, podRef} from '../../contract/pod-ref.js';
 
-/** Final status of an evicted pod. */
-export type PodEviction = Pick<PodStatus, 'phase' | 'reason' | 'message'>;
+/** Reason why a pod is evicted. */
+export interface PodEviction {
+  /** Name of the eviction signal in metrics (signalEmptyDirFsLimit and others). */
+  readonly signal: 'emptydirfs.limit' | 'ephemeralpodfs.limit' | 'ephemeralcontainerfs.limit';
+  /** Final status of the pod. */
+  readonly status: Pick<PodStatus, 'phase' | 'reason' | 'message'>;
+}
 
 /** Kills a pod without waiting for it to stop; `status` changes its final status (eviction.KillPodFunc). */
 export type EvictPod = (
@@ -17,7 +22,7 @@ export type EvictPod = (
 
 /** Dependencies of an EvictionManager. */
 export interface EvictionManagerOptions {
-  /** Resolves with the pod's final status if it must be evicted, and reports that as an event. */
+  /** Resolves with the reason if the pod must be evicted, and reports it as an event. */
   readonly findEviction: (uid: PodUid) => Promise<PodEviction | undefined>;
   /** Kills a pod with a grace period and changes its final status. */
   readonly evictPod: EvictPod;
@@ -27,11 +32,9 @@ export interface EvictionManagerOptions {
 
 /** Grace period of an evicted pod, in seconds (immediateEvictionGracePeriodSeconds). */
 const GRACE_SECONDS = 1;
-/** Name of the eviction signal in metrics (signalEmptyDirFsLimit). */
-const EMPTY_DIR_LIMIT = 'emptydirfs.limit';
 const PODS_AT_ONCE = 8;
 
-/** Evicts pods whose emptyDir volumes exceed their size limits (eviction_manager.go localStorageEviction). */
+/** Evicts pods that exceed limits of their local storage (eviction_manager.go localStorageEviction). */
 export class EvictionManager {
   readonly #options: EvictionManagerOptions;
   readonly #logger: FileLogger;
@@ -50,18 +53,18 @@ export class EvictionManager {
     this.#isRunning = false;
   }
 
-  /** Evicts the pod if one of its volumes exceeds its limit. Never rejects. */
+  /** Evicts the pod if it exceeds a limit. Never rejects. */
   async evictIfNeeded(pod: Pod): Promise<void> {
     const {findEviction, evictPod, metrics} = this.#options;
     const ref = podRef(pod);
     try {
       const eviction = await findEviction(ref.uid);
       if (eviction === undefined) return;
-      metrics?.podEvicted(EMPTY_DIR_LIMIT);
-      const status = (current: PodStatus): PodStatus => ({...current, ...eviction});
+      metrics?.podEvicted(eviction.signal);
+      const status = (current: PodStatus): PodStatus => ({...current, ...eviction.status});
       evictPod(pod, {gracePeriodSeconds: GRACE_SECONDS, status});
     } catch (error) {
-      this.#logger.error(error, 'Eviction manager: failed to measure the volumes of a pod', {
+      this.#logger.error(error, 'Eviction manager: failed to measure the storage of a pod', {
         pod: namespacedName(ref),
       });
     }

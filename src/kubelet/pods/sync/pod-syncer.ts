@@ -35,7 +35,7 @@ import {PodStatusManager} from '../status/status-manager.js';
 import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
 import {ResizeConditionTracker} from '../status/resize-conditions.js';
-import {EmptyDirLimitEviction} from '../eviction/empty-dir-limit-eviction.js';
+import {LocalStorageEviction} from '../eviction/local-storage-eviction.js';
 import type {PodEviction} from '../eviction/eviction-manager.js';
 
 /** Result of one sync pass over a pod. */
@@ -105,7 +105,7 @@ export class PodSyncer {
   readonly #statusManager: PodStatusManager;
   /** Time of the next volume refresh of an idle pod, in ms since the epoch. */
   #remountAt: number | undefined;
-  readonly #volumeLimit: EmptyDirLimitEviction;
+  readonly #storageLimits: LocalStorageEviction;
   readonly #resize: ResizeConditionTracker;
   /** Names of the containers that the last sync killed. */
   #ownKills: ReadonlySet<string> = new Set();
@@ -114,7 +114,7 @@ export class PodSyncer {
     this.#context = context;
     this.#pod = pod;
     this.#statusManager = new PodStatusManager(context, history, runtimeName);
-    this.#volumeLimit = new EmptyDirLimitEviction(context);
+    this.#storageLimits = new LocalStorageEviction(context);
     this.#resize = new ResizeConditionTracker(context);
   }
 
@@ -238,9 +238,9 @@ export class PodSyncer {
     this.#statusManager.persist();
   }
 
-  /** Resolves with the final status of the pod if it must be evicted. */
+  /** Resolves with the reason if the pod must be evicted. */
   async findEviction(): Promise<PodEviction | undefined> {
-    return await this.#volumeLimit.check(this.pod);
+    return await this.#storageLimits.check(this.pod);
   }
 
   /** Removes dead containers and sandboxes of the pod. Rejects with CriError and PodError. */

@@ -72,7 +72,7 @@ async function startEvicted(pod: Pod): Promise<RegistryTestbed> {
   const volumes = join(podDir(testbed.node, podRef(pod).uid), 'volumes/kubernetes.io~empty-dir');
   await writeFile(join(volumes, 'data/file'), Buffer.alloc(2 * 1024 * 1024, 1));
   const eviction = await syncer.findEviction();
-  const override = (status: PodStatus): PodStatus => ({...status, ...eviction});
+  const override = (status: PodStatus): PodStatus => ({...status, ...eviction?.status});
   await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 1, override});
   await syncer.flush();
   expect(syncer.status).toMatchObject({phase: 'Failed', reason: 'Evicted'});

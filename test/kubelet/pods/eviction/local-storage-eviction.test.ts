@@ -2,6 +2,8 @@ import {rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {podLogsDirectory} from '../../../../src/kubelet/contract/node-facts.js';
+import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {BUSYBOX} from '../../../fakes/fake-runtime.js';
 import {syncOnePod} from '../../foreground/sync-one-pod.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../registry-testbed.js';
@@ -42,6 +44,29 @@ test("a pod whose emptyDir exceeds its sizeLimit is evicted with the kubelet's m
   ]);
   expect(testbed.runtime.containers.filter(({state}) => state === 'CONTAINER_RUNNING')).toEqual([]);
   expect(testbed.runtime.callsTo('CreateContainer')).toHaveLength(1);
+});
+
+test('a pod whose logs exceed its limit of ephemeral storage is evicted', async () => {
+  const testbed = await startRegistryTestbed();
+  const resources = {limits: {'ephemeral-storage': '1Mi'}};
+  const pod = aLocalPod({containers: [{name: 'main', image: BUSYBOX, command: ['sleep', '1'], resources}]});
+  await syncOnce(testbed.pods.createSyncer(pod));
+  const directory = podLogsDirectory(testbed.node, podRef(pod));
+  expect(await testbed.pods.createSyncer(pod).findEviction()).toBeUndefined();
+  await writeFile(join(directory, 'main/0.log'), Buffer.alloc(2 * 1024 * 1024, 1));
+  const message = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ';
+  expect(await testbed.pods.createSyncer(pod).findEviction()).toEqual({
+    signal: 'ephemeralpodfs.limit',
+    status: {phase: 'Failed', reason: 'Evicted', message},
+  });
+});
+
+test('a pod whose container writes more than its limit of ephemeral storage is evicted', async () => {
+  const testbed = await startRegistryTestbed();
+  const resources = {limits: {'ephemeral-storage': '1Ki'}};
+  const pod = aLocalPod({containers: [{name: 'main', image: BUSYBOX, command: ['sleep', '1'], resources}]});
+  await syncOnce(testbed.pods.createSyncer(pod));
+  expect(await testbed.pods.createSyncer(pod).findEviction()).toMatchObject({signal: 'ephemeralpodfs.limit'});
 });
 
 test.each<[string, Pod, number]>([

@@ -1,0 +1,21 @@
+import {allContainersOf} from '../../../api/pod-containers.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {podDir, podLogsDirectory, type NodeFacts} from '../../contract/node-facts.js';
+import type {PodStorageUsage} from '../../contract/pod-filesystem.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {readFilesUsage, readFileUsage} from '../server/stats/storage/log-usage.js';
+import {measureEmptyDirs} from '../volumes/empty-dir-size-limit.js';
+
+/** Measures the logs, emptyDir volumes and hosts file of a pod (makePodStorageStats). What cannot be read counts as empty. */
+export async function measurePodStorage(
+  node: Pick<NodeFacts, 'rootDir' | 'podLogsDir'>,
+  pod: Pod,
+): Promise<PodStorageUsage> {
+  const ref = podRef(pod);
+  const directory = podLogsDirectory(node, ref);
+  const logs = new Map<string, bigint>();
+  for (const {name} of allContainersOf(pod))
+    logs.set(name, (await readFilesUsage(`${directory}/${name}`))?.usedBytes ?? 0n);
+  const hosts = (await readFileUsage(`${podDir(node, ref.uid)}/etc-hosts`))?.usedBytes ?? 0n;
+  return {logs, other: hosts + (await measureEmptyDirs(node, pod))};
+}

@@ -1,0 +1,79 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {isWaiting} from '../../../base/clock.js';
+import {isNotFound, type ContainerId} from '../../../cri/index.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
+import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
+import {findExceededStorage, limitsEphemeralStorage} from './ephemeral-storage-limit.js';
+import type {PodEviction} from './eviction-manager.js';
+
+/** Minimum time between two measurements of a pod's storage, in ms (evictionMonitoringPeriod). */
+const MEASURE_MS = 10_000;
+const EVICTED = 'Evicted';
+
+type Context = Pick<SyncContext, 'clock' | 'files' | 'events' | 'services'>;
+
+/**
+ * Compares the storage that one pod uses on the node with its limits: emptyDir volumes, then the pod, then its containers
+ * (eviction_manager.go localStorageEviction).
+ */
+export class LocalStorageEviction {
+  readonly #context: Context;
+  #measureAt = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /**
+   * Resolves with the pod's final status if it exceeds a limit, and reports it as an event. Measures every ten seconds at
+   * most; resolves with undefined in between and for critical pods.
+   */
+  async check(pod: Pod): Promise<PodEviction | undefined> {
+    const {clock, events} = this.#context;
+    if (isWaiting(this.#measureAt, MEASURE_MS, clock.now()) || isCriticalPod(pod)) return undefined;
+    this.#measureAt = clock.now() + MEASURE_MS;
+    const exceeded = (await this.#exceededVolume(pod)) ?? (await this.#exceededStorage(pod));
+    if (exceeded === undefined) return undefined;
+    const {signal, message} = exceeded;
+    events({type: 'Warning', reason: EVICTED, message, pod});
+    return {signal, status: {phase: 'Failed', reason: EVICTED, message}};
+  }
+
+  async #exceededVolume(pod: Pod): Promise<Exceeded | undefined> {
+    const volume = await this.#context.files.exceededVolume(pod);
+    if (volume === undefined) return undefined;
+    const {name, sizeLimit} = volume;
+    const message = `Usage of EmptyDir volume "${name}" exceeds the limit "${sizeLimit}". `;
+    return {signal: 'emptydirfs.limit', message};
+  }
+
+  async #exceededStorage(pod: Pod): Promise<Exceeded | undefined> {
+    if (!limitsEphemeralStorage(pod)) return undefined;
+    const {files, services} = this.#context;
+    const {containers} = await readRuntimePodStatus(services.runtime, podRef(pod));
+    const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+    const layers = await Promise.all(
+      running.map(async ({id, name}) => [name, await this.#layer(id)] as const),
+    );
+    return findExceededStorage(pod, {...(await files.storageUsage(pod)), layers: new Map(layers)});
+  }
+
+  /** Returns the bytes of a container's writable layer; 0 if the runtime does not know them. */
+  async #layer(containerId: ContainerId): Promise<bigint> {
+    try {
+      const {stats} = await this.#context.services.runtime.containerStats({containerId});
+      return stats?.writableLayer?.usedBytes?.value ?? 0n;
+    } catch (error) {
+      if (isNotFound(error)) return 0n;
+      throw error;
+    }
+  }
+}
+
+/** A limit that a pod exceeds. */
+interface Exceeded {
+  readonly signal: PodEviction['signal'];
+  readonly message: string;
+}

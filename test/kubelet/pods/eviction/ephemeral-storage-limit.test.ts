@@ -1,0 +1,47 @@
+import {describe, expect, test} from 'vitest';
+import {
+  findExceededStorage,
+  limitsEphemeralStorage,
+} from '../../../../src/kubelet/pods/eviction/ephemeral-storage-limit.js';
+import {aContainer, aPod} from '../../../fakes/a-pod.js';
+
+const MEBIBYTE = 1024n * 1024n;
+const withLimit = (name: string, limit?: string) =>
+  aContainer({name, ...(limit !== undefined && {resources: {limits: {'ephemeral-storage': limit}}})});
+const pod = aPod({containers: [withLimit('a', '4Mi'), withLimit('b', '2048Ki'), withLimit('c')]});
+
+const megabytes = (sizes: Readonly<Record<string, number>>): ReadonlyMap<string, bigint> =>
+  new Map(Object.entries(sizes).map(([name, size]) => [name, BigInt(size) * MEBIBYTE]));
+const POD_MESSAGE = 'Pod ephemeral local storage usage exceeds the total limit of containers 6Mi. ';
+
+describe('a pod with limits of ephemeral storage', () => {
+  test.each([
+    ['uses its limits', {a: 4, b: 2}, {}, 0, undefined],
+    ['has large volumes', {a: 1}, {}, 6, POD_MESSAGE],
+    ['has large logs', {a: 1}, {c: 6}, 0, POD_MESSAGE],
+    ['has large layers', {c: 7}, {}, 0, POD_MESSAGE],
+    [
+      'has a large container',
+      {b: 2},
+      {b: 1},
+      0,
+      'Container b exceeded its local ephemeral storage limit "2Mi". ',
+    ],
+    ['has a large container without a limit', {c: 5}, {}, 0, undefined],
+  ] as const)('that %s', (_title, layers, logs, other, message) => {
+    const usage = {layers: megabytes(layers), logs: megabytes(logs), other: BigInt(other) * MEBIBYTE};
+    const exceeded = findExceededStorage(pod, usage);
+    expect(exceeded?.message).toBe(message);
+    if (message !== undefined)
+      expect(exceeded?.signal).toBe(
+        message === POD_MESSAGE ? 'ephemeralpodfs.limit' : 'ephemeralcontainerfs.limit',
+      );
+  });
+});
+
+test('a pod without limits, or with one of 0, is not measured', () => {
+  expect(limitsEphemeralStorage(pod)).toBe(true);
+  const free = aPod({containers: [withLimit('a'), withLimit('b', '0')]});
+  expect(limitsEphemeralStorage(free)).toBe(false);
+  expect(findExceededStorage(free, {layers: megabytes({a: 9}), logs: new Map(), other: 0n})).toBeUndefined();
+});
