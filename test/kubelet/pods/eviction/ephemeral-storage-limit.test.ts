@@ -12,30 +12,29 @@ const pod = aPod({containers: [withLimit('a', '4Mi'), withLimit('b', '2048Ki'), 
 
 const megabytes = (sizes: Readonly<Record<string, number>>): ReadonlyMap<string, bigint> =>
   new Map(Object.entries(sizes).map(([name, size]) => [name, BigInt(size) * MEBIBYTE]));
+const CONTAINER_MESSAGE = 'Container b exceeded its local ephemeral storage limit "2Mi". ';
+/** Sizes in MiB. */
+interface Sizes {
+  readonly layers: Readonly<Record<string, number>>;
+  readonly logs?: Readonly<Record<string, number>>;
+  readonly other?: number;
+}
 const POD_MESSAGE = 'Pod ephemeral local storage usage exceeds the total limit of containers 6Mi. ';
 
 describe('a pod with limits of ephemeral storage', () => {
   test.each([
-    ['uses its limits', {a: 4, b: 2}, {}, 0, undefined],
-    ['has large volumes', {a: 1}, {}, 6, POD_MESSAGE],
-    ['has large logs', {a: 1}, {c: 6}, 0, POD_MESSAGE],
-    ['has large layers', {c: 7}, {}, 0, POD_MESSAGE],
-    [
-      'has a large container',
-      {b: 2},
-      {b: 1},
-      0,
-      'Container b exceeded its local ephemeral storage limit "2Mi". ',
-    ],
-    ['has a large container without a limit', {c: 5}, {}, 0, undefined],
-  ] as const)('that %s', (_title, layers, logs, other, message) => {
+    ['uses its limits', {layers: {a: 4, b: 2}}, undefined],
+    ['has large volumes', {layers: {a: 1}, other: 6}, POD_MESSAGE],
+    ['has large logs', {layers: {a: 1}, logs: {c: 6}}, POD_MESSAGE],
+    ['has large layers', {layers: {c: 7}}, POD_MESSAGE],
+    ['has a large container', {layers: {b: 2}, logs: {b: 1}}, CONTAINER_MESSAGE],
+    ['has a large container without a limit', {layers: {c: 5}}, undefined],
+  ] as const)('that %s', (_title, {layers, logs = {}, other = 0}: Sizes, message) => {
     const usage = {layers: megabytes(layers), logs: megabytes(logs), other: BigInt(other) * MEBIBYTE};
     const exceeded = findExceededStorage(pod, usage);
     expect(exceeded?.message).toBe(message);
-    if (message !== undefined)
-      expect(exceeded?.signal).toBe(
-        message === POD_MESSAGE ? 'ephemeralpodfs.limit' : 'ephemeralcontainerfs.limit',
-      );
+    const signal = message === POD_MESSAGE ? 'ephemeralpodfs.limit' : 'ephemeralcontainerfs.limit';
+    expect(exceeded?.signal).toBe(message === undefined ? undefined : signal);
   });
 });
 
