@@ -1,4 +1,5 @@
 import {SystemError} from '../errors.js';
+import {compressionOf} from './compression.js';
 
 /** Size of the blocks of an archive in bytes. */
 export const TAR_BLOCK = 512;
@@ -103,17 +104,8 @@ export function decodeTarHeader(block: Buffer): TarHeader | undefined {
   };
 }
 
-/** Magic numbers of compressed files. */
-const COMPRESSIONS: readonly (readonly [name: string, magic: string])[] = [
-  ['gzip', '1f8b'],
-  ['bzip2', '425a68'],
-  ['xz', 'fd377a585a00'],
-  ['zstd', '28b52ffd'],
-];
-
 function notAnArchive(block: Buffer): TarError {
-  const start = block.subarray(0, 6).toString('hex');
-  const compression = COMPRESSIONS.find(([, magic]) => start.startsWith(magic))?.[0];
+  const compression = compressionOf(block);
   if (compression === undefined) return new TarError('the input is not a tar archive, or it is damaged');
   return new TarError(`the archive is compressed with ${compression}`, {
     hint: `decompress it first: ${compression} -dc ARCHIVE | kcri cp - CONTAINER:DIRECTORY`,

@@ -78,6 +78,16 @@ describe('image save', () => {
     expect(text).toContain(`"RepoTags":["${APP}"]`);
   });
 
+  test('lists an image once in manifest.json, with all its names', async () => {
+    const {fake, run} = await startImageTestbed();
+    const other = 'registry.example/team/app:2';
+    fake.addImage(other, anOciImage());
+    const {stdout} = await run(['image', 'save', APP, other, APP]);
+    expect(stdout).toContain(`"RepoTags":["${APP}","${other}"]`);
+    expect(stdout.match(/"RepoTags"/g)).toHaveLength(1);
+    expect(stdout.match(/"io.containerd.image.name"/g)).toHaveLength(2);
+  });
+
   test('writes to standard output, but not to a terminal', async () => {
     const {run} = await startImageTestbed();
     expect((await run(['image', 'save', APP])).stdout).toContain('index.json');
@@ -226,6 +236,8 @@ describe('image load', () => {
       ['no archive', Buffer.alloc(4096, 'x'), /not a tar archive/],
       ['empty', Buffer.alloc(0), /the archive is empty/],
       ['truncated', whole.subarray(0, 3 * 512 + 100), /incomplete/],
+      ['zstd', Buffer.concat([Buffer.from('28b52ffd', 'hex'), whole]), /compressed with zstd\nhint: .*zstd -dc/],
+      ['xz', Buffer.concat([Buffer.from('fd377a585a00', 'hex'), whole]), /compressed with xz\nhint: .*xz -dc/],
       ['truncated gzip', gzipSync(whole).subarray(0, 200), /damaged or incomplete/],
       ['no list of images', createTarArchive(files), /neither an OCI nor a docker archive/],
       ['invalid JSON', createTarArchive([json('index.json', '{')]), /is not JSON/],

@@ -32,15 +32,17 @@ export async function planSave(
   containerd: ContainerdConnection,
   references: readonly string[],
 ): Promise<SavePlan> {
-  const saved: SavedImage[] = [];
+  const byRoot = new Map<string, SavedImage>();
   for (const reference of references) {
     const found = await findStoredImage(runtime, containerd, reference);
     const {target} = found.stored;
     if (target === undefined) continue;
     const tree = await readTree(containerd.content, fromStored(target), runtime.signal);
     requireContent(reference, tree);
-    saved.push({names: namesOf(reference, found), tree});
+    const {names = []} = byRoot.get(tree.root.digest) ?? {};
+    byRoot.set(tree.root.digest, {names: [...new Set([...names, ...namesOf(reference, found)])], tree});
   }
+  const saved = [...byRoot.values()];
   const blobs = uniqueBlobs(saved.flatMap(({tree}) => blobsOf(tree)));
   return {
     index: {schemaVersion: 2, mediaType: OCI_INDEX, manifests: saved.flatMap(indexEntries)},

@@ -4,6 +4,7 @@ import {Readable} from 'node:stream';
 import {pipeline} from 'node:stream';
 import {createGunzip} from 'node:zlib';
 import {messageOf, SystemError} from '../../../base/errors.js';
+import {compressionOf, MAGIC_BYTES} from '../../../base/tar/compression.js';
 import type {FileEntry} from '../../../base/tar/file-entry.js';
 import {readTar} from '../../../base/tar/read-tar.js';
 import type {ContainerdServices} from '../../../containerd/connect-containerd.js';
@@ -99,11 +100,11 @@ async function stageFile(
 ): Promise<StagedFile> {
   const {path, size} = entry;
   const hex = BLOB.exec(path)?.[1];
-  const start: Buffer[] = [];
+  let start = Buffer.alloc(0);
   const hash = createHash('sha256');
   async function* chunks(): AsyncGenerator<Buffer, void, undefined> {
     for await (const chunk of entry.content()) {
-      if (start.length === 0) start.push(Buffer.from(chunk.subarray(0, 4)));
+      if (start.length < MAGIC_BYTES) start = Buffer.concat([start, chunk.subarray(0, MAGIC_BYTES)]);
       if (hex === undefined) hash.update(chunk);
       yield chunk;
     }
@@ -115,10 +116,10 @@ async function stageFile(
       {ref: nextRef(), digest: expected, size, chunks: chunks()},
       signal,
     );
-    return {digest, size, compression: compressionOf(start[0])};
+    return {digest, size, compression: layerCompression(start)};
   } catch (error) {
     if (error instanceof CriError && error.grpcCode === 'ALREADY_EXISTS')
-      return {digest: `sha256:${hash.digest('hex')}`, size, compression: compressionOf(start[0])};
+      return {digest: `sha256:${hash.digest('hex')}`, size, compression: layerCompression(start)};
     if (error instanceof CriError && error.grpcCode === 'FAILED_PRECONDITION')
       throw new SystemError(`the blob "${path}" of the archive is damaged: its digest is another`, {
         cause: error,
@@ -128,13 +129,10 @@ async function stageFile(
   }
 }
 
-function compressionOf(start: Buffer = Buffer.alloc(0)): StagedFile['compression'] {
-  if (start.subarray(0, 2).equals(GZIP)) return 'gzip';
-  return start.equals(ZSTD) ? 'zstd' : 'none';
+function layerCompression(start: Uint8Array): StagedFile['compression'] {
+  const compression = compressionOf(start);
+  return compression === 'gzip' || compression === 'zstd' ? compression : 'none';
 }
-
-const GZIP = Buffer.from([0x1f, 0x8b]);
-const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 async function* counted(
   input: AsyncIterable<Uint8Array>,
@@ -148,21 +146,40 @@ async function* counted(
 
 /** Returns the input, decompressed if it is gzipped. Rejects with SystemError for damaged data. */
 async function* decompressed(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const {start, all} = await readStart(input);
+  if (start.length === 0) throw new SystemError('the archive is empty');
+  const compression = compressionOf(start);
+  if (compression === undefined) yield* all();
+  else if (compression === 'gzip') yield* gunzipped(all());
+  else
+    throw new SystemError(`the archive is compressed with ${compression}`, {
+      hint: `decompress it first: ${compression} -dc ARCHIVE | kcri image load`,
+    });
+}
+
+/** Reads the first bytes of an input, and returns them and the whole input. */
+async function readStart(input: AsyncIterable<Uint8Array>) {
   const iterator = input[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  if (first.done === true) throw new SystemError('the archive is empty');
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  while (length < MAGIC_BYTES) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    chunks.push(next.value);
+    length += next.value.length;
+  }
   async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield first.value as Uint8Array;
+    yield* chunks;
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
   }
-  if (compressionOf(Buffer.from(first.value.subarray(0, 4))) !== 'gzip') {
-    yield* all();
-    return;
-  }
+  return {start: Buffer.concat(chunks), all};
+}
+
+async function* gunzipped(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let failure: unknown;
   async function* watched(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
-      yield* all();
+      yield* input;
     } catch (error) {
       failure = error;
       throw error;

@@ -1,3 +1,4 @@
+import {abortable} from '../../../base/async/abortable.js';
 import {CriError, type Init} from '../../../cri/index.js';
 import type {ContainerdServices} from '../../../containerd/connect-containerd.js';
 import type {WriteContentRequest} from '../../../containerd/gen/types.js';
@@ -17,8 +18,9 @@ const REQUEST_BYTES = 1024 * 1024;
 
 /**
  * Writes a blob to the content store, as fast as containerd takes it, and returns its digest. A blob that exists is not
- * written again. Discards what was written if it fails. Rejects with CriError, for example for data with another digest,
- * and with the error of the chunks.
+ * written again: containerd ends the call at once, and its chunks are read no further when this resolves. Discards what
+ * was written if it fails. Rejects with CriError, for example for data with another digest, and with the error of the
+ * chunks.
  */
 export async function writeBlob(
   content: ContainerdServices['content'],
@@ -26,13 +28,18 @@ export async function writeBlob(
   signal: AbortSignal,
 ): Promise<string> {
   const {ref, digest = ''} = blob;
+  const sent = requests(blob);
   let written = digest;
   try {
-    for await (const response of content.write(requests(blob), {signal}))
+    for await (const response of content.write(sent, {signal}))
       if (response.action === 'COMMIT') written = response.digest;
     return written;
   } catch (error) {
-    if (digest !== '' && error instanceof CriError && error.grpcCode === 'ALREADY_EXISTS') return digest;
+    if (digest !== '' && error instanceof CriError && error.grpcCode === 'ALREADY_EXISTS') {
+      // The end of the call does not end a request that is being read.
+      await abortable(sent.return(undefined), signal);
+      return digest;
+    }
     // The ingest of a call that was refused does not exist.
     await content.abort({ref}).catch(() => undefined);
     const existing = existingDigest(error);
