@@ -9,6 +9,8 @@ export const EXIT = {
   unknownCommand: 3,
   /** A timeout set by the user expired. */
   timedOut: 124,
+  /** `run` with an image failed for a reason other than its command, as in docker. */
+  notRun: 125,
   /** Interrupted by Ctrl-C. */
   interrupted: 130,
   /** Terminated by SIGTERM. */

@@ -1,10 +1,19 @@
 import {existsSync, statSync} from 'node:fs';
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {EXIT} from '../cli/exit-codes.js';
 import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
 import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../cli/flags/run-flags.js';
 import type {ConfigRunFlags} from '../cli/run/run-config-files.js';
-import {checkFormFlags, chooseRunForm, endsRunFlags, splitRunLine} from '../cli/run/run-form.js';
+import {exitCodeOf} from '../cli/output/render-error.js';
+import {
+  checkFormFlags,
+  chooseRunForm,
+  endsRunFlags,
+  isConfig,
+  splitRunLine,
+  type RunForm,
+} from '../cli/run/run-form.js';
 
 declare module '../cli/command-strategies.js' {
   interface CommandStrategies {
@@ -30,7 +39,7 @@ export default class Run extends BaseCommand {
     'in .json or .yaml; otherwise, or before "--", it is an image. The flags of kcri precede the command, ' +
     'and "--" must precede a command that begins with "-".\n\nWith an image, the output is shown ' +
     'until the container exits, and kcri exits with its exit code: 128 + n if signal n killed it, 127 if ' +
-    'the command does not exist, 126 if it is not executable. Ctrl-C stops the container, and with -it ' +
+    'the command does not exist, 126 if it is not executable, 125 for other errors of kcri. Ctrl-C stops the container, and with -it ' +
     'the detach keys leave it running. Afterwards the pod is stopped, or with --rm removed with its log; ' +
     'if anything fails before, nothing is left.\n\nThe pod has one container, both with the same name, in ' +
     'namespace default. kcri does not restart it: use "kcri sync" for a Pod that is. The kubelet of kcri ' +
@@ -60,16 +69,27 @@ export default class Run extends BaseCommand {
 
   async run(): Promise<void> {
     const {acceptsImages} = await this.dialect.strategy('run', {acceptsImages: true});
-    if (acceptsImages) await this.#runEither();
-    else {
+    if (acceptsImages) {
+      let isImage = !this.argv.some((word) => isConfig(word, isFile));
+      try {
+        await this.#runEither((kind) => {
+          isImage = kind === 'image';
+        });
+      } catch (error) {
+        if (isImage && exitCodeOf(error) === EXIT.failed) this.report.setExitCode(EXIT.notRun);
+        throw error;
+      }
+    } else {
       const {args, flags} = await this.parse({args: CONFIG_ARGS, flags: Run.flags});
       await this.#runFiles(args['container-config'], args['pod-config'], flags);
     }
   }
 
-  async #runEither(): Promise<void> {
+  /** Runs either form, and calls `onForm` as soon as it is known. */
+  async #runEither(onForm: (kind: RunForm['kind']) => void): Promise<void> {
     const {argv, flags} = await this.parse(Run);
     const form = chooseRunForm(splitRunLine(this.argv, argv as string[]), isFile);
+    onForm(form.kind);
     checkFormFlags(form.kind, flags, form.kind === 'files' ? IMAGE_ONLY : CONFIG_ONLY);
     if (form.kind === 'files') {
       const username = flags.username ?? flags.user;

@@ -1,4 +1,4 @@
-import {existsSync, readdirSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {InterruptedError} from '../../src/cli/interrupt.js';
@@ -125,6 +125,71 @@ describe('run IMAGE', () => {
     });
   });
 
+  // Proves: run --mount, run --device, run --dns, run --dns-search, run --dns-option, run --group-add, run --sysctl, run --security-opt, run --annotation, run --pid, run --ipc, run --cpuset-cpus, run --cpuset-mems, run --cpu-shares, run --oom-score-adj
+  test("docker's flags for isolation become fields of the configs", async () => {
+    const flags = [
+      ...['--mount', `type=bind,src=${testbed.directory},dst=/data,readonly`, '--device=/dev/null:/dev/f:rw'],
+      ...['--dns=1.2.3.4', '--dns-search=a.example', '--dns-option=ndots:2', '--group-add=5', '-l', 'a=b=c'],
+      ...['--sysctl=net.core.somaxconn=9', '--security-opt=no-new-privileges', '--annotation=x=y=z'],
+      ...['--security-opt', 'seccomp=unconfined', '--security-opt=apparmor=web', '--pid=host', '--ipc=host'],
+      ...['--cpuset-cpus=0-1', '--cpuset-mems=0', '--cpu-shares=512', '--oom-score-adj=-5', '--net=bridge'],
+    ];
+    expect(await kcri(['run', '-d', '--name=web', ...flags, BUSYBOX])).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+    });
+    const {config, sandbox_config: pod} = testbed.runtime.callsTo('CreateContainer')[0]!.request as {
+      config: object;
+      sandbox_config: object;
+    };
+    const namespaces = {pid: 'NODE', ipc: 'NODE'};
+    expect(config).toMatchObject({
+      mounts: [{host_path: testbed.directory, container_path: '/data', readonly: true}],
+      devices: [{host_path: '/dev/null', container_path: '/dev/f', permissions: 'rw'}],
+      annotations: {x: 'y=z'},
+      labels: {a: 'b=c'},
+      linux: {
+        resources: {cpuset_cpus: '0-1', cpuset_mems: '0', cpu_shares: '512', oom_score_adj: '-5'},
+        security_context: {
+          supplemental_groups: ['5'],
+          no_new_privs: true,
+          seccomp: {profile_type: 'Unconfined'},
+          apparmor: {profile_type: 'Localhost', localhost_ref: 'web'},
+          namespace_options: namespaces,
+        },
+      },
+    });
+    expect(pod).toMatchObject({
+      dns_config: {servers: ['1.2.3.4'], searches: ['a.example'], options: ['ndots:2']},
+      annotations: {x: 'y=z'},
+      linux: {
+        sysctls: {'net.core.somaxconn': '9'},
+        security_context: {namespace_options: namespaces},
+      },
+    });
+  });
+
+  // Proves: run --cidfile
+  test('--cidfile receives the ID, and is not left by a failure', async () => {
+    const path = join(testbed.directory, 'cid');
+    const {stdout} = await kcri(['run', '-d', '--cidfile', path, BUSYBOX, '--', 'sleep', '60']);
+    expect(readFileSync(path, 'utf8')).toBe(stdout.trim());
+    const other = join(testbed.directory, 'other');
+    testbed.runtime.injectError('RunPodSandbox', {code: 'INTERNAL', message: 'no such luck'});
+    expect((await kcri(['run', '-d', '--cidfile', other, BUSYBOX])).exitCode).toBe(125);
+    expect(existsSync(other)).toBe(false);
+  });
+
+  test('an unknown user of the image is named', async () => {
+    testbed.runtime.injectError('CreateContainer', {
+      code: 'UNKNOWN',
+      message: 'mount callback failed: no users found',
+    });
+    const {stderr, exitCode} = await kcri(['run', '-u', 'alice', BUSYBOX]);
+    expect(stderr).toMatch(/^kcri: the image ".*" has no user "alice"\nhint: /);
+    expect(exitCode).toBe(125);
+  });
+
   // Proves: run --network
   test('--network=host uses the network of the node, which names the host', async () => {
     await kcri(['run', '-d', '--network=host', BUSYBOX, '--', 'sleep', '60']);
@@ -146,7 +211,7 @@ describe('run IMAGE', () => {
     await use({images: [], registry: [anImage()]});
     const line = ['run', '--rm', BUSYBOX, '--', 'true'];
     const never = await kcri([...line.slice(0, 1), '--pull=never', ...line.slice(1)]);
-    expect(never).toMatchObject({exitCode: 1, stdout: ''});
+    expect(never).toMatchObject({exitCode: 125, stdout: ''});
     expect(never.stderr).toContain(`kcri: image "${BUSYBOX}" not found\nhint: `);
     expect(testbed.runtime.sandboxes).toEqual([]);
     expect((await kcri(line)).exitCode).toBe(0);
@@ -165,7 +230,7 @@ describe('run IMAGE', () => {
       testbed.runtime.injectError(rpc, {code: 'INTERNAL', message: 'no such luck'});
       const {stdout, stderr, exitCode} = await kcri(['run', BUSYBOX, '--', 'true']);
       expect(stderr).toMatch(/^kcri: .*: no such luck\n/);
-      expect({stdout, exitCode, ...left()}).toEqual({stdout: '', exitCode: 1, sandboxes: [], logs: 0});
+      expect({stdout, exitCode, ...left()}).toEqual({stdout: '', exitCode: 125, sandboxes: [], logs: 0});
     },
   );
 
@@ -260,9 +325,19 @@ describe('run IMAGE', () => {
     [['--network=host', '-p', '1:1', BUSYBOX], '--publish and --network=host are mutually exclusive'],
     [['--network=x', BUSYBOX], 'invalid --network "x"'],
     [['--pull=x', BUSYBOX], 'invalid --pull "x"'],
-    [['-v', '/nowhere:/x', BUSYBOX], '--volume: "/nowhere" does not exist'],
+    [['-v', '/nowhere:/x', BUSYBOX], 'the path to mount "/nowhere" does not exist'],
+    [['--mount', 'type=bind,src=/nowhere,dst=/x', BUSYBOX], 'the path to mount "/nowhere" does not exist'],
+    [['--device=/dev/nowhere', BUSYBOX], 'the device "/dev/nowhere" does not exist'],
+    [['--cap-add=SYS_ADMN', BUSYBOX], 'unknown capability\nhint: did you mean "SYS_ADMIN"?'],
+    [['--network=none', BUSYBOX], 'CRI has no pods without a network'],
+    [['--pid=container:x', BUSYBOX], 'invalid --pid "container:x": must be host'],
+    [['--dns=example', BUSYBOX], 'invalid --dns "example": must be an IP address'],
+    [['--group-add=wheel', BUSYBOX], 'invalid --group-add "wheel": must be a number'],
+    [['--sysctl=x', BUSYBOX], 'invalid --sysctl "x": must be KEY=VALUE'],
+    [['--cidfile=/proc/version', BUSYBOX], '"/proc/version" exists already'],
     [['--env-file=/nowhere', BUSYBOX], 'reading "/nowhere"'],
-    [['--restart=always', BUSYBOX], 'unknown flag: --restart'],
+    [['--restart=always', BUSYBOX], '--restart "always" is not supported'],
+    [['--bogus', BUSYBOX], 'unknown flag: --bogus'],
     [['--no-pull', BUSYBOX], '--no-pull is only for config files'],
     [['--rm', 'a.json', 'b.json'], '--rm requires an image'],
     [['--user=x:y', BUSYBOX], 'invalid --user "x:y"'],
@@ -273,7 +348,8 @@ describe('run IMAGE', () => {
     expect(stderr).not.toMatch(/^\s+at /m);
     expect({stdout, exitCode, calls: testbed.mutatingCalls, logs: logs()}).toEqual({
       stdout: '',
-      exitCode: 1,
+      // docker's exit code; config files have crictl's.
+      exitCode: args.includes('a.json') ? 1 : 125,
       calls: [],
       logs: [],
     });

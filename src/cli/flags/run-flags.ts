@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {kcriOnlyFlags, listFlag, nonEmptyFlags, withChoices} from './flag-types.js';
 import {PULL_FLAGS, PULL_ON_CREATE_FLAGS, RUN_USERNAME_FLAG, RUNTIME_FLAG} from './pull-flags.js';
-import {cpusFlag, memoryFlag} from './resource-flags.js';
+import {ISOLATION_FLAGS, type IsolationFlags} from './isolation-flags.js';
 import {SESSION_FLAGS, type SessionFlagValues} from './session-flags.js';
 
 /** Flags of an interactive container, shared by `run` and `debug`. */
@@ -67,17 +67,31 @@ export const IMAGE_RUN_FLAGS = kcriOnlyFlags({
     }),
     hostname: Flags.string({helpValue: 'NAME', description: 'Host name. [default: the name of the pod]'}),
     label: listFlag({
+      char: 'l',
       helpValue: 'KEY=VALUE',
       description: 'Label of the pod and the container. Can be repeated.',
     }),
     network: withChoices(
       Flags.string({
+        aliases: ['net'],
         helpValue: 'MODE',
         description: "Network: pod for one of the pod's own, host for that of the node. [default: pod]",
       }),
       ['pod', 'host'],
     ),
+    restart: withChoices(
+      Flags.string({
+        helpValue: 'POLICY',
+        description: 'Restart policy: kcri does not restart the container.',
+      }),
+      ['no'],
+    ),
+    cidfile: Flags.string({
+      helpValue: 'FILE',
+      description: 'Write the ID of the container to a file, which must not exist.',
+    }),
   }),
+  ...ISOLATION_FLAGS,
   pull: PULL_POLICY_FLAG,
   entrypoint: Flags.string({
     helpValue: 'PROGRAM',
@@ -85,19 +99,11 @@ export const IMAGE_RUN_FLAGS = kcriOnlyFlags({
   }),
   privileged: Flags.boolean({description: 'Give the container all capabilities and devices of the node.'}),
   'read-only': Flags.boolean({description: 'Mount the root filesystem of the container read-only.'}),
-  'cap-add': listFlag({helpValue: 'NAME', description: 'Add a Linux capability, or ALL. Can be repeated.'}),
-  'cap-drop': listFlag({helpValue: 'NAME', description: 'Drop a Linux capability, or ALL. Can be repeated.'}),
-  memory: memoryFlag({
-    char: 'm',
-    helpValue: 'SIZE',
-    description: 'Memory limit in bytes or with a unit, such as 512Mi, 1g or 200MB.',
-  }),
-  cpus: cpusFlag({helpValue: 'N', description: 'CPU limit in cores, such as 0.5.'}),
   'detach-keys': SESSION_FLAGS['detach-keys'],
 });
 
 /** Values of the flags of `run` with an image. */
-export interface ImageRunFlags extends SessionFlagValues {
+export interface ImageRunFlags extends SessionFlagValues, IsolationFlags {
   readonly interactive: boolean;
   readonly tty: boolean;
   readonly detach: boolean;
@@ -116,8 +122,6 @@ export interface ImageRunFlags extends SessionFlagValues {
   readonly entrypoint?: string | undefined;
   readonly privileged: boolean;
   readonly 'read-only': boolean;
-  readonly 'cap-add'?: readonly string[] | undefined;
-  readonly 'cap-drop'?: readonly string[] | undefined;
-  readonly memory?: bigint | undefined;
-  readonly cpus?: number | undefined;
+  readonly restart?: string | undefined;
+  readonly cidfile?: string | undefined;
 }

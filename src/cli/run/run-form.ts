@@ -43,7 +43,8 @@ export function chooseRunForm({before, after}: RunLine, isFile: IsFile): RunForm
     : chooseFiles([...before, ...(after ?? [])], isFile);
 }
 
-function isConfig(argument: string, isFile: IsFile): boolean {
+/** Reports whether an argument is a config file rather than an image. */
+export function isConfig(argument: string, isFile: IsFile): boolean {
   return argument === '-' || /^[./]|\.(json|ya?ml)$/i.test(argument) || isFile(argument);
 }
 

@@ -4,11 +4,11 @@ import {cwd} from 'node:process';
 import {checkDnsLabel, checkDnsSubdomain} from '../../api/validation/validate-names.js';
 import {ConfigError, UsageError} from '../../base/errors.js';
 import {ifPresent, withFileErrors, withUserFileHints} from '../../base/fs/files.js';
-import {podUid, type Init, type Mount} from '../../cri/index.js';
-import {parseLabels} from '../../operations/filters/list-filters.js';
+import {podUid} from '../../cri/index.js';
 import {readFileOrPipeText} from '../../operations/manifests/read-text.js';
 import {generateRunName} from '../../operations/run/image-run-configs.js';
 import {parseEnvironment} from '../../operations/run/parse-environment.js';
+import {parsePairs} from '../../operations/run/parse-pairs.js';
 import {parsePublishedPort} from '../../operations/run/parse-published-port.js';
 import {parseUser} from '../../operations/run/parse-user.js';
 import {parseVolume} from '../../operations/run/parse-volume.js';
@@ -18,7 +18,9 @@ import {ensureImage, parsePullPolicy, type PullPolicy} from '../pull/ensure-imag
 import type {PullFlags} from '../pull/pull-options.js';
 import {KCRI_SESSION} from '../terminal/command-session.js';
 import {ConflictError} from '../usage-errors.js';
+import {withCidFile} from './cid-file.js';
 import {checkRunningPods} from './check-running-pods.js';
+import {parseIsolation} from './parse-isolation.js';
 import {runInPod, type PreparedRun} from './run-in-pod.js';
 
 /** Flags of `run` with an image, and those that both forms have. */
@@ -47,21 +49,28 @@ export async function runImage(
     ? {stdin: flags.interactive, tty: flags.tty}
     : KCRI_SESSION.availableStreams(services, {stdin: flags.interactive, tty: flags.tty});
   const parsed = await parseRun(services, command, flags);
-  const connection = await connections.default(flags['cancel-timeout']);
-  await checkRunningPods(services, connection, flags.name);
-  await ensureImage(services, connection, {image: command.image, policy}, flags);
-  await runInPod(services, connection, {
-    run: {...parsed, stdin: streams.stdin && (flags.detach || 'once'), tty: streams.tty},
-    runtimeHandler: flags.runtime,
-    detach: flags.detach,
-    removes: flags.rm,
-    flags,
+  await withCidFile(flags.cidfile, async (onStarted) => {
+    const connection = await connections.default(flags['cancel-timeout']);
+    await checkRunningPods(services, connection, flags.name);
+    await ensureImage(services, connection, {image: command.image, policy}, flags);
+    await runInPod(services, connection, {
+      run: {...parsed, stdin: streams.stdin && (flags.detach || 'once'), tty: streams.tty},
+      runtimeHandler: flags.runtime,
+      detach: flags.detach,
+      removes: flags.rm,
+      onStarted,
+      flags,
+    });
   });
 }
 
 /** Throws UsageError for flags that exclude each other or are invalid. */
 function checkFlags(flags: ImageRunFlags): void {
-  const {detach, rm, name, hostname, network} = flags;
+  const {detach, rm, name, hostname, network, restart = 'no'} = flags;
+  if (restart !== 'no')
+    throw new UsageError(`--restart "${restart}" is not supported: kcri does not restart the container`, {
+      hint: 'run a Pod with "kcri kubelet", which restarts its containers',
+    });
   if (detach && rm)
     throw new ConflictError('--detach and --rm are mutually exclusive', {
       hint: 'nothing waits for a detached container; remove it with "kcri rmp --force NAME"',
@@ -72,7 +81,11 @@ function checkFlags(flags: ImageRunFlags): void {
   if (name !== undefined) invalid('name', name, checkDnsSubdomain(name));
   if (hostname !== undefined) invalid('hostname', hostname, checkDnsLabel(hostname));
   if (network === 'host') checkHostNetwork(flags);
-  else if (network !== undefined && network !== 'pod')
+  else if (network === 'none')
+    throw new UsageError('invalid --network "none": CRI has no pods without a network', {
+      hint: "the pod has the network of the runtime's CNI configuration",
+    });
+  else if (network !== undefined && network !== 'pod' && network !== 'bridge')
     throw new UsageError(`invalid --network "${network}": must be pod or host`);
 }
 
@@ -99,11 +112,14 @@ async function parseRun(
 ): Promise<ParsedRun> {
   const {env} = services.context;
   const uid = podUid(randomUUID());
-  const mounts = (flags.volume ?? []).map((text) => parseVolume(text, cwd()));
-  for (const mount of mounts) await checkHostPath(mount);
+  const isolation = parseIsolation(flags, cwd());
+  const mounts = [...(flags.volume ?? []).map((text) => parseVolume(text, cwd())), ...isolation.mounts];
+  for (const {hostPath} of mounts) await checkHostPath('path to mount', hostPath);
+  for (const {hostPath} of isolation.devices ?? []) await checkHostPath('device', hostPath);
   const files = [];
   for (const file of flags['env-file'] ?? []) files.push({file, text: await readEnvFile(services, file)});
   return {
+    ...isolation,
     name: flags.name ?? generateRunName(image, uid),
     uid,
     image,
@@ -116,19 +132,10 @@ async function parseRun(
     ports: (flags.publish ?? []).map(parsePublishedPort),
     hostNetwork: flags.network === 'host',
     hostname: flags.hostname,
-    labels: parseLabels(flags.label),
+    labels: parsePairs('label', flags.label),
     privileged: flags.privileged,
     readonlyRootfs: flags['read-only'],
-    capAdd: capabilities(flags['cap-add']),
-    capDrop: capabilities(flags['cap-drop']),
-    memoryBytes: flags.memory,
-    cpus: flags.cpus,
   };
-}
-
-/** Returns the names of capabilities as the CRI has them: `NET_ADMIN`. */
-function capabilities(names: readonly string[] = []): readonly string[] {
-  return names.map((name) => name.toUpperCase().replace(/^CAP_/, ''));
 }
 
 async function readEnvFile({signal}: CommandServices, file: string): Promise<string> {
@@ -138,12 +145,12 @@ async function readEnvFile({signal}: CommandServices, file: string): Promise<str
 }
 
 /** Rejects with ConfigError if the path does not exist. Runtimes would create a directory, even for a misspelled file. */
-async function checkHostPath({hostPath = ''}: Init<Mount>): Promise<void> {
+async function checkHostPath(what: 'path to mount' | 'device', hostPath = ''): Promise<void> {
   const found = await withUserFileHints(async () =>
     withFileErrors('checking', hostPath, () => ifPresent(() => stat(hostPath))),
   );
-  if (found === undefined)
-    throw new ConfigError(`--volume: "${hostPath}" does not exist`, {
-      hint: `create it first: mkdir -p ${hostPath}`,
-    });
+  if (found !== undefined) return;
+  throw new ConfigError(`the ${what} "${hostPath}" does not exist`, {
+    hint: what === 'device' ? 'see /dev for those of the node' : `create it first: mkdir -p ${hostPath}`,
+  });
 }

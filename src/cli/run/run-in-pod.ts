@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {SystemError} from '../../base/errors.js';
-import type {Connection} from '../../cri/index.js';
+import type {Connection, ContainerId} from '../../cri/index.js';
 import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
 import {runContainer, type RunningContainer} from '../../operations/containers/run-container.js';
 import {ExecFailedError, startFailure} from '../../operations/exec/exec-errors.js';
@@ -29,6 +29,8 @@ export interface RunInPodOptions {
   readonly detach: boolean;
   /** True to remove the pod at the end. */
   readonly removes: boolean;
+  /** Called when the container runs. */
+  readonly onStarted?: (id: ContainerId) => Promise<void>;
   readonly flags: SessionFlagValues;
 }
 
@@ -39,7 +41,7 @@ export interface RunInPodOptions {
 export async function runInPod(
   services: CommandServices,
   connection: Connection,
-  {run: prepared, runtimeHandler, detach, removes, flags}: RunInPodOptions,
+  {run: prepared, runtimeHandler, detach, removes, onStarted, flags}: RunInPodOptions,
 ): Promise<void> {
   const {out, report, settings, signal} = services;
   const reading = readCgroupDriver(connection.runtime, signal);
@@ -51,6 +53,7 @@ export async function runInPod(
   };
   const logPath = join(run.logDirectory, run.logName);
   const running = await start(services, connection, run, {logPath, runtimeHandler});
+  await onStarted?.(running.containerId);
   if (detach) {
     out.print(running.containerId);
     return;
@@ -94,7 +97,21 @@ async function start(
       if (failure instanceof SystemError) report.warn(failure);
       else throw failure;
     });
-    const reason = error instanceof Error ? startFailure(error.message) : undefined;
-    throw reason === undefined ? error : new ExecFailedError((error as Error).message);
+    throw startError(error, run);
   }
+}
+
+/** Texts of containerd and CRI-O for a user whom /etc/passwd of the image lacks. */
+const UNKNOWN_USER = /no users found|unable to find user/;
+
+/** Returns the error for a container that could not be started. */
+function startError(error: unknown, {user, image}: PreparedRun): unknown {
+  if (!(error instanceof Error)) return error;
+  const {runAsUsername = ''} = user;
+  if (runAsUsername !== '' && UNKNOWN_USER.test(error.message))
+    return new SystemError(`the image "${image}" has no user "${runAsUsername}"`, {
+      cause: error,
+      hint: 'use --user with a UID, or a name in /etc/passwd of the image',
+    });
+  return startFailure(error.message) === undefined ? error : new ExecFailedError(error.message);
 }

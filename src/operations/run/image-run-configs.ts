@@ -2,6 +2,8 @@ import {MASKED_PATHS, READONLY_PATHS} from '../../api/proc-paths.js';
 import {textToBytes} from '../../base/byte-text.js';
 import type {
   ContainerConfig,
+  Device,
+  DNSConfig,
   Init,
   LinuxContainerSecurityContext,
   Mount,
@@ -10,8 +12,9 @@ import type {
   PodUid,
   PortMapping,
 } from '../../cri/index.js';
-import {buildResourceUpdate} from '../containers/update-resources.js';
+import {buildResourceUpdate, type ResourceChanges} from '../containers/update-resources.js';
 import {toDnsLabel} from '../generate/generate-volumes.js';
+import type {SecurityOptions} from './parse-security-option.js';
 
 /** Namespace of the pods of `kcri run`. */
 export const RUN_NAMESPACE = 'default';
@@ -32,16 +35,23 @@ export interface ImageRun {
   readonly mounts: readonly Init<Mount>[];
   readonly ports: readonly Init<PortMapping>[];
   readonly hostNetwork: boolean;
-  /** True to share the process and IPC namespaces of the node too. */
-  readonly hostProcesses?: boolean | undefined;
+  /** True to share the process namespace of the node. */
+  readonly hostPid?: boolean | undefined;
+  /** True to share the IPC namespace of the node. */
+  readonly hostIpc?: boolean | undefined;
   readonly hostname?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly privileged: boolean;
   readonly readonlyRootfs: boolean;
   readonly capAdd: readonly string[];
   readonly capDrop: readonly string[];
-  readonly memoryBytes?: bigint | undefined;
-  readonly cpus?: number | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly devices?: readonly Init<Device>[] | undefined;
+  readonly dns?: Init<DNSConfig> | undefined;
+  readonly sysctls?: Readonly<Record<string, string>> | undefined;
+  readonly supplementalGroups?: readonly bigint[] | undefined;
+  readonly security?: SecurityOptions | undefined;
+  readonly resources?: ResourceChanges | undefined;
   /** True to keep standard input open; `once` to close it when the first attached session ends. */
   readonly stdin: boolean | 'once';
   readonly tty: boolean;
@@ -70,8 +80,11 @@ export function runSandboxConfig(run: ImageRun): Init<PodSandboxConfig> {
     logDirectory,
     portMappings: run.ports,
     labels,
+    annotations: run.annotations ?? {},
+    dnsConfig: run.dns,
     linux: {
       cgroupParent: cgroupDriver === 'systemd' ? 'system.slice' : '',
+      sysctls: run.sysctls ?? {},
       securityContext: {
         privileged,
         namespaceOptions: namespaces(run),
@@ -91,13 +104,15 @@ export function runContainerConfig(run: ImageRun): Init<ContainerConfig> {
     workingDir: workdir ?? '',
     envs: [...environment].map(([key, value]) => ({key, value: textToBytes(value)})),
     mounts,
+    devices: run.devices ?? [],
     labels,
+    annotations: run.annotations ?? {},
     logPath: logName,
     stdin: stdin !== false,
     stdinOnce: stdin === 'once',
     tty,
     linux: {
-      resources: buildResourceUpdate({memoryBytes: run.memoryBytes, cpus: run.cpus}),
+      resources: buildResourceUpdate(run.resources ?? {}),
       securityContext: securityContext(run),
     },
   };
@@ -108,11 +123,11 @@ function commandLine({entrypoint, words}: ImageRun): Pick<Init<ContainerConfig>,
   return entrypoint === '' ? {command: words} : {command: [entrypoint], args: words};
 }
 
-function namespaces({hostNetwork, hostProcesses = false}: ImageRun): Init<NamespaceOption> {
+function namespaces({hostNetwork, hostPid = false, hostIpc = false}: ImageRun): Init<NamespaceOption> {
   return {
     network: hostNetwork ? 'NODE' : 'POD',
-    pid: hostProcesses ? 'NODE' : 'CONTAINER',
-    ipc: hostProcesses ? 'NODE' : 'POD',
+    pid: hostPid ? 'NODE' : 'CONTAINER',
+    ipc: hostIpc ? 'NODE' : 'POD',
   };
 }
 
@@ -122,6 +137,7 @@ function securityContext(run: ImageRun): Init<LinuxContainerSecurityContext> {
     ...user,
     privileged,
     readonlyRootfs,
+    supplementalGroups: run.supplementalGroups ?? [],
     namespaceOptions: namespaces(run),
     capabilities: {addCapabilities: capAdd, dropCapabilities: capDrop},
     ...(!privileged && {
@@ -129,5 +145,6 @@ function securityContext(run: ImageRun): Init<LinuxContainerSecurityContext> {
       maskedPaths: MASKED_PATHS,
       readonlyPaths: READONLY_PATHS,
     }),
+    ...run.security,
   };
 }

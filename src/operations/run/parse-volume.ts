@@ -11,11 +11,11 @@ const PROPAGATIONS: Readonly<Record<string, MountPropagation>> = {
 
 /**
  * Parses `HOST:CONTAINER[:OPTIONS]`, docker's `-v`. Relative host paths start with a dot and are relative to `cwd`.
- * Options are ro, rw, z, Z, private, rslave and rshared, separated by commas. Throws UsageError.
+ * Options are ro, rw, z, Z, private, rslave and rshared, separated by commas. Throws UsageError, with `flag` in its text.
  */
-export function parseVolume(text: string, cwd: string): Init<Mount> {
+export function parseVolume(text: string, cwd: string, flag = `--volume "${text}"`): Init<Mount> {
   const invalid = (reason: string, hint?: string): UsageError =>
-    new UsageError(`invalid --volume "${text}": ${reason}`, {hint});
+    new UsageError(`invalid ${flag}: ${reason}`, {hint});
   const [host = '', containerPath, options = '', ...rest] = text.split(':');
   if (containerPath === undefined || rest.length > 0)
     throw invalid('must be HOST:CONTAINER or HOST:CONTAINER:OPTIONS');

@@ -236,8 +236,16 @@ describe('image load', () => {
       ['no archive', Buffer.alloc(4096, 'x'), /not a tar archive/],
       ['empty', Buffer.alloc(0), /the archive is empty/],
       ['truncated', whole.subarray(0, 3 * 512 + 100), /incomplete/],
-      ['zstd', Buffer.concat([Buffer.from('28b52ffd', 'hex'), whole]), /compressed with zstd\nhint: .*zstd -dc/],
-      ['xz', Buffer.concat([Buffer.from('fd377a585a00', 'hex'), whole]), /compressed with xz\nhint: .*xz -dc/],
+      [
+        'zstd',
+        Buffer.concat([Buffer.from('28b52ffd', 'hex'), whole]),
+        /compressed with zstd\nhint: .*zstd -dc/,
+      ],
+      [
+        'xz',
+        Buffer.concat([Buffer.from('fd377a585a00', 'hex'), whole]),
+        /compressed with xz\nhint: .*xz -dc/,
+      ],
       ['truncated gzip', gzipSync(whole).subarray(0, 200), /damaged or incomplete/],
       ['no list of images', createTarArchive(files), /neither an OCI nor a docker archive/],
       ['invalid JSON', createTarArchive([json('index.json', '{')]), /is not JSON/],

@@ -1,11 +1,12 @@
-import {chmod, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {spawnSync} from 'node:child_process';
+import {chmod, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {get} from 'node:http';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {KCRI_COMMAND} from '../../kcri-command.js';
+import {KCRI_COMMAND, KCRI_FILE} from '../../kcri-command.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
@@ -46,6 +47,32 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     const input = 'b\na\n'.repeat(20_000);
     const result = await runtime.kcri(['run', '-i', '--rm', IMAGE, '--', 'sort', '-u'], {input});
     expect(result).toEqual({stdout: 'a\nb\n', stderr: '', exitCode: 0});
+  });
+
+  test("docker's flags for isolation have their effect in the container", async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-run-'));
+    onTestFinished(async () => {
+      await rm(directory, {recursive: true});
+    });
+    const script =
+      'cat /proc/sys/net/ipv4/ip_forward /etc/resolv.conf /proc/self/oom_score_adj; id -G; ' +
+      'grep NoNewPrivs /proc/self/status; touch /data/x 2>&1; echo x > /dev/sink && echo written';
+    const flags = [
+      ...['--sysctl=net.ipv4.ip_forward=1', '--dns=192.0.2.1', '--oom-score-adj=100', '--group-add=77'],
+      ...['--security-opt=no-new-privileges', '--device=/dev/null:/dev/sink:rw'],
+      ...['--mount', `type=bind,src=${directory},dst=/data,readonly`, '--cidfile', join(directory, 'id')],
+    ];
+    const {stdout, exitCode} = await runtime.kcri(['run', '--rm', ...flags, IMAGE, 'sh', '-c', script]);
+    expect(stdout.split('\n')).toEqual([
+      ...['1', 'nameserver 192.0.2.1', '100', '0 77', 'NoNewPrivs:\t1'],
+      ...['touch: /data/x: Read-only file system', 'written', ''],
+    ]);
+    expect(exitCode).toBe(0);
+    expect(await readFile(join(directory, 'id'), 'utf8')).toMatch(/^[0-9a-f]{64}$/);
+    expect(await runtime.kcri(['run', '-u', 'nobody2', IMAGE])).toMatchObject({
+      stderr: expect.stringMatching(/has no user "nobody2"\nhint: /) as string,
+      exitCode: 125,
+    });
   });
 
   test('the settings have their effect in the container', async () => {
@@ -159,5 +186,13 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     expect(await runtime.output('ps', '-q', '--name=shell')).toMatch(/^\S+\n$/);
     await runtime.output('rm', '--force', 'shell');
     await runtime.output('rmp', '--force', 'shell');
+  });
+});
+
+test('Node.js leaves --env-file to kcri', async () => {
+  const {stderr, status} = spawnSync(KCRI_FILE, ['run', '--env-file=/nowhere', IMAGE], {encoding: 'utf8'});
+  expect({stderr, status}).toEqual({
+    stderr: expect.stringMatching(/^kcri: reading "\/nowhere": /) as string,
+    status: 125,
   });
 });

@@ -2,6 +2,10 @@ import {describe, expect, test} from 'vitest';
 import {podUid} from '../../../src/cri/index.js';
 import {generateRunName} from '../../../src/operations/run/image-run-configs.js';
 import {parseEnvironment} from '../../../src/operations/run/parse-environment.js';
+import {parseCapability} from '../../../src/operations/run/parse-capability.js';
+import {parseDevice} from '../../../src/operations/run/parse-device.js';
+import {parseMount} from '../../../src/operations/run/parse-mount.js';
+import {parseSecurityOptions} from '../../../src/operations/run/parse-security-option.js';
 import {parsePublishedPort} from '../../../src/operations/run/parse-published-port.js';
 import {parseUser} from '../../../src/operations/run/parse-user.js';
 import {parseVolume} from '../../../src/operations/run/parse-volume.js';
@@ -31,6 +35,72 @@ describe('parseVolume', () => {
   ])('%s is rejected', (text, message) => {
     expect(() => parseVolume(text, '/work')).toThrow(message);
   });
+});
+
+describe('parseMount', () => {
+  test.each([
+    ['type=bind,source=/a,target=/b', {hostPath: '/a', containerPath: '/b'}],
+    ['type=bind,src=./a,dst=/b,ro', {hostPath: '/work/a', readonly: true}],
+    ['type=bind,src=/a,destination=/b,readonly=false', {hostPath: '/a', containerPath: '/b'}],
+    ['type=bind,src=/a,dst=/b,bind-propagation=rslave', {propagation: 'PROPAGATION_HOST_TO_CONTAINER'}],
+  ])('%s', (text, mount) => {
+    expect(parseMount(text, '/work')).toMatchObject(mount);
+  });
+
+  test.each([
+    ['source=/a,target=/b', 'type "volume" is not supported'],
+    ['type=tmpfs,target=/b', 'type "tmpfs" is not supported'],
+    ['type=bind,target=/b', 'source is missing'],
+    ['type=bind,source=/a', 'target is missing'],
+    ['type=bind,source=/a,target=b', 'the path in the container must be absolute'],
+    ['type=bind,source=/a,target=/b,x=1', 'unknown field "x"'],
+  ])('%s is rejected', (text, message) => {
+    expect(() => parseMount(text, '/work')).toThrow(message);
+  });
+});
+
+test.each([
+  ['/dev/a', {hostPath: '/dev/a', containerPath: '/dev/a', permissions: 'rwm'}],
+  ['/dev/a:r', {hostPath: '/dev/a', containerPath: '/dev/a', permissions: 'r'}],
+  ['/dev/a:/dev/b', {hostPath: '/dev/a', containerPath: '/dev/b', permissions: 'rwm'}],
+  ['/dev/a:/dev/b:rw', {hostPath: '/dev/a', containerPath: '/dev/b', permissions: 'rw'}],
+])('--device %s', (text, device) => {
+  expect(parseDevice(text)).toEqual(device);
+});
+
+test.each(['', 'null', '/dev/a:b', '/dev/a:/dev/b:rw:x', '/dev/a:/dev/b:q'])(
+  '--device "%s" is rejected',
+  (text) => {
+    expect(() => parseDevice(text)).toThrow('invalid --device');
+  },
+);
+
+test.each([
+  [['no-new-privileges'], {noNewPrivs: true}],
+  [['no-new-privileges:false'], {noNewPrivs: false}],
+  [
+    ['seccomp=/p.json', 'apparmor:unconfined'],
+    {
+      seccomp: {profileType: 'Localhost', localhostRef: '/p.json'},
+      apparmor: {profileType: 'Unconfined'},
+    },
+  ],
+  [['seccomp=builtin'], {seccomp: {profileType: 'RuntimeDefault'}}],
+])('--security-opt %j', (texts, options) => {
+  expect(parseSecurityOptions(texts)).toEqual(options);
+});
+
+test.each(['seccomp=p.json', 'apparmor=', 'label=disable', 'no-new-privileges=x'])(
+  '--security-opt %s is rejected',
+  (text) => {
+    expect(() => parseSecurityOptions([text])).toThrow('invalid --security-opt');
+  },
+);
+
+test('capabilities have the names of the CRI', () => {
+  const names = ['net_admin', 'CAP_SYS_PTRACE', 'all'].map((name) => parseCapability(name, 'cap-add'));
+  expect(names).toEqual(['NET_ADMIN', 'SYS_PTRACE', 'ALL']);
+  expect(() => parseCapability('foo', 'cap-drop')).toThrow('invalid --cap-drop "foo": unknown capability');
 });
 
 describe('parsePublishedPort', () => {
