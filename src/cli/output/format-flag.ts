@@ -1,9 +1,11 @@
 import {findClosestMatch} from '../../base/closest-match.js';
+import {systemClock} from '../../base/clock.js';
 import {UsageError} from '../../base/errors.js';
 import {compileGoTemplate} from '../../format/go-template/compile.js';
 import {DOCKER_FUNCTIONS} from '../../format/go-template/docker-functions.js';
 import {formatCompactJson, type Json} from '../../format/json.js';
 import {TemplateError} from '../../format/template-error.js';
+import {withDockerFields, withRowPerTag} from './docker-fields.js';
 import type {OutputFlagValues, OutputFormat, OutputFormatName, RowFormat} from './output-format.js';
 import {templateHeaders} from './template-headers.js';
 import {GrowingTable} from '../../format/growing-table.js';
@@ -45,14 +47,18 @@ function rowFormat(render: RowFormat['render']): RowFormat {
 }
 
 function lines(text: string): RowFormat {
-  const render = compileRow(withEscapes(text));
-  return rowFormat((rows) => rows.map((row) => `${render(row)}\n`).join(''));
+  const render = compileRows(withEscapes(text));
+  return rowFormat((rows) =>
+    render(rows)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
 }
 
 /** Returns a table whose columns are separated by tabs in the template. */
 function tableOf(text: string, {header}: {readonly header: boolean}): RowFormat {
   const template = withEscapes(text);
-  const render = compileRow(template);
+  const render = compileRows(template);
   const headers = templateHeaders(template);
   const last = headers.length - 1;
   const columns = headers.map((title, index) => ({
@@ -62,7 +68,7 @@ function tableOf(text: string, {header}: {readonly header: boolean}): RowFormat 
       index === last ? cells.slice(index).join(' ') : (cells[index] ?? ''),
   }));
   const table = new GrowingTable(columns, {header, headerOfNone: true});
-  return rowFormat((rows) => table.text(rows.map((row) => render(row).split('\t'))));
+  return rowFormat((rows) => table.text(render(rows).map((line) => line.split('\t'))));
 }
 
 /** Replaces `\t` and `\n` outside of actions, as docker does, because a shell passes them unchanged. */
@@ -71,6 +77,15 @@ function withEscapes(text: string): string {
     .split(ACTION)
     .map((part, index) => (index % 2 === 1 ? part : part.replaceAll('\\t', '\t').replaceAll('\\n', '\n')))
     .join('');
+}
+
+/** Compiles a template for rows, in which docker's fields can be used too. */
+function compileRows(text: string): (rows: readonly Json[]) => readonly string[] {
+  const render = compileRow(text);
+  return (rows) => {
+    const nowMs = systemClock.now();
+    return withRowPerTag(rows, text).map((row) => render(withDockerFields(row, nowMs)));
+  };
 }
 
 /** Compiles a template for one row; its errors name the fields of the row. */

@@ -169,6 +169,54 @@ describe('--format', () => {
     expect(await run(args)).toMatchObject({stdout, stderr: '', exitCode: 0});
   });
 
+  test.each([
+    [
+      ['ps', '--format', '{{.ID}} {{.Names}} {{.Image}} {{.State}}'],
+      'aaaaaaaaaaaaa main localhost:5000/busybox:1 running\nbbbbbbbbbbbbb side localhost:5000/busybox:1 running\n',
+    ],
+    [
+      ['ps', '--format', '{{.Namespace}}/{{.Pod}} {{.Status}}', '--name=side'],
+      expect.stringMatching(/^prod\/api Up \d+ years\n$/) as string,
+    ],
+    [
+      ['ps', '--format', '{{.CreatedAt}} {{.RunningFor}}', '--name=side'],
+      expect.stringMatching(/^1970-01-01T00:00:00.000Z \d+ years ago\n$/) as string,
+    ],
+    [
+      ['pods', '--format', String.raw`table {{.ID}}\t{{.Name}}\t{{.Labels}}`, '--name=web'],
+      expect.stringMatching(/^ID +NAME +LABELS\neeeeeeeeeeeee   web    app=web.*\n$/) as string,
+    ],
+    [
+      ['images', '--format', '{{.Repository}}:{{.Tag}} {{.Digest}}'],
+      expect.stringMatching(/^localhost:5000\/busybox:1 .*\nlocalhost:5000\/tool:2 .*\n$/) as string,
+    ],
+    [
+      ['stats', '--format', '{{.Name}} {{.MemUsage}}'],
+      expect.stringMatching(/^main [\d.]+\w*B\nside [\d.]+\w*B\n$/) as string,
+    ],
+    [
+      ['system', 'df', '--format', '{{.Type}} {{.TotalCount}} {{.Active}}'],
+      expect.stringMatching(/^Images 2 \d\nContainers 2 2\n/) as string,
+    ],
+  ])("%j uses docker's fields", async (args, stdout) => {
+    expect(await run(args)).toMatchObject({stdout, stderr: '', exitCode: 0});
+  });
+
+  test('rows of images with several tags are repeated for fields of one tag', async () => {
+    const scene = {images: [{...anImage(), repoTags: ['a.example/b:1', 'a.example/b:2']}]};
+    const {stdout} = await run(['images', '--format', '{{.Repository}}:{{.Tag}}'], {}, scene);
+    expect(stdout).toBe('a.example/b:1\na.example/b:2\n');
+    expect((await run(['images', '--format', '{{json .repoTags}}'], {}, scene)).stdout).toBe(
+      '["a.example/b:1","a.example/b:2"]\n',
+    );
+  });
+
+  test("docker's fields are not part of the JSON", async () => {
+    const {stdout} = await run(['ps', '--format', '{{json .}}']);
+    expect(stdout).not.toContain('RunningFor');
+    expect(stdout).toBe((await run(['ps', '--format', 'json'])).stdout);
+  });
+
   test('json prints one line of JSON for each row', async () => {
     const {stdout} = await run(['ps', '--format', 'json']);
     const rows = stdout
@@ -194,10 +242,10 @@ describe('--format', () => {
   });
 
   test('that does not match a row names the fields of the row, and nothing is printed', async () => {
-    const {stdout, stderr, exitCode} = await run(['ps', '--format', '{{.ID}}']);
+    const {stdout, stderr, exitCode} = await run(['ps', '--format', '{{.Ports}}']);
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
     expect(stderr).toMatch(
-      /^kcri: template: format:1:2: .*map has no entry for key "ID"\nhint: the fields of this row are annotations, .*, id, .*\n$/,
+      /^kcri: template: format:1:2: .*map has no entry for key "Ports"\nhint: the fields of this row are annotations, .*, id, .*\n$/,
     );
   });
 
