@@ -39,12 +39,25 @@ function offeredPaths(offer: Offer): readonly string[] {
   return commandPaths().filter((path) => offer.offersCommand(path.replace('/', ' ')));
 }
 
+/** Docker's subcommands of `image` that are commands of their own here. The classes list them too, for the help. */
+const IMAGE_COMMANDS: Readonly<Record<string, string>> = {
+  history: 'history',
+  inspect: 'inspecti',
+  pull: 'pull',
+  remove: 'rmi',
+  rm: 'rmi',
+};
+
 /**
  * Returns the command that the words name, or undefined. The path below commands/ consists of the words: `runtime/up`
  * for `kcri runtime up`. A command may have subcommands: `create/jsonschema` next to `create`. `image` is an alias of
  * `images` unless a subcommand follows.
  */
 export function findCommand(argv: readonly string[], offer = ALL): FoundCommand | undefined {
+  return findImageCommand(argv, offer) ?? findByPath(argv, offer);
+}
+
+function findByPath(argv: readonly string[], offer: Offer): FoundCommand | undefined {
   const paths = offeredPaths(offer);
   const words: string[] = [];
   let found: FoundCommand | undefined;
@@ -59,12 +72,19 @@ export function findCommand(argv: readonly string[], offer = ALL): FoundCommand 
   return found;
 }
 
+/** Returns docker's subcommand of `image`, which crictl does not have. */
+function findImageCommand(argv: readonly string[], offer: Offer): FoundCommand | undefined {
+  const [topic = '', word = ''] = argv;
+  if (topic !== 'image' || !isTopic(topic, offer) || !Object.hasOwn(IMAGE_COMMANDS, word)) return undefined;
+  return foundAs([resolveAlias(IMAGE_COMMANDS, word)], argv, 2);
+}
+
 function resolveAlias(aliases: Readonly<Record<string, string>>, word = ''): string {
   return Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word;
 }
 
-function foundAs(words: readonly string[], argv: readonly string[]): FoundCommand {
-  return {words, argv: argv.slice(words.length), load: () => load(words)};
+function foundAs(words: readonly string[], argv: readonly string[], count = words.length): FoundCommand {
+  return {words, argv: argv.slice(count), load: () => load(words)};
 }
 
 async function load(words: readonly string[]): Promise<CommandClass> {

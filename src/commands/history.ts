@@ -20,6 +20,7 @@ export default class History extends BaseCommand {
   static override description =
     'Shows the build steps of an image, the newest first, and on containerd the disk usage of the layer ' +
     'of each step. Only the newest step has the ID of the image.';
+  static override aliases = ['image history'];
   static override usage = 'history IMAGE [FLAGS]';
   static override examples = [
     '<%= config.bin %> history busybox:1.36',

@@ -19,6 +19,7 @@ export default class Inspecti extends BaseCommand {
   static override description =
     'Without names, shows all images that match the filters. A name without a tag means the tag ' +
     '"latest" or, if the image has only one tag, that tag.';
+  static override aliases = ['image inspect'];
   static override usage = 'inspecti [IMAGE...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> inspecti busybox:1.36 -o table',

@@ -19,6 +19,7 @@ export default class Pull extends BaseCommand {
     'Prints the image reference that the runtime returns. With --username, the password is read from ' +
     'the terminal or from a pipe.\n\nOn a terminal, shows the layers that containerd downloads, and then how ' +
     'long the pull took.';
+  static override aliases = ['image pull'];
   static override usage = 'pull NAME[:TAG|@DIGEST] [FLAGS]';
   static override examples = [
     '<%= config.bin %> pull docker.io/library/busybox:1.36',

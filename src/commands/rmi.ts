@@ -18,6 +18,7 @@ export default class Rmi extends BaseCommand {
     'Removing an image removes all its tags, except on CRI-O, where a tag is removed alone if the image ' +
     'has others. Without --force, an image is kept if it has other tags than the given one, is pinned, or ' +
     'is used by a container.';
+  static override aliases = ['image rm', 'image remove'];
   static override usage = 'rmi IMAGE... [FLAGS]';
   static override examples = [
     '<%= config.bin %> rmi docker.io/library/nginx:1.27',

@@ -121,6 +121,17 @@ test.each([
 test('an alias is no topic if its subcommands are not offered, as in crictl', () => {
   const offer = {offersCommand: isCrictlCommand};
   expect(findCommand(['image', 'save'], offer)).toMatchObject({words: ['images'], argv: ['save']});
+  expect(findCommand(['image', 'rm', 'x'], offer)).toMatchObject({words: ['images']});
   expect(findCommand(['create', 'js'], offer)).toMatchObject({words: ['create', 'jsonschema'], argv: []});
   expect(findCommand(['cp'], offer)).toBeUndefined();
+});
+
+test.each([
+  ['rm', 'rmi'],
+  ['remove', 'rmi'],
+  ['inspect', 'inspecti'],
+  ['history', 'history'],
+  ['pull', 'pull'],
+])("docker's image %s is %s", (word, command) => {
+  expect(findCommand(['image', word, 'app:1'])).toMatchObject({words: [command], argv: ['app:1']});
 });

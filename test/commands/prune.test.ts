@@ -134,17 +134,24 @@ describe('system prune', () => {
     expect(testbed.mutatingCalls).toEqual([]);
   });
 
-  // Proves: system prune --until
-  test('--until keeps newer containers, pods and images', async () => {
+  // Proves: system prune --until, system prune --filter, system prune --yes
+  test.each([
+    ['-y', '--until='],
+    ['-f', '--filter=until='],
+    ['--force', '--until='],
+  ])('%s %sTIME keeps newer containers, pods and images', async (yes, flag) => {
     const testbed = await createTestbed({
       ...SCENE,
       containers: [RUNNING, {...EXITED, createdAt: BUILT_AT_NANOS - 10n ** 15n}, OLD, KEPT],
     });
     const before = new Date(Number(BUILT_AT_NANOS / 1_000_000n) - 1000).toISOString();
-    expect(await run(testbed, ['system', 'prune', '-a', '-y', '--until', before])).toMatchObject({
+    expect(await run(testbed, ['system', 'prune', '-a', yes, `${flag}${before}`])).toMatchObject({
       exitCode: 0,
     });
     expect(leftovers(testbed)).toEqual(without('container exited', 'dangling', 'spare'));
+    expect((await run(testbed, ['system', 'prune', '-f', '--filter', 'label=x'])).stderr).toContain(
+      'invalid --filter "label=x": must be until=TIME',
+    );
     expect((await run(testbed, ['system', 'prune', '-y', '--until', 'never'])).stderr).toContain(
       'invalid --until "never"',
     );
@@ -258,6 +265,7 @@ describe('image prune', () => {
     ['label=team=web', ['spare']],
     ['label=team=db', []],
     ['label=team=web,until=2019-01-01', []],
+    ['dangling=false,label=team=web', ['spare']],
   ])('--filter %s removes %j', async (filter, removed) => {
     const testbed = await createTestbed(SCENE);
     expect(await run(testbed, ['image', 'prune', '-ay', '--filter', filter])).toMatchObject({exitCode: 0});
@@ -271,7 +279,7 @@ describe('image prune', () => {
     expect(leftovers(testbed)).toEqual(['busybox']);
   });
 
-  test.each(['bogus', 'until=', 'until=never', 'before=x'])(
+  test.each(['bogus', 'dangling=maybe', 'until=', 'until=never', 'before=x'])(
     '--filter %s is rejected before any call',
     async (filter) => {
       const testbed = await createTestbed(SCENE);

@@ -242,6 +242,49 @@ describe('wait --for=delete', () => {
   });
 });
 
+describe('wait --for=create', () => {
+  test('ends when the pods and containers exist', async () => {
+    const {wait, runtime} = await started({sandboxes: [], containers: []});
+    const waiting = wait(['late', 'late/main', '--for=create', '--timeout=-1']);
+    await until(() => runtime.callsTo('ListPodSandbox').length > 1);
+    const sandbox = aSandbox({id: hex('ab1'), name: 'late'});
+    runtime.state.sandboxes.set(sandbox.id, sandbox);
+    const container = aContainer({id: hex('cb1'), sandbox, name: 'main'});
+    runtime.state.containers.set(container.id, container);
+    expect(await waiting).toEqual({
+      stdout: 'pod/late condition met\ncontainer/late/main condition met\n',
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
+  test('what does not exist in time is reported with exit code 124', async () => {
+    const {wait} = await started();
+    expect(await wait(['single', 'nope', '--for=create', '--timeout=0'])).toMatchObject({
+      stdout: 'pod/single condition met\n',
+      stderr: expect.stringMatching(
+        /^kcri: timed out waiting for the creation: no pod or container "nope"\n/,
+      ) as string,
+      exitCode: 124,
+    });
+  });
+});
+
+// Proves: wait --all
+test('--all waits for all pods', async () => {
+  const {wait} = await started();
+  const {stdout} = await wait(['pods', '--all', '--for=condition=PodReadyToStartContainers']);
+  expect(stdout.split('\n').toSorted()).toEqual([
+    ...[
+      '',
+      'pod/single condition met',
+      'pod/tool condition met',
+      'pod/web condition met',
+      'pod/web condition met',
+    ],
+  ]);
+});
+
 describe('wait for pods of kcri', () => {
   test('a pod that has ended cannot become ready, and its exit codes are known', async () => {
     const testbed = await createTestbed();

@@ -10,6 +10,7 @@ import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import {targetTitle, type LifecycleTarget} from '../targets/find-targets.js';
 import {checkContainerCondition} from './judge-readiness.js';
 import {parseWaitCondition, type WaitCondition} from './wait-condition.js';
+import {waitForCreation} from './wait-for-creation.js';
 import {waitForTargets, type WaitResult} from './wait-for-targets.js';
 
 /** Output formats of `wait`. */
@@ -22,6 +23,7 @@ export interface WaitFlags extends TargetFlagValues, PodSelectionFlagValues, Out
   readonly timeout: number;
   readonly since?: string | undefined;
   readonly 'exit-code': boolean;
+  readonly all: boolean;
 }
 
 /** Waits for the named pods and containers, and prints those that meet the condition. Rejects with KcriError. */
@@ -34,18 +36,23 @@ export async function runWait(
   const condition = await parseFor(flags);
   const since = flags.since === undefined ? undefined : logTime(parseSince(flags.since, context.clock.now()));
   const form = await parseOutputFormat(flags, WAIT_FORMATS, services);
-  const {reader, targets} = await readTargets(services, words, flags, {
-    onMissing: (error) => {
-      // An object that does not exist any more is deleted, as in kubectl.
-      if (condition.kind === 'delete') report.info(`kcri: ${error.message}`);
-      else report.fail(error);
-    },
-  });
+  const timeoutMs = flags.timeout < 0 ? undefined : flags.timeout;
+  const {reader, targets} =
+    condition.kind === 'create'
+      ? await waitForCreation(services, words, flags, timeoutMs)
+      : await readTargets(services, words, flags, {
+          acceptsAll: flags.all,
+          onMissing: (error) => {
+            // An object that does not exist any more is deleted, as in kubectl.
+            if (condition.kind === 'delete') report.info(`kcri: ${error.message}`);
+            else report.fail(error);
+          },
+        });
   checkTargets(condition, targets);
   const results = new Map<LifecycleTarget, WaitResult>();
   await waitForTargets(services, reader, targets, {
     condition,
-    timeoutMs: flags.timeout < 0 ? undefined : flags.timeout,
+    timeoutMs,
     since,
     onMet: (result) => {
       results.set(result.target, result);
@@ -63,7 +70,7 @@ export async function runWait(
 async function parseFor(flags: WaitFlags): Promise<WaitCondition> {
   if (flags.for === undefined)
     throw new UsageError('--for is required', {
-      hint: 'use --for=condition=Ready, exit, log=REGEX or delete',
+      hint: 'use --for=condition=Ready, exit, log=REGEX, create or delete',
     });
   const condition = await parseWaitCondition(flags.for);
   if (flags['exit-code'] && condition.kind !== 'exit')

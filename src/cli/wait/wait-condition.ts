@@ -16,13 +16,14 @@ export type WaitCondition =
     }
   | {readonly kind: 'log'; readonly text: string; readonly pattern: TextPattern}
   | {readonly kind: 'exit'}
+  | {readonly kind: 'create'}
   | {readonly kind: 'delete'};
 
-const HINT = 'use condition=NAME[=VALUE], jsonpath=PATH[=VALUE], exit, log=REGEX or delete';
+const HINT = 'use condition=NAME[=VALUE], jsonpath=PATH[=VALUE], exit, log=REGEX, create or delete';
 
 /** Parses the value of `--for`. Rejects with UsageError. */
 export async function parseWaitCondition(text: string): Promise<WaitCondition> {
-  if (text === 'exit' || text === 'delete') return {kind: text};
+  if (text === 'exit' || text === 'create' || text === 'delete') return {kind: text};
   const [, kind = '', value = ''] = /^(condition|jsonpath|log)=(.+)$/s.exec(text) ?? [];
   if (kind === 'condition') return parseCondition(value);
   if (kind === 'log') return {kind: 'log', text: value, pattern: await compileGoRegexp(value)};
@@ -63,8 +64,10 @@ export function formatWaitCondition(condition: WaitCondition): string {
     case 'log':
       return `a log line that matches "${condition.text}"`;
     case 'exit':
-      return 'its exit';
+      return 'the exit';
+    case 'create':
+      return 'the creation';
     case 'delete':
-      return 'its deletion';
+      return 'the deletion';
   }
 }

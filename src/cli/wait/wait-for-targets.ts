@@ -24,10 +24,10 @@ import {formatWaitCondition, type WaitCondition} from './wait-condition.js';
 import {ExitWatch, isDeleted, whyReplaced} from './wait-target.js';
 
 /** Interval at which pods are read, in ms; events of the runtime shorten it. */
-const POLL_MS = 500;
+export const POLL_MS = 500;
 
 /** A target did not meet the condition in time. */
-class WaitTimeoutError extends KcriError {
+export class WaitTimeoutError extends KcriError {
   readonly code = 'WAIT_TIMEOUT';
   override readonly exitCode = EXIT.timedOut;
 }
@@ -222,6 +222,7 @@ class WaitRounds {
     if (condition.kind === 'delete')
       return isDeleted(pending.target, seen) ? {kind: 'met'} : {kind: 'pending', state: stateOf(seen)};
     if (seen === undefined) return {kind: 'failed', reason: 'it was deleted'};
+    if (condition.kind === 'create') return {kind: 'met'};
     if (condition.kind === 'exit')
       return await pending.exits.judge(seen, await this.#runtimeOf(seen.listed), this.#wake.signal);
     if (condition.kind === 'log' && pending.logs !== undefined)

@@ -31,7 +31,7 @@ export default class ImagePrune extends BaseCommand {
       filter: listFlag({
         helpValue: 'CONDITION',
         description:
-          'Remove only images that match: until=TIME (built before it), label=KEY or label=KEY=VALUE. Can be repeated.',
+          'Remove only images that match: until=TIME (built before it), label=KEY, label=KEY=VALUE or dangling=false. Can be repeated.',
       }),
     }),
   };
@@ -43,7 +43,12 @@ export default class ImagePrune extends BaseCommand {
     const filters = parseImageFilters(flags.filter ?? [], context.clock.now());
     const connection = await this.cri();
     const reservedBy = createImageReservations(await new PodReader(services).select([], {}));
-    const pruner = new ImagePruner(connection, {all: flags.all, ...filters, reservedBy, signal});
+    const pruner = new ImagePruner(connection, {
+      ...filters,
+      all: flags.all || filters.all,
+      reservedBy,
+      signal,
+    });
     const {images, space, unknown} = await pruner.plan();
     if (unknown > 0)
       report.info(

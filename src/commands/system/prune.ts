@@ -1,8 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {nonEmptyFlags} from '../../cli/flags/flag-types.js';
+import {listFlag, nonEmptyFlags} from '../../cli/flags/flag-types.js';
 import {PodReader} from '../../cli/pods/pod-reader.js';
 import {createImageReservations} from '../../cli/prune/image-reservations.js';
+import {parseUntilFilter} from '../../cli/prune/parse-image-filters.js';
 import {CONFIRMATION_FLAGS} from '../../cli/prune/prune-flags.js';
 import {pruneSystem, readPrunablePods} from '../../cli/prune/prune-system.js';
 import {checkConfirmable} from '../../cli/terminal/confirm.js';
@@ -32,6 +33,7 @@ export default class SystemPrune extends BaseCommand {
         description:
           'Remove only containers and pods created, and images built, before this time, such as 24h or 2026-11-20.',
       }),
+      filter: listFlag({helpValue: 'until=TIME', description: 'The same as --until, as in docker.'}),
     }),
   };
 
@@ -39,8 +41,8 @@ export default class SystemPrune extends BaseCommand {
     const {flags} = await this.parse(SystemPrune);
     const {services, signal, context} = this;
     checkConfirmable(context, flags);
-    const before =
-      flags.until === undefined ? undefined : parseSince(flags.until, context.clock.now(), 'until');
+    const until = flags.until ?? parseUntilFilter(flags.filter ?? []);
+    const before = until === undefined ? undefined : parseSince(until, context.clock.now(), 'until');
     const connection = await this.cri();
     const listed = await new PodReader(services).select([], {});
     const plan = planPrune(readPrunablePods(listed), before);

@@ -39,6 +39,8 @@ export interface ObjectKind<T> {
   readonly names: (item: T) => readonly string[];
   /** Returns the full name, which only attempts of the same object share. */
   readonly fullName: (item: T) => string;
+  /** Prefix of references that names the kind, as in kubectl's `pod/web`; a name with it wins. */
+  readonly prefix?: RegExp;
 }
 
 /** Returns the kind of containers. `podOf` returns their pods; if unknown, the sandbox ID replaces the pod name. */
@@ -60,6 +62,7 @@ export const SANDBOX_KIND: ObjectKind<PodSandbox> = {
   lister: 'kcri pods',
   names: (item) => [item.metadata?.name ?? '', sandboxName(item), item.metadata?.uid ?? ''],
   fullName: sandboxName,
+  prefix: /^(pod|pods|po)\//,
 };
 
 function sandboxName({metadata}: PodSandbox): string {
@@ -68,7 +71,7 @@ function sandboxName({metadata}: PodSandbox): string {
 
 /**
  * Returns a function that finds the objects for a reference: the object with that ID, else all with that ID prefix or
- * name.
+ * name, else what the reference without the prefix of the kind names.
  */
 export function createFinder<T extends Identified>(
   items: readonly T[],
@@ -84,7 +87,7 @@ export function createFinder<T extends Identified>(
       if (known === undefined) byName.set(name, [item]);
       else known.push(item);
     }
-  return (ref) => {
+  const find = (ref: string): readonly T[] => {
     const exact = byId.get(ref);
     if (exact !== undefined) return [exact];
     if (ref === '') return [];
@@ -95,6 +98,11 @@ export function createFinder<T extends Identified>(
         ...(newestAttempt ? keepNewestAttempts(named, kind) : named),
       ]),
     ];
+  };
+  return (ref) => {
+    const found = find(ref);
+    const name = kind.prefix === undefined ? ref : ref.replace(kind.prefix, '');
+    return found.length > 0 || name === ref ? found : find(name);
   };
 }
 

@@ -147,7 +147,7 @@ function runningUsers(users: readonly Container[]): readonly Container[] {
   return running.length > 0 ? running : users;
 }
 
-/** Resolves references to sandboxes: an ID, an ID prefix, a pod name, `namespace/name` or UID. */
+/** Resolves references to sandboxes: an ID, an ID prefix, a pod name, `pod/name`, `namespace/name` or UID. */
 export async function resolveSandboxes(
   runtime: RuntimeService,
   refs: readonly string[],

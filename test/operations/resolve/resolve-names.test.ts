@@ -1,9 +1,11 @@
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {containerId} from '../../../src/cri/ids.js';
 import {connect, type Connection} from '../../../src/cri/index.js';
 import {
   resolveContainer,
   resolveContainers,
   resolveSandbox,
+  type ContainerChooser,
 } from '../../../src/operations/resolve/resolve-names.js';
 import {FakeRuntime, aContainer, aSandbox} from '../../fakes/fake-runtime.js';
 
@@ -85,6 +87,28 @@ test.each([
   ['web', 'aa1'],
   ['prod/api', 'aa2'],
   ['uid-of-api', 'aa2'],
+  ['pod/web', 'aa1'],
+  ['pods/prod/api', 'aa2'],
+  ['po/aa1', 'aa1'],
 ])('the pod %s resolves to the sandbox %s', async (ref, start) => {
   expect(await resolveSandbox(cri.runtime, ref, {signal})).toBe(id(start));
+});
+
+test('pod/NAME is the pod for commands that choose its container, unless a pod has the name "pod"', async () => {
+  const pods: string[] = [];
+  const chooseContainer: ContainerChooser = async (ref, pod) => {
+    pods.push(pod);
+    return await Promise.resolve({kind: 'found', ref, id: containerId(id('c3'))});
+  };
+  expect(await resolveContainer(cri.runtime, 'pod/web', {signal, chooseContainer})).toBe(id('c3'));
+  expect(pods).toEqual([id('aa1')]);
+  const sandbox = aSandbox({id: id('aa9'), name: 'pod'});
+  const container = aContainer({id: id('c9'), sandbox, name: 'web'});
+  await using runtime = await FakeRuntime.start({
+    sandboxes: [sandbox, aSandbox({id: id('aa1'), name: 'web'})],
+    containers: [container],
+  });
+  const connection = connect(runtime.endpoint);
+  expect(await resolveContainer(connection.runtime, 'pod/web', {signal, chooseContainer})).toBe(id('c9'));
+  connection.close();
 });
