@@ -56,9 +56,24 @@ function named(row: Json): {readonly repo: string; readonly tag: string} | undef
   return toNamedImage({repoDigests: digests as string[]}, (tags as string[])[0]);
 }
 
+/** Text of a measurement that an object of its kind has, but not this one, such as an exited container. */
+const NO_VALUE = '--';
+
 function cpuPercent(row: Json): string | undefined {
+  if (at(row, 'attributes') === undefined) return undefined;
   const cores = text(at(row, 'cpu', 'usageNanoCores', 'value'));
-  return cores === '' ? undefined : `${(Number(cores) / 1e7).toFixed(2)}%`;
+  return cores === '' ? NO_VALUE : `${(Number(cores) / 1e7).toFixed(2)}%`;
+}
+
+function memoryUsage(row: Json): string | undefined {
+  if (at(row, 'attributes') === undefined) return undefined;
+  return bytes(at(row, 'memory', 'workingSetBytes')) ?? NO_VALUE;
+}
+
+/** Returns a size, which is null in rows without one. */
+function sizeOf(row: Json, key: string): string | undefined {
+  const size = at(row, key);
+  return size === null ? NO_VALUE : bytes(size);
 }
 
 /** Fields of docker's --format, with what rows of the CRI have for them. Their texts are those of tables. */
@@ -92,15 +107,15 @@ const DOCKER_FIELDS: Readonly<Record<string, Field>> = {
     const digests = at(row, 'repoDigests');
     return Array.isArray(digests) ? ((digests as string[])[0]?.replace(/^.*@/, '') ?? '<none>') : undefined;
   },
-  Size: (row) => bytes(at(row, 'size')) ?? bytes(at(row, 'sizeBytes')),
+  Size: (row) => sizeOf(row, 'size') ?? sizeOf(row, 'sizeBytes'),
   CPUPerc: cpuPercent,
-  MemUsage: (row) => bytes(at(row, 'memory', 'workingSetBytes')),
+  MemUsage: memoryUsage,
   CreatedBy: (row) => firstOf(text(at(row, 'createdBy'))),
   Comment: (row) => (at(row, 'createdBy') === undefined ? undefined : text(at(row, 'comment'))),
   Type: (row) => firstOf(text(at(row, 'type'))),
   TotalCount: (row) => countOf(at(row, 'total')),
   Active: (row) => countOf(at(row, 'active')),
-  Reclaimable: (row) => bytes(at(row, 'reclaimableBytes')),
+  Reclaimable: (row) => sizeOf(row, 'reclaimableBytes'),
 };
 
 function countOf(json: Json | undefined): string | undefined {

@@ -195,8 +195,8 @@ describe('--format', () => {
       expect.stringMatching(/^main [\d.]+\w*B\nside [\d.]+\w*B\n$/) as string,
     ],
     [
-      ['system', 'df', '--format', '{{.Type}} {{.TotalCount}} {{.Active}}'],
-      expect.stringMatching(/^Images 2 \d\nContainers 2 2\n/) as string,
+      ['system', 'df', '--format', '{{.Type}} {{.TotalCount}} {{.Active}} {{.Size}} {{.Reclaimable}}'],
+      expect.stringMatching(/^Images 2 \d \S+ \S+\nContainers 2 2 \S+ \S+\nPods 2 2 -- --\n/) as string,
     ],
   ])("%j uses docker's fields", async (args, stdout) => {
     expect(await run(args)).toMatchObject({stdout, stderr: '', exitCode: 0});
