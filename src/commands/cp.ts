@@ -32,6 +32,10 @@ export default class Cp extends BaseCommand {
       char: 'L',
       description: 'If SOURCE is a symbolic link, copy the file or directory to which it leads.',
     }),
+    archive: Flags.boolean({
+      char: 'a',
+      description: 'Keep owners and modes, as without this flag; for those who are used to docker.',
+    }),
     'no-preserve': Flags.boolean({
       description: 'Do not keep owners and modes: files belong to the user, or to root in the container.',
     }),

@@ -3,6 +3,7 @@ import {runKcri} from '../cli/run-kcri.js';
 import {aContainer, aSandbox, FakeRuntime} from '../fakes/fake-runtime.js';
 import {expectUserError} from './command-testbed.js';
 
+// Proves: cp --archive
 test.each([
   [[], 'cp requires exactly two paths'],
   [['main:/x'], 'cp requires exactly two paths'],
@@ -13,6 +14,7 @@ test.each([
   [['', 'main:/x'], 'the path must not be empty'],
   [[':/x', 'y'], 'the path ":/x" has no container before the colon'],
   [['main:', 'y'], 'the path "main:" is incomplete'],
+  [['-a', '--no-preserve', 'main:/x', 'y'], '--archive and --no-preserve are mutually exclusive'],
   [['main:/x', 'other:/y', '-c', 'z'], '--container cannot be used with two containers'],
 ])('a command line that cannot be meant is rejected before any call: cp %j', async (args, message) => {
   await using runtime = await FakeRuntime.start({containers: [aContainer()]});

@@ -5,6 +5,7 @@ import {copyFiles, type CopyDestination, type CopySource} from '../../operations
 import {openContainerView} from '../../operations/files/open-container-view.js';
 import {openLocalView, type FileSystemView} from '../../operations/files/file-system-view.js';
 import type {CommandServices} from '../command/command-services.js';
+import {ConflictError} from '../usage-errors.js';
 import {withElapsedTime} from '../output/elapsed-time.js';
 import {findContainer} from './find-container.js';
 import {parseCopyPaths, type CopyPathWord} from './parse-copy-path.js';
@@ -13,6 +14,7 @@ import {parseCopyPaths, type CopyPathWord} from './parse-copy-path.js';
 export interface CopyFlags {
   readonly container?: string | undefined;
   readonly 'follow-link': boolean;
+  readonly archive: boolean;
   readonly 'no-preserve': boolean;
 }
 
@@ -23,6 +25,8 @@ export async function runCopy(
   flags: CopyFlags,
 ): Promise<void> {
   const [from, to] = parseCopyPaths(words);
+  if (flags.archive && flags['no-preserve'])
+    throw new ConflictError('--archive and --no-preserve are mutually exclusive');
   rejectTerminals(services, from, to);
   const refs = [from, to].flatMap((word) => (word.kind === 'container' ? [word.ref] : []));
   if (flags.container !== undefined && refs.length > 1)

@@ -2,7 +2,7 @@ import type {FileHandle} from 'node:fs/promises';
 import {posix} from 'node:path';
 import {removeAbandonedFiles} from '../../base/fs/atomic-write.js';
 import {fdPath} from '../../base/fs/file-handles.js';
-import type {FileEntry} from '../../base/tar/file-entry.js';
+import type {FileEntry, FileKind} from '../../base/tar/file-entry.js';
 import {readTar} from '../../base/tar/read-tar.js';
 import {encodeTarEnd, encodeTarMember, isArchivable} from '../../base/tar/write-tar.js';
 import {CopyError, type FileSystemView} from './file-system-view.js';
@@ -53,12 +53,38 @@ export async function copyFiles(
 
 async function copyPath(source: CopyPath, destination: CopyPath, options: CopyOptions): Promise<void> {
   await using from = await openSource(source, options);
+  if (!isWritable(from.kind)) throw cannotCopy(source, `it is a ${from.kind}`);
   await using to = await openDestination(destination);
   const plan = planCopy(from, to);
   const {dev, ino} = await to.directory.stat();
   const path = plan.directory === 'destination' ? destination.path : posix.dirname(destination.path);
   const entries = readEntries(source, from, {...options, destination: {dev, ino}});
-  await writeEntries(entries, to.directory, {view: destination.view, path, name: plan.name, options});
+  await writeEntries(writableEntries(entries, source, options), to.directory, {
+    view: destination.view,
+    path,
+    name: plan.name,
+    options,
+  });
+}
+
+/** Reports whether a file of a kind can be created. */
+function isWritable(kind: FileKind): boolean {
+  return kind === 'file' || kind === 'directory' || kind === 'symbolic link' || kind === 'hard link';
+}
+
+/** Leaves out files that cannot be created, and reports them with their paths in the source. */
+async function* writableEntries(
+  entries: AsyncIterable<FileEntry>,
+  {view, path: top}: CopyPath,
+  {onSkip}: CopyOptions,
+): AsyncGenerator<FileEntry, void, undefined> {
+  for await (const entry of entries)
+    if (isWritable(entry.kind)) yield entry;
+    else onSkip(view.show(posix.join(top, entry.path)), `it is a ${entry.kind}`);
+}
+
+function cannotCopy({view, path}: CopyPath, reason: string): CopyError {
+  return new CopyError(`cannot copy ${JSON.stringify(view.show(path))}: ${reason}`);
 }
 
 async function extractArchive(
@@ -82,6 +108,7 @@ async function copyToArchive(
   options: CopyOptions,
 ): Promise<void> {
   await using from = await openSource(source, options);
+  if (!isArchivable(from.kind)) throw cannotCopy(source, `an archive cannot contain a ${from.kind}`);
   const prefix = from.isContent || from.name === undefined ? '' : from.name;
   const below = (path: string): string => [prefix, path].filter((part) => part !== '').join('/');
   for await (const entry of readEntries(source, from, options)) {

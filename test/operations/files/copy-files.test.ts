@@ -150,7 +150,10 @@ test('FIFOs, sockets and devices are skipped without being opened', async () => 
   await writeFile(join(root, 'dir/file'), 'x');
   await copy(inside('dir'), outside('copy'));
   expect(await tree(join(host, 'copy'))).toEqual({file: 'x'});
-  expect(skipped).toEqual([`${host}/copy/fifo: it is a FIFO`]);
+  expect(skipped).toEqual(['web:dir/fifo: it is a FIFO']);
+  await expect(copy(inside('dir/fifo'), outside('other'))).rejects.toThrow(
+    'cannot copy "web:dir/fifo": it is a FIFO',
+  );
   await expect(copy(outside('copy/file'), inside('dir/fifo'))).rejects.toThrow(
     'cannot replace "web:dir/fifo": it is a FIFO',
   );
