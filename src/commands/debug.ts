@@ -39,7 +39,7 @@ export default class Debug extends BaseCommand {
     const {services} = this;
     const {parseDebugRequest} = await import('../cli/debug/debug-request.js');
     const request = parseDebugRequest(services, splitRunLine(this.argv, argv as string[]), flags);
-    if (flags.node) await (await import('../cli/debug/debug-node.js')).debugNode(services, request);
+    if (request.flags.node) await (await import('../cli/debug/debug-node.js')).debugNode(services, request);
     else if (flags['copy-to'] !== undefined)
       await (await import('../cli/debug/debug-copy.js')).debugCopy(services, request);
     else await (await import('../cli/debug/debug-container.js')).debugContainer(services, request);

@@ -1,4 +1,5 @@
 import {existsSync, readdirSync} from 'node:fs';
+import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
 import {InterruptedError} from '../../src/cli/interrupt.js';
@@ -204,6 +205,7 @@ describe('debug CONTAINER', () => {
     [['web', '--copy-to=a', '--set-image=x=y'], '--set-image: no container "x"'],
     [['web', '--copy-to=a', '-c', 'x', '--', 'sh'], 'pod "web" has no container "x"'],
     [['web', '--copy-to=web', '--', 'sh'], 'pod "default/web" already exists'],
+    [['node/elsewhere.example'], '"elsewhere.example" is not this node'],
     [['--node', 'web'], 'unexpected argument "web": --node needs no container'],
     [['--node', '--copy-to=a'], '--copy-to and --node are mutually exclusive'],
     [['web', `--image=${BUSYBOX}`, '--profile=restricted'], 'which the profile restricted forbids'],
@@ -329,7 +331,8 @@ describe('debug --node', () => {
   });
 
   test('runs an image with the files of the node at /host, and removes it', async () => {
-    const {stdout, exitCode} = await debug(['--node', `--image=${BUSYBOX}`, '--', 'echo', 'hello']);
+    const line = [`node/${hostname()}`, `--image=${BUSYBOX}`, '--image-pull-policy=Never'];
+    const {stdout, exitCode} = await debug([...line, '--', 'echo', 'hello']);
     expect({stdout, exitCode, names: names(), logs: logs()}).toEqual({
       stdout: 'hello\n',
       exitCode: 0,

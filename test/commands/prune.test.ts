@@ -399,7 +399,7 @@ describe('system df', () => {
   test('-v lists all objects', async () => {
     const {stdout} = await run(await createTestbed(SCENE), ['system', 'df', '-v']);
     expect(stdout).toMatch(/\nImages:\nNAME +ID +SIZE +DETAIL +RECLAIMABLE\n/);
-    expect(stdout).toMatch(/\nlocalhost:5000\/sharing:1 +\w+ +7MB +1 containers +yes\n/);
+    expect(stdout).toMatch(/\nlocalhost:5000\/sharing:1 +\w+ +7MB +1 container +yes\n/);
     expect(stdout).toMatch(/\ndefault\/live\/running +\w+ +65.5kB +running +no\n/);
     expect(stdout).toMatch(/\ndefault\/kubelet +\w+ +- +kubelet +no\n/);
   });

@@ -1,4 +1,5 @@
 import {randomUUID} from 'node:crypto';
+import {hostname} from 'node:os';
 import {checkDnsLabel, checkDnsSubdomain} from '../../api/validation/validate-names.js';
 import {UsageError} from '../../base/errors.js';
 import {DEBUG_PROFILES, type DebugProfile} from '../../operations/debug/debug-profiles.js';
@@ -24,28 +25,37 @@ export interface DebugRequest {
   readonly streams: SessionStreams;
 }
 
-/** Checks a command line of `debug`. Throws UsageError. */
+/** Command line of `debug`, split at `--`. */
+interface DebugLine {
+  readonly before: readonly string[];
+  readonly after?: readonly string[] | undefined;
+}
+
+/** Checks a command line of `debug`; `node/NAME` is the same as --node. Throws UsageError. */
 export function parseDebugRequest(
   services: CommandServices,
-  {before, after = []}: {readonly before: readonly string[]; readonly after?: readonly string[] | undefined},
+  {before, after}: DebugLine,
   flags: DebugFlags,
 ): DebugRequest {
-  const [ref, surplus] = before;
-  if (flags.node && ref !== undefined)
-    throw new ArgumentsError(`unexpected argument "${ref}": --node needs no container`);
-  if (!flags.node && (ref === undefined || ref === ''))
-    throw new ArgumentsError('no container or pod specified');
-  if (surplus !== undefined)
-    throw new UsageError(`unexpected argument "${surplus}"`, {
-      hint: `put "--" before the command: kcri debug ${ref ?? ''} -- ${before.slice(1).join(' ')}`,
-    });
+  const [, node] = /^nodes?\/(.+)$/.exec(before[0] ?? '') ?? [];
+  if (node === undefined || flags.node) return parseLine(services, {before, after}, flags);
+  requireThisNode(node);
+  return parseLine(services, {before: before.slice(1), after}, {...flags, node: true});
+}
+
+function parseLine(
+  services: CommandServices,
+  {before, after = []}: DebugLine,
+  flags: DebugFlags,
+): DebugRequest {
+  checkArguments(before, flags);
   checkCombination(flags);
   const {container, 'copy-to': copy} = flags;
   if (container !== undefined) checkName('container', container, checkDnsLabel);
   if (copy !== undefined) checkName('copy-to', copy, checkDnsSubdomain);
   const {interactive: stdin, tty} = flags;
   return {
-    ref,
+    ref: before[0],
     words: after,
     flags,
     profile: parseProfile(flags),
@@ -54,6 +64,26 @@ export function parseDebugRequest(
     newName: `debugger-${randomUUID().slice(0, 5)}`,
     streams: KCRI_SESSION.availableStreams(services, {stdin, tty}),
   };
+}
+
+/** Throws UsageError unless there is exactly one container or pod, or none with --node. */
+function checkArguments(before: readonly string[], {node}: DebugFlags): void {
+  const [ref, surplus] = before;
+  if (node && ref !== undefined)
+    throw new ArgumentsError(`unexpected argument "${ref}": --node needs no container`);
+  if (!node && (ref === undefined || ref === '')) throw new ArgumentsError('no container or pod specified');
+  if (surplus !== undefined)
+    throw new UsageError(`unexpected argument "${surplus}"`, {
+      hint: `put "--" before the command: kcri debug ${ref ?? ''} -- ${before.slice(1).join(' ')}`,
+    });
+}
+
+/** Throws UsageError unless this machine has the name, as in kubectl's `debug node/NAME`. */
+function requireThisNode(name: string): void {
+  if (name.toLowerCase() === hostname().toLowerCase()) return;
+  throw new UsageError(`"${name}" is not this node, which is "${hostname()}"`, {
+    hint: 'use --node for this node, and run kcri on other nodes there',
+  });
 }
 
 /** Flags that only one of the modes has. */

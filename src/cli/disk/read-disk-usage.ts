@@ -14,6 +14,7 @@ import {createImageReservations} from '../prune/image-reservations.js';
 import {readPrunablePods} from '../prune/prune-system.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import type {DiskUsageReport, FilesystemItem, UsageItem} from './disk-usage-report.js';
+import {countText} from '../prune/space-text.js';
 
 /** A container or sandbox and its pod. */
 interface Owned<T> {
@@ -90,7 +91,7 @@ async function readImages(
       id: image.id,
       active: count > 0,
       reclaimable: unused.has(image.id),
-      detail: image.pinned ? 'pinned' : `${count} containers`,
+      detail: image.pinned ? 'pinned' : countText(count, 'container'),
       sizeBytes: image.size,
     };
   });

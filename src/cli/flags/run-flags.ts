@@ -19,7 +19,11 @@ export const ATTACHED_CONTAINER_FLAGS = {
 
 /** Flag `--pull` of `run` and `debug`. */
 export const PULL_POLICY_FLAG = withChoices(
-  Flags.string({helpValue: 'POLICY', description: 'When to pull the image. [default: missing]'}),
+  Flags.string({
+    aliases: ['image-pull-policy'],
+    helpValue: 'POLICY',
+    description: 'When to pull the image. [default: missing]',
+  }),
   ['missing', 'always', 'never'],
 );
 

@@ -10,9 +10,16 @@ const POLICIES = ['missing', 'always', 'never'] as const;
 /** Time at which an image is pulled: if the runtime does not have it, before every use, or not at all. */
 export type PullPolicy = (typeof POLICIES)[number];
 
+/** Policies of a Pod, as in kubectl's --image-pull-policy. */
+const KUBECTL_POLICIES: ReadonlyMap<string, PullPolicy> = new Map([
+  ['IfNotPresent', 'missing'],
+  ['Always', 'always'],
+  ['Never', 'never'],
+]);
+
 /** Returns the value of `--pull`, missing by default. Throws UsageError. */
 export function parsePullPolicy(text = 'missing'): PullPolicy {
-  const known = POLICIES.find((policy) => policy === text);
+  const known = POLICIES.find((policy) => policy === (KUBECTL_POLICIES.get(text) ?? text));
   if (known !== undefined) return known;
   throw new UsageError(`invalid --pull "${text}": must be one of ${POLICIES.join(', ')}`);
 }
