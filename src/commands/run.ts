@@ -2,6 +2,7 @@ import {existsSync, statSync} from 'node:fs';
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {EXIT} from '../cli/exit-codes.js';
+import {ArgumentsError} from '../cli/usage-errors.js';
 import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
 import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../cli/flags/run-flags.js';
 import type {ConfigRunFlags} from '../cli/run/run-config-files.js';
@@ -76,7 +77,8 @@ export default class Run extends BaseCommand {
           isImage = kind === 'image';
         });
       } catch (error) {
-        if (isImage && exitCodeOf(error) === EXIT.failed) this.report.setExitCode(EXIT.notRun);
+        const isNotRun = exitCodeOf(error) === EXIT.failed && !(error instanceof ArgumentsError);
+        if (isImage && isNotRun) this.report.setExitCode(EXIT.notRun);
         throw error;
       }
     } else {

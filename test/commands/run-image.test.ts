@@ -125,14 +125,14 @@ describe('run IMAGE', () => {
     });
   });
 
-  // Proves: run --mount, run --device, run --dns, run --dns-search, run --dns-option, run --group-add, run --sysctl, run --security-opt, run --annotation, run --pid, run --ipc, run --cpuset-cpus, run --cpuset-mems, run --cpu-shares, run --oom-score-adj
+  // Proves: run --mount, run --device, run --dns, run --dns-search, run --dns-option, run --group-add, run --sysctl, run --security-opt, run --annotation, run --pid, run --ipc, run --cpuset-cpus, run --cpuset-mems, run --cpu-shares, run --oom-score-adj, run --restart
   test("docker's flags for isolation become fields of the configs", async () => {
     const flags = [
       ...['--mount', `type=bind,src=${testbed.directory},dst=/data,readonly`, '--device=/dev/null:/dev/f:rw'],
       ...['--dns=1.2.3.4', '--dns-search=a.example', '--dns-option=ndots:2', '--group-add=5', '-l', 'a=b=c'],
       ...['--sysctl=net.core.somaxconn=9', '--security-opt=no-new-privileges', '--annotation=x=y=z'],
       ...['--security-opt', 'seccomp=unconfined', '--security-opt=apparmor=web', '--pid=host', '--ipc=host'],
-      ...['--cpuset-cpus=0-1', '--cpuset-mems=0', '--cpu-shares=512', '--oom-score-adj=-5', '--net=bridge'],
+      ...['--cpuset-cpus=0-1', '--cpuset-mems=0', '--cpu-shares=512', '--oom-score-adj=-5', '--net=bridge', '--restart=no'],
     ];
     expect(await kcri(['run', '-d', '--name=web', ...flags, BUSYBOX])).toMatchObject({
       exitCode: 0,

@@ -13,10 +13,7 @@ const hostOnly = (what: string) =>
 /** Flags of `run` for the namespaces, devices, privileges and limits of a container, with docker's names. */
 export const ISOLATION_FLAGS = {
   ...nonEmptyFlags({
-    mount: repeated(
-      'type=bind,source=HOST,target=CONTAINER[,readonly]',
-      'Mount a file or directory of the host.',
-    ),
+    mount: repeated('SPEC', 'Mount of the host: type=bind,source=HOST,target=CONTAINER[,readonly].'),
     device: repeated('HOST[:CONTAINER][:rwm]', 'Add a device of the host.'),
     dns: repeated('ADDRESS', 'Name server.'),
     'dns-search': repeated('DOMAIN', 'Search domain.'),
