@@ -132,7 +132,14 @@ describe('run IMAGE', () => {
       ...['--dns=1.2.3.4', '--dns-search=a.example', '--dns-option=ndots:2', '--group-add=5', '-l', 'a=b=c'],
       ...['--sysctl=net.core.somaxconn=9', '--security-opt=no-new-privileges', '--annotation=x=y=z'],
       ...['--security-opt', 'seccomp=unconfined', '--security-opt=apparmor=web', '--pid=host', '--ipc=host'],
-      ...['--cpuset-cpus=0-1', '--cpuset-mems=0', '--cpu-shares=512', '--oom-score-adj=-5', '--net=bridge', '--restart=no'],
+      ...[
+        '--cpuset-cpus=0-1',
+        '--cpuset-mems=0',
+        '--cpu-shares=512',
+        '--oom-score-adj=-5',
+        '--net=bridge',
+        '--restart=no',
+      ],
     ];
     expect(await kcri(['run', '-d', '--name=web', ...flags, BUSYBOX])).toMatchObject({
       exitCode: 0,
