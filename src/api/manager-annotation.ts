@@ -13,3 +13,6 @@ export function isPartial({metadata}: Pick<Pod, 'metadata'>): boolean {
 
 /** Annotation of a container of `kcri debug`: the name of the container whose processes it sees. */
 export const DEBUG_TARGET_ANNOTATION = 'kcri/debug-target';
+
+/** Annotation of a sandbox of `kcri run` with an image, which has no purpose when its container has exited. */
+export const RUN_ANNOTATION = 'kcri/run';

@@ -67,7 +67,7 @@ describe('the built program', () => {
     });
     expect({stderr, exitCode}).toEqual({
       stderr: expect.stringMatching(/^kcri: reading "\/nowhere": no such file or directory\n/) as string,
-      exitCode: 1,
+      exitCode: 125,
     });
   });
 

@@ -59,7 +59,7 @@ class PodPruner implements PrunedPods {
     });
   }
 
-  async removeSandbox({pod, sandbox: {id}, containers}: PrunableSandbox): Promise<void> {
+  async removeSandbox({pod, sandbox: {id, state}, containers}: PrunableSandbox): Promise<void> {
     const {out, report, signal} = this.#services;
     const title = `${pod.namespace}/${pod.name}`;
     // A container that was started, or added, since the plan.
@@ -75,7 +75,9 @@ class PodPruner implements PrunedPods {
     }
     for (const container of now) if (!(await this.removeContainer({pod, container}))) return;
     await this.#attempt(`pod "${title}"`, async () => {
-      await removeSandbox(this.#runtime, id, {shown: title, force: false, signal});
+      // The sandbox of a finished `kcri run` has to be stopped; nothing is in it any more.
+      const force = state === 'SANDBOX_READY';
+      await removeSandbox(this.#runtime, id, {shown: title, force, signal});
       this.sandboxes += 1;
       out.print(`Removed pod ${title} (${truncateId(id)})`);
     });

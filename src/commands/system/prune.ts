@@ -14,7 +14,7 @@ import {planPrune} from '../../operations/prune/plan-prune.js';
 export default class SystemPrune extends BaseCommand {
   static override summary = 'Remove exited containers, stopped pods and unused images';
   static override description =
-    'Removes exited containers with their logs, pods that are not ready, and images without a tag, or with --all ' +
+    'Removes exited containers with their logs, pods that are not ready or whose kcri run has ended, and images without a tag, or with --all ' +
     'all unused images. Pods that kcri or a kubelet manages are left alone. Pinned images, and images that ' +
     'a container in any state or a pod of kcri uses, are kept. What would be removed is listed ' +
     'first, and everything is checked again just before it is removed.\n\nThe runtime reports only sizes of whole ' +

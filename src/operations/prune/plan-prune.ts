@@ -1,3 +1,4 @@
+import {RUN_ANNOTATION} from '../../api/manager-annotation.js';
 import type {Container, PodSandbox} from '../../cri/index.js';
 
 /** A pod of the runtime with the program that manages it. */
@@ -31,7 +32,8 @@ export interface PrunePlan {
 }
 
 /**
- * Selects the sandboxes that are not ready and the exited containers of other sandboxes, of pods that neither kcri nor a
+ * Selects the sandboxes that are not ready, those of `kcri run` whose container has exited, and the exited containers of
+ * other sandboxes, of pods that neither kcri nor a
  * kubelet manages. A sandbox with a container that runs or whose state is unknown stays. With `createdBefore`, in ns since
  * the epoch, newer objects stay.
  */
@@ -47,10 +49,18 @@ export function planPrune(pods: readonly PrunablePod[], createdBefore?: bigint):
       const exited = own.filter(({state}) => state === 'CONTAINER_EXITED');
       const isDead = sandbox.state === 'SANDBOX_NOTREADY' && !own.some(isAlive);
       if (pod.manager !== 'none') leftAlone[pod.manager] += exited.length + (isDead ? 1 : 0);
-      else if (isDead && [sandbox, ...own].every(isOld)) sandboxes.push({pod, sandbox, containers: own});
+      else if ((isDead || isFinishedRun(sandbox, own)) && [sandbox, ...own].every(isOld))
+        sandboxes.push({pod, sandbox, containers: own});
       else for (const container of exited.filter(isOld)) containers.push({pod, container});
     }
   return {sandboxes, containers, leftAlone};
+}
+
+/** Reports whether the container of `kcri run -d` has exited, which leaves its sandbox ready. */
+function isFinishedRun({annotations}: PodSandbox, containers: readonly Container[]): boolean {
+  const isRun = annotations[RUN_ANNOTATION] !== undefined;
+  // Without any container, one may just be created.
+  return isRun && containers.length > 0 && containers.every(({state}) => state === 'CONTAINER_EXITED');
 }
 
 function isAlive({state}: Container): boolean {

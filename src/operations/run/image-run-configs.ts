@@ -1,3 +1,4 @@
+import {RUN_ANNOTATION} from '../../api/manager-annotation.js';
 import {MASKED_PATHS, READONLY_PATHS} from '../../api/proc-paths.js';
 import {textToBytes} from '../../base/byte-text.js';
 import type {
@@ -80,7 +81,7 @@ export function runSandboxConfig(run: ImageRun): Init<PodSandboxConfig> {
     logDirectory,
     portMappings: run.ports,
     labels,
-    annotations: run.annotations ?? {},
+    annotations: {...run.annotations, [RUN_ANNOTATION]: 'true'},
     dnsConfig: run.dns,
     linux: {
       cgroupParent: cgroupDriver === 'systemd' ? 'system.slice' : '',

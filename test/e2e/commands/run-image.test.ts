@@ -1,4 +1,3 @@
-import {spawnSync} from 'node:child_process';
 import {chmod, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {get} from 'node:http';
 import {tmpdir} from 'node:os';
@@ -6,7 +5,7 @@ import {join} from 'node:path';
 import {text} from 'node:stream/consumers';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {KCRI_COMMAND, KCRI_FILE} from '../../kcri-command.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {TmuxTerminal} from '../harness/tmux-terminal.js';
@@ -73,6 +72,14 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
       stderr: expect.stringMatching(/has no user "nobody2"\nhint: /) as string,
       exitCode: 125,
     });
+  });
+
+  test('system prune removes the pod of a detached container that has exited', async () => {
+    const {stdout} = await runtime.kcri(['run', '-d', '--name=brief', IMAGE, '--', 'true']);
+    await runtime.kcri(['wait', stdout.trim(), '--for=exit']);
+    const pruned = await runtime.kcri(['system', 'prune', '-f']);
+    expect(pruned.stdout).toContain('Removed pod default/brief');
+    expect(await left()).toEqual(NOTHING);
   });
 
   test('the settings have their effect in the container', async () => {
@@ -186,13 +193,5 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     expect(await runtime.output('ps', '-q', '--name=shell')).toMatch(/^\S+\n$/);
     await runtime.output('rm', '--force', 'shell');
     await runtime.output('rmp', '--force', 'shell');
-  });
-});
-
-test('Node.js leaves --env-file to kcri', async () => {
-  const {stderr, status} = spawnSync(KCRI_FILE, ['run', '--env-file=/nowhere', IMAGE], {encoding: 'utf8'});
-  expect({stderr, status}).toEqual({
-    stderr: expect.stringMatching(/^kcri: reading "\/nowhere": /) as string,
-    status: 125,
   });
 });
