@@ -2,7 +2,7 @@ import {constants} from 'node:fs';
 import {link, mkdir, open, rename, symlink, unlink, type FileHandle} from 'node:fs/promises';
 import {textToBytes} from '../../base/byte-text.js';
 import {hasErrno} from '../../base/errors.js';
-import {createTemporaryName} from '../../base/fs/atomic-write.js';
+import {createTemporaryName, removeAbandonedFiles} from '../../base/fs/atomic-write.js';
 import {fdPath, O_PATH, OPEN_DIRECTORY} from '../../base/fs/file-handles.js';
 import type {FileEntry} from '../../base/tar/file-entry.js';
 import {createInDirectory} from './create-in-directory.js';
@@ -44,6 +44,8 @@ export class TreeWriter {
   readonly #options: TreeWriterOptions;
   readonly #owners: OwnerSetter;
   readonly #stack: OpenDirectory[];
+  /** Existing directories that were cleaned, by device and inode. */
+  readonly #cleaned = new Set<string>();
 
   /** `directory` is open for reading; the caller closes it. */
   constructor(directory: FileHandle, options: TreeWriterOptions) {
@@ -124,7 +126,17 @@ export class TreeWriter {
   /** Opens a directory of the current one, creates it if it does not exist, and makes it the current one. */
   async #push(name: string, entry: FileEntry | undefined): Promise<void> {
     const {handle, isNew} = await this.#openOrMake(name);
+    if (!isNew) await this.#clean(handle);
     this.#stack.push({name, handle, entry: entry ?? (isNew ? this.#owners.defaultDirectory : undefined)});
+  }
+
+  /** Removes what a killed copy left in an existing directory, once. */
+  async #clean(directory: FileHandle): Promise<void> {
+    const {dev, ino} = await directory.stat();
+    if (this.#cleaned.has(`${dev}:${ino}`)) return;
+    this.#cleaned.add(`${dev}:${ino}`);
+    // Files of other users are not a reason to refuse the copy.
+    await removeAbandonedFiles(fdPath(directory)).catch(() => undefined);
   }
 
   async #openOrMake(name: string): Promise<{readonly handle: FileHandle; readonly isNew: boolean}> {

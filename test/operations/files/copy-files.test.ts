@@ -17,6 +17,7 @@ import {
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {parseIdMap} from '../../../src/operations/files/id-map.js';
+import {ABANDONED_FILE} from '../../base/abandoned-file.js';
 import {createCopyTestbed} from './copy-testbed.js';
 
 const isRoot = process.geteuid?.() === 0;
@@ -233,4 +234,15 @@ test('a directory does not replace a file, nor a file a directory', async () => 
     'cannot replace the directory "web:dir/x" with a file',
   );
   expect(await tree(root)).toEqual({dir: 'directory', 'dir/x': 'directory'});
+});
+
+test('what a killed copy left is removed, also below the destination', async () => {
+  const {root, host, copy, inside, outside} = await createCopyTestbed();
+  await mkdir(join(host, 'dir/sub'), {recursive: true});
+  await writeFile(join(host, 'dir/sub/file'), 'new');
+  await mkdir(join(root, 'dir/sub'), {recursive: true});
+  for (const directory of ['', 'dir', 'dir/sub'])
+    await writeFile(join(root, directory, ABANDONED_FILE), 'half');
+  await copy(outside('dir'), inside(''));
+  expect(await tree(root)).toEqual({dir: 'directory', 'dir/sub': 'directory', 'dir/sub/file': 'new'});
 });
