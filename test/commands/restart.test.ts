@@ -92,6 +92,29 @@ describe('restart of containers without a manager', () => {
     expect(runtime.callsTo('StopContainer')[0]?.request).toMatchObject({timeout: '10'});
   });
 
+  test.each(['CONTAINER_CREATED', 'CONTAINER_RUNNING'] as const)(
+    'leaves one instance after a killed restart that left another one %s',
+    async (state) => {
+      const tool = bare('tool');
+      const {restart, containers} = await started({
+        sandboxes: [tool],
+        containers: [
+          aContainer({id: hex('c1'), sandbox: tool, name: 'main', command: ['serve']}),
+          aContainer({
+            id: hex('c2'),
+            sandbox: tool,
+            name: 'main',
+            attempt: 1,
+            state,
+            createdAt: BigInt(Number.MAX_SAFE_INTEGER),
+          }),
+        ],
+      });
+      expect(await restart(['tool/main'])).toMatchObject({stderr: '', exitCode: 0});
+      expect(containers()).toMatchObject([{attempt: 2, state: 'CONTAINER_RUNNING'}]);
+    },
+  );
+
   test('changes nothing if the new instance cannot be created', async () => {
     const {runtime, restart, containers} = await started();
     runtime.injectError('CreateContainer', {code: 'UNKNOWN', message: 'no space left'});

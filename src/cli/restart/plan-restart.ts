@@ -39,13 +39,19 @@ function planRestart(
   isManagerRunning: boolean,
 ): RestartPlan {
   const {listed} = seen;
-  const newest = listed.inRuntime?.containers.find(({metadata}) => metadata?.name === name);
+  const newest = newestInstance(listed.inRuntime?.containers ?? [], name);
   if (target.kind === 'container' && target.isPinned && target.id !== newest?.id)
     return {kind: 'refused', name, reason: 'a newer instance has replaced it'};
   if (listed.manager === 'none') return {kind: 'recreate', name, newest};
   const reason = whyNotRestarted(seen, name);
   if (reason !== undefined) return {kind: 'refused', name, reason};
   return {kind: isManagerRunning ? 'managed' : 'recreate', name, newest};
+}
+
+/** Returns the newest instance of a container; one that a killed restart has only created does not count. */
+function newestInstance(newestFirst: readonly Container[], name: string): Container | undefined {
+  const own = newestFirst.filter(({metadata}) => metadata?.name === name);
+  return own.find(({state}) => state !== 'CONTAINER_CREATED') ?? own[0];
 }
 
 /** Returns the reason why the manager of a container does not start it again; undefined if it does. */

@@ -34,8 +34,9 @@ export interface RecreatedContainer {
 
 /**
  * Replaces a container by a new instance with the same config and the next attempt, since the CRI cannot start a
- * container twice. The new one is created before the old one is stopped, so that nothing changes if that fails. Rejects
- * with KcriError, whose message says what is left.
+ * container twice. The new one is created before the old one is stopped, so that nothing changes if that fails. All other
+ * running instances are stopped too, and those that a killed restart has only created are removed. Rejects with KcriError,
+ * whose message says what is left.
  */
 export async function recreateContainer(
   runtime: RuntimeService,
@@ -64,8 +65,9 @@ export async function recreateContainer(
     runtime.createContainer(request, {signal}),
   );
   try {
-    if (old.state === 'CONTAINER_RUNNING')
-      await stopContainer(runtime, old.id, {shown, gracePeriodSeconds, signal});
+    for (const each of attempts)
+      if (each.state === 'CONTAINER_RUNNING')
+        await stopContainer(runtime, each.id, {shown, gracePeriodSeconds, signal});
     await withContext(
       `container "${shown}" is stopped (${old.id.slice(0, 13)}), and its next instance cannot be started`,
       runtime.startContainer({containerId: id}, {signal}),
@@ -74,8 +76,15 @@ export async function recreateContainer(
     await discard(runtime, id, onWarning);
     throw error;
   }
-  if (!keepsOld) await discard(runtime, old.id, onWarning);
+  for (const each of attempts)
+    if (isSuperfluous(each, old, keepsOld)) await discard(runtime, each.id, onWarning);
   return {id, attempt};
+}
+
+/** Reports whether an instance has no purpose after a restart: the old one, and what a killed restart left. */
+function isSuperfluous({id, state}: Container, old: Container, keepsOld: boolean): boolean {
+  if (id !== old.id && state === 'CONTAINER_CREATED') return true;
+  return !keepsOld && (id === old.id || state === 'CONTAINER_RUNNING');
 }
 
 /** Returns the config of a container. Rejects with SystemError if the runtime returns too little of it. */
