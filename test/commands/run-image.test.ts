@@ -187,6 +187,21 @@ describe('run IMAGE', () => {
     expect(existsSync(other)).toBe(false);
   });
 
+  test('a port that another pod publishes is an error, unless it is that of another address', async () => {
+    const publish = async (port: string, name: string) =>
+      await kcri(['run', '-d', `--name=${name}`, '-p', port, BUSYBOX, '--', 'sleep', '60']);
+    expect((await publish('127.0.0.1:8080:80', 'one')).exitCode).toBe(0);
+    for (const port of ['8080:81', '0.0.0.0:8080:81', '127.0.0.1:8080:81']) {
+      const {stderr, exitCode} = await publish(port, 'two');
+      expect(stderr).toMatch(/^kcri: port 8080\/tcp of the host .* by the pod "default\/one"\nhint: /);
+      expect(exitCode).toBe(125);
+    }
+    for (const [index, port] of ['127.0.0.2:8080:80', '8080:80/udp', '8081:80'].entries())
+      expect((await publish(port, `other-${index}`)).exitCode).toBe(0);
+    await kcri(['stopp', 'one']);
+    expect((await publish('127.0.0.1:8080:80', 'next')).exitCode).toBe(0);
+  });
+
   test('an unknown user of the image is named', async () => {
     testbed.runtime.injectError('CreateContainer', {
       code: 'UNKNOWN',

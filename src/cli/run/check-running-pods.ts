@@ -9,14 +9,14 @@ import type {CommandServices} from '../command/command-services.js';
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
 
 /**
- * Rejects with ConfigError if a pod of this name exists, and prints a note if a kubelet manages pods of the runtime: it stops
+ * Returns the sandboxes of the runtime. Rejects with ConfigError if a pod of this name exists, and prints a note if a kubelet manages pods of the runtime: it stops
  * all that it does not know, whatever their labels (kubelet_pods.go HandlePodCleanups).
  */
 export async function checkRunningPods(
   services: CommandServices,
   {runtime}: Pick<Connection, 'runtime'>,
   name: string | undefined,
-): Promise<void> {
+): Promise<readonly PodSandbox[]> {
   const listing = listAllSandboxes(runtime, {}, services.signal);
   const sandboxes = await withContext('listing pods', listing);
   const taken = sandboxes.some(
@@ -30,6 +30,7 @@ export async function checkRunningPods(
     services.report.info(
       'kcri: note: a kubelet manages pods of this runtime; it stops pods that it does not know, usually within seconds',
     );
+  return sandboxes;
 }
 
 /** Reports whether a kubelet other than kcri has running pods. */

@@ -19,6 +19,7 @@ import type {PullFlags} from '../pull/pull-options.js';
 import {KCRI_SESSION} from '../terminal/command-session.js';
 import {ConflictError} from '../usage-errors.js';
 import {withCidFile} from './cid-file.js';
+import {checkHostPorts} from './check-host-ports.js';
 import {checkRunningPods} from './check-running-pods.js';
 import {parseIsolation} from './parse-isolation.js';
 import {runInPod, type PreparedRun} from './run-in-pod.js';
@@ -51,7 +52,8 @@ export async function runImage(
   const parsed = await parseRun(services, command, flags);
   await withCidFile(flags.cidfile, async (onStarted) => {
     const connection = await connections.default(flags['cancel-timeout']);
-    await checkRunningPods(services, connection, flags.name);
+    const sandboxes = await checkRunningPods(services, connection, flags.name);
+    await checkHostPorts(connection, sandboxes, parsed.ports, services.signal);
     await ensureImage(services, connection, {image: command.image, policy}, flags);
     await runInPod(services, connection, {
       run: {...parsed, stdin: streams.stdin && (flags.detach || 'once'), tty: streams.tty},
