@@ -134,26 +134,6 @@ describe('system prune', () => {
     expect(testbed.mutatingCalls).toEqual([]);
   });
 
-  test('pods of kcri run are removed when their container has exited', async () => {
-    const annotations = {'kcri/run': 'true'};
-    const pod = (name: string) => {
-      const sandbox = bare(aSandbox({name}));
-      return {...sandbox, config: {...sandbox.config, annotations}};
-    };
-    const [done, busy, fresh] = [pod('done'), pod('busy'), pod('fresh')];
-    const testbed = await createTestbed({
-      images: [],
-      sandboxes: [done, busy, fresh],
-      containers: [
-        bare(aContainer({sandbox: done, name: 'done', state: 'CONTAINER_EXITED'})),
-        bare(aContainer({sandbox: busy, name: 'busy'})),
-        bare(aContainer({sandbox: busy, name: 'old', state: 'CONTAINER_EXITED'})),
-      ],
-    });
-    expect(await run(testbed, ['system', 'prune', '-y'])).toMatchObject({stderr: '', exitCode: 0});
-    expect(leftovers(testbed)).toEqual(['pod busy', 'pod fresh', 'container busy']);
-  });
-
   // Proves: system prune --until, system prune --filter, system prune --yes
   test.each([
     ['-y', '--until='],
