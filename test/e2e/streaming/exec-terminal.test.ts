@@ -52,7 +52,8 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     terminal.typeLine('stty size');
     await terminal.waitForScreen(/^24 80$/m);
     terminal.resize(100, 30);
-    terminal.typeLine('stty size');
+    // The new size and what is typed reach the container separately.
+    terminal.typeLine('until stty size | grep "^30 100$"; do sleep 0.05; done');
     await terminal.waitForScreen(/^30 100$/m);
     terminal.typeLine('echo sta""rted; sleep 1000');
     await terminal.waitForScreen(/^started$/m);
