@@ -178,7 +178,9 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     // The new size and what is typed reach the container separately.
     terminal.typeLine('until stty size | grep "^30 100$"; do sleep 0.05; done');
     await terminal.waitForScreen(/^30 100$/m);
-    terminal.typeLine('sleep 1000; echo interr""upted');
+    terminal.typeLine('echo sta""rted; sleep 1000; echo interr""upted');
+    // Before the command runs, Ctrl-C would be a character for the line editor of the shell.
+    await terminal.waitForScreen(/^started$/m);
     terminal.pressKeys('C-c');
     terminal.typeLine('echo still "here"; exit 9');
     // What is typed earlier could be read by kcri.
