@@ -2,7 +2,7 @@ import {readFileSync, statSync} from 'node:fs';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
-import {reportUnknownKeys} from '../../base/unknown-keys.js';
+import {reportUnknownKeys} from '../../operations/container-configs/unknown-keys.js';
 import {parseDuration} from '../../format/duration.js';
 
 /** Options of crictl's config file. */

@@ -3,7 +3,7 @@ import type {Readable} from 'node:stream';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno, isSystemCallError, KcriError, messageOf} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
-import {reportUnknownKeys} from '../../base/unknown-keys.js';
+import {reportUnknownKeys} from './unknown-keys.js';
 import {fromJson, podUid, type ContainerConfig, type Init, type PodSandboxConfig} from '../../cri/index.js';
 import {configFromInspect} from './config-from-inspect.js';
 import {readFileOrPipeText, readStreamText, type NamedText} from '../manifests/read-text.js';

@@ -3,7 +3,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {podDir, podLogsDirectory, type NodeFacts} from '../../contract/node-facts.js';
 import type {PodStorageUsage} from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {readFilesUsage, readFileUsage} from '../server/stats/storage/log-usage.js';
+import {readFilesUsage, readFileUsage} from '../../../base/fs/file-usage.js';
 import {measureEmptyDirs} from '../volumes/empty-dir-size-limit.js';
 
 /** Measures the logs, emptyDir volumes and hosts file of a pod (makePodStorageStats). What cannot be read counts as empty. */

@@ -108,11 +108,14 @@ test('the pauses between attempts differ from node to node', async () => {
   expect(first.at(-1)).not.toBe(second.at(-1));
 });
 
-test.each([409, 500, 422])('the final deletion of a pod that is answered with %i is tried again', async (code) => {
-  await using testbed = await startTestbed();
-  const {api} = testbed;
-  await runPods(testbed, 'web');
-  api.inject(({method, path}) => method === 'DELETE' && path.endsWith('/pods/web'), {code}, 2);
-  api.deletePod('web');
-  await testbed.untilDeleted('web');
-});
+test.each([409, 500, 422])(
+  'the final deletion of a pod that is answered with %i is tried again',
+  async (code) => {
+    await using testbed = await startTestbed();
+    const {api} = testbed;
+    await runPods(testbed, 'web');
+    api.inject(({method, path}) => method === 'DELETE' && path.endsWith('/pods/web'), {code}, 2);
+    api.deletePod('web');
+    await testbed.untilDeleted('web');
+  },
+);

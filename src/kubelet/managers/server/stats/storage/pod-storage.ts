@@ -4,7 +4,12 @@ import type {ServerOptions} from '../../http-server-options.js';
 import {formatTimestamp} from '../summary-parts.js';
 import type {PodUsage} from '../usage-reader.js';
 import type {FilesystemCapacity, FilesystemStats} from './filesystem-stats.js';
-import {readFilesUsage, readFileUsage, sumFileUsage, type FileUsage} from './log-usage.js';
+import {
+  readFilesUsage,
+  readFileUsage,
+  sumFileUsage,
+  type FileUsage,
+} from '../../../../../base/fs/file-usage.js';
 import type {VolumeUsage} from './volume-usage.js';
 
 /** Sources of the storage that a pod uses. */

@@ -7,7 +7,7 @@ import {SystemError} from '../../../../../base/errors.js';
 import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';
 import {podRef} from '../../../../contract/pod-ref.js';
 import {FilesystemStats, type FilesystemCapacity} from './filesystem-stats.js';
-import type {FileUsage} from './log-usage.js';
+import type {FileUsage} from '../../../../../base/fs/file-usage.js';
 
 /** Usage of a volume of a pod, and of the filesystem on which it is. */
 export interface VolumeUsage extends FileUsage {

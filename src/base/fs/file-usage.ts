@@ -1,5 +1,5 @@
 import {lstat, readdir} from 'node:fs/promises';
-import {isSystemCallError} from '../../../../../base/errors.js';
+import {isSystemCallError} from '../errors.js';
 
 /** Space and inodes that files use. */
 export interface FileUsage {
