@@ -162,7 +162,10 @@ test.each<[string, Objects, string]>([
 
 test('a pod with a volume of a CSI driver waits for the driver', async () => {
   await using testbed = await ClusterTestbed.start();
-  testbed.createPod('data', {volumes: [{name: 'data', csi: {driver: 'disk.example.com'}}]});
+  testbed.createPod('data', {
+    volumes: [{name: 'data', csi: {driver: 'disk.example.com'}}],
+    containers: [{name: 'main', image: BUSYBOX, volumeMounts: [{name: 'data', mountPath: '/data'}]}],
+  });
   const messages = (): readonly string[] =>
     testbed.daemon.events.filter(({reason}) => reason === 'FailedMount').map(({message}) => message);
   await testbed.daemon.until('the mount failed', () => messages().length > 0);
