@@ -210,7 +210,7 @@ describe('credentials', () => {
   });
 });
 
-test('a file that is no kubeconfig is not quoted', () => {
+test('a file of another kind is not quoted', () => {
   const passwd = 'root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n';
   expect(() => parseKubeconfig(passwd, 'k')).toThrow(
     'invalid kubeconfig "k": it must be a mapping of fields',

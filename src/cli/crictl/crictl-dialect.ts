@@ -36,7 +36,7 @@ export const CRICTL_DIALECT: Dialect = {
   helpFor: (error, words, reporter) => {
     if (error instanceof FlagError) return new HelpRequest(words, error);
     if (error instanceof ArgumentsError) return new HelpRequest(words);
-    // An unset variable is no command.
+    // An unset variable does not name a command.
     if (error instanceof UnknownCommandError && error.message === crictlUnknownCommand(''))
       return new HelpRequest([]);
     if (!(error instanceof NothingFoundError)) return undefined;

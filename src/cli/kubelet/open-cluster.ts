@@ -33,11 +33,18 @@ export interface OpenApiServerOptions extends Pick<KubeconfigFlags, 'kubeconfig'
  */
 export async function openApiServer({
   kubeconfig,
+  ...options
+}: OpenApiServerOptions): Promise<ApiServer | undefined> {
+  return kubeconfig === undefined ? undefined : await connectKubeconfig({...options, kubeconfig});
+}
+
+/** Opens the API server of a kubeconfig, like openApiServer. */
+export async function connectKubeconfig({
+  kubeconfig,
   config,
   certDir,
   context,
-}: OpenApiServerOptions): Promise<ApiServer | undefined> {
-  if (kubeconfig === undefined) return undefined;
+}: OpenApiServerOptions & {readonly kubeconfig: string}): Promise<ApiServer> {
   const {clientCertificateStore, connectApiServer} = await import('../../kubelet/cluster/index.js');
   const isRotated = config.rotateCertificates && certDir !== undefined;
   return await connectApiServer({

@@ -2,7 +2,7 @@ import {canonicalEndpoint} from '../../cri/endpoint.js';
 import type {PodRecord, RejectedPod} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 
-/** What kcri has recorded about the pods of a node. */
+/** Records of kcri about the pods of a node. */
 export interface NodeRecords {
   readonly rejected: readonly RejectedPod[];
   readonly records: readonly PodRecord[];

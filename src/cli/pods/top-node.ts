@@ -15,7 +15,7 @@ export interface NodeSample extends TopSample {
   readonly isStale: boolean;
 }
 
-/** How the services of a node are opened. */
+/** Options of a TopNode. */
 export interface TopNodeOptions {
   /** Name of the node; undefined if there is only one. */
   readonly name: string | undefined;

@@ -58,7 +58,7 @@ const UNSUPPORTED_USER = {
  */
 export function parseKubeconfig(content: string, file: string): ClusterAccess {
   const fail = (message: string, hint: string): never => {
-    // A message can quote a value, such as a whole file that is no kubeconfig.
+    // A message can quote a value, such as the whole content of another kind of file.
     throw new ConfigError(`invalid kubeconfig "${file}": ${shorten(message, LONGEST_MESSAGE)}`, {hint});
   };
   const config = decode(content, fail);

@@ -127,7 +127,7 @@ function graph({key}: TopItem, resource: Resource, {history, glyphs}: CellContex
   return drawSparkline(numbers, {width: GRAPH, max: Math.max(...numbers, 0), bars: glyphs.bars});
 }
 
-/** What the columns depend on besides the width. */
+/** Properties that the columns depend on besides the width. */
 export interface ColumnNeeds {
   /** Width of the longest name. */
   readonly longestName: number;

@@ -14,7 +14,7 @@ const CGROUP_V1_MESSAGE =
   'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. ' +
   'More information at https://git.k8s.io/enhancements/keps/sig-node/5573-remove-cgroup-v1';
 
-/** How often a kubelet records the pressure conditions at its start, at least. */
+/** Minimum number of times that a kubelet records the pressure conditions at its start. */
 const PRESSURE_REPORTS = 3;
 
 /** Returns the event about a node that has another status now (Kubelet.recordNodeStatusEvent). */
@@ -71,7 +71,7 @@ export class NodeEvents {
 
   /**
    * Records the conditions of a registered node. As in a kubelet, each start reports the pressure conditions, and more
-   * than once, since a kubelet computes the Node anew for whatever needs it before the watch has it. The Ready condition
+   * than once, since a kubelet computes the Node again for whatever needs it before the watch has it. The Ready condition
    * of a node that existed already is compared with the next status.
    */
   registered({status = {}}: Node, isNew: boolean): void {

@@ -27,7 +27,7 @@ export interface ReadClusterPodsOptions {
   readonly random: RandomSource;
 }
 
-/** What an API server has for a node. Disposing of it ends its requests. */
+/** Pods of a node in an API server, with the objects that they use. Disposing of it ends its requests. */
 export interface ClusterPods extends Disposable {
   /** Pods that are bound to the node. */
   readonly pods: readonly Pod[];
