@@ -27,7 +27,7 @@ import {bootstrapNode, openAccessReviews, openApiServer, openCluster} from './op
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
-import {retryInvalidResponses} from './retry-invalid-responses.js';
+import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd-notifier.js';
 
@@ -75,7 +75,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     using server = await openApiServer(bootstrap);
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
-    const described = await retryInvalidResponses(describe, {...context, logger});
+    const described = await retryStart(describe, {...context, logger});
     const node = withReservations(
       {...described, node: {...described.node, inCluster: server !== undefined}},
       live.values,

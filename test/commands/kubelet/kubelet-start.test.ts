@@ -1,3 +1,4 @@
+import {createServer as createHttp2Server} from 'node:http2';
 import {createServer, type Server} from 'node:net';
 import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -86,6 +87,59 @@ describe('a kubelet whose runtime is unavailable at its start', () => {
       for (const line of reports) expect(line).toContain(`rpc="${rpc}" endpoint="${runtime.endpoint}"`);
     },
   );
+
+  test.each(['Version', 'ImageFsInfo', 'Status', 'RuntimeConfig'] as const)(
+    'waits for a runtime that ends during %s and is started again later',
+    async (rpc) => {
+      await using runtime = await FakeRuntime.start();
+      runtime.injectCrash(rpc);
+      const end = new AbortController();
+      let attempts = 0;
+      const clock = realTimeClock({
+        sleepMs: (ms) => {
+          if (ms === 5000) attempts++;
+          return Math.min(ms, 20);
+        },
+      });
+      const running = aKubelet(await temporaryDirectory(), [], {
+        endpoint: runtime.endpoint,
+        signal: end.signal,
+        clock,
+      });
+      await until(() => attempts >= 3);
+      await runtime.restart();
+      await until(() => runtime.callsTo('ListContainers').length > 0);
+      end.abort();
+
+      const {exitCode, stderr} = await running;
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain('Lost the connection to the container runtime, retrying');
+    },
+  );
+
+  test('waits while a proxy in front of the runtime answers with 502', async () => {
+    const directory = await temporaryDirectory();
+    const socket = join(directory, 'proxy.sock');
+    const proxy = createHttp2Server();
+    let requests = 0;
+    proxy.on('stream', (stream) => {
+      requests++;
+      stream.respond({':status': 502}, {endStream: true});
+    });
+    await listen(proxy, socket);
+    const end = new AbortController();
+    const running = aKubelet(directory, [], {
+      endpoint: `unix://${socket}`,
+      signal: end.signal,
+      clock: realTimeClock({sleepMs: (ms) => Math.min(ms, 20)}),
+    });
+    await until(() => requests >= 2);
+    end.abort();
+
+    const {stderr} = await running;
+    expect(stderr).toContain('retrying');
+    expect(stderr).not.toContain('command failed');
+  });
 
   test('stops while the runtime sends garbage', async () => {
     await using runtime = await FakeRuntime.start();
