@@ -89,16 +89,38 @@ export async function writeHostsFile(
   pod: Pod,
   content: string,
 ): Promise<string> {
-  const path = join(podDir(node, podRef(pod).uid), 'etc-hosts');
-  const others = writes.get(path) ?? Promise.resolve();
-  const write = others.catch(() => undefined).then(async () => writeIfChanged(path, content));
-  writes.set(path, write);
-  try {
-    await write;
-  } finally {
-    if (writes.get(path) === write) writes.delete(path);
-  }
+  const path = hostsFilePath(node, pod);
+  await afterOtherWrites(path, () => writeIfChanged(path, content));
   return path;
+}
+
+/** Overwrites the pod's hosts file like writeHostsFile if it exists. Rejects with SystemError. */
+export async function updateHostsFile(
+  node: Pick<NodeFacts, 'rootDir'>,
+  pod: Pod,
+  content: string,
+): Promise<void> {
+  const path = hostsFilePath(node, pod);
+  await afterOtherWrites(path, async () => {
+    const exists = await withFileErrors('reading', path, () => ifPresent(() => lstat(path)));
+    if (exists !== undefined) await writeIfChanged(path, content);
+  });
+}
+
+function hostsFilePath(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): string {
+  return join(podDir(node, podRef(pod).uid), 'etc-hosts');
+}
+
+/** Runs `write` after the earlier ones of the path, so that the last call determines the content. */
+async function afterOtherWrites(path: string, write: () => Promise<void>): Promise<void> {
+  const others = writes.get(path) ?? Promise.resolve();
+  const written = others.catch(() => undefined).then(write);
+  writes.set(path, written);
+  try {
+    await written;
+  } finally {
+    if (writes.get(path) === written) writes.delete(path);
+  }
 }
 
 async function writeIfChanged(path: string, content: string): Promise<void> {
@@ -113,17 +135,6 @@ async function writeIfChanged(path: string, content: string): Promise<void> {
         await file.truncate(Buffer.byteLength(content));
       }),
     );
-}
-
-/** Overwrites the pod's hosts file like writeHostsFile if it exists. Rejects with SystemError. */
-export async function updateHostsFile(
-  node: Pick<NodeFacts, 'rootDir'>,
-  pod: Pod,
-  content: string,
-): Promise<void> {
-  const path = join(podDir(node, podRef(pod).uid), 'etc-hosts');
-  const exists = await withFileErrors('reading', path, () => ifPresent(() => lstat(path)));
-  if (exists !== undefined) await writeHostsFile(node, pod, content);
 }
 
 /** Compares a file with `content` without reading more than its length. */

@@ -56,5 +56,7 @@ test('an update overwrites an existing hosts file in place, and creates none', a
   const {ino} = await stat(path);
   await Promise.all([updateHostsFile(node, pod, 'a longer text'), updateHostsFile(node, pod, 'short')]);
   expect(await readFile(path, 'utf8')).toBe('short');
+  await Promise.all([updateHostsFile(node, pod, 'an earlier text'), writeHostsFile(node, pod, 'last')]);
+  expect(await readFile(path, 'utf8')).toBe('last');
   expect((await stat(path)).ino).toBe(ino);
 });
