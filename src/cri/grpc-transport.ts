@@ -8,6 +8,7 @@ import {
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
+import {startStallTolerantTimer} from '../base/async/timer.js';
 import {systemClock} from '../base/clock.js';
 import {socketPath} from './endpoint.js';
 import {grpcCodeOf} from './errors.js';
@@ -149,14 +150,12 @@ class GrpcTransport implements Transport {
   #guardConnect(client: Client, cancel: () => void, settled: AbortSignal): ConnectGuard {
     const guard = {timedOut: false};
     if (this.#connected) return guard;
-    systemClock.sleep(CONNECT_TIMEOUT_MS, settled).then(
-      () => {
-        if (client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
-        guard.timedOut = true;
-        cancel();
-      },
-      () => undefined, // the call ended first
-    );
+    const cancelTimer = startStallTolerantTimer(CONNECT_TIMEOUT_MS, () => {
+      if (client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
+      guard.timedOut = true;
+      cancel();
+    });
+    settled.addEventListener('abort', cancelTimer, {once: true});
     return guard;
   }
 

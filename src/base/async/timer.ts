@@ -8,3 +8,21 @@ export function startTimer(ms: number, act: () => void): () => void {
     clearTimeout(timeout);
   };
 }
+
+/** Length of a step of startStallTolerantTimer, in ms. */
+const STEP_MS = 1000;
+
+/**
+ * Calls `act` like startTimer, after steps of a second: if the process or the machine stalls, only one step passes, and what
+ * the peer sent meanwhile is read before the next. For limits on peers.
+ */
+export function startStallTolerantTimer(ms: number, act: () => void): () => void {
+  const stepMs = Math.min(ms, STEP_MS);
+  let cancel = startTimer(stepMs, () => {
+    if (ms <= STEP_MS) act();
+    else cancel = startStallTolerantTimer(ms - stepMs, act);
+  });
+  return () => {
+    cancel();
+  };
+}

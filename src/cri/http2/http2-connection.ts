@@ -1,6 +1,6 @@
 import {connect, type OnReadOpts, type Socket} from 'node:net';
 import {hasErrno} from '../../base/errors.js';
-import {startTimer} from '../../base/async/timer.js';
+import {startStallTolerantTimer} from '../../base/async/timer.js';
 import {FrameReader, type FrameHandler} from './frame-reader.js';
 import {goAway, pingAck, PREFACE, rstStream, settings, SETTINGS_ACK, windowUpdate} from './frames.js';
 import {HeaderBlockReader, type Headers} from './header-block-reader.js';
@@ -81,7 +81,7 @@ export class Http2Connection implements FrameHandler {
     this.#outbox = new SendQueue(this.#socket);
     this.#listen(this.#socket);
     this.#outbox.write(GREETING);
-    this.#cancelTimeout = startTimer(connectTimeoutMs, () => {
+    this.#cancelTimeout = startStallTolerantTimer(connectTimeoutMs, () => {
       this.#fail({kind: 'silent'});
     });
   }
