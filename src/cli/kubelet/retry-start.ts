@@ -14,7 +14,7 @@ export async function retryStart<T>(
   attempt: () => Promise<T>,
   {clock, signal, logger}: {readonly clock: Clock; readonly signal: AbortSignal; readonly logger: FileLogger},
 ): Promise<T> {
-  for (let wasReached = false; ; ) {
+  for (let wasReached = false; ;) {
     try {
       return await attempt();
     } catch (error) {
