@@ -165,6 +165,11 @@ function* validateInitContainer(container: Container, path: FieldPath, pod: Surr
       yield forbidden(path.child(name), 'may not be set for init containers without restartPolicy=Always');
     }
   }
+  for (const [index, {restartPolicy}] of (container.resizePolicy ?? []).entries()) {
+    const at = path.child('resizePolicy').index(index).child('restartPolicy');
+    const rule = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+    if (restartPolicy === 'RestartContainer') yield invalidValue(at, restartPolicy, rule);
+  }
 }
 
 const NOT_EPHEMERAL = [...HOOKS, 'ports', 'resizePolicy', 'restartPolicy', 'restartPolicyRules'] as const;

@@ -213,6 +213,11 @@ describe('init containers', () => {
     [
       'restartPolicy: Always, restartPolicyRules: [{action: RestartAllContainers, exitCodes: {operator: In, values: [1]}}]',
     ],
+    ['restartPolicy: Always, resizePolicy: [{resourceName: cpu, restartPolicy: RestartContainer}]'],
+    [
+      'resizePolicy: [{resourceName: memory, restartPolicy: NotRequired}, {resourceName: cpu, restartPolicy: RestartContainer}]',
+      `I.resizePolicy[1].restartPolicy: Invalid value: "RestartContainer": must not be set to 'RestartContainer' for non-sidecar initContainers`,
+    ],
     [
       'restartPolicy: Sometimes',
       'I.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"',

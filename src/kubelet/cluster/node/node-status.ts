@@ -40,6 +40,7 @@ const MAX_NAMES_PER_IMAGE = 5;
 const DECLARED_FEATURES = [
   'ExtendWebSocketsToKubelet',
   'InPlacePodLevelResourcesVerticalScaling',
+  'InPlacePodVerticalScalingInitContainers',
   'RestartAllContainersOnContainerExits',
 ] as const;
 

@@ -1,10 +1,10 @@
-import {isRestartableInitContainer, longRunningContainersOf} from '../../../api/pod-containers.js';
+import {containersOf} from '../../../api/pod-containers.js';
 import {compareQuantities} from '../../../api/quantity.js';
 import {quantityOf} from '../../../api/resource-list.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-meta.js';
 
-/** Resources of a pod and, by name, of its resizable containers (state.PodResourceInfo). */
+/** Resources of a pod and, by name, of its init and regular containers (state.PodResourceInfo). */
 export interface PodAllocation {
   readonly pod: ResourceRequirements | undefined;
   readonly containers: ReadonlyMap<string, ResourceRequirements>;
@@ -24,14 +24,9 @@ export interface ActuatedResources {
   setPod(resources: ResourceRequirements | undefined): Promise<void>;
 }
 
-/** Returns the containers that can be resized in place: regular containers and sidecars (IsResizableContainer). */
-export function resizableContainers(pod: Pod): readonly Container[] {
-  return longRunningContainersOf(pod);
-}
-
 /** Returns the resources that the Pod requests (allocationFromPod). */
 export function allocationOf(pod: Pod): PodAllocation {
-  const containers = resizableContainers(pod).map(({name, resources = {}}) => [name, resources] as const);
+  const containers = containersOf(pod).map(({name, resources = {}}) => [name, resources] as const);
   return {pod: pod.spec.resources, containers: new Map(containers)};
 }
 
@@ -49,11 +44,7 @@ export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
     spec: {
       ...spec,
       containers: containers.map(allocated),
-      ...(initContainers && {
-        initContainers: initContainers.map((init) =>
-          isRestartableInitContainer(init) ? allocated(init) : init,
-        ),
-      }),
+      ...(initContainers && {initContainers: initContainers.map(allocated)}),
       ...(granted && {resources: granted}),
     },
   };
@@ -63,7 +54,7 @@ export function withAllocation(pod: Pod, allocation: PodAllocation): Pod {
 export function isAllocated(pod: Pod, allocation: PodAllocation): boolean {
   return (
     areResourcesEqual(pod.spec.resources, allocation.pod) &&
-    resizableContainers(pod).every((container) => withResources(container, allocation) === container)
+    containersOf(pod).every((container) => withResources(container, allocation) === container)
   );
 }
 

@@ -1,3 +1,4 @@
+import {containersOf} from '../../../api/pod-containers.js';
 import {quantityOf} from '../../../api/resource-list.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-meta.js';
@@ -5,12 +6,7 @@ import {compareQuantities} from '../../../api/quantity.js';
 import {findInsufficientResources} from '../node-fit/node-capacity.js';
 import type {PendingResize} from '../../contract/pod-rejection.js';
 import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
-import {
-  isAllocated,
-  resizableContainers,
-  withAllocation,
-  type PodAllocation,
-} from '../../contract/resources/pod-allocation.js';
+import {isAllocated, withAllocation, type PodAllocation} from '../../contract/resources/pod-allocation.js';
 import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
 import {
   cpuMilli,
@@ -85,12 +81,10 @@ function lacksRoom({pod, others, node}: ResizeRequest): ResizeDecision | undefin
 function invalidResize(desired: Pod, granted: Pod): string | undefined {
   if (computePodQosClass(desired) !== computePodQosClass(granted))
     return 'Pod QOS Class may not change as a result of resizing';
-  const before = new Map(resizableContainers(granted).map((container) => [container.name, container]));
+  const before = new Map(containersOf(granted).map((container) => [container.name, container]));
   const pairs = [
     [desired.spec.resources, granted.spec.resources] as const,
-    ...resizableContainers(desired).map(
-      ({name, resources}) => [resources, before.get(name)?.resources] as const,
-    ),
+    ...containersOf(desired).map(({name, resources}) => [resources, before.get(name)?.resources] as const),
   ];
   const problems = pairs.map(([now, then]) => invalidChange(now, then));
   return problems.find((problem) => problem !== undefined);

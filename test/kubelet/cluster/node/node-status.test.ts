@@ -74,6 +74,7 @@ test('the initial Node is the one that a kubelet registers', () => {
       declaredFeatures: [
         'ExtendWebSocketsToKubelet',
         'InPlacePodLevelResourcesVerticalScaling',
+        'InPlacePodVerticalScalingInitContainers',
         'RestartAllContainersOnContainerExits',
       ],
       features: {supplementalGroupsPolicy: true},

@@ -159,6 +159,40 @@ test('the pod cgroup is updated before a sidecar is restarted with more resource
   expect(done).toEqual(['StopContainer', 'UpdatePodSandboxResources', 'CreateContainer', 'StartContainer']);
 });
 
+test('a running init container is resized in place, one that has completed is not', async () => {
+  const pod = (cpu: string): string => {
+    const text = JSON.parse(manifest(SMALL)) as {spec: object};
+    const resources = {requests: {cpu, memory: '16Mi'}, limits: {cpu, memory: '16Mi'}};
+    const initContainers = [{name: 'init', image: BUSYBOX, imagePullPolicy: 'IfNotPresent', resources}];
+    return JSON.stringify({...text, spec: {...text.spec, initContainers}});
+  };
+  await using testbed = await DaemonTestbed.start();
+  await testbed.put('web.json', pod('100m'));
+  await testbed.until('it runs', () => testbed.running.join() === 'web-goldennode/init/0');
+
+  await testbed.put('web.json', pod('500m'));
+  await testbed.until('it is resized', () => has(testbed, 'ResizeCompleted'));
+
+  expect(testbed.running).toEqual(['web-goldennode/init/0']);
+  expect(resizes(testbed)).toEqual([
+    'pod shares 102 quota 50000 memory 128Mi',
+    'pod shares 512 quota 50000 memory 128Mi',
+    'container shares 512 quota 50000 memory 16Mi',
+  ]);
+  expect(statusOf(testbed).initContainerStatuses?.[0]?.allocatedResources?.['cpu']).toBe('500m');
+
+  testbed.fake.exitContainer(testbed.ownContainers[0]?.id ?? '', 0);
+  await testbed.until('the pod runs', () => testbed.running.join() === 'web-goldennode/web/0');
+  const before = testbed.fake.callsTo('UpdateContainerResources').length;
+  await testbed.put('web.json', pod('600m'));
+  await testbed.until('it is granted', () => {
+    const [init] = statusOf(testbed).initContainerStatuses ?? [];
+    return init?.allocatedResources?.['cpu'] === '600m';
+  });
+  expect(testbed.fake.callsTo('UpdateContainerResources')).toHaveLength(before);
+  expect(resizeConditions(testbed)).toEqual([]);
+});
+
 test('a resize without free resources is Deferred until another pod is removed', async () => {
   await using testbed = await startPod();
   await testbed.put('other.json', manifest({requests: {cpu: '1500m'}}, {}, 'other'));

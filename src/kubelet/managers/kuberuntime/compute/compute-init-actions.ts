@@ -104,16 +104,22 @@ function lastStep(
 ): InitStep {
   return isRestartableInitContainer(container)
     ? sidecarStep(input, container, newest)
-    : initStep(input.pod, container, newest);
+    : initStep(input, container, newest);
 }
 
 /** Returns the decision about an init container that runs to completion. */
-function initStep(pod: Pod, container: Container, newest: RuntimeContainerStatus): InitStep {
+function initStep(
+  {pod, actuated}: ComputeActionsInput,
+  container: Container,
+  newest: RuntimeContainerStatus,
+): InitStep {
   switch (newest.state) {
     case 'CONTAINER_CREATED':
       return {container, start: true};
     case 'CONTAINER_RUNNING':
-      return {container};
+      return shouldRestartForResize(pod, container, actuated)
+        ? {container, start: true, kill: createResizeKill(newest)}
+        : {container};
     case 'CONTAINER_EXITED':
       if (exitCode(newest) === 0 && newest.cri.reason !== 'OOMKilled') return {container, done: true};
       return shouldStartContainer(pod, container, newest)

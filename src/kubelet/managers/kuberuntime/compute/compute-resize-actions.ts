@@ -1,7 +1,7 @@
+import {containersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod, ResourceResizeRestartPolicy} from '../../../../api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../api/types/v1-meta.js';
 import {
-  resizableContainers,
   areResourcesEqual,
   withAllocation,
   type PodAllocation,
@@ -98,12 +98,12 @@ export function computeResizeActions(
   {killed, started}: ContainerNamesInSync,
 ): ResizeActions | undefined {
   if (actuated === undefined) return undefined;
-  const updates = resizableContainers(pod)
+  const updates = containersOf(pod)
     .filter(({name}) => !killed.has(name))
     .flatMap((container) =>
       findUpdate(pod, container, findContainerStatus(status, container.name), actuated),
     );
-  const startsResized = resizableContainers(pod).some(
+  const startsResized = containersOf(pod).some(
     (container) => started.has(container.name) && findResourceChange(pod, container, actuated) !== undefined,
   );
   const wholePod = startsResized || !areResourcesEqual(pod.spec.resources, actuated.pod);
@@ -140,7 +140,7 @@ export function isResizeInProgress(
 ): boolean {
   if (actuated === undefined) return false;
   if (!areResourcesEqual(pod.spec.resources, actuated.pod)) return true;
-  return resizableContainers(pod).some(
+  return containersOf(pod).some(
     (container) =>
       findUpdate(pod, container, findContainerStatus(status, container.name), actuated).length > 0,
   );
