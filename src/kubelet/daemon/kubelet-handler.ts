@@ -139,14 +139,24 @@ export class KubeletHandler implements SyncLoopHandler {
   async #update(desired: DesiredPod, signal: AbortSignal): Promise<void> {
     const {manager, workers, allocations} = this.#options;
     manager.set(desired);
+    // A phase Failed in the API server is final; a manifest can be mended.
     if (this.isRejected(desired.uid)) {
-      // A phase Failed in the API server is final; a manifest can be mended.
       if (isStaticPod(desired.pod)) await this.#add(desired, signal);
-      else this.#options.onPodChanged(desired.uid);
+      else this.#updateRejected(desired);
       return;
     }
     allocations.pushPendingResize(desired.uid);
     workers.update({type: 'update', pod: desired.pod});
+  }
+
+  /** Ends a rejected pod that is being deleted: its worker has nothing to stop. */
+  #updateRejected({uid, pod}: DesiredPod): void {
+    const {admission, workers, onPodChanged} = this.#options;
+    if (pod.metadata.deletionTimestamp !== undefined) {
+      admission.completeStatus(pod);
+      workers.update({type: 'update', pod});
+    }
+    onPodChanged(uid);
   }
 
   /** Sets the pod, whose status has changed; readiness gates depend on it (HandlePodReconcile). */

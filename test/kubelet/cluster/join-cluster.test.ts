@@ -154,23 +154,6 @@ test('a pod that the node lacks resources for fails with a reason, and no call i
   expect(testbed.daemon.ownContainers).toEqual([]);
 });
 
-test('a rejected pod is rejected once, and deleted when the API server asks for it', async () => {
-  await using testbed = await ClusterTestbed.start();
-  const {api, daemon} = testbed;
-  testbed.createPod('big', {
-    containers: [{name: 'main', image: BUSYBOX, resources: {requests: {cpu: '100'}}}],
-  });
-  await testbed.untilPhase('big', 'Failed');
-  const podPath = '/api/v1/namespaces/default/pods/big';
-  const {metadata, ...pod} = api.pod('big') ?? {metadata: {}};
-  api.storage.put(podPath, {...pod, metadata: {...metadata, labels: {changed: 'yes'}}});
-  testbed.createPod('next');
-  await testbed.untilPhase('next', 'Running');
-  api.deletePod('big');
-  await testbed.untilDeleted('big');
-  expect(daemon.events.filter(({reason}) => reason === 'OutOfcpu')).toHaveLength(1);
-});
-
 test('a pod that is deleted before its containers start gets a terminal phase and is deleted for good', async () => {
   await using testbed = await ClusterTestbed.start();
   const {api, daemon} = testbed;

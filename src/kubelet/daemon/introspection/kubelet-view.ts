@@ -154,7 +154,7 @@ export class KubeletView implements ClusterHost {
       pod: stored.pod,
       status: handler.knownStatus(uid),
       couldHaveRunningContainers: !isRejected && workers.couldHaveRunningContainers(uid),
-      isFinished: isRejected || workers.isFinished(uid),
+      isFinished: (isRejected && !workers.isKnown(uid)) || workers.isFinished(uid),
     };
   }
 

@@ -12,7 +12,7 @@ import type {AllocationManager} from '../allocation/allocation-manager.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
 import {findRejection} from './admit-pod.js';
-import {computeRejectedStatus} from './rejected-status.js';
+import {computeDeletedStatus, computeRejectedStatus} from './rejected-status.js';
 import {unsupportedApiFields} from '../field-support/unsupported-fields.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
@@ -98,6 +98,15 @@ export class PodAdmission {
   /** Returns the status of a rejected pod; undefined for any other. */
   rejectedStatus(uid: PodUid): PodStatus | undefined {
     return this.#rejected.get(uid);
+  }
+
+  /** Completes the status of a rejected pod that is being deleted (SyncTerminatingPod). */
+  completeStatus(pod: Pod): void {
+    const {node, clock} = this.#options;
+    const {uid} = podRef(pod);
+    const rejected = this.#rejected.get(uid);
+    if (rejected !== undefined)
+      this.#rejected.set(uid, computeDeletedStatus(pod, rejected, node, clock.now()));
   }
 
   /** Clears the rejection of the pod. Returns whether it was rejected. */
