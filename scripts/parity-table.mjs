@@ -74,8 +74,8 @@ const apiTable = [
   '| case | kcri kubelet --kubeconfig | |',
   '|---|---|---|',
   ...apiCases.map((name) => {
-    const {kind, units = [], why = '', isBrief = false} = apiParityOf(name);
-    const where = (isBrief ? [] : units).map((unit) => `\`${unit}\``).join(', ');
+    const {kind, units = [], why = ''} = apiParityOf(name);
+    const where = units.map((unit) => `\`${unit}\``).join(', ');
     return `| ${[name, API_CELLS[kind], [where, why].filter((part) => part !== '').join(': ')].join(' | ')} |`;
   }),
 ].join('\n');
