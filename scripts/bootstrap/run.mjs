@@ -4,6 +4,12 @@ import {fileURLToPath} from 'node:url';
 /** The root of the checkout. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
+/**
+ * Niceness of a program with low priority: a third of the share of others. With a higher one, such programs hardly run beside
+ * programs of other users.
+ */
+const NICENESS = '5';
+
 /** A failed or missing prerequisite. The message says what to do. */
 export class SetupError extends Error {}
 
@@ -23,7 +29,7 @@ export function say(step) {
  * @returns {Promise<number>}
  */
 export async function run(program, args, {env = {}, quiet = false, lines = false, nice = false} = {}) {
-  const [command, ...words] = [...(nice ? ['nice'] : []), program, ...args];
+  const [command, ...words] = [...(nice ? ['nice', '-n', NICENESS] : []), program, ...args];
   const child = spawn(command, words, {
     cwd: ROOT,
     env: {...process.env, ...env},
