@@ -13,7 +13,7 @@ import {formatMs} from './compute/container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './compute/active-deadline.js';
 import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
 import {applyProbeResult} from './compute/apply-probe-result.js';
-import {readTerminationMessages} from './read-termination-messages.js';
+import {TerminationMessageReader} from './termination-message-reader.js';
 import {publishedTerminationMessages} from './compute/published-termination-messages.js';
 import {ReasonCache} from './reason-cache.js';
 
@@ -37,6 +37,7 @@ export class PodStatusManager {
   readonly #runtimeName: string;
   readonly #history: PodHistory;
   readonly #reasonCache = new ReasonCache();
+  readonly #messageReader = new TerminationMessageReader();
   #status: PodStatus | undefined;
   /** Set while the pod is being deleted. */
   #deletion: PodDeletion | undefined;
@@ -97,7 +98,7 @@ export class PodStatusManager {
     {isTerminal = false, enforcesDeadline, resize, override}: StatusOptions,
   ): Promise<PodStatus> {
     const {probes, node, clock, actuated} = this.#context;
-    const terminationMessages = await readTerminationMessages(runtime);
+    const terminationMessages = await this.#messageReader.read(runtime);
     const before = this.#status;
     const computed = computePodStatus({
       pod,

@@ -36,7 +36,7 @@ export interface ContainerStatusInput {
   readonly runtime: RuntimePodStatus;
   /** Waiting reasons by container name; a started container has none. */
   readonly reasons: ReadonlyMap<string, WaitingReason>;
-  /** Termination messages of exited containers (readTerminationMessages). */
+  /** Termination messages of exited containers (TerminationMessageReader). */
   readonly terminationMessages?: ReadonlyMap<ContainerId, string>;
   /** Termination messages already published, which never change (publishedTerminationMessages). */
   readonly publishedMessages?: ReadonlyMap<string, string>;

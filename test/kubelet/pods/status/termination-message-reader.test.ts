@@ -1,9 +1,10 @@
 import {execFileSync} from 'node:child_process';
-import {mkdir, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Mount} from '../../../../src/cri/index.js';
-import {readTerminationMessages} from '../../../../src/kubelet/pods/status/read-termination-messages.js';
+import {TerminationMessageReader} from '../../../../src/kubelet/pods/status/termination-message-reader.js';
+import type {RuntimeContainerStatus} from '../../../../src/kubelet/contract/runtime-pod-status.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {anInstance} from '../../../fakes/a-runtime-pod.js';
 
@@ -35,8 +36,13 @@ interface Exit {
 
 /** Returns the termination message of a container with the files of this directory. */
 async function terminationMessage(directory: string, exit: Exit = {}): Promise<string | undefined> {
+  const instance = aContainer(directory, exit);
+  return (await new TerminationMessageReader().read({containers: [instance]})).get(instance.id);
+}
+
+function aContainer(directory: string, exit: Exit = {}): RuntimeContainerStatus {
   const {policy = 'File', exitCode = 1, reason = 'Error', state = 'CONTAINER_EXITED', path = PATH} = exit;
-  const instance = anInstance('main', state, {
+  return anInstance('main', state, {
     exitCode,
     reason,
     mounts: [aMount('/elsewhere', '/other'), aMount(join(directory, 'message'))],
@@ -46,7 +52,6 @@ async function terminationMessage(directory: string, exit: Exit = {}): Promise<s
       'io.kubernetes.container.terminationMessagePolicy': policy,
     },
   });
-  return (await readTerminationMessages({containers: [instance]})).get(instance.id);
 }
 
 function logLine(text: string, tag = 'F', stream = 'stdout'): string {
@@ -133,4 +138,22 @@ test.each([
   const directory = await temporaryDirectory();
   await create(join(directory, 'message'));
   expect(await terminationMessage(directory)).toBeUndefined();
+});
+
+test('the message of an exited container is read once, and again after an error', async () => {
+  const directory = await temporaryDirectory();
+  const reader = new TerminationMessageReader();
+  const container = aContainer(directory);
+  const read = async (): Promise<string | undefined> =>
+    (await reader.read({containers: [container]})).get(container.id);
+  const path = join(directory, 'message');
+  await symlink('/etc/passwd', path);
+  expect(await read()).toContain('Error on reading termination log');
+  await rm(path);
+  await writeFile(path, 'bye');
+  expect(await read()).toBe('bye');
+  await writeFile(path, 'written by another container');
+  expect(await read()).toBe('bye');
+  await reader.read({containers: []});
+  expect(await read()).toBe('written by another container');
 });

@@ -22,18 +22,34 @@ const OPEN_UNTRUSTED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_N
 const OPEN_LOG = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /**
- * Resolves with the termination messages of the pod's exited containers (kuberuntime getTerminationMessage): the end
- * of the termination log, or of the container's log if the container failed, wrote no message and has the policy
- * FallbackToLogsOnError. A read error becomes the message.
+ * Reads the termination messages of the exited containers of a pod (kuberuntime getTerminationMessage): the end of the
+ * termination log, or of the container's log if the container failed, wrote no message and has the policy
+ * FallbackToLogsOnError. Each is read once, since an exited container writes nothing more.
  */
-export async function readTerminationMessages({
-  containers,
-}: Pick<RuntimePodStatus, 'containers'>): Promise<ReadonlyMap<ContainerId, string>> {
-  const exited = containers.filter(({state}) => state === 'CONTAINER_EXITED');
-  const messages = await Promise.all(
-    exited.map(async (container) => [container.id, await readTerminationMessage(container)] as const),
-  );
-  return new Map(messages.filter(([, message]) => message !== ''));
+export class TerminationMessageReader {
+  /** Messages of the containers that had exited at the last call; empty for those without a message. */
+  #known: ReadonlyMap<ContainerId, string> = new Map();
+
+  /** Resolves with the messages that are not empty. A read error becomes the message, and the next call reads it again. */
+  async read({containers}: Pick<RuntimePodStatus, 'containers'>): Promise<ReadonlyMap<ContainerId, string>> {
+    const before = this.#known;
+    const known = new Map<ContainerId, string>();
+    const messages = new Map<ContainerId, string>();
+    const exited = containers.filter(({state}) => state === 'CONTAINER_EXITED');
+    const read = async (container: RuntimeContainerStatus): Promise<void> => {
+      const {id} = container;
+      try {
+        const message = before.get(id) ?? (await readTerminationMessage(container));
+        known.set(id, message);
+        if (message !== '') messages.set(id, message);
+      } catch (error) {
+        messages.set(id, (error as Error).message);
+      }
+    };
+    await Promise.all(exited.map(read));
+    this.#known = known;
+    return messages;
+  }
 }
 
 async function readTerminationMessage({cri}: RuntimeContainerStatus): Promise<string> {
@@ -54,17 +70,17 @@ async function readTerminationMessage({cri}: RuntimeContainerStatus): Promise<st
 async function terminationLog(path: string): Promise<string> {
   try {
     return (await readEnd(path, OPEN_UNTRUSTED, MAX_MESSAGE_BYTES)).toString();
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return '';
-    return `Error on reading termination log ${path}: ${systemErrorMessage(error)}`;
+  } catch (cause) {
+    if (hasErrno(cause, 'ENOENT')) return '';
+    throw new Error(`Error on reading termination log ${path}: ${systemErrorMessage(cause)}`, {cause});
   }
 }
 
 async function endOfLog(path: string): Promise<string> {
   try {
     return logOutput(await readEnd(path, OPEN_LOG, LOG_CHUNK_BYTES));
-  } catch (error) {
-    return `Error on reading termination message from logs: ${systemErrorMessage(error)}`;
+  } catch (cause) {
+    throw new Error(`Error on reading termination message from logs: ${systemErrorMessage(cause)}`, {cause});
   }
 }
 
