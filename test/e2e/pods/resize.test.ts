@@ -18,22 +18,32 @@ interface Limits {
 const SMALL: Limits = {cpu: 200, memory: 64};
 const LARGE: Limits = {cpu: 400, memory: 128};
 
-const manifest = (name: string, uid: string, {cpu, memory}: Limits): string =>
+const limited = (name: string, {cpu, memory}: Limits): Readonly<Record<string, unknown>> =>
+  aContainer(name, {
+    command: ['sleep', '3600'],
+    resizePolicy: [{resourceName: 'cpu', restartPolicy: 'NotRequired'}],
+    resources: {
+      requests: {cpu: '100m', memory: '32Mi'},
+      limits: {cpu: `${cpu}m`, memory: `${memory}Mi`},
+    },
+  });
+
+const manifest = (name: string, uid: string, limits: Limits): string =>
+  aManifest(
+    name,
+    {hostNetwork: true, terminationGracePeriodSeconds: 0, containers: [limited('main', limits)]},
+    {uid},
+  );
+
+/** Returns a pod whose init container runs, with limits that the other container does not exceed. */
+const initializing = (name: string, uid: string, limits: Limits): string =>
   aManifest(
     name,
     {
       hostNetwork: true,
       terminationGracePeriodSeconds: 0,
-      containers: [
-        aContainer('main', {
-          command: ['sleep', '3600'],
-          resizePolicy: [{resourceName: 'cpu', restartPolicy: 'NotRequired'}],
-          resources: {
-            requests: {cpu: '100m', memory: '32Mi'},
-            limits: {cpu: `${cpu}m`, memory: `${memory}Mi`},
-          },
-        }),
-      ],
+      initContainers: [limited('init', limits)],
+      containers: [limited('main', SMALL)],
     },
     {uid},
   );
@@ -45,6 +55,7 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
 
   beforeAll(async () => {
     kubelet = await startKubeletTestbed(which, NODE);
+    await kubelet.start();
   });
   afterAll(async () => {
     await kubelet[Symbol.asyncDispose]();
@@ -74,11 +85,13 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
     return parse(`${quota}\n${await read('memory', UNIFIED ? 'memory.max' : 'memory.limit_in_bytes')}`);
   };
 
-  test('a kubelet resizes a running container and its pod', async () => {
-    const [name, uid] = ['resized', 'e2e-resized'];
+  test.each([
+    ['a running container', 'resized', manifest, 'containerStatuses'],
+    ['a running init container', 'initializing', initializing, 'initContainerStatuses'],
+  ] as const)('a kubelet resizes %s and its pod', async (_, name, manifestOf, list) => {
+    const uid = `e2e-${name}`;
     const full = `${name}-${NODE}`;
-    await kubelet.start();
-    await kubelet.put(name, manifest(name, uid, SMALL));
+    await kubelet.put(name, manifestOf(name, uid, SMALL));
     await until(async () => (await container(full)) !== undefined);
     const id = await container(full);
     expect(await seen(full)).toEqual(SMALL);
@@ -88,7 +101,7 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
         ({cpu, memory}) => cpu === limits.cpu && memory === limits.memory,
       );
     for (const limits of [LARGE, SMALL]) {
-      await kubelet.put(name, manifest(name, uid, limits));
+      await kubelet.put(name, manifestOf(name, uid, limits));
       await until(async () => isEverywhere(limits));
     }
 
@@ -96,7 +109,7 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
     const status = await kubelet.podTestbed.runtime.kcri(['get', 'pods', full, '-o', 'json']);
     expect(JSON.parse(status.stdout)).toMatchObject({
       status: {
-        containerStatuses: [
+        [list]: [
           {
             restartCount: 0,
             resources: {limits: {cpu: '200m', memory: '64Mi'}},
