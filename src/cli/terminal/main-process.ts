@@ -192,7 +192,10 @@ class MainProcess {
     return await this.#readLog({clock: context.clock, progress, pollMs: this.#pollMs});
   }
 
-  /** Waits until the log no longer grows: containerd reports the exit shortly before it has written the last lines. */
+  /**
+   * Waits until the log no longer grows: containerd reports the exit shortly before it has written the last lines. A status
+   * call in each round makes the wait longer if the runtime is busy.
+   */
   async #waitForQuietLog(): Promise<void> {
     const {context, signal} = this.#services;
     let size = -1;
@@ -201,6 +204,7 @@ class MainProcess {
       quiet = found === size ? quiet + 1 : 0;
       size = found;
       await context.clock.sleep(QUIET_MS, signal);
+      await this.#hasExited();
     }
   }
 
