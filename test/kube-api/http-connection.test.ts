@@ -12,7 +12,8 @@ import {StallingProxy} from '../fakes/stalling-proxy.js';
 
 const NEVER = new AbortController().signal;
 const GET = {method: 'GET', path: '/api/v1/nodes/a'} as const;
-const NODES = {path: '/api/v1/nodes', query: {resourceVersion: '100'}, maxMs: 600_000};
+/** A watch from the version of the node, so that the server has no event for it. */
+const NODES = {path: '/api/v1/nodes', query: {resourceVersion: '101'}, maxMs: 600_000};
 const {certificate: cert, key} = createSelfSignedPair({
   commonName: 'api',
   names: ['api', 'localhost'],
