@@ -24,10 +24,11 @@ const OPEN_LOG = constants.O_RDONLY | constants.O_NONBLOCK;
 /**
  * Reads the termination messages of the exited containers of a pod (kuberuntime getTerminationMessage): the end of the
  * termination log, or of the container's log if the container failed, wrote no message and has the policy
- * FallbackToLogsOnError. Each is read once, since an exited container writes nothing more.
+ * FallbackToLogsOnError. A termination log is read once, since an exited container writes nothing more; the runtime may
+ * still write the other.
  */
 export class TerminationMessageReader {
-  /** Messages of the containers that had exited at the last call; empty for those without a message. */
+  /** Final messages of the containers that had exited at the last call; empty for those without a message. */
   #known: ReadonlyMap<ContainerId, string> = new Map();
 
   /** Resolves with the messages that are not empty. A read error becomes the message, and the next call reads it again. */
@@ -39,8 +40,10 @@ export class TerminationMessageReader {
     const read = async (container: RuntimeContainerStatus): Promise<void> => {
       const {id} = container;
       try {
-        const message = before.get(id) ?? (await readTerminationMessage(container));
-        known.set(id, message);
+        const final = before.get(id);
+        const {message, isFinal} =
+          final === undefined ? await readTerminationMessage(container) : {message: final, isFinal: true};
+        if (isFinal) known.set(id, message);
         if (message !== '') messages.set(id, message);
       } catch (error) {
         messages.set(id, (error as Error).message);
@@ -52,7 +55,13 @@ export class TerminationMessageReader {
   }
 }
 
-async function readTerminationMessage({cri}: RuntimeContainerStatus): Promise<string> {
+/** Message of an exited container; final unless it comes from the log of the container. */
+interface TerminationMessage {
+  readonly message: string;
+  readonly isFinal: boolean;
+}
+
+async function readTerminationMessage({cri}: RuntimeContainerStatus): Promise<TerminationMessage> {
   const {annotations, mounts} = cri;
   const path = annotations[CONTAINER_ANNOTATIONS.terminationMessagePath] ?? '';
   const inContainer = absoluteContainerPath(path);
@@ -64,7 +73,7 @@ async function readTerminationMessage({cri}: RuntimeContainerStatus): Promise<st
     cri.exitCode !== 0 &&
     cri.reason !== 'ContainerCannotRun' &&
     cri.logPath !== '';
-  return fromLogs ? await endOfLog(cri.logPath) : message;
+  return fromLogs ? {message: await endOfLog(cri.logPath), isFinal: false} : {message, isFinal: true};
 }
 
 async function terminationLog(path: string): Promise<string> {

@@ -157,3 +157,15 @@ test('the message of an exited container is read once, and again after an error'
   await reader.read({containers: []});
   expect(await read()).toBe('written by another container');
 });
+
+test('the message from the log is read again, since the runtime may still write it', async () => {
+  const directory = await temporaryDirectory();
+  const reader = new TerminationMessageReader();
+  const container = aContainer(directory, {policy: 'FallbackToLogsOnError'});
+  const read = async (): Promise<string | undefined> =>
+    (await reader.read({containers: [container]})).get(container.id);
+  await writeFile(join(directory, '0.log'), logLine('one'));
+  expect(await read()).toBe('one\n');
+  await writeFile(join(directory, '0.log'), logLine('one') + logLine('two'));
+  expect(await read()).toBe('one\ntwo\n');
+});
