@@ -83,7 +83,6 @@ class GrpcTransport implements Transport {
     options.signal?.throwIfAborted();
     const client = this.#open();
     return await new Promise((resolve, reject) => {
-      const settled = new AbortController();
       const call = client.makeUnaryRequest(
         path,
         identity,
@@ -92,7 +91,7 @@ class GrpcTransport implements Transport {
         metadataOf(options),
         callOptions(options),
         (error, response) => {
-          settled.abort();
+          guard.cancelTimer();
           this.#running.delete(cancel);
           options.signal?.removeEventListener('abort', cancel);
           if (error === null && response !== undefined) {
@@ -105,7 +104,7 @@ class GrpcTransport implements Transport {
         call.cancel();
       };
       this.#running.add(cancel);
-      const guard = this.#guardConnect(client, cancel, settled.signal);
+      const guard = this.#guardConnect(client, cancel);
       options.signal?.addEventListener('abort', cancel, {once: true});
     });
   }
@@ -123,11 +122,8 @@ class GrpcTransport implements Transport {
       call.cancel();
     };
     this.#running.add(cancel);
-    const settled = new AbortController();
-    const guard = this.#guardConnect(client, cancel, settled.signal);
-    call.on('metadata', () => {
-      settled.abort();
-    });
+    const guard = this.#guardConnect(client, cancel);
+    call.on('metadata', guard.cancelTimer);
     // The loop reports errors; grpc-js may emit the one of the cancellation after it.
     call.on('error', () => undefined);
     options.signal?.addEventListener('abort', cancel, {once: true});
@@ -138,7 +134,7 @@ class GrpcTransport implements Transport {
       throw this.#failure(path, error as ServiceError, guard, options.signal);
     } finally {
       sending.isOver = true;
-      settled.abort();
+      guard.cancelTimer();
       this.#running.delete(cancel);
       options.signal?.removeEventListener('abort', cancel);
       // grpc-js leaks a stream that is not read to its end (grpc-node#2184).
@@ -147,15 +143,14 @@ class GrpcTransport implements Transport {
   }
 
   /** Cancels the first call if no HTTP/2 server has answered before the connect timeout. */
-  #guardConnect(client: Client, cancel: () => void, settled: AbortSignal): ConnectGuard {
-    const guard = {timedOut: false};
+  #guardConnect(client: Client, cancel: () => void): ConnectGuard {
+    const guard: ConnectGuard = {timedOut: false, cancelTimer: () => undefined};
     if (this.#connected) return guard;
-    const cancelTimer = startStallTolerantTimer(CONNECT_TIMEOUT_MS, () => {
+    guard.cancelTimer = startStallTolerantTimer(CONNECT_TIMEOUT_MS, () => {
       if (client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
       guard.timedOut = true;
       cancel();
     });
-    settled.addEventListener('abort', cancelTimer, {once: true});
     return guard;
   }
 
@@ -255,7 +250,9 @@ async function drained(call: ClientDuplexStream<Buffer, Buffer>, sending: Sendin
 }
 
 interface ConnectGuard {
-  readonly timedOut: boolean;
+  timedOut: boolean;
+  /** Ends the limit, since the server has answered or the call has ended. */
+  cancelTimer: () => void;
 }
 
 function callOptions({timeoutMs}: WireCallOptions): GrpcCallOptions {
