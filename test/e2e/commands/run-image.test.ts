@@ -29,9 +29,18 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
   }
   const NOTHING = {sandboxes: [], logs: 0};
 
-  test('shows the complete output of a short command, and exits with its exit code', async () => {
-    const script = 'seq 1 20000; echo note >&2; printf end; exit 7';
-    const {stdout, stderr, exitCode} = await runtime.kcri(['run', '--rm', IMAGE, 'sh', '-c', script]);
+  test('shows the complete output of a command, and exits with its exit code', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'kcri-run-'));
+    onTestFinished(async () => {
+      await rm(directory, {recursive: true});
+    });
+    // On a busy machine, containerd 1.6 loses output of a container that exits before it has been read.
+    const script =
+      'seq 1 20000; echo note >&2; printf end; until [ -e /test/exit ]; do sleep 0.1; done; exit 7';
+    const running = runtime.start(['run', '--rm', '-v', `${directory}:/test`, IMAGE, 'sh', '-c', script]);
+    await running.waitForOutput(/^20000$/m);
+    await writeFile(join(directory, 'exit'), '');
+    const {stdout, stderr, exitCode} = await running.exited;
     const lines = Array.from({length: 20_000}, (_, index) => `${index + 1}\n`).join('');
     expect({stderr, exitCode, lines: stdout.length}).toEqual({
       stderr: 'note\n',
