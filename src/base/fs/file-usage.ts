@@ -7,6 +7,9 @@ export interface FileUsage {
   readonly inodesUsed: bigint;
 }
 
+/** Usage without files. */
+export const NO_FILES: FileUsage = {usedBytes: 0n, inodesUsed: 0n};
+
 /** Unit of st_blocks (stat(2)). */
 const BLOCK_BYTES = 512n;
 /** Bound on the files that are examined in a log directory, which normally has few. */
@@ -46,6 +49,6 @@ export function sumFileUsage(usages: readonly FileUsage[]): FileUsage {
       usedBytes: sum.usedBytes + usedBytes,
       inodesUsed: sum.inodesUsed + inodesUsed,
     }),
-    {usedBytes: 0n, inodesUsed: 0n},
+    NO_FILES,
   );
 }

@@ -3,6 +3,9 @@ import type {Connection} from '../../cri/index.js';
 import {
   durationToMs,
   openPodSources,
+  parseEvictionSettings,
+  readPodUsages,
+  SignalReader,
   type ConfigValues,
   type NodeAndRuntime,
   type KubeletOptions,
@@ -37,6 +40,7 @@ export function createKubeletOptions({
 }: KubeletOptionsParts): KubeletOptions {
   const {values} = liveConfig;
   const {clock} = context;
+  const signals = new SignalReader({node: node.node, images: connection.images, clock});
   const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, onLockAcquired} = parts;
   return {
     admission,
@@ -75,6 +79,11 @@ export function createKubeletOptions({
     eventedPleg: values.featureGates['EventedPLEG'] !== false,
     images: {service: connection.images, policy: imagePolicy(liveConfig)},
     logRotation: logRotation(liveConfig),
+    eviction: {
+      settings: parseEvictionSettings(values),
+      readSignals: async (signal) => await signals.read(signal),
+      readUsages: async (pods, signal) => await readPodUsages(pods, {...connection, ...node}, signal),
+    },
   };
 }
 

@@ -25,8 +25,9 @@ export async function readNodeObject(
   const node = local === undefined ? machine : withReportedFacts(machine, local);
   const settings = local?.settings ?? DEFAULTS;
   const {clock} = context;
+  const pressures = report?.pressures ?? [];
   return await readLocalNode(
-    {services: connection, node, settings, kcriVersion: programVersion(), clock},
+    {services: connection, node, settings, pressures, kcriVersion: programVersion(), clock},
     signal,
   );
 }

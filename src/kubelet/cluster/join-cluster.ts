@@ -248,6 +248,7 @@ class Cluster implements JoinedCluster {
       info: await orUndefined(readSystemInfo(services.runtime, node, kcriVersion, signal)),
       images: await orUndefined(services.images.listImages({}, {signal}).then(({images}) => images)),
       errors: [...host.nodeErrors, ...csiNode.errors],
+      pressures: host.pressures,
       previous: previous?.conditions ?? [],
       now: clock.now(),
     });

@@ -2,6 +2,12 @@ import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
 import type {CgroupLimits} from './resources/cgroup-limits.js';
 import {milliCpuToShares} from './resources/cpu-shares.js';
+import {
+  DEFAULT_EVICTION_HARD,
+  evictionReserve,
+  parseThresholds,
+  type EvictionThreshold,
+} from './resources/eviction-thresholds.js';
 import type {NodeReservations} from './resources/node-reservations.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
@@ -103,27 +109,34 @@ export interface NodeFacts {
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
 export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
 
-/** Default hard eviction threshold for memory: 100Mi. The one for the node's filesystem is 10%. */
-const EVICTION_MEMORY_BYTES = 100n * 1024n * 1024n;
-/**
- * Eviction threshold as a share of the filesystem. The kubelet stores percentages as 32-bit floats, which affects the
- * last digits.
- */
-const EVICTION_STORAGE_SHARE = Math.fround(0.1);
-
 /**
  * Returns the allocatable resources of the node: the capacity minus the reserved resources and the eviction reserve
- * (GetNodeAllocatableReservation).
+ * (GetNodeAllocatableReservation). Without reservations, the reserve is that of the default thresholds.
  */
 export function nodeAllocatable(
   node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes' | 'reservations'>,
 ): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
-  const {cpuMilli = 0n, memoryBytes = 0n, ephemeralStorageBytes = 0n} = node.reservations?.total ?? {};
-  const storageReserved = BigInt(Math.trunc(Number(node.ephemeralStorageBytes) * EVICTION_STORAGE_SHARE));
+  const {total, eviction = computeEvictionReserve(DEFAULT_THRESHOLDS, node)} = node.reservations ?? {};
+  const {cpuMilli = 0n, memoryBytes = 0n, ephemeralStorageBytes = 0n} = total ?? {};
   return {
     cpuMilli: atLeastZero(node.cpuMilli - cpuMilli),
-    memoryBytes: atLeastZero(node.memoryBytes - EVICTION_MEMORY_BYTES - memoryBytes),
-    ephemeralStorageBytes: atLeastZero(node.ephemeralStorageBytes - storageReserved - ephemeralStorageBytes),
+    memoryBytes: atLeastZero(node.memoryBytes - eviction.memoryBytes - memoryBytes),
+    ephemeralStorageBytes: atLeastZero(
+      node.ephemeralStorageBytes - eviction.ephemeralStorageBytes - ephemeralStorageBytes,
+    ),
+  };
+}
+
+const DEFAULT_THRESHOLDS = parseThresholds(DEFAULT_EVICTION_HARD);
+
+/** Returns the memory and storage of the node that hard thresholds retain (hardEvictionReservation). */
+export function computeEvictionReserve(
+  thresholds: readonly EvictionThreshold[],
+  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'>,
+): NodeReservations['eviction'] {
+  return {
+    memoryBytes: evictionReserve(thresholds, 'memory.available', node.memoryBytes),
+    ephemeralStorageBytes: evictionReserve(thresholds, 'nodefs.available', node.ephemeralStorageBytes),
   };
 }
 

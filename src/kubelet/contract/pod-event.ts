@@ -8,6 +8,7 @@ export interface PodEvent {
   readonly pod: Pod;
   /** Path of the container, such as `spec.containers{web}`; absent for events about the whole pod. */
   readonly fieldPath?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Receives events as they happen; must not throw. */

@@ -1,5 +1,6 @@
 import type {Container, HostAlias, MountPropagationMode, Pod} from '../../api/types/v1-pod.js';
 import type {Quantity} from '../../api/types/v1-meta.js';
+import type {FileUsage} from '../../base/fs/file-usage.js';
 import type {ApiObjects} from './api-objects.js';
 import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
 
@@ -54,12 +55,13 @@ export type EnvFile =
   /** In a plan: no container has written the file yet. */
   | {readonly kind: 'planned'};
 
-/** Space that a pod uses on the node, in bytes. */
+/** Space and inodes that the files of a pod use on the node. */
 export interface PodStorageUsage {
   /** Logs by the name of the container. */
-  readonly logs: ReadonlyMap<string, bigint>;
-  /** emptyDir volumes on disk and the hosts file. */
-  readonly other: bigint;
+  readonly logs: ReadonlyMap<string, FileUsage>;
+  /** emptyDir volumes on disk. */
+  readonly volumes: FileUsage;
+  readonly hostsFile: FileUsage;
 }
 
 /** A volume that exceeds its sizeLimit. */

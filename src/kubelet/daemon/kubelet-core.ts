@@ -13,7 +13,9 @@ import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';
 import {AllocationManager} from '../pods/allocation/allocation-manager.js';
+import type {EvictPod} from '../pods/eviction/eviction.js';
 import {EvictionManager} from '../pods/eviction/eviction-manager.js';
+import type {NodePressureManager} from '../pods/eviction/node-pressure-manager.js';
 import type {ContainerGcPolicy} from '../pods/gc/container-gc.js';
 import {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
 import type {OrphanedPods} from '../pods/gc/orphaned-pods.js';
@@ -27,6 +29,7 @@ import {
 } from '../pods/workers/managed-pod-sync-handler.js';
 import {killPodNow} from '../pods/workers/kill-pod-now.js';
 import {PodWorkers, type PodWorkersOptions} from '../pods/workers/pod-workers.js';
+import {createNodePressure, type NodePressureSource} from './create-node-pressure.js';
 import {PodCleanups} from './handle-pod-cleanups.js';
 import {KubeletHandler} from './kubelet-handler.js';
 import {SyncLoop} from './sync-loop.js';
@@ -75,6 +78,8 @@ export interface KubeletCoreOptions {
   /** See PodAdmission. */
   readonly rejections?: RejectionSink | undefined;
   readonly containerGc?: ContainerGcPolicy | undefined;
+  /** Eviction from a node that lacks a resource; none by default. */
+  readonly nodePressure?: NodePressureSource | undefined;
   /** True to remove the containers of an evicted pod with their logs, as in a kubelet. Default true. */
   readonly removesEvicted?: boolean;
   /** Reports whether all sources have delivered their pods; see PodSources. */
@@ -91,6 +96,7 @@ export interface KubeletCore {
   readonly pods: ManagedPodSyncHandler;
   readonly workers: PodWorkers;
   readonly evictions: EvictionManager;
+  readonly nodePressure: NodePressureManager | undefined;
   readonly handler: KubeletHandler;
   readonly loop: SyncLoop;
 }
@@ -104,20 +110,25 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
   const pods = createSyncHandler(options, {pleg, runtimeState, allocations});
   const workers = createPodWorkers(options, {pleg, pods, allocations});
   registry.setMetrics(metrics);
+  const evictPod: EvictPod = (pod, how) => {
+    workers.update({type: 'kill', pod, kill: {evict: options.removesEvicted ?? true, ...how}});
+  };
+  const containerGc = createContainerGc(options, {pods, workers});
+  const nodePressure =
+    options.nodePressure &&
+    createNodePressure(options, options.nodePressure, {workers, containerGc, evictPod});
   const evictions = new EvictionManager({
     findEviction: async (uid) => pods.findEviction(uid),
-    evictPod: (pod, how) => {
-      workers.update({type: 'kill', pod, kill: {evict: options.removesEvicted ?? true, ...how}});
-    },
-    ...{logger, metrics},
+    ...{evictPod, nodePressure, logger, metrics, signal: options.signal},
   });
-  const handler = createHandler(options, {allocations, runtimeState, pleg, pods, workers, evictions});
+  const parts = {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure};
+  const handler = createHandler(options, {...parts, containerGc});
   const loop = new SyncLoop(queue, handler, clock, logger);
   const unsubscribe = registry.probes?.subscribe((update) => {
     queue.probe(update);
   });
   options.signal.addEventListener('abort', () => unsubscribe?.(), {once: true});
-  return {allocations, runtimeState, pleg, pods, workers, evictions, handler, loop};
+  return {...parts, handler, loop};
 }
 
 function createPleg(options: KubeletCoreOptions): Pleg {
@@ -176,12 +187,14 @@ function createPodWorkers(
 
 function createHandler(
   options: KubeletCoreOptions,
-  {allocations, runtimeState, pleg, pods, workers, evictions}: Omit<KubeletCore, 'handler' | 'loop'>,
+  parts: Omit<KubeletCore, 'handler' | 'loop'> & {readonly containerGc: PeriodicContainerGc},
 ): KubeletHandler {
+  const {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure, containerGc} = parts;
   const {manager, registry, own, clock, logger, events, metrics} = options;
   const admission = new PodAdmission({
     node: options.node,
     nodeObject: options.nodeObject,
+    pressures: () => nodePressure?.pressures ?? [],
     enabled: options.admission,
     rejections: options.rejections,
     isManaged: (uid) => own.getPresent(uid) !== undefined,
@@ -194,17 +207,23 @@ function createHandler(
     isRejected: (uid) => admission.isRejected(uid),
     cleanupProbes: (keep) => registry.probes?.cleanupPods(keep),
   });
-  const containerGc = new PeriodicContainerGc({
-    collector: pods,
-    isUnwanted: (uid) => workers.shouldContentBeRemoved(uid),
-    policy: options.containerGc,
-    clock,
-  });
   return new KubeletHandler({
     ...{manager, workers, pods, admission, allocations, cleanups, containerGc, evictions, clock, logger},
     errors: () => findSyncErrors(runtimeState, pleg),
     seenAllSources: options.seenAllSources,
     onPodChanged: (uid) => options.onPodChanged?.(uid),
+  });
+}
+
+function createContainerGc(
+  {containerGc: policy, clock}: KubeletCoreOptions,
+  {pods, workers}: Pick<KubeletCore, 'pods' | 'workers'>,
+): PeriodicContainerGc {
+  return new PeriodicContainerGc({
+    collector: pods,
+    isUnwanted: (uid) => workers.shouldContentBeRemoved(uid),
+    isUnused: (uid) => workers.isTerminated(uid),
+    ...{policy, clock},
   });
 }
 

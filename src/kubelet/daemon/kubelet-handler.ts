@@ -28,7 +28,10 @@ export interface KubeletHandlerOptions {
   >;
   readonly pods: Pick<ManagedPodSyncHandler, 'getStatus' | 'objectsChanged' | 'applyProbeUpdate'>;
   readonly admission: PodAdmission;
-  readonly allocations: Pick<AllocationManager, 'forget' | 'hasUnreviewedResizes' | 'pushPendingResize'>;
+  readonly allocations: Pick<
+    AllocationManager,
+    'forget' | 'hasUnreviewedResizes' | 'pushPendingResize' | 'getAllocatedPod'
+  >;
   readonly cleanups: PodCleanups;
   readonly containerGc: PeriodicContainerGc;
   readonly evictions: Pick<EvictionManager, 'synchronize'>;
@@ -250,7 +253,7 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 
   async handleHousekeeping(): Promise<void> {
-    const {manager, workers, cleanups, containerGc, evictions} = this.#options;
+    const {manager, workers, cleanups, containerGc, evictions, allocations} = this.#options;
     if (!this.allSourcesReady) {
       this.#logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
       return;
@@ -262,7 +265,7 @@ export class KubeletHandler implements SyncLoopHandler {
     await containerGc.collectIfDue();
     // Housekeeping does not wait for the volumes to be measured, which may take long.
     const active = manager.list().filter((desired) => this.#isActive(desired));
-    void evictions.synchronize(active.map(({pod}) => pod));
+    void evictions.synchronize(active.map(({pod}) => allocations.getAllocatedPod(pod)));
   }
 }
 

@@ -3,11 +3,10 @@ import {SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import type {Node} from '../../api/types/v1-node.js';
-import type {FileLogger, Logger} from '../../base/logger.js';
+import type {Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
 import {configSourceOf} from '../managers/sources/static-pod.js';
-import type {SourceReport} from '../managers/sources/pod-source.js';
 import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodStates} from '../contract/pod-update.js';
@@ -16,6 +15,7 @@ import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
 import {ManifestServices} from './manifest-services.js';
 import {RejectionRecorder} from './rejection-recorder.js';
+import type {NodeMeasurement, NodePressureSource} from './create-node-pressure.js';
 import {createKubeletCore, type KubeletCore} from './kubelet-core.js';
 import {KubeletView} from './introspection/kubelet-view.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
@@ -33,8 +33,8 @@ import {ManagedPods} from '../pods/registry/managed-pods.js';
 import {PodManager} from '../pods/registry/pod-manager.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
 import type {PodSources, PodSourcesSink} from './open-pod-sources.js';
+import {createSourcesSink} from './sources-sink.js';
 import {SecretRegistry} from '../managers/redaction/secret-registry.js';
-import {secretValuesOf} from '../managers/redaction/pod-redactor.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {createPlegNoticeLogger} from './log-pleg-notices.js';
@@ -66,6 +66,8 @@ export interface KubeletOptions {
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** Image service and policy of the image GC; without them no image is removed. */
   readonly images?: {readonly service: ImageService; readonly policy?: ImageGcPolicy | undefined};
+  /** Thresholds of node-pressure eviction, and observation of the node; without it no pod is evicted for the node. */
+  readonly eviction?: NodeMeasurement;
   /** Limits of container logs; the kubelet's defaults if undefined. */
   readonly logRotation?: LogRotationOptions | undefined;
   /** Sets the secret values to redact. */
@@ -138,8 +140,8 @@ export class Kubelet {
       },
       eventedPleg: options.eventedPleg,
       onPlegNotice: createPlegNoticeListener(options),
-      admission: options.admission,
-      containerGc: options.containerGc,
+      ...{admission: options.admission, containerGc: options.containerGc},
+      nodePressure: createNodePressureSource(options, () => this.#images),
       seenAllSources: (handled) => sources.seenAllSources(handled),
       onPodChanged: podChanged,
       nodeObject: () => nodeObjectFacts(clusterNode()),
@@ -285,49 +287,6 @@ function createPodStates(core: () => KubeletCore): PodStates {
   };
 }
 
-function createSourcesSink({
-  queue,
-  secrets,
-  services,
-  logger,
-  events,
-  podStates,
-}: {
-  readonly services: ManifestServices;
-  readonly podStates: PodStates;
-  readonly queue: SyncLoopQueue;
-  readonly secrets: SecretRegistry;
-  readonly logger: Logger;
-  readonly events: PodSourcesSink['event'];
-}): PodSourcesSink {
-  return {
-    update: (update) => {
-      services.updatePods(update);
-      queue.config(update);
-    },
-    objectsChanged: (objects) => {
-      secrets.setObjectValues(objects.flatMap((object) => secretValuesOf(object)));
-      services.setObjects(objects);
-      queue.objectsChanged();
-    },
-    report: (report) => {
-      logSourceReport(logger.forFile('kubelet.ts'), report);
-    },
-    event: events,
-    podStates,
-  };
-}
-
-function logSourceReport(
-  logger: FileLogger,
-  {level, message, error, fields, issues, verbosity}: SourceReport,
-): void {
-  const places = issues.map(({file, line, column}) => `${file}:${line}:${column}`);
-  const all = {...fields, ...(places.length > 0 && {places})};
-  if (level === 'info') logger.info(message, all, verbosity);
-  else logger.error(error, message, all);
-}
-
 function createPodObserver({
   secrets,
   logger,
@@ -372,6 +331,22 @@ function recordNodeEvent(
 ): void {
   logNodeEvent(logger.forFile('kubelet.ts'), node.node.nodeName, event);
   cluster?.nodeEvent(event);
+}
+
+/** Returns the source of node-pressure eviction; the image GC is created later. */
+function createNodePressureSource(
+  options: KubeletOptions,
+  images: () => ImageGcManager | undefined,
+): NodePressureSource | undefined {
+  return (
+    options.eviction && {
+      ...options.eviction,
+      deleteUnusedImages: async (signal) => await images()?.deleteUnused(signal),
+      nodeEvent: (event) => {
+        recordNodeEvent(options, event);
+      },
+    }
+  );
 }
 
 function createImageGc(options: KubeletOptions, manager: PodManager): ImageGcManager | undefined {

@@ -2,8 +2,10 @@ import {ConfigError} from '../../base/errors.js';
 import {quantityMilliValue, quantityValue} from '../../api/quantity.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import type {ConfigValues} from '../contract/configuration/fields-and-defaults/kubelet-config-defaults.js';
+import {computeEvictionReserve, type NodeFacts} from '../contract/node-facts.js';
 import type {CgroupLimits} from '../contract/resources/cgroup-limits.js';
 import {milliCpuToShares} from '../contract/resources/cpu-shares.js';
+import {parseEvictionSettings} from '../contract/resources/eviction-thresholds.js';
 import type {
   NodeReservations,
   ReservedCgroup,
@@ -12,8 +14,11 @@ import type {
 
 type ReservedMap = Readonly<Record<string, string>>;
 
-/** Returns the reserved resources of a configuration, and the limits that enforce them. */
-export function computeReservations(values: ConfigValues): NodeReservations {
+/** Returns the resources of a node that a configuration reserves, and the limits that enforce them. */
+export function computeReservations(
+  values: ConfigValues,
+  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'>,
+): NodeReservations {
   const {systemReserved, kubeReserved, enforceNodeAllocatable: enforced} = values;
   const cgroup = (
     kind: ReservedCgroup['kind'],
@@ -27,6 +32,7 @@ export function computeReservations(values: ConfigValues): NodeReservations {
   };
   return {
     total: sum(resourcesOf(systemReserved), resourcesOf(kubeReserved)),
+    eviction: computeEvictionReserve(parseEvictionSettings(values).thresholds, node),
     limitsPods: enforced.includes('pods'),
     cgroups: [
       ...cgroup('system', values.systemReservedCgroup, systemReserved),
@@ -40,17 +46,18 @@ export function computeReservations(values: ConfigValues): NodeReservations {
  * (validateNodeAllocatable).
  */
 export function withReservations(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
-  const reservations = computeReservations(values);
-  const {total} = reservations;
+  const reservations = computeReservations(values, node.node);
+  const {total, eviction} = reservations;
+  const storageBytes = total.ephemeralStorageBytes + eviction.ephemeralStorageBytes;
   for (const [resource, reserved, capacity] of [
     ['cpu', total.cpuMilli, node.node.cpuMilli],
-    ['memory', total.memoryBytes, node.node.memoryBytes],
-    ['ephemeral-storage', total.ephemeralStorageBytes, node.node.ephemeralStorageBytes],
+    ['memory', total.memoryBytes + eviction.memoryBytes, node.node.memoryBytes],
+    ['ephemeral-storage', storageBytes, node.node.ephemeralStorageBytes],
   ] as const)
     if (reserved > capacity)
       throw new ConfigError(
         `invalid Node Allocatable configuration: ${resource} has a reservation of ${reserved}${unit(resource)} but a capacity of ${capacity}${unit(resource)}`,
-        {hint: 'lower systemReserved or kubeReserved'},
+        {hint: 'lower systemReserved, kubeReserved or evictionHard'},
       );
   return {...node, node: {...node.node, reservations}};
 }

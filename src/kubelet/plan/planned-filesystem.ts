@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Clock} from '../../base/clock.js';
+import {NO_FILES} from '../../base/fs/file-usage.js';
 import type {ApiObjects} from '../contract/api-objects.js';
 import {podDir, type NodeFacts} from '../contract/node-facts.js';
 import type {
@@ -73,7 +74,7 @@ export class PlannedFilesystem implements PodFilesystem {
   }
 
   async storageUsage(): Promise<PodStorageUsage> {
-    return {logs: new Map(), other: 0n};
+    return {logs: new Map(), volumes: NO_FILES, hostsFile: NO_FILES};
   }
 
   async makeLogDirectory(): Promise<void> {

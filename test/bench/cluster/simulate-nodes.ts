@@ -163,6 +163,7 @@ async function runPods(cluster: JoinedCluster, signal: AbortSignal): Promise<voi
     staticPods: () => [],
     orphanedMirrorPods: () => [],
     nodeErrors: [],
+    pressures: [],
   };
   const sink = {
     set: ({pods: desired}: {readonly pods: readonly {readonly uid: PodUid; readonly pod: Pod}[]}): void => {

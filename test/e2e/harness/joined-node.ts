@@ -30,8 +30,14 @@ export interface JoinedNode extends AsyncDisposable {
   untilReady(...names: readonly string[]): Promise<void>;
 }
 
-/** Starts all of them with a node of this name; resolves when the node is ready. */
-export async function startJoinedNode(which: RuntimeUnderTest, node: string): Promise<JoinedNode> {
+/**
+ * Starts all of them with a node of this name, whose files are below `parent` if given; resolves when the node is ready.
+ */
+export async function startJoinedNode(
+  which: RuntimeUnderTest,
+  node: string,
+  {parent, flags: more = []}: {readonly parent?: string; readonly flags?: readonly string[]} = {},
+): Promise<JoinedNode> {
   const now = Date.now();
   const {certificate, key} = createSelfSignedPair({
     ...{commonName: 'fake', names: ['127.0.0.1']},
@@ -44,13 +50,13 @@ export async function startJoinedNode(which: RuntimeUnderTest, node: string): Pr
     handlers: {...logHandlers(apiServer), ...metricsHandlers(apiServer)},
     upgrade: kubeletStreams(apiServer),
   });
-  const kubelet = await startKubeletTestbed(which, node);
+  const kubelet = await startKubeletTestbed(which, node, parent);
   const {rootDir} = kubelet.podTestbed.runtime;
   const file = (name: string): string => join(rootDir, name);
   await writeFile(file('kubeconfig'), kubeconfigFor(api, certificate));
   await writeFile(file('token'), TOKEN);
   await writeFile(file('clients.crt'), apiServer.certificate);
-  const flags = ['--kubeconfig', file('kubeconfig'), '--client-ca-file', file('clients.crt')];
+  const flags = ['--kubeconfig', file('kubeconfig'), '--client-ca-file', file('clients.crt'), ...more];
   const daemon = await kubelet.start('', flags);
   const nodeObject = (): Node | undefined => api.storage.get(`/api/v1/nodes/${node}`) as Node | undefined;
   await until(() => isTrue(nodeObject()?.status?.conditions, 'Ready'));

@@ -85,7 +85,10 @@ ${config}`,
   };
 }
 
-/** Returns the configuration of a kubelet on the testbed, with manifests in `directory`; lines may be appended. */
+/**
+ * Returns the configuration of a kubelet on the testbed, with manifests in `directory`; lines may be appended. Pods must
+ * not be evicted because the disk of this machine is nearly full.
+ */
 export function kubeletConfigFor({runtime, logsDir, cgroupRoot}: PodTestbed, directory: string): string {
   return `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -93,6 +96,7 @@ staticPodPath: ${directory}
 containerRuntimeEndpoint: ${runtime.endpoint}
 podLogsDir: ${logsDir}
 cgroupRoot: ${cgroupRoot}
+evictionHard: {memory.available: 1Mi}
 `;
 }
 

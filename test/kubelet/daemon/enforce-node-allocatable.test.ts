@@ -24,7 +24,7 @@ async function aNode(cgroups: NonNullable<NodeFacts['reservations']>['cgroups'] 
   return {
     ...{...GOLDEN_NODE, cgroupMount, rootDir: await temporaryDirectory()},
     cgroup: {version: 1, driver: 'cgroupfs', root: '', swapAccounting: false},
-    reservations: {total: NOTHING, limitsPods: true, cgroups},
+    reservations: {total: NOTHING, eviction: NOTHING, limitsPods: true, cgroups},
   };
 }
 

@@ -96,6 +96,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
   const admission = new PodAdmission({
     node: {...GOLDEN_NODE, maxPods: 2},
     enabled: admitsPods,
+    pressures: () => [],
     isManaged: (uid) => managed.includes(uid),
     allocations,
     killPod: (pod, kill, abort) => killPodNow({workers, clock, events: sink}, pod, kill, abort),
@@ -111,6 +112,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
     containerGc: new PeriodicContainerGc({
       collector: pods,
       isUnwanted: () => false,
+      isUnused: () => false,
       policy: undefined,
       clock,
     }),

@@ -4,14 +4,17 @@ import {readKubeletConfig} from '../../../src/kubelet/contract/configuration/kub
 import type {ConfigValues} from '../../../src/kubelet/contract/configuration/fields-and-defaults/kubelet-config-defaults.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 
+const NODE = {memoryBytes: 1024n ** 3n, ephemeralStorageBytes: 1_000_000n};
+
 /** Returns the values of a configuration with these flags. */
 function valuesOf(flags: Readonly<Record<string, readonly string[]>>): ConfigValues {
   return readKubeletConfig([], new Map(Object.entries(flags)), false).values;
 }
 
-test('by default nothing is reserved, and all pods together are limited', () => {
-  expect(computeReservations(valuesOf({}))).toEqual({
+test('by default only the default thresholds are reserved, and all pods together are limited', () => {
+  expect(computeReservations(valuesOf({}), NODE)).toEqual({
     total: {cpuMilli: 0n, memoryBytes: 0n, ephemeralStorageBytes: 0n, pids: 0n},
+    eviction: {memoryBytes: 100n * 1024n ** 2n, ephemeralStorageBytes: 100_000n},
     limitsPods: true,
     cgroups: [],
   });
@@ -25,7 +28,9 @@ test('what is reserved for the system and for Kubernetes is added up, and enforc
       'enforce-node-allocatable': ['system-reserved,kube-reserved-compressible'],
       'system-reserved-cgroup': ['/system'],
       'kube-reserved-cgroup': ['/kube'],
+      'eviction-hard': ['nodefs.available<2k,imagefs.available<50%'],
     }),
+    NODE,
   );
   expect(reservations).toEqual({
     total: {
@@ -34,6 +39,7 @@ test('what is reserved for the system and for Kubernetes is added up, and enforc
       ephemeralStorageBytes: 1024n ** 3n,
       pids: 100n,
     },
+    eviction: {memoryBytes: 0n, ephemeralStorageBytes: 2000n},
     limitsPods: false,
     cgroups: [
       {kind: 'system', path: '/system', limits: {cpuShares: 512n, memoryBytes: 1024n ** 3n, pids: 100n}},
@@ -63,6 +69,6 @@ test.each([
 test('more than the node has cannot be reserved', () => {
   const node = {node: GOLDEN_NODE} as unknown as Parameters<typeof withReservations>[0];
   expect(() => withReservations(node, valuesOf({'system-reserved': ['memory=1Ei']}))).toThrow(
-    'invalid Node Allocatable configuration: memory has a reservation of 1152921504606846976 but a capacity of',
+    'invalid Node Allocatable configuration: memory has a reservation of 1152921504711704576 but a capacity of',
   );
 });

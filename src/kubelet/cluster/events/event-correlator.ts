@@ -7,7 +7,11 @@ import type {ObjectEvent, ObjectReference} from './object-event.js';
 export interface ApiEvent {
   readonly apiVersion: 'v1';
   readonly kind: 'Event';
-  readonly metadata: {readonly name: string; readonly namespace: string};
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly involvedObject: ObjectReference;
   readonly reason: string;
   readonly message: string;
@@ -102,15 +106,16 @@ export class EventCorrelator {
     return {event: next, patch};
   }
 
-  #create({type, reason, object}: ObjectEvent, message: string): ApiEvent {
-    const {name, namespace = 'default'} = object;
+  #create({type, reason, object, annotations}: ObjectEvent, message: string): ApiEvent {
+    const {name: about, namespace = 'default'} = object;
     const now = this.#clock.now();
     const time = formatRfc3339Seconds(now);
     this.#names += 1n;
+    const name = `${about}.${(BigInt(now) * NANOS_PER_MS + this.#names).toString(16)}`;
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: {name: `${name}.${(BigInt(now) * NANOS_PER_MS + this.#names).toString(16)}`, namespace},
+      metadata: {name, namespace, ...(annotations && {annotations})},
       involvedObject: object,
       reason,
       message,

@@ -21,10 +21,11 @@ export interface ObjectEvent {
   readonly reason: string;
   readonly message: string;
   readonly object: ObjectReference;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** Converts an event about a pod. */
-export function eventAboutPod({type, reason, message, pod, fieldPath}: PodEvent): ObjectEvent {
+export function eventAboutPod({type, reason, message, pod, fieldPath, annotations}: PodEvent): ObjectEvent {
   const {uid, namespace, name} = podRef(pod);
   const {resourceVersion} = pod.metadata;
   const object: ObjectReference = {
@@ -32,7 +33,7 @@ export function eventAboutPod({type, reason, message, pod, fieldPath}: PodEvent)
     ...(resourceVersion !== undefined && {resourceVersion}),
     ...(fieldPath !== undefined && {fieldPath}),
   };
-  return {type, reason, message, object};
+  return {type, reason, message, object, ...(annotations && {annotations})};
 }
 
 /**

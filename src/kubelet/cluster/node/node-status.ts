@@ -9,6 +9,7 @@ import type {
 } from '../../../api/types/v1-node.js';
 import type {Image} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
+import {NODE_PRESSURES, type NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
 
@@ -22,6 +23,8 @@ export interface NodeStatusInput {
   readonly images: readonly Image[] | undefined;
   /** Reasons why the kubelet is not ready. */
   readonly errors: readonly string[];
+  /** Pressure conditions that are true. */
+  readonly pressures: readonly NodePressure[];
   /** Last known conditions of the Node. */
   readonly previous: readonly NodeCondition[];
   /** Current time, in ms since the epoch. */
@@ -122,26 +125,34 @@ export function computeNodeImages(images: readonly Image[], most: number): reado
 
 type ConditionFacts = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
 
-/**
- * Returns the conditions of the node. kcri does not evict pods of a node under pressure, so the pressure conditions are
- * never true.
- */
+/** Reasons and messages of a pressure condition: when it is false, and when it is true (nodestatus setters). */
+const PRESSURE_FACTS: Readonly<
+  Record<NodePressure, Readonly<Record<'no' | 'yes', readonly [string, string]>>>
+> = {
+  MemoryPressure: {
+    no: ['KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+    yes: ['KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+  },
+  DiskPressure: {
+    no: ['KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+    yes: ['KubeletHasDiskPressure', 'kubelet has disk pressure'],
+  },
+  PIDPressure: {
+    no: ['KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+    yes: ['KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+  },
+};
+
+/** Returns the conditions of the node. */
 export function computeNodeConditions({
   errors,
+  pressures,
   previous,
   now,
-}: Pick<NodeStatusInput, 'errors' | 'previous' | 'now'>): readonly NodeCondition[] {
+}: Pick<NodeStatusInput, 'errors' | 'pressures' | 'previous' | 'now'>): readonly NodeCondition[] {
   const time = formatRfc3339Seconds(now);
-  const noPressure = (type: string, reason: string, message: string): ConditionFacts => ({
-    type,
-    status: 'False',
-    reason,
-    message,
-  });
   const facts: readonly ConditionFacts[] = [
-    noPressure('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-    noPressure('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    noPressure('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    ...NODE_PRESSURES.map((type) => pressureCondition(type, pressures.includes(type))),
     readyCondition(errors),
   ];
   return facts.map((fact) => {
@@ -149,6 +160,11 @@ export function computeNodeConditions({
     const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
     return {...fact, lastHeartbeatTime: time, lastTransitionTime: kept ?? time};
   });
+}
+
+function pressureCondition(type: NodePressure, isTrue: boolean): ConditionFacts {
+  const [reason, message] = PRESSURE_FACTS[type][isTrue ? 'yes' : 'no'];
+  return {type, status: isTrue ? 'True' : 'False', reason, message};
 }
 
 function readyCondition(errors: readonly string[]): ConditionFacts {

@@ -1,6 +1,7 @@
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock} from '../../../base/clock.js';
 import type {ImageService, RuntimeService} from '../../../cri/index.js';
+import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {RuntimeState} from '../../managers/node/runtime-state.js';
@@ -15,6 +16,8 @@ export interface ReadLocalNodeOptions {
   };
   readonly node: NodeFacts;
   readonly settings: NodeSettings;
+  /** Pressure conditions of the node that are true. */
+  readonly pressures: readonly NodePressure[];
   /** Version of kcri, for nodeInfo. */
   readonly kcriVersion: string;
   readonly clock: Clock;
@@ -25,7 +28,7 @@ export interface ReadLocalNodeOptions {
  * network are. Rejects with CriError.
  */
 export async function readLocalNode(
-  {services: {runtime, images}, node, settings, kcriVersion, clock}: ReadLocalNodeOptions,
+  {services: {runtime, images}, node, settings, pressures, kcriVersion, clock}: ReadLocalNodeOptions,
   signal: AbortSignal,
 ): Promise<Node> {
   const state = new RuntimeState(runtime, clock);
@@ -37,7 +40,7 @@ export async function readLocalNode(
   const {networkError} = state;
   const errors = [...state.errors(), ...(networkError === undefined ? [] : [networkError])];
   return computeInitialNode({
-    ...{node, info, settings, errors},
+    ...{node, info, settings, errors, pressures},
     images: list.images,
     previous: [],
     now: clock.now(),

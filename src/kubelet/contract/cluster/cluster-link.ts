@@ -4,6 +4,7 @@ import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../api-objects.js';
 import type {NodeEvent} from './node-event.js';
+import type {NodePressure} from './node-pressure.js';
 import type {NodeFacts} from '../node-facts.js';
 import type {PodEvent} from '../pod-event.js';
 
@@ -36,6 +37,8 @@ export interface ClusterHost {
   orphanedMirrorPods(): readonly Pod[];
   /** Returns the reasons why the node is not ready. */
   readonly nodeErrors: readonly string[];
+  /** Returns the pressure conditions of the node that are true. */
+  readonly pressures: readonly NodePressure[];
 }
 
 /** Facts that others may change in the Node object. */

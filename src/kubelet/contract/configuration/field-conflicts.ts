@@ -21,6 +21,7 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
       !values.enableSystemLogHandler &&
       'enableSystemLogHandler is required for enableSystemLogQuery',
     ...nodeAllocatable(values),
+    softEviction(values),
     shutdown(values),
     (values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '') &&
       'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
@@ -45,6 +46,15 @@ function shutdown({
   return (
     (parseDuration(critical) ?? 0n) > (parseDuration(all) ?? 0n) &&
     `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`
+  );
+}
+
+/** Finds a soft threshold without a grace period (ParseThresholdConfig). */
+function softEviction({evictionSoft, evictionSoftGracePeriod: graces}: ConfigValues): string | false {
+  const without = Object.keys(evictionSoft).find((signal) => !Object.hasOwn(graces, signal));
+  return (
+    without !== undefined &&
+    `grace period must be specified for the soft eviction threshold ${without} in evictionSoftGracePeriod (--eviction-soft-grace-period)`
   );
 }
 

@@ -20,6 +20,8 @@ export interface ReservedCgroup {
 export interface NodeReservations {
   /** Sum of systemReserved and kubeReserved. */
   readonly total: ReservedResources;
+  /** Memory and storage that hard eviction thresholds retain; pods cannot request them. */
+  readonly eviction: Pick<ReservedResources, 'memoryBytes' | 'ephemeralStorageBytes'>;
   /** True if all pods together are limited to what is not reserved, otherwise to the capacity of the node. */
   readonly limitsPods: boolean;
   /** Cgroups that exist already and are limited to what is reserved for them. */

@@ -2,6 +2,7 @@ import {containersOf} from '../../../api/pod-containers.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
+import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {PlegReport} from '../../contract/pleg.js';
 import type {ProbeKind, ProbeResult, ProbeState} from '../../contract/probe-results.js';
@@ -26,6 +27,8 @@ export interface KubeletReport {
   readonly lastActiveAt: string;
   /** Reasons why pods cannot be synced now; empty if they can. */
   readonly errors: readonly string[];
+  /** Pressure conditions of the node that are true; absent without any. */
+  readonly pressures?: readonly NodePressure[];
   /**
    * Source of the PLEG's changes: runtime events, or a relist every second. `relistedAt` is the time of the last
    * relist.

@@ -3,6 +3,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
 import type {ClusterHost, ClusterPodState, MirroredPod} from '../../contract/cluster/cluster-link.js';
+import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
@@ -39,6 +40,7 @@ interface Parts {
   readonly probes: ProbeManager | undefined;
   readonly workers: PodWorkers;
   readonly pleg: Pleg;
+  readonly nodePressure: {readonly pressures: readonly NodePressure[]} | undefined;
   readonly loop: {readonly lastActiveAt: number};
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
@@ -102,6 +104,7 @@ export class KubeletView implements ClusterHost {
       now: formatRfc3339(clock.now()),
       lastActiveAt: formatRfc3339(loop.lastActiveAt),
       errors: this.errors(),
+      ...(this.pressures.length > 0 && {pressures: this.pressures}),
       pleg: createPlegReport(pleg.report()),
       ...(node && {node}),
       ...(manifestProblems.length > 0 && {manifestProblems}),
@@ -186,6 +189,10 @@ export class KubeletView implements ClusterHost {
   get nodeErrors(): readonly string[] {
     const {networkError} = this;
     return [...this.errors(), ...(networkError === undefined ? [] : [networkError])];
+  }
+
+  get pressures(): readonly NodePressure[] {
+    return this.#parts.nodePressure?.pressures ?? [];
   }
 
   get networkError(): string | undefined {

@@ -11,6 +11,8 @@ export interface NodeReport {
   readonly memoryBytes: string;
   /** Sum of systemReserved and kubeReserved; absent if nothing is reserved. */
   readonly reserved?: Readonly<Record<keyof ReservedResources, string>>;
+  /** Resources that hard eviction thresholds retain; present together with `reserved`. */
+  readonly evictionReserve?: Readonly<Record<keyof NodeReservations['eviction'], string>>;
   readonly settings: NodeSettings;
 }
 
@@ -22,23 +24,32 @@ export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeR
     labels,
     cpuMilli: String(cpuMilli),
     memoryBytes: String(memoryBytes),
-    ...(reservations && {reserved: reservedTexts(reservations)}),
+    ...(reservations && reservationTexts(reservations)),
     settings,
   };
 }
 
-function reservedTexts({total}: NodeReservations): NonNullable<NodeReport['reserved']> {
+function reservationTexts({
+  total,
+  eviction,
+}: NodeReservations): Required<Pick<NodeReport, 'reserved' | 'evictionReserve'>> {
   return {
-    cpuMilli: String(total.cpuMilli),
-    memoryBytes: String(total.memoryBytes),
-    ephemeralStorageBytes: String(total.ephemeralStorageBytes),
-    pids: String(total.pids),
+    reserved: {
+      cpuMilli: String(total.cpuMilli),
+      memoryBytes: String(total.memoryBytes),
+      ephemeralStorageBytes: String(total.ephemeralStorageBytes),
+      pids: String(total.pids),
+    },
+    evictionReserve: {
+      memoryBytes: String(eviction.memoryBytes),
+      ephemeralStorageBytes: String(eviction.ephemeralStorageBytes),
+    },
   };
 }
 
 /** Returns the facts of the machine with those that the running kubelet has for its node. */
 export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeFacts {
-  const {nodeName, nodeIps, labels, cpuMilli, memoryBytes, reserved} = report;
+  const {nodeName, nodeIps, labels, cpuMilli, memoryBytes, reserved, evictionReserve: reserve} = report;
   return {
     ...machine,
     nodeName,
@@ -46,17 +57,24 @@ export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeF
     labels,
     cpuMilli: BigInt(cpuMilli),
     memoryBytes: BigInt(memoryBytes),
-    ...(reserved && {reservations: parseReserved(reserved)}),
+    ...(reserved && reserve && {reservations: parseReservations(reserved, reserve)}),
   };
 }
 
 /** Returns the reserved resources; their limits are the daemon's affair. */
-function parseReserved(reserved: NonNullable<NodeReport['reserved']>): NodeReservations {
+function parseReservations(
+  reserved: NonNullable<NodeReport['reserved']>,
+  reserve: NonNullable<NodeReport['evictionReserve']>,
+): NodeReservations {
   const total = {
     cpuMilli: BigInt(reserved.cpuMilli),
     memoryBytes: BigInt(reserved.memoryBytes),
     ephemeralStorageBytes: BigInt(reserved.ephemeralStorageBytes),
     pids: BigInt(reserved.pids),
   };
-  return {total, limitsPods: false, cgroups: []};
+  const eviction = {
+    memoryBytes: BigInt(reserve.memoryBytes),
+    ephemeralStorageBytes: BigInt(reserve.ephemeralStorageBytes),
+  };
+  return {total, eviction, limitsPods: false, cgroups: []};
 }

@@ -1,6 +1,7 @@
 import {canonicalizeQuantity, quantityValue} from '../../../api/quantity.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {diskUsage} from '../../../base/fs/disk-usage.js';
+import {treeUsage} from '../../../base/fs/disk-usage.js';
+import {NO_FILES, sumFileUsage, type FileUsage} from '../../../base/fs/file-usage.js';
 import {SystemError} from '../../../base/errors.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {ExceededVolume} from '../../contract/pod-filesystem.js';
@@ -21,8 +22,8 @@ export async function findVolumeOverSizeLimit(
     const {medium = '', sizeLimit = '0'} = source ?? {};
     const bytes = quantityValue(sizeLimit);
     if (source === undefined || medium !== '' || bytes <= 0n) continue;
-    const used = await measureUsage(emptyDir.path(node, {pod, name, source}), bytes);
-    if (used > bytes) return {name, sizeLimit: canonicalizeQuantity(sizeLimit)};
+    const {usedBytes} = await measureUsage(emptyDir.path(node, {pod, name, source}), bytes);
+    if (usedBytes > bytes) return {name, sizeLimit: canonicalizeQuantity(sizeLimit)};
   }
   return undefined;
 }
@@ -30,20 +31,21 @@ export async function findVolumeOverSizeLimit(
 /** Larger than any disk. */
 const NO_LIMIT = 2n ** 62n;
 
-/** Returns the bytes that the emptyDir volumes of a pod use on disk. A volume that cannot be measured counts as empty. */
-export async function measureEmptyDirs(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): Promise<bigint> {
-  let bytes = 0n;
+/** Returns the usage of the emptyDir volumes of a pod on disk. A volume that cannot be measured counts as empty. */
+export async function measureEmptyDirs(node: Pick<NodeFacts, 'rootDir'>, pod: Pod): Promise<FileUsage> {
+  const usages: FileUsage[] = [];
   for (const {name, emptyDir: source} of pod.spec.volumes ?? [])
     if (source !== undefined && (source.medium ?? '') === '')
-      bytes += await measureUsage(emptyDir.path(node, {pod, name, source}), NO_LIMIT);
-  return bytes;
+      usages.push(await measureUsage(emptyDir.path(node, {pod, name, source}), NO_LIMIT));
+  return sumFileUsage(usages);
 }
 
-async function measureUsage(path: string, bytes: bigint): Promise<bigint> {
+async function measureUsage(path: string, maxBytes: bigint): Promise<FileUsage> {
   try {
-    return await diskUsage(path, {maxBytes: bytes, maxEntries: MAX_ENTRIES});
+    const {bytes, inodes} = await treeUsage(path, {maxBytes, maxEntries: MAX_ENTRIES});
+    return {usedBytes: bytes, inodesUsed: inodes};
   } catch (error) {
-    if (error instanceof SystemError) return 0n;
+    if (error instanceof SystemError) return NO_FILES;
     throw error;
   }
 }

@@ -1,22 +1,29 @@
 import {allContainersOf} from '../../../api/pod-containers.js';
+import type {Taint} from '../../../api/types/v1-node.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
 import {apparmorProfiles} from '../../managers/kuberuntime/config/security-profiles.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
 import {matchesNodeAffinity} from '../node-fit/node-affinity.js';
 import {hasHostPortConflict, findInsufficientResources} from '../node-fit/node-capacity.js';
-import {toleratesTaints} from '../node-fit/taint-toleration.js';
+import {toleratesTaint, toleratesTaints} from '../node-fit/taint-toleration.js';
 import {decidePreemption, type PreemptionInput} from '../preemption/needed-preemption.js';
 import {findForbiddenSysctl} from './sysctl-allowlist.js';
 
 /** A pod to admit to a node. */
-export type AdmissionRequest = PreemptionInput;
+export interface AdmissionRequest extends PreemptionInput {
+  /** Pressure conditions of the node; none by default. */
+  readonly pressures?: readonly NodePressure[];
+}
 
 type Handler = (admission: AdmissionRequest) => Rejection | undefined;
 
 /** Admission handlers in the kubelet's order (NewMainKubelet, AddPodAdmitHandler and generalFilter). */
 const HANDLERS: readonly Handler[] = [
+  admitUnderPressure,
   admitSysctls,
   admitOs,
   admitGroupsPolicy,
@@ -40,6 +47,24 @@ export function findRejection(admission: AdmissionRequest): Rejection | undefine
     if (rejection !== undefined) return rejection;
   }
   return undefined;
+}
+
+const MEMORY_PRESSURE_TAINT: Taint = {key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule'};
+
+/**
+ * Rejects pods of a node under pressure (eviction_manager.go Admit). If it only lacks memory, pods with requests and pods
+ * that tolerate that are admitted.
+ */
+function admitUnderPressure({pod, pressures = []}: AdmissionRequest): Rejection | undefined {
+  if (pressures.length === 0 || isCriticalPod(pod)) return undefined;
+  const lacksOnlyMemory = pressures.every((pressure) => pressure === 'MemoryPressure');
+  const isBestEffort = computePodQosClass(pod) === 'BestEffort';
+  if (lacksOnlyMemory && (!isBestEffort || toleratesTaint(pod, MEMORY_PRESSURE_TAINT))) return undefined;
+  return {
+    reason: 'Evicted',
+    message: `The node had condition: [${pressures.join(' ')}]. `,
+    hint: 'free memory, disk space or processes of the node, or change the eviction thresholds',
+  };
 }
 
 function admitSysctls({pod, node}: AdmissionRequest): Rejection | undefined {

@@ -3,6 +3,7 @@ import {describeFieldError} from '../../../api/field-error.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
+import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
@@ -21,6 +22,8 @@ export interface PodAdmissionOptions extends PreemptContext {
   readonly node: NodeFacts;
   /** Returns the labels and taints of the Node object in the cluster; undefined without one. */
   readonly nodeObject?: (() => NodeObjectFacts | undefined) | undefined;
+  /** Returns the pressure conditions of the node. */
+  readonly pressures: () => readonly NodePressure[];
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
@@ -67,6 +70,7 @@ export class PodAdmission {
       pod: allocations.getAllocatedPod(pod),
       others,
       preemptable: others,
+      pressures: this.#options.pressures(),
       node: {...node, ...nodeObject?.()},
     };
     const rejection = findRejection(request);

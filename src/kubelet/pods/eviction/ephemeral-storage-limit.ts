@@ -2,11 +2,12 @@ import {longRunningContainersOf} from '../../../api/pod-containers.js';
 import {addQuantities, canonicalizeQuantity, quantityValue} from '../../../api/quantity.js';
 import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {sumFileUsage} from '../../../base/fs/file-usage.js';
 import type {PodStorageUsage} from '../../contract/pod-filesystem.js';
 
-/** Space that a pod uses, in bytes. */
+/** Storage that a pod uses. */
 export interface EphemeralUsage extends PodStorageUsage {
-  /** Writable layers by the name of the container. */
+  /** Bytes of the writable layers by the name of the container. */
   readonly layers: ReadonlyMap<string, bigint>;
 }
 
@@ -33,14 +34,15 @@ export function findExceededStorage(pod: Pod, usage: EphemeralUsage): ExceededSt
   const limits = limitsOf(pod);
   if (limits.length === 0) return undefined;
   const total = limits.map(({limit}) => limit).reduce(addQuantities);
-  const sum = (sizes: ReadonlyMap<string, bigint>): bigint => [...sizes.values()].reduce((a, b) => a + b, 0n);
-  if (sum(usage.layers) + sum(usage.logs) + usage.other > quantityValue(total))
+  const {layers, logs, volumes, hostsFile} = usage;
+  const files = sumFileUsage([...logs.values(), volumes, hostsFile]).usedBytes;
+  if ([...layers.values()].reduce((sum, bytes) => sum + bytes, files) > quantityValue(total))
     return {
       signal: 'ephemeralpodfs.limit',
       message: `Pod ephemeral local storage usage exceeds the total limit of containers ${canonicalizeQuantity(total)}. `,
     };
   const exceeded = limits.find(
-    ({name, limit}) => (usage.layers.get(name) ?? 0n) + (usage.logs.get(name) ?? 0n) > quantityValue(limit),
+    ({name, limit}) => (layers.get(name) ?? 0n) + (logs.get(name)?.usedBytes ?? 0n) > quantityValue(limit),
   );
   if (exceeded === undefined) return undefined;
   const {name, limit} = exceeded;

@@ -5,12 +5,12 @@ import {podRef} from '../../contract/pod-ref.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
+import {EVICTED} from './eviction.js';
 import {findExceededStorage, limitsEphemeralStorage} from './ephemeral-storage-limit.js';
 import type {PodEviction} from './eviction-manager.js';
 
 /** Minimum time between two measurements of a pod's storage, in ms (evictionMonitoringPeriod). */
 const MEASURE_MS = 10_000;
-const EVICTED = 'Evicted';
 
 type Context = Pick<SyncContext, 'clock' | 'files' | 'events' | 'services'>;
 

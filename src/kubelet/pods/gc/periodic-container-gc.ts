@@ -12,6 +12,8 @@ export interface PeriodicContainerGcOptions {
   };
   /** Reports whether everything that the pod has in the runtime may be removed. */
   readonly isUnwanted: (uid: PodUid) => boolean;
+  /** Reports whether nothing of the pod runs, so that what it has may be removed if the node lacks space. */
+  readonly isUnused: (uid: PodUid) => boolean;
   /** Policy of the container GC; the kubelet's default if undefined. */
   readonly policy: ContainerGcPolicy | undefined;
   readonly clock: Pick<Clock, 'now'>;
@@ -42,8 +44,14 @@ export class PeriodicContainerGc {
     await collector.collectGarbage(this.#rules());
   }
 
-  #rules(): ContainerGcRules {
-    const {policy = DEFAULT_CONTAINER_GC_POLICY, clock, isUnwanted} = this.#options;
+  /** Removes dead containers and sandboxes, also of pods that have ended (DeleteAllUnusedContainers). Never rejects. */
+  async deleteUnused(): Promise<void> {
+    const {collector, isUnwanted, isUnused} = this.#options;
+    await collector.collectGarbage(this.#rules((uid) => isUnwanted(uid) || isUnused(uid)));
+  }
+
+  #rules(isUnwanted = this.#options.isUnwanted): ContainerGcRules {
+    const {policy = DEFAULT_CONTAINER_GC_POLICY, clock} = this.#options;
     return {policy, now: clock.now(), isUnwanted};
   }
 }

@@ -2,10 +2,11 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
 import type {Logger} from '../../../base/logger.js';
+import {formatRfc3339Seconds} from '../../../format/time.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import {namespacedName, podRef} from '../../contract/pod-ref.js';
-import {DISRUPTION_TARGET, observedGenerationOf} from '../status/compute/pod-conditions.js';
+import {computeDisruptedStatus} from '../status/compute/disrupted-status.js';
 
 /**
  * Stops a pod with `status` applied to its status (eviction.KillPodFunc). Resolves when all containers of the pod have
@@ -35,6 +36,11 @@ export interface PreemptionRequest {
 
 const REASON = 'Preempting';
 const MESSAGE = 'Preempted in order to admit critical pod';
+const DISRUPTION = {
+  reason: REASON,
+  message: MESSAGE,
+  conditionMessage: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+};
 
 /**
  * Kills the victims one after the other so that the critical pod fits (preemption.go evictPodsToFreeRequests). Logs a
@@ -48,7 +54,7 @@ export async function preemptPods(
   const logger = log.forFile('preempt-pods.ts');
   for (const victim of victims) {
     const status = (before: PodStatus): PodStatus =>
-      preempted(victim, before, new Date(clock.now()).toISOString());
+      computeDisruptedStatus(victim, before, DISRUPTION, formatRfc3339Seconds(clock.now()));
     events({type: 'Warning', reason: REASON, message: MESSAGE, pod: victim});
     const fields = {pod: namespacedName(podRef(victim)), podUID: podRef(victim).uid};
     logger.info(
@@ -66,18 +72,4 @@ export async function preemptPods(
     metrics?.podPreempted(resource);
     logger.info('Pod evicted successfully', fields);
   }
-}
-
-function preempted(pod: Pod, status: PodStatus, now: string): PodStatus {
-  const others = (status.conditions ?? []).filter(({type}) => type !== DISRUPTION_TARGET);
-  const before = status.conditions?.find(({type}) => type === DISRUPTION_TARGET);
-  const condition = {
-    type: DISRUPTION_TARGET,
-    status: 'True',
-    reason: 'TerminationByKubelet',
-    message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
-    lastTransitionTime: before?.lastTransitionTime ?? now,
-    ...observedGenerationOf(pod),
-  } as const;
-  return {...status, phase: 'Failed', reason: REASON, message: MESSAGE, conditions: [...others, condition]};
 }

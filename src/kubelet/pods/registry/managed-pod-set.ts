@@ -10,6 +10,8 @@ export interface PodInRuntime {
   readonly status: RuntimePodStatus;
   /** True if the last relist found a sandbox or container of the pod. */
   readonly isListed: boolean;
+  /** True if the pod is to be stopped, which a full disk must not prevent. */
+  readonly isTerminating?: boolean;
 }
 
 /**

@@ -135,8 +135,7 @@ export class ManagedPods implements ManagedPodSet {
     const known = await this.claim(ref);
     if (known !== undefined && known.removedAt === undefined) {
       if (known.pod === pod) return this.ensureSyncer(known);
-      await local.ensureActuatedResources(known);
-      return await this.#record(pod, known);
+      return await this.#recordChange(pod, known, found);
     }
     return await local.locks.tryWithPodLock(ref, async () => {
       await this.#refuseOther(ref);
@@ -145,11 +144,33 @@ export class ManagedPods implements ManagedPodSet {
     });
   }
 
+  /** Records a changed pod. One that terminates is stopped even if that fails: its old record is enough to find it. */
+  async #recordChange(pod: Pod, known: PodRecord, {isTerminating = false}: PodInRuntime): Promise<PodSyncer> {
+    const {local} = this.#options;
+    try {
+      await local.ensureActuatedResources(known);
+      return await this.#record(pod, known);
+    } catch (error) {
+      if (!isTerminating || !(error instanceof SystemError)) throw error;
+      const fields = {pod: namespacedName(podRef(pod))};
+      this.#logger.error(error, 'Failed to record a pod, stopping it anyway', fields);
+      return this.#manage(this.#createRecord(pod, known));
+    }
+  }
+
   async #record(pod: Pod, known: PodRecord | undefined): Promise<PodSyncer> {
-    const {uid} = podRef(pod);
+    const record = this.#createRecord(pod, known);
+    await this.#options.local.store.put(record);
+    return this.#manage(record);
+  }
+
+  #createRecord(pod: Pod, known: PodRecord | undefined): PodRecord {
     const {local, originOf} = this.#options;
-    const record = {...local.createRecord(pod, originOf(uid), known), manager: 'kubelet' as const};
-    await local.store.put(record);
+    return {...local.createRecord(pod, originOf(podRef(pod).uid), known), manager: 'kubelet'};
+  }
+
+  #manage(record: PodRecord): PodSyncer {
+    const {uid, pod} = record;
     this.#records.set(uid, record);
     this.#claimed.add(uid);
     const syncer = this.ensureSyncer(record);

@@ -178,7 +178,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
   async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: TerminationOptions): Promise<void> {
     // The pod is not managed: it was rejected, or another kcri process owns it.
     if ((await this.#own.claim(podRef(pod))) === undefined) return;
-    const syncer = await this.#syncerFor(pod, status);
+    const syncer = await this.#syncerFor(pod, status, true);
     await syncer.syncTerminatingPod(status, {
       gracePeriodSeconds: end.gracePeriodSeconds,
       override: end.status,
@@ -206,7 +206,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
 
   async syncTerminatedPod(pod: Pod, status: RuntimePodStatus): Promise<void> {
     if ((await this.#own.claim(podRef(pod))) === undefined) return;
-    const syncer = await this.#syncerFor(pod, status);
+    const syncer = await this.#syncerFor(pod, status, true);
     await syncer.syncTerminatedPod(status);
     const record = this.#own.get(podRef(pod).uid);
     if (record !== undefined) await this.#options.local.remover.removeVolumesAndCgroup(record);
@@ -245,11 +245,11 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     return await this.#orphans.remove(uid);
   }
 
-  async #syncerFor(pod: Pod, status: RuntimePodStatus): Promise<PodSyncer> {
+  async #syncerFor(pod: Pod, status: RuntimePodStatus, isTerminating = false): Promise<PodSyncer> {
     await this.#orphans.waitForRemoval(podRef(pod).uid);
     const {uid} = podRef(pod);
     const isListed = this.#options.pleg.runningPods().some((listed) => listed.uid === uid);
-    return await this.#own.adopt(pod, {status, isListed});
+    return await this.#own.adopt(pod, {status, isListed, isTerminating});
   }
 }
 

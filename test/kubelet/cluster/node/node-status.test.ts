@@ -23,6 +23,7 @@ function anInput(fields: Partial<NodeStatusInput> = {}): NodeStatusInput {
     settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
     images: [],
     errors: [],
+    pressures: [],
     previous: [],
     now: TEST_TIME_MS,
     ...fields,

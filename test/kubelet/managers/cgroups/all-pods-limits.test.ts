@@ -101,23 +101,24 @@ describe.each([
 });
 
 const RESERVED = {cpuMilli: 500n, memoryBytes: GI, ephemeralStorageBytes: 2n * GI, pids: 100n};
+const EVICTION = {memoryBytes: 100n * 1024n * 1024n, ephemeralStorageBytes: GI};
 const NODE = {
   ...{cpuMilli: 2000n, memoryBytes: 4n * GI, ephemeralStorageBytes: 10n * GI},
   ...{maxPids: 32_768n, hugePageBytes: new Map([['2MB', 4_194_304n]])},
 };
 
 test('reserved resources reduce what pods can request, beside the eviction reserve', () => {
-  const reservations = {total: RESERVED, limitsPods: true, cgroups: []};
+  const reservations = {total: RESERVED, eviction: EVICTION, limitsPods: true, cgroups: []};
   expect(nodeAllocatable({...NODE, reservations})).toEqual({
     cpuMilli: 1500n,
     memoryBytes: 3n * GI - 100n * 1024n * 1024n,
-    ephemeralStorageBytes: nodeAllocatable(NODE).ephemeralStorageBytes - 2n * GI,
+    ephemeralStorageBytes: 7n * GI,
   });
 });
 
 test('all pods together are limited to what is not reserved, or to the node if that is not enforced', () => {
   const limits = (limitsPods: boolean) =>
-    allPodsLimits({...NODE, reservations: {total: RESERVED, limitsPods, cgroups: []}});
+    allPodsLimits({...NODE, reservations: {total: RESERVED, eviction: EVICTION, limitsPods, cgroups: []}});
   const {hugePageBytes: hugePages} = NODE;
   expect(limits(true)).toEqual({cpuShares: 1536n, memoryBytes: 3n * GI, pids: 32_668n, hugePages});
   expect(limits(false)).toEqual({cpuShares: 2048n, memoryBytes: 4n * GI, pids: 32_768n, hugePages});

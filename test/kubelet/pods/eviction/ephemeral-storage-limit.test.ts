@@ -3,6 +3,7 @@ import {
   findExceededStorage,
   limitsEphemeralStorage,
 } from '../../../../src/kubelet/pods/eviction/ephemeral-storage-limit.js';
+import {NO_FILES} from '../../../../src/base/fs/file-usage.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 const MEBIBYTE = 1024n * 1024n;
@@ -12,25 +13,31 @@ const pod = aPod({containers: [withLimit('a', '4Mi'), withLimit('b', '2048Ki'), 
 
 const megabytes = (sizes: Readonly<Record<string, number>>): ReadonlyMap<string, bigint> =>
   new Map(Object.entries(sizes).map(([name, size]) => [name, BigInt(size) * MEBIBYTE]));
+const files = (size: number) => ({usedBytes: BigInt(size) * MEBIBYTE, inodesUsed: 1n});
 const CONTAINER_MESSAGE = 'Container b exceeded its local ephemeral storage limit "2Mi". ';
 /** Sizes in MiB. */
 interface Sizes {
   readonly layers: Readonly<Record<string, number>>;
   readonly logs?: Readonly<Record<string, number>>;
-  readonly other?: number;
+  readonly volumes?: number;
 }
 const POD_MESSAGE = 'Pod ephemeral local storage usage exceeds the total limit of containers 6Mi. ';
 
 describe('a pod with limits of ephemeral storage', () => {
   test.each([
     ['uses its limits', {layers: {a: 4, b: 2}}, undefined],
-    ['has large volumes', {layers: {a: 1}, other: 6}, POD_MESSAGE],
+    ['has large volumes', {layers: {a: 1}, volumes: 6}, POD_MESSAGE],
     ['has large logs', {layers: {a: 1}, logs: {c: 6}}, POD_MESSAGE],
     ['has large layers', {layers: {c: 7}}, POD_MESSAGE],
     ['has a large container', {layers: {b: 2}, logs: {b: 1}}, CONTAINER_MESSAGE],
     ['has a large container without a limit', {layers: {c: 5}}, undefined],
-  ] as const)('that %s', (_title, {layers, logs = {}, other = 0}: Sizes, message) => {
-    const usage = {layers: megabytes(layers), logs: megabytes(logs), other: BigInt(other) * MEBIBYTE};
+  ] as const)('that %s', (_title, {layers, logs = {}, volumes = 0}: Sizes, message) => {
+    const usage = {
+      layers: megabytes(layers),
+      logs: new Map(Object.entries(logs).map(([name, size]) => [name, files(size)])),
+      volumes: files(volumes),
+      hostsFile: NO_FILES,
+    };
     const exceeded = findExceededStorage(pod, usage);
     expect(exceeded?.message).toBe(message);
     const signal = message === POD_MESSAGE ? 'ephemeralpodfs.limit' : 'ephemeralcontainerfs.limit';
@@ -42,5 +49,6 @@ test('a pod without limits, or with one of 0, is not measured', () => {
   expect(limitsEphemeralStorage(pod)).toBe(true);
   const free = aPod({containers: [withLimit('a'), withLimit('b', '0')]});
   expect(limitsEphemeralStorage(free)).toBe(false);
-  expect(findExceededStorage(free, {layers: megabytes({a: 9}), logs: new Map(), other: 0n})).toBeUndefined();
+  const usage = {layers: megabytes({a: 9}), logs: new Map(), volumes: NO_FILES, hostsFile: NO_FILES};
+  expect(findExceededStorage(free, usage)).toBeUndefined();
 });

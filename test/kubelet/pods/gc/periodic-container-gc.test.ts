@@ -13,7 +13,11 @@ test.each([-7_200_000, 7_200_000])(
         collected += 1;
       },
     };
-    const gc = new PeriodicContainerGc({collector, clock, isUnwanted: () => false, policy: undefined});
+    const gc = new PeriodicContainerGc({
+      ...{collector, clock, policy: undefined},
+      isUnwanted: () => false,
+      isUnused: () => false,
+    });
     await gc.collectIfDue();
     await gc.collectIfDue();
     expect(collected).toBe(1);

@@ -1,6 +1,12 @@
 import {compareQuantities, parseQuantity} from '../../../../api/quantity.js';
 import {messageOf} from '../../../../base/errors.js';
 import {parseDuration} from '../../../../format/duration.js';
+import {
+  DEFAULT_EVICTION_HARD,
+  parseGracePeriods,
+  parseMinimumReclaims,
+  parseThresholds,
+} from '../../resources/eviction-thresholds.js';
 import {between, honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
 import {
   ANYTHING,
@@ -17,8 +23,6 @@ import {
 } from '../config-field-types.js';
 
 const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
-const EVICTION =
-  'there is no node-pressure eviction, since static pods are not evicted; allocatable resources are computed with the default thresholds';
 const SHUTDOWN = 'there is no graceful node shutdown';
 const GATE_DISABLED = 'the feature gate is disabled';
 
@@ -26,6 +30,18 @@ const percent = between(0, 100);
 const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
 
 const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
+
+/** Returns a check that reports the error of a parser. */
+const problemOf =
+  <T>(parse: (value: T) => unknown) =>
+  (value: T): string | undefined => {
+    try {
+      parse(value);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
 
 /** Checks the resources that are reserved (parseResourceList). */
 function checkReserved(reserved: Readonly<Record<string, string>>): string | undefined {
@@ -111,16 +127,29 @@ export const NODE_FIELDS = {
   cpuCFSQuotaPeriod: unsupported('the period is always 100ms', DURATION, '100ms', {
     flag: 'cpu-cfs-quota-period',
   }),
-  evictionHard: unsupported(EVICTION, THRESHOLDS, {}, {flag: 'eviction-hard'}),
-  evictionSoft: unsupported(EVICTION, THRESHOLDS, {}, {flag: 'eviction-soft'}),
-  evictionSoftGracePeriod: unsupported(EVICTION, TEXT_MAP, {}, {flag: 'eviction-soft-grace-period'}),
-  evictionPressureTransitionPeriod: unsupported(EVICTION, DURATION, '5m0s', {
+  evictionHard: honored(THRESHOLDS, DEFAULT_EVICTION_HARD, {
+    flag: 'eviction-hard',
+    check: problemOf(parseThresholds),
+  }),
+  evictionSoft: honored(THRESHOLDS, {}, {flag: 'eviction-soft', check: problemOf(parseThresholds)}),
+  evictionSoftGracePeriod: honored(
+    TEXT_MAP,
+    {},
+    {flag: 'eviction-soft-grace-period', check: problemOf(parseGracePeriods)},
+  ),
+  evictionPressureTransitionPeriod: honored(DURATION, '5m0s', {
     flag: 'eviction-pressure-transition-period',
   }),
-  evictionMaxPodGracePeriod: unsupported(EVICTION, INT32, 0, {flag: 'eviction-max-pod-grace-period'}),
-  evictionMinimumReclaim: unsupported(EVICTION, TEXT_MAP, {}, {flag: 'eviction-minimum-reclaim'}),
-  mergeDefaultEvictionSettings: unsupported(EVICTION, BOOL, false),
-  kernelMemcgNotification: unsupported(EVICTION, BOOL, false, {flag: 'kernel-memcg-notification'}),
+  evictionMaxPodGracePeriod: honored(INT32, 0, {flag: 'eviction-max-pod-grace-period'}),
+  evictionMinimumReclaim: honored(
+    TEXT_MAP,
+    {},
+    {flag: 'eviction-minimum-reclaim', check: problemOf(parseMinimumReclaims)},
+  ),
+  mergeDefaultEvictionSettings: honored(BOOL, false),
+  kernelMemcgNotification: unsupported('memory is measured every 10 seconds', BOOL, false, {
+    flag: 'kernel-memcg-notification',
+  }),
   systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
   kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
   reservedSystemCPUs: unsupported(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),

@@ -123,13 +123,8 @@ export class ImageGcManager {
 
   /** Collects images once (GarbageCollect). Rejects with CriError and SystemError. */
   async collect(signal: AbortSignal): Promise<void> {
-    const {clock, records} = this.#dependencies;
-    const now = clock.now();
-    const all = await this.#detect(now, signal);
-    const pulled = await this.#pulledByKcri(all);
-    const candidates = imagesInEvictionOrder(pulled, this.#uses, {policy: this.#policy, now});
-    const mounted = candidates.length === 0 ? NO_NAMES : await this.#mountedImageNames(signal);
-    const unused = candidates.filter((image) => !hasNameIn(image, mounted));
+    const now = this.#dependencies.clock.now();
+    const {all, unused} = await this.#findUnused(now, signal);
     const old = imagesOverMaxAge(unused, this.#uses, {policy: this.#policy, now, startedAt: this.#startedAt});
     const removed = new Set<Image>();
     for (const image of old) {
@@ -141,8 +136,41 @@ export class ImageGcManager {
       removed,
       signal,
     );
+    await this.#finish(all, removed);
+  }
+
+  /** Removes all unused images, whatever the used space (DeleteUnusedImages). Rejects like `collect`. */
+  async deleteUnused(signal: AbortSignal): Promise<void> {
+    this.#logger.info('Attempting to delete unused images');
+    const {all, unused} = await this.#findUnused(this.#dependencies.clock.now(), signal);
+    const removed = new Set<Image>();
+    const {freed, failures} = await this.#removeUntil(unused, undefined, removed, signal);
+    await this.#finish(all, removed);
+    if (failures.length > 0)
+      throw new SystemError(
+        `freed ${freed} bytes space with errors in image deletion: ${failures.map(messageOf).join(', ')}`,
+      );
+  }
+
+  /** Finds all images, and those that may be removed in the order of their removal. */
+  async #findUnused(
+    now: number,
+    signal: AbortSignal,
+  ): Promise<{readonly all: readonly Image[]; readonly unused: readonly Image[]}> {
+    const all = await this.#detect(now, signal);
+    const pulled = await this.#pulledByKcri(all);
+    const candidates = imagesInEvictionOrder(pulled, this.#uses, {policy: this.#policy, now});
+    const mounted = candidates.length === 0 ? NO_NAMES : await this.#mountedImageNames(signal);
+    return {all, unused: candidates.filter((image) => !hasNameIn(image, mounted))};
+  }
+
+  /** Removes the records of images that no longer exist. */
+  async #finish(all: readonly Image[], removed: ReadonlySet<Image>): Promise<void> {
     const remaining = collectImageNames(all.filter((image) => !removed.has(image)));
-    await records.pruneUnknownRecords((imageRef) => remaining.has(imageRef), this.#startedAt);
+    await this.#dependencies.records.pruneUnknownRecords(
+      (imageRef) => remaining.has(imageRef),
+      this.#startedAt,
+    );
     this.#logger.info('Image garbage collection finished', {images: all.length, removed: removed.size}, 5);
   }
 
@@ -204,18 +232,7 @@ export class ImageGcManager {
       'Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold',
       {usage: usedPercent, highThreshold, amountToFree: bytes, lowThreshold},
     );
-    let freed = 0n;
-    const failures: unknown[] = [];
-    for (const image of images) {
-      if (freed >= bytes) break;
-      try {
-        await this.#remove(image, 'space', signal);
-        removed.add(image);
-        freed += image.size;
-      } catch (error) {
-        failures.push(error);
-      }
-    }
+    const {freed, failures} = await this.#removeUntil(images, bytes, removed, signal);
     if (failures.length > 0)
       throw new SystemError(
         `wanted to free ${bytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${failures.map(messageOf).join(', ')}`,
@@ -224,6 +241,28 @@ export class ImageGcManager {
     const message = `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${formatBinarySize(usage.capacityBytes)} used). Failed to free sufficient space by deleting unused images (freed ${freed} bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.`;
     nodeWarning('FreeDiskSpaceFailed', message);
     throw new SystemError(message);
+  }
+
+  /** Removes images until so many bytes are freed, or all; adds them to `removed`. */
+  async #removeUntil(
+    images: readonly Image[],
+    bytes: bigint | undefined,
+    removed: Set<Image>,
+    signal: AbortSignal,
+  ): Promise<{readonly freed: bigint; readonly failures: readonly unknown[]}> {
+    let freed = 0n;
+    const failures: unknown[] = [];
+    for (const image of images) {
+      if (bytes !== undefined && freed >= bytes) break;
+      try {
+        await this.#remove(image, 'space', signal);
+        removed.add(image);
+        freed += image.size;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    return {freed, failures};
   }
 
   async #usage(signal: AbortSignal): Promise<DiskUsage> {

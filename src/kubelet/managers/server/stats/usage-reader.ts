@@ -1,5 +1,4 @@
 import {
-  CriError,
   podUid,
   type ContainerStats,
   type CpuUsage,
@@ -7,29 +6,15 @@ import {
   type LinuxPodSandboxStats,
   type MemoryUsage,
   type NetworkUsage,
-  type PodSandboxStats,
   type SwapUsage,
 } from '../../../../cri/index.js';
-import {fetchContainerStats, fetchSandboxStats} from '../../../../operations/stats/fetch-stats.js';
-import {
-  CONTAINER_NAME_LABEL,
-  POD_NAME_LABEL,
-  POD_NAMESPACE_LABEL,
-  POD_UID_LABEL,
-} from '../../kuberuntime/config/labels.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {ServedKubelet} from '../served-kubelet.js';
 import {readSystemContainers, type SystemContainerUsage} from './cgroups/system-containers.js';
 import {CpuRates} from './cpu-rates.js';
 import {readNodeCpu, readNodeUsage, type NodeUsage} from './node-usage.js';
+import {fetchPodStats, type PodReference, type PodStats} from './pod-stats.js';
 import {sumUsage} from './sum-usage.js';
-
-/** Identity of a pod (stats/v1alpha1 PodReference). */
-export interface PodReference {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-}
 
 /** Current usage of a container. */
 export interface ContainerUsage {
@@ -90,13 +75,12 @@ export class UsageReader {
   async read(signal: AbortSignal): Promise<Usage> {
     const {runtime, clock, node: facts} = this.#options;
     const nowMs = clock.now();
-    const [node, system, containers, sandboxes] = await Promise.all([
+    const [node, system, groups] = await Promise.all([
       readNodeUsage(nowMs),
       readSystemContainers({node: facts, nowMs, startedAtMs: this.#startedAtMs}),
-      fetchContainerStats(runtime, {}, {signal, thorough: true}),
-      sandboxStats(runtime, signal),
+      fetchPodStats(runtime, signal),
     ]);
-    const pods = groupByPod(this.#kubelet, containers.stats.filter(hasUsage), sandboxes);
+    const pods = groups.map((group) => toPodUsage(this.#kubelet, group));
     const keys = new Set([NODE]);
     const addRate = (key: string, cpu: CpuUsage | undefined): CpuUsage | undefined => {
       keys.add(key);
@@ -136,81 +120,7 @@ function addRates(
   };
 }
 
-/** Fetches the stats of sandboxes. Resolves with an empty list if the runtime does not implement them. */
-async function sandboxStats(
-  runtime: ServerOptions['runtime'],
-  signal: AbortSignal,
-): Promise<readonly PodSandboxStats[]> {
-  try {
-    return (await fetchSandboxStats(runtime, {}, {signal, thorough: true})).stats;
-  } catch (error) {
-    if (error instanceof CriError && error.grpcCode === 'UNIMPLEMENTED') return [];
-    throw error;
-  }
-}
-
-interface PodStatsGroup {
-  readonly ref: PodReference;
-  readonly containers: Map<string, ContainerStats>;
-  sandbox: PodSandboxStats | undefined;
-}
-
-function groupByPod(
-  kubelet: ServedKubelet,
-  containers: readonly ContainerStats[],
-  sandboxes: readonly PodSandboxStats[],
-): readonly PodUsage[] {
-  const pods = new Map<string, PodStatsGroup>();
-  for (const stats of containers) {
-    const labels = stats.attributes?.labels ?? {};
-    const pod = getOrAddGroup(pods, labels);
-    const name = labels[CONTAINER_NAME_LABEL];
-    if (pod === undefined || name === undefined) continue;
-    // The newest of several instances is used.
-    if (isNewer(stats, pod.containers.get(name))) pod.containers.set(name, stats);
-  }
-  for (const sandbox of sandboxes) {
-    const pod = getOrAddGroup(pods, sandbox.attributes?.labels ?? {});
-    if (pod !== undefined && isNewer(sandbox, pod.sandbox)) pod.sandbox = sandbox;
-  }
-  return [...pods.values()].map((pod) => toPodUsage(kubelet, pod));
-}
-
-/**
- * Reports whether the stats have usage. They have none for a container that does not run: some runtimes report only its
- * writable layer.
- */
-function hasUsage({cpu, memory}: ContainerStats): boolean {
-  return cpu !== undefined || memory !== undefined;
-}
-
-type Attempt = Pick<ContainerStats, 'attributes'> | Pick<PodSandboxStats, 'attributes'>;
-
-function isNewer(one: Attempt, other: Attempt | undefined): boolean {
-  return other === undefined || attemptOf(one) > attemptOf(other);
-}
-
-function attemptOf({attributes}: Attempt): number {
-  return attributes?.metadata?.attempt ?? 0;
-}
-
-/** Returns the group of the stats' pod; undefined without the labels of a pod. */
-function getOrAddGroup(
-  pods: Map<string, PodStatsGroup>,
-  labels: Readonly<Record<string, string>>,
-): PodStatsGroup | undefined {
-  const {
-    [POD_NAME_LABEL]: name = '',
-    [POD_NAMESPACE_LABEL]: namespace = '',
-    [POD_UID_LABEL]: uid = '',
-  } = labels;
-  if (uid === '') return undefined;
-  const group = pods.get(uid) ?? {ref: {name, namespace, uid}, containers: new Map(), sandbox: undefined};
-  pods.set(uid, group);
-  return group;
-}
-
-function toPodUsage(kubelet: ServedKubelet, {ref, containers, sandbox}: PodStatsGroup): PodUsage {
+function toPodUsage(kubelet: ServedKubelet, {ref, containers, sandbox}: PodStats): PodUsage {
   const status = runtimeStatusIfAvailable(kubelet, ref.uid);
   const criStatusOf = (id: string | undefined) => status?.containers.find((each) => each.id === id)?.cri;
   const stats: Partial<LinuxPodSandboxStats> = sandbox?.linux ?? {};

@@ -1,0 +1,33 @@
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {PodStatus} from '../../../../api/types/v1-status.js';
+import {DISRUPTION_TARGET, observedGenerationOf} from './pod-conditions.js';
+
+/** Reason why the kubelet ends a pod, and its explanation in the condition. */
+export interface Disruption {
+  readonly reason: string;
+  readonly message: string;
+  readonly conditionMessage: string;
+}
+
+/**
+ * Returns the status of a pod that the kubelet ends to protect the node or a critical pod: Failed, with the condition
+ * DisruptionTarget. `now` is in RFC 3339.
+ */
+export function computeDisruptedStatus(
+  pod: Pod,
+  status: PodStatus,
+  {reason, message, conditionMessage}: Disruption,
+  now: string,
+): PodStatus {
+  const others = (status.conditions ?? []).filter(({type}) => type !== DISRUPTION_TARGET);
+  const before = status.conditions?.find(({type}) => type === DISRUPTION_TARGET);
+  const condition = {
+    type: DISRUPTION_TARGET,
+    status: 'True',
+    reason: 'TerminationByKubelet',
+    message: conditionMessage,
+    lastTransitionTime: before?.lastTransitionTime ?? now,
+    ...observedGenerationOf(pod),
+  } as const;
+  return {...status, phase: 'Failed', reason, message, conditions: [...others, condition]};
+}
