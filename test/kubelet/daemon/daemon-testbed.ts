@@ -24,6 +24,8 @@ export interface DaemonTestbedOptions {
   readonly callTimeoutMs?: number;
   /** Metrics of the kubelet. */
   readonly metrics?: NonNullable<KubeletOptions['metrics']>;
+  /** Node-pressure eviction; none by default. */
+  readonly eviction?: KubeletOptions['eviction'];
   /** True to remove unused images periodically. */
   readonly imageGc?: boolean;
   /** Root directory to use instead of a new one. */
@@ -168,6 +170,7 @@ export class DaemonTestbed implements AsyncDisposable {
       onEvent: (event) => void this.events.push(event),
       overrides: {
         ...(this.#seed.metrics && {metrics: this.#seed.metrics}),
+        ...(this.#seed.eviction && {eviction: this.#seed.eviction}),
         ...(this.#seed.imageGc === true && {images: {service: this.#connection.images}}),
       },
     });

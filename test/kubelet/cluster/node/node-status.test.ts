@@ -150,3 +150,16 @@ test('the OS image is the pretty name of os-release', () => {
   );
   expect(osImageOf('')).toBe('');
 });
+
+test.each([
+  ['MemoryPressure', 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available'],
+  ['DiskPressure', 'KubeletHasDiskPressure', 'kubelet has disk pressure'],
+  ['PIDPressure', 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available'],
+] as const)('%s is true with the reason of a kubelet', (type, reason, message) => {
+  const conditions = computeNodeConditions(anInput({pressures: [type]}));
+  expect(conditions.find((each) => each.type === type)).toEqual(condition(type, 'True', reason, message));
+  expect(conditions.filter(({status}) => status === 'True').map((each) => each.type)).toEqual([
+    type,
+    'Ready',
+  ]);
+});

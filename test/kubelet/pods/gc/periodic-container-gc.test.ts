@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {PeriodicContainerGc} from '../../../../src/kubelet/pods/gc/periodic-container-gc.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
+import {podUid, type PodUid} from '../../../../src/cri/index.js';
 
 test.each([-7_200_000, 7_200_000])(
   'garbage is collected once a minute, also after the clock jumps by %d ms',
@@ -27,3 +28,21 @@ test.each([-7_200_000, 7_200_000])(
     expect(collected).toBe(2);
   },
 );
+
+test('a node that lacks space also loses the containers of pods that have ended, at once', async () => {
+  const clock = new FakeClock();
+  const unwanted: (readonly PodUid[])[] = [];
+  const uids = ['deleted', 'ended', 'running'].map((uid) => podUid(uid));
+  const gc = new PeriodicContainerGc({
+    collector: {
+      removeDeadContainers: async () => undefined,
+      collectGarbage: async ({isUnwanted}) => void unwanted.push(uids.filter((uid) => isUnwanted(uid))),
+    },
+    isUnwanted: (uid) => uid === 'deleted',
+    isUnused: (uid) => uid === 'ended',
+    ...{clock, policy: undefined},
+  });
+  await gc.collectIfDue();
+  await gc.deleteUnused();
+  expect(unwanted).toEqual([['deleted'], ['deleted', 'ended']]);
+});

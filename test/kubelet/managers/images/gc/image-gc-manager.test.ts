@@ -112,6 +112,17 @@ test('with enough free space only images unused for too long are removed', async
   expect(remaining()).toEqual(['used', 'desired', 'pinned', 'foreign']);
 });
 
+test('all unused images are removed from a node that lacks space, even if their filesystem is not full', async () => {
+  const {collector, remaining, records, runtime} = await createFixture({freeMb: 50});
+  await collector.deleteUnused(signal);
+  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'foreign']);
+  expect(await records.pulledRefs()).toHaveLength(3);
+  const failing = await createFixture();
+  failing.runtime.injectError('RemoveImage', {code: 'UNKNOWN', message: 'in use'});
+  await expect(failing.collector.deleteUnused(signal)).rejects.toThrow('errors in image deletion: ');
+  expect(runtime.callsTo('RemoveImage')).toHaveLength(2);
+});
+
 test('no image is removed if another runtime has pulled for the same root directory', async () => {
   const {collector, remaining, rootDir} = await createFixture({freeMb: 0});
   await (
