@@ -117,7 +117,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'exit-on-lock-contention': 'kcri always locks its root directory',
   'lock-file': 'kcri locks its root directory',
   'experimental-allocatable-ignore-eviction':
-    'allocatable resources always exclude the default eviction thresholds',
+    'allocatable resources always exclude the hard eviction thresholds',
   'experimental-mounter-path': 'kcri mounts volumes itself',
   'keep-terminated-pod-volumes': 'volumes of terminated pods are always removed',
   'container-runtime': 'only CRI runtimes are supported',

@@ -36,7 +36,7 @@ describe.each(newestRuntime)('a node whose disk is full: $name', (which) => {
     cluster = await startJoinedNode(which, NODE, {
       parent: disk.path,
       flags: [
-        ...['--eviction-hard', 'nodefs.available<15%', '--eviction-minimum-reclaim', 'nodefs.available=5%'],
+        ...['--eviction-hard', 'nodefs.available<15%'],
         // The condition lasts for longer than the period of the node's status.
         ...['--eviction-pressure-transition-period', '15s'],
       ],
@@ -47,8 +47,6 @@ describe.each(newestRuntime)('a node whose disk is full: $name', (which) => {
     await disk[Symbol.asyncDispose]();
   });
 
-  // Proves: kubelet --eviction-hard, kubelet --eviction-minimum-reclaim
-  // Proves: kubelet --eviction-pressure-transition-period
   test('the pod that fills it is evicted, and the condition of the node comes and goes', async () => {
     cluster.createPod('small', inVolume('dd if=/dev/zero of=file bs=1M count=1'));
     await cluster.untilReady('small');
