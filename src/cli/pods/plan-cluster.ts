@@ -51,6 +51,7 @@ export async function planCluster(
       objects: await hideSecrets(services, cluster.objects),
       imageCredentials: await openNodeCredentials(services, flags),
       nodeObject: cluster.nodeObject,
+      pressures: cluster.pressures,
       isSelected,
       onFailure: (_, error) => {
         report.fail(error);

@@ -16,7 +16,7 @@ export type NodePressureSource = NodeMeasurement &
 
 /** Parts of a kubelet that the eviction needs. */
 export interface NodePressureParts {
-  readonly workers: Pick<PodWorkers, 'isFinished'>;
+  readonly workers: Pick<PodWorkers, 'isFinished' | 'isKnown'>;
   readonly containerGc: Pick<PeriodicContainerGc, 'deleteUnused'>;
   readonly evictPod: EvictPod;
 }
@@ -40,7 +40,7 @@ export function createNodePressure(
     deleteUnusedContainers: async () => {
       await containerGc.deleteUnused();
     },
-    isFinished: (uid) => workers.isFinished(uid),
+    isFinished: (uid) => workers.isFinished(uid) || !workers.isKnown(uid),
     ...{evictPod, events, clock, logger, metrics},
   });
 }

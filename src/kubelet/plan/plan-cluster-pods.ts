@@ -2,6 +2,7 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded} from '../../api/types/v1-status.js';
 import {KcriError} from '../../base/errors.js';
 import type {PodUid} from '../../cri/index.js';
+import type {NodePressure} from '../contract/cluster/node-pressure.js';
 import type {NodeObjectFacts} from '../contract/cluster/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import type {DesiredPod} from '../contract/pod-update.js';
@@ -24,6 +25,8 @@ import {
 export interface ClusterPlanOptions extends PlanOptions {
   /** Labels and taints of the Node object; undefined without one. */
   readonly nodeObject: NodeObjectFacts | undefined;
+  /** Pressure conditions of the node. */
+  readonly pressures: readonly NodePressure[];
   /** Selects the pods to plan. */
   readonly isSelected: (pod: PodRef) => boolean;
   /** Receives the error of a pod that cannot be synced or is not admitted; the plan continues with the next one. */
@@ -113,10 +116,10 @@ class ClusterPlanner {
 
   /** Admits a new pod to the node, as a kubelet does when it is added. Throws PodRejectedError. */
   #admit(pod: Pod): void {
-    const {node, nodeObject} = this.#options;
+    const {node, nodeObject, pressures} = this.#options;
     const rejection =
       findUnsupportedFeature(pod) ??
-      findRejection({pod, others: this.#others, node: {...node, ...nodeObject}});
+      findRejection({pod, others: this.#others, node: {...node, ...nodeObject}, pressures});
     if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
     this.#others.push(pod);
   }

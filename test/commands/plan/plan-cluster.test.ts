@@ -4,7 +4,9 @@ import {expect, onTestFinished, test} from 'vitest';
 import {runKcri, type RunResult} from '../../cli/run-kcri.js';
 import {BUSYBOX} from '../../fakes/runtime-builders.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
-import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
+import type {Node} from '../../../src/api/types/v1-node.js';
+import type {StoredObject} from '../../fakes/api-server/object-storage.js';
+import {ClusterTestbed, NODE_PATH} from '../../kubelet/cluster/cluster-testbed.js';
 import {isMutatingCall} from '../command-testbed.js';
 
 const NAMESPACE_FILE = {path: 'namespace', fieldRef: {fieldPath: 'metadata.namespace'}};
@@ -176,6 +178,19 @@ test('names select pods; mirror pods are left to the manifests of their static p
   expect(missing.stdout).toContain('pod default/two');
   expect(missing.stderr).toContain('kcri: pod "three" not found on the node "goldennode"\nhint: http://');
   expect(missing.exitCode).toBe(1);
+});
+
+test('a node under pressure would reject a new pod', async () => {
+  const testbed = await aNode('known');
+  const node = testbed.api.storage.get(NODE_PATH) as Node & StoredObject;
+  const conditions = node.status?.conditions?.map((condition) =>
+    condition.type === 'DiskPressure' ? {...condition, status: 'True'} : condition,
+  );
+  testbed.api.storage.put(NODE_PATH, {...node, status: {...node.status, conditions}});
+  testbed.createPod('new');
+  const {stderr, exitCode} = await plan(testbed);
+  expect(stderr).toContain('The node had condition: [DiskPressure].');
+  expect(exitCode).toBe(1);
 });
 
 test.each([

@@ -12,6 +12,7 @@ import {
   type ListedObject,
 } from '../../../kube-api/index.js';
 import {NO_OBJECTS, withClusterObjects, type ApiObjects} from '../../contract/api-objects.js';
+import {findNodePressures, type NodePressure} from '../../contract/cluster/node-pressure.js';
 import {nodeObjectFacts, type NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import {computeTtlMs} from '../objects/change-detection.js';
 import {FetchedObject} from '../objects/fetched-object.js';
@@ -33,6 +34,8 @@ export interface ClusterPods extends Disposable {
   readonly pods: readonly Pod[];
   /** Labels and taints of the Node object; undefined without one. */
   readonly nodeObject: NodeObjectFacts | undefined;
+  /** Pressure conditions of the Node object that are true. */
+  readonly pressures: readonly NodePressure[];
   /** Objects that the pods refer to, read on use. No token is requested, since that would issue one. */
   readonly objects: ApiObjects;
 }
@@ -75,6 +78,7 @@ export async function readClusterPods(
   return {
     pods,
     nodeObject,
+    pressures: findNodePressures(object),
     objects: withClusterObjects(NO_OBJECTS, objects),
     [Symbol.dispose]: () => {
       objects.stop();
