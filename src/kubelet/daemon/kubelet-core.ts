@@ -108,7 +108,10 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
   const runtimeState = new RuntimeState(runtime, clock);
   const pleg = createPleg(options);
   const pods = createSyncHandler(options, {pleg, runtimeState, allocations});
-  const workers = createPodWorkers(options, {pleg, pods, allocations});
+  const workers = createPodWorkers(options, {pleg, pods, allocations}, (uid) => {
+    // The collector logs failures.
+    void containerGc.removeDeadContainers(uid);
+  });
   registry.setMetrics(metrics);
   const evictPod: EvictPod = (pod, how) => {
     workers.update({type: 'kill', pod, kill: {evict: options.removesEvicted ?? true, ...how}});
@@ -168,6 +171,7 @@ function createSyncHandler(
 function createPodWorkers(
   options: KubeletCoreOptions,
   {pleg, pods, allocations}: Pick<KubeletCore, 'pleg' | 'pods' | 'allocations'>,
+  onEvicted: (uid: PodUid) => void,
 ): PodWorkers {
   const {clock, random, logger, events, metrics = NO_METRICS, wrapHandler} = options;
   return new PodWorkers({
@@ -181,7 +185,10 @@ function createPodWorkers(
       return options.syncFrequencyMs;
     },
     metrics,
-    onFinished: options.onPodChanged,
+    onFinished: (uid, wasEvicted) => {
+      options.onPodChanged?.(uid);
+      if (wasEvicted) onEvicted(uid);
+    },
   });
 }
 

@@ -53,7 +53,11 @@ describe.each(newestRuntime)('a node whose disk is full: $name', (which) => {
     expect(diskPressure()).toMatchObject({status: 'False', reason: 'KubeletHasNoDiskPressure'});
     cluster.createPod('large', inVolume('dd if=/dev/zero of=file bs=1M'));
     await cluster.untilPhase('large', 'Failed');
-    const {reason, message, conditions} = cluster.statusOf('large');
+    const {reason, message, conditions, containerStatuses} = cluster.statusOf('large');
+    expect(containerStatuses?.[0]).toMatchObject({
+      restartCount: 0,
+      state: {terminated: {exitCode: 137, reason: 'Error'}},
+    });
     expect(reason).toBe('Evicted');
     expect(message).toMatch(
       /^The node was low on resource: ephemeral-storage\. Threshold quantity: \d+, available: (0|\d+Ki|\d+Mi)\. /,

@@ -20,7 +20,9 @@ import {
   computeRequeueDelay,
   createTerminatingState,
   applyKillOptions,
+  isEvicted,
   isTerminated,
+  shouldContentBeRemoved,
   toFinished,
   toTerminated,
   STATIC_POD_START_WAIT_MS,
@@ -51,7 +53,7 @@ export interface PodWorkersOptions {
   readonly syncFrequencyMs: number;
   readonly metrics?: Pick<KubeletMetrics, 'workCompleted'>;
   /** Called when a worker has nothing left to do for its pod; must not throw. */
-  readonly onFinished?: ((uid: PodUid) => void) | undefined;
+  readonly onFinished?: ((uid: PodUid, wasEvicted: boolean) => void) | undefined;
 }
 
 const RANDOM_RANGE = 2 ** 32;
@@ -248,7 +250,7 @@ export class PodWorkers {
     const next = this.#turns.release(podFullName(worker.ref), worker.ref.uid);
     const waiting = next === undefined ? undefined : this.#workers.get(next);
     if (waiting !== undefined) this.#wake(waiting);
-    this.#options.onFinished?.(worker.ref.uid);
+    this.#options.onFinished?.(worker.ref.uid, isEvicted(lifecycle));
   }
 
   #random(): number {
@@ -345,10 +347,7 @@ export class PodWorkers {
   /** Reports whether the dead containers and sandboxes of the pod may be removed (ShouldPodContentBeRemoved). */
   shouldContentBeRemoved(uid: PodUid): boolean {
     const worker = this.#workers.get(uid);
-    if (worker === undefined) return this.#synced;
-    const {lifecycle} = worker;
-    if (lifecycle.kind === 'sync') return false;
-    return lifecycle.cause === 'evicted' || (lifecycle.cause === 'deleted' && isTerminated(lifecycle));
+    return worker === undefined ? this.#synced : shouldContentBeRemoved(worker.lifecycle);
   }
 
   /** Returns a report of the pod's worker; undefined when it has none. */

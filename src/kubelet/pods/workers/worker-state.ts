@@ -179,6 +179,19 @@ export function isTerminated(lifecycle: WorkerLifecycle): boolean {
   }
 }
 
+/** Reports whether the pod terminates or has terminated because it was evicted. */
+export function isEvicted(lifecycle: WorkerLifecycle): boolean {
+  return lifecycle.kind !== 'sync' && lifecycle.cause === 'evicted';
+}
+
+/**
+ * Reports whether the dead containers of a pod may be removed: it was evicted or deleted and has terminated. A kubelet
+ * already removes those of an evicted pod while it terminates, but its PLEG is slower than its status.
+ */
+export function shouldContentBeRemoved(lifecycle: WorkerLifecycle): boolean {
+  return isTerminated(lifecycle) && lifecycle.kind !== 'sync' && lifecycle.cause !== 'other';
+}
+
 /** Returns the cause if the update terminates a syncing pod; undefined otherwise (UpdatePod). */
 export function computeTermination(update: WorkerUpdate): TerminationCause | undefined {
   if (!('pod' in update)) return 'deleted';

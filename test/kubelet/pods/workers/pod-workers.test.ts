@@ -320,7 +320,7 @@ test('a static pod that is killed before its turn never starts', async () => {
   expect(completed).toBe(true);
 });
 
-test('content may be removed of evicted pods and, after housekeeping, of unknown pods', async () => {
+test('content may be removed of evicted pods that have stopped and, after housekeeping, of unknown pods', async () => {
   const {workers} = createWorkers();
   expect(workers.shouldContentBeRemoved(uid)).toBe(false);
   expect(workers.couldHaveRunningContainers(uid)).toBe(true);
@@ -331,6 +331,8 @@ test('content may be removed of evicted pods and, after housekeeping, of unknown
   expect(workers.shouldContentBeRemoved(podUid('other'))).toBe(true);
   expect(workers.couldHaveRunningContainers(podUid('other'))).toBe(false);
   workers.update({type: 'kill', pod: aPod(), kill: {evict: true}});
+  expect(workers.shouldContentBeRemoved(uid)).toBe(false);
+  await settle();
   expect(workers.shouldContentBeRemoved(uid)).toBe(true);
 });
 
