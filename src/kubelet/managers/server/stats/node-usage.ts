@@ -18,6 +18,7 @@ export interface NodeUsage {
   readonly timeNanos: bigint;
   readonly cpuNanos: bigint;
   readonly memoryBytes: bigint;
+  /** Memory of processes and of cached files. */
   readonly usedBytes: bigint;
   /** Used memory without inactive file pages, which the kernel can reclaim. */
   readonly workingSetBytes: bigint;
@@ -33,6 +34,11 @@ export interface NodeUsage {
   /** Pressure stall information; undefined if the kernel does not provide it. */
   readonly pressure: Readonly<Record<'cpu' | 'memory' | 'io', PsiStats | undefined>>;
 }
+
+type NodeMemory = Pick<
+  NodeUsage,
+  'memoryBytes' | 'usedBytes' | 'workingSetBytes' | 'anonymousBytes' | 'swapTotalBytes' | 'swapFreeBytes'
+>;
 
 const KIBIBYTE = 1024n;
 /** Interfaces that do not count as the node's (cAdvisor's ignoredDevicePrefixes). */
@@ -56,25 +62,35 @@ export async function readNodeUsage(nowMs: number): Promise<NodeUsage> {
     readPressure('memory'),
     readPressure('io'),
   ]);
-  const bytes = (name: string): bigint => numberOf(memory, name) * KIBIBYTE;
-  const total = bytes('MemTotal:');
-  const used = total - bytes('MemFree:');
-  const inactive = bytes('Inactive(file):');
   const [cpu, mem, io] = pressure;
   return {
     timeNanos,
     cpuNanos: usedNanos,
-    memoryBytes: total,
-    usedBytes: used,
-    workingSetBytes: used > inactive ? used - inactive : 0n,
-    anonymousBytes: bytes('AnonPages:'),
+    ...parseMemory(memory),
     pageFaults: numberOf(events, 'pgfault'),
     majorPageFaults: numberOf(events, 'pgmajfault'),
-    swapTotalBytes: bytes('SwapTotal:'),
-    swapFreeBytes: bytes('SwapFree:'),
     interfaces: parseNetworkInterfaces(network),
     ...tasks,
     pressure: {cpu, memory: mem, io},
+  };
+}
+
+/**
+ * Parses /proc/meminfo. The used memory is that of the root cgroup, from which a kubelet computes the memory of the node:
+ * the pages of processes and files, without the kernel's own (mem_cgroup_usage, rootStatsFromMeminfo).
+ */
+export function parseMemory(text: string): NodeMemory {
+  const bytes = (name: string): bigint => numberOf(text, name) * KIBIBYTE;
+  const anonymous = bytes('AnonPages:');
+  const used = anonymous + bytes('Cached:') + bytes('Buffers:') + bytes('SwapCached:');
+  const inactive = bytes('Inactive(file):');
+  return {
+    memoryBytes: bytes('MemTotal:'),
+    usedBytes: used,
+    workingSetBytes: used > inactive ? used - inactive : 0n,
+    anonymousBytes: anonymous,
+    swapTotalBytes: bytes('SwapTotal:'),
+    swapFreeBytes: bytes('SwapFree:'),
   };
 }
 

@@ -3,6 +3,7 @@ import {CpuRates} from '../../../../../src/kubelet/managers/server/stats/cpu-rat
 import {
   parseNetworkInterfaces,
   parsePressure,
+  parseMemory,
   readNodeUsage,
 } from '../../../../../src/kubelet/managers/server/stats/node-usage.js';
 import {sumUsage} from '../../../../../src/kubelet/managers/server/stats/sum-usage.js';
@@ -123,6 +124,19 @@ test('pressure is parsed with and without the "full" line, which older kernels l
   expect(parsePressure(some + full)).toEqual({Some, Full: {Total: 7n, Avg10: 0, Avg60: 0.1, Avg300: 0}});
   expect(parsePressure(some)).toEqual({Some, Full: undefined});
   expect(parsePressure('')).toBeUndefined();
+});
+
+// The numbers of a node with cgroup v1, whose memory.usage_in_bytes was 8315629568 a moment before.
+test('the used memory of the node is that of its root cgroup', () => {
+  const kibibytes = {
+    ...{MemTotal: 24_683_656, MemFree: 15_302_992, Buffers: 229_968, Cached: 7_572_988, SwapCached: 0},
+    ...{'Inactive(file)': 3_380_140, AnonPages: 317_904, SwapTotal: 0, SwapFree: 0},
+  };
+  const lines = Object.entries(kibibytes).map(([name, amount]) => `${name}:  ${amount} kB\n`);
+  const {usedBytes, workingSetBytes, memoryBytes} = parseMemory(lines.join(''));
+  expect(usedBytes).toBe(8_120_860n * 1024n);
+  expect(workingSetBytes).toBe((8_120_860n - 3_380_140n) * 1024n);
+  expect(memoryBytes).toBe(24_683_656n * 1024n);
 });
 
 test('the usage of the node is read from its kernel', async () => {
