@@ -68,6 +68,8 @@ export class NodePressureManager {
   readonly #options: NodePressureOptions;
   readonly #logger: FileLogger;
   #state = NO_PRESSURE;
+  /** Thresholds for the filesystems of this node; undefined before the first observation. */
+  #thresholds: readonly EvictionThreshold[] | undefined;
   #nextAt = 0;
   /** Evicted pod that has not stopped yet. */
   #evicted: {readonly uid: PodUid; readonly waitUntil: number} | undefined;
@@ -111,7 +113,8 @@ export class NodePressureManager {
     const {settings, clock, nodeEvent} = this.#options;
     const signals = await this.#options.readSignals(signal);
     const {observations, layout} = signals;
-    const thresholds = withContainerFsThresholds(settings.thresholds, layout);
+    // The state refers to thresholds, so that they are created once.
+    const thresholds = (this.#thresholds ??= withContainerFsThresholds(settings.thresholds, layout));
     this.#state = observePressure(this.#state, thresholds, observations, clock.now());
     const urgent = mostUrgent(this.#state);
     if (urgent === undefined) return;

@@ -76,7 +76,8 @@ export function observePressure(
     ...findMetThresholds(state.due, observations, true),
   ]);
   const metSince = new Map(
-    [...met].map((threshold) => [threshold, state.metSince.get(threshold) ?? now] as const),
+    // A clock that was set back starts the grace period again.
+    [...met].map((threshold) => [threshold, Math.min(state.metSince.get(threshold) ?? now, now)] as const),
   );
   const due = [...metSince].flatMap(([threshold, since]) =>
     now - since >= threshold.gracePeriodMs ? [threshold] : [],
@@ -93,7 +94,7 @@ export function nodePressures(
 ): readonly NodePressure[] {
   return NODE_PRESSURES.filter((pressure) => {
     const at = lastObserved.get(pressure);
-    return at !== undefined && now - at < pressureTransitionMs;
+    return at !== undefined && at <= now && now - at < pressureTransitionMs;
   });
 }
 

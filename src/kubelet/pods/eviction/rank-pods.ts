@@ -52,7 +52,7 @@ function compare(one: Candidate, other: Candidate, comparisons: readonly Compari
   return 0;
 }
 
-/** A kubelet compares inodes with the request of ephemeral storage, but decides by them alone whether a pod exceeds it. */
+/** For inodes, a kubelet subtracts the request of ephemeral storage, although any inode exceeds the request. */
 function toCandidate(
   signal: EvictionSignal,
   pod: Pod,

@@ -192,6 +192,22 @@ test('a soft threshold evicts after its grace period, with the grace period of t
   expect(stop?.request).toMatchObject({timeout: '7'});
 });
 
+test('the filesystem of containers has a grace period of its own', async () => {
+  const node = new SimulatedNode();
+  const [nodefs] = parseThresholds({'nodefs.available': '100'});
+  const settings = {thresholds: [{...nodefs!, gracePeriodMs: 60_000}]};
+  const observations = new Map([['containerfs.available', {available: 50n, capacity: 1000n}]] as const);
+  const layout = {dedicatedImageFs: true, splitContainerFs: true};
+  const readSignals = async () => Promise.resolve({observations, layout});
+  const eviction = {...node.measurement(settings), readSignals};
+  await using testbed = await ClusterTestbed.start(undefined, {eviction});
+  testbed.createPod('critical', {priority: 2_000_000_000});
+  await untilCondition(testbed, 'DiskPressure', 'True');
+  const reclaims = () => testbed.events('Node').filter(({reason}) => reason === 'EvictionThresholdMet');
+  expect(reclaims()).toEqual([]);
+  await testbed.daemon.until('space is reclaimed', () => reclaims().length > 0);
+});
+
 test('unused containers and images are removed before pods are evicted', async () => {
   const node = new SimulatedNode();
   await using testbed = await ClusterTestbed.start(undefined, {eviction: node.measurement(), imageGc: true});
