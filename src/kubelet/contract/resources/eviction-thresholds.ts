@@ -176,9 +176,9 @@ function toAllocatable(threshold: EvictionThreshold): readonly EvictionThreshold
 function parseSignal(name: string): EvictionSignal {
   const signal = EVICTION_SIGNALS.find((each) => each === name);
   if (signal !== undefined) return signal;
-  throw new ConfigError(`unsupported eviction signal ${name}`, {
-    hint: `use one of: ${EVICTION_SIGNALS.join(', ')}`,
-  });
+  throw new ConfigError(
+    `unsupported eviction signal ${name}; must be one of: ${EVICTION_SIGNALS.join(', ')}`,
+  );
 }
 
 const PERCENTAGE = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%$/;

@@ -67,7 +67,11 @@ test('thresholds of a configuration can be added to the defaults', () => {
 });
 
 test.each([
-  ['eviction-hard', 'disk.available<1Gi', 'unsupported eviction signal disk.available'],
+  [
+    'eviction-hard',
+    'disk.available<1Gi',
+    'unsupported eviction signal disk.available; must be one of: memory.available, ',
+  ],
   ['eviction-hard', 'memory.available<-1Gi', 'eviction threshold memory.available must be positive: -1Gi'],
   ['eviction-hard', 'memory.available<0', 'eviction threshold memory.available must be positive: 0'],
   ['eviction-hard', 'memory.available<-1%', 'threshold memory.available must be >= 0%: -1%'],
