@@ -38,7 +38,7 @@ describe.each(newestRuntime)('a node whose disk is full: $name', (which) => {
       flags: [
         ...['--eviction-hard', 'nodefs.available<15%'],
         // The condition lasts for longer than the period of the node's status.
-        ...['--eviction-pressure-transition-period', '15s'],
+        ...['--eviction-pressure-transition-period', '30s'],
       ],
     });
   });
