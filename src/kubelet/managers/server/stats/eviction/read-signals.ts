@@ -31,7 +31,7 @@ interface RuntimeFilesystems {
 /** Observes the resources that the node can run out of (makeSignalObservations). */
 export class SignalReader {
   readonly #options: SignalReaderOptions;
-  /** Asked for once: the runtime does not move its files while it runs. */
+  /** Asked for until the runtime reports them: it does not move its files while it runs. */
   #filesystems: RuntimeFilesystems | undefined;
 
   constructor(options: SignalReaderOptions) {
@@ -42,8 +42,9 @@ export class SignalReader {
   async read(signal: AbortSignal): Promise<NodeSignals> {
     const {node, clock} = this.#options;
     const nowMs = clock.now();
-    this.#filesystems ??= await this.#findFilesystems(signal);
-    const {imageFs, containerFs, layout} = this.#filesystems;
+    const filesystems = this.#filesystems ?? (await this.#findFilesystems(signal));
+    const {imageFs, containerFs, layout} = filesystems;
+    if (imageFs !== undefined) this.#filesystems = filesystems;
     const observations = new Map<EvictionSignal, SignalObservation>([
       ...nodeObservations(await readNodeUsage(nowMs)),
       ...podsObservations(node, nowMs),

@@ -86,6 +86,14 @@ test('a filesystem that is not visible here is not observed, and a runtime witho
   expect(observations.has('nodefs.available')).toBe(true);
 });
 
+test('a runtime that reports no filesystems at first is asked again', async () => {
+  const paths: string[] = [];
+  const {reader} = await createReader(paths);
+  expect((await reader.read(signal)).observations.has('imagefs.available')).toBe(false);
+  paths.push('');
+  expect((await reader.read(signal)).observations.has('imagefs.available')).toBe(true);
+});
+
 test('the memory of all pods is what the limit of their cgroup leaves', async () => {
   const cgroupMount = await temporaryDirectory();
   const directory = join(cgroupMount, 'memory', 'kubepods');
