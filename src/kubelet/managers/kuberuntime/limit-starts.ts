@@ -10,13 +10,11 @@ const PATIENCE_MS = 2000;
 const RANKS = {startContainer: 0, createContainer: 1, runPodSandbox: 2} as const;
 
 /**
- * Creates the limiter that all pods of a node share: as many calls at a time as the machine has processors, at least two.
- * Starting a container takes processor time, so pods that start all at once all become ready at the end.
+ * Creates the limiter that all pods of a node share: twice as many calls at a time as the machine has processors.
+ * Starting a container takes processor time, so pods that start all at once all become ready at the end. A call also waits,
+ * for example for a network plugin, so one call for each processor leaves processors idle.
  */
-export function createStartLimiter(
-  clock: Clock,
-  concurrency = Math.max(2, availableParallelism()),
-): CallLimiter {
+export function createStartLimiter(clock: Clock, concurrency = 2 * availableParallelism()): CallLimiter {
   return new CallLimiter({concurrency, patienceMs: PATIENCE_MS}, clock);
 }
 

@@ -5,7 +5,7 @@ import {syncPods} from '../../../../src/kubelet/foreground/sync-pods.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../../pods/registry-testbed.js';
 
 const STARTS: readonly string[] = ['RunPodSandbox', 'CreateContainer', 'StartContainer'];
-const LIMIT = Math.max(2, availableParallelism());
+const LIMIT = 2 * availableParallelism();
 
 /** Syncs this many pods at once and returns their results. */
 async function syncAll({pods, connection}: RegistryTestbed, count: number): Promise<string[]> {
