@@ -23,6 +23,8 @@ export class CallLimiter {
   readonly #waiting: WaitingCall[] = [];
   /** Ends the wait for calls that hang; undefined while no call waits. */
   #watch: AbortController | undefined;
+  /** Called when no call waits. */
+  readonly #onIdle: (() => void)[] = [];
 
   constructor(limits: CallLimits, clock: Clock) {
     this.#limits = limits;
@@ -40,6 +42,16 @@ export class CallLimiter {
       this.#counted.delete(id);
       this.#beginWaiting();
     }
+  }
+
+  /** True while calls wait for their turn. */
+  get isBusy(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Resolves when no call waits for its turn. */
+  async whenIdle(): Promise<void> {
+    if (this.isBusy) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   async #turn(id: symbol, rank: number, signal?: AbortSignal): Promise<void> {
@@ -70,6 +82,7 @@ export class CallLimiter {
     if (this.#waiting.length > 0) return;
     this.#watch?.abort();
     this.#watch = undefined;
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   /** While calls wait, stops counting those that take too long. */

@@ -33,6 +33,7 @@ import {readSystemInfo} from './node/read-system-info.js';
 import {createObjectFollower, type ChangeDetectionStrategy} from './objects/change-detection.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
+import {StartGate} from './start-gate.js';
 import {MirrorPods} from './pods/mirror-pods.js';
 import type {Service} from '../../api/services/service-variables.js';
 import {ClusterObjects, RUNTIME_CLASSES, SERVICES} from './pods/cluster-objects.js';
@@ -162,6 +163,7 @@ class Cluster implements JoinedCluster {
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
     this.#host = host;
+    const gate = new StartGate(host.starts, this.#options.clock);
     this.#nodeEvents.started(this.#options.node.cgroup.version);
     try {
       await Promise.all([
@@ -172,9 +174,9 @@ class Cluster implements JoinedCluster {
         this.#reportNode(host, signal),
         this.#createLease().run(signal),
         this.#deleteResourceSlices(signal),
-        this.#statuses.run(host, signal),
+        this.#statuses.run(host, gate, signal),
         this.#mirrors.run(host, signal),
-        this.#events.run(signal),
+        this.#events.run(gate, signal),
         this.#forgetObjects(host, signal),
         ...this.#options.certificates.map(async (manager) => await manager.run(signal)),
       ]);

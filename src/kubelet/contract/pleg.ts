@@ -24,6 +24,9 @@ export interface RunningPod {
   readonly isRunning: boolean;
 }
 
+/** A point in the order in which statuses are read; a later one is greater. */
+export type CacheMark = number;
+
 /** Cache of the pods' runtime statuses (kubecontainer.Cache). */
 export interface PodCache {
   /**
@@ -31,11 +34,12 @@ export interface PodCache {
    * read.
    */
   get(uid: PodUid): RuntimePodStatus;
+  /** Returns a mark: what is read from now on is newer than it. */
+  mark(): CacheMark;
   /**
-   * Resolves with a status read after `time` (ms since the epoch); waits for one and requests an inspection of the
-   * pod. Rejects with the runtime's error if the pod could not be read, and with the signal's reason.
+   * Resolves with a status whose read started after the mark; waits for one and requests an inspection of the pod. Rejects with the runtime's error if the pod could not be read, and with the signal's reason.
    */
-  getNewerThan(uid: PodUid, time: number, signal: AbortSignal): Promise<RuntimePodStatus>;
+  getNewerThan(uid: PodUid, mark: CacheMark, signal: AbortSignal): Promise<RuntimePodStatus>;
 }
 
 /** State of a PLEG, for introspection. */

@@ -176,6 +176,9 @@ function createPodWorkers(
   const {clock, random, logger, events, metrics = NO_METRICS, wrapHandler} = options;
   return new PodWorkers({
     ...(wrapHandler?.(pods, pleg) ?? {handler: pods, cache: pleg.cache}),
+    requestRelist: (uid) => {
+      pleg.requestRelist(uid);
+    },
     allocated: (pod) => allocations.getAllocatedPod(pod),
     clock,
     random,

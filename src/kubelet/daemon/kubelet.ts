@@ -156,7 +156,7 @@ export class Kubelet {
     this.#core = core;
     this.#rejections = rejections;
     this.#images = createImageGc(options, manager);
-    const parts = {manager, probes: registry.probes, clock, clusterNode};
+    const parts = {manager, probes: registry.probes, starts: registry.starts, clock, clusterNode};
     this.view = new KubeletView({...core, ...parts, sourceProblems: () => sources.problems()});
   }
 

@@ -25,7 +25,7 @@ export interface LockedSyncHandlerOptions {
   readonly findWait: (uid: PodUid) => PodWait | undefined;
 }
 
-const RELEASED: SyncOutcome = {isTerminal: false};
+const RELEASED: SyncOutcome = {isTerminal: false, hasActed: false};
 
 /**
  * Runs each unit of a worker's work while holding the pod's lock, with a status read under that lock. Skips a pod that
@@ -53,13 +53,14 @@ export class LockedSyncHandler implements PodSyncHandler {
   }
 
   /** Skips a terminated pod with no running container, so that a repeated sync of a finished pod makes no call. */
-  async syncTerminatingPod(pod: Pod, _status: RuntimePodStatus, end: TerminationOptions): Promise<void> {
+  async syncTerminatingPod(pod: Pod, _status: RuntimePodStatus, end: TerminationOptions): Promise<boolean> {
     const {handler} = this.#options;
-    await this.#locked(pod, undefined, async (status, signal) => {
+    const hasActed = await this.#locked(pod, undefined, async (status, signal) => {
       const isEnded = end.status === undefined && hasEnded(handler.getStatus(podRef(pod).uid)?.phase);
-      if (isEnded && !isLive(status)) return;
-      await handler.syncTerminatingPod(pod, status, {...end, signal});
+      if (isEnded && !isLive(status)) return false;
+      return await handler.syncTerminatingPod(pod, status, {...end, signal});
     });
+    return hasActed ?? false;
   }
 
   async syncTerminatedPod(pod: Pod, _status: RuntimePodStatus, signal: AbortSignal): Promise<void> {
@@ -102,9 +103,9 @@ export class LockedSyncHandler implements PodSyncHandler {
 
   /** Resolves with a status that is newer than the lock, since another process may have changed the pod before. */
   async #readStatus(pod: Pod, signal: AbortSignal): Promise<RuntimePodStatus> {
-    const {pleg, clock, events} = this.#options;
+    const {pleg, events} = this.#options;
     try {
-      return await pleg.cache.getNewerThan(podRef(pod).uid, clock.now(), signal);
+      return await pleg.cache.getNewerThan(podRef(pod).uid, pleg.cache.mark(), signal);
     } catch (error) {
       signal.throwIfAborted();
       const message = `error determining status: ${messageOf(error)}`;
@@ -123,5 +124,5 @@ export function createUnlockedCache({cache}: Pick<Pleg, 'cache'>): PodCache {
       return {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
     }
   };
-  return {get, getNewerThan: async (uid) => get(uid)};
+  return {get, mark: () => cache.mark(), getNewerThan: async (uid) => get(uid)};
 }

@@ -25,6 +25,7 @@ function aLimiter() {
     clock,
     begun,
     run,
+    limiter,
     end: async (name: string, error?: Error) => {
       ends.get(name)?.(error);
       await turns();
@@ -108,4 +109,25 @@ test('no timer is pending while no call waits', async () => {
   expect(clock.sleeping).toBe(1);
   await end('a');
   expect(clock.sleeping).toBe(0);
+});
+
+test('a limiter is busy while calls wait for their turn, also when one of them is cancelled', async () => {
+  const {run, end, limiter} = aLimiter();
+  await limiter.whenIdle();
+  const results = ['a', 'b', 'c'].map(async (name) => run(name));
+  const cancel = new AbortController();
+  const cancelled = run('d', 0, cancel.signal);
+  let isIdle = false;
+  void limiter.whenIdle().then(() => {
+    isIdle = true;
+  });
+  await end('a');
+  expect({isBusy: limiter.isBusy, isIdle}).toEqual({isBusy: true, isIdle: false});
+  cancel.abort(new Error('enough'));
+  await expect(cancelled).rejects.toThrow('enough');
+  await turns();
+  expect({isBusy: limiter.isBusy, isIdle}).toEqual({isBusy: false, isIdle: true});
+  await end('b');
+  await end('c');
+  await Promise.all(results);
 });

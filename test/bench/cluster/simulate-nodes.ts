@@ -164,6 +164,7 @@ async function runPods(cluster: JoinedCluster, signal: AbortSignal): Promise<voi
     orphanedMirrorPods: () => [],
     nodeErrors: [],
     pressures: [],
+    starts: {isBusy: false, whenIdle: async () => undefined},
   };
   const sink = {
     set: ({pods: desired}: {readonly pods: readonly {readonly uid: PodUid; readonly pod: Pod}[]}): void => {

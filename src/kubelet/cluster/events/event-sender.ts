@@ -2,6 +2,7 @@ import {AsyncQueue} from '../../../base/async/async-queue.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {ApiError, isNotFound, type ApiClient} from '../../../kube-api/index.js';
+import type {StartGate} from '../start-gate.js';
 import {EventCorrelator, type CorrelatedEvent} from './event-correlator.js';
 import type {ObjectEvent} from './object-event.js';
 
@@ -38,11 +39,13 @@ export class EventSender {
     this.#queue.push(event);
   }
 
-  /** Sends events until the signal aborts, then rejects with its reason. */
-  async run(signal: AbortSignal): Promise<never> {
+  /** Sends events when the gate is open, until the signal aborts, then rejects with its reason. */
+  async run(gate: Pick<StartGate, 'whenOpen'>, signal: AbortSignal): Promise<never> {
     for (;;) {
       const correlated = this.#correlator.correlate(await this.#queue.next(signal));
-      if (correlated !== undefined) await this.#send(correlated, signal);
+      if (correlated === undefined) continue;
+      await gate.whenOpen(signal);
+      await this.#send(correlated, signal);
     }
   }
 

@@ -10,6 +10,7 @@ import {createMergePatch, isNotFound, type ApiClient} from '../../../kube-api/in
 import type {ClusterHost, ClusterPodState} from '../../contract/cluster/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {isMirrorPod} from '../../managers/sources/static-pod.js';
+import type {StartGate} from '../start-gate.js';
 import {mergePodStatus} from './merge-pod-status.js';
 import {deleteAtOnce, podPath} from './pod-requests.js';
 import {terminatedPodStatus} from './terminated-pod-status.js';
@@ -40,6 +41,8 @@ export class ApiStatusManager {
   readonly #options: ApiStatusManagerOptions;
   readonly #logger: FileLogger;
   readonly #changed = new Set<PodUid>();
+  /** Changed pods whose status is sent when the gate opens. */
+  readonly #heldBack = new Set<PodUid>();
   /** Pods whose status in the API server is compared with that on the node. */
   readonly #unreconciled = new Set<PodUid>();
   /** Pods for which the final DELETE has succeeded. */
@@ -57,25 +60,31 @@ export class ApiStatusManager {
 
   /** Queues the pod, whose status may have changed. */
   podChanged(uid: PodUid): void {
+    this.#heldBack.delete(uid);
     this.#changed.add(uid);
     this.#sleep.wake();
   }
 
   /** Resolves when no changed pod is queued: each was tried at least once. */
   async waitUntilTried(): Promise<void> {
-    this.#sleep.wake();
+    this.#release();
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Sends statuses until the signal aborts. */
-  async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
+  /**
+   * Sends statuses until the signal aborts. While the gate is closed, those of pods that are still to start are held back
+   * and coalesce.
+   */
+  async run(host: ClusterHost, gate: StartGate, signal: AbortSignal): Promise<void> {
     const {clock} = this.#options;
     let reconcileAt = clock.now() + RECONCILE_MS;
     while (!signal.aborted) {
       const [uid = this.#unreconciled.values().next().value] = this.#changed;
       if (uid !== undefined) {
         this.#changed.delete(uid);
-        await this.#sync(host, uid, signal);
+        const isReconciled = this.#unreconciled.delete(uid);
+        if (this.#canWait(host, uid, gate)) this.#holdBack(uid, gate, signal);
+        else await this.#sync(host, uid, {isReconciled, signal});
         continue;
       }
       for (const resolve of this.#waiting.splice(0)) resolve();
@@ -86,6 +95,28 @@ export class ApiStatusManager {
         this.#reconcile(host);
       }
     }
+  }
+
+  #canWait(host: ClusterHost, uid: PodUid, gate: StartGate): boolean {
+    if (this.#waiting.length > 0 || !gate.isClosed) return false;
+    const {pod, status} = host.podState(uid) ?? {};
+    return status?.phase === 'Pending' && pod?.metadata.deletionTimestamp === undefined;
+  }
+
+  #holdBack(uid: PodUid, gate: StartGate, signal: AbortSignal): void {
+    const isFirst = this.#heldBack.size === 0;
+    this.#heldBack.add(uid);
+    if (!isFirst) return;
+    const release = (): void => {
+      this.#release();
+    };
+    gate.whenOpen(signal).then(release, release);
+  }
+
+  #release(): void {
+    for (const uid of this.#heldBack) this.#changed.add(uid);
+    this.#heldBack.clear();
+    this.#sleep.wake();
   }
 
   /**
@@ -99,8 +130,11 @@ export class ApiStatusManager {
     for (const uid of uids) this.#unreconciled.add(uid);
   }
 
-  async #sync(host: ClusterHost, uid: PodUid, signal: AbortSignal): Promise<void> {
-    const isReconciled = this.#unreconciled.delete(uid);
+  async #sync(
+    host: ClusterHost,
+    uid: PodUid,
+    {isReconciled, signal}: {readonly isReconciled: boolean; readonly signal: AbortSignal},
+  ): Promise<void> {
     const state = host.podState(uid);
     if (state === undefined) return;
     const ref = podRef(state.pod);

@@ -25,6 +25,14 @@ export interface MirroredPod {
   readonly mirror: Pod | undefined;
 }
 
+/** The pods whose start takes turns, so that many that start at once become ready one after another. */
+export interface StartQueue {
+  /** True while pods wait for their turn. */
+  readonly isBusy: boolean;
+  /** Resolves when no pod waits for its turn. */
+  whenIdle(): Promise<void>;
+}
+
 /** Facts about a kubelet for the cluster. */
 export interface ClusterHost {
   /** Returns the state of a pod that the API server has; for a static pod, the state of its mirror pod. */
@@ -39,6 +47,7 @@ export interface ClusterHost {
   readonly nodeErrors: readonly string[];
   /** Returns the pressure conditions of the node that are true. */
   readonly pressures: readonly NodePressure[];
+  readonly starts: StartQueue;
 }
 
 /** Facts that others may change in the Node object. */

@@ -2,7 +2,12 @@ import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
-import type {ClusterHost, ClusterPodState, MirroredPod} from '../../contract/cluster/cluster-link.js';
+import type {
+  ClusterHost,
+  ClusterPodState,
+  MirroredPod,
+  StartQueue,
+} from '../../contract/cluster/cluster-link.js';
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -44,6 +49,7 @@ interface Parts {
   readonly loop: {readonly lastActiveAt: number};
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
+  readonly starts: StartQueue;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
   readonly clusterNode: () => Node | undefined;
   /** Returns the current problems of the pod sources. */
@@ -59,6 +65,10 @@ export class KubeletView implements ClusterHost {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+  }
+
+  get starts(): StartQueue {
+    return this.#parts.starts;
   }
 
   /** Returns the desired pods with their statuses. */

@@ -19,11 +19,10 @@ const TRUSTED_AFTER_MS = 1000;
 
 /** States that contradict an event: the runtime then sent the event before it changed the state. */
 const CONTRADICTING_STATES = {
-  CONTAINER_CREATED_EVENT: [],
   CONTAINER_STARTED_EVENT: ['unknown'],
   CONTAINER_STOPPED_EVENT: ['unknown', 'running'],
   CONTAINER_DELETED_EVENT: ['unknown', 'running', 'exited'],
-} as const satisfies Record<ContainerEventType, readonly PlegState[]>;
+} as const satisfies Partial<Record<ContainerEventType, readonly PlegState[]>>;
 
 /** Options of {@link EventedPleg}. */
 export interface EventedPlegOptions extends PlegOptions {
@@ -129,10 +128,22 @@ export class EventedPleg implements Pleg {
     const uid =
       podSandboxStatus === undefined ? inspector.ownerOf(containerId) : podUidOfSandbox(podSandboxStatus);
     if (uid === undefined || !this.#options.isManaged(uid)) return;
-    // A created container causes no lifecycle event, and its start event follows soon.
-    if (containerEventType === 'CONTAINER_CREATED_EVENT' && inspector.hasPod(uid))
-      inspector.cache.markStale(uid);
+    if (containerEventType === 'CONTAINER_CREATED_EVENT') inspector.cache.markStale(uid);
+    else if (containerEventType === 'CONTAINER_STARTED_EVENT') void this.#handleStart(uid, containerId);
     else void this.#inspect(uid, containerId, CONTRADICTING_STATES[containerEventType]);
+  }
+
+  /**
+   * Handles the start of a container or sandbox. The pod's worker, which has started it, soon requests an inspection: when
+   * it has started all that it can.
+   */
+  async #handleStart(uid: PodUid, id: string): Promise<void> {
+    try {
+      if (await this.#generic.inspector.noticesStart(uid, id)) return;
+      await this.#inspect(uid, id, CONTRADICTING_STATES.CONTAINER_STARTED_EVENT);
+    } catch (error) {
+      if (!this.#options.signal.aborted) throw error;
+    }
   }
 
   async #inspect(uid: PodUid, id: string, contradicting: readonly PlegState[]): Promise<void> {

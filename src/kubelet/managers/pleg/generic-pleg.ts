@@ -109,6 +109,7 @@ export class GenericPleg implements Pleg {
   async #relist(): Promise<void> {
     const {runtime, clock, signal, onNotice} = this.#options;
     const startedAt = clock.now();
+    const start = this.inspector.cache.mark();
     this.#isRelistRequested = false;
     const expectsNoChange = this.#periodMs() > RELIST_MS;
     const lists = await Promise.all([
@@ -125,7 +126,7 @@ export class GenericPleg implements Pleg {
     this.#shortPeriods = Math.max(0, this.#shortPeriods - 1);
     for (const uid of this.inspector.applyRelist(groupByPod(...lists)))
       void this.#inspect(uid, expectsNoChange && !this.inspector.isPending(uid));
-    this.inspector.cache.updateTime(startedAt);
+    this.inspector.cache.relisted(start);
     this.inspector.redeliver();
     onNotice({kind: 'relisted', durationMs: Math.max(0, clock.now() - startedAt)});
   }

@@ -1,13 +1,13 @@
 import {setMaxListeners} from 'node:events';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid, RuntimeService} from '../../../cri/index.js';
-import type {PodLifecycleEvent, RunningPod} from '../../contract/pleg.js';
+import type {CacheMark, PodLifecycleEvent, RunningPod} from '../../contract/pleg.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {readRuntimePodStatus} from '../kuberuntime/read-runtime-pod-status.js';
 import {InspectionQueue} from './inspection-queue.js';
 import type {PlegNotice} from './pleg-notice.js';
-import {RuntimePodCache, type InspectionStart} from './pod-cache.js';
+import {RuntimePodCache} from './pod-cache.js';
 import {
   computeLifecycleEvents,
   withPodName,
@@ -37,6 +37,9 @@ export interface PlegOptions {
  */
 const MAX_CONCURRENT_INSPECTIONS = 16;
 
+/** Time for which the worker of a pod may notice that a container has started, in ms: the period of a relist. */
+const START_MS = 1000;
+
 const NO_STATES: PodStates = new Map();
 
 /**
@@ -55,6 +58,8 @@ export class PodInspector {
   /** All pods in the runtime as of the last relist or inspection. */
   #listed = new Map<PodUid, ListedPod>();
   readonly #toReinspect = new Set<PodUid>();
+  /** Containers and sandboxes of which the runtime has reported the start, and no inspection yet. */
+  readonly #awaited = new Map<PodUid, Set<string>>();
   /** Pods of which events were discarded. */
   readonly #toRedeliver = new Set<PodUid>();
 
@@ -63,7 +68,7 @@ export class PodInspector {
     // Each concurrent call adds a listener.
     setMaxListeners(0, options.signal);
     this.#queue = new InspectionQueue(MAX_CONCURRENT_INSPECTIONS, (uid) => this.#inspect(uid));
-    this.cache = new RuntimePodCache(options.clock, (uid) => this.inspect(uid));
+    this.cache = new RuntimePodCache((uid) => this.inspect(uid));
   }
 
   /** Queues an inspection. Resolves with whether the pod has changed; rejects only with the signal's reason. */
@@ -71,9 +76,23 @@ export class PodInspector {
     return this.#queue.inspect(uid);
   }
 
-  /** Reports whether an inspection of the pod is queued or running. */
+  /**
+   * Resolves with true if an inspection within a second shows that the container or sandbox has started. Rejects with the
+   * signal's reason.
+   */
+  async noticesStart(uid: PodUid, id: string): Promise<boolean> {
+    const {clock, signal} = this.#options;
+    this.cache.markStale(uid);
+    if (hasStarted(this.stateOf(uid, id))) return true;
+    const awaited = this.#awaited.get(uid) ?? new Set();
+    this.#awaited.set(uid, awaited.add(id));
+    await clock.sleep(START_MS, signal);
+    return !this.#stopAwaiting(uid, id);
+  }
+
+  /** Reports whether an inspection of the pod is due, queued or running. */
   isPending(uid: PodUid): boolean {
-    return this.#queue.has(uid);
+    return this.#awaited.has(uid) || this.#queue.has(uid);
   }
 
   /** Reports whether the last inspection of the pod found a container or sandbox. */
@@ -134,7 +153,7 @@ export class PodInspector {
 
   async #inspect(uid: PodUid): Promise<boolean> {
     const {runtime, signal, onNotice} = this.#options;
-    const start = this.cache.startInspection();
+    const start = this.cache.mark();
     const {name = '', namespace = ''} = this.#listed.get(uid) ?? {};
     let status: RuntimePodStatus;
     try {
@@ -149,7 +168,7 @@ export class PodInspector {
     return this.#apply(withPodName(status), start);
   }
 
-  #apply(status: RuntimePodStatus, start: InspectionStart): boolean {
+  #apply(status: RuntimePodStatus, start: CacheMark): boolean {
     const {uid} = status;
     const before = this.#records.get(uid) ?? NO_STATES;
     const after = statesOf(status);
@@ -163,7 +182,10 @@ export class PodInspector {
 
   #record({uid, name, namespace}: RuntimePodStatus, before: PodStates, after: PodStates): void {
     for (const id of before.keys()) if (!after.has(id)) this.#owners.delete(id);
-    for (const id of after.keys()) this.#owners.set(id, uid);
+    for (const [id, state] of after) {
+      this.#owners.set(id, uid);
+      if (hasStarted(state)) this.#stopAwaiting(uid, id);
+    }
     if (after.size === 0) {
       this.#records.delete(uid);
       this.#listed.delete(uid);
@@ -172,6 +194,13 @@ export class PodInspector {
     this.#records.set(uid, after);
     const isRunning = [...after.values()].includes('running');
     this.#listed.set(uid, {uid, name, namespace, isRunning, states: after});
+  }
+
+  #stopAwaiting(uid: PodUid, id: string): boolean {
+    const awaited = this.#awaited.get(uid);
+    const wasAwaited = awaited?.delete(id) === true;
+    if (awaited?.size === 0) this.#awaited.delete(uid);
+    return wasAwaited;
   }
 
   #emit(uid: PodUid, events: readonly PodLifecycleEvent[]): void {
@@ -190,6 +219,11 @@ export class PodInspector {
     this.#records.delete(uid);
     this.#toReinspect.delete(uid);
     this.#toRedeliver.delete(uid);
+    this.#awaited.delete(uid);
     this.cache.delete(uid);
   }
+}
+
+function hasStarted(state: PlegState | undefined): boolean {
+  return state === 'running' || state === 'exited';
 }

@@ -5,6 +5,7 @@ import {
   ActuatedResourcesStore,
   type ActuatedResourcesBackend,
 } from '../allocation/actuated-resources-store.js';
+import type {StartQueue} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
 import {allocationOf} from '../../contract/resources/pod-allocation.js';
@@ -91,6 +92,11 @@ export class PodRegistry {
   /** Facts of the node that the pods run on. */
   get node(): NodeFacts {
     return this.#options.node;
+  }
+
+  /** The pods whose start takes turns. */
+  get starts(): StartQueue {
+    return this.#syncers.starts;
   }
 
   /** The probe manager; undefined if all containers count as ready. */

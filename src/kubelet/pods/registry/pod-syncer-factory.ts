@@ -54,11 +54,12 @@ export function createImageManager({
 /** Creates the syncers of pods from the parts that the pods of a root directory share. */
 export class PodSyncerFactory {
   readonly #options: PodSyncerFactoryOptions;
-  readonly #startLimiter: CallLimiter;
+  /** Turns of the pods that start. */
+  readonly starts: CallLimiter;
 
   constructor(options: PodSyncerFactoryOptions) {
     this.#options = options;
-    this.#startLimiter = createStartLimiter(options.clock);
+    this.starts = createStartLimiter(options.clock);
   }
 
   /** Sets the metrics of probes and image pulls. Before that nothing is counted. */
@@ -96,7 +97,7 @@ export class PodSyncerFactory {
     const observed = observeCriCalls(services, clock, (...call) => {
       observer.call(ref, ...call);
     });
-    const limited = limitStarts(observed, this.#startLimiter);
+    const limited = limitStarts(observed, this.starts);
     const secrets = new PodRedactor((texts) => observer.secret?.(texts, ref));
     const events = (raised: PodEvent): void => {
       const event = {...raised, message: secrets.mask(raised.message)};

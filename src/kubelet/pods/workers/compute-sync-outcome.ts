@@ -16,11 +16,12 @@ export function computeSyncOutcome({
   results,
 }: Pick<SyncPass, 'status' | 'results'>): SyncOutcome {
   const isTerminal = hasEnded(phase);
+  const hasActed = results.length > 0;
   const failures = failuresOf(results);
   if (failures.length === 0)
     // All containers were removed for a restart, or were resized, or the sandbox may be ending.
     return {
-      isTerminal,
+      ...{isTerminal, hasActed},
       syncAgain: results.some(({action}) => ACTIONS_WITHOUT_EVENT.has(action)),
       settlesAt: results.find(({settlesAt}) => settlesAt !== undefined)?.settlesAt,
     };
@@ -28,7 +29,7 @@ export function computeSyncOutcome({
   const text = syncErrorText(failures);
   const isNetwork = failures.some(({failure}) => failure.reason === 'NetworkNotReady');
   return {
-    isTerminal,
+    ...{isTerminal, hasActed},
     error: isNetwork ? new NetworkNotReadyError(text) : new Error(text),
     retryAt: retryTimes.length === 0 ? undefined : Math.min(...retryTimes),
   };

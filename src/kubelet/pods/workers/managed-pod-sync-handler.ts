@@ -163,10 +163,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     });
     this.#count(pod, before, pass);
     this.#options.observer?.onSynced(pod, pass);
-    const outcome = computeSyncOutcome(pass);
-    // Runtimes emit no event for a container that could not be started.
-    if (pass.results.length > 0) this.#options.pleg.requestRelist(podRef(pod).uid);
-    return outcome;
+    return computeSyncOutcome(pass);
   }
 
   #count(pod: Pod, before: string | undefined, {results, status}: SyncPass): void {
@@ -175,9 +172,9 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     if (before === 'Pending' && status.phase === 'Running') this.#metrics.podStarted(seenAtMs(pod));
   }
 
-  async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: TerminationOptions): Promise<void> {
+  async syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: TerminationOptions): Promise<boolean> {
     // The pod is not managed: it was rejected, or another kcri process owns it.
-    if ((await this.#own.claim(podRef(pod))) === undefined) return;
+    if ((await this.#own.claim(podRef(pod))) === undefined) return false;
     const syncer = await this.#syncerFor(pod, status, true);
     await syncer.syncTerminatingPod(status, {
       gracePeriodSeconds: end.gracePeriodSeconds,
@@ -185,7 +182,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
       isDeletion: !this.#options.isWanted(podRef(pod).uid),
       signal: end.signal,
     });
-    this.#options.pleg.requestRelist(podRef(pod).uid);
+    return true;
   }
 
   /** Terminates a managed pod known only from the runtime, with the spec in its record. */

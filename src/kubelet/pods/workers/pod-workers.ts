@@ -1,15 +1,13 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../api/types/v1-status.js';
-import type {Clock, RandomSource} from '../../../base/clock.js';
+import type {RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
-import type {EventSink} from '../../contract/pod-event.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
-import type {PodCache} from '../../contract/pleg.js';
 import {namespacedName, podFullName, podRef, type PodRef} from '../../contract/pod-ref.js';
-import {runWork, type PodSyncHandler} from './run-work.js';
+import {runWork, type WorkContext} from './run-work.js';
 import {StaticPodStartQueue} from './static-pod-start-queue.js';
 import {
   computeEffectiveGracePeriod,
@@ -40,15 +38,11 @@ import {
 import {WorkQueue} from './work-queue.js';
 
 /** Dependencies of PodWorkers. */
-export interface PodWorkersOptions {
-  readonly handler: PodSyncHandler;
-  readonly cache: PodCache;
+export interface PodWorkersOptions extends WorkContext {
   /** Returns the pod with its allocated resources; by default with those that it requests. */
   readonly allocated?: (pod: Pod) => Pod;
-  readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
-  readonly events: EventSink;
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
   readonly syncFrequencyMs: number;
   readonly metrics?: Pick<KubeletMetrics, 'workCompleted'>;
@@ -157,7 +151,7 @@ export class PodWorkers {
   async #work(worker: WorkerState, work: PendingWork, signal: AbortSignal): Promise<void> {
     const {lifecycle} = worker;
     try {
-      const outcome = await this.#runWork(worker, work, {lifecycle, signal});
+      const outcome = await runWork(this.#options, worker, work, {lifecycle, signal});
       worker.lastError = outcome.error;
       this.#options.metrics?.workCompleted(work.type, this.#options.clock.now() - work.requestedAt);
       this.#complete(worker, work, lifecycle, outcome);
@@ -165,18 +159,6 @@ export class PodWorkers {
       worker.lastError = error;
       if (!signal.aborted) this.#logFailure(worker.ref, error);
       this.#requeue(worker, work, {error});
-    }
-  }
-
-  async #runWork(
-    worker: WorkerState,
-    work: PendingWork,
-    options: {readonly lifecycle: WorkerLifecycle; readonly signal: AbortSignal},
-  ): Promise<SyncOutcome> {
-    try {
-      return await runWork(this.#options, worker, work, options);
-    } finally {
-      worker.lastSyncTime = this.#options.clock.now();
     }
   }
 

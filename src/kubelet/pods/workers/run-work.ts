@@ -2,6 +2,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
+import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {PodCache, RunningPod} from '../../contract/pleg.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -10,8 +11,8 @@ import type {PendingWork, SyncOutcome, WorkerLifecycle, WorkerState} from './wor
 /** Operations of pod workers (pod_workers.go podSyncer). Work that rejects is retried later. */
 export interface PodSyncHandler {
   syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome>;
-  /** Resolves when all containers of the pod have stopped. */
-  syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: TerminationOptions): Promise<void>;
+  /** Resolves when all containers of the pod have stopped, with true if this may have changed the pod in the runtime. */
+  syncTerminatingPod(pod: Pod, status: RuntimePodStatus, end: TerminationOptions): Promise<boolean>;
   /** Resolves when all containers of a pod known only from the runtime have stopped. */
   syncTerminatingRuntimePod(pod: RunningPod): Promise<void>;
   /** Resolves when the pod's resources on the node are released. */
@@ -32,23 +33,50 @@ export interface WorkContext {
   readonly cache: PodCache;
   readonly events: EventSink;
   readonly clock: Clock;
+  /** Requests that the runtime status of a pod is read, and lifecycle events are sent for what has changed. */
+  readonly requestRelist: (uid: PodUid) => void;
 }
 
 /** Time between two checks of a sandbox that may be ending, in ms. */
 const SANDBOX_CHECK_MS = 100;
 
-const DONE: SyncOutcome = {isTerminal: false};
+interface RunOptions {
+  readonly lifecycle: WorkerLifecycle;
+  readonly signal: AbortSignal;
+}
+
+const DONE: SyncOutcome = {isTerminal: false, hasActed: false};
 
 /**
- * Runs one unit of a worker's work with a runtime status newer than its last work (podWorkerLoop). `lifecycle` is that
+ * Runs one unit of a worker's work with a runtime status newer than its last work (podWorkerLoop). A relist follows what
+ * the work did: runtimes emit no event for a container that could not be started. `lifecycle` is that
  * of the start of the work. Rejects with the handler's error, with the error of reading the status, and with the
  * signal's reason.
  */
 export async function runWork(
   context: WorkContext,
   worker: WorkerState,
+  work: PendingWork,
+  options: RunOptions,
+): Promise<SyncOutcome> {
+  const {cache, clock, requestRelist} = context;
+  let outcome: SyncOutcome | undefined;
+  try {
+    outcome = await runUnit(context, worker, work, options);
+    return outcome;
+  } finally {
+    worker.lastSyncTime = clock.now();
+    // Work that fails may have done a part of it.
+    if (outcome?.hasActed !== false) worker.lastSyncMark = cache.mark();
+    if (outcome?.hasActed === true) requestRelist(worker.ref.uid);
+  }
+}
+
+async function runUnit(
+  context: WorkContext,
+  worker: WorkerState,
   {pod, running}: PendingWork,
-  {lifecycle, signal}: {readonly lifecycle: WorkerLifecycle; readonly signal: AbortSignal},
+  {lifecycle, signal}: RunOptions,
 ): Promise<SyncOutcome> {
   const {handler} = context;
   if (pod === undefined) {
@@ -64,8 +92,8 @@ export async function runWork(
     }
     case 'terminating': {
       const {gracePeriodSeconds, statusOverride} = lifecycle;
-      await handler.syncTerminatingPod(pod, status, {gracePeriodSeconds, status: statusOverride});
-      return DONE;
+      const end = {gracePeriodSeconds, status: statusOverride};
+      return {...DONE, hasActed: await handler.syncTerminatingPod(pod, status, end)};
     }
     case 'terminated':
       await handler.syncTerminatedPod(pod, status, signal);
@@ -95,7 +123,7 @@ async function newerStatus(
 ): Promise<RuntimePodStatus> {
   worker.waitsFor = 'status';
   try {
-    return await cache.getNewerThan(worker.ref.uid, worker.lastSyncTime, signal);
+    return await cache.getNewerThan(worker.ref.uid, worker.lastSyncMark, signal);
   } catch (error) {
     signal.throwIfAborted();
     const message = `error determining status: ${messageOf(error)}`;

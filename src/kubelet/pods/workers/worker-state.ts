@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
-import type {RunningPod} from '../../contract/pleg.js';
+import type {CacheMark, RunningPod} from '../../contract/pleg.js';
 import type {WorkKind} from '../../contract/pod-worker-summary.js';
 import type {PodRef} from '../../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -80,6 +80,8 @@ export interface WorkerState {
   active?: PendingWork | undefined;
   /** End of the last work; 0 before the first. */
   lastSyncTime: number;
+  /** End of the last work that may have changed the pod in the runtime; the next work needs a newer status. */
+  lastSyncMark: CacheMark;
   /** Error of the last work. */
   lastError?: unknown;
   /** Reason why the work has not started. */
@@ -116,7 +118,7 @@ export interface WorkerReport {
 }
 
 export function createWorkerState(ref: PodRef): WorkerState {
-  return {ref, lifecycle: {kind: 'sync'}, activity: {kind: 'idle'}, lastSyncTime: 0};
+  return {ref, lifecycle: {kind: 'sync'}, activity: {kind: 'idle'}, lastSyncTime: 0, lastSyncMark: 0};
 }
 
 export function createTerminatingState(terminatingAt: number, cause: TerminationCause): TerminatingState {
@@ -223,6 +225,8 @@ export class NetworkNotReadyError extends Error {
 export interface SyncOutcome {
   /** True if the pod reached a terminal phase, so that its remaining containers are stopped. */
   readonly isTerminal: boolean;
+  /** True if the work may have changed the pod in the runtime. */
+  readonly hasActed: boolean;
   /** True if another sync must follow at once. */
   readonly syncAgain?: boolean;
   /** Time until which the sandbox may be ending, so that containers start later, in ms since the epoch. */

@@ -26,9 +26,11 @@ async function waitsAfter(errors: readonly Error[], random = 0): Promise<readonl
   });
   sender.event(aNodeEvent('Starting'));
   sender.event(aNodeEvent('NodeReady'));
-  await sender.run(controller.signal).catch(() => undefined);
+  await sender.run(OPEN, controller.signal).catch(() => undefined);
   return clock.sleeps;
 }
+
+const OPEN = {whenOpen: async (): Promise<void> => undefined};
 
 const unreachable = (): Error => new Error('connect ECONNREFUSED');
 

@@ -98,7 +98,7 @@ describe('runtime events', () => {
       testbed.feed.publish(anEvent(type, 'main'));
     await until(() => testbed.events.length === 5);
     for (const id of ['main', 'main', 'sandbox']) testbed.feed.publish(anEvent('STARTED', id));
-    await testbed.pleg.cache.getNewerThan(uid, testbed.clock.now(), never);
+    await testbed.pleg.cache.getNewerThan(uid, testbed.pleg.cache.mark(), never);
     await testbed.nextRelist();
     expect(formatEvents(testbed.events.slice(4))).toEqual(['ContainerDied main']);
     expect(noticed(testbed, 'event-missed')).toBe(0);
@@ -111,7 +111,7 @@ describe('runtime events', () => {
     testbed.feed.publish(anEvent('STOPPED', 'main'));
     await until(() => runtime.callsTo('ContainerStatus').length === 1);
     runtime.exitContainer('main', 1);
-    await testbed.pleg.cache.getNewerThan(podUid('none'), testbed.clock.now(), never);
+    await testbed.pleg.cache.getNewerThan(podUid('none'), testbed.pleg.cache.mark(), never);
     expect(await testbed.nextRelist()).toBeLessThan(3);
     await until(() => testbed.events.length >= 5);
     expect(formatEvents(testbed.events.slice(4))).toEqual(['ContainerDied main']);
@@ -144,6 +144,51 @@ describe('runtime events', () => {
     expect(runtime.callsTo('ListContainers')).toHaveLength(1);
   });
 
+  test('of a start cause no inspection, if one shows the container within a second', async () => {
+    await using runtime = await startRuntime();
+    await using testbed = await startWithFeed(runtime);
+    runtime.clearCalls();
+    runtime.state.addContainer(aContainer({id: 'next', sandbox, name: 'next'}));
+    for (let n = 0; n < 3; n += 1) testbed.feed.publish(anEvent('STARTED', 'next'));
+    testbed.feed.publish(anEvent('STARTED', 'main'));
+    await until(() => testbed.clock.sleeping > 3);
+    testbed.pleg.requestRelist(uid);
+    await until(() => testbed.events.length === 5);
+    expect(formatEvents(testbed.events.slice(4))).toEqual(['ContainerStarted next']);
+    await testbed.clock.advance(1000);
+    await testbed.nextRelist();
+    expect(runtime.callsTo('PodSandboxStatus')).toHaveLength(1);
+    expect(noticed(testbed, 'event-missed')).toBe(0);
+  });
+
+  test('of a start that nobody has seen yet are no reason to distrust events', async () => {
+    await using runtime = await startRuntime();
+    await using testbed = await startWithFeed(runtime);
+    expect(await testbed.nextRelist()).toBe(30);
+    await testbed.clock.advance(29_500);
+    runtime.state.addContainer(aContainer({id: 'next', sandbox, name: 'next'}));
+    testbed.feed.publish(anEvent('STARTED', 'next'));
+    await until(() => testbed.clock.sleeping > 1);
+    // This relist is the first to see the container.
+    await testbed.nextRelist();
+    await until(() => testbed.events.length === 5);
+    expect(formatEvents(testbed.events.slice(4))).toEqual(['ContainerStarted next']);
+    expect(noticed(testbed, 'event-missed')).toBe(0);
+  });
+
+  test('of a start that nobody inspects cause an inspection after a second', async () => {
+    await using runtime = await startRuntime();
+    await using testbed = await startWithFeed(runtime);
+    runtime.state.addContainer(aContainer({id: 'next', sandbox, name: 'next'}));
+    testbed.feed.publish(anEvent('STARTED', 'next'));
+    const relists = testbed.relists();
+    await until(() => testbed.clock.sleeping > 1);
+    await testbed.clock.advance(1000);
+    await until(() => testbed.events.length === 5);
+    expect(formatEvents(testbed.events.slice(4))).toEqual(['ContainerStarted next']);
+    expect(testbed.relists()).toBe(relists);
+  });
+
   test('of pods of other clients cause no inspection', async () => {
     await using runtime = await startRuntime();
     const isManaged: PlegTestbedOptions['isManaged'] = (pod) => pod !== uid;
@@ -155,7 +200,7 @@ describe('runtime events', () => {
     await until(() => testbed.events.length === 2);
     runtime.clearCalls();
     for (let n = 0; n < 100; n += 1) feed.publish(anEvent('STOPPED', 'main'));
-    await testbed.pleg.cache.getNewerThan(podUid('uid-of-api'), testbed.clock.now(), never);
+    await testbed.pleg.cache.getNewerThan(podUid('uid-of-api'), testbed.pleg.cache.mark(), never);
     expect(runtime.callsTo('PodSandboxStatus').map(({request}) => request)).toEqual([
       {pod_sandbox_id: 'other-sandbox'},
     ]);

@@ -194,7 +194,11 @@ describe('a request', () => {
       sandbox: aSandbox({id: 'late-sandbox', name: 'late', uid: 'uid-late'}),
     });
     runtime.state.addContainer(late);
-    const status = await testbed.pleg.cache.getNewerThan(podUid('uid-late'), testbed.clock.now(), never);
+    const status = await testbed.pleg.cache.getNewerThan(
+      podUid('uid-late'),
+      testbed.pleg.cache.mark(),
+      never,
+    );
     expect(status).toMatchObject({name: 'late', namespace: 'default', containers: [{id: 'late'}]});
     expect(formatEvents(testbed.events.slice(4))).toEqual([
       'ContainerStarted late',
@@ -209,7 +213,7 @@ describe('a request', () => {
     const stop = new AbortController();
     await using testbed = await startGenericPleg(runtime, {signal: stop.signal});
     runtime.injectDelay('PodSandboxStatus', 1e9);
-    const requested = testbed.pleg.cache.getNewerThan(uid, testbed.clock.now(), never);
+    const requested = testbed.pleg.cache.getNewerThan(uid, testbed.pleg.cache.mark(), never);
     stop.abort(new Error('shutting down'));
     await expect(requested).rejects.toThrow('shutting down');
   });

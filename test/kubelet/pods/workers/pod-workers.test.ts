@@ -18,17 +18,19 @@ const uid = podUid(UID);
 const running: RunningPod = {uid, name: 'web', namespace: 'default', isRunning: true};
 const emptyStatus = (id: PodUid): RuntimePodStatus => ({...NO_RUNTIME_POD, uid: id});
 
+const SYNCED: SyncOutcome = {isTerminal: false, hasActed: true};
+
 /** Records the calls and behaves as the test defines. */
 class Handler implements PodSyncHandler {
   readonly done: string[] = [];
-  sync: (pod: Pod, signal: AbortSignal) => Promise<SyncOutcome> = async () => ({isTerminal: false});
-  terminating: (end: TerminationOptions) => Promise<void> = async () => undefined;
+  sync: (pod: Pod, signal: AbortSignal) => Promise<SyncOutcome> = async () => SYNCED;
+  terminating: (end: TerminationOptions) => Promise<boolean> = async () => true;
   terminated: () => Promise<void> = async () => undefined;
   syncPod(pod: Pod, _status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
     this.done.push(`sync ${podRef(pod).name}`);
     return this.sync(pod, signal);
   }
-  syncTerminatingPod(_pod: Pod, _status: RuntimePodStatus, end: TerminationOptions): Promise<void> {
+  syncTerminatingPod(_pod: Pod, _status: RuntimePodStatus, end: TerminationOptions): Promise<boolean> {
     this.done.push(`terminating ${end.gracePeriodSeconds}`);
     return this.terminating(end);
   }
@@ -45,7 +47,7 @@ class Handler implements PodSyncHandler {
     this.sync = () =>
       new Promise((resolve) => {
         finish = () => {
-          resolve({isTerminal: false});
+          resolve(SYNCED);
         };
       });
     return () => {
@@ -59,10 +61,16 @@ function createWorkers(cacheOf: Partial<PodCache> = {}) {
   const handler = new Handler();
   const events: PodEvent[] = [];
   const newerThan: number[] = [];
+  const relists: number[] = [];
+  let marks = 0;
   const cache: PodCache = {
     get: emptyStatus,
-    getNewerThan: async (id, time) => {
-      newerThan.push(time);
+    mark: () => {
+      marks += 1;
+      return marks;
+    },
+    getNewerThan: async (id, mark) => {
+      newerThan.push(mark);
       return emptyStatus(id);
     },
     ...cacheOf,
@@ -71,13 +79,14 @@ function createWorkers(cacheOf: Partial<PodCache> = {}) {
     handler,
     cache,
     clock,
+    requestRelist: () => relists.push(marks),
     random: () => 0,
     logger: SILENT_LOGGER,
     events: (event) => events.push(event),
     syncFrequencyMs: 60_000,
   });
   onTestFinished(() => workers.stop());
-  return {clock, handler, events, newerThan, workers, done: handler.done};
+  return {clock, handler, events, newerThan, relists, workers, done: handler.done};
 }
 
 const settle = async (): Promise<void> => {
@@ -169,30 +178,26 @@ test('terminating a pod aborts its sync, and a shorter grace period aborts the t
 
 test('a pod that has succeeded is terminated', async () => {
   const {workers, done, handler} = createWorkers();
-  handler.sync = async () => ({isTerminal: true});
+  handler.sync = async () => ({...SYNCED, isTerminal: true});
   workers.update({type: 'create', pod: aPod()});
   await settle();
   expect(done).toEqual(['sync web', 'terminating 30', 'terminated']);
 });
 
-test('the worker waits for a status newer than the last sync; a failure is recorded as FailedSync and retried', async () => {
+test('a status that cannot be read is recorded as FailedSync, and the sync is retried', async () => {
   let fails = false;
-  const times: number[] = [];
   const {workers, done, clock, events} = createWorkers({
-    getNewerThan: async (id, time) => {
-      times.push(time);
+    getNewerThan: async (id) => {
       if (fails) throw new Error('rpc error');
       return emptyStatus(id);
     },
   });
   workers.update({type: 'create', pod: aPod()});
   await settle();
-  const first = clock.now();
   clock.elapse(5000);
   fails = true;
   workers.update({type: 'sync', pod: aPod()});
   await settle();
-  expect(times).toEqual([0, first]);
   expect(done).toEqual(['sync web']);
   expect(events).toMatchObject([{reason: 'FailedSync', message: 'error determining status: rpc error'}]);
   expect(workers.takeDue()).toEqual([]);
@@ -210,7 +215,7 @@ test('a pod is due after the sync frequency and at the end of a back-off', async
   expect(workers.takeDue()).toEqual([uid]);
   expect(workers.takeDue()).toEqual([]);
   handler.sync = async () => ({
-    isTerminal: false,
+    ...SYNCED,
     error: new Error('back-off'),
     retryAt: clock.now() + 20_000,
   });
@@ -228,9 +233,36 @@ test('a pod is due after the sync frequency and at the end of a back-off', async
   });
 });
 
+test('a sync needs a status newer than the last one that may have changed the pod, and a relist follows that', async () => {
+  const {workers, handler, newerThan, relists} = createWorkers();
+  const sync = async (outcome: () => Promise<SyncOutcome>): Promise<void> => {
+    handler.sync = outcome;
+    workers.update({type: 'sync', pod: aPod()});
+    await settle();
+  };
+  await sync(async () => SYNCED);
+  await sync(async () => ({isTerminal: false, hasActed: false}));
+  await sync(() => Promise.reject(new Error('no runtime')));
+  await sync(async () => SYNCED);
+  expect(newerThan).toEqual([0, 1, 1, 2]);
+  // What a relist reads is newer than the work before it.
+  expect(relists).toEqual([1, 3]);
+});
+
+test.each([
+  ['follows a termination', true, {newerThan: [0, 1], relists: [1]}],
+  ['does not follow a termination that was skipped', false, {newerThan: [0, 0], relists: []}],
+])('a relist %s', async (_title, hasActed, expected) => {
+  const {workers, handler, newerThan, relists} = createWorkers();
+  handler.terminating = async () => hasActed;
+  workers.update({type: 'kill', pod: aPod()});
+  await settle();
+  expect({newerThan, relists}).toEqual(expected);
+});
+
 test('a sync that requests another sync gets it immediately', async () => {
   const {workers, done, handler} = createWorkers();
-  handler.sync = async () => ({isTerminal: false, syncAgain: done.length < 2});
+  handler.sync = async () => ({...SYNCED, syncAgain: done.length < 2});
   workers.update({type: 'create', pod: aPod()});
   await settle();
   expect(done).toEqual(['sync web', 'sync web']);
@@ -243,7 +275,7 @@ test('a failed termination is retried without an update', async () => {
   workers.update({type: 'kill', pod: aPod()});
   await settle();
   expect(done).toEqual(['sync web', 'terminating 30']);
-  handler.terminating = async () => undefined;
+  handler.terminating = async () => true;
   clock.elapse(10_000);
   expect(workers.takeDue()).toEqual([]);
   await settle();
