@@ -240,6 +240,11 @@ function createPatch(before: PodStatus, after: PodStatus): object {
 }
 
 /** Returns the status of the pod; that of the API server for a pod that was deleted before its first sync. */
-function statusToStore({pod, status = pod.status ?? {}, isFinished}: ClusterPodState): PodStatus {
-  return isFinished && !isMirrorPod(pod) ? terminatedPodStatus(pod, status) : status;
+function statusToStore({
+  pod,
+  status = pod.status ?? {},
+  isFinished,
+  terminatingAt,
+}: ClusterPodState): PodStatus {
+  return isFinished && !isMirrorPod(pod) ? terminatedPodStatus(pod, status, terminatingAt) : status;
 }

@@ -66,8 +66,8 @@ function mergedConditions(
   computed: PodStatus,
   {phase, endsNow}: {readonly phase: PodStatus['phase']; readonly endsNow: boolean},
 ): readonly PodCondition[] | undefined {
-  if (computed.conditions === undefined) return stored.conditions;
-  const merged = mergeConditions(stored.conditions ?? [], computed.conditions, endsNow);
+  const merged = mergeConditions(stored.conditions ?? [], computed.conditions ?? [], endsNow);
+  if (computed.conditions === undefined && merged.length === 0) return undefined;
   return hasEnded(phase) ? merged.map((condition) => withoutReadiness(condition, phase)) : merged;
 }
 

@@ -1,6 +1,11 @@
 import {isRestartableInitContainer} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {hasEnded, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
+import {
+  hasEnded,
+  type ContainerState,
+  type ContainerStatus,
+  type PodStatus,
+} from '../../../api/types/v1-status.js';
 
 const CONTAINER_LOST = {
   reason: 'ContainerStatusUnknown',
@@ -10,15 +15,18 @@ const CONTAINER_LOST = {
 
 /**
  * Returns the final status of a pod of which nothing is left on the node: the phase is terminal, and containers that may
- * have run are terminated (status_manager.go TerminatePod).
+ * have run are terminated (status_manager.go TerminatePod). `terminatingAt` is the start of the termination, in ms since the
+ * epoch.
  */
-export function terminatedPodStatus(pod: Pod, status: PodStatus): PodStatus {
+export function terminatedPodStatus(pod: Pod, status: PodStatus, terminatingAt = Infinity): PodStatus {
   const {containerStatuses, initContainerStatuses} = status;
   return {
     ...status,
     ...(!hasEnded(status.phase) && {phase: 'Failed'}),
     ...(containerStatuses && {
-      containerStatuses: isInitialized(pod, status) ? containerStatuses.map(terminated) : containerStatuses,
+      containerStatuses: isInitialized(pod, status, terminatingAt)
+        ? containerStatuses.map(terminated)
+        : containerStatuses,
     }),
     ...(initContainerStatuses && {initContainerStatuses: terminateStarted(initContainerStatuses)}),
   };
@@ -40,15 +48,27 @@ function wasStarted({state, lastState}: ContainerStatus): boolean {
   return state?.waiting === undefined || lastState?.terminated !== undefined;
 }
 
-/** Reports whether regular containers may have been started (hasPodInitialized). */
+/**
+ * Reports whether regular containers may have been started (hasPodInitialized). An init container that ends with 0 because it
+ * was stopped is followed by none.
+ */
 function isInitialized(
   {spec}: Pod,
   {containerStatuses = [], initContainerStatuses = []}: PodStatus,
+  terminatingAt: number,
 ): boolean {
   const lastInit = spec.initContainers?.at(-1);
   if (lastInit === undefined || containerStatuses.some(wasStarted)) return true;
   const status = initContainerStatuses.find(({name}) => name === lastInit.name);
   if (isRestartableInitContainer(lastInit))
     return status?.state?.running !== undefined && status.started === true;
-  return [status?.state, status?.lastState].some((state) => state?.terminated?.exitCode === 0);
+  const hasSucceeded = (state: ContainerState | undefined): boolean =>
+    state?.terminated?.exitCode === 0 && !endedSince(state.terminated, terminatingAt);
+  return [status?.state, status?.lastState].some(hasSucceeded);
+}
+
+/** Reports whether the container ended at that time or later; its time has whole seconds. */
+function endedSince({finishedAt}: {readonly finishedAt?: string}, ms: number): boolean {
+  const endedAt = Date.parse(finishedAt ?? '');
+  return endedAt >= Math.floor(ms / 1000) * 1000;
 }

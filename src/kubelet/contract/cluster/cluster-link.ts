@@ -17,6 +17,8 @@ export interface ClusterPodState {
   readonly couldHaveRunningContainers: boolean;
   /** True if nothing of the pod is left to stop or release on the node. */
   readonly isFinished: boolean;
+  /** Start of the termination, in ms since the epoch; undefined while the pod syncs. */
+  readonly terminatingAt?: number | undefined;
 }
 
 /** A static pod that runs, and the pod that represents it in the API server. */

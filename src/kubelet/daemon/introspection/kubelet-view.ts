@@ -168,6 +168,7 @@ export class KubeletView implements ClusterHost {
       status: handler.knownStatus(uid),
       couldHaveRunningContainers: !isRejected && workers.couldHaveRunningContainers(uid),
       isFinished: (isRejected && !workers.isKnown(uid)) || workers.isFinished(uid),
+      terminatingAt: workers.report(uid)?.terminatingAt,
     };
   }
 

@@ -38,7 +38,11 @@ describe('conditions', () => {
     expect(mergePodStatus(stored, {conditions: [ready]}, true).conditions).toEqual([gate, ready]);
   });
 
-  test('of others are kept for a rejected pod', () => {
+  test('of others are kept for a rejected pod, and no own ones, also not those of the scheduler', () => {
+    const scheduled: PodCondition = {type: 'PodScheduled', status: 'True'};
+    const rejected: PodStatus = {phase: 'Failed'};
+    expect(mergePodStatus({conditions: [scheduled]}, rejected, false)).toEqual(rejected);
+    expect(mergePodStatus({conditions: [scheduled, gate]}, rejected, false).conditions).toEqual([gate]);
     expect(mergePodStatus({conditions: [gate]}, {phase: 'Failed'}, false).conditions).toEqual([gate]);
   });
 

@@ -55,6 +55,20 @@ describe('containers that may have run are terminated', () => {
     expect(lost(terminatedPodStatus(pod, before))).toEqual(expected);
   });
 
+  test.each([
+    ['before its termination began', '2026-05-01T11:59:59Z', ['main']],
+    ['when it was stopped', '2026-05-01T12:00:00Z', []],
+  ])('if the last init container succeeded %s', (_title, finishedAt, expected) => {
+    const pod = aPod({initContainers: [aContainer({name: 'init'})]});
+    const before: PodStatus = {
+      phase: 'Pending',
+      initContainerStatuses: [status('init', {state: {terminated: {exitCode: 0, finishedAt}}})],
+      containerStatuses: [status('main')],
+    };
+    const terminatingAt = Date.parse('2026-05-01T12:00:00.500Z');
+    expect(lost(terminatedPodStatus(pod, before, terminatingAt))).toEqual(expected);
+  });
+
   test('up to the last init container that was started', () => {
     const pod = aPod({initContainers: ['a', 'b', 'c'].map((name) => aContainer({name}))});
     const initContainerStatuses = [status('a', exited(0)), status('b', running), status('c')];
