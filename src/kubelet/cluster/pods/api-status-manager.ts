@@ -201,14 +201,9 @@ export class ApiStatusManager {
 
   /** Deletes the Pod for good; another Pod of its name is left alone. */
   async #delete(ref: PodRef, signal: AbortSignal): Promise<void> {
-    const {client} = this.#options;
-    try {
-      await deleteAtOnce(client, podPath(ref.namespace, ref.name), ref.uid, signal);
-      this.#logger.info('Pod fully terminated and removed from etcd', {pod: namespacedName(ref)}, 3);
-    } catch (error) {
-      // After any other failure, also a conflict, the status remains unsent, and the next round tries again.
-      if (!isNotFound(error)) throw error;
-    }
+    // After a failure, also a conflict or 404, the status remains unsent, and the next round tries again if the Pod is there.
+    await deleteAtOnce(this.#options.client, podPath(ref.namespace, ref.name), ref.uid, signal);
+    this.#logger.info('Pod fully terminated and removed from etcd', {pod: namespacedName(ref)}, 3);
   }
 }
 

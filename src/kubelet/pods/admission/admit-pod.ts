@@ -77,13 +77,20 @@ function admitSysctls({pod, node}: AdmissionRequest): Rejection | undefined {
 const OS_LABEL = 'kubernetes.io/os';
 
 function admitOs({pod}: AdmissionRequest): Rejection | undefined {
-  const wanted = pod.metadata.labels?.[OS_LABEL] ?? 'linux';
-  if (wanted === 'linux') return undefined;
-  return {
-    reason: 'PodOSSelectorNodeLabelDoesNotMatch',
-    message: `Failed to admit pod as the \`${OS_LABEL}\` label doesn't match node label`,
-    hint: `remove metadata.labels["${OS_LABEL}"]; this is a Linux node`,
-  };
+  const {labels} = pod.metadata;
+  if ((labels?.[OS_LABEL] ?? 'linux') !== 'linux')
+    return {
+      reason: 'PodOSSelectorNodeLabelDoesNotMatch',
+      message: `Failed to admit pod as the \`${OS_LABEL}\` label doesn't match node label`,
+      hint: `remove metadata.labels["${OS_LABEL}"]; this is a Linux node`,
+    };
+  if ((pod.spec.os?.name ?? 'linux') !== 'linux')
+    return {
+      reason: 'PodOSNotSupported',
+      message: "Failed to admit pod as the OS field doesn't match node OS",
+      hint: 'remove spec.os, or run the pod on another node; this is a Linux node',
+    };
+  return undefined;
 }
 
 function admitGroupsPolicy({pod, node}: AdmissionRequest): Rejection | undefined {

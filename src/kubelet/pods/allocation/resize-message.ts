@@ -4,13 +4,12 @@ import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-met
 import {byKey} from '../../../base/compare.js';
 
 /**
- * Formats the message of a resize event: `prefix: {json}` with the requested resources of the Pod (events
+ * Formats the message of a resize event: `prefix: {json}` with the requested resources of the containers (events
  * podResizeMessage).
  */
 export function formatResizeMessage(prefix: string, {spec, metadata}: Pod, error = ''): string {
-  const {resources, initContainers = [], containers} = spec;
+  const {initContainers = [], containers} = spec;
   const summary = {
-    ...(resources && {resources: sortedLikeGo(resources)}),
     ...(initContainers.length > 0 && {initContainers: initContainers.map(summaryOf)}),
     containers: containers.map(summaryOf),
     generation: metadata.generation ?? 0,

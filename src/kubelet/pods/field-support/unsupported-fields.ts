@@ -5,10 +5,16 @@ import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {FIELD_RULES} from './field-rules.js';
 
-/** Fields, by type, that are refused in manifests and that an API server may set. */
+/**
+ * Fields, by type, that are refused in manifests and that an API server may set. Those of other operating systems are left to
+ * the admission.
+ */
 const OF_API_SERVER: Readonly<Record<string, ReadonlySet<string>>> = {
   Pod: new Set(['metadata']),
+  PodOS: new Set(['name']),
+  PodSecurityContext: new Set(['windowsOptions']),
   PodSpec: new Set(['ephemeralContainers', 'schedulingGates']),
+  SecurityContext: new Set(['windowsOptions']),
   Volume: new Set(['persistentVolumeClaim', 'ephemeral', 'csi']),
   VolumeProjection: new Set(['serviceAccountToken']),
 };

@@ -108,7 +108,7 @@ test('the pauses between attempts differ from node to node', async () => {
   expect(first.at(-1)).not.toBe(second.at(-1));
 });
 
-test.each([409, 500, 422])(
+test.each([404, 409, 500, 422])(
   'the final deletion of a pod that is answered with %i is tried again',
   async (code) => {
     await using testbed = await startTestbed();

@@ -360,6 +360,14 @@ describe('node features', () => {
       "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
     ]);
   });
+
+  test('a pod of another operating system is rejected', () => {
+    expect(rejection(aPod({os: {name: 'linux'}}))).toBeUndefined();
+    expect(rejection(aPod({os: {name: 'windows'}}))).toEqual([
+      'PodOSNotSupported',
+      "Failed to admit pod as the OS field doesn't match node OS",
+    ]);
+  });
 });
 
 test('the first of several rejections in the order of the kubelet is reported', () => {

@@ -6,7 +6,10 @@ import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js'
 import type {ObjectMeta} from '../../../../src/api/types/v1-meta.js';
 import type {VolumeProjection} from '../../../../src/api/types/v1-volumes.js';
 import {FIELD_RULES} from '../../../../src/kubelet/pods/field-support/field-rules.js';
-import {unsupportedFields} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
+import {
+  unsupportedApiFields,
+  unsupportedFields,
+} from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 
 function problems(pod: Pod): readonly string[] {
@@ -144,6 +147,12 @@ describe('a field that kcri does not support is rejected:', () => {
     ['metadata.deletionTimestamp', {deletionTimestamp: '2026-05-01T12:00:00Z'}],
   ])('%s', (path, metadata) => {
     expect(problems(aPod({}, metadata))).toEqual([expect.stringContaining(`${path}: Forbidden: `)]);
+  });
+
+  test('but those of other operating systems are left to the admission in a pod of an API server', () => {
+    const securityContext = {windowsOptions: {}};
+    const pod = aPod({os: {name: 'windows'}, securityContext, containers: [aContainer({securityContext})]});
+    expect(unsupportedApiFields(pod)).toEqual([]);
   });
 
   test('all unsupported fields of a pod are reported together', () => {
