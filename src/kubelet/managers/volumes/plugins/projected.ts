@@ -42,7 +42,10 @@ export function projectedPayload(
     if (downwardAPI !== undefined) return downwardApiPayload(host, {pod, source: {...downwardAPI, ...mode}});
     if (serviceAccountToken !== undefined)
       return tokenPayload(host, {pod, source: serviceAccountToken}, mode);
-    throw new SystemError(`cannot project ${Object.keys(others).join(', ')} without an API server`);
+    const [other] = Object.keys(others);
+    // An API server drops a source whose feature gate is off, and leaves its place empty.
+    if (other === undefined) return new Map();
+    throw new SystemError(`cannot project ${other} without an API server`);
   };
   return new Map(mapCollectingErrors(sources, payloadOf).flatMap((payload) => [...payload]));
 }

@@ -269,6 +269,12 @@ describe('a projected volume', () => {
     expect(payload.get('token')).toMatchObject({data: Buffer.from('secret'), ...expected});
   });
 
+  test('has no files of a source that an API server left empty', () => {
+    const source = {sources: [{}, {secret: {name: 'keys'}}]};
+    expect([...projectedPayload(host, of('projected', source)).keys()]).not.toEqual([]);
+    expect(projectedPayload(host, of('projected', {sources: [{}]}))).toEqual(new Map());
+  });
+
   test('has one error for one failed source, and a list for several', () => {
     const payload =
       (...names: readonly string[]) =>
