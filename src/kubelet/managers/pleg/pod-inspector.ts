@@ -95,11 +95,6 @@ export class PodInspector {
     return this.#awaited.has(uid) || this.#queue.has(uid);
   }
 
-  /** Reports whether the last inspection of the pod found a container or sandbox. */
-  hasPod(uid: PodUid): boolean {
-    return this.#records.has(uid);
-  }
-
   /** Inspects the pod again with the next relist, and emits an event even without a change. */
   reinspect(uid: PodUid): void {
     this.#toReinspect.add(uid);
