@@ -1,12 +1,13 @@
 import type {Clock} from '../../base/clock.js';
 import type {StartQueue} from '../contract/cluster/cluster-link.js';
 
-/** Time for which requests wait for the pods that start, in ms. */
+/** Maximum delay of a request, in ms. */
 const PATIENCE_MS = 10_000;
 
 /**
- * Holds back requests that nobody waits for while pods start: each takes processor time from the pods, here and in an API
- * server on the same machine. After ten seconds it holds back nothing, until no pod has waited for its turn.
+ * Delays events and the statuses of pending pods while other pods wait for their turn to start. Each request takes processor
+ * time that the pods need, in the kubelet and in an API server on the same machine. Ten seconds after the first pod began to
+ * wait, nothing is delayed any more, until no pod waits.
  */
 export class StartGate {
   readonly #starts: StartQueue;
@@ -19,12 +20,12 @@ export class StartGate {
     this.#clock = clock;
   }
 
-  /** True while requests are held back. */
+  /** True while requests are delayed. */
   get isClosed(): boolean {
     return this.#remainingMs() > 0;
   }
 
-  /** Resolves when requests are not held back. Rejects with the signal's reason. */
+  /** Resolves when requests are no longer delayed. Rejects with the signal's reason. */
   async whenOpen(signal: AbortSignal): Promise<void> {
     const ms = this.#remainingMs();
     if (ms === 0) return;

@@ -37,7 +37,8 @@ export interface PodCache {
   /** Returns a mark: what is read from now on is newer than it. */
   mark(): CacheMark;
   /**
-   * Resolves with a status whose read started after the mark; waits for one and requests an inspection of the pod. Rejects with the runtime's error if the pod could not be read, and with the signal's reason.
+   * Resolves with a status whose read started after the mark; waits for one and requests an inspection of the pod.
+   * Rejects with the runtime's error if the pod could not be read, and with the signal's reason.
    */
   getNewerThan(uid: PodUid, mark: CacheMark, signal: AbortSignal): Promise<RuntimePodStatus>;
 }

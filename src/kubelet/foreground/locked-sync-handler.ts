@@ -1,6 +1,5 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded} from '../../api/types/v1-status.js';
-import type {Clock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
 import type {PodUid} from '../../cri/index.js';
 import type {Pleg, PodCache} from '../contract/pleg.js';
@@ -19,7 +18,6 @@ export interface LockedSyncHandlerOptions {
   readonly handler: ManagedPodSyncHandler;
   readonly registry: PodRegistry;
   readonly pleg: Pleg;
-  readonly clock: Pick<Clock, 'now'>;
   readonly events: EventSink;
   /** Returns the wait of a pod, or undefined for a released pod, which must not be changed. */
   readonly findWait: (uid: PodUid) => PodWait | undefined;

@@ -79,7 +79,7 @@ export class SyncSession {
       createOrphanedPods: () => NO_ORPHANED_PODS,
       wrapHandler: (handler, pleg) => ({
         handler: new LockedSyncHandler({
-          ...{handler, registry, pleg, clock, events},
+          ...{handler, registry, pleg, events},
           findWait: (uid) => waits.get(uid),
         }),
         cache: createUnlockedCache(pleg),

@@ -27,7 +27,7 @@ export interface MirroredPod {
   readonly mirror: Pod | undefined;
 }
 
-/** The pods whose start takes turns, so that many that start at once become ready one after another. */
+/** Queue of the pods that start at once: only some of their calls run at a time (createStartLimiter). */
 export interface StartQueue {
   /** True while pods wait for their turn. */
   readonly isBusy: boolean;
@@ -49,6 +49,7 @@ export interface ClusterHost {
   readonly nodeErrors: readonly string[];
   /** Returns the pressure conditions of the node that are true. */
   readonly pressures: readonly NodePressure[];
+  /** Returns the queue of the pods that start. */
   readonly starts: StartQueue;
 }
 

@@ -94,7 +94,7 @@ export class PodRegistry {
     return this.#options.node;
   }
 
-  /** The pods whose start takes turns. */
+  /** The queue of the pods that start. */
   get starts(): StartQueue {
     return this.#syncers.starts;
   }

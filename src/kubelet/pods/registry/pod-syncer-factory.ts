@@ -54,7 +54,7 @@ export function createImageManager({
 /** Creates the syncers of pods from the parts that the pods of a root directory share. */
 export class PodSyncerFactory {
   readonly #options: PodSyncerFactoryOptions;
-  /** Turns of the pods that start. */
+  /** The queue of the pods that start. */
   readonly starts: CallLimiter;
 
   constructor(options: PodSyncerFactoryOptions) {

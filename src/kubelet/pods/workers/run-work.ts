@@ -48,10 +48,10 @@ interface RunOptions {
 const DONE: SyncOutcome = {isTerminal: false, hasActed: false};
 
 /**
- * Runs one unit of a worker's work with a runtime status newer than its last work (podWorkerLoop). A relist follows what
- * the work did: runtimes emit no event for a container that could not be started. `lifecycle` is that
- * of the start of the work. Rejects with the handler's error, with the error of reading the status, and with the
- * signal's reason.
+ * Runs one unit of a worker's work with a runtime status newer than its last work (podWorkerLoop). Requests
+ * a relist if the work may have changed the pod: runtimes emit no event for a container that could not be started.
+ * `lifecycle` is that of the start of the work. Rejects with the handler's error, with the error of reading the status,
+ * and with the signal's reason.
  */
 export async function runWork(
   context: WorkContext,

@@ -186,7 +186,7 @@ test('a deleted pod is stopped, its resources are released, and later its contai
   await pods.syncTerminatedPod(pod, NO_RUNTIME_POD);
   time.ms += 25_000;
   await pods.removeOrphan(uid);
-  expect(done).toEqual([...['delete', 'conclude', 'remove resources'], ...['remove the rest', 'leave']]);
+  expect(done).toEqual(['delete', 'conclude', 'remove resources', 'remove the rest', 'leave']);
   expect({owned: pods.presentRecords(), pod: pods.getPod(uid)}).toEqual({owned: [], pod: undefined});
   done.length = 0;
   time.ms += LATER_MS - 25_001;
