@@ -15,9 +15,12 @@ export interface TestReport {
   }[];
 }
 
-export interface RepeatedTestsReport {
+export interface FailuresReport {
   readonly testResults: readonly {
     readonly name: string;
+    readonly status: string;
+    /** Why the file could not be run, or empty. */
+    readonly message: string;
     readonly assertionResults: readonly {
       readonly status: string;
       readonly fullName: string;
@@ -28,7 +31,7 @@ export interface RepeatedTestsReport {
 
 export declare const NO_TESTS: TestCount;
 export declare function countTests(report: TestReport): TestCount;
-export declare function describeRepeatedTests(report: RepeatedTestsReport): string[];
+export declare function describeFailures(report: FailuresReport): string[];
 export declare function addCounts(one: TestCount, other: TestCount): TestCount;
 export declare function formatTestCount(count: TestCount): string;
 export declare function findProblem(run: {

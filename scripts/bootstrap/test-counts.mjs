@@ -18,18 +18,19 @@ export function countTests(report) {
 }
 
 /**
- * Describes the tests of a report that passed only when they were repeated, each with the errors of its failed attempts:
- * the runner prints only the errors of tests that failed in the end.
+ * Describes the tests of a report that failed, and those that passed only when they were repeated, each with its errors:
+ * the runner prints the former among the lines of the other projects, and nothing about the latter.
  */
-export function describeRepeatedTests(report) {
-  return report.testResults.flatMap(({name, assertionResults}) =>
-    assertionResults
-      .filter(({status, failureMessages}) => status === 'passed' && failureMessages.length > 0)
-      .map(
-        ({fullName, failureMessages}) =>
-          `passed only when repeated: ${name}: ${fullName}\n${failureMessages.join('\n')}`,
-      ),
-  );
+export function describeFailures(report) {
+  return report.testResults.flatMap(({name, status, message, assertionResults}) => {
+    const tests = assertionResults
+      .filter(({failureMessages}) => failureMessages.length > 0)
+      .map((test) => {
+        const outcome = test.status === 'failed' ? 'failed' : 'passed only when repeated';
+        return [`${outcome}: ${name}: ${test.fullName}`, ...test.failureMessages].join('\n');
+      });
+    return status === 'failed' && tests.length === 0 ? [`failed: ${name}\n${message}`] : tests;
+  });
 }
 
 /** Adds up two counts. */

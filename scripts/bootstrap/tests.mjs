@@ -7,7 +7,7 @@ import {run, runAll, say} from './run.mjs';
 import {
   addCounts,
   countTests,
-  describeRepeatedTests,
+  describeFailures,
   findProblem,
   formatTestCount,
   NO_TESTS,
@@ -80,6 +80,10 @@ export async function runTests(task, args, download) {
     // A run of selected tests says nothing about the others.
     inCi: process.env.CI === 'true' && args.length === 0,
   });
+  // Last, where they are found in the output of a long run.
+  const failures = [onRuntimes, onSources, onPrograms].flatMap((result) => result.failures);
+  for (const text of failures) process.stderr.write(`${text}\n`);
+  if (checksCode !== 0) process.stderr.write('npm run check failed: see its lines above\n');
   if (problem !== undefined) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${formatTestCount(total)}\n`);
   const codes = [onRuntimes.code, onSources.code, onPrograms.code, checksCode];
@@ -107,7 +111,7 @@ async function fetchKubectl(download) {
 /** Runs projects one after the other, with `options` for `run`. Those that need the executables wait for these. */
 async function runProjects(projects, args, {executables, ...options}) {
   const reason = explainNoExecutable();
-  let all = {code: 0, count: NO_TESTS};
+  let all = {code: 0, count: NO_TESTS, failures: []};
   for (const project of projects) {
     if (NEED_EXECUTABLE.has(project)) {
       if (reason !== undefined) {
@@ -116,8 +120,12 @@ async function runProjects(projects, args, {executables, ...options}) {
       }
       await executables;
     }
-    const {code, count} = await runProject(project, args, options);
-    all = {code: all.code || code, count: addCounts(all.count, count)};
+    const {code, count, failures} = await runProject(project, args, options);
+    all = {
+      code: all.code || code,
+      count: addCounts(all.count, count),
+      failures: [...all.failures, ...failures],
+    };
   }
   return all;
 }
@@ -139,12 +147,11 @@ async function runProject(project, args, options) {
       {...options, lines: true},
     );
     const results = JSON.parse(await readFile(report, 'utf8'));
-    for (const text of describeRepeatedTests(results)) process.stderr.write(`${text}\n`);
-    return {code, count: countTests(results)};
+    return {code, count: countTests(results), failures: describeFailures(results)};
   } catch (error) {
     // Without a report, vitest itself has failed and has printed the reason.
     if (error.code !== 'ENOENT') throw error;
-    return {code: 1, count: {...NO_TESTS, failed: 1}};
+    return {code: 1, count: {...NO_TESTS, failed: 1}, failures: [`failed: ${project} has no report`]};
   } finally {
     await rm(scratch, {recursive: true});
   }

@@ -3,7 +3,7 @@ import {
   addCounts,
   formatTestCount,
   countTests,
-  describeRepeatedTests,
+  describeFailures,
   NO_TESTS,
   findProblem,
 } from '../../../scripts/bootstrap/test-counts.mjs';
@@ -53,12 +53,21 @@ describe('a test run', () => {
   });
 });
 
-test('the errors of a test that passed when it was repeated are shown', () => {
+test('the tests that failed or were repeated are shown with their errors', () => {
   const passed = {status: 'passed', fullName: 'a lease is renewed', failureMessages: []};
   const repeated = {...passed, fullName: 'a pod is started', failureMessages: ['Error: too late']};
-  const failed = {...repeated, status: 'failed'};
-  const testResults = [{name: 'pods.test.ts', assertionResults: [passed, repeated, failed]}];
-  expect(describeRepeatedTests({testResults})).toEqual([
+  const failed = {
+    ...{status: 'failed', fullName: 'a pod is stopped'},
+    failureMessages: ['Error: too early', 'Error: late'],
+  };
+  const testResults = [
+    {name: 'pods.test.ts', status: 'failed', message: '', assertionResults: [passed, repeated, failed]},
+    {name: 'nodes.test.ts', status: 'failed', message: 'SyntaxError: x', assertionResults: []},
+    {name: 'images.test.ts', status: 'passed', message: '', assertionResults: [passed]},
+  ];
+  expect(describeFailures({testResults})).toEqual([
     'passed only when repeated: pods.test.ts: a pod is started\nError: too late',
+    'failed: pods.test.ts: a pod is stopped\nError: too early\nError: late',
+    'failed: nodes.test.ts\nSyntaxError: x',
   ]);
 });
