@@ -104,8 +104,13 @@ function testCases({result, containers, error}: PodReport): readonly TestCase[] 
   const hasProblem = cases.some(({verdict}) => verdict.kind === 'failure' || verdict.kind === 'error');
   if (passed || hasProblem) return cases;
   const message = error instanceof PodError ? error.problem : messageOf(error);
-  const verdict = {kind: 'error', type: result.kind, message} as const;
+  const verdict = {kind: 'error', type: asReason(result.kind), message} as const;
   return [...cases, {name: 'pod', durationMs: 0, verdict, output: []}];
+}
+
+/** Spells the kind of a result like the reasons of containers: `Timeout`. */
+function asReason(kind: string): string {
+  return `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
 }
 
 interface VerdictContext {

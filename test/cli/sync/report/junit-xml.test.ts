@@ -88,7 +88,14 @@ a &lt; b
     const result = {...common, kind: 'failed', error, removed: false} as const;
     expect(format({result, containers: [], error})).toContain(
       '<testcase name="pod" classname="ci.unit" time="0.000">\n' +
-        '      <error message="OutOfcpu: Pod was rejected: &quot;no&quot; &amp; done" type="failed">',
+        '      <error message="OutOfcpu: Pod was rejected: &quot;no&quot; &amp; done" type="Failed">',
+    );
+  });
+
+  test('names the time limit if it ended before a container started', () => {
+    const containers = [aReport({state: {waiting: {reason: 'ContainerCreating'}}})];
+    expect(format({result: timeout, containers, error: new Error('not complete after 2s')})).toContain(
+      '<error message="not complete after 2s" type="Timeout">',
     );
   });
 

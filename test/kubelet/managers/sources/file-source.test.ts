@@ -1,4 +1,5 @@
 import {execFile} from 'node:child_process';
+import {renameSync} from 'node:fs';
 import {mkdir, rename, rm, symlink, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -367,8 +368,8 @@ describe('a missing directory', () => {
     await followed.untilNames('a-node1');
     await mkdir(`${path}.new`);
     for (const name of ['a', 'b']) await writeFile(join(`${path}.new`, `${name}.yaml`), podManifest(name));
-    await rename(path, `${path}.old`);
-    await rename(`${path}.new`, path);
+    renameSync(path, `${path}.old`); // the source must not look in between
+    renameSync(`${path}.new`, path);
     await followed.untilNames('a-node1', 'b-node1');
     await writeFile(join(path, 'c.yaml'), podManifest('c'));
     await followed.untilNames('a-node1', 'b-node1', 'c-node1');
