@@ -56,6 +56,11 @@ export const isTooManyRequests = (error: unknown): boolean => hasCode(error, 429
 export const isAlreadyExists = (error: unknown): boolean =>
   hasCode(error, 409) && (error as ApiError).reason === 'AlreadyExists';
 
+/** Reports whether nothing can be created in the namespace anymore. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.details.causes ?? []).some(({reason}) => reason === 'NamespaceTerminating');
+
 /** Reports whether another client has changed the object, or it is not the expected one. */
 export const isConflict = (error: unknown): boolean =>
   hasCode(error, 409) && (error as ApiError).reason !== 'AlreadyExists';

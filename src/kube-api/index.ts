@@ -1,6 +1,6 @@
 /** Client of the Kubernetes API server. */
 export type {ApiClient} from './api-client.js';
-export {ApiError, isAlreadyExists, isConflict, isNotFound} from './api-error.js';
+export {ApiError, isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound} from './api-error.js';
 export {
   connectApiServer,
   readClusterAccess,

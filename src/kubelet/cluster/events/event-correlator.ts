@@ -1,5 +1,7 @@
+import {randomUUID} from 'node:crypto';
+import {checkDnsSubdomain} from '../../../api/validation/validate-names.js';
 import {TokenBucket} from '../../../base/async/token-bucket.js';
-import type {Clock} from '../../../base/clock.js';
+import type {Clock, RandomSource} from '../../../base/clock.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
 import type {ObjectEvent, ObjectReference} from './object-event.js';
 
@@ -28,7 +30,7 @@ export interface ApiEvent {
 /** An Event to send: a new one, or one more occurrence of a known one, which only changes these fields. */
 export interface CorrelatedEvent {
   readonly event: ApiEvent;
-  readonly patch: Pick<ApiEvent, 'count' | 'lastTimestamp'> | undefined;
+  readonly patch: Pick<ApiEvent, 'count' | 'lastTimestamp' | 'message'> | undefined;
 }
 
 /** Events of one object and type at once, and per second after that (defaultSpamBurst, defaultSpamQPS). */
@@ -44,7 +46,18 @@ const NANOS_PER_MS = 1_000_000n;
 
 interface SimilarEvents {
   readonly messages: Set<string>;
-  lastAt: number;
+  readonly lastAt: number;
+}
+
+/** What is remembered of an event that was sent. */
+type EventLog = Pick<ApiEvent, 'count' | 'firstTimestamp'> & {readonly name: string};
+
+/** Options of {@link EventCorrelator}. */
+export interface EventCorrelatorOptions {
+  /** Name of the node. */
+  readonly host: string;
+  readonly clock: Clock;
+  readonly random: RandomSource;
 }
 
 /**
@@ -54,80 +67,99 @@ interface SimilarEvents {
 export class EventCorrelator {
   readonly #host: string;
   readonly #clock: Clock;
+  readonly #random: RandomSource;
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #similar = new Map<string, SimilarEvents>();
-  readonly #known = new Map<string, ApiEvent>();
+  readonly #known = new Map<string, EventLog>();
   #names = 0n;
 
-  constructor(host: string, clock: Clock) {
+  constructor({host, clock, random}: EventCorrelatorOptions) {
     this.#host = host;
     this.#clock = clock;
+    this.#random = random;
   }
 
-  /** Returns the event to send; undefined if it is dropped. */
-  correlate(event: ObjectEvent): CorrelatedEvent | undefined {
-    const {type, reason, object} = event;
-    const {kind, uid, fieldPath = ''} = object;
-    const id = `${kind} ${uid}`;
-    const bucket = remember(this.#buckets, `${id} ${type}`, () => new TokenBucket(SPAM, this.#clock));
-    const combined = this.#combine(`${id} ${type} ${reason}`, event.message);
-    if (!bucket.tryTake()) return undefined;
-    const message = combined ? `${COMBINED}${event.message}` : event.message;
-    const key = JSON.stringify([id, type, reason, ...(combined ? [] : [fieldPath, message])]);
-    return this.#count(key, this.#create(event, message));
+  /** Returns the event to send; undefined if it is dropped. `at` is the time at which it happened. */
+  correlate(event: ObjectEvent, at: number): CorrelatedEvent | undefined {
+    const {type, reason, message, object} = event;
+    const {kind, uid, name, namespace, fieldPath} = object;
+    const spamKey = [kind, namespace, name, uid, type];
+    const similarKey = [...spamKey, reason];
+    const combined = this.#combine(JSON.stringify(similarKey), message);
+    const key = combined ? similarKey : [...similarKey, fieldPath, message];
+    // Dropped events are counted too: the next one that is sent has the true count.
+    const observed = this.#count(JSON.stringify(key), this.#create(event, {at, combined}));
+    const createBucket = (): TokenBucket => new TokenBucket(SPAM, this.#clock);
+    const bucket = remember(this.#buckets, JSON.stringify(spamKey), createBucket);
+    return bucket.tryTake() ? observed : undefined;
   }
 
   /** Reports whether there were too many different messages of similar events (EventAggregate). */
   #combine(key: string, message: string): boolean {
     const now = this.#clock.now();
-    const similar = remember(this.#similar, key, (): SimilarEvents => ({messages: new Set(), lastAt: now}));
-    if (now - similar.lastAt > SIMILAR_MS) similar.messages.clear();
-    similar.lastAt = now;
-    similar.messages.add(message);
-    if (similar.messages.size < MAX_SIMILAR) return false;
-    const [oldest] = similar.messages;
-    if (similar.messages.size > MAX_SIMILAR && oldest !== undefined) similar.messages.delete(oldest);
+    const {messages, lastAt} = remember(this.#similar, key, (): SimilarEvents => ({
+      messages: new Set(),
+      lastAt: now,
+    }));
+    if (now - lastAt > SIMILAR_MS) messages.clear();
+    this.#similar.set(key, {messages, lastAt: now});
+    messages.add(message);
+    if (messages.size < MAX_SIMILAR) return false;
+    // Any of them, so that most of the messages that are repeated keep events of their own.
+    const forgotten = [...messages][Math.floor((this.#random() / 2 ** 32) * messages.size)];
+    if (forgotten !== undefined) messages.delete(forgotten);
     return true;
   }
 
-  #count(key: string, event: ApiEvent): CorrelatedEvent {
-    const known = this.#known.get(key);
-    if (known === undefined) {
-      remember(this.#known, key, () => event);
-      return {event, patch: undefined};
-    }
-    const patch = {
-      count: known.count + 1,
-      lastTimestamp: event.lastTimestamp,
-      ...(known.message !== event.message && {message: event.message}),
+  /** Turns an event into an update of a known one, if there is one (eventObserve). */
+  #count(key: string, created: ApiEvent): CorrelatedEvent {
+    const {count, firstTimestamp, metadata} = created;
+    const first = {count, firstTimestamp, name: metadata.name};
+    const known = remember(this.#known, key, () => first);
+    if (known === first) return {event: created, patch: undefined};
+    const log = {...known, count: known.count + 1};
+    this.#known.set(key, log);
+    const event = {
+      ...created,
+      metadata: {...metadata, name: log.name},
+      firstTimestamp: log.firstTimestamp,
+      count: log.count,
     };
-    const next = {...known, ...patch};
-    this.#known.set(key, next);
-    return {event: next, patch};
+    const {lastTimestamp, message} = event;
+    return {event, patch: {count: log.count, lastTimestamp, message}};
   }
 
-  #create({type, reason, object, annotations}: ObjectEvent, message: string): ApiEvent {
-    const {name: about, namespace = 'default'} = object;
-    const now = this.#clock.now();
-    const time = formatRfc3339Seconds(now);
-    this.#names += 1n;
-    const name = `${about}.${(BigInt(now) * NANOS_PER_MS + this.#names).toString(16)}`;
+  /** Creates an event. One that stands for similar ones has no annotations and no reporter. */
+  #create(
+    {type, reason, message, object, annotations}: ObjectEvent,
+    {at, combined}: {readonly at: number; readonly combined: boolean},
+  ): ApiEvent {
+    const atOrNow = combined ? this.#clock.now() : at;
+    const time = formatRfc3339Seconds(atOrNow);
+    const own = !combined && annotations !== undefined ? {annotations} : {};
     return {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: {name, namespace, ...(annotations && {annotations})},
+      metadata: {name: this.#name(object.name, atOrNow), namespace: object.namespace ?? 'default', ...own},
       involvedObject: object,
       reason,
-      message,
+      message: combined ? `${COMBINED}${message}` : message,
       source: {component: COMPONENT, host: this.#host},
       firstTimestamp: time,
       lastTimestamp: time,
       count: 1,
       type,
       eventTime: null,
-      reportingComponent: COMPONENT,
-      reportingInstance: this.#host,
+      reportingComponent: combined ? '' : COMPONENT,
+      reportingInstance: combined ? '' : this.#host,
     };
+  }
+
+  /** Returns a new name; a UUID if the name of the object leaves no room for the time (GenerateEventName). */
+  #name(about: string, at: number): string {
+    this.#names += 1n;
+    const name = `${about}.${(BigInt(at) * NANOS_PER_MS + this.#names).toString(16)}`;
+    return checkDnsSubdomain(name).length === 0 ? name : randomUUID();
   }
 }
 

@@ -1,9 +1,16 @@
 import {AsyncQueue} from '../../../base/async/async-queue.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
-import {ApiError, isNotFound, type ApiClient} from '../../../kube-api/index.js';
+import {
+  ApiError,
+  isAlreadyExists,
+  isNamespaceTerminating,
+  isNotFound,
+  type ApiClient,
+} from '../../../kube-api/index.js';
 import type {StartGate} from '../start-gate.js';
-import {EventCorrelator, type CorrelatedEvent} from './event-correlator.js';
+import {EventCorrelator, type ApiEvent, type CorrelatedEvent} from './event-correlator.js';
 import type {ObjectEvent} from './object-event.js';
 
 /** Options of {@link EventSender}. */
@@ -26,23 +33,25 @@ export class EventSender {
   readonly #options: EventSenderOptions;
   readonly #logger: FileLogger;
   readonly #correlator: EventCorrelator;
-  readonly #queue = new AsyncQueue<ObjectEvent>(CAPACITY);
+  readonly #queue = new AsyncQueue<{readonly event: ObjectEvent; readonly at: number}>(CAPACITY);
 
   constructor(options: EventSenderOptions) {
     this.#options = options;
     this.#logger = options.logger.forFile('event-sender.ts');
-    this.#correlator = new EventCorrelator(options.nodeName, options.clock);
+    const {nodeName, clock, random} = options;
+    this.#correlator = new EventCorrelator({host: nodeName, clock, random});
   }
 
   /** Queues an event; it is dropped if too many wait. */
   event(event: ObjectEvent): void {
-    this.#queue.push(event);
+    this.#queue.push({event, at: this.#options.clock.now()});
   }
 
   /** Sends events when the gate is open, until the signal aborts, then rejects with its reason. */
   async run(gate: Pick<StartGate, 'whenOpen'>, signal: AbortSignal): Promise<never> {
     for (;;) {
-      const correlated = this.#correlator.correlate(await this.#queue.next(signal));
+      const {event, at} = await this.#queue.next(signal);
+      const correlated = this.#correlator.correlate(event, at);
       if (correlated === undefined) continue;
       await gate.whenOpen(signal);
       await this.#send(correlated, signal);
@@ -58,17 +67,29 @@ export class EventSender {
         return;
       } catch (error) {
         signal.throwIfAborted();
-        const {reason, metadata} = correlated.event;
-        const isLast = error instanceof ApiError || tries === MAX_TRIES;
-        const fields = {event: `${metadata.namespace}/${metadata.name}`, reason};
-        const message = isLast ? 'Unable to write event' : 'Unable to write event (may retry after sleeping)';
-        this.#logger.error(error, message, fields);
-        if (isLast) return;
+        if (this.#isFinal(error, tries, correlated.event)) return;
       }
       // Nodes that lost the API server together do not return to it together.
       const share = tries === 1 ? random() / 2 ** 32 : 1;
       await clock.sleep(RETRY_MS * share, signal);
     }
+  }
+
+  /** Logs that an event could not be sent. Returns true if it must not be sent again. */
+  #isFinal(error: unknown, tries: number, {reason, metadata}: ApiEvent): boolean {
+    const fields = {event: `${metadata.namespace}/${metadata.name}`, reason};
+    if (isAlreadyExists(error) || isNamespaceTerminating(error)) {
+      this.#logger.info('Server rejected event (will not retry!)', {...fields, err: messageOf(error)}, 5);
+      return true;
+    }
+    if (error instanceof ApiError) {
+      this.#logger.error(error, 'Server rejected event (will not retry!)', fields);
+      return true;
+    }
+    this.#logger.error(error, 'Unable to write event (may retry after sleeping)', fields);
+    if (tries < MAX_TRIES) return false;
+    this.#logger.error(undefined, 'Unable to write event (retry limit exceeded!)', fields);
+    return true;
   }
 
   async #sendOnce({event, patch}: CorrelatedEvent, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,9 @@
 import {expect, test} from 'vitest';
-import {EventCorrelator} from '../../../../src/kubelet/cluster/events/event-correlator.js';
+import type {RandomSource} from '../../../../src/base/clock.js';
+import {
+  EventCorrelator,
+  type CorrelatedEvent,
+} from '../../../../src/kubelet/cluster/events/event-correlator.js';
 import {
   eventAboutNode,
   eventAboutPod,
@@ -17,13 +21,22 @@ const anEvent = (message: string, fields: Partial<PodEvent> = {}): ObjectEvent =
     ...fields,
   });
 
-function correlator(): {readonly clock: FakeClock; readonly events: EventCorrelator} {
+interface TestEvents {
+  readonly clock: FakeClock;
+  /** Correlates an event that happens now. */
+  readonly correlate: (event: ObjectEvent) => CorrelatedEvent | undefined;
+  readonly events: EventCorrelator;
+}
+
+/** `random` chooses which of ten similar messages is forgotten; the last one by default. */
+function correlator(random: RandomSource = () => 2 ** 32 - 1): TestEvents {
   const clock = new FakeClock({nowMs: TEST_TIME_MS});
-  return {clock, events: new EventCorrelator('n1', clock)};
+  const events = new EventCorrelator({host: 'n1', clock, random});
+  return {clock, events, correlate: (event) => events.correlate(event, clock.now())};
 }
 
 test('an event names its object, its source and its time', () => {
-  expect(correlator().events.correlate(anEvent('failed'))).toMatchObject({
+  expect(correlator().correlate(anEvent('failed'))).toMatchObject({
     event: {
       metadata: {name: expect.stringMatching(/^web\.[0-9a-f]+$/) as string, namespace: 'default'},
       involvedObject: {
@@ -39,25 +52,28 @@ test('an event names its object, its source and its time', () => {
 
 test('an event about a node is in the namespace default and has the name of the node as its UID', () => {
   const event = eventAboutNode('n1', {type: 'Normal', reason: 'Starting', message: 'Starting kubelet.'});
-  expect(correlator().events.correlate(event)?.event).toMatchObject({
+  expect(correlator().correlate(event)?.event).toMatchObject({
     metadata: {name: expect.stringMatching(/^n1\.[0-9a-f]+$/) as string, namespace: 'default'},
     involvedObject: {apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n1'},
   });
 });
 
 test('a repeated event raises the count of the first one', async () => {
-  const {clock, events} = correlator();
-  const first = events.correlate(anEvent('failed'));
+  const {clock, correlate} = correlator();
+  const first = correlate(anEvent('failed'));
   await clock.advance(5000);
-  const second = events.correlate(anEvent('failed'));
-  expect(second?.patch).toEqual({count: 2, lastTimestamp: '2026-05-01T12:00:05Z'});
-  expect(second?.event.metadata).toEqual(first?.event.metadata);
-  expect(events.correlate(anEvent('failed', {fieldPath: 'spec.containers{other}'}))?.patch).toBeUndefined();
+  const second = correlate(anEvent('failed'));
+  expect(second?.patch).toEqual({count: 2, lastTimestamp: '2026-05-01T12:00:05Z', message: 'failed'});
+  expect(second?.event).toMatchObject({
+    metadata: first?.event.metadata ?? {},
+    firstTimestamp: '2026-05-01T12:00:00Z',
+  });
+  expect(correlate(anEvent('failed', {fieldPath: 'spec.containers{other}'}))?.patch).toBeUndefined();
 });
 
 test('the tenth similar event with another message is combined with the next ones', () => {
-  const {events} = correlator();
-  const messages = Array.from({length: 11}, (_, index) => events.correlate(anEvent(`try ${index}`)));
+  const {correlate} = correlator();
+  const messages = Array.from({length: 11}, (_, index) => correlate(anEvent(`try ${index}`)));
   expect(messages.slice(0, 9).every((sent) => sent?.patch === undefined)).toBe(true);
   expect(messages[9]?.event.message).toBe('(combined from similar events): try 9');
   expect(messages[10]).toMatchObject({
@@ -66,14 +82,59 @@ test('the tenth similar event with another message is combined with the next one
   });
 });
 
-test('after 25 events of one type, one is sent every five minutes; other types are not affected', async () => {
+test('an event that stands for similar ones has no annotations, no reporter and no container', () => {
+  const {correlate} = correlator();
+  const annotations = {key: 'value'};
+  const sent = Array.from({length: 11}, (_, index) =>
+    correlate(anEvent(`try ${index}`, {annotations, fieldPath: `spec.containers{${index}}`})),
+  );
+  expect(sent[8]?.event).toMatchObject({metadata: {annotations}, reportingComponent: 'kubelet'});
+  expect(sent[10]?.event).toMatchObject({count: 2, reportingComponent: '', reportingInstance: ''});
+  expect(sent[10]?.event.metadata).not.toHaveProperty('annotations');
+});
+
+test('a message that was seen before still counts its own event after ten similar messages', () => {
+  const {correlate} = correlator(() => 0);
+  for (let index = 0; index < 10; index += 1) correlate(anEvent(`try ${index}`));
+  expect(correlate(anEvent('try 5'))?.event).toMatchObject({message: 'try 5', count: 2});
+  // The tenth message made the correlator forget the first one.
+  expect(correlate(anEvent('try 0'))?.event.message).toBe('(combined from similar events): try 0');
+});
+
+test('similar messages that are more than ten minutes apart are not combined', async () => {
+  const {clock, correlate} = correlator();
+  for (let index = 0; index < 9; index += 1) correlate(anEvent(`try ${index}`));
+  await clock.advance(600_000);
+  expect(correlate(anEvent('within ten minutes'))?.event.message).toMatch(/^\(combined/);
+  await clock.advance(600_001);
+  expect(correlate(anEvent('later'))?.event.message).toBe('later');
+});
+
+test('the time of an event is the one at which it happened', async () => {
   const {clock, events} = correlator();
-  const sent = Array.from({length: 30}, () => events.correlate(anEvent('failed')));
+  await clock.advance(120_000);
+  const sent = events.correlate(anEvent('failed'), TEST_TIME_MS);
+  expect(sent?.event).toMatchObject({
+    firstTimestamp: '2026-05-01T12:00:00Z',
+    lastTimestamp: '2026-05-01T12:00:00Z',
+  });
+});
+
+test('an event about an object with a long name gets a valid name', () => {
+  const longest = aPod({}, {name: 'a'.repeat(253), namespace: 'default', uid: 'u1'});
+  expect(correlator().correlate(anEvent('failed', {pod: longest}))?.event.metadata.name).toMatch(
+    /^[0-9a-f-]{36}$/,
+  );
+});
+
+test('after 25 events of one type, one with the count of all is sent every five minutes; other types are not affected', async () => {
+  const {clock, correlate} = correlator();
+  const sent = Array.from({length: 30}, () => correlate(anEvent('failed')));
   expect(sent.filter((event) => event !== undefined)).toHaveLength(25);
-  expect(events.correlate(anEvent('started', {type: 'Normal', reason: 'Started'}))).toBeDefined();
+  expect(correlate(anEvent('started', {type: 'Normal', reason: 'Started'}))).toBeDefined();
   await clock.advance(300_000);
-  expect([events.correlate(anEvent('failed')), events.correlate(anEvent('failed'))]).toEqual([
-    expect.objectContaining({patch: expect.objectContaining({count: 26}) as object}) as object,
+  expect([correlate(anEvent('failed')), correlate(anEvent('failed'))]).toEqual([
+    expect.objectContaining({patch: expect.objectContaining({count: 31}) as object}) as object,
     undefined,
   ]);
 });
