@@ -9,6 +9,7 @@ import {Http1Transport} from './transport/http1-transport.js';
 import {Http2Transport} from './transport/http2-transport.js';
 import {hostPortOf, openTcp, openTls} from './transport/open-socket.js';
 import {openTunnel} from './transport/open-tunnel.js';
+import {TlsContexts, type SystemRoots} from './transport/tls-contexts.js';
 import {StaleConnectionError, type Transport, type WireResponse} from './transport/transport.js';
 
 /** An HTTP request to the API server. */
@@ -28,6 +29,8 @@ export interface HttpConnectionOptions {
   /** Proxy through which the server is reached; none by default. */
   readonly proxy?: URL | undefined;
   readonly clock?: Clock;
+  /** Certificate authorities for a server without one of its own; those of this machine by default. */
+  readonly systemRoots?: SystemRoots;
 }
 
 /** Protocols in the order of preference, as negotiated with TLS. */
@@ -55,17 +58,19 @@ export class HttpConnection {
   readonly #credentials: CredentialSource;
   readonly #proxy: URL | undefined;
   readonly #clock: Clock;
+  readonly #contexts: TlsContexts;
   #current: {readonly tls: ClientTls; readonly transport: Promise<Transport>} | undefined;
 
   constructor(
     server: URL,
     credentials: CredentialSource,
-    {proxy, clock = systemClock}: HttpConnectionOptions = {},
+    {proxy, clock = systemClock, systemRoots}: HttpConnectionOptions = {},
   ) {
     this.#server = server;
     this.#credentials = credentials;
     this.#proxy = proxy;
     this.#clock = clock;
+    this.#contexts = new TlsContexts(systemRoots);
   }
 
   /**
@@ -168,12 +173,18 @@ export class HttpConnection {
   }
 
   async #openTls(tls: ClientTls, protocols: readonly string[]): Promise<TLSSocket> {
+    const {servername, rejectUnauthorized} = tls;
     const {host} = hostPortOf(this.#server);
-    return await openTls(await this.#open(tls), {host, tls, protocols});
+    const context = await this.#contexts.forServer(tls);
+    return await openTls(await this.#open(tls), {host, servername, rejectUnauthorized, context, protocols});
   }
 
   async #open(tls: ClientTls): Promise<Socket> {
     const target = hostPortOf(this.#server);
-    return this.#proxy === undefined ? await openTcp(target) : await openTunnel(this.#proxy, target, tls.ca);
+    if (this.#proxy === undefined) return await openTcp(target);
+    return await openTunnel(this.#proxy, target, {
+      rejectUnauthorized: tls.rejectUnauthorized,
+      context: async () => this.#contexts.forProxy(tls),
+    });
   }
 }

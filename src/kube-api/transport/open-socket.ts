@@ -1,13 +1,22 @@
 import {connect, isIP, type Socket} from 'node:net';
-import {connect as connectTls, type TLSSocket} from 'node:tls';
+import {connect as connectTls, type SecureContext, type TLSSocket} from 'node:tls';
 import {startTimer} from '../../base/async/timer.js';
 import {messageOf} from '../../base/errors.js';
-import type {ClientTls} from '../kubeconfig/credentials.js';
 
 /** Host and port, such as those of the API server. */
 export interface HostPort {
   readonly host: string;
   readonly port: number;
+}
+
+/** How a connection is encrypted. */
+export interface TlsOptions {
+  readonly host: string;
+  /** Name in the server's certificate, if it is not the host. */
+  readonly servername?: string | undefined;
+  readonly rejectUnauthorized: boolean;
+  readonly context: SecureContext;
+  readonly protocols: readonly string[];
 }
 
 /** Time limit for a connection, in ms. */
@@ -39,15 +48,13 @@ export async function openTcp({host, port}: HostPort): Promise<Socket> {
  */
 export async function openTls(
   socket: Socket,
-  {
-    host,
-    tls,
-    protocols,
-  }: {readonly host: string; readonly tls: ClientTls; readonly protocols: readonly string[]},
+  {host, servername, rejectUnauthorized, context, protocols}: TlsOptions,
 ): Promise<TLSSocket> {
-  // A server name must not be an IP address.
-  const servername = tls.servername ?? (isIP(host) === 0 ? host : '');
-  const secured = connectTls({...tls, socket, host, servername, ALPNProtocols: [...protocols]});
+  const secured = connectTls({
+    ...{socket, host, rejectUnauthorized, secureContext: context, ALPNProtocols: [...protocols]},
+    // A server name must not be an IP address.
+    servername: servername ?? (isIP(host) === 0 ? host : ''),
+  });
   try {
     return await whenReady(secured, 'secureConnect');
   } catch (error) {

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type {Socket} from 'node:net';
-import {rootCertificates} from 'node:tls';
+import type {SecureContext} from 'node:tls';
 import {startTimer} from '../../base/async/timer.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import {hostPortOf, openTcp, openTls, type HostPort} from './open-socket.js';
@@ -9,11 +9,21 @@ import {connectSocks5, type ProxyUser} from './socks5.js';
 /** Time limit for the answer of a proxy, in ms. */
 const PROXY_MS = 30_000;
 
+/** How the connection to an https proxy is encrypted. */
+export interface ProxyTls {
+  readonly rejectUnauthorized: boolean;
+  readonly context: () => Promise<SecureContext>;
+}
+
 /**
- * Opens a connection to the target through a proxy: with CONNECT for http and https, or with SOCKS5. The certificate of an
- * https proxy is verified with the public authorities and `ca`. Rejects with Error, whose message names the proxy.
+ * Opens a connection to the target through a proxy: with CONNECT for http and https, or with SOCKS5. Rejects with Error,
+ * whose message names the proxy.
  */
-export async function openTunnel(proxy: URL, target: HostPort, ca: string | undefined): Promise<Socket> {
+export async function openTunnel(
+  proxy: URL,
+  target: HostPort,
+  {rejectUnauthorized, context}: ProxyTls,
+): Promise<Socket> {
   const at = proxyAddress(proxy);
   const fail = (error: unknown): never => {
     throw new Error(`proxy ${joinHostPort(at)}: ${(error as Error).message}`, {cause: error});
@@ -21,10 +31,11 @@ export async function openTunnel(proxy: URL, target: HostPort, ca: string | unde
   const plain = await openTcp(at).catch(fail);
   let cancelTimer = (): void => undefined;
   try {
-    const tls = {rejectUnauthorized: true, ca: [...rootCertificates, ca ?? ''].join('\n')};
     const socket =
       proxy.protocol === 'https:'
-        ? await openTls(plain, {host: at.host, tls, protocols: ['http/1.1']})
+        ? await openTls(plain, {
+            ...{host: at.host, rejectUnauthorized, context: await context(), protocols: ['http/1.1']},
+          })
         : plain;
     cancelTimer = startTimer(PROXY_MS, () => {
       plain.destroy(new Error(`no answer within ${PROXY_MS / 1000} s`));
