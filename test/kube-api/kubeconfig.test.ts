@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {ConfigError} from '../../src/base/errors.js';
 import {openCredentials} from '../../src/kube-api/kubeconfig/credentials.js';
-import {parseKubeconfig} from '../../src/kube-api/kubeconfig/parse-kubeconfig.js';
+import {parseKubeconfig, type ClusterAccess} from '../../src/kube-api/kubeconfig/parse-kubeconfig.js';
 import {createSelfSignedPair} from '../../src/format/x509/self-signed-certificate.js';
 import {FakeClock, TEST_TIME_MS} from '../fakes/fake-clock.js';
 
@@ -53,7 +53,7 @@ describe('a kubeconfig', () => {
     ['no current context', kubeconfig(SERVER, undefined, '""'), 'current-context: Required value'],
     ['an unknown context', kubeconfig(SERVER, undefined, 'x'), 'current-context: Invalid value: "x"'],
     ['no server', kubeconfig('tls-server-name: a'), 'clusters[home].server: Required value'],
-    ['a server that is not a URL', kubeconfig('server: host'), 'must be an http or https URL'],
+    ['a server that is not a URL', kubeconfig('server: host/path'), 'must be an http or https URL'],
     [
       'a proxy of another protocol',
       kubeconfig(`${SERVER}, proxy-url: "ftp://p"`),
@@ -94,10 +94,11 @@ describe('a kubeconfig', () => {
       kubeconfig(SERVER, `exec: {command: a, ${BETA}, env: [{value: "1"}]}`),
       'exec.env[0].name: Required value',
     ],
+    ['an unknown user', kubeconfig(SERVER).replace('user: me', 'user: you'), 'there is no such user'],
     [
-      'a plugin and a token',
-      kubeconfig(SERVER, `token: a, exec: {command: a, ${BETA}}`),
-      'users[me].exec may not be set together with other credentials',
+      'two users of one name',
+      kubeconfig(SERVER).replace('users:', 'users:\n- name: me'),
+      'users: Duplicate value: "me"',
     ],
     ['a password', kubeconfig(SERVER, 'username: a'), 'users[me].username is not supported'],
     [
@@ -113,7 +114,7 @@ describe('a kubeconfig', () => {
     [
       'a certificate without key',
       kubeconfig(SERVER, 'client-certificate: a'),
-      'client-certificate and client-key must be set together',
+      'client-key is required with client-certificate',
     ],
     [
       'data that is not base64',
@@ -131,6 +132,52 @@ describe('a kubeconfig', () => {
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).message).toContain(message);
     expect((error as ConfigError).hint).not.toBe('');
+  });
+
+  const access = (text: string): ClusterAccess => parseKubeconfig(text, '/k');
+
+  test.each([
+    ['without fields', kubeconfig(SERVER, '')],
+    ['that is null', kubeconfig(SERVER).replace('user: {token: secret}', 'user:')],
+    ['that the context does not name', kubeconfig(SERVER).replace(', user: me}', '}')],
+  ])('with a user %s is anonymous', (_title, text) => {
+    const {token, clientCertificate, exec} = access(text);
+    expect({token, clientCertificate, exec}).toEqual({});
+  });
+
+  test.each([
+    ['10.0.0.1:6443', 'http://10.0.0.1:6443/'],
+    ['localhost:8080', 'http://localhost:8080/'],
+    ['api', 'http://api/'],
+    ['http://api/prefix', 'http://api/prefix'],
+  ])('with the server %s has no TLS, and no credentials in clear text', (server, url) => {
+    const user =
+      'token: a, tokenFile: missing, username: a, client-certificate: missing, client-key: missing';
+    const found = access(kubeconfig(`server: "${server}", certificate-authority: missing`, user));
+    expect(found.server.href).toBe(url);
+    const {token, clientCertificate, certificateAuthority} = found;
+    expect({token, clientCertificate, certificateAuthority}).toEqual({});
+    expect(access(kubeconfig(`server: "${server}"`).replace('user: me', 'user: you')).token).toBeUndefined();
+  });
+
+  test('with a plugin and a token uses the token', () => {
+    const {exec, token} = access(kubeconfig(SERVER, `token: a, exec: {command: a, ${BETA}}`));
+    expect({exec, token}).toMatchObject({exec: undefined, token: {text: 'a'}});
+  });
+
+  test('with a key but no certificate does not use the key', () => {
+    expect(access(kubeconfig(SERVER, 'client-key: a, token: b')).clientKey).toBeUndefined();
+  });
+
+  test('may have empty names, empty lists and more documents', () => {
+    const text = `clusters: [{cluster: {${SERVER}}}]
+users: [{user: {token: a, as-groups: []}}]
+contexts: [{name: node, context: {}}]
+current-context: node
+---
+other: document
+`;
+    expect(access(text).token).toMatchObject({text: 'a'});
   });
 
   test('a secret is not shown in a message', () => {
@@ -178,6 +225,25 @@ describe('credentials', () => {
     await writeFile(join(directory, 'token'), 'second');
     source.rejected?.(await source.current());
     expect((await source.current()).token).toBe('second');
+  });
+
+  test('a token is used until the file with the token can be read', async () => {
+    const clock = new FakeClock({nowMs: TEST_TIME_MS});
+    const source = await open('token: first, tokenFile: token', clock);
+    expect((await source.current()).token).toBe('first');
+    await writeFile(join(directory, 'token'), 'second');
+    await clock.advance(60_000);
+    expect((await source.current()).token).toBe('second');
+  });
+
+  test('a token file that is emptied leaves the last token in use', async () => {
+    const clock = new FakeClock({nowMs: TEST_TIME_MS});
+    await writeFile(join(directory, 'token'), 'first');
+    const source = await open('tokenFile: token', clock);
+    await writeFile(join(directory, 'token'), '');
+    await clock.advance(60_000);
+    expect((await source.current()).token).toBe('first');
+    await expect(open('tokenFile: token')).rejects.toThrow('users[me].tokenFile: the token is empty');
   });
 
   test('a missing file is an error with field and path', async () => {

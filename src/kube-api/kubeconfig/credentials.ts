@@ -57,7 +57,9 @@ export async function openCredentials(
   access: ClusterAccess,
   {file, clock, rotatedFile}: OpenCredentialsOptions,
 ): Promise<FileCredentials> {
-  let current = await readCredentials(await withRotated(access, rotatedFile), {file, now: clock.now()});
+  const read = async (lastToken: string | undefined): Promise<Credentials> =>
+    await readCredentials(await withRotated(access, rotatedFile), {file, now: clock.now(), lastToken});
+  let current = await read(access.firstToken);
   let readAt = clock.now();
   const reload = (): void => {
     readAt = Number.NEGATIVE_INFINITY;
@@ -70,7 +72,7 @@ export async function openCredentials(
       if (Math.abs(now - readAt) < RELOAD_MS) return current;
       readAt = now;
       try {
-        const next = await readCredentials(await withRotated(access, rotatedFile), {file, now});
+        const next = await read(current.token);
         current = isSameTls(next.tls, current.tls) ? {...next, tls: current.tls} : next;
       } catch (error) {
         // A renewal in progress: the API server will tell whether the old credentials still do.
@@ -148,6 +150,8 @@ interface ReadContext {
   /** The kubeconfig, for messages. */
   readonly file: string;
   readonly now: number;
+  /** Token that remains in use if its file cannot be read. */
+  readonly lastToken: string | undefined;
 }
 
 async function readCredentials(access: ClusterAccess, context: ReadContext): Promise<Credentials> {
@@ -156,7 +160,7 @@ async function readCredentials(access: ClusterAccess, context: ReadContext): Pro
     readMaterial(certificateAuthority, context),
     readMaterial(clientCertificate, context),
     readMaterial(clientKey, context),
-    readMaterial(access.token, context),
+    readToken(access.token, context),
   ]);
   if (ca !== undefined) parseCertificate(ca, certificateAuthority, context);
   if (cert !== undefined && key !== undefined) checkKeyPair(cert, key, access, context);
@@ -168,8 +172,25 @@ async function readCredentials(access: ClusterAccess, context: ReadContext): Pro
       ...(tlsServerName !== undefined && {servername: tlsServerName}),
       rejectUnauthorized: verifiesServer,
     },
-    token: token?.trim(),
+    token,
   };
+}
+
+async function readToken(source: Material | undefined, context: ReadContext): Promise<string | undefined> {
+  try {
+    const token = (await readMaterial(source, context))?.trim();
+    if (token !== '') return token;
+    throw new ConfigError(
+      `invalid kubeconfig "${context.file}": ${source?.field ?? ''}: the token is empty`,
+      {
+        hint: 'write the token to the file',
+      },
+    );
+  } catch (error) {
+    // A renewal in progress.
+    if (context.lastToken === undefined) throw error;
+    return context.lastToken;
+  }
 }
 
 async function readMaterial(source: Material | undefined, {file}: ReadContext): Promise<string | undefined> {

@@ -5,7 +5,6 @@ import {
   map,
   object,
   objectSchema,
-  required,
   secretText,
   text,
 } from '../../api/schema/object-schema.js';
@@ -67,17 +66,17 @@ export interface KubeconfigContext {
 }
 
 interface NamedCluster {
-  readonly name: string;
+  readonly name?: string;
   readonly cluster?: KubeconfigCluster;
 }
 
 interface NamedUser {
-  readonly name: string;
+  readonly name?: string;
   readonly user?: KubeconfigUser;
 }
 
 interface NamedContext {
-  readonly name: string;
+  readonly name?: string;
   readonly context?: KubeconfigContext;
 }
 
@@ -143,13 +142,9 @@ const context = objectSchema<KubeconfigContext>('Context', {
 export const KUBECONFIG = objectSchema<Kubeconfig>('Config', {
   apiVersion: text,
   kind: text,
-  clusters: list(
-    object(objectSchema<NamedCluster>('NamedCluster', {name: required(text), cluster: object(cluster)})),
-  ),
-  users: list(object(objectSchema<NamedUser>('NamedAuthInfo', {name: required(text), user: object(user)}))),
-  contexts: list(
-    object(objectSchema<NamedContext>('NamedContext', {name: required(text), context: object(context)})),
-  ),
+  clusters: list(object(objectSchema<NamedCluster>('NamedCluster', {name: text, cluster: object(cluster)}))),
+  users: list(object(objectSchema<NamedUser>('NamedAuthInfo', {name: text, user: object(user)}))),
+  contexts: list(object(objectSchema<NamedContext>('NamedContext', {name: text, context: object(context)}))),
   'current-context': text,
   preferences: anything,
   extensions: anything,

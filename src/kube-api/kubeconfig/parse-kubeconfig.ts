@@ -28,6 +28,8 @@ export interface ClusterAccess {
   readonly clientCertificate: Material | undefined;
   readonly clientKey: Material | undefined;
   readonly token: Material | undefined;
+  /** Token that is used until the file with the token can be read. */
+  readonly firstToken: string | undefined;
   /** Program that provides the credentials in place of those above. */
   readonly exec: ExecConfig | undefined;
   /** Proxy through which the server is reached. */
@@ -36,10 +38,10 @@ export interface ClusterAccess {
   readonly execExtension: unknown;
 }
 
-/** Fields that change how requests are made and that kcri does not support. */
 /** Maximum length of a message. */
 const LONGEST_MESSAGE = 300;
 
+/** Fields that change how requests are made and that kcri does not support. */
 const OTHER_CREDENTIALS = 'use client-certificate and client-key, token, tokenFile or exec';
 const NO_IMPERSONATION = 'use the credentials of the node itself';
 const UNSUPPORTED_USER = {
@@ -64,45 +66,52 @@ export function parseKubeconfig(content: string, file: string): ClusterAccess {
   const config = decode(content, fail);
   const context = findContext(config, fail);
   const {cluster: clusterName = '', user: userName = ''} = context.value;
-  const cluster = config.clusters?.find(({name}) => name === clusterName)?.cluster;
-  const user = config.users?.find(({name}) => name === userName)?.user;
+  const cluster = findNamed(config.clusters, clusterName);
   if (cluster === undefined)
     return fail(
       `${context.at}.cluster: Invalid value: "${clusterName}": there is no such cluster`,
       'add it to clusters',
     );
-  if (user === undefined)
+  const options = {at: `clusters[${clusterName}]`, file, fail};
+  const access = {...ANONYMOUS, ...readCluster(cluster.cluster ?? {}, options)};
+  // As in client-go, credentials are never sent in clear text.
+  if (access.server.protocol === 'http:') return access;
+  const user = findNamed(config.users, userName);
+  // A misspelled name must not make the node anonymous.
+  if (user === undefined && userName !== '')
     return fail(`${context.at}.user: Invalid value: "${userName}": there is no such user`, 'add it to users');
-  const at = {cluster: `clusters[${clusterName}]`, user: `users[${userName}]`};
-  refuse(user, UNSUPPORTED_USER, (field, hint) => fail(`${at.user}.${field} is not supported`, hint));
-  return {
-    ...readCluster(cluster, at.cluster, {file, fail}),
-    ...readUser(user, at.user, {file, fail}),
-  };
+  return {...access, ...readUser(user?.user ?? {}, {...options, at: `users[${userName}]`})};
+}
+
+/** Returns the entry with this name. */
+function findNamed<T extends {readonly name?: string}>(
+  entries: readonly T[] = [],
+  wanted = '',
+): T | undefined {
+  return entries.find(({name = ''}) => name === wanted);
 }
 
 function findContext(
   {contexts = [], 'current-context': current = ''}: Kubeconfig,
   fail: Fail,
 ): {readonly value: KubeconfigContext; readonly at: string} {
+  const found = findNamed(contexts, current);
+  if (found !== undefined) return {value: found.context ?? {}, at: `contexts[${current}]`};
   if (current === '')
     return fail('current-context: Required value', 'set it with "kubectl config use-context NAME"');
-  const value = contexts.find(({name}) => name === current)?.context;
-  if (value === undefined)
-    return fail(
-      `current-context: Invalid value: "${current}": there is no such context`,
-      `use one of: ${contexts.map(({name}) => name).join(', ')}`,
-    );
-  return {value, at: `contexts[${current}]`};
+  return fail(
+    `current-context: Invalid value: "${current}": there is no such context`,
+    `use one of: ${contexts.map(({name = ''}) => name).join(', ')}`,
+  );
 }
 
 type Fail = (message: string, hint: string) => never;
 
 function decode(content: string, fail: Fail): Kubeconfig {
-  const [document, ...others] = parseYaml(content.replace(/^\uFEFF/, ''));
+  // As in clientcmd, only the first document counts.
+  const [document] = parseYaml(content.replace(/^\uFEFF/, ''));
   const [syntax] = document?.problems ?? [];
   if (syntax !== undefined) return fail(syntax.message, 'correct its YAML');
-  if (others.length > 0) return fail('it contains more than one document', 'leave one document in the file');
   if (document?.root === undefined)
     return fail('it is empty', 'write a Config with clusters, users and contexts');
   if (document.root.kind !== 'map')
@@ -114,7 +123,16 @@ function decode(content: string, fail: Fail): Kubeconfig {
   const {kind = 'Config'} = config;
   if (kind !== 'Config')
     return fail(`kind: Invalid value: "${kind}": must be Config`, 'set --kubeconfig to a kubeconfig');
+  checkNames(config, fail);
   return config;
+}
+
+function checkNames(config: Kubeconfig, fail: Fail): void {
+  for (const list of ['clusters', 'users', 'contexts'] as const) {
+    const names = (config[list] ?? []).map(({name = ''}) => name);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    if (twice !== undefined) fail(`${list}: Duplicate value: "${twice}"`, 'remove one of them');
+  }
 }
 
 function refuse(
@@ -124,41 +142,67 @@ function refuse(
 ): void {
   for (const [name, hint] of Object.entries(fields)) {
     const field = (value as Readonly<Record<string, unknown>>)[name];
-    if (field !== undefined && field !== '') report(name, hint);
+    if (field !== undefined && !isEmpty(field)) report(name, hint);
   }
 }
 
+/** Reports whether clientcmd treats a value as if it were absent. */
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
+}
+
 interface ReadOptions {
+  /** Path of the cluster or the user in the kubeconfig, for messages. */
+  readonly at: string;
   readonly file: string;
   readonly fail: Fail;
 }
 
+type UserAccess = Pick<ClusterAccess, 'clientCertificate' | 'clientKey' | 'token' | 'firstToken' | 'exec'>;
+
+const ANONYMOUS: UserAccess = {
+  clientCertificate: undefined,
+  clientKey: undefined,
+  token: undefined,
+  firstToken: undefined,
+  exec: undefined,
+};
+
 function readCluster(
   cluster: KubeconfigCluster,
-  at: string,
-  {file, fail}: ReadOptions,
+  {at, file, fail}: ReadOptions,
 ): Omit<ClusterAccess, keyof UserAccess> {
-  const {server = '', 'insecure-skip-tls-verify': insecure = false} = cluster;
-  if (server === '') return fail(`${at}.server: Required value`, 'set the URL of the API server');
-  if (!URL.canParse(server) || !/^https?:\/\//i.test(server))
-    return fail(
-      `${at}.server: Invalid value: ${JSON.stringify(server)}: must be an http or https URL`,
-      'set it to a URL such as https://10.0.0.1:6443',
-    );
+  const {server: text = '', 'insecure-skip-tls-verify': insecure = false} = cluster;
+  const server = readServer(text, at, fail);
   const certificateAuthority = chooseMaterial(cluster, 'certificate-authority', {at, file, fail});
-  if (insecure && certificateAuthority !== undefined)
+  const isSecure = server.protocol === 'https:';
+  if (isSecure && insecure && certificateAuthority !== undefined)
     return fail(
       `${at}.insecure-skip-tls-verify: Forbidden: may not be set together with a certificate authority`,
       'remove one of them',
     );
   return {
-    server: new URL(server),
+    server,
     tlsServerName: nonEmpty(cluster['tls-server-name']),
     verifiesServer: !insecure,
-    certificateAuthority,
+    certificateAuthority: isSecure ? certificateAuthority : undefined,
     proxy: readProxy(cluster, at, fail),
     execExtension: findExtension(cluster.extensions),
   };
+}
+
+/** Returns the URL of the server. As in client-go, host and port without a scheme are those of a server without TLS. */
+function readServer(text: string, at: string, fail: Fail): URL {
+  if (text === '') return fail(`${at}.server: Required value`, 'set the URL of the API server');
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]/i.test(text);
+  const absolute = hasScheme ? text : `http://${text}`;
+  const url = URL.canParse(absolute) ? new URL(absolute) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || (!hasScheme && url.pathname !== '/'))
+    return fail(
+      `${at}.server: Invalid value: ${JSON.stringify(text)}: must be an http or https URL`,
+      'set it to a URL such as https://10.0.0.1:6443',
+    );
+  return url;
 }
 
 const PROXY_PROTOCOLS: readonly string[] = ['http:', 'https:', 'socks5:'];
@@ -191,36 +235,35 @@ function findExtension(extensions: unknown): unknown {
   return found?.extension;
 }
 
-type UserAccess = Pick<ClusterAccess, 'clientCertificate' | 'clientKey' | 'token' | 'exec'>;
-
-function readUser(user: KubeconfigUser, at: string, {file, fail}: ReadOptions): UserAccess {
-  const clientCertificate = chooseMaterial(user, 'client-certificate', {at, file, fail});
-  const clientKey = chooseMaterial(user, 'client-key', {at, file, fail});
-  if ((clientCertificate === undefined) !== (clientKey === undefined))
-    return fail(
-      `${at}: client-certificate and client-key must be set together`,
-      `add the ${clientKey === undefined ? 'client-key' : 'client-certificate'}`,
-    );
-  const token = chooseToken(user, at, file);
-  const exec = user.exec && readExec(user.exec, {at, file, fail});
-  if (exec !== undefined && (clientCertificate ?? token) !== undefined)
-    return fail(`${exec.field} may not be set together with other credentials`, 'remove one of them');
-  return {clientCertificate, clientKey, token, exec};
+function readUser(user: KubeconfigUser, options: ReadOptions): UserAccess {
+  const {at, fail} = options;
+  refuse(user, UNSUPPORTED_USER, (field, hint) => fail(`${at}.${field} is not supported`, hint));
+  const clientCertificate = chooseMaterial(user, 'client-certificate', options);
+  // As in clientcmd, a key without a certificate is not used.
+  const clientKey = clientCertificate && chooseMaterial(user, 'client-key', options);
+  if (clientCertificate !== undefined && clientKey === undefined)
+    return fail(`${at}: client-key is required with client-certificate`, 'add the client-key');
+  const tokens = readTokens(user, options);
+  const exec = user.exec && readExec(user.exec, options);
+  // As in client-go, a plugin is used only without other credentials.
+  const isNeeded = (clientCertificate ?? tokens.token) === undefined;
+  return {clientCertificate, clientKey, ...tokens, exec: isNeeded ? exec : undefined};
 }
 
 /** Returns the token. As in client-go, the file takes precedence: it is the one that is renewed. */
-function chooseToken(user: KubeconfigUser, at: string, file: string): Material | undefined {
+function readTokens(
+  user: KubeconfigUser,
+  {at, file}: ReadOptions,
+): Pick<ClusterAccess, 'token' | 'firstToken'> {
   const [path, text] = [nonEmpty(user.tokenFile), nonEmpty(user.token)];
-  if (path !== undefined) return {kind: 'file', field: `${at}.tokenFile`, path: resolve(dirname(file), path)};
-  return text === undefined ? undefined : {kind: 'inline', field: `${at}.token`, text};
+  const inline = text === undefined ? undefined : ({kind: 'inline', field: `${at}.token`, text} as const);
+  if (path === undefined) return {token: inline, firstToken: undefined};
+  const token = {kind: 'file', field: `${at}.tokenFile`, path: resolve(dirname(file), path)} as const;
+  return {token, firstToken: text};
 }
 
 /** Returns the value of a field or of its variant with `-data` in base64; both together are contradictory. */
-function chooseMaterial(
-  value: object,
-  name: string,
-  {at, file, fail}: ReadOptions & {readonly at: string},
-): Material | undefined {
+function chooseMaterial(value: object, name: string, {at, file, fail}: ReadOptions): Material | undefined {
   const fields = value as Readonly<Record<string, string | undefined>>;
   const [path, data] = [nonEmpty(fields[name]), nonEmpty(fields[`${name}-data`])];
   if (path !== undefined && data !== undefined)

@@ -36,7 +36,7 @@ async function plan({api, daemon}: ClusterTestbed, ...args: readonly string[]): 
       kind: 'Config',
       'current-context': 'node',
       clusters: [{name: 'fake', cluster: {server: api.url}}],
-      users: [{name: 'node', user: {token: 'secret-token'}}],
+      users: [{name: 'node', user: {}}],
       contexts: [{name: 'node', context: {cluster: 'fake', user: 'node'}}],
     }),
   );
@@ -137,13 +137,14 @@ test('Secrets are masked, and no token is requested', async () => {
     ],
   });
 
+  const before = api.requests.length;
   const {stdout, stderr, exitCode} = await plan(testbed);
 
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
   expect(stdout).toContain('<password of the Secret login>');
   expect(stdout).not.toContain('hunter22');
   expect(stdout).toContain('/token with mode 0644');
-  const planned = api.requests.filter(({headers}) => headers['authorization'] === 'Bearer secret-token');
+  const planned = api.requests.slice(before);
   expect([...new Set(planned.map(({method}) => method))]).toEqual(['GET']);
 });
 

@@ -10,6 +10,7 @@ import {bootstrapKubeconfig} from '../../../../src/kubelet/cluster/certificates/
 import {rotationDeadline} from '../../../../src/kubelet/cluster/certificates/certificate-manager.js';
 import {CertificateStore} from '../../../../src/kubelet/cluster/certificates/certificate-store.js';
 import {openNodeCertificates} from '../../../../src/kubelet/cluster/certificates/node-certificates.js';
+import {createSelfSignedPair} from '../../../../src/format/x509/self-signed-certificate.js';
 import {createCertificateRequest} from '../../../../src/format/x509/certificate-request.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {CLUSTER_CA, signCertificateRequest} from '../../../fakes/api-server/certificate-signer.js';
@@ -31,7 +32,10 @@ interface Testbed {
 }
 
 async function start(): Promise<Testbed> {
-  const api = await FakeApiServer.start();
+  const {certificate: cert, key} = createSelfSignedPair({
+    ...{commonName: 'kubernetes', names: ['kubernetes'], notBeforeMs: 0, notAfterMs: 4e12},
+  });
+  const api = await FakeApiServer.start({tls: {cert, key}});
   const directory = await temporaryDirectory();
   const clock = new FakeClock({nowMs: Date.now()});
   const end = new AbortController();
@@ -43,7 +47,16 @@ async function start(): Promise<Testbed> {
   const config = {
     'current-context': 'x',
     contexts: [{name: 'x', context: {cluster: 'c', user: 'u'}}],
-    clusters: [{name: 'c', cluster: {server: api.url, 'tls-server-name': 'kubernetes'}}],
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server: api.url,
+          'tls-server-name': 'kubernetes',
+          'certificate-authority-data': Buffer.from(cert).toString('base64'),
+        },
+      },
+    ],
     users: [{name: 'u', user: {token: 'bootstrap-token'}}],
   };
   await writeFile(bootstrap, JSON.stringify(config));
