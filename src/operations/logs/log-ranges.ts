@@ -92,7 +92,8 @@ async function planOlder(
   options: HistoryOptions,
   tail: TailFinder | undefined,
 ): Promise<PlannedRange | undefined> {
-  const file = await openLog(path, options);
+  // Its kubelet may have compressed it since it was listed.
+  const file = (await ifPresent(() => openLog(path, options))) ?? (await openLog(`${path}.gz`, options));
   if (!isSameFile(await file.state(), await live.state()))
     return await orClose(file, async () => await planFile(file, options, tail));
   // It was rotated after the file at the path was opened.

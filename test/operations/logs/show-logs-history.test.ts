@@ -4,6 +4,7 @@ import {gzipSync} from 'node:zlib';
 import {beforeEach, describe, expect, test} from 'vitest';
 import type {LogStream} from '../../../src/cri/index.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
+import {LOCAL_LOG_FILES} from '../../../src/operations/logs/log-files.js';
 import {PlainLogFile} from '../../../src/operations/logs/log-file.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
 import {findTime} from '../../../src/operations/logs/find-time.js';
@@ -85,6 +86,13 @@ describe('a rotated log', () => {
     rotatedTwice();
     writeFileSync(`${path}.20261120-140100`, line(0, 'a') + line(10, 'b') + line(20, 'c'));
     expect(await read()).toBe('a\nb\nc\nd\ne\nf\ng\nh\ni\n');
+  });
+
+  test('that is gzipped between the listing and the reading is read', async () => {
+    rotatedTwice();
+    const list = async (of: string): Promise<readonly string[]> =>
+      (await LOCAL_LOG_FILES.list(of)).map((name) => name.replace(/\.gz$/, ''));
+    expect(await read({files: {...LOCAL_LOG_FILES, list}})).toBe('a\nb\nc\nd\ne\nf\ng\nh\ni\n');
   });
 
   test("may be Docker's behind a symbolic link, with higher numbers for older files", async () => {
