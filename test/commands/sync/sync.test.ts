@@ -19,7 +19,7 @@ describe('waiting until ready', () => {
     const file = await testbed.write('web.json', aManifest({initContainers: [aScript('setup', 'true')]}));
     const {stdout, stderr, exitCode} = await testbed.run(['sync', file]);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
-    const shown = stdout.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/\(\d+m?s\)/g, '(T)');
+    const shown = stdout.replaceAll(/[0-9a-f]{13}/g, 'ID').replaceAll(/\([\d.]+m?s\)/g, '(T)');
     expect(shown.replace(/in [\d.]+m?s$/m, 'in T')).toBe(
       [
         'default/web: sandbox ID created (T)',

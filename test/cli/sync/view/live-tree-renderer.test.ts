@@ -16,7 +16,7 @@ import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../../fakes/fake-clock.js
 const withoutTimes = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{13}/g, 'ID')
-    .replaceAll(/ {2}\d+m?s$/gm, '  T')
+    .replaceAll(/ {2}[\d.]+m?s$/gm, '  T')
     .replace(/in [\d.]+m?s$/, 'in T');
 
 describe('the live tree', () => {
