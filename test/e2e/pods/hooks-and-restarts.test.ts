@@ -1,3 +1,4 @@
+import {randomBytes} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -17,7 +18,13 @@ const witness = (name: string, script: string, fields: ManifestFields = {}): Man
   });
 
 const say = (what: string): ManifestFields => ({exec: {command: shellCommand(`echo ${what} >> /out/log`)}});
-const onEnd = (what: string): string => `trap '${what}; exit 0' TERM; sleep 3600 & wait`;
+/** Returns a script that waits for SIGTERM; it does `first` when it can receive it. */
+const onEnd = (what: string, first = 'true'): string =>
+  `trap '${what}; exit 0' TERM; ${first}; sleep 3600 & wait`;
+/** Returns a hook that waits for a condition in the shell, and then does `next`. */
+const waitFor = (condition: string, next = 'true'): ManifestFields => ({
+  exec: {command: shellCommand(`until ${condition}; do sleep 0.1; done; ${next}`)},
+});
 const out = (path: string): ManifestFields => ({name: 'out', hostPath: {path}});
 
 const INDEXED_JOB = fileURLToPath(new URL('../../../examples/indexed-job.yaml', import.meta.url));
@@ -35,20 +42,34 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
     const save = 'while read -r line; do echo "$line"; [ ${#line} -gt 1 ] || break; done > /out/request';
     const answer = `nc -l -p 8080 -e sh -c '${save}; printf "HTTP/1.0 200 OK\\r\\n\\r\\n"'`;
     const always = {restartPolicy: 'Always'};
+    const ready = ['s1', 's2', 'main'].map((name) => `test -f /out/${name}`).join(' && ');
     const manifest = aManifest('life-hooks', {
-      terminationGracePeriodSeconds: 20,
+      terminationGracePeriodSeconds: 300,
       volumes: [out(directory)],
       initContainers: [
-        witness('s1', onEnd('echo s1 >> /out/log'), always),
-        witness('s2', onEnd('echo s2 >> /out/log'), {...always, lifecycle: {preStop: say('s2-preStop')}}),
+        witness('s1', onEnd('echo s1 >> /out/log', 'touch /out/s1'), always),
+        witness('s2', onEnd('echo s2 >> /out/log', 'touch /out/s2'), {
+          ...always,
+          lifecycle: {preStop: say('s2-preStop')},
+        }),
       ],
       containers: [
-        witness('main', onEnd('sleep 1; echo main >> /out/log'), {
-          lifecycle: {postStart: say('main-postStart')},
-        }),
-        witness('server', `${answer} & ${onEnd('true')}`, {
+        // The hook of s2 runs while main terminates.
+        witness(
+          'main',
+          onEnd(
+            'until grep -q s2-preStop /out/log; do sleep 0.1; done; echo main >> /out/log',
+            'touch /out/main',
+          ),
+          {lifecycle: {postStart: waitFor(ready, 'echo main-postStart >> /out/log')}},
+        ),
+        witness('server', onEnd('true', `{ ${answer} & }`), {
           ports: [{name: 'web', containerPort: 8080}],
-          lifecycle: {preStop: {httpGet: {path: '/bye', port: 'web'}}},
+          lifecycle: {
+            // 1F90 is port 8080, and 0A a listening socket.
+            postStart: waitFor('cat /proc/net/tcp /proc/net/tcp6 | grep -q ":1F90 .* 0A "'),
+            preStop: {httpGet: {path: '/bye', port: 'web'}},
+          },
         }),
       ],
     });
@@ -141,6 +162,8 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
 
   // Proves: Volume.persistentVolumeClaim, PersistentVolumeClaimVolumeSource.claimName
   test('the claim of a StatefulSet keeps its data until the volumes are deleted', async () => {
+    // The data of a claim outlives a failed try.
+    const name = `db-${randomBytes(4).toString('hex')}`;
     const labels = {app: 'db'};
     const volumeMounts = [{name: 'data', mountPath: '/data'}];
     const command = shellCommand('echo run >> /data/runs; exec sleep 3600');
@@ -148,7 +171,7 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
     const set = JSON.stringify({
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
-      metadata: {name: 'db'},
+      metadata: {name},
       spec: {
         selector: {matchLabels: labels},
         volumeClaimTemplates: [{metadata: {name: 'data'}, spec: claim}],
@@ -161,14 +184,18 @@ describe.each(newestRuntime)('lifecycle hooks, restarts and workloads: $name', (
         },
       },
     });
+    const runs = async (): Promise<string> => {
+      const {containers} = await testbed.pod(`${name}-0`);
+      return await testbed.exec(containers[0]!.id, 'sh', '-c', 'touch /data/runs; cat /data/runs');
+    };
     expect(await testbed.sync(set)).toMatchObject({exitCode: 0, stderr: ''});
-    await testbed.delete('db-0');
+    await expect.poll(runs).toBe('run');
+    await testbed.delete(`${name}-0`);
     expect(await testbed.sync(set)).toMatchObject({exitCode: 0, stderr: ''});
-    const {containers} = await testbed.pod('db-0');
-    expect(await testbed.exec(containers[0]!.id, 'cat', '/data/runs')).toBe('run\nrun');
-    const {stdout, exitCode} = await testbed.runtime.kcri(['delete', 'sts/db', '--volumes']);
+    await expect.poll(runs).toBe('run\nrun');
+    const {stdout, exitCode} = await testbed.runtime.kcri(['delete', `sts/${name}`, '--volumes']);
     expect({stdout, exitCode}).toEqual({
-      stdout: 'pod "default/db-0" deleted\npersistentvolumeclaim "default/data-db-0" deleted\n',
+      stdout: `pod "default/${name}-0" deleted\npersistentvolumeclaim "default/data-${name}-0" deleted\n`,
       exitCode: 0,
     });
   });

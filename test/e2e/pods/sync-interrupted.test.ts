@@ -1,6 +1,8 @@
 import {existsSync, readdirSync} from 'node:fs';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
@@ -19,27 +21,34 @@ const slow = (name: string, seconds = 3600): string =>
 
 /**
  * Returns a larger pod with a sidecar, three containers and volumes of several kinds, and the objects that they refer
- * to.
+ * to. Its second container has started when the file `go` is in the directory.
  */
-const whole = (name: string): string => {
+const whole = (name: string, directory: string): string => {
   const mounts = [
     {name: 'memory', mountPath: '/memory'},
     {name: 'scratch', mountPath: '/part', subPath: 'a/b'},
     {name: 'config', mountPath: '/key', subPath: 'key'},
     {name: 'host', mountPath: '/host', readOnly: true},
+    {name: 'gate', mountPath: '/gate'},
   ];
+  const gate = shellCommand('until test -f /gate/go; do sleep 0.1; done');
   const pod = aManifest(name, {
     initContainers: [
       aContainer('first', {command: ['true']}),
       aContainer('second', {command: shellCommand('sleep 1')}),
       aContainer('side', {restartPolicy: 'Always'}),
     ],
-    containers: ['one', 'two', 'three'].map((each) => aContainer(each, {volumeMounts: mounts})),
+    containers: [
+      aContainer('one', {volumeMounts: mounts}),
+      aContainer('two', {volumeMounts: mounts, lifecycle: {postStart: {exec: {command: gate}}}}),
+      aContainer('three', {volumeMounts: mounts}),
+    ],
     volumes: [
       {name: 'memory', emptyDir: {medium: 'Memory'}},
       {name: 'scratch', emptyDir: {}},
       {name: 'config', configMap: {name: 'settings'}},
       {name: 'host', hostPath: {path: '/etc/hostname', type: 'File'}},
+      {name: 'gate', hostPath: {path: directory}},
     ],
   });
   const config = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'settings'}, data: {key: 'value'}};
@@ -114,12 +123,19 @@ describe.each(newestRuntime)('an interrupted sync: $name', (which) => {
     ['after its sidecar', /container side started/],
     ['between its containers', /container one started/],
   ])('after a sync is killed %s the next sync continues', async (_, moment) => {
-    const manifest = whole('killed');
+    const directory = await temporaryDirectory();
+    const manifest = whole('killed', directory);
     const sync = testbed.startSync(manifest);
+    onTestFinished(async () => {
+      sync.kill('SIGKILL');
+      await sync.exited;
+      await testbed.delete('killed');
+    });
     if (moment.source === '^') await until(() => recordsOf(testbed).length > 0);
     else await sync.waitForOutput(moment);
     sync.kill('SIGKILL');
     expect(await sync.exited).toMatchObject({exitCode: undefined});
+    await writeFile(join(directory, 'go'), '');
 
     expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0, stderr: ''});
     const pod = await testbed.pod('killed');
@@ -130,14 +146,15 @@ describe.each(newestRuntime)('an interrupted sync: $name', (which) => {
 
   test('after a delete is killed the next one completes it', async () => {
     const command = ['sleep', '3600'];
-    const manifest = aManifest('twice', {containers: [aContainer('main', {command})]});
+    const containers = [aContainer('main', {command})];
+    const manifest = aManifest('twice', {terminationGracePeriodSeconds: 3600, containers});
     expect(await testbed.sync(manifest)).toMatchObject({exitCode: 0});
     const {uid} = await testbed.pod('twice');
     const deletion = testbed.runtime.start(['delete', 'twice']);
     await until(() => lockHeld(testbed, 'twice'));
     deletion.kill('SIGKILL');
     await deletion.exited;
-    expect(await testbed.delete('twice')).toMatchObject({exitCode: 0, stderr: ''});
+    expect(await testbed.delete('twice', '--grace-period', '0')).toMatchObject({exitCode: 0, stderr: ''});
     expect(await testbed.listLeftovers(uid)).toEqual([]);
   });
 

@@ -4,6 +4,8 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {until} from '../../base/until.js';
+import type {KcriResult} from '../harness/kcri-process.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
@@ -35,6 +37,22 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
       expect(await testbed.listLeftovers(pod.uid)).toEqual([]);
     });
     return await testbed.pod(name);
+  }
+
+  /** Syncs a pod that never ends. Its time limit is doubled until it is long enough for the output on this machine. */
+  async function syncUntilTimeout(
+    manifest: string,
+    args: readonly string[],
+    {seconds, output}: {readonly seconds: number; readonly output: string},
+  ): Promise<KcriResult> {
+    let result: KcriResult | undefined;
+    let limit = seconds;
+    await until(async () => {
+      result = await testbed.sync(manifest, [...args, '--timeout', `${limit}s`]);
+      limit *= 2;
+      return `${result.stdout}${result.stderr}`.includes(output);
+    });
+    return result!;
   }
 
   async function killFirstProcess(pod: RunningPodState, name: string): Promise<void> {
@@ -77,7 +95,7 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
     const manifest = aManifest('crash', {
       containers: [aContainer('main', {command: shellCommand('echo boom >&2; sleep 0.2; exit 3')})],
     });
-    const {stdout, stderr, exitCode} = await testbed.sync(manifest, ['--min-ready', '1s', '--rm']);
+    const {stdout, stderr, exitCode} = await testbed.sync(manifest, ['--min-ready', '1m', '--rm']);
     expect(exitCode).toBe(1);
     expect(stdout).not.toContain('crash: ready');
     expect(stderr).toBe(
@@ -104,10 +122,13 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
     const trap = aManifest('trap', {
       restartPolicy: 'Never',
       containers: [
-        aContainer('main', {command: shellCommand('trap "echo last words; exit" TERM; sleep 3600 & wait')}),
+        aContainer('main', {
+          command: shellCommand('trap "echo last words; exit" TERM; echo waiting; sleep 3600 & wait'),
+        }),
       ],
     });
-    const stopped = await testbed.sync(trap, [...args, '--timeout', '2s', '--rm']);
+    const limit = {seconds: 2, output: '| waiting'};
+    const stopped = await syncUntilTimeout(trap, [...args, '--rm'], limit);
     expect(stopped).toMatchObject({exitCode: 124});
     expect(stopped.stdout).toContain('default/trap/main | last words\n');
   });
@@ -268,13 +289,8 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
       restartPolicy: 'OnFailure',
       containers: [aContainer('main', {command: shellCommand('exit 3')})],
     });
-    const {exitCode, stderr} = await testbed.sync(manifest, [
-      '--wait',
-      'complete',
-      '--timeout',
-      '6s',
-      '--rm',
-    ]);
+    const limit = {seconds: 6, output: 'CrashLoopBackOff'};
+    const {exitCode, stderr} = await syncUntilTimeout(manifest, ['--wait', 'complete', '--rm'], limit);
     expect(exitCode).toBe(124);
     expect(stderr).toContain('CrashLoopBackOff');
     expect(await testbed.find('crash')).toBeUndefined();
