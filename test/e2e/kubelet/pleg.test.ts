@@ -1,4 +1,5 @@
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {randomUUID} from 'node:crypto';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {AsyncQueue} from '../../../src/base/async/async-queue.js';
 import {systemClock} from '../../../src/base/clock.js';
 import {isUnimplemented, podUid, type ContainerId} from '../../../src/cri/index.js';
@@ -7,20 +8,16 @@ import {EventedPleg} from '../../../src/kubelet/managers/pleg/evented-pleg.js';
 import type {PlegNotice} from '../../../src/kubelet/managers/pleg/pleg-notice.js';
 import {until} from '../../base/until.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
-import {runPod, type RunningPod} from '../harness/run-pod.js';
+import {runPod} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
-
-const uid = podUid('uid-of-pleg-managed');
 
 describe.each(runtimes)('the PLEG: $name', (which) => {
   const hasEvents = !which.name.startsWith('containerd 1.6');
   let runtime: TestRuntime;
-  let pod: RunningPod;
 
   beforeAll(async () => {
     runtime = await startPrivateRuntime(which);
-    pod = await runPod(runtime.connection, {name: 'pleg-managed', labels: {'io.kubernetes.pod.uid': uid}});
     await runPod(runtime.connection, {name: 'pleg-foreign'});
   });
   afterAll(async () => {
@@ -28,9 +25,17 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
   });
 
   test('reports running pods, a killed container, and removals', async () => {
+    const uid = podUid(randomUUID());
+    const name = `pleg-managed-${uid}`;
+    const pod = await runPod(runtime.connection, {name, labels: {'io.kubernetes.pod.uid': uid}});
+    const {podSandboxId} = pod;
     const events = new AsyncQueue<PodLifecycleEvent>(1000);
     const notices: PlegNotice[] = [];
     const stop = new AbortController();
+    onTestFinished(async () => {
+      stop.abort();
+      await runtime.connection.runtime.removePodSandbox({podSandboxId});
+    });
     // With runtime events the clock stands still, so that no relist finds the changes.
     const manual = hasEvents ? new FakeClock() : undefined;
     const pleg = new EventedPleg({
@@ -42,16 +47,16 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
       signal: stop.signal,
     });
     const ended = pleg.run();
-    const next = (): Promise<PodLifecycleEvent> => events.next(AbortSignal.timeout(20_000));
+    const next = (): Promise<PodLifecycleEvent> => events.next(AbortSignal.timeout(120_000));
     const relists = (): number => notices.filter(({kind}) => kind === 'relisted').length;
     expect(await next()).toEqual({uid, type: 'ContainerStarted', id: pod.containerId});
-    expect(await next()).toEqual({uid, type: 'ContainerStarted', id: pod.podSandboxId});
+    expect(await next()).toEqual({uid, type: 'ContainerStarted', id: podSandboxId});
     expect(
       pleg
         .runningPods()
-        .map(({name}) => name)
+        .map((running) => running.name)
         .toSorted(),
-    ).toEqual(['pleg-foreign', 'pleg-managed']);
+    ).toEqual(['pleg-foreign', name]);
 
     await until(async () => {
       await manual?.advance(1000);
@@ -68,12 +73,12 @@ describe.each(runtimes)('the PLEG: $name', (which) => {
     expect(pleg.cache.get(uid).containers).toMatchObject([{state: 'CONTAINER_EXITED', cri: {exitCode: 137}}]);
     if (hasEvents) expect(relists()).toBe(before);
 
-    await runtime.connection.runtime.removePodSandbox({podSandboxId: pod.podSandboxId});
+    await runtime.connection.runtime.removePodSandbox({podSandboxId});
     const last: PodLifecycleEvent[] = [];
     await until(async () => {
       await manual?.advance(1000);
       while (events.size > 0) last.push(await next());
-      return last.some(({type, id}) => type === 'ContainerRemoved' && id === pod.podSandboxId);
+      return last.some(({type, id}) => type === 'ContainerRemoved' && id === podSandboxId);
     });
     expect(last).toContainEqual({uid, type: 'ContainerRemoved', id: pod.containerId});
     expect(pleg.cache.get(uid)).toMatchObject({sandboxes: [], containers: []});
