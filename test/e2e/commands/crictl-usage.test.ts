@@ -4,9 +4,12 @@ import {readdirSync, rmdirSync} from 'node:fs';
 import {chmod, mkdir, mkdtemp, rm, symlink, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {delimiter, join} from 'node:path';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
+import {containerId} from '../../../src/cri/index.js';
+import {until} from '../../base/until.js';
 import {listCgroupsAt} from '../harness/leftovers.js';
 import {IMAGE, SLEEP_COMMAND, shellCommand} from '../harness/manifests.js';
+import {containerState} from '../harness/run-pod.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
 import type {KcriResult} from '../harness/kcri-process.js';
 import {KCRI_FILE} from '../../kcri-command.js';
@@ -158,6 +161,9 @@ describe.each(newestRuntime)('common uses of crictl: $name', (which) => {
     const etcd = await run('etcd-node', 'etcd', shellCommand('echo up; echo oops >&2; exec sleep 3600'));
     await run('kube-apiserver-node', 'kube-apiserver', SLEEP_COMMAND);
     const job = await run('job', 'job', shellCommand('for i in $(seq 1 30); do echo line $i; done; exit 4'));
+    await until(async () => (await runtime.kcri(['logs', etcd])).stderr === 'oops\n');
+    const {connection} = runtime;
+    await until(async () => (await containerState(connection, containerId(job))) === 'CONTAINER_EXITED');
     await output('stopp', await podOf(job));
     Object.assign(ids, {id: etcd, pod: await podOf(etcd), job});
     await configs('life', 'life', SLEEP_COMMAND);
@@ -255,6 +261,9 @@ describe.each(newestRuntime)('common uses of crictl: $name', (which) => {
     };
     test.concurrent.each(selectCases([...LISTS, ...OBJECTS, ...STREAMS, ...SETTINGS], 3))('%s', prints);
     test('a pod is created and removed step by step from runp to rmp', async () => {
+      onTestFinished(async () => {
+        await bash('crictl pods -q --name life | xargs -r crictl rmp -f', dialect);
+      });
       for (const [line, stdout] of LIFE) await prints(line, stdout);
     });
   });
