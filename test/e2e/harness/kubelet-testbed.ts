@@ -1,7 +1,7 @@
 import {once} from 'node:events';
-import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
 import {createServer, type AddressInfo} from 'node:net';
-import {join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import {until} from '../../base/until.js';
 import {startPodTestbed, type PodTestbed} from './pod-testbed.js';
 import type {KcriProcess} from './kcri-process.js';
@@ -65,7 +65,7 @@ ${config}`,
     start,
     put: async (name, manifest) => {
       names.push(`${name}-${node}`);
-      await writeFile(join(directory, `${name}.json`), manifest);
+      await putManifest(join(directory, `${name}.json`), manifest);
     },
     remove: async (name) => {
       const {uid} = await podTestbed.pod(`${name}-${node}`);
@@ -98,6 +98,13 @@ podLogsDir: ${logsDir}
 cgroupRoot: ${cgroupRoot}
 evictionHard: {memory.available: 1Mi}
 `;
+}
+
+/** Writes a manifest at once: a kubelet that reads a part of it would report it. Files with a dot are ignored. */
+export async function putManifest(path: string, manifest: string): Promise<void> {
+  const hidden = join(dirname(path), `.${basename(path)}`);
+  await writeFile(hidden, manifest);
+  await rename(hidden, path);
 }
 
 /** Returns different free ports. */

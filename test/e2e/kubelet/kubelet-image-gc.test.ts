@@ -89,7 +89,7 @@ describe.each(newestRuntime)('image garbage collection on a nearly full disk: $n
         'overlayfs',
       );
       const label = 'io.cri-containerd.pinned=pinned';
-      await client.labelImage(`${registry.host}/pinned:1`, label, AbortSignal.timeout(10_000));
+      await client.labelImage(`${registry.host}/pinned:1`, label, AbortSignal.timeout(300_000));
       await until(async () => (await images()).filter(({pinned}) => pinned).length === 2);
     }
     await collect({});

@@ -38,8 +38,12 @@ function workload(kind: 'Deployment' | 'Job', name: string, container: ManifestF
 
 const PROBED = manifest('view-web', {
   command: ['sh', '-c', 'echo hello; echo world > /tmp/file; sleep 3600'],
-  livenessProbe: {exec: {command: ['true']}, periodSeconds: 1},
-  readinessProbe: {exec: {command: ['sh', '-c', 'echo not yet; exit 1']}, periodSeconds: 1},
+  livenessProbe: {exec: {command: ['true']}, periodSeconds: 1, timeoutSeconds: 60},
+  readinessProbe: {
+    exec: {command: ['sh', '-c', 'echo not yet; exit 1']},
+    periodSeconds: 1,
+    timeoutSeconds: 60,
+  },
 });
 
 describe.each(newestRuntime)('introspection of a running kubelet: $name', (which) => {

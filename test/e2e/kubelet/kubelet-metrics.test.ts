@@ -15,7 +15,7 @@ const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics
 const pod = (name: string, spec: ManifestFields): string =>
   aManifest(name, {hostNetwork: true, terminationGracePeriodSeconds: 0, ...spec});
 const sleep = {image: IMAGE, command: ['sleep', '3600']};
-const probe = {exec: {command: ['true']}, periodSeconds: 1};
+const probe = {exec: {command: ['true']}, periodSeconds: 1, timeoutSeconds: 60};
 
 describe.each(newestRuntime)('metrics of kcri kubelet: $name', (which) => {
   let kubelet: KubeletTestbed;

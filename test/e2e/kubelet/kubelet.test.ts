@@ -2,7 +2,7 @@ import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {kubeletConfigFor} from '../harness/kubelet-testbed.js';
+import {kubeletConfigFor, putManifest} from '../harness/kubelet-testbed.js';
 import {runPod, type RunningPod} from '../harness/run-pod.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import type {KcriProcess} from '../harness/kcri-process.js';
@@ -72,8 +72,8 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
   });
 
   test('runs the pod of an added manifest, and reports an invalid one with its line', async () => {
-    await writeFile(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\n');
-    await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
+    await putManifest(join(directory, 'bad.yaml'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: 7}\n');
+    await putManifest(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
     await runs();
     await daemon.waitForOutput(/bad\.yaml:3:18/);
     expect(await readFile(join(testbed.runtime.rootDir, 'kubelet.json'), 'utf8')).toContain(
@@ -118,14 +118,14 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
   test('replaces the pod of an edited manifest, and starts none that kcri sync runs', async () => {
     const before = await runs();
     expect(before.attempt).toBe(1);
-    await writeFile(join(directory, 'web.yaml'), manifest('kubelet-web', 'second'));
+    await putManifest(join(directory, 'web.yaml'), manifest('kubelet-web', 'second'));
     await until(async () => ![before.uid, undefined].includes((await running())?.uid));
     await until(async () => (await leftovers(before.uid)).length === 0);
 
     const name = `kubelet-taken-${NODE}`;
     expect((await testbed.sync(manifest(name, 'of sync'))).exitCode).toBe(0);
     const taken = await runs(name);
-    await writeFile(join(directory, 'taken.yaml'), manifest('kubelet-taken', 'of the kubelet'));
+    await putManifest(join(directory, 'taken.yaml'), manifest('kubelet-taken', 'of the kubelet'));
     await daemon.waitForOutput(
       /"Error syncing pod, skipping" err="cannot start pod \\"default\/kubelet-taken-kubelet-node\\": pod .* of \\"kcri sync\\" already exists/,
     );
@@ -141,7 +141,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     const record = join(testbed.runtime.rootDir, 'records', `${uid}.json`);
     await until(async () => (await readFile(record, 'utf8')).includes('"removedAt"'));
     expect((await testbed.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
-    await writeFile(join(directory, 'web.yaml'), text);
+    await putManifest(join(directory, 'web.yaml'), text);
     // As with a kubelet, the dead container may or may not be removed yet, depending on when its exit was observed.
     expect(await runs()).toMatchObject({uid});
     expect((await testbed.find(NAME))?.sandboxes[0]?.metadata?.attempt).toBe(1);
