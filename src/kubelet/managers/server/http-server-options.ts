@@ -25,7 +25,7 @@ export interface ServingCertificate {
   readonly names: readonly string[];
   /** tlsMinVersion; default `VersionTLS12`. */
   readonly minVersion?: 'VersionTLS12' | 'VersionTLS13' | undefined;
-  /** tlsCipherSuites, by Go's names; default: the suites of Node.js. */
+  /** tlsCipherSuites, by Go's names; default: the suites of the TLS library. */
   readonly cipherSuites?: readonly string[] | undefined;
 }
 

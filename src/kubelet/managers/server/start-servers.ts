@@ -1,8 +1,9 @@
-import {getCiphers, type TlsOptions} from 'node:tls';
-import {ConfigError} from '../../../base/errors.js';
+import type {TlsOptions} from 'node:tls';
+import type {Logger} from '../../../base/logger.js';
 import {createAuthenticator} from './auth/authenticate.js';
 import {readAuthorizationPolicy} from './auth/authorization-policy.js';
 import {ALWAYS_ALLOW, authorizeByPolicy, authorizeByReview, type Authorize} from './auth/authorize.js';
+import {selectCiphers} from './certificate/cipher-suites.js';
 import {followClientCa, readClientCa} from './certificate/client-ca.js';
 import {ensureServingCertificate} from './certificate/serving-certificate.js';
 import {createCheckpointRoute, createRunRoutes} from './routes/container-action-routes.js';
@@ -12,7 +13,7 @@ import {listen, type Listener, type ListenOptions} from './connections/listener.
 import type {RequestHandler} from './connections/request-server.js';
 import {TurnQueue} from './connections/turn-queue.js';
 import {metricRoutes} from './routes/metric-routes.js';
-import type {RunningServers, ServerOptions} from './http-server-options.js';
+import type {RunningServers, ServerOptions, ServingCertificate} from './http-server-options.js';
 import {configzRoute, podsRoute, runningPodsRoute} from './routes/pod-list-routes.js';
 import type {Route} from './router.js';
 import type {ServedKubelet} from './served-kubelet.js';
@@ -198,16 +199,22 @@ const TLS_VERSIONS = {VersionTLS12: 'TLSv1.2', VersionTLS13: 'TLSv1.3'} as const
 
 type AuthenticatedTls = TlsOptions & {readonly ca?: string};
 
-async function tlsOptions({certificate, access, node, clock}: ServerOptions): Promise<AuthenticatedTls> {
+async function tlsOptions({
+  certificate,
+  access,
+  node,
+  clock,
+  logger,
+}: ServerOptions): Promise<AuthenticatedTls> {
   const {issued} = certificate;
   const pair =
     issued === undefined ? await ensureServingCertificate(certificate, node.nodeName, clock) : issued.current;
   const {clientCaFile} = access;
-  const {minVersion = 'VersionTLS12', cipherSuites = []} = certificate;
+  const {minVersion = 'VersionTLS12'} = certificate;
   return {
     ...(pair !== undefined && {cert: pair.certificate, key: pair.key}),
     minVersion: TLS_VERSIONS[minVersion],
-    ...(cipherSuites.length > 0 && {ciphers: toCipherList(cipherSuites)}),
+    ...cipherOptions(certificate, logger),
     // A client with an invalid certificate gets a 401 response instead of a TLS error.
     ...(clientCaFile !== undefined && {
       ca: await readClientCa(clientCaFile),
@@ -217,29 +224,17 @@ async function tlsOptions({certificate, access, node, clock}: ServerOptions): Pr
   };
 }
 
-/** Converts Go's names of cipher suites to OpenSSL's. Throws ConfigError for an unknown or insecure suite. */
-function toCipherList(suites: readonly string[]): string {
-  const known = new Set(getCiphers().map((name) => name.toUpperCase()));
-  return suites
-    .map((suite) => {
-      const name = toOpensslName(suite);
-      if (known.has(name)) return name;
-      throw new ConfigError(`invalid tlsCipherSuites: unknown or insecure cipher suite "${suite}"`);
-    })
-    .join(':');
-}
-
-/**
- * Converts `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` to `ECDHE-RSA-AES128-GCM-SHA256`. Names of TLS 1.3 suites are the
- * same in both.
- */
-function toOpensslName(suite: string): string {
-  if (!suite.includes('_WITH_')) return suite.toUpperCase();
-  return suite
-    .replace(/^TLS_/, '')
-    .replace('_WITH_', '_')
-    .replace(/AES_(\d+)/, 'AES$1')
-    .replace(/CHACHA20_POLY1305.*/, 'CHACHA20_POLY1305')
-    .replaceAll('_', '-')
-    .toUpperCase();
+/** Returns the cipher list and logs which of the configured suites are insecure or unavailable (InitializeTLS). */
+function cipherOptions(
+  {cipherSuites = [], minVersion}: ServingCertificate,
+  logger: Logger,
+): Pick<TlsOptions, 'ciphers'> {
+  if (cipherSuites.length === 0) return {};
+  const {ciphers, insecure, unavailable} = selectCiphers(cipherSuites);
+  const log = logger.forFile('start-servers.ts');
+  for (const cipher of insecure) log.info('Use of an insecure cipher suite', {cipher});
+  for (const cipher of unavailable) log.info('Ignoring a cipher suite that this program lacks', {cipher});
+  if (minVersion === 'VersionTLS13')
+    log.info('Ignoring tlsCipherSuites: the cipher suites of TLS 1.3 are not configurable');
+  return {ciphers};
 }

@@ -13,22 +13,43 @@ import {
 } from '../../../../../src/format/x509/der.js';
 import type {CertificatePair} from '../../../../../src/format/x509/x509-parts.js';
 
+const ATTRIBUTES = {O: '2.5.4.10', CN: '2.5.4.3', UID: '1.3.6.1.4.1.57683.2'} as const;
+const KEYS = {
+  ec: {
+    create: () => generateKeyPairSync('ec', {namedCurve: 'P-256'}),
+    algorithm: sequence(objectIdentifier('1.2.840.10045.4.3.2')),
+  },
+  rsa: {
+    create: () => generateKeyPairSync('rsa', {modulusLength: 2048}),
+    algorithm: sequence(objectIdentifier('1.2.840.113549.1.1.11'), Buffer.of(5, 0)),
+  },
+} as const;
+
+/** An attribute of a certificate's subject. */
+export type SubjectAttribute = readonly [type: keyof typeof ATTRIBUTES, value: string];
+
 /** Creates a self-signed client certificate, which is its own authority. */
 export function createClientCertificate(
   commonName: string,
   ...organizations: readonly string[]
 ): CertificatePair {
-  const {privateKey, publicKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
-  const algorithm = sequence(objectIdentifier('1.2.840.10045.4.3.2'));
-  const attribute = (oid: string, text: string) => set(sequence(objectIdentifier(oid), utf8String(text)));
+  return createCertificate([...organizations.map((name) => ['O', name] as const), ['CN', commonName]]);
+}
+
+/** Creates a self-signed certificate with this subject, for clients, which is its own authority. */
+export function createCertificate(
+  subject: readonly SubjectAttribute[],
+  keyType: keyof typeof KEYS = 'ec',
+): CertificatePair {
+  const {create, algorithm} = KEYS[keyType];
+  const {privateKey, publicKey} = create();
   const name = sequence(
-    ...organizations.map((organization) => attribute('2.5.4.10', organization)),
-    attribute('2.5.4.3', commonName),
+    ...subject.map(([type, value]) => set(sequence(objectIdentifier(ATTRIBUTES[type]), utf8String(value)))),
   );
   const extension = (oid: string, value: Buffer) => sequence(objectIdentifier(oid), octetString(value));
   const tbs = sequence(
     context(0, integer(Buffer.of(2))),
-    integer(Buffer.from(commonName)),
+    integer(Buffer.from(subject.at(-1)?.[1] ?? '')),
     algorithm,
     name,
     sequence(time(Date.UTC(2020, 0, 1)), time(Date.UTC(2120, 0, 1))),
