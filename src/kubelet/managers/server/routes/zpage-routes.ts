@@ -2,18 +2,18 @@ import {performance} from 'node:perf_hooks';
 import {byKey} from '../../../../base/compare.js';
 import {formatCompactJson, type JsonObject} from '../../../../format/json.js';
 import {formatRfc3339Seconds} from '../../../../format/time.js';
-import {
-  HttpError,
-  jsonResponse,
-  textResponse,
-  type KubeletResponse,
-  type KubeletRequest,
-} from '../kubelet-response.js';
+import {formatYaml} from '../../../../format/yaml.js';
+import {HttpError, textResponse, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 
 const COMPONENT = 'kubelet';
-const API_VERSION = 'config.k8s.io/v1alpha1';
+const API_GROUP = 'config.k8s.io';
+/** Versions of the structured pages; true if the version is deprecated. */
+const VERSIONS: ReadonlyMap<string, boolean> = new Map([
+  ['v1alpha1', true],
+  ['v1beta1', false],
+]);
 /** Version of the kubelet that kcri emulates. */
 const EMULATION_VERSION = '1.36';
 const WARNING =
@@ -50,7 +50,7 @@ function rootPaths(routes: readonly Route[]): readonly string[] {
   return [...new Set(routes.map(({pattern}) => `/${pattern.split('/')[1] ?? ''}`))].toSorted();
 }
 
-/** Content of a page, as text and as JSON. */
+/** Content of a page, as text and as an object. */
 interface Page {
   readonly title: string;
   readonly lines: readonly string[];
@@ -104,28 +104,51 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** Returns the page as text or JSON, as the Accept header requests. Throws HttpError 406 for other media types. */
-function page(
-  {raw: {headers}}: KubeletRequest,
-  kind: string,
-  {title, lines, members}: Page,
-): KubeletResponse {
-  const accepted = (headers.accept ?? '*/*').split(',').map((each) => parseMediaType(each));
-  for (const {type, parameters} of accepted) {
-    if (['*/*', 'text/*', 'text/plain'].includes(type))
-      return textResponse(
-        `\n${COMPONENT} ${title}\n${WARNING}\n\n${lines.map((line) => `${line}\n`).join('')}`,
-      );
-    const {g, v, as} = parameters;
-    if (type === 'application/json' && `${String(g)}/${String(v)}` === API_VERSION && as === kind)
-      return jsonResponse(
-        formatCompactJson({kind, apiVersion: API_VERSION, metadata: {name: COMPONENT}, ...members}),
-      );
+const FORMATS: Readonly<Record<string, (page: JsonObject) => string>> = {
+  'application/json': formatCompactJson,
+  'application/yaml': formatYaml,
+};
+/** Media types for which the page is text. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(['*/*', 'text/*', 'text/plain']);
+
+/**
+ * Returns the page as text, JSON or YAML, as the Accept header requests (statusz.go handleStatusz). Structured pages need
+ * the parameters `g`, `v` and `as`. Throws HttpError 406 for other media types.
+ */
+function page({raw: {headers}}: KubeletRequest, kind: string, content: Page): KubeletResponse {
+  const {accept = ''} = headers;
+  for (const each of (accept.trim() === '' ? '*/*' : accept).split(',')) {
+    const type = parseMediaType(each);
+    const response = textPage(type, content) ?? structuredPage(type, kind, content);
+    if (response !== undefined) return response;
   }
   throw new HttpError(
     406,
-    `media type not acceptable, must be: text/plain, application/json;v=v1alpha1;g=config.k8s.io;as=${kind}\n`,
+    'only the following media types are accepted: application/json, application/yaml, text/plain\n',
   );
+}
+
+function textPage(
+  {type, parameters: {g, v, as}}: MediaType,
+  {title, lines}: Page,
+): KubeletResponse | undefined {
+  if (!TEXT_TYPES.has(type) || (g ?? v ?? as) !== undefined) return undefined;
+  return textResponse(`\n${COMPONENT} ${title}\n${WARNING}\n\n${lines.map((line) => `${line}\n`).join('')}`);
+}
+
+function structuredPage(
+  {type, parameters: {g, v = '', as}}: MediaType,
+  kind: string,
+  {members}: Page,
+): KubeletResponse | undefined {
+  const format = FORMATS[type];
+  const isDeprecated = VERSIONS.get(v);
+  if (format === undefined || isDeprecated === undefined || g !== API_GROUP || as !== kind) return undefined;
+  const apiVersion = `${API_GROUP}/${v}`;
+  const body = format({kind, apiVersion, metadata: {name: COMPONENT}, ...members});
+  const endpoint = kind.toLowerCase();
+  const warning = `299 - "This version of the ${endpoint} endpoint is deprecated. Please use a newer version."`;
+  return {kind: 'buffered', status: 200, type, body, ...(isDeprecated && {headers: {warning}})};
 }
 
 interface MediaType {

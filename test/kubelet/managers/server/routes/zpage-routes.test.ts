@@ -3,8 +3,8 @@ import {redactFlags} from '../../../../../src/cli/kubelet/kubelet-flags.js';
 import {requestAt, startServerTestbed} from '../server-testbed.js';
 
 const FLAGS = {v: '2', config: '/etc/kubelet.yaml'};
-const json = (kind: string, version = 'v1alpha1'): Record<string, string> => ({
-  accept: `application/json;v=${version};g=config.k8s.io;as=${kind}`,
+const structured = (kind: string, version = 'v1beta1', format = 'json'): Record<string, string> => ({
+  accept: `application/${format};v=${version};g=config.k8s.io;as=${kind}`,
 });
 
 describe('/statusz', () => {
@@ -24,13 +24,22 @@ describe('/statusz', () => {
     expect(body).toMatch(/^Paths: .*\/configz .*\/flagz \/healthz .*\/statusz$/m);
   });
 
-  test('shows the same as JSON', async () => {
+  test.each(['v1alpha1', 'v1beta1'])('shows the same as JSON and YAML of %s', async (version) => {
     const {request} = await startServerTestbed();
-    const {body, headers} = await request('/statusz', {headers: json('Statusz')});
+    const {body, headers} = await request('/statusz', {headers: structured('Statusz', version)});
     expect(headers['content-type']).toBe('application/json');
+    const yaml = await request('/statusz', {headers: structured('Statusz', version, 'yaml')});
+    expect(yaml.headers['content-type']).toBe('application/yaml');
+    expect(yaml.body).toMatch(new RegExp(`^apiVersion: config.k8s.io/${version}\nbinaryVersion: 1.2.3\n`));
+    expect(yaml.headers.warning).toBe(headers.warning);
+    expect(headers.warning).toBe(
+      version === 'v1alpha1'
+        ? '299 - "This version of the statusz endpoint is deprecated. Please use a newer version."'
+        : undefined,
+    );
     expect(JSON.parse(body)).toMatchObject({
       kind: 'Statusz',
-      apiVersion: 'config.k8s.io/v1alpha1',
+      apiVersion: `config.k8s.io/${version}`,
       metadata: {name: 'kubelet'},
       startTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) as string,
       uptimeSeconds: expect.any(Number) as number,
@@ -44,7 +53,7 @@ describe('/flagz', () => {
   test('shows the flags as text and JSON', async () => {
     const {request} = await startServerTestbed({options: {program: {version: '1', flags: FLAGS}}});
     expect((await request('/flagz')).body).toMatch(/\n\nconfig=\/etc\/kubelet\.yaml\nv=2\n$/);
-    expect(JSON.parse((await request('/flagz', {headers: json('Flagz')})).body)).toMatchObject({
+    expect(JSON.parse((await request('/flagz', {headers: structured('Flagz')})).body)).toMatchObject({
       kind: 'Flagz',
       flags: FLAGS,
     });
@@ -69,8 +78,10 @@ test.each([
   ['text/plain', 200],
   ['text/html, */*;q=0.8', 200],
   ['application/json', 406],
-  [json('Flagz')['accept'], 406],
-  [json('Statusz', 'v9')['accept'], 406],
+  ['application/yaml', 406],
+  [structured('Flagz')['accept'], 406],
+  [structured('Statusz', 'v9')['accept'], 406],
+  [`${structured('Statusz', 'v9')['accept']},${structured('Statusz')['accept']}`, 200],
 ])('/statusz with Accept: %s is %i', async (accept = '', status) => {
   const {request} = await startServerTestbed();
   expect((await request('/statusz', {headers: {accept}})).status).toBe(status);
