@@ -9,13 +9,21 @@ export interface ReviewRules {
   readonly allowed?: readonly string[];
 }
 
+/** Adds the group of all users, as an API server does for each valid token. */
+function authenticated(user: {readonly groups?: readonly string[]}): object {
+  return {...user, groups: [...(user.groups ?? []), 'system:authenticated']};
+}
+
 /** Returns handlers of TokenReviews and SubjectAccessReviews. */
 export function reviewHandlers({users = {}, allowed}: ReviewRules = {}): Handlers {
   return {
     'POST tokenreviews': ({request: {body = {}}, response}) => {
       const {token} = body['spec'] as {readonly token: string};
       const user = users[token];
-      answer(response, 201, {...body, status: user === undefined ? {} : {authenticated: true, user}});
+      answer(response, 201, {
+        ...body,
+        status: user === undefined ? {} : {authenticated: true, user: authenticated(user)},
+      });
     },
     'POST subjectaccessreviews': ({request: {body = {}}, response}) => {
       const {resourceAttributes} = body['spec'] as {resourceAttributes: {subresource: string}};

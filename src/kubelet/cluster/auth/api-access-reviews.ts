@@ -44,8 +44,6 @@ const MAX_PENDING = 32;
 const RETRY_DELAYS_MS = [500, 750, 1125, 1687] as const;
 /** Time limit of a review with all attempts, in ms (sharedLookupTimeout). */
 const LIMIT_MS = 30_000;
-/** Group of all users that are not anonymous. */
-const AUTHENTICATED = 'system:authenticated';
 
 type ReviewType = typeof TOKEN_REVIEW | typeof ACCESS_REVIEW;
 
@@ -147,7 +145,7 @@ function userOf({authenticated, user}: Readonly<Record<string, unknown>>): User 
   const {username: name, uid, groups = [], extra} = user;
   return {
     name,
-    groups: [...stringsOf(groups), AUTHENTICATED],
+    groups: stringsOf(groups),
     ...(typeof uid === 'string' && uid !== '' && {uid}),
     ...(isObject(extra) && {
       extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, stringsOf(values)])),

@@ -9,7 +9,7 @@ import {FakeApiServer} from '../../../fakes/api-server/fake-api-server.js';
 import {reviewHandlers, type ReviewRules} from '../../../fakes/api-server/review-handlers.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 import type {ServerAccess} from '../../../../src/kubelet/managers/server/http-server-options.js';
-import {createClientCertificate} from '../../managers/server/auth/client-certificate.js';
+import {createCertificate} from '../../managers/server/auth/client-certificate.js';
 import {startServerTestbed, type ServerTestbed} from '../../managers/server/server-testbed.js';
 
 const PROMETHEUS = {username: 'system:serviceaccount:monitoring:prometheus', uid: 'u1', groups: ['scrapers']};
@@ -96,7 +96,11 @@ describe('requests to the HTTPS server', () => {
 
   test('a client certificate precedes a token, and its fingerprint is the credential ID', async () => {
     const reviewed = await start({allowed: ['proxy']});
-    const client = createClientCertificate('apiserver', 'system:masters');
+    const client = createCertificate([
+      ['O', 'system:masters'],
+      ['UID', 'u7'],
+      ['CN', 'apiserver'],
+    ]);
     const clientCaFile = join(await temporaryDirectory(), 'ca.crt');
     await writeFile(clientCaFile, client.certificate);
     const {request} = await serve(reviewed, {clientCaFile});
@@ -107,11 +111,24 @@ describe('requests to the HTTPS server', () => {
     ]);
     expect(reviewed.api.requests[0]?.body?.['spec']).toMatchObject({
       user: 'apiserver',
+      uid: 'u7',
       groups: ['system:masters', 'system:authenticated'],
       extra: {
         'authentication.kubernetes.io/credential-id': [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)],
       },
     });
+  });
+
+  test.each([
+    [{name: 'x', groups: []}, ['system:authenticated']],
+    [{name: 'x', groups: ['system:authenticated', 'g']}, ['system:authenticated', 'g']],
+    [{name: 'x', groups: ['system:unauthenticated']}, ['system:unauthenticated']],
+    [{name: 'system:anonymous', groups: []}, []],
+  ])('the user of a token is in system:authenticated once: %j', async (user, groups) => {
+    const reviewed = await start({allowed: ['metrics']});
+    const {request} = await serve(reviewed, {tokenReviews: {reviewToken: async () => Promise.resolve(user)}});
+    expect(await request('/metrics', bearer('good'))).toMatchObject({status: 200});
+    expect(reviewed.api.requests[0]?.body?.['spec']).toMatchObject({groups});
   });
 
   test('a request without credentials is 401 without a review, also with an unusable Authorization', async () => {

@@ -3,7 +3,12 @@ import {TLSSocket, type PeerCertificate} from 'node:tls';
 import type {Socket} from 'node:net';
 import type {Clock} from '../../../../base/clock.js';
 import type {AccessReviews, User} from '../../../contract/access-reviews.js';
-import {ANONYMOUS} from './request-attributes.js';
+import {ANONYMOUS, UNAUTHENTICATED} from './request-attributes.js';
+
+/** Group of all users that are not anonymous. */
+const AUTHENTICATED = 'system:authenticated';
+/** Attribute of a certificate's subject with the user's UID (apimachinery asn1.X509UID). */
+const UID_ATTRIBUTE = '1.3.6.1.4.1.57683.2';
 
 /** Returns the user of a request; undefined means 401. Rejects if the user cannot be determined. */
 export type Authenticate = (request: IncomingMessage, socket: Socket) => Promise<User | undefined>;
@@ -26,11 +31,21 @@ export function createAuthenticator({anonymous, reviews, clock}: AuthenticatorOp
   return async (request, socket) => {
     if (!(socket instanceof TLSSocket)) return undefined;
     const certified = userOfCertificate(socket, clock.now());
-    if (certified !== undefined && certified !== 'invalid') return certified;
+    if (certified !== undefined && certified !== 'invalid') return addAuthenticatedGroup(certified);
     const token = reviews === undefined ? undefined : bearerToken(request);
-    if (token !== undefined) return await reviews?.reviewToken(token);
+    if (token !== undefined) {
+      const user = await reviews?.reviewToken(token);
+      return user && addAuthenticatedGroup(user);
+    }
     return certified === undefined && anonymous ? ANONYMOUS : undefined;
   };
+}
+
+/** Adds the group of all users, unless the user is anonymous or has such a group (group.AuthenticatedGroupAdder). */
+function addAuthenticatedGroup(user: User): User {
+  const {name, groups} = user;
+  const isComplete = groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED);
+  return isComplete || name === ANONYMOUS.name ? user : {...user, groups: [...groups, AUTHENTICATED]};
 }
 
 /**
@@ -44,13 +59,17 @@ function userOfCertificate(socket: TLSSocket, nowMs: number): User | 'invalid' |
   return isValid ? subjectOf(certificate) : 'invalid';
 }
 
-function subjectOf({subject, fingerprint256}: PeerCertificate): User | undefined {
+function subjectOf({subject, fingerprint256}: PeerCertificate): User | 'invalid' | undefined {
   const name = attributeValues(subject.CN).at(-1) ?? '';
   if (name === '') return undefined;
+  const uids = attributeValues(subject[UID_ATTRIBUTE]);
+  const [uid] = uids;
+  if (uids.length > 1 || uid === '') return 'invalid';
   const fingerprint = fingerprint256.replaceAll(':', '').toLowerCase();
   return {
     name,
-    groups: [...attributeValues(subject.O), 'system:authenticated'],
+    ...(uid !== undefined && {uid}),
+    groups: attributeValues(subject.O),
     extra: {'authentication.kubernetes.io/credential-id': [`X509SHA256=${fingerprint}`]},
   };
 }

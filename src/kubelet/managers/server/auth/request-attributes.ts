@@ -1,7 +1,10 @@
 import type {User} from '../../../contract/access-reviews.js';
 
+/** Group of the anonymous user. */
+export const UNAUTHENTICATED = 'system:unauthenticated';
+
 /** User of requests without credentials, if anonymous requests are allowed. */
-export const ANONYMOUS: User = {name: 'system:anonymous', groups: ['system:unauthenticated']};
+export const ANONYMOUS: User = {name: 'system:anonymous', groups: [UNAUTHENTICATED]};
 
 /** Attributes of a request for authorization (authorizer.Attributes). One allowed subresource is sufficient. */
 export interface RequestAttributes {

@@ -6,12 +6,21 @@ import {parseAuthorizationPolicy} from '../../../../../src/kubelet/managers/serv
 import {getRequestAttributes} from '../../../../../src/kubelet/managers/server/auth/request-attributes.js';
 import {createSelfSignedPair} from '../../../../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
-import {createClientCertificate} from './client-certificate.js';
+import {createCertificate, createClientCertificate} from './client-certificate.js';
 import {clusterRole, clusterRoleBinding, policyFile} from './rbac-manifests.js';
 import {startServerTestbed, type ServerTestbed} from '../server-testbed.js';
 
 const alice = createClientCertificate('alice', 'admins', 'people');
 const bob = createClientCertificate('bob');
+const twoUids = createCertificate([
+  ['UID', 'u1'],
+  ['UID', 'u2'],
+  ['CN', 'carol'],
+]);
+const emptyUid = createCertificate([
+  ['UID', ''],
+  ['CN', 'dave'],
+]);
 const untrusted = createClientCertificate('alice', 'admins');
 const server = createSelfSignedPair({
   commonName: 'alice',
@@ -34,7 +43,10 @@ const POLICY = policyFile(
 async function start(anonymous: boolean, policy?: string, clock = systemClock): Promise<ServerTestbed> {
   const directory = await temporaryDirectory();
   const clientCaFile = join(directory, 'ca.crt');
-  await writeFile(clientCaFile, [alice, bob, server].map(({certificate}) => certificate).join(''));
+  await writeFile(
+    clientCaFile,
+    [alice, bob, twoUids, emptyUid, server].map(({certificate}) => certificate).join(''),
+  );
   const path = policy === undefined ? undefined : join(directory, 'policy.yaml');
   if (path !== undefined && policy !== undefined) await writeFile(path, policy);
   return await startServerTestbed({access: {anonymous, clientCaFile, policyFile: path}, options: {clock}});
@@ -48,6 +60,8 @@ describe('authentication', () => {
     ['a client with an untrusted certificate', false, untrusted, 401],
     ['a client with an untrusted certificate if anonymous requests are allowed', true, untrusted, 401],
     ['a client with a server certificate', true, server, 401],
+    ['a client whose certificate has two UIDs', true, twoUids, 401],
+    ['a client whose certificate has an empty UID', true, emptyUid, 401],
   ])('%s gets the expected status', async (_client, anonymous, client, status) => {
     const {request} = await start(anonymous);
     const response = await request('/pods', client === undefined ? {} : {client});
