@@ -8,7 +8,7 @@ import {followClientCa, readClientCa} from './certificate/client-ca.js';
 import {ensureServingCertificate} from './certificate/serving-certificate.js';
 import {createCheckpointRoute, createRunRoutes} from './routes/container-action-routes.js';
 import {containerLogsRoute} from './routes/container-logs-route.js';
-import {healthRoutes} from './routes/health-routes.js';
+import {healthRoutes, kubeletChecks, PING_CHECK} from './routes/health-routes.js';
 import {listen, type Listener, type ListenOptions} from './connections/listener.js';
 import type {RequestHandler} from './connections/request-server.js';
 import {TurnQueue} from './connections/turn-queue.js';
@@ -72,7 +72,7 @@ export async function startServers(
       listeners.set('readOnly', await listen(readOnly, serve('readOnly', app)));
     }
     if (health !== undefined) {
-      const app = {routes: healthRoutes({kubelet, ...options}), disabled: new Map(), access: undefined};
+      const app = {routes: healthRoutes(PING_CHECK, options), disabled: new Map(), access: undefined};
       listeners.set('health', await listen(health, serve('health', app)));
     }
   } catch (error) {
@@ -157,7 +157,7 @@ async function createAuthorizer({
 /** Returns the routes of the authenticated and the read-only port (InstallAuthNotRequiredHandlers). */
 function openRoutes(kubelet: ServedKubelet, options: ServerOptions, signal: AbortSignal): readonly Route[] {
   return [
-    ...healthRoutes({kubelet, ...options}),
+    ...healthRoutes(kubeletChecks({kubelet, ...options}), options),
     podsRoute(kubelet),
     ...metricRoutes(kubelet, options, signal),
   ];

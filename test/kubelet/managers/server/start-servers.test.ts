@@ -30,52 +30,6 @@ test('a missing client CA bundle is an error that names the file', async () => {
   );
 });
 
-describe('health', () => {
-  test.each(['/healthz', '/healthz/ping', '/healthz/log', '/healthz/syncloop'])(
-    '%s is ok on all ports',
-    async (path) => {
-      const {request, servers} = await startServerTestbed();
-      expect(await request(path)).toMatchObject({status: 200, body: 'ok'});
-      expect(await requestAt(servers.urls.readOnly ?? '', path)).toMatchObject({status: 200, body: 'ok'});
-      expect(await requestAt(servers.urls.health ?? '', path)).toMatchObject({status: 200, body: 'ok'});
-    },
-  );
-
-  test('the sync loop check fails after five minutes without activity', async () => {
-    const {request, kubelet} = await startServerTestbed();
-    kubelet.lastActiveAt = Date.now() - 299_000;
-    expect((await request('/healthz/syncloop')).status).toBe(200);
-    kubelet.lastActiveAt = Date.now() - 301_000;
-    expect(await request('/healthz/syncloop')).toMatchObject({
-      status: 500,
-      body: 'internal server error: sync Loop took longer than expected\n',
-    });
-    expect(await request('/healthz')).toMatchObject({
-      status: 500,
-      body: '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n',
-    });
-    expect((await request('/healthz?exclude=syncloop')).status).toBe(200);
-  });
-
-  test('the sync loop check allows two sync periods if they are longer', async () => {
-    const {request, kubelet} = await startServerTestbed({options: {syncFrequencyMs: 600_000}});
-    kubelet.lastActiveAt = Date.now() - 1_100_000;
-    expect((await request('/healthz/syncloop')).status).toBe(200);
-  });
-
-  test('a verbose response lists each check', async () => {
-    const {request} = await startServerTestbed();
-    expect((await request('/healthz?verbose')).body).toBe(
-      '[+]ping ok\n[+]log ok\n[+]syncloop ok\nhealthz check passed\n',
-    );
-  });
-
-  test('the health port serves nothing else', async () => {
-    const {servers} = await startServerTestbed();
-    expect(await requestAt(servers.urls.health ?? '', '/pods')).toMatchObject({status: 404});
-  });
-});
-
 describe('pods', () => {
   test('/pods returns a PodList with status', async () => {
     const {request, kubelet} = await startServerTestbed();

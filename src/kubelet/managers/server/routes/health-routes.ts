@@ -1,5 +1,6 @@
 import type {Clock} from '../../../../base/clock.js';
 import type {Logger} from '../../../../base/logger.js';
+import {goQuote} from '../../../../format/go-quote.js';
 import type {KubeletMetricsRegistry} from '../../metrics/kubelet-metrics-registry.js';
 import {errorResponse, textResponse, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import type {Route} from '../router.js';
@@ -10,29 +11,44 @@ type HealthCheck = () => string | undefined;
 
 const MIN_SYNC_LOOP_LIMIT_MS = 5 * 60 * 1000;
 
-/** Dependencies of the health checks. */
-export interface HealthOptions {
+/** Health checks by name. */
+export type HealthChecks = ReadonlyMap<string, HealthCheck>;
+
+/** Dependencies of the kubelet's health checks. */
+export interface KubeletChecksOptions {
   readonly kubelet: Pick<ServedKubelet, 'lastActiveAt'>;
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly syncFrequencyMs: number;
+}
+
+/** Services that report the results of health checks. */
+interface HealthReporting {
+  readonly logger: Logger;
   readonly metrics: Pick<KubeletMetricsRegistry, 'health'>;
 }
 
-/** Returns the routes of /healthz and of each check (apiserver healthz.InstallHandler). */
-export function healthRoutes(options: HealthOptions): readonly Route[] {
-  const {kubelet, clock, syncFrequencyMs} = options;
+const isAlive: HealthCheck = () => undefined;
+
+/** The check of the health port, which passes while the process serves requests (healthz.PingHealthz). */
+export const PING_CHECK: HealthChecks = new Map([['ping', isAlive]]);
+
+/** Returns the checks of the main and the read-only port (server.go InstallAuthNotRequiredHandlers). */
+export function kubeletChecks({kubelet, clock, syncFrequencyMs}: KubeletChecksOptions): HealthChecks {
   const limitMs = Math.max(MIN_SYNC_LOOP_LIMIT_MS, 2 * syncFrequencyMs);
-  const checks: ReadonlyMap<string, HealthCheck> = new Map([
-    ['ping', () => undefined],
-    ['log', () => undefined],
+  return new Map([
+    ...PING_CHECK,
+    ['log', isAlive],
     [
       'syncloop',
       () =>
         clock.now() - kubelet.lastActiveAt > limitMs ? 'sync Loop took longer than expected' : undefined,
     ],
   ]);
-  const all = (request: KubeletRequest): KubeletResponse => runAllChecks(checks, request, options);
+}
+
+/** Returns the routes of /healthz and of each check (apiserver healthz.InstallHandler). */
+export function healthRoutes(checks: HealthChecks, reporting: HealthReporting): readonly Route[] {
+  const all = (request: KubeletRequest): KubeletResponse => runAllChecks(checks, request, reporting);
   return [
     {pattern: '/healthz', handle: async (request) => Promise.resolve(all(request))},
     ...[...checks].map(([name, check]) => ({
@@ -47,22 +63,30 @@ function checkResponse(failure: string | undefined): KubeletResponse {
 }
 
 function runAllChecks(
-  checks: ReadonlyMap<string, HealthCheck>,
+  checks: HealthChecks,
   {query}: KubeletRequest,
-  {logger, metrics}: Pick<HealthOptions, 'logger' | 'metrics'>,
+  {logger, metrics}: HealthReporting,
 ): KubeletResponse {
   const excluded = new Set(query.getAll('exclude'));
-  const results = [...checks]
-    .filter(([name]) => !excluded.has(name))
-    .map(([name, check]) => ({name, failure: check()}));
-  for (const {name, failure} of results) metrics.health.recordCheck(name, failure === undefined);
-  const failed = results.filter(({failure}) => failure !== undefined);
-  const lines = results.map(({name, failure}) =>
-    failure === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`,
-  );
-  if (failed.length === 0)
-    return textResponse(query.has('verbose') ? `${lines.join('')}healthz check passed\n` : 'ok');
+  const lines: string[] = [];
+  const failed: string[] = [];
   const log = logger.forFile('health-routes.ts');
-  for (const {name, failure} of failed) log.info(`healthz check failed: ${name}`, {err: failure});
-  return errorResponse(500, `${lines.join('')}healthz check failed`);
+  for (const [name, check] of checks) {
+    if (excluded.delete(name)) {
+      lines.push(`[+]${name} excluded: ok\n`);
+      continue;
+    }
+    const failure = check();
+    metrics.health.recordCheck(name, failure === undefined);
+    lines.push(failure === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`);
+    if (failure === undefined) continue;
+    failed.push(name);
+    log.info(`healthz check failed: ${name}`, {err: failure});
+  }
+  if (excluded.size > 0) {
+    const names = [...excluded].toSorted().map(goQuote).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}\n`);
+  }
+  if (failed.length > 0) return errorResponse(500, `${lines.join('')}healthz check failed`);
+  return textResponse(query.has('verbose') ? `${lines.join('')}healthz check passed\n` : 'ok');
 }
