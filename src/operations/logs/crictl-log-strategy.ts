@@ -10,20 +10,25 @@ import {findCrictlLogRanges} from './log-ranges.js';
 
 const ALL_STREAMS: ReadonlySet<LogStream> = new Set(['stdout', 'stderr']);
 
-/** crictl's strategy: one file, physical lines, format determined by the first line. */
-export const CRICTL_LOG_STRATEGY: LogReadStrategy = {
+/** Strategy of cri-client, which kubelets and crictl use: one file, physical lines (logs.go ReadLogs). */
+export const CRI_CLIENT_LOG_STRATEGY: LogReadStrategy = {
   findRanges: findCrictlLogRanges,
   readsRotated: false,
   finishesFollowed: false,
   // Lines that are not selected also determine whether the next one starts with a timestamp.
   readSelection: () => ({streams: ALL_STREAMS}),
   createFormatter: (writer, options) => new CrictlFormatter(writer, options),
+  failure: (path, error) => (isSystemCallError(error) ? new SystemError(crictlMessage(path, error)) : error),
+};
+
+/** crictl's strategy: that of cri-client, with the format determined by the first line. */
+export const CRICTL_LOG_STRATEGY: LogReadStrategy = {
+  ...CRI_CLIENT_LOG_STRATEGY,
   refuseLog: (line) => {
     throw new SystemError(
       `failed to get parse function: unsupported log format: ${goQuote(line.toString())}`,
     );
   },
-  failure: (path, error) => (isSystemCallError(error) ? new SystemError(crictlMessage(path, error)) : error),
 };
 
 function crictlMessage(path: string, error: unknown): string {

