@@ -44,7 +44,6 @@ const {urls} = await startServers(
     runtimeStatus: () => {
       throw new Error('no status');
     },
-    translateUid: (uid) => uid,
     isActive: () => true,
     workers: () => [],
     get lastActiveAt() {

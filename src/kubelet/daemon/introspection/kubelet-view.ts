@@ -192,11 +192,6 @@ export class KubeletView implements ClusterHost {
     return manager.get(uid) !== undefined || (workers.isKnown(uid) && !workers.isTerminated(uid));
   }
 
-  /** Returns the UID of the static pod if `uid` is that of its mirror pod, or else `uid`. */
-  translateUid(uid: PodUid): PodUid {
-    return this.#parts.manager.translateUid(uid);
-  }
-
   get nodeErrors(): readonly string[] {
     const {networkError} = this;
     return [...this.errors(), ...(networkError === undefined ? [] : [networkError])];

@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
-import {CriError, podUid, type ContainerId} from '../../../cri/index.js';
+import {CriError, type ContainerId} from '../../../cri/index.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {findContainerStatus, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -23,8 +23,9 @@ export function findRequestedPod(
 }
 
 /**
- * Returns the ID of the running instance of the container that the path names. Throws HttpError 500 if the container is
- * not running, with the message of exec unless another one is given (kubelet.go RunInContainer).
+ * Returns the ID of the running instance of the container that the path names; a UID in the path has no effect. Throws
+ * HttpError 500 if the container is not running, with the message of exec unless another one is given (kubelet_pods.go
+ * findContainer).
  */
 export function findRunningContainer(
   kubelet: ServedKubelet,
@@ -32,11 +33,8 @@ export function findRunningContainer(
   {params}: KubeletRequest,
   message = `container not found (${goQuote(params['containerName'] ?? '')})`,
 ): ContainerId {
-  const {uid, containerName = ''} = params;
-  const status =
-    uid === undefined || kubelet.translateUid(podUid(uid)) === podRef(pod).uid
-      ? findContainerStatus(getRuntimeStatus(kubelet, pod), containerName)
-      : undefined;
+  const {containerName = ''} = params;
+  const status = findContainerStatus(getRuntimeStatus(kubelet, pod), containerName);
   if (status?.state !== 'CONTAINER_RUNNING') throw new HttpError(500, message);
   return status.id;
 }

@@ -12,8 +12,6 @@ export interface ServedKubelet {
   runningPods(): readonly RunningPod[];
   /** Returns the status of a pod in the runtime as of its last inspection. Throws the error if that failed. */
   runtimeStatus(uid: PodUid): RuntimePodStatus;
-  /** Returns the UID of the static pod if `uid` is that of its mirror pod, or else `uid` (TranslatePodUID). */
-  translateUid(uid: PodUid): PodUid;
   /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
   isActive(uid: PodUid): boolean;
   /** Returns a summary of each pod worker. */

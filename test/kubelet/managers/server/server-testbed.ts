@@ -127,7 +127,6 @@ async function servedKubelet(
     pods: () => [webPod(runningStatus(), tty)],
     runningPods: () => [{...ref, isRunning: true}],
     runtimeStatus: () => status,
-    translateUid: (uid) => uid,
     isActive: () => true,
     workers: () => [],
     lastActiveAt: Date.now(),

@@ -5,6 +5,7 @@ import {text} from 'node:stream/consumers';
 import {X509Certificate} from 'node:crypto';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {podUid} from '../../../../src/cri/index.js';
 import {until} from '../../../base/until.js';
 import {parseExposition} from '../metrics/parse-exposition.js';
 import {requestAt, runningStatus, startServerTestbed, UID, webPod} from './server-testbed.js';
@@ -257,9 +258,9 @@ describe('requests that are not served', () => {
 });
 
 describe('commands and checkpoints', () => {
-  test('/run executes the command', async () => {
+  test.each(['', '/other-uid'])('/run executes the command, whatever the UID: %j', async (uid) => {
     const {request, runtime} = await startServerTestbed();
-    const {status} = await request('/run/team/web/main?cmd=echo%20hi', {method: 'POST'});
+    const {status} = await request(`/run/team/web${uid}/main?cmd=echo%20hi`, {method: 'POST'});
     expect(status).toBe(200);
     expect(runtime.callsTo('ExecSync')[0]?.request).toMatchObject({cmd: ['echo', 'hi']});
   });
@@ -267,7 +268,6 @@ describe('commands and checkpoints', () => {
   test.each([
     ['/run/team/nope/main?cmd=id', 404, 'pod does not exist'],
     ['/run/team/web/nope?cmd=id', 500, 'container not found ("nope")'],
-    ['/run/team/web/other-uid/main?cmd=id', 500, 'container not found ("main")'],
     ['/checkpoint/team/web/nope', 404, 'container nope does not exist'],
     ['/checkpoint/team/web/main?timeout=x', 404, 'cannot parse value of timeout parameter'],
   ])('%s is %i', async (path, status, body) => {
@@ -282,6 +282,17 @@ describe('commands and checkpoints', () => {
       status: 500,
       body: 'command timed out: "sleep 9" timed out after 0s',
     });
+  });
+
+  test('a checkpoint of a container that does not run is 500', async () => {
+    const {request, kubelet, runtime} = await startServerTestbed();
+    const status = kubelet.runtimeStatus(podUid(UID));
+    kubelet.runtimeStatus = () => ({...status, containers: []});
+    expect(await request('/checkpoint/team/web/main', {method: 'POST'})).toMatchObject({
+      status: 500,
+      body: 'checkpointing of team/web/main failed (container main not found)',
+    });
+    expect(runtime.callsTo('CheckpointContainer')).toHaveLength(0);
   });
 
   test('a checkpoint gets the name and timeout that the kubelet uses', async () => {

@@ -76,7 +76,8 @@ async function checkpoint(
   const {name, namespace} = podRef(pod);
   const createdAt = formatRfc3339Seconds(clock.now());
   const location = join(directory, `checkpoint-${name}_${namespace}-${containerName}-${createdAt}.tar`);
-  const containerId = findRunningContainer(kubelet, pod, request);
+  const notFound = message(`container ${containerName} not found`);
+  const containerId = findRunningContainer(kubelet, pod, request, notFound);
   await orHttpError(makeDirectoryPath(directory, 0o700), message, signal);
   await orHttpError(
     runtime.checkpointContainer(

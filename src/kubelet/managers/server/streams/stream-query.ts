@@ -1,6 +1,5 @@
-import type {IncomingHttpHeaders} from 'node:http';
 import {goQuote} from '../../../../format/go-quote.js';
-import {HttpError} from '../kubelet-response.js';
+import {HttpError, type KubeletRequest} from '../kubelet-response.js';
 
 /** Streams of a process that a client requests. */
 export interface StreamQuery {
@@ -27,15 +26,26 @@ const MAX_PORT = 65_535;
  * Parses the ports of a port-forward over WebSocket; with SPDY, each stream has its own port, and the result is empty.
  * Throws HttpError 400 with the kubelet's message (portforward.NewV4Options).
  */
-export function parsePortQuery(query: URLSearchParams, headers: IncomingHttpHeaders): readonly number[] {
-  if (headers.upgrade?.toLowerCase() !== 'websocket') return [];
-  const texts = query.getAll('port').flatMap((list) => list.split(','));
-  if (texts.length === 0) throw new HttpError(400, 'query parameter "port" is required');
-  return texts.map((text) => {
-    const port = Number(text);
-    if (!/^\d+$/.test(text) || port > MAX_PORT)
-      throw new HttpError(400, `unable to parse ${goQuote(text)} as a port`);
-    if (port === 0) throw new HttpError(400, `port ${goQuote(text)} must be > 0`);
-    return port;
+export function parsePortQuery({query, raw, canUpgrade}: KubeletRequest): readonly number[] {
+  if (!canUpgrade || raw.headers.upgrade?.toLowerCase() !== 'websocket') return [];
+  const lists = query.getAll('port');
+  if (lists.length === 0) throw new HttpError(400, 'query parameter "port" is required');
+  return lists.flatMap((list) => {
+    if (list === '') throw new HttpError(400, 'query parameter "port" cannot be empty');
+    return list.split(',').map((text) => parsePort(text, list));
   });
+}
+
+function parsePort(text: string, list: string): number {
+  const isNumber = /^\d+$/.test(text);
+  const port = Number(text);
+  if (!isNumber || port > MAX_PORT) {
+    const reason = isNumber ? 'value out of range' : 'invalid syntax';
+    throw new HttpError(
+      400,
+      `unable to parse ${goQuote(list)} as a port: strconv.ParseUint: parsing ${goQuote(text)}: ${reason}`,
+    );
+  }
+  if (port === 0) throw new HttpError(400, `port ${goQuote(list)} must be > 0`);
+  return port;
 }

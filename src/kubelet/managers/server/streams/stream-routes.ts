@@ -1,8 +1,10 @@
 import {findContainer} from '../../../../api/pod-containers.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {messageOf} from '../../../../base/errors.js';
-import {CriError} from '../../../../cri/index.js';
+import {CriError, type PodSandboxId} from '../../../../cri/index.js';
+import {goQuote} from '../../../../format/go-quote.js';
 import {podRef} from '../../../contract/pod-ref.js';
+import {isLive} from '../../../contract/runtime-pod-status.js';
 import {UpgradeRefusedError} from '../../../../streaming/errors.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import {
@@ -28,13 +30,15 @@ import {parsePortQuery, parseStreamQuery, type StreamQuery} from './stream-query
 
 type StreamServices = Pick<ServerOptions, 'runtime'> & StreamProxyOptions;
 
-/** Streaming URL of a session in the runtime, and the proxy for the client's protocol. */
-interface Session {
-  readonly url: string;
+/** A valid request for a session, and the proxy for the client's protocol. */
+interface RequestedSession {
+  /** Creates the session in the runtime and resolves with its streaming URL. */
+  readonly create: () => Promise<{readonly url: string}>;
   readonly proxy: StreamProxy;
 }
 
-type CreateSession = (request: KubeletRequest) => Promise<Session>;
+/** Validates a request for a session. Throws HttpError. */
+type RequestSession = (request: KubeletRequest) => RequestedSession;
 
 const METHODS = ['GET', 'POST'];
 const CONTAINER_PATHS = [
@@ -60,54 +64,69 @@ function routesFor(
   root: string,
   paths: readonly string[],
   services: StreamServices,
-  createSession: CreateSession,
+  requestSession: RequestSession,
 ): readonly Route[] {
   const handle = async (request: KubeletRequest): Promise<KubeletResponse> =>
-    await openSession(services, createSession, request);
+    await openSession(services, requestSession, request);
   return paths.map((path) => ({pattern: `${root}${path}`, methods: METHODS, handle}));
 }
 
-function execSession(kubelet: ServedKubelet, {runtime}: StreamServices): CreateSession {
-  return async (request) => {
+function execSession(kubelet: ServedKubelet, {runtime}: StreamServices): RequestSession {
+  return (request) => {
     const streams = parseStreamQuery(request.query);
     const pod = findRequestedPod(kubelet, request);
     const containerId = findRunningContainer(kubelet, pod, request);
     const cmd = request.query.getAll('command');
     const {signal} = request;
-    const {url} = await runtime.exec({containerId, cmd, ...streams}, {signal});
-    return {url, proxy: selectProxy(request, streams)};
+    return {
+      create: () => runtime.exec({containerId, cmd, ...streams}, {signal}),
+      proxy: selectProxy(request, streams),
+    };
   };
 }
 
-function attachSession(kubelet: ServedKubelet, {runtime}: StreamServices): CreateSession {
-  return async (request) => {
+function attachSession(kubelet: ServedKubelet, {runtime}: StreamServices): RequestSession {
+  return (request) => {
     const streams = parseStreamQuery(request.query);
     const pod = findRequestedPod(kubelet, request);
     const {containerName = ''} = request.params;
-    const {namespace, name} = podRef(pod);
-    const missing = `container ${containerName} not found in pod ${name}_${namespace}`;
+    const missing = `container ${containerName} not found in pod ${fullName(pod)}`;
     const containerId = findRunningContainer(kubelet, pod, request, missing);
+    if (isOtherPod(pod, request)) throw new HttpError(500, `pod ${fullName(pod)} not found`);
     // The spec decides whether the container has a TTY, not the request.
     const {tty = false} = findContainer(pod, containerName) ?? {};
     const {signal} = request;
-    const {url} = await runtime.attach({containerId, ...streams, tty}, {signal});
-    return {url, proxy: selectProxy(request, {...streams, tty})};
+    return {
+      create: () => runtime.attach({containerId, ...streams, tty}, {signal}),
+      proxy: selectProxy(request, {...streams, tty}),
+    };
   };
 }
 
-function portForwardSession(kubelet: ServedKubelet, {runtime}: StreamServices): CreateSession {
-  return async (request) => {
-    const {headers} = request.raw;
-    const isTunnelled = offersWebSocket(headers, TUNNEL_PROTOCOL);
-    const port = isTunnelled ? [] : parsePortQuery(request.query, headers);
+function portForwardSession(kubelet: ServedKubelet, {runtime}: StreamServices): RequestSession {
+  return (request) => {
+    const isTunnelled = offersWebSocket(request.raw.headers, TUNNEL_PROTOCOL);
+    const port = isTunnelled ? [] : parsePortQuery(request);
     const pod = findRequestedPod(kubelet, request);
-    const {uid} = request.params;
-    if (uid !== undefined && uid !== podRef(pod).uid) throw new HttpError(404, 'pod not found');
+    if (isOtherPod(pod, request)) throw new HttpError(404, 'pod not found');
     const podSandboxId = newestSandbox(kubelet, pod);
     const {signal} = request;
-    const {url} = await runtime.portForward({podSandboxId, port}, {signal});
-    return {url, proxy: isTunnelled ? tunnelingProxy : upgradeAwareProxy};
+    return {
+      create: () => runtime.portForward({podSandboxId, port}, {signal}),
+      proxy: isTunnelled ? tunnelingProxy : upgradeAwareProxy,
+    };
   };
+}
+
+/** Reports whether the UID in the path is that of another pod with the same name. */
+function isOtherPod(pod: Pod, {params: {uid}}: KubeletRequest): boolean {
+  return uid !== undefined && uid !== podRef(pod).uid;
+}
+
+/** Returns the pod's name and namespace as in messages of the kubelet (kubecontainer.GetPodFullName). */
+function fullName(pod: Pod): string {
+  const {name, namespace} = podRef(pod);
+  return `${name}_${namespace}`;
 }
 
 /** Returns the proxy for the client's protocol; runtimes do not support the v5 subprotocol. */
@@ -117,21 +136,25 @@ function selectProxy({raw}: KubeletRequest, streams: StreamQuery): StreamProxy {
     : upgradeAwareProxy;
 }
 
-function newestSandbox(kubelet: ServedKubelet, pod: Pod) {
-  const [newest] = getRuntimeStatus(kubelet, pod).sandboxes;
+/** Returns the ID of the pod's newest sandbox. Throws HttpError 500 if nothing of the pod runs (GetPortForward). */
+function newestSandbox(kubelet: ServedKubelet, pod: Pod): PodSandboxId {
+  const status = getRuntimeStatus(kubelet, pod);
+  if (!isLive(status)) throw new HttpError(500, `pod not found (${goQuote(fullName(pod))})`);
+  const [newest] = status.sandboxes;
   if (newest === undefined) throw new HttpError(500, `failed to find sandboxID for pod ${podRef(pod).uid}`);
   return newest.id;
 }
 
 async function openSession(
   options: StreamProxyOptions,
-  createSession: CreateSession,
+  requestSession: RequestSession,
   request: KubeletRequest,
 ): Promise<KubeletResponse> {
-  // Checked first: an unused session would remain in the runtime.
-  if (!request.canUpgrade) throw new HttpError(400, 'unable to upgrade: missing upgrade headers in request');
+  const {create, proxy} = requestSession(request);
+  // Checked before the session is created: an unused one would remain in the runtime.
+  if (!request.canUpgrade) throw new HttpError(500, 'Upgrade request required\n');
   try {
-    const {url, proxy} = await createSession(request);
+    const {url} = await create();
     return await proxy(url, request, options);
   } catch (error) {
     request.signal.throwIfAborted();

@@ -16,7 +16,6 @@ function kubelet(pods: readonly Pod[], workers: readonly WorkerSummary[]): Serve
     runtimeStatus: () => {
       throw new Error('not found');
     },
-    translateUid: (uid) => uid,
     isActive: () => true,
     workers: () => workers,
     lastActiveAt: 0,

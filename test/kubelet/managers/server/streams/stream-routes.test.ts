@@ -6,6 +6,7 @@ import {text} from 'node:stream/consumers';
 import {connect as connectTls} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../../src/base/clock.js';
+import {podUid} from '../../../../../src/cri/index.js';
 import type {DialOptions, SessionRequest} from '../../../../../src/streaming/session.js';
 import {openSpdySession} from '../../../../../src/streaming/spdy/spdy-session.js';
 import {listenOnLoopback} from '../../../../base/listen-on-loopback.js';
@@ -15,7 +16,7 @@ import {
   type StreamingServerOptions,
 } from '../../../../fakes/streaming/fake-streaming-server.js';
 import {startFakeWebSocketServer} from '../../../../streaming/websocket/fake-websocket-server.js';
-import {startServerTestbed, type ServerTestbedOptions, type ServerTestbed} from '../server-testbed.js';
+import {startServerTestbed, UID, type ServerTestbedOptions, type ServerTestbed} from '../server-testbed.js';
 
 const DIAL: DialOptions = {
   signal: new AbortController().signal,
@@ -131,18 +132,32 @@ describe('exec and attach', () => {
     ['/exec/team/web/main?command=id', 400, 'you must specify at least 1 of stdin, stdout, stderr'],
     ['/exec/team/nope/main?command=id&output=1', 404, 'pod does not exist'],
     ['/exec/team/web/nope?command=id&output=1', 500, 'container not found ("nope")'],
-    ['/attach/team/web/other-uid/main?output=1', 500, 'container main not found in pod web_team'],
+    ['/attach/team/web/other-uid/main?output=1', 500, 'pod web_team not found'],
+    ['/attach/team/web/nope?output=1', 500, 'container nope not found in pod web_team'],
     ['/portForward/team/web/other-uid', 404, 'pod not found'],
   ])('%s is %i', async (path, status, body) => {
     const {request} = await start({});
     expect(await request(path, {method: 'POST', headers: UPGRADE})).toMatchObject({status, body});
   });
 
-  test('require a request for an upgrade', async () => {
+  test.each([
+    ['/exec/team/web/main', 500, 'Upgrade request required\n'],
+    ['/attach/team/web/main', 500, 'Upgrade request required\n'],
+    ['/portForward/team/web', 500, 'Upgrade request required\n'],
+    ['/exec/team/nope/main', 404, 'pod does not exist'],
+    ['/exec/team/web/nope', 500, 'container not found ("nope")'],
+  ])('without an upgrade, %s is %i and no session is created', async (path, status, body) => {
     const {request, runtime} = await start({});
-    const {status} = await request('/exec/team/web/main?output=1', {headers: {upgrade: 'SPDY/3.1'}});
-    expect(status).toBe(400);
-    expect(runtime.callsTo('Exec')).toHaveLength(0);
+    const headers = {upgrade: 'websocket'};
+    expect(await request(`${path}?output=1`, {headers})).toMatchObject({status, body});
+    for (const method of ['Exec', 'Attach', 'PortForward'] as const)
+      expect(runtime.callsTo(method)).toHaveLength(0);
+  });
+
+  test('exec ignores a UID in the path', async () => {
+    const {request, runtime} = await start({errorResponse: {status: 400, body: 'no'}});
+    await request('/exec/team/web/other-uid/main?command=id&output=1', {method: 'POST', headers: UPGRADE});
+    expect(runtime.callsTo('Exec')).toHaveLength(1);
   });
 
   test('never connect to another machine', async () => {
@@ -207,13 +222,29 @@ describe('port-forward', () => {
     ]);
     for (const [query, body] of [
       ['', 'query parameter "port" is required'],
-      ['?port=x', 'unable to parse "x" as a port'],
+      ['?port=', 'query parameter "port" cannot be empty'],
+      ['?port=x', 'unable to parse "x" as a port: strconv.ParseUint: parsing "x": invalid syntax'],
+      [
+        '?port=80,65536',
+        'unable to parse "80,65536" as a port: strconv.ParseUint: parsing "65536": value out of range',
+      ],
       ['?port=0', 'port "0" must be > 0'],
     ])
       expect(await request(`/portForward/team/web${query}`, {headers: webSocket})).toMatchObject({
         status: 400,
         body,
       });
+  });
+
+  test('of a pod without a ready sandbox is 500', async () => {
+    const {request, kubelet} = await start({});
+    const status = kubelet.runtimeStatus(podUid(UID));
+    const sandboxes = status.sandboxes.map((sandbox) => ({...sandbox, state: 'SANDBOX_NOTREADY' as const}));
+    kubelet.runtimeStatus = () => ({...status, sandboxes, containers: []});
+    expect(await request('/portForward/team/web', {method: 'POST', headers: UPGRADE})).toMatchObject({
+      status: 500,
+      body: 'pod not found ("web_team")',
+    });
   });
 
   test('forwards all data and the end of the stream', async () => {
