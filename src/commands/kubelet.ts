@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {
+  CLOUD_FLAGS,
   CONFIG_FLAGS,
   configFlagTexts,
   IGNORED_FLAGS,
@@ -66,6 +67,7 @@ export default class Kubelet extends BaseCommand {
         'anything; SubjectAccessReviews with --kubeconfig]',
     }),
     ...CONFIG_FLAGS,
+    ...CLOUD_FLAGS,
     ...CONTAINER_GC_FLAGS,
     ...IGNORED_FLAGS,
     ...NODE_FLAGS,
@@ -94,6 +96,8 @@ export default class Kubelet extends BaseCommand {
         kubeconfigs.kubeconfig !== undefined,
       );
     const config = await readConfig();
+    const {readKubeletNodeFlags} = await import('../cli/kubelet/kubelet-node-flags.js');
+    const node = readKubeletNodeFlags(flags);
     if (flags['print-unit']) {
       const {formatSystemdUnit} = await import('../cli/kubelet/systemd-unit.js');
       const {env, program} = this.context;
@@ -112,7 +116,7 @@ export default class Kubelet extends BaseCommand {
       for (const {field, reason} of [...config.unsupported, ...config.ignored])
         this.out.print(`${field} has no effect: ${reason}`);
       await this.#checkManifests(config.values.staticPodPath, {
-        hostname: flags['hostname-override'],
+        nodeName: node.nodeName,
         inCluster: (bootstrapKubeconfig ?? kubeconfig) !== undefined,
       });
       return;
@@ -120,19 +124,25 @@ export default class Kubelet extends BaseCommand {
     const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
     const {createRunKubeletOptions} = await import('../cli/kubelet/run-kubelet-options.js');
     await runKubelet(
-      createRunKubeletOptions(this.services, flags, {config, readConfig, ignoredFlags, ...kubeconfigs}),
+      createRunKubeletOptions(this.services, flags, {
+        config,
+        readConfig,
+        ignoredFlags,
+        ...node,
+        ...kubeconfigs,
+      }),
     );
   }
 
   /** Reports the problems of the manifests below a path; invalid ones fail the command. */
   async #checkManifests(
     path: string,
-    {hostname, inCluster}: {readonly hostname: string | undefined; readonly inCluster: boolean},
+    {nodeName, inCluster}: {readonly nodeName: string; readonly inCluster: boolean},
   ): Promise<void> {
     if (path === '') return;
-    const {checkManifests, formatManifestProblem, resolveNodeName} = await import('../kubelet/index.js');
+    const {checkManifests, formatManifestProblem} = await import('../kubelet/index.js');
     const {context, report, signal} = this;
-    const options = {nodeName: resolveNodeName(hostname), clock: context.clock, inCluster, signal};
+    const options = {nodeName, clock: context.clock, inCluster, signal};
     for (const problem of await checkManifests(path, options)) {
       const text = formatManifestProblem(problem);
       if (problem.level === 'warning') report.warn(text);

@@ -19,6 +19,8 @@ export {measureStorage} from './managers/volumes/measure-storage.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
 export {withVolumeAffinity} from './pods/node-fit/volume-node-affinity.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
+export {createHostLookup} from './managers/node/lookup-host.js';
+export {NodeAddresses, type NodeAddressFacts} from './managers/node/node-addresses.js';
 export {resolveNodeName, type NodeOptions} from './managers/node/read-node-facts.js';
 export {readNodeUsage, type NodeUsage} from './managers/server/stats/node-usage.js';
 export type {CriCall} from './contract/observe-cri-calls.js';

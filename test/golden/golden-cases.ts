@@ -97,6 +97,7 @@ function jsonLines(text: string): unknown[] {
 export const GOLDEN_NODE: NodeFacts = {
   nodeName: 'goldennode',
   nodeIps: ['192.0.2.2'],
+  hostIps: {current: ['192.0.2.2']},
   cpuMilli: 2000n,
   memoryBytes: 25_276_502_016n,
   ephemeralStorageBytes: 100_000_000_000n,

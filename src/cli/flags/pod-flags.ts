@@ -1,8 +1,10 @@
 import * as Flags from '@oclif/core/flags';
 import {parseQuantity, quantityMilliValue, quantityValue} from '../../api/quantity.js';
 import type {NodeOptions} from '../../kubelet/index.js';
+import {UsageError} from '../../base/errors.js';
 import {parseLabels} from '../../operations/filters/list-filters.js';
 import {integerFlag, listFlag} from './flag-types.js';
+import {parseNodeIps} from './node-ips.js';
 import {MANIFEST_FLAGS, type ManifestOverrideFlags} from './manifest-flags.js';
 
 /** Flag that takes a positive quantity, such as 1500m or 2Gi. */
@@ -38,8 +40,8 @@ export const POD_FLAGS = {
     helpGroup: 'NODE',
     helpValue: 'IP',
     description:
-      'IP addresses of the node, primary family first. [default: those of the interface with the default ' +
-      'route]',
+      'IP address of the node, or an IPv4 and an IPv6 address, primary family first; 0.0.0.0 or :: to prefer ' +
+      'a family. [default: the address of the node name, or that of the default route]',
   }),
   'node-cpu': quantityFlag({
     helpGroup: 'NODE',
@@ -145,7 +147,7 @@ export interface PodFlagValues extends ManifestOverrideFlags {
   readonly 'image-credential-provider-bin-dir'?: string | undefined;
 }
 
-/** Returns the node options from the flags. */
+/** Returns the node options from the flags. Throws UsageError. */
 export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions {
   const {'node-cpu': cpu, 'node-memory': memory, 'pod-max-pids': pids} = flags;
   return {
@@ -153,7 +155,7 @@ export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions 
     cpuMilli: cpu === undefined ? undefined : quantityMilliValue(cpu),
     memoryBytes: memory === undefined ? undefined : quantityValue(memory),
     nodeName: flags['hostname-override'],
-    nodeIps: flags['node-ip'],
+    nodeIps: requireNodeIps(flags['node-ip']),
     clusterDns: flags['cluster-dns'],
     clusterDomain: flags['cluster-domain'],
     resolvConf: flags['resolv-conf'],
@@ -165,4 +167,13 @@ export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions 
     labels: parseLabels(flags['node-labels']),
     podPidsLimit: pids === undefined || pids <= 0 ? undefined : BigInt(pids),
   };
+}
+
+function requireNodeIps(values: readonly string[] = []): readonly string[] {
+  const {nodeIps, invalid} = parseNodeIps(values);
+  const [text] = invalid;
+  if (text === undefined) return nodeIps;
+  throw new UsageError(`--node-ip "${text}" is not an IP address`, {
+    hint: 'set an IPv4 address such as 192.0.2.1, or an IPv6 address such as 2001:db8::1',
+  });
 }

@@ -107,13 +107,10 @@ export function redactFlags(flags: Readonly<Record<string, unknown>>): Readonly<
   );
 }
 
-const NO_CLOUD = 'there are no cloud providers in Kubernetes 1.36';
-
 /** Flags of the kubelet that have no effect, with the reason. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'register-schedulable': 'it has been removed from Kubernetes; use --register-with-taints',
-  'cloud-provider': NO_CLOUD,
-  'cloud-config': NO_CLOUD,
+  'cloud-config': 'built-in cloud providers have been removed from Kubernetes',
   'exit-on-lock-contention': 'kcri always locks its root directory',
   'lock-file': 'kcri locks its root directory',
   'experimental-allocatable-ignore-eviction':
@@ -131,6 +128,25 @@ export const IGNORED_FLAGS = Object.fromEntries(
     Flags.string({hidden: true, description}),
   ]),
 );
+
+/** Flags about the cloud that the node belongs to. */
+export const CLOUD_FLAGS = {
+  'cloud-provider': Flags.string({
+    helpGroup: 'KUBELET',
+    helpValue: 'PROVIDER',
+    description:
+      'Set to external if a cloud controller manager initializes the node and sets its addresses. [default: none]',
+  }),
+};
+
+/** Reports whether the value of --cloud-provider is external. Throws UsageError for the name of a provider. */
+export function isExternalCloud(provider: string | undefined): boolean {
+  if (provider === undefined || provider === '' || provider === 'external') return provider === 'external';
+  throw new UsageError(
+    `cloud provider "${provider}" was specified, but built-in cloud providers are disabled`,
+    {hint: 'set --cloud-provider=external, and run the cloud controller manager of the provider'},
+  );
+}
 
 /** Kubeconfig files; undefined for flags that are not set. */
 export interface KubeconfigFlags {

@@ -128,11 +128,16 @@ function computeMaxPods({node}: NodeAndRuntime, {podsPerCore, maxPods}: ConfigVa
 }
 
 /** Returns the settings of the node's Node object. */
-export function createNodeSettings(node: NodeAndRuntime, values: ConfigValues): NodeSettings {
+export function createNodeSettings(
+  node: NodeAndRuntime,
+  values: ConfigValues,
+  externalCloudProvider: boolean,
+): NodeSettings {
   return {
     maxPods: computeMaxPods(node, values),
     port: values.port,
     providerId: values.providerID,
+    externalCloudProvider,
     registerWithTaints: values.registerWithTaints,
     maxImages: values.nodeStatusMaxImages,
   };

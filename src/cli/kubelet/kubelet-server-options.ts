@@ -61,7 +61,7 @@ export function createServerOptions(
       keyFile: optionalPath(values.tlsPrivateKeyFile),
       certDir,
       issued,
-      names: node.nodeIps,
+      names: node.hostIps.current,
       // TLS 1.2 is the lowest supported version.
       minVersion: version === 'VersionTLS13' ? version : 'VersionTLS12',
       cipherSuites: ciphers.length === 0 ? undefined : ciphers,

@@ -124,6 +124,7 @@ export interface OpenClusterOptions {
   readonly config: ConfigValues;
   readonly connection: Connection;
   readonly node: NodeAndRuntime;
+  readonly externalCloudProvider: boolean;
   readonly certDir: string;
   readonly context: Pick<CliContext, 'clock'>;
   readonly logger: Logger;
@@ -141,7 +142,7 @@ interface OpenedCluster {
  */
 export async function openCluster(
   server: ApiServer,
-  {config, connection, node, certDir, context, logger}: OpenClusterOptions,
+  {config, connection, node, externalCloudProvider, certDir, context, logger}: OpenClusterOptions,
 ): Promise<OpenedCluster> {
   const {joinCluster, openNodeCertificates} = await import('../../kubelet/cluster/index.js');
   const {managers, serving} = await openNodeCertificates({
@@ -159,7 +160,7 @@ export async function openCluster(
     certificates: managers,
     services: connection,
     node: node.node,
-    settings: createNodeSettings(node, config),
+    settings: createNodeSettings(node, config, externalCloudProvider),
     registerNode: config.registerNode,
     kcriVersion: programVersion(),
     updateFrequencyMs: durationToMs(config.nodeStatusUpdateFrequency),

@@ -1,5 +1,4 @@
 import type {CallObserver} from '../../cri/index.js';
-import {resolveNodeName} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {durationMs} from '../flags/flag-types.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
@@ -7,6 +6,7 @@ import {readCommandNode, openNodeCredentials} from '../pods/read-command-node.js
 import {programVersion} from '../program-version.js';
 import {containerGcPolicy} from './container-gc-flags.js';
 import {redactFlags, type KubeconfigFlags} from './kubelet-flags.js';
+import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {nodeFlagsFromConfig} from './node-flags-from-config.js';
 import type {RunKubeletOptions} from './run-kubelet.js';
 import {validateConnection} from './validate-connection.js';
@@ -24,16 +24,19 @@ export type KubeletFlagValues = Readonly<Record<string, unknown>> &
 export function createRunKubeletOptions(
   services: CommandServices,
   flags: KubeletFlagValues,
-  reading: Pick<RunKubeletOptions, 'config' | 'readConfig' | 'ignoredFlags' | keyof KubeconfigFlags>,
+  reading: Pick<
+    RunKubeletOptions,
+    'config' | 'readConfig' | 'ignoredFlags' | keyof KubeletNodeFlags | keyof KubeconfigFlags
+  >,
 ): RunKubeletOptions {
   const {context, secrets, settings} = services;
   return {
     ...reading,
     rootDir: settings.rootDir,
-    nodeName: resolveNodeName(flags['hostname-override']),
     certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
     policyFile: flags['authorization-policy-file'],
-    open: async (observer) => await openRuntime(services, flags, {observer, ...reading.config}),
+    open: async (observer) =>
+      await openRuntime(services, {...flags, 'node-ip': reading.nodeIps}, {observer, ...reading.config}),
     admission: flags['no-admission'] !== true,
     stopPodsOnExit: flags['stop-pods-on-exit'] === true,
     containerGc: containerGcPolicy(flags),

@@ -1,13 +1,15 @@
 import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
-import type {FileLogger} from '../../base/logger.js';
+import type {FileLogger, Logger} from '../../base/logger.js';
 import {
   Kubelet,
   LiveConfig,
+  createHostLookup,
   createNodeReport,
   durationToMs,
   publishKubelet,
   KubeletMetricsRegistry,
+  NodeAddresses,
   RuntimeOperationMetrics,
   serveReports,
   startServers,
@@ -22,6 +24,7 @@ import {
 } from '../../kubelet/index.js';
 import type {CliContext} from '../context.js';
 import type {IgnoredFlag, KubeconfigFlags} from './kubelet-flags.js';
+import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {KlogLogger} from './klog-logger.js';
 import {bootstrapNode, openAccessReviews, openApiServer, openCluster} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
@@ -32,13 +35,12 @@ import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd-notifier.js';
 
 /** Options of {@link runKubelet}. */
-export interface RunKubeletOptions extends KubeconfigFlags {
+export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
   readonly config: KubeletConfig;
   /** Reads the configuration again; rejects with KcriError. */
   readonly readConfig: () => Promise<KubeletConfig>;
   readonly ignoredFlags: readonly IgnoredFlag[];
   readonly rootDir: string;
-  readonly nodeName: string;
   readonly certDir: string;
   /** RBAC policy of the HTTPS server; without it, any authenticated client may do anything. */
   readonly policyFile: string | undefined;
@@ -76,13 +78,13 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
     const described = await retryStart(describe, {...context, logger});
+    const addresses = await findAddresses(options, log);
     const node = withReservations(
-      {...described, node: {...described.node, inCluster: server !== undefined}},
+      {...described, node: {...described.node, inCluster: server !== undefined, hostIps: addresses}},
       live.values,
     );
     const joined =
-      server &&
-      (await openCluster(server, {config: live.values, connection, node, certDir, context, logger: log}));
+      server && (await openCluster(server, {...options, config: live.values, connection, node, logger: log}));
     const reviews = server === undefined ? {} : await openAccessReviews(server, live.values, context);
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
@@ -108,7 +110,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
             program: options.program,
             clock: context.clock,
           });
-          return await startServices({kubelet, manager, node, servers, ...options});
+          return await startServices({kubelet, manager, node, addresses, servers, ...options});
         },
       }),
     );
@@ -120,6 +122,14 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   } finally {
     await log.flush();
   }
+}
+
+/** Finds the addresses of the node. A failure is logged, and does not keep the kubelet from starting. */
+async function findAddresses(options: RunKubeletOptions, logger: Logger): Promise<NodeAddresses> {
+  const {clock, signal} = options.context;
+  const addresses = new NodeAddresses({...options, lookup: createHostLookup(clock, signal), logger});
+  await addresses.tryRefresh();
+  return addresses;
 }
 
 function openLog(
@@ -142,7 +152,7 @@ function openLog(
 }
 
 /** Logs the settings without effect, one line for each kind. */
-function logStart({config, ignoredFlags}: RunKubeletOptions, logger: FileLogger): void {
+function logStart({config, ignoredFlags, invalidNodeIps}: RunKubeletOptions, logger: FileLogger): void {
   const texts = (list: readonly {readonly field: string; readonly reason: string}[]): readonly string[] =>
     list.map(({field, reason}) => `${field}: ${reason}`);
   const {unsupported, ignored} = config;
@@ -150,6 +160,8 @@ function logStart({config, ignoredFlags}: RunKubeletOptions, logger: FileLogger)
   if (unsupported.length > 0)
     logger.info('Configuration fields are not supported', {fields: texts(unsupported)});
   if (ineffective.length > 0) logger.info('Settings have no effect', {settings: ineffective});
+  if (invalidNodeIps.length > 0)
+    logger.info('Could not parse some node IP(s), ignoring them', {IPs: invalidNodeIps});
 }
 
 interface ReloadOptions {
@@ -188,10 +200,14 @@ async function reload({kubelet, live, manager, logger}: ReloadOptions): Promise<
   await manager.notify('READY=1');
 }
 
-interface StartServicesOptions extends Pick<RunKubeletOptions, 'rootDir' | 'context' | 'config' | 'mask'> {
+interface StartServicesOptions extends Pick<
+  RunKubeletOptions,
+  'rootDir' | 'context' | 'config' | 'mask' | 'externalCloudProvider' | 'kubeconfig'
+> {
   readonly kubelet: Kubelet;
   readonly manager: SystemdNotifier;
   readonly node: NodeAndRuntime;
+  readonly addresses: NodeAddresses;
   readonly servers: ServerOptions;
 }
 
@@ -200,21 +216,22 @@ async function startServices({
   kubelet,
   manager,
   node,
+  addresses,
   servers,
   ...options
 }: StartServicesOptions): Promise<AsyncDisposable> {
-  const {rootDir, context, config, mask} = options;
+  const {rootDir, context, config, mask, externalCloudProvider} = options;
   const {clock, signal} = context;
   const startedAt = new Date(clock.now()).toISOString();
   const end = new AbortController();
   const {urls, closed} = await startServers(kubelet.view, servers, end.signal);
   const self = {pid: process.pid, startedAt, endpoint: node.endpoint, urls};
-  const localNode = createNodeReport(node.node, createNodeSettings(node, config.values));
+  const settings = createNodeSettings(node, config.values, externalCloudProvider);
   const {logger} = servers;
   const report = (uids: readonly PodUid[] | undefined): KubeletReport => ({
     ...self,
     ...kubelet.view.report(uids),
-    localNode,
+    localNode: createNodeReport(node.node, settings),
   });
   const announcement = await announce(rootDir, self, {report, mask, logger, clock}).catch(
     (error: unknown) => {
@@ -229,10 +246,16 @@ async function startServices({
   const isAlive = (): boolean =>
     kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < limitMs;
   const watchdog = manager.runWatchdog(isAlive, end.signal);
+  // In a cluster, each status of the node needs the current addresses.
+  const refreshMs = durationToMs(config.values.nodeStatusUpdateFrequency);
+  const refreshed =
+    options.kubeconfig === undefined
+      ? addresses.run({clock, periodMs: refreshMs}, end.signal)
+      : Promise.resolve();
   return {
     [Symbol.asyncDispose]: async () => {
       end.abort();
-      await Promise.all([watchdog, closed]);
+      await Promise.all([watchdog, refreshed, closed]);
       await announcement[Symbol.asyncDispose]();
     },
   };

@@ -5,7 +5,14 @@ import {readCommandNode} from '../pods/read-command-node.js';
 import {programVersion} from '../program-version.js';
 
 /** Defaults of the kubelet's configuration. */
-const DEFAULTS = {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50};
+const DEFAULTS = {
+  maxPods: 110,
+  port: 10_250,
+  providerId: '',
+  externalCloudProvider: false,
+  registerWithTaints: [],
+  maxImages: 50,
+};
 
 /**
  * Returns the Node object of this machine: the cluster's as the running kubelet reports it, or, without a cluster, the

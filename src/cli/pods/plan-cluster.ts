@@ -3,6 +3,7 @@ import {ConfigError, KcriError, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {ApiObjects, NodeAndRuntime, PodPlan, PodRef} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
+import {unlessEmpty} from '../flags/flag-types.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
 import {connectKubeconfig} from '../kubelet/open-cluster.js';
 import {fetchKubeletReport} from './kubelet-reports.js';
@@ -94,7 +95,8 @@ async function readClusterNode(services: CommandServices, flags: PodFlagValues):
     readCommandNode(services, flags),
     fetchKubeletReport(services, []),
   ]);
-  if (kubelet?.localNode === undefined || flags['hostname-override'] !== undefined) return machine;
+  if (kubelet?.localNode === undefined || unlessEmpty(flags['hostname-override']) !== undefined)
+    return machine;
   const {withReportedFacts} = await import('../../kubelet/index.js');
   return {...machine, node: withReportedFacts(machine.node, kubelet.localNode)};
 }

@@ -20,7 +20,7 @@ export async function readCommandNode(
   const {remote} = connections;
   return remote === undefined
     ? found
-    : {...found, node: {...found.node, nodeName: remote.node.host, nodeIps: []}};
+    : {...found, node: {...found.node, nodeName: remote.node.host, nodeIps: [], hostIps: {current: []}}};
 }
 
 /** Opens the node's registry credentials. Rejects with ConfigError. */

@@ -1,5 +1,5 @@
 import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
-import type {Node} from '../../api/types/v1-node.js';
+import type {Node, NodeAddress} from '../../api/types/v1-node.js';
 import type {RuntimeClass} from '../../api/types/v1-objects.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
@@ -22,6 +22,7 @@ import type {PodSource} from '../managers/sources/pod-source.js';
 import type {CertificateManager} from './certificates/certificate-manager.js';
 import {EventSender} from './events/event-sender.js';
 import {eventAboutNode, eventAboutPod} from './events/object-event.js';
+import {computeNodeAddresses, updateProvidedNodeIp} from './node/cloud-provider.js';
 import {CsiNode} from './node/csi-node.js';
 import {NodeEvents} from './node/node-events.js';
 import {NodeLease} from './node/node-lease.js';
@@ -247,6 +248,7 @@ class Cluster implements JoinedCluster {
     await csiNode.find(signal);
     const input = async (previous: Node['status']): Promise<NodeStatusInput> => ({
       ...{node, settings},
+      addresses: await this.#findAddresses(previous?.addresses),
       info: await orUndefined(readSystemInfo(services.runtime, node, kcriVersion, signal)),
       images: await orUndefined(services.images.listImages({}, {signal}).then(({images}) => images)),
       errors: [...host.nodeErrors, ...csiNode.errors],
@@ -268,6 +270,7 @@ class Cluster implements JoinedCluster {
         if (this.#node !== undefined) this.#nodeEvents.observed(this.#node);
         return computeNodeStatus(await input(previous));
       },
+      updateMetadata: (metadata) => updateProvidedNodeIp(metadata, node, settings),
       onReported: (before, after) => {
         this.#nodeEvents.reported(before, after);
       },
@@ -282,6 +285,19 @@ class Cluster implements JoinedCluster {
       updater.statusChanged();
     };
     await Promise.all([updater.run(signal), ensureCsiNode()]);
+  }
+
+  /** Resolves with the addresses of the node, as far as they are to be changed. */
+  async #findAddresses(previous: readonly NodeAddress[] = []): Promise<readonly NodeAddress[] | undefined> {
+    const {node, settings, logger} = this.#options;
+    try {
+      await node.hostIps.refresh?.();
+      return computeNodeAddresses(node, settings, previous);
+    } catch (error) {
+      const log = logger.forFile('join-cluster.ts');
+      log.error(error, 'Failed to set some node status fields', {node: node.nodeName});
+      return undefined;
+    }
   }
 
   async #deleteResourceSlices(signal: AbortSignal): Promise<void> {

@@ -46,17 +46,26 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
+/** IP addresses of the node, which pods get as their host IPs. */
+export interface HostIps {
+  /** Primary address first; empty while none is known. */
+  readonly current: readonly string[];
+  /** Finds the addresses again, if they may change. Rejects with Error if there are none; `current` then remains. */
+  refresh?(): Promise<void>;
+}
+
 /**
- * Node properties that a pod's configuration depends on. Read once at the start, so that all decisions are pure
- * functions.
+ * Node properties that a pod's configuration depends on. Read once at the start, except for the IP addresses, so that all
+ * decisions are pure functions.
  */
 export interface NodeFacts {
   /** Node name in lower case: the kubelet's --hostname-override or the host name. */
   readonly nodeName: string;
   /** True if the node has joined a cluster; without one, static pods get no addresses of the node. */
   readonly inCluster?: boolean;
-  /** IP addresses of the node, primary family first. */
+  /** Values of --node-ip, which decide the order of the IP addresses of pods; 0.0.0.0 and :: stand for a family. */
   readonly nodeIps: readonly string[];
+  readonly hostIps: HostIps;
   /** CPU capacity. This and the next two fields are capacities; nodeAllocatable returns the part that pods can use. */
   readonly cpuMilli: bigint;
   readonly memoryBytes: bigint;

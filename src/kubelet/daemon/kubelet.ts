@@ -120,7 +120,7 @@ export class Kubelet {
     };
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = services.bind(sources.objects, options.cluster?.objects);
-    const registry = openPodRegistry(node, observer, objects, random);
+    const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, random);
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});
     binding.bind(own);
@@ -269,6 +269,18 @@ function createEventLogger({logger, cluster, onEvent}: KubeletOptions): (event: 
     cluster?.event(event);
     onEvent?.(event);
   };
+}
+
+/** Returns the node with the host IPs of its Node object, once that is known (getHostIPsAnyWay). */
+function withClusterIps(node: NodeAndRuntime, cluster: ClusterLink | undefined): NodeAndRuntime {
+  if (cluster === undefined) return node;
+  const own = node.node.hostIps;
+  const hostIps = {
+    get current() {
+      return (nodeObjectFacts(cluster.node())?.hostIps ?? own).current;
+    },
+  };
+  return {...node, node: {...node.node, hostIps}};
 }
 
 /** Returns the states of the pods of a core that is created later. */

@@ -23,7 +23,7 @@ import {
 
 /** Options of planClusterPods. */
 export interface ClusterPlanOptions extends PlanOptions {
-  /** Labels and taints of the Node object; undefined without one. */
+  /** Facts of the Node object, which precede those of the machine; undefined without one. */
   readonly nodeObject: NodeObjectFacts | undefined;
   /** Pressure conditions of the node. */
   readonly pressures: readonly NodePressure[];
@@ -53,7 +53,7 @@ export async function planClusterPods(
   const seen = new Date(options.clock.now()).toISOString();
   const changes = diffPods(known, desired, {source: 'api', seen});
   const planner = new ClusterPlanner(
-    options,
+    {...options, node: {...options.node, ...options.nodeObject}},
     own,
     (await snapshot.active()).map(({pod}) => pod),
   );
@@ -116,10 +116,9 @@ class ClusterPlanner {
 
   /** Admits a new pod to the node, as a kubelet does when it is added. Throws PodRejectedError. */
   #admit(pod: Pod): void {
-    const {node, nodeObject, pressures} = this.#options;
+    const {node, pressures} = this.#options;
     const rejection =
-      findUnsupportedFeature(pod) ??
-      findRejection({pod, others: this.#others, node: {...node, ...nodeObject}, pressures});
+      findUnsupportedFeature(pod) ?? findRejection({pod, others: this.#others, node, pressures});
     if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
     this.#others.push(pod);
   }

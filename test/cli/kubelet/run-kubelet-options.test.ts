@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import {CommandServices} from '../../../src/cli/command/command-services.js';
 import {createProcessContext} from '../../../src/cli/context.js';
 import {KCRI_DIALECT} from '../../../src/cli/dialect.js';
+import {readKubeletNodeFlags} from '../../../src/cli/kubelet/kubelet-node-flags.js';
 import {createRunKubeletOptions} from '../../../src/cli/kubelet/run-kubelet-options.js';
 import {programVersion} from '../../../src/cli/program-version.js';
 import {readKubeletConfig} from '../../../src/kubelet/index.js';
@@ -22,6 +23,7 @@ test('/statusz and /flagz get the version of kcri and the given flags', () => {
       ignoredFlags: [],
       kubeconfig: undefined,
       bootstrapKubeconfig: undefined,
+      ...readKubeletNodeFlags({}),
     },
   );
   expect(options).toMatchObject({

@@ -61,6 +61,12 @@ const FLAGS: readonly string[] = [
   '--minimum-container-ttl-duration=1m',
   '--hostname-override=n1',
   '--node-ip=192.0.2.2',
+  '--node-ip=',
+  '--node-ip=192.0.2.2,nonsense',
+  '--node-ip=::',
+  '--cloud-provider=external',
+  '--cloud-provider=',
+  '--hostname-override=',
   '--node-labels=a=b,c=d',
   '--node-cpu=2',
   '--node-memory=4Gi',
@@ -89,6 +95,12 @@ test.each([
   ['--kubeconfig=/nonexistent', '"/nonexistent": no such file or directory'],
   ['--register-with-taints=a', '"a" is not KEY=VALUE:EFFECT'],
   ['--pod-manifest-paht=/m', 'did you mean --pod-manifest-path?'],
+  ['--cloud-provider=aws', 'cloud provider "aws" was specified, but built-in cloud providers are disabled'],
+  [
+    '--node-ip=192.0.2.1,192.0.2.2',
+    'bad --node-ip "192.0.2.1,192.0.2.2": must contain either a single IP or a dual-stack pair of IPs',
+  ],
+  ['--hostname-override=  ', 'the name of the node is empty'],
   ['--config=/nonexistent', 'cannot read configuration "/nonexistent": no such file or directory'],
 ])('%s is rejected', async (flag, message) => {
   const {stderr, exitCode} = await runKcri(['kubelet', flag, '--check-config']);
@@ -142,7 +154,7 @@ describe('on a runtime', () => {
       '--enable-server=false',
       '--healthz-port=0',
       '--no-admission',
-      '--cloud-provider=x',
+      '--cloud-config=x',
     ];
     const exited = runKcri([...args, ...quiet, `--pod-logs-dir=${directory}/logs`, '--v=2'], {
       endpoint: runtime.endpoint,
@@ -156,7 +168,7 @@ describe('on a runtime', () => {
     const {stdout, stderr, exitCode} = await exited;
     expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 0});
     expect(stderr).toMatch(
-      /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect" settings=\["--cloud-provider: there are no cloud providers in Kubernetes 1\.36"\]$/m,
+      /^I\d{4} [\d:.]+ +\d+ [\w-]+\.[jt]s:\d+\] "Settings have no effect" settings=\["--cloud-config: built-in cloud providers have been removed from Kubernetes"\]$/m,
     );
     expect(stderr).toMatch(/"SyncLoop ADD" source="file" pods=\["default\/web-n1"\]$/m);
     expect(stderr).toMatch(/"Received SIGHUP, reloading configuration and manifests"$/m);

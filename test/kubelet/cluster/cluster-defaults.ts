@@ -1,6 +1,13 @@
 /** Options of a joined cluster as a KubeletConfiguration has them by default, without certificates. */
 export const CLUSTER_DEFAULTS = {
-  settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
+  settings: {
+    maxPods: 110,
+    port: 10_250,
+    providerId: '',
+    externalCloudProvider: false,
+    registerWithTaints: [],
+    maxImages: 50,
+  },
   certificates: [],
   registerNode: true,
   kcriVersion: '0.0.0',

@@ -15,7 +15,7 @@ export function clientCertificateStore(certDir: string): CertificateStore {
 /** Options of {@link openNodeCertificates}. */
 export interface NodeCertificatesOptions {
   readonly server: Pick<ApiServer, 'client' | 'credentials'>;
-  readonly node: Pick<NodeFacts, 'nodeName' | 'nodeIps'>;
+  readonly node: Pick<NodeFacts, 'nodeName' | 'hostIps'>;
   readonly certDir: string;
   /** True to replace the client certificate before it expires (rotateCertificates). */
   readonly rotatesClient: boolean;
@@ -36,7 +36,7 @@ export interface NodeCertificates {
 /** Returns the managers of the node's certificates, as configured. Rejects with ConfigError for unusable files. */
 export async function openNodeCertificates({
   server: {client, credentials},
-  node: {nodeName, nodeIps},
+  node: {nodeName, hostIps},
   certDir,
   rotatesClient,
   requestsServing,
@@ -55,7 +55,7 @@ export async function openNodeCertificates({
   if (!requestsServing) return {managers, serving: undefined};
   const store = new CertificateStore(certDir, 'kubelet-server');
   const serving = new RotatedCertificate(await store.current());
-  const purpose = servingPurpose(nodeName, [nodeName, ...nodeIps]);
+  const purpose = servingPurpose(nodeName, [nodeName, ...hostIps.current]);
   managers.push(new CertificateManager({...common, client, purpose, store, onRotated: serving.replace}));
   return {managers, serving};
 }

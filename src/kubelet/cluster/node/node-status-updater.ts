@@ -1,4 +1,5 @@
 import {isDeepStrictEqual} from 'node:util';
+import type {ObjectMeta} from '../../../api/types/v1-meta.js';
 import type {Node, NodeCondition, NodeStatus} from '../../../api/types/v1-node.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
@@ -14,6 +15,8 @@ export interface NodeStatusUpdaterOptions {
   readonly node: () => Node | undefined;
   /** Computes the status of the node; `previous` is the one in the API server. */
   readonly computeStatus: (previous: NodeStatus | undefined) => Promise<NodeStatus>;
+  /** Returns the metadata of the Node with the fields that are sent with the status. */
+  readonly updateMetadata: (metadata: ObjectMeta) => ObjectMeta;
   /** Called after a status was sent, with the status that it replaced; must not throw. */
   readonly onReported: (before: NodeStatus, after: NodeStatus) => void;
   /** Period of the computation, in ms (nodeStatusUpdateFrequency). */
@@ -84,7 +87,7 @@ export class NodeStatusUpdater {
   }
 
   async #tryUpdate(tries: number, signal: AbortSignal): Promise<void> {
-    const {client, nodeName, clock, computeStatus, onReported} = this.#options;
+    const {client, nodeName, clock, computeStatus, updateMetadata, onReported} = this.#options;
     const watched = this.#options.node();
     const node = await this.#currentNode(tries, watched, signal);
     const before = node.status ?? {};
@@ -97,11 +100,12 @@ export class NodeStatusUpdater {
       ...others,
       ...(Array.isArray(addresses) && {addresses: [...(addresses as object[]), {$patch: 'replace'}]}),
     };
+    const metadata = createMergePatch({...node.metadata}, {...updateMetadata(node.metadata)});
     const stored = (await client.request(
       {
         method: 'PATCH',
         path: `/api/v1/nodes/${nodeName}/status`,
-        body: Object.keys(patch).length === 0 ? {} : {status: patch},
+        body: {...unlessEmpty({metadata}), ...unlessEmpty({status: patch})},
         timeoutMs: TIMEOUT_MS,
       },
       signal,
@@ -135,6 +139,11 @@ export class NodeStatusUpdater {
     const path = `/api/v1/nodes/${nodeName}`;
     return (await client.request({method: 'GET', path, timeoutMs: TIMEOUT_MS}, signal)) as Node;
   }
+}
+
+/** Returns a patch of the field unless it changes nothing. */
+function unlessEmpty(field: Readonly<Record<string, object>>): object {
+  return Object.values(field).every((patch) => Object.keys(patch).length === 0) ? {} : field;
 }
 
 /** Reports whether the version of an object is lower than that of another; versions of one resource are comparable. */

@@ -3,6 +3,7 @@ import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {
   ContainerImage,
   Node,
+  NodeAddress,
   NodeCondition,
   NodeStatus,
   NodeSystemInfo,
@@ -12,6 +13,7 @@ import {formatRfc3339Seconds} from '../../../format/time.js';
 import {NODE_PRESSURES, type NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
+import {initialTaints, providedNodeIp} from './cloud-provider.js';
 
 /** Facts that the status of a node is computed from. */
 export interface NodeStatusInput {
@@ -21,6 +23,8 @@ export interface NodeStatusInput {
   readonly settings: NodeSettings;
   /** Images of the runtime; see `info`. */
   readonly images: readonly Image[] | undefined;
+  /** Addresses of the node; undefined to keep the last ones. */
+  readonly addresses: readonly NodeAddress[] | undefined;
   /** Reasons why the kubelet is not ready. */
   readonly errors: readonly string[];
   /** Pressure conditions that are true. */
@@ -50,14 +54,18 @@ const DECLARED_FEATURES = [
 /** Returns the Node that the kubelet registers (Kubelet.initialNode). */
 export function computeInitialNode(input: NodeStatusInput): Node {
   const {node, settings} = input;
-  const {providerId: providerID, registerWithTaints: taints} = settings;
+  const {providerId: providerID} = settings;
+  const taints = initialTaints(settings);
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
       name: node.nodeName,
       labels: node.labels,
-      annotations: {'volumes.kubernetes.io/controller-managed-attach-detach': 'true'},
+      annotations: {
+        'volumes.kubernetes.io/controller-managed-attach-detach': 'true',
+        ...providedNodeIp(node, settings),
+      },
     },
     spec: {...(providerID !== '' && {providerID}), ...(taints.length > 0 && {taints})},
     status: computeNodeStatus(input),
@@ -66,12 +74,9 @@ export function computeInitialNode(input: NodeStatusInput): Node {
 
 /** Returns the status of the node (nodestatus setters). */
 export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
-  const {node, info, settings, images} = input;
+  const {node, info, settings, images, addresses} = input;
   return {
-    addresses: [
-      ...node.nodeIps.map((address) => ({type: 'InternalIP', address}) as const),
-      {type: 'Hostname', address: node.nodeName},
-    ],
+    ...(addresses && {addresses}),
     capacity: resourcesOf(node, settings.maxPods, ephemeralCapacity(node.ephemeralStorageBytes)),
     allocatable: allocatableOf(node, settings.maxPods),
     conditions: computeNodeConditions(input),

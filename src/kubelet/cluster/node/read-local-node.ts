@@ -5,6 +5,7 @@ import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {RuntimeState} from '../../managers/node/runtime-state.js';
+import {computeNodeAddresses} from './cloud-provider.js';
 import {computeInitialNode} from './node-status.js';
 import {readSystemInfo} from './read-system-info.js';
 
@@ -41,6 +42,7 @@ export async function readLocalNode(
   const errors = [...state.errors(), ...(networkError === undefined ? [] : [networkError])];
   return computeInitialNode({
     ...{node, info, settings, errors, pressures},
+    addresses: computeNodeAddresses(node, settings, []),
     images: list.images,
     previous: [],
     now: clock.now(),

@@ -1,6 +1,8 @@
+import {isIPv6} from 'node:net';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import {parseIp} from '../../../base/net/ip-address.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../api-objects.js';
 import type {NodeEvent} from './node-event.js';
@@ -54,11 +56,27 @@ export interface ClusterHost {
 }
 
 /** Facts that others may change in the Node object. */
-export type NodeObjectFacts = Pick<NodeFacts, 'labels' | 'taints'>;
+export type NodeObjectFacts = Pick<NodeFacts, 'labels' | 'taints' | 'hostIps'>;
 
 /** Returns the facts of a Node object; undefined while it is not known. */
 export function nodeObjectFacts(node: Node | undefined): NodeObjectFacts | undefined {
-  return node && {labels: node.metadata.labels ?? {}, taints: node.spec.taints ?? []};
+  return (
+    node && {
+      labels: node.metadata.labels ?? {},
+      taints: node.spec.taints ?? [],
+      hostIps: {current: hostIpsOf(node)},
+    }
+  );
+}
+
+/** Returns the host IPs of a Node object: its primary address, and one of the other IP family (GetNodeHostIPs). */
+function hostIpsOf({status}: Node): readonly string[] {
+  const ips = (['InternalIP', 'ExternalIP'] as const).flatMap((type) =>
+    (status?.addresses ?? []).flatMap((known) => (known.type === type ? (parseIp(known.address) ?? []) : [])),
+  );
+  const [primary = ''] = ips;
+  const secondary = ips.find((ip) => isIPv6(ip) !== isIPv6(primary));
+  return [...ips.slice(0, 1), ...(secondary === undefined ? [] : [secondary])];
 }
 
 /** A cluster that the kubelet has joined. */

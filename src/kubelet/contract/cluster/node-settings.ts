@@ -6,6 +6,8 @@ export interface NodeSettings {
   /** Port of the kubelet's HTTPS server. */
   readonly port: number;
   readonly providerId: string;
+  /** True if a cloud controller manager initializes the node (--cloud-provider=external). */
+  readonly externalCloudProvider: boolean;
   readonly registerWithTaints: readonly Taint[];
   /** Number of images in the status; -1 for all (nodeStatusMaxImages). */
   readonly maxImages: number;

@@ -6,6 +6,7 @@ import type {NodeReservations, ReservedResources} from '../../contract/resources
 export interface NodeReport {
   readonly nodeName: string;
   readonly nodeIps: readonly string[];
+  readonly hostIps: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly cpuMilli: string;
   readonly memoryBytes: string;
@@ -17,10 +18,11 @@ export interface NodeReport {
 }
 
 export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeReport {
-  const {nodeName, nodeIps, labels, cpuMilli, memoryBytes, reservations} = node;
+  const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reservations} = node;
   return {
     nodeName,
     nodeIps,
+    hostIps: hostIps.current,
     labels,
     cpuMilli: String(cpuMilli),
     memoryBytes: String(memoryBytes),
@@ -49,11 +51,13 @@ function reservationTexts({
 
 /** Returns the facts of the machine with those that the running kubelet has for its node. */
 export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeFacts {
-  const {nodeName, nodeIps, labels, cpuMilli, memoryBytes, reserved, evictionReserve: reserve} = report;
+  const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reserved} = report;
+  const {evictionReserve: reserve} = report;
   return {
     ...machine,
     nodeName,
     nodeIps,
+    hostIps: {current: hostIps},
     labels,
     cpuMilli: BigInt(cpuMilli),
     memoryBytes: BigInt(memoryBytes),

@@ -1,7 +1,8 @@
 import {isIPv6} from 'node:net';
 
 /**
- * Returns one IP address of each family, starting with the family of the node's primary address (Kubelet.sortPodIPs).
+ * Returns one IP address of each family, starting with the family of the first value of --node-ip, or IPv4 without one
+ * (Kubelet.sortPodIPs).
  */
 export function sortPodIps(podIps: readonly string[], nodeIps: readonly string[]): readonly string[] {
   // The placeholder of a plan counts as IPv4.

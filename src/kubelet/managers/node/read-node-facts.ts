@@ -1,18 +1,21 @@
 import {constants} from 'node:fs';
 import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
-import {arch, cpus, hostname, networkInterfaces, release} from 'node:os';
-import {hasErrno, SystemError} from '../../../base/errors.js';
+import {arch, cpus, hostname, release} from 'node:os';
+import {hasErrno, SystemError, UsageError} from '../../../base/errors.js';
 import {fileError} from '../../../base/fs/files.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
 import type {CgroupFacts, NodeFacts, ResolvConf, RuntimeFeatures} from '../../contract/node-facts.js';
+import {readHostIps} from './node-addresses.js';
+import {parseResolvConf} from './resolv-conf.js';
 
 /** Node settings of the command line. Undefined settings are read from the machine. */
 export interface NodeOptions {
   readonly rootDir: string;
   readonly podLogsDir?: string | undefined;
   readonly nodeName?: string | undefined;
+  /** Values of --node-ip. */
   readonly nodeIps?: readonly string[] | undefined;
   readonly clusterDns?: readonly string[] | undefined;
   readonly clusterDomain?: string | undefined;
@@ -34,9 +37,14 @@ export interface NodeOptions {
 /** Filesystem type of cgroup v2 (linux/magic.h CGROUP2_SUPER_MAGIC). */
 const CGROUP2_MAGIC = 0x63677270;
 
-/** Returns the name of the node: `override` or the host name, in lower case (nodeutil.GetHostname). */
+/**
+ * Returns the name of the node: `override` or else the host name, trimmed and in lower case (nodeutil.GetHostname). Throws
+ * UsageError for an empty name.
+ */
 export function resolveNodeName(override: string | undefined): string {
-  return (override ?? hostname()).toLowerCase();
+  const name = (override === undefined || override === '' ? hostname() : override).trim().toLowerCase();
+  if (name === '') throw new UsageError('the name of the node is empty', {hint: 'set --hostname-override'});
+  return name;
 }
 
 /** Reads the node facts from the machine and the runtime. Rejects with SystemError and CriError. */
@@ -47,6 +55,7 @@ export async function readNodeFacts(
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
+  const {nodeIps = []} = options;
   const [
     memoryBytes,
     hugePages,
@@ -72,7 +81,8 @@ export async function readNodeFacts(
   ]);
   return {
     nodeName,
-    nodeIps: options.nodeIps ?? nodeAddresses(await defaultInterface()),
+    nodeIps,
+    hostIps: {current: await readHostIps({nodeName, nodeIps})},
     cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
     memoryBytes,
     ephemeralStorageBytes: ephemeral,
@@ -211,28 +221,6 @@ async function readResolvConf(file: string | undefined): Promise<ResolvConf | un
   }
 }
 
-/**
- * Parses resolv.conf: all nameservers, the last search line, and all options without duplicates (network/dns
- * parseResolvConf).
- */
-export function parseResolvConf(text: string): ResolvConf {
-  const nameservers: string[] = [];
-  let searches: readonly string[] = [];
-  const options = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const [keyword, ...values] = line
-      .replace(/[#;].*/, '')
-      .trim()
-      .split(/\s+/);
-    if (keyword === 'nameserver' && values[0] !== undefined) nameservers.push(values[0]);
-    if (keyword === 'search')
-      searches = values.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== '');
-    if (keyword === 'options')
-      for (const option of values) options.set(option.split(':', 1)[0] ?? option, option);
-  }
-  return {nameservers, searches, options: [...options.values()]};
-}
-
 async function readCgroupVersion(): Promise<1 | 2> {
   try {
     return (await statfs('/sys/fs/cgroup')).type === CGROUP2_MAGIC ? 2 : 1;
@@ -288,31 +276,4 @@ async function isDirectory(path: string): Promise<boolean> {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
     throw error;
   }
-}
-
-/** Returns the network interface of the default route; undefined without one. */
-async function defaultInterface(): Promise<string | undefined> {
-  const routes = await readOptional('/proc/net/route');
-  return routes
-    .split('\n')
-    .map((line) => line.split('\t'))
-    .find(
-      ([, destination, , flags]) => destination === '00000000' && (parseInt(flags ?? '0', 16) & 1) === 1,
-    )?.[0];
-}
-
-/** Returns the first address of each family on the preferred interface, or on any non-internal one. */
-function nodeAddresses(preferred: string | undefined): readonly string[] {
-  const all = networkInterfaces();
-  const candidates = (preferred === undefined ? undefined : all[preferred]) ?? Object.values(all).flat();
-  const usable = candidates.filter(
-    (address) => address !== undefined && !address.internal && !address.address.startsWith('fe80:'),
-  );
-  const first = (family: string): readonly string[] =>
-    usable
-      .filter((address) => address?.family === family)
-      .map((address) => address?.address ?? '')
-      .slice(0, 1);
-  const addresses = [...first('IPv4'), ...first('IPv6')];
-  return addresses.length > 0 ? addresses : ['127.0.0.1'];
 }

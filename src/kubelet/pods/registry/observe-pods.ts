@@ -51,8 +51,8 @@ async function seePod(
   known: LastKnown | undefined,
   signal: AbortSignal,
 ): Promise<ObservedPod> {
-  const nodeIps = known?.status.hostIPs?.map(({ip}) => ip) ?? node.nodeIps;
-  const pods = openPodRegistry({...options, node: {...node, nodeIps}}, SILENT_OBSERVER);
+  const hostIps = {current: known?.status.hostIPs?.map(({ip}) => ip) ?? node.hostIps.current};
+  const pods = openPodRegistry({...options, node: {...node, hostIps}}, SILENT_OBSERVER);
   const syncer = pods.createSyncer(ending(record.pod, known), record.place);
   if (known !== undefined) syncer.restore(known);
   const {status} = await syncer.observe(signal);

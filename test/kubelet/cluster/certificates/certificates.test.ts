@@ -175,7 +175,7 @@ describe('rotation', () => {
     const server = await testbed.connect(testbed.bootstrap);
     const {managers, serving} = await openNodeCertificates({
       server,
-      node: {nodeName: 'node-1', nodeIps: ['192.0.2.7']},
+      node: {nodeName: 'node-1', hostIps: {current: ['192.0.2.7']}},
       certDir,
       rotatesClient: false,
       requestsServing: true,
@@ -210,7 +210,7 @@ describe('rotation', () => {
     using server = await connect(bootstrap);
     const {managers} = await openNodeCertificates({
       server,
-      node: {nodeName: 'node-1', nodeIps: []},
+      node: {nodeName: 'node-1', hostIps: {current: []}},
       certDir,
       rotatesClient: true,
       requestsServing: false,

@@ -35,6 +35,7 @@ test.each([
       computed += 1;
       return {conditions: [READY]};
     },
+    updateMetadata: (metadata) => metadata,
     onReported: (before, after) => {
       transitions.push([before, after]);
     },

@@ -13,6 +13,7 @@ import {imageId, type Image} from '../../../../src/cri/index.js';
 import {omit} from '../../../../src/base/omit.js';
 import {TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
+import {CLUSTER_DEFAULTS} from '../cluster-defaults.js';
 
 const NOW = '2026-05-01T12:00:00Z';
 
@@ -20,7 +21,11 @@ function anInput(fields: Partial<NodeStatusInput> = {}): NodeStatusInput {
   return {
     node: GOLDEN_NODE,
     info: undefined,
-    settings: {maxPods: 110, port: 10_250, providerId: '', registerWithTaints: [], maxImages: 50},
+    settings: CLUSTER_DEFAULTS.settings,
+    addresses: [
+      {type: 'InternalIP', address: '192.0.2.2'},
+      {type: 'Hostname', address: 'goldennode'},
+    ],
     images: [],
     errors: [],
     pressures: [],

@@ -1,12 +1,14 @@
 import {mkdir, writeFile} from 'node:fs/promises';
+import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {connect} from '../../../../src/cri/index.js';
 import {
-  parseResolvConf,
   readHugePages,
   readNodeFacts,
+  resolveNodeName,
 } from '../../../../src/kubelet/managers/node/read-node-facts.js';
+import {parseResolvConf} from '../../../../src/kubelet/managers/node/resolv-conf.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeRuntime} from '../../../fakes/fake-runtime.js';
 
@@ -65,6 +67,31 @@ test('the node has the standard labels, the given labels and the features of the
     ]),
     supplementalGroupsPolicy: true,
   });
+});
+
+test.each([
+  ['--node-ip', {nodeIps: ['fd00::9', '203.0.113.7']}, ['fd00::9', '203.0.113.7']],
+  ['the name of the node', {nodeName: '203.0.113.7', nodeIps: ['::']}, ['203.0.113.7']],
+])('the host IPs are those of %s', async (_, options, expected) => {
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const facts = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri', ...options});
+  expect(facts.hostIps.current).toEqual(expected);
+});
+
+test('without --node-ip, the node has one host IP, or none on a machine without a network', async () => {
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  const {hostIps} = await readNodeFacts(connection.runtime, {rootDir: '/nonexistent/kcri'});
+  expect(hostIps.current.length).toBeLessThanOrEqual(1);
+});
+
+test.each([
+  [' Node-1.Test ', 'node-1.test'],
+  ['', hostname().toLowerCase()],
+  [undefined, hostname().toLowerCase()],
+])('the name of the node for --hostname-override %j is %j', (override, expected) => {
+  expect(resolveNodeName(override)).toBe(expected);
 });
 
 test('options override detected facts', async () => {

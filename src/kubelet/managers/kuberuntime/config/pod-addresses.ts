@@ -9,8 +9,8 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 export function computePodIps(
   pod: Pod,
   sandboxIps: readonly string[],
-  node: Pick<NodeFacts, 'nodeIps' | 'inCluster'>,
+  node: Pick<NodeFacts, 'hostIps' | 'inCluster'>,
 ): readonly string[] {
   if (pod.spec.hostNetwork !== true) return sandboxIps;
-  return hasApiServer(pod, node) ? node.nodeIps : [];
+  return hasApiServer(pod, node) ? node.hostIps.current : [];
 }

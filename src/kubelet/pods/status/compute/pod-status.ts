@@ -15,7 +15,7 @@ import {computePodResources} from './pod-resources.js';
 
 /** Input of computePodStatus. */
 export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'> {
-  readonly node: Pick<NodeFacts, 'nodeIps' | 'inCluster'> &
+  readonly node: Pick<NodeFacts, 'nodeIps' | 'hostIps' | 'inCluster'> &
     Partial<Pick<NodeFacts, 'cgroup' | 'cgroupMount'>> &
     ContainerStatusInput['node'];
   /** Current time, in ms since the epoch. */
@@ -115,10 +115,11 @@ function hasActiveContainer({spec}: Pod, {sandboxes, containers}: RuntimePodStat
 
 /** Returns the host IPs; none for a static pod without an API server: the kubelet does not know them then. */
 function hostAddresses({pod, node}: PodStatusInput): Pick<PodStatus, 'hostIP' | 'hostIPs'> {
-  const [hostIP] = node.nodeIps;
+  const hostIps = node.hostIps.current;
+  const [hostIP] = hostIps;
   return hostIP === undefined || !hasApiServer(pod, node)
     ? {}
-    : {hostIP, hostIPs: node.nodeIps.map((ip) => ({ip}))};
+    : {hostIP, hostIPs: hostIps.map((ip) => ({ip}))};
 }
 
 /**

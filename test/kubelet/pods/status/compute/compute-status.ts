@@ -13,7 +13,7 @@ export function computeStatus(input: Partial<PodStatusInput> = {}): PodStatus {
     runtime: aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]),
     reasons: new Map(),
     previous: undefined,
-    node: {nodeIps: ['192.0.2.2'], runtime: {handlers: new Map()}},
+    node: {nodeIps: [], hostIps: {current: ['192.0.2.2']}, runtime: {handlers: new Map()}},
     runtimeName: 'containerd',
     now: 0,
     ...input,

@@ -304,7 +304,8 @@ describe('recursiveReadOnly of a read-only mount', () => {
     const ran = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
     const runtime = {...ran, sandboxes: ran.sandboxes.map((sandbox) => ({...sandbox, runtimeHandler}))};
     const [first, second] =
-      mainStatus(status({pod, runtime, node: {nodeIps: [], runtime: {handlers}}})).volumeMounts ?? [];
+      mainStatus(status({pod, runtime, node: {nodeIps: [], hostIps: {current: []}, runtime: {handlers}}}))
+        .volumeMounts ?? [];
     expect(second).toEqual({name: 'w', mountPath: '/w'});
     return first?.recursiveReadOnly;
   };

@@ -10,7 +10,7 @@ import {goQuote} from '../../../../../format/go-quote.js';
 export interface FieldRefContext {
   readonly pod: Pod;
   readonly podIps: readonly string[];
-  readonly node: Pick<NodeFacts, 'nodeIps'>;
+  readonly node: Pick<NodeFacts, 'nodeName' | 'nodeIps' | 'hostIps'>;
 }
 
 const FIELDS: Readonly<Record<string, (context: FieldRefContext) => string>> = {
@@ -21,16 +21,23 @@ const FIELDS: Readonly<Record<string, (context: FieldRefContext) => string>> = {
   'metadata.annotations': ({pod}) => formatMap(pod.metadata.annotations),
   'spec.nodeName': ({pod}) => pod.spec.nodeName ?? '',
   'spec.serviceAccountName': ({pod}) => pod.spec.serviceAccountName ?? '',
-  'status.hostIP': ({node}) => node.nodeIps[0] ?? '',
-  'status.hostIPs': ({node}) => node.nodeIps.join(','),
+  'status.hostIP': ({node}) => hostIpsOf(node)[0] ?? '',
+  'status.hostIPs': ({node}) => hostIpsOf(node).join(','),
   'status.podIP': ({podIps, node}) => sortPodIps(podIps, node.nodeIps)[0] ?? '',
   'status.podIPs': ({podIps, node}) => sortPodIps(podIps, node.nodeIps).join(','),
 };
 
+/** Returns the host IPs. Throws ContainerConfigError if there is none (GetNodeHostIPs). */
+function hostIpsOf({nodeName, hostIps}: FieldRefContext['node']): readonly string[] {
+  if (hostIps.current.length === 0)
+    throw new ContainerConfigError(`host IP unknown; known addresses: [{Hostname ${nodeName}}]`);
+  return hostIps.current;
+}
+
 /**
  * Returns a field of the pod as text (podFieldSelectorRuntimeValue); empty for a missing label or annotation.
  *
- * @throws ContainerConfigError for an unsupported path.
+ * @throws ContainerConfigError for an unsupported path or an unknown host IP.
  */
 export function fieldRefValue(fieldPath: string, context: FieldRefContext): string {
   const [, map, key] = /^metadata\.(labels|annotations)\['([^']+)'\]$/.exec(fieldPath) ?? [];

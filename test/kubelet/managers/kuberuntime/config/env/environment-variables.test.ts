@@ -139,7 +139,7 @@ describe('fieldRef', () => {
   const dualStack = {
     pod,
     podIps: ['10.0.0.1', 'fd00::1', '10.0.0.2'],
-    node: {nodeIps: ['fd00::9', '192.0.2.2']},
+    node: {nodeName: 'goldennode', nodeIps: ['::'], hostIps: {current: ['fd00::9', '192.0.2.2']}},
   };
 
   test.each([
@@ -169,6 +169,22 @@ describe('fieldRef', () => {
       expect(() => fieldRefValue(path, dualStack)).toThrow(`unsupported fieldPath: ${path}`);
     },
   );
+
+  test.each([
+    [[], '10.0.0.1,fd00::1'],
+    [['192.0.2.2', 'fd00::9'], '10.0.0.1,fd00::1'],
+    [['fd00::9'], 'fd00::1,10.0.0.1'],
+  ])('the order of status.podIPs follows --node-ip %j, not the host IPs', (nodeIps, expected) => {
+    const node = {...dualStack.node, nodeIps};
+    expect(fieldRefValue('status.podIPs', {...dualStack, node})).toBe(expected);
+  });
+
+  test.each(['status.hostIP', 'status.hostIPs'])('%s fails while no host IP is known', (path) => {
+    const node = {...dualStack.node, hostIps: {current: []}};
+    expect(() => fieldRefValue(path, {...dualStack, node})).toThrow(
+      new ContainerConfigError('host IP unknown; known addresses: [{Hostname goldennode}]'),
+    );
+  });
 
   test('escapes values as Go does', () => {
     expect(formatMap({k: '\u0000\u0007\v\u007f\u0085\u2028😀\u{e0001}'})).toBe(
