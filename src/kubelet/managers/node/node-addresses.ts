@@ -56,15 +56,21 @@ function validNodeIps(nodeIps: readonly string[], network: HostNetwork): readonl
   return specified;
 }
 
+/** Address of a machine without a network. */
+const LOOPBACK = '127.0.0.1';
+
 /**
  * Reads the IP addresses of the node for a command, which does not wait for the DNS. Those of --node-ip may be any, as in a
- * plan for another node. Resolves with none if the machine has none.
+ * plan for another node. Pods that need a host IP also run on a machine without a network.
  */
-export async function readHostIps(facts: NodeAddressFacts): Promise<readonly string[]> {
+export async function readHostIps(
+  facts: NodeAddressFacts,
+  readNetwork = readHostNetwork,
+): Promise<readonly string[]> {
   const specified = facts.nodeIps.filter((ip) => !isUnspecifiedIp(ip));
   if (specified.length > 0) return specified;
-  const network = await readHostNetwork();
-  return await findHostIps(facts, network, lookupInHostsFile).catch(() => []);
+  const network = await readNetwork();
+  return await findHostIps(facts, network, lookupInHostsFile).catch(() => [LOOPBACK]);
 }
 
 /** The IP addresses of the node of a kubelet, which may change while it runs. */

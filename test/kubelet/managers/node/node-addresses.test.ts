@@ -4,6 +4,7 @@ import type {HostNetwork} from '../../../../src/kubelet/managers/node/host-netwo
 import {
   findHostIps,
   NodeAddresses,
+  readHostIps,
   type NodeAddressFacts,
 } from '../../../../src/kubelet/managers/node/node-addresses.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
@@ -55,6 +56,12 @@ describe('the IP addresses of the node', () => {
     [['192.0.2.2', '::1'], "secondaryNodeIP: nodeIP can't be loopback address"],
   ])('are unknown for --node-ip %j', async (nodeIps, problem) => {
     await expect(find({nodeIps})).rejects.toThrow(`failed to validate ${problem}`);
+  });
+
+  test('is that of the loopback interface for a command on a machine without a network', async () => {
+    const offline = {interfaces: [], defaultRoutes: {IPv4: [], IPv6: []}};
+    const facts = {nodeName: 'unknown.invalid', nodeIps: []};
+    expect(await readHostIps(facts, async () => Promise.resolve(offline))).toEqual(['127.0.0.1']);
   });
 
   test('are unknown without a default route', async () => {
