@@ -11,6 +11,7 @@ import {CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
 import {readKubeletConfigFiles} from '../cli/kubelet/read-kubelet-config-files.js';
 import {ConfigError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {checkKubeletLabels} from '../cli/flags/node-labels.js';
 import {NODE_FLAGS} from '../cli/flags/pod-flags.js';
 import type {KubeletConfig} from '../kubelet/index.js';
 
@@ -86,6 +87,7 @@ export default class Kubelet extends BaseCommand {
     // As in the kubelet, words of a flag name may be joined by underscores.
     const argv = this.argv.map((word) => word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')));
     const {flags} = await this.parse(Kubelet, argv);
+    checkKubeletLabels(flags['node-labels']);
     const {readKubeletConfig} = await import('../kubelet/index.js');
     const ignoredFlags = listIgnoredFlags(flags);
     const kubeconfigs = kubeconfigFlags(flags);

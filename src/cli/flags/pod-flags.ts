@@ -2,10 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import {parseQuantity, quantityMilliValue, quantityValue} from '../../api/quantity.js';
 import type {NodeOptions} from '../../kubelet/index.js';
 import {UsageError} from '../../base/errors.js';
-import {parseLabels} from '../../operations/filters/list-filters.js';
 import {integerFlag, listFlag} from './flag-types.js';
 import {parseNodeIps} from './node-ips.js';
 import {MANIFEST_FLAGS, type ManifestOverrideFlags} from './manifest-flags.js';
+import {parseNodeLabels} from './node-labels.js';
 
 /** Flag that takes a positive quantity, such as 1500m or 2Gi. */
 const quantityFlag = Flags.custom({
@@ -164,7 +164,7 @@ export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions 
     cgroupDriver: flags['cgroup-driver'],
     seccompDefault: flags['seccomp-default'],
     allowedUnsafeSysctls: flags['allowed-unsafe-sysctls'],
-    labels: parseLabels(flags['node-labels']),
+    labels: parseNodeLabels(flags['node-labels']),
     podPidsLimit: pids === undefined || pids <= 0 ? undefined : BigInt(pids),
   };
 }

@@ -119,7 +119,7 @@ describe.each(['plan', 'runp', 'sync'])('%s', (command) => {
     [['--node-labels', 'zone=a'], 'SysctlForbidden: Pod was rejected: forbidden sysctl: "kernel.msgmax" not'],
     [['--allowed-unsafe-sysctls', 'kernel.msgmax'], 'NodeAffinity: Pod was rejected: Predicate NodeAffinity'],
     [['--allowed-unsafe-sysctls', 'vm.*'], 'the sysctls "vm.*" are not known to be namespaced'],
-    [['--node-labels', 'zone'], 'incorrectly specified label: zone'],
+    [['--node-labels', 'zone=a=b'], "invalid node labels: 'a=b' - a valid label must be"],
   ])('rejects a pod with %j', async (flags, message) => {
     const testbed = await createTestbed();
 
