@@ -39,6 +39,9 @@ export class ApiError extends Error {
 /** Reports whether the object does not exist. */
 export const isNotFound = (error: unknown): boolean => hasCode(error, 404);
 
+/** Reports whether the request is not allowed. */
+export const isForbidden = (error: unknown): boolean => hasCode(error, 403);
+
 /** Reports whether a resource version is too old to be resumed from. */
 export const isGone = (error: unknown): boolean => hasCode(error, 410);
 

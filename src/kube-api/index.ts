@@ -1,6 +1,13 @@
 /** Client of the Kubernetes API server. */
 export type {ApiClient} from './api-client.js';
-export {ApiError, isAlreadyExists, isConflict, isNamespaceTerminating, isNotFound} from './api-error.js';
+export {
+  ApiError,
+  isAlreadyExists,
+  isConflict,
+  isForbidden,
+  isNamespaceTerminating,
+  isNotFound,
+} from './api-error.js';
 export {
   connectApiServer,
   readClusterAccess,

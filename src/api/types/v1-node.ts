@@ -28,6 +28,8 @@ export interface NodeSystemInfo {
   readonly kubeProxyVersion: string;
   readonly operatingSystem: string;
   readonly architecture: string;
+  /** Swap of the node, in bytes. */
+  readonly swap?: {readonly capacity: number};
 }
 
 /** An image on the node. */
@@ -51,9 +53,9 @@ export interface NodeStatus {
   readonly daemonEndpoints?: {readonly kubeletEndpoint: {readonly Port: number}};
   readonly declaredFeatures?: readonly string[];
   readonly features?: {readonly supplementalGroupsPolicy: boolean};
-  readonly images?: readonly ContainerImage[];
+  readonly images?: readonly ContainerImage[] | undefined;
   readonly nodeInfo?: NodeSystemInfo;
-  readonly runtimeHandlers?: readonly NodeRuntimeHandler[];
+  readonly runtimeHandlers?: readonly NodeRuntimeHandler[] | undefined;
 }
 
 /** A taint of the node. */

@@ -38,7 +38,8 @@ const STANDARD_RESOURCES: ReadonlySet<string> = new Set([
 
 type ValidateResourceName = (name: string, path: FieldPath) => FieldErrors;
 
-function isExtendedResource(name: string): boolean {
+/** Reports whether this is the name of an extended resource such as `example.com/dongle` (helper.IsExtendedResourceName). */
+export function isExtendedResource(name: string): boolean {
   if (isNativeResource(name) || name.startsWith('requests.')) return false;
   return checkQualifiedName(`requests.${name}`).length === 0;
 }

@@ -1,5 +1,5 @@
 import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
-import type {Node, NodeAddress} from '../../api/types/v1-node.js';
+import type {Node} from '../../api/types/v1-node.js';
 import type {RuntimeClass} from '../../api/types/v1-objects.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
@@ -13,7 +13,7 @@ import {
   type ListedObject,
 } from '../../kube-api/index.js';
 import type {ClusterHost, ClusterLink} from '../contract/cluster/cluster-link.js';
-import type {KubeServices} from '../contract/kube-services.js';
+import type {ClusterServices} from '../contract/kube-services.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeSettings} from '../contract/cluster/node-settings.js';
@@ -22,15 +22,10 @@ import type {PodSource} from '../managers/sources/pod-source.js';
 import type {CertificateManager} from './certificates/certificate-manager.js';
 import {EventSender} from './events/event-sender.js';
 import {eventAboutNode, eventAboutPod} from './events/object-event.js';
-import {computeNodeAddresses, updateProvidedNodeIp} from './node/cloud-provider.js';
-import {CsiNode} from './node/csi-node.js';
 import {NodeEvents} from './node/node-events.js';
 import {NodeLease} from './node/node-lease.js';
-import {registerNode} from './node/node-registrar.js';
-import {computeInitialNode, computeNodeStatus, type NodeStatusInput} from './node/node-status.js';
-import {NodeStatusUpdater} from './node/node-status-updater.js';
+import {NodeReporter} from './node/node-reporter.js';
 import {deleteResourceSlices} from './node/resource-slices.js';
-import {readSystemInfo} from './node/read-system-info.js';
 import {createObjectFollower, type ChangeDetectionStrategy} from './objects/change-detection.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
@@ -42,7 +37,7 @@ import {ClusterObjects, RUNTIME_CLASSES, SERVICES} from './pods/cluster-objects.
 /** Options of {@link joinCluster}. */
 export interface JoinClusterOptions {
   readonly server: ApiServer;
-  readonly services: KubeServices;
+  readonly services: ClusterServices;
   readonly node: NodeFacts;
   readonly settings: NodeSettings;
   /** Rotation of the node's certificates; it runs as long as the kubelet. */
@@ -80,6 +75,7 @@ class Cluster implements JoinedCluster {
   readonly #mirrors: MirrorPods;
   readonly #events: EventSender;
   readonly #nodeEvents: NodeEvents;
+  readonly #reporter: NodeReporter;
   readonly objects: ClusterObjects;
   readonly source: PodSource;
   #node: Node | undefined;
@@ -131,6 +127,11 @@ class Cluster implements JoinedCluster {
       logNodeEvent(log, node.nodeName, event);
       this.nodeEvent(event);
     });
+    this.#reporter = new NodeReporter({
+      ...options,
+      ...{client, heartbeats: server.heartbeats, events: this.#nodeEvents},
+      watched: () => this.#node,
+    });
     const ready = new Promise<void>((resolve) => {
       this.#nodeKnown = resolve;
     });
@@ -156,6 +157,10 @@ class Cluster implements JoinedCluster {
     this.#events.event(eventAboutNode(this.#options.node.nodeName, event));
   }
 
+  runtimeChecked(): void {
+    this.#reporter.runtimeChecked();
+  }
+
   podChanged(uid: PodUid): void {
     if (this.#host !== undefined && !this.#usesObjects(this.#host, uid)) this.objects.release(uid);
     this.#statuses.podChanged(uid);
@@ -172,7 +177,7 @@ class Cluster implements JoinedCluster {
         this.#services.run(signal),
         this.#runtimeClasses.run(signal),
         this.#csiDrivers.run(signal),
-        this.#reportNode(host, signal),
+        this.#reporter.run(host, signal),
         this.#createLease().run(signal),
         this.#deleteResourceSlices(signal),
         this.#statuses.run(host, gate, signal),
@@ -225,6 +230,7 @@ class Cluster implements JoinedCluster {
         this.#node = current;
         this.#nodeKnown();
         this.#mirrors.changed();
+        if (current !== undefined) this.#reporter.nodeChanged(current);
       },
       onFailure: (error) => {
         log.error(error, 'Failed to watch', {type: '*v1.Node'});
@@ -232,72 +238,6 @@ class Cluster implements JoinedCluster {
       clock,
       random,
     }).run(signal);
-  }
-
-  /** Registers the node and then reports its status. */
-  async #reportNode(host: ClusterHost, signal: AbortSignal): Promise<void> {
-    const {server, services, node, settings, kcriVersion, clock, random, logger} = this.#options;
-    const log = logger.forFile('join-cluster.ts');
-    const orUndefined = async <T>(work: Promise<T>): Promise<T | undefined> =>
-      await work.catch((error: unknown) => {
-        // The conditions of the node must be sent above all when its runtime is down.
-        if (!signal.aborted) log.error(error, 'Failed to read node information from the runtime');
-        return undefined;
-      });
-    const csiNode = new CsiNode({client: server.client, nodeName: node.nodeName, clock, logger});
-    await csiNode.find(signal);
-    const input = async (previous: Node['status']): Promise<NodeStatusInput> => ({
-      ...{node, settings},
-      addresses: await this.#findAddresses(previous?.addresses),
-      info: await orUndefined(readSystemInfo(services.runtime, node, kcriVersion, signal)),
-      images: await orUndefined(services.images.listImages({}, {signal}).then(({images}) => images)),
-      errors: [...host.nodeErrors, ...csiNode.errors],
-      pressures: host.pressures,
-      previous: previous?.conditions ?? [],
-      now: clock.now(),
-    });
-    if (this.#options.registerNode) {
-      const createNode = async (): Promise<Node> => computeInitialNode(await input(undefined));
-      const registration = {client: server.client, createNode, clock, logger};
-      const {initial, isNew} = await registerNode(registration, signal);
-      this.#nodeEvents.registered(initial, isNew);
-    }
-    const updater = new NodeStatusUpdater({
-      client: server.heartbeats,
-      nodeName: node.nodeName,
-      node: () => this.#node,
-      computeStatus: async (previous) => {
-        if (this.#node !== undefined) this.#nodeEvents.observed(this.#node);
-        return computeNodeStatus(await input(previous));
-      },
-      updateMetadata: (metadata) => updateProvidedNodeIp(metadata, node, settings),
-      onReported: (before, after) => {
-        this.#nodeEvents.reported(before, after);
-      },
-      updateFrequencyMs: this.#options.updateFrequencyMs,
-      reportFrequencyMs: this.#options.reportFrequencyMs,
-      clock,
-      random,
-      logger,
-    });
-    const ensureCsiNode = async (): Promise<void> => {
-      await csiNode.ensure(signal);
-      updater.statusChanged();
-    };
-    await Promise.all([updater.run(signal), ensureCsiNode()]);
-  }
-
-  /** Resolves with the addresses of the node, as far as they are to be changed. */
-  async #findAddresses(previous: readonly NodeAddress[] = []): Promise<readonly NodeAddress[] | undefined> {
-    const {node, settings, logger} = this.#options;
-    try {
-      await node.hostIps.refresh?.();
-      return computeNodeAddresses(node, settings, previous);
-    } catch (error) {
-      const log = logger.forFile('join-cluster.ts');
-      log.error(error, 'Failed to set some node status fields', {node: node.nodeName});
-      return undefined;
-    }
   }
 
   async #deleteResourceSlices(signal: AbortSignal): Promise<void> {

@@ -29,3 +29,8 @@ export interface KubeServices {
   readonly runtime: KubeRuntimeService;
   readonly images: KubeImageService;
 }
+
+/** The services of a runtime on a node of a cluster, which also tells the runtime its pod CIDRs. */
+export interface ClusterServices extends KubeServices {
+  readonly runtime: KubeRuntimeService & Pick<RuntimeService, 'updateRuntimeConfig'>;
+}

@@ -32,11 +32,12 @@ export interface HandlerFeatures {
 /** Features that the runtime reports. */
 export interface RuntimeFeatures {
   /**
-   * Handlers by name, the default one under the empty name; an empty map if the runtime does not report its handlers.
+   * Handlers by name in its order, the default one under the empty name; an empty map if the runtime does not report its
+   * handlers.
    */
   readonly handlers: ReadonlyMap<string, HandlerFeatures>;
-  /** True if it supports a policy for supplementary groups. */
-  readonly supplementalGroupsPolicy: boolean;
+  /** True if it supports a policy for supplementary groups; undefined if the runtime does not report features. */
+  readonly supplementalGroupsPolicy: boolean | undefined;
 }
 
 /** The host's resolv.conf, parsed (network/dns parseResolvConf). */
@@ -118,18 +119,26 @@ export interface NodeFacts {
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
 export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
 
+/** Properties of a node that its allocatable resources depend on. */
+export type AllocatableFacts = Pick<
+  NodeFacts,
+  'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes' | 'hugePageBytes' | 'reservations'
+>;
+
 /**
- * Returns the allocatable resources of the node: the capacity minus the reserved resources and the eviction reserve
- * (GetNodeAllocatableReservation). Without reservations, the reserve is that of the default thresholds.
+ * Returns the allocatable resources of the node: the capacity minus the reserved resources, the eviction reserve and, for
+ * memory, the huge pages (GetNodeAllocatableReservation, nodestatus.MachineInfo). Without reservations, the eviction reserve
+ * is that of the default thresholds.
  */
 export function nodeAllocatable(
-  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes' | 'reservations'>,
+  node: AllocatableFacts,
 ): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
   const {total, eviction = computeEvictionReserve(DEFAULT_THRESHOLDS, node)} = node.reservations ?? {};
   const {cpuMilli = 0n, memoryBytes = 0n, ephemeralStorageBytes = 0n} = total ?? {};
+  const hugePages = [...node.hugePageBytes.values()].reduce((sum, bytes) => sum + bytes, 0n);
   return {
     cpuMilli: atLeastZero(node.cpuMilli - cpuMilli),
-    memoryBytes: atLeastZero(node.memoryBytes - eviction.memoryBytes - memoryBytes),
+    memoryBytes: atLeastZero(node.memoryBytes - eviction.memoryBytes - memoryBytes - hugePages),
     ephemeralStorageBytes: atLeastZero(
       node.ephemeralStorageBytes - eviction.ephemeralStorageBytes - ephemeralStorageBytes,
     ),

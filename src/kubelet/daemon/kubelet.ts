@@ -194,7 +194,7 @@ export class Kubelet {
     await enforceReservations(allocatable);
     await using _hosts = this.#services.start(this.#registry);
     const parts = [
-      runtimeState.run(this.#end.signal, () => undefined),
+      runtimeState.run(this.#end.signal, () => this.#options.cluster?.runtimeChecked()),
       pleg.run(),
       this.#createLogRotator().run(this.#end.signal),
       this.#images?.run(this.#end.signal) ?? Promise.resolve(),

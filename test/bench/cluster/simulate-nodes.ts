@@ -8,7 +8,7 @@ import {ApiClient} from '../../../src/kube-api/api-client.js';
 import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import {joinCluster, type JoinedCluster} from '../../../src/kubelet/cluster/join-cluster.js';
 import type {ClusterHost} from '../../../src/kubelet/contract/cluster/cluster-link.js';
-import type {KubeServices} from '../../../src/kubelet/contract/kube-services.js';
+import type {ClusterServices} from '../../../src/kubelet/contract/kube-services.js';
 import {podRef} from '../../../src/kubelet/contract/pod-ref.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {AutoAdvance, FakeClock} from '../../fakes/fake-clock.js';
@@ -103,7 +103,7 @@ function peakOf(times: readonly number[]): number {
 }
 
 /** Returns services that answer as the fake runtime does, without calls. */
-async function readServices(): Promise<KubeServices> {
+async function readServices(): Promise<ClusterServices> {
   const fake = await FakeRuntime.start();
   const connection = connect(fake.endpoint);
   const version = await connection.runtime.version({version: '0.1.0'});
@@ -125,7 +125,7 @@ function createPod(api: FakeApiServer, nodeName: string, index: number): void {
 interface NodeOptions {
   readonly nodeName: string;
   readonly api: FakeApiServer;
-  readonly services: KubeServices;
+  readonly services: ClusterServices;
   readonly clock: FakeClock;
   readonly random: RandomSource;
 }
@@ -164,6 +164,7 @@ async function runPods(cluster: JoinedCluster, signal: AbortSignal): Promise<voi
     orphanedMirrorPods: () => [],
     nodeErrors: [],
     pressures: [],
+    runtimeFeatures: undefined,
     starts: {isBusy: false, whenIdle: async () => undefined},
   };
   const sink = {

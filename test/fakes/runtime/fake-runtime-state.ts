@@ -37,6 +37,8 @@ export interface FakeRuntimeStateOptions {
   readonly cgroupDriver?: Message<'LinuxRuntimeConfiguration'>['cgroupDriver'] | undefined;
   /** Names of runtime handlers accepted by RunPodSandbox, in addition to the empty one. */
   readonly runtimeHandlers?: readonly string[] | undefined;
+  /** True if handlers support user namespaces; default true. */
+  readonly userNamespaces?: boolean | undefined;
   /** True if events without listeners are delivered to the next listener; by default that of the profile. */
   readonly buffersEvents?: boolean | undefined;
   /** True if lists of containers and sandboxes ignore filters, which the CRI permits. */

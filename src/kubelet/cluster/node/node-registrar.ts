@@ -1,7 +1,14 @@
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
-import {createMergePatch, isAlreadyExists, type ApiClient} from '../../../kube-api/index.js';
+import {
+  createMergePatch,
+  isAlreadyExists,
+  isForbidden,
+  isNotFound,
+  type ApiClient,
+} from '../../../kube-api/index.js';
+import {reconcileNode} from './reconcile-node.js';
 
 /** Options of {@link registerNode}. */
 export interface RegisterNodeOptions {
@@ -23,20 +30,6 @@ export interface RegisteredNode {
   /** True if it was created, false if it existed already. */
   readonly isNew: boolean;
 }
-
-/**
- * Labels that the kubelet puts back when they were changed (updateDefaultLabels); labels of --node-labels only apply
- * when the node is created.
- */
-const DEFAULT_LABELS = [
-  'kubernetes.io/hostname',
-  'kubernetes.io/os',
-  'kubernetes.io/arch',
-  'beta.kubernetes.io/os',
-  'beta.kubernetes.io/arch',
-] as const;
-
-const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
 
 /**
  * Creates the Node, or reconciles an existing one, until it succeeds. Rejects with the signal's reason
@@ -66,37 +59,24 @@ async function tryRegister(
 ): Promise<RegisteredNode> {
   const initial = await createNode();
   const name = initial.metadata.name ?? '';
+  let refusal: unknown;
   try {
     await client.request({method: 'POST', path: '/api/v1/nodes', body: initial}, signal);
     logger.info('Successfully registered node', {node: name});
     return {initial, isNew: true};
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
+    // A node that may not create itself may exist nevertheless.
+    if (!isAlreadyExists(error) && !isForbidden(error)) throw error;
+    refusal = error;
   }
   const path = `/api/v1/nodes/${name}`;
-  const existing = (await client.request({method: 'GET', path}, signal)) as Node;
+  const existing = (await client.request({method: 'GET', path}, signal).catch((error: unknown) => {
+    throw isNotFound(error) ? refusal : error;
+  })) as Node;
   logger.info('Node was previously registered', {node: name});
   const patch = createMergePatch({...existing}, {...reconcileNode(existing, initial)});
   if (Object.keys(patch).length === 0) return {initial, isNew: false};
   // As in the kubelet, the subresource: a node may change its own metadata there.
   await client.request({method: 'PATCH', path: `${path}/status`, body: patch}, signal);
   return {initial, isNew: false};
-}
-
-/** Returns the existing Node with the labels and annotations that the kubelet owns. */
-export function reconcileNode(existing: Node, initial: Node): Node {
-  const {labels = {}, annotations = {}} = initial.metadata;
-  const own = DEFAULT_LABELS.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]]));
-  const managed = annotations[ATTACH_DETACH];
-  return {
-    ...existing,
-    metadata: {
-      ...existing.metadata,
-      labels: {...existing.metadata.labels, ...(Object.fromEntries(own) as Record<string, string>)},
-      annotations: {
-        ...existing.metadata.annotations,
-        ...(managed !== undefined && {[ATTACH_DETACH]: managed}),
-      },
-    },
-  };
 }

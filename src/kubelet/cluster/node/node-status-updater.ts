@@ -5,6 +5,7 @@ import type {Clock, RandomSource} from '../../../base/clock.js';
 import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {omit} from '../../../base/omit.js';
+import {isObject} from '../../../base/is-object.js';
 import {createMergePatch, type ApiClient} from '../../../kube-api/index.js';
 
 /** Options of {@link NodeStatusUpdater}. */
@@ -13,10 +14,10 @@ export interface NodeStatusUpdaterOptions {
   readonly nodeName: string;
   /** Returns the last Node of the watch. */
   readonly node: () => Node | undefined;
-  /** Computes the status of the node; `previous` is the one in the API server. */
-  readonly computeStatus: (previous: NodeStatus | undefined) => Promise<NodeStatus>;
-  /** Returns the metadata of the Node with the fields that are sent with the status. */
+  /** Returns the metadata of the Node with what the kubelet owns of it. */
   readonly updateMetadata: (metadata: ObjectMeta) => ObjectMeta;
+  /** Computes the status of the node from the one in the API server. An undefined field is removed. */
+  readonly computeStatus: (current: Node, signal: AbortSignal) => Promise<NodeStatus>;
   /** Called after a status was sent, with the status that it replaced; must not throw. */
   readonly onReported: (before: NodeStatus, after: NodeStatus) => void;
   /** Period of the computation, in ms (nodeStatusUpdateFrequency). */
@@ -40,7 +41,7 @@ interface ReportedNode {
 const DECIMAL = /^\d+$/;
 const MAX_TRIES = 5;
 const TIMEOUT_MS = 10_000;
-/** Largest share of the report frequency that is added to it, so that nodes do not report together. */
+/** Share of the report frequency that it varies by after a change, so that nodes do not report together (calculateDelay). */
 const REPORT_JITTER = 0.5;
 
 /** Sends the status of the node when it has changed, and now and then (Kubelet.syncNodeStatus). */
@@ -87,37 +88,34 @@ export class NodeStatusUpdater {
   }
 
   async #tryUpdate(tries: number, signal: AbortSignal): Promise<void> {
-    const {client, nodeName, clock, computeStatus, updateMetadata, onReported} = this.#options;
+    const {client, nodeName, clock, updateMetadata, computeStatus, onReported} = this.#options;
     const watched = this.#options.node();
     const node = await this.#currentNode(tries, watched, signal);
-    const before = node.status ?? {};
-    const status = await computeStatus(before);
-    const isDue = clock.now() >= this.#reportAt;
-    if (!isDue && !hasChanged(before, status)) return;
-    const {addresses, ...others} = createMergePatch({...before}, {...before, ...status});
-    // Addresses of one type may be several, so that their merge key is not unique.
-    const patch = {
-      ...others,
-      ...(Array.isArray(addresses) && {addresses: [...(addresses as object[]), {$patch: 'replace'}]}),
-    };
-    const metadata = createMergePatch({...node.metadata}, {...updateMetadata(node.metadata)});
+    const {status: before = {}} = node;
+    const status = await computeStatus(node, signal);
+    const metadata = updateMetadata(node.metadata);
+    const isChanged = hasChanged(before, status) || !isDeepStrictEqual(metadata, node.metadata);
+    if (!isChanged && clock.now() < this.#reportAt) return;
+    const varies = isChanged || this.#reported === undefined;
+    const after = {...node, metadata, status: {...before, ...status}};
     const stored = (await client.request(
       {
         method: 'PATCH',
         path: `/api/v1/nodes/${nodeName}/status`,
-        body: {...unlessEmpty({metadata}), ...unlessEmpty({status: patch})},
+        body: createNodePatch(node, after),
         timeoutMs: TIMEOUT_MS,
       },
       signal,
     )) as Node;
     this.#reported = {watched, stored, at: clock.now()};
-    this.#scheduleReport();
+    this.#scheduleReport(varies);
     onReported(before, status);
   }
 
-  #scheduleReport(): void {
+  #scheduleReport(varies: boolean): void {
     const {clock, random, reportFrequencyMs} = this.#options;
-    this.#reportAt = clock.now() + reportFrequencyMs * (1 + (random() / 2 ** 32) * REPORT_JITTER);
+    const factor = varies ? 1 + ((random() / 2 ** 32) * 2 - 1) * REPORT_JITTER : 1;
+    this.#reportAt = clock.now() + reportFrequencyMs * factor;
   }
 
   /**
@@ -141,9 +139,18 @@ export class NodeStatusUpdater {
   }
 }
 
-/** Returns a patch of the field unless it changes nothing. */
-function unlessEmpty(field: Readonly<Record<string, object>>): object {
-  return Object.values(field).every((patch) => Object.keys(patch).length === 0) ? {} : field;
+/** Returns the patch of a Node; its addresses are replaced, since the key to merge them by is not unique. */
+function createNodePatch(before: Node, after: Node): object {
+  const {status, ...others} = createMergePatch({...before, status: before.status ?? {}}, {...after});
+  if (!isObject(status)) return others;
+  const {addresses} = status;
+  return {
+    ...others,
+    status: {
+      ...status,
+      ...(Array.isArray(addresses) && {addresses: [...(addresses as object[]), {$patch: 'replace'}]}),
+    },
+  };
 }
 
 /** Reports whether the version of an object is lower than that of another; versions of one resource are comparable. */

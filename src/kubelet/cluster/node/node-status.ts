@@ -1,5 +1,3 @@
-import {formatAmount} from '../../../api/quantity.js';
-import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {
   ContainerImage,
   Node,
@@ -12,8 +10,9 @@ import type {Image} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
 import {NODE_PRESSURES, type NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
-import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
+import type {NodeFacts, RuntimeFeatures} from '../../contract/node-facts.js';
 import {initialTaints, providedNodeIp} from './cloud-provider.js';
+import {computeNodeResources} from './node-resources.js';
 
 /** Facts that the status of a node is computed from. */
 export interface NodeStatusInput {
@@ -29,14 +28,14 @@ export interface NodeStatusInput {
   readonly errors: readonly string[];
   /** Pressure conditions that are true. */
   readonly pressures: readonly NodePressure[];
-  /** Last known conditions of the Node. */
-  readonly previous: readonly NodeCondition[];
+  /** Features that the runtime reported when it was last ready; undefined before that. */
+  readonly features: RuntimeFeatures | undefined;
+  /** Last known status of the Node: what it has from others stays. */
+  readonly previous: NodeStatus;
   /** Current time, in ms since the epoch. */
   readonly now: number;
 }
 
-const NANOS = 1_000_000_000n;
-const MILLI_NANOS = 1_000_000n;
 /** Names of an image in the status (MaxNamesPerImageInNodeStatus). */
 const MAX_NAMES_PER_IMAGE = 5;
 
@@ -72,50 +71,26 @@ export function computeInitialNode(input: NodeStatusInput): Node {
   };
 }
 
-/** Returns the status of the node (nodestatus setters). */
+/** Returns the parts of the node's status that the kubelet owns (nodestatus setters). An undefined field is removed. */
 export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
-  const {node, info, settings, images, addresses} = input;
+  const {node, info, settings, images, features, previous, addresses} = input;
+  const {handlers, supplementalGroupsPolicy} = features ?? {};
   return {
     ...(addresses && {addresses}),
-    capacity: resourcesOf(node, settings.maxPods, ephemeralCapacity(node.ephemeralStorageBytes)),
-    allocatable: allocatableOf(node, settings.maxPods),
+    ...computeNodeResources(node, settings.maxPods, previous),
     conditions: computeNodeConditions(input),
     daemonEndpoints: {kubeletEndpoint: {Port: settings.port}},
     declaredFeatures: DECLARED_FEATURES,
-    features: {supplementalGroupsPolicy: node.runtime.supplementalGroupsPolicy},
-    ...(images && {images: computeNodeImages(images, settings.maxImages)}),
-    ...(info && {nodeInfo: info}),
-    ...(node.runtime.handlers.size > 0 && {
-      runtimeHandlers: [...node.runtime.handlers].map(([name, features]) => ({name, features})),
-    }),
+    ...(supplementalGroupsPolicy !== undefined && {features: {supplementalGroupsPolicy}}),
+    ...(images && {images: unlessEmpty(computeNodeImages(images, settings.maxImages))}),
+    ...(info && {nodeInfo: {...previous.nodeInfo, ...info}}),
+    runtimeHandlers: unlessEmpty([...(handlers ?? [])].map(([name, own]) => ({name, features: own}))),
   };
 }
 
-const ephemeralCapacity = (bytes: bigint): string => formatAmount({nanos: bytes * NANOS, format: 'BinarySI'});
-
-function allocatableOf(node: NodeFacts, maxPods: number): ResourceList {
-  const {cpuMilli, memoryBytes, ephemeralStorageBytes} = nodeAllocatable(node);
-  const ephemeral = formatAmount({nanos: ephemeralStorageBytes * NANOS, format: 'DecimalSI'});
-  return resourcesOf({...node, cpuMilli, memoryBytes}, maxPods, ephemeral);
-}
-
-function resourcesOf(
-  {cpuMilli, memoryBytes, hugePageBytes}: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'hugePageBytes'>,
-  maxPods: number,
-  ephemeralStorage: string,
-): ResourceList {
-  const memory = formatAmount({nanos: memoryBytes * NANOS, format: 'BinarySI'});
-  const hugePages = [...hugePageBytes].map(([size, bytes]) => [
-    `hugepages-${size.replace('B', 'i')}`,
-    formatAmount({nanos: bytes * NANOS, format: 'BinarySI'}),
-  ]);
-  return {
-    cpu: formatAmount({nanos: cpuMilli * MILLI_NANOS, format: 'DecimalSI'}),
-    'ephemeral-storage': ephemeralStorage,
-    ...(Object.fromEntries(hugePages) as ResourceList),
-    memory,
-    pods: String(maxPods),
-  };
+/** Returns undefined for an empty list, which the API server does not store. */
+function unlessEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
 }
 
 /** Returns the largest images, at most `most` (nodestatus.Images). */
@@ -148,7 +123,7 @@ const PRESSURE_FACTS: Readonly<
   },
 };
 
-/** Returns the conditions of the node. */
+/** Returns the conditions of the node: its own ones, and those of others as they are. */
 export function computeNodeConditions({
   errors,
   pressures,
@@ -160,11 +135,14 @@ export function computeNodeConditions({
     ...NODE_PRESSURES.map((type) => pressureCondition(type, pressures.includes(type))),
     readyCondition(errors),
   ];
-  return facts.map((fact) => {
-    const before = previous.find(({type}) => type === fact.type);
+  const known = new Map((previous.conditions ?? []).map((condition) => [condition.type, condition]));
+  const own = facts.map((fact): NodeCondition => {
+    const before = known.get(fact.type);
     const kept = before?.status === fact.status ? before.lastTransitionTime : undefined;
     return {...fact, lastHeartbeatTime: time, lastTransitionTime: kept ?? time};
   });
+  // As in a kubelet, what the Node has already stays at its place.
+  return [...new Map([...known, ...own.map((each) => [each.type, each] as const)]).values()];
 }
 
 function pressureCondition(type: NodePressure, isTrue: boolean): ConditionFacts {

@@ -44,7 +44,8 @@ export async function readLocalNode(
     ...{node, info, settings, errors, pressures},
     addresses: computeNodeAddresses(node, settings, []),
     images: list.images,
-    previous: [],
+    features: state.features,
+    previous: {},
     now: clock.now(),
   });
 }

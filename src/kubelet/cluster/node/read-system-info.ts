@@ -15,10 +15,11 @@ export async function readSystemInfo(
   kcriVersion: string,
   signal: AbortSignal,
 ): Promise<NodeSystemInfo> {
-  const [{runtimeName, runtimeVersion}, ids, osRelease] = await Promise.all([
+  const [{runtimeName, runtimeVersion}, ids, osRelease, memory] = await Promise.all([
     runtime.version({version: '0.1.0'}, {signal}),
     readMachineIds(),
     ifPresent(async () => await readFile('/etc/os-release', 'utf8')),
+    ifPresent(async () => await readFile('/proc/meminfo', 'utf8')),
   ]);
   return {
     machineID: ids.machineId,
@@ -31,7 +32,14 @@ export async function readSystemInfo(
     kubeProxyVersion: '',
     operatingSystem: 'linux',
     architecture: node.labels['kubernetes.io/arch'] ?? '',
+    ...swapOf(memory ?? ''),
   };
+}
+
+/** Returns the swap of /proc/meminfo; nothing for a node without swap. */
+export function swapOf(memory: string): Pick<NodeSystemInfo, 'swap'> {
+  const kibibytes = Number(/^SwapTotal:\s+(\d+) kB$/m.exec(memory)?.[1] ?? 0);
+  return kibibytes === 0 ? {} : {swap: {capacity: kibibytes * 1024}};
 }
 
 /** Returns PRETTY_NAME of os-release. */

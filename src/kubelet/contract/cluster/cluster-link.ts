@@ -7,7 +7,7 @@ import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../api-objects.js';
 import type {NodeEvent} from './node-event.js';
 import type {NodePressure} from './node-pressure.js';
-import type {NodeFacts} from '../node-facts.js';
+import type {NodeFacts, RuntimeFeatures} from '../node-facts.js';
 import type {PodEvent} from '../pod-event.js';
 
 /** State of a pod that the API server must know. */
@@ -51,6 +51,8 @@ export interface ClusterHost {
   readonly nodeErrors: readonly string[];
   /** Returns the pressure conditions of the node that are true. */
   readonly pressures: readonly NodePressure[];
+  /** Returns the features that the runtime reported when it was last ready; undefined before that. */
+  readonly runtimeFeatures: RuntimeFeatures | undefined;
   /** Returns the queue of the pods that start. */
   readonly starts: StartQueue;
 }
@@ -91,6 +93,8 @@ export interface ClusterLink {
   event(event: PodEvent): void;
   /** Sends an event about the node; never throws. */
   nodeEvent(event: NodeEvent): void;
+  /** Called after each check of the runtime; never throws. */
+  runtimeChecked(): void;
   /** Called when the state of a pod may have changed; never throws. */
   podChanged(uid: PodUid): void;
 }

@@ -11,6 +11,7 @@ import type {
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
+import type {RuntimeFeatures} from '../../contract/node-facts.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {ManagedPodSyncHandler} from '../../pods/workers/managed-pod-sync-handler.js';
@@ -199,6 +200,10 @@ export class KubeletView implements ClusterHost {
 
   get pressures(): readonly NodePressure[] {
     return this.#parts.nodePressure?.pressures ?? [];
+  }
+
+  get runtimeFeatures(): RuntimeFeatures | undefined {
+    return this.#parts.runtimeState.features;
   }
 
   get networkError(): string | undefined {

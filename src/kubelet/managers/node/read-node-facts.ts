@@ -6,9 +6,10 @@ import {fileError} from '../../../base/fs/files.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
-import type {CgroupFacts, NodeFacts, ResolvConf, RuntimeFeatures} from '../../contract/node-facts.js';
+import type {CgroupFacts, NodeFacts, ResolvConf} from '../../contract/node-facts.js';
 import {readHostIps} from './node-addresses.js';
 import {parseResolvConf} from './resolv-conf.js';
+import {runtimeFeaturesOf} from './runtime-features.js';
 
 /** Node settings of the command line. Undefined settings are read from the machine. */
 export interface NodeOptions {
@@ -76,7 +77,7 @@ export async function readNodeFacts(
     readOptional('/etc/hosts'),
     readEphemeralStorage(options.rootDir),
     readThermalThrottlePaths(),
-    readRuntimeFeatures(runtime, signal),
+    runtime.status({}, {signal}).then(runtimeFeaturesOf),
     readMaxPids(),
   ]);
   return {
@@ -136,26 +137,6 @@ function defaultLabels(nodeName: string): Readonly<Record<string, string>> {
     'kubernetes.io/arch': architecture,
     'beta.kubernetes.io/os': 'linux',
     'beta.kubernetes.io/arch': architecture,
-  };
-}
-
-/** Reads the features of the runtime and its handlers; older runtimes report none. */
-async function readRuntimeFeatures(
-  runtime: Pick<RuntimeService, 'status'>,
-  signal: AbortSignal | undefined,
-): Promise<RuntimeFeatures> {
-  const {runtimeHandlers, features} = await runtime.status({}, {signal});
-  return {
-    handlers: new Map(
-      runtimeHandlers.map(({name, features: own}) => [
-        name,
-        {
-          userNamespaces: own?.userNamespaces ?? false,
-          recursiveReadOnlyMounts: own?.recursiveReadOnlyMounts ?? false,
-        },
-      ]),
-    ),
-    supplementalGroupsPolicy: features?.supplementalGroupsPolicy ?? false,
   };
 }
 

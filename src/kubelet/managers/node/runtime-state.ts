@@ -1,9 +1,16 @@
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import type {RuntimeService, StatusResponse} from '../../../cri/index.js';
+import type {RuntimeFeatures} from '../../contract/node-facts.js';
+import {runtimeFeaturesOf} from './runtime-features.js';
 
-/** Interval of status checks, and time without a ready runtime after which it counts as down. */
+/**
+ * Interval of status checks; while the runtime starts and for at most START_MS, that of Kubelet.fastStatusUpdateOnce; and time
+ * without a ready runtime after which it counts as down.
+ */
 const CHECK_INTERVAL_MS = 5000;
+const START_INTERVAL_MS = 100;
+const START_MS = 120_000;
 const DOWN_AFTER_MS = 30_000;
 
 const NETWORK_UNKNOWN = 'network state unknown';
@@ -17,6 +24,7 @@ export class RuntimeState {
   #networkError: string | undefined = NETWORK_UNKNOWN;
   #runtimeError: string | undefined;
   #callError: unknown;
+  #features: RuntimeFeatures | undefined;
 
   constructor(runtime: Pick<RuntimeService, 'status'>, clock: Clock) {
     this.#runtime = runtime;
@@ -26,6 +34,11 @@ export class RuntimeState {
   /** Reason why only pods with host network can start; undefined if the network is ready. */
   get networkError(): string | undefined {
     return this.#networkError;
+  }
+
+  /** Features that the runtime reported when it was last ready; undefined before that. */
+  get features(): RuntimeFeatures | undefined {
+    return this.#features;
   }
 
   /** Returns the reasons why no pod can be synced; empty if the runtime is ready (runtimeErrors). */
@@ -40,13 +53,23 @@ export class RuntimeState {
     ];
   }
 
-  /** Checks the runtime every 5 s until the signal aborts, and calls `onChecked` after each check. */
+  /**
+   * Checks the runtime until the signal aborts, and calls `onChecked` after each check: every 5 s, and more often until the
+   * runtime and its network are ready for the first time.
+   */
   async run(signal: AbortSignal, onChecked: () => void): Promise<void> {
-    while (!signal.aborted) {
+    const startedAt = this.#clock.now();
+    for (let isStarting = true; !signal.aborted;) {
       await this.check(signal);
       onChecked();
-      await this.#clock.sleep(CHECK_INTERVAL_MS, signal).catch(() => undefined); // aborted
+      isStarting &&= !this.#isReady() && this.#clock.now() - startedAt < START_MS;
+      const intervalMs = isStarting ? START_INTERVAL_MS : CHECK_INTERVAL_MS;
+      await this.#clock.sleep(intervalMs, signal).catch(() => undefined); // aborted
     }
+  }
+
+  #isReady(): boolean {
+    return this.networkError === undefined && this.errors().length === 0;
   }
 
   /** Checks the runtime once. A failed call keeps the last state, until the runtime counts as down. */
@@ -59,8 +82,8 @@ export class RuntimeState {
     }
   }
 
-  #update({status}: StatusResponse): void {
-    const conditions = status?.conditions ?? [];
+  #update(response: StatusResponse): void {
+    const conditions = response.status?.conditions ?? [];
     const problem = (type: string): string | undefined => {
       const condition = conditions.find((candidate) => candidate.type === type);
       if (condition?.status === true) return undefined;
@@ -69,7 +92,9 @@ export class RuntimeState {
     const [network, runtime] = [problem('NetworkReady'), problem('RuntimeReady')];
     this.#networkError = network && `container runtime network not ready: ${network}`;
     this.#runtimeError = runtime && `container runtime not ready: ${runtime}`;
-    if (runtime === undefined) this.#checkedAt = this.#clock.now();
+    if (runtime !== undefined) return;
+    this.#checkedAt = this.#clock.now();
+    this.#features = runtimeFeaturesOf(response);
   }
 }
 

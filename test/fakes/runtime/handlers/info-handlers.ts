@@ -20,7 +20,8 @@ export function infoHandlers(state: FakeRuntimeState): Handlers {
 function status(state: FakeRuntimeState): ResponseOf<'Status'> {
   const conditions = [...state.conditions.values()];
   if (!state.profile.reportsHandlers) return {status: {conditions}};
-  const features = {recursiveReadOnlyMounts: true, userNamespaces: true};
+  const {userNamespaces = true} = state.options;
+  const features = {recursiveReadOnlyMounts: true, userNamespaces};
   const names = ['', ...(state.options.runtimeHandlers ?? [])];
   return {
     status: {conditions},

@@ -12,7 +12,7 @@ import {TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 import {ClusterTestbed, NODE_PATH} from '../cluster-testbed.js';
 
 const withErrors = (...errors: readonly string[]): NodeStatus => ({
-  conditions: computeNodeConditions({errors, pressures: [], previous: [], now: TEST_TIME_MS}),
+  conditions: computeNodeConditions({errors, pressures: [], previous: {}, now: TEST_TIME_MS}),
 });
 const READY = withErrors();
 const NOT_READY = withErrors('network not ready');

@@ -8,8 +8,9 @@ import {
   type NodeStatusInput,
 } from '../../../../src/kubelet/cluster/node/node-status.js';
 import {hasChanged} from '../../../../src/kubelet/cluster/node/node-status-updater.js';
-import {osImageOf} from '../../../../src/kubelet/cluster/node/read-system-info.js';
+import {osImageOf, swapOf} from '../../../../src/kubelet/cluster/node/read-system-info.js';
 import {imageId, type Image} from '../../../../src/cri/index.js';
+import {createMergePatch} from '../../../../src/kube-api/index.js';
 import {omit} from '../../../../src/base/omit.js';
 import {TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
@@ -29,11 +30,17 @@ function anInput(fields: Partial<NodeStatusInput> = {}): NodeStatusInput {
     images: [],
     errors: [],
     pressures: [],
-    previous: [],
+    features: GOLDEN_NODE.runtime,
+    previous: {},
     now: TEST_TIME_MS,
     ...fields,
   };
 }
+
+const image = (size: bigint, repoTags: readonly string[]): Image => ({
+  ...{id: imageId(`sha256:${size}`), repoTags, repoDigests: ['a@sha256:1'], size},
+  ...{username: '', pinned: false},
+});
 
 const condition = (
   type: string,
@@ -84,7 +91,6 @@ test('the initial Node is the one that a kubelet registers', () => {
         'RestartAllContainersOnContainerExits',
       ],
       features: {supplementalGroupsPolicy: true},
-      images: [],
       runtimeHandlers: [{name: '', features: {recursiveReadOnlyMounts: true, userNamespaces: false}}],
     },
   });
@@ -106,20 +112,60 @@ describe('the condition Ready', () => {
   });
 
   test('keeps its transition time as long as its status is the same', () => {
-    const previous = [
+    const conditions = [
       {...condition('Ready', 'False', 'NodeStatusUnknown', ''), lastTransitionTime: 'earlier'},
     ];
     const readyTime = (errors: readonly string[]): string | undefined =>
-      computeNodeConditions(anInput({errors, previous})).at(-1)?.lastTransitionTime;
+      computeNodeConditions(anInput({errors, previous: {conditions}}))[0]?.lastTransitionTime;
     expect([readyTime(['x']), readyTime([])]).toEqual(['earlier', NOW]);
   });
 });
 
-test('the largest images come first, each with at most five names', () => {
-  const image = (size: bigint, repoTags: readonly string[]): Image => ({
-    ...{id: imageId(`sha256:${size}`), repoTags, repoDigests: ['a@sha256:1'], size},
-    ...{username: '', pinned: false},
+test('conditions of others stay as they are, and before those that are new', () => {
+  const network = condition('NetworkUnavailable', 'False', 'CalicoIsUp', 'Calico is running on this node');
+  const kernel = condition('KernelDeadlock', 'False', 'KernelHasNoDeadlock', '');
+  const disk = condition('DiskPressure', 'True', 'KubeletHasDiskPressure', 'kubelet has disk pressure');
+  const conditions = computeNodeConditions(anInput({previous: {conditions: [network, disk, kernel]}}));
+  expect(conditions.map(({type, status}) => `${type}=${status}`)).toEqual([
+    ...['NetworkUnavailable=False', 'DiskPressure=False', 'KernelDeadlock=False'],
+    ...['MemoryPressure=False', 'PIDPressure=False', 'Ready=True'],
+  ]);
+  expect([conditions[0], conditions[2]]).toEqual([network, kernel]);
+});
+
+describe('the features of the runtime', () => {
+  test('are left out until the runtime has reported them', () => {
+    const {features, runtimeHandlers} = computeNodeStatus(anInput({features: undefined}));
+    expect([features, runtimeHandlers]).toEqual([undefined, undefined]);
   });
+
+  test('are left out if the runtime reports only handlers', () => {
+    const {handlers} = GOLDEN_NODE.runtime;
+    const status = computeNodeStatus(anInput({features: {handlers, supplementalGroupsPolicy: undefined}}));
+    expect(status).not.toHaveProperty('features');
+    expect(status.runtimeHandlers).toHaveLength(1);
+  });
+
+  test('are removed from the Node if no handlers are reported anymore', () => {
+    const before = computeNodeStatus(anInput());
+    const features = {handlers: new Map(), supplementalGroupsPolicy: true};
+    const after = computeNodeStatus(anInput({features, previous: before}));
+    expect(hasChanged(before, after)).toBe(true);
+    expect(createMergePatch({...before}, {...before, ...after})).toMatchObject({runtimeHandlers: null});
+  });
+});
+
+test('a node without images has no list of them, as the API server stores it', () => {
+  const images = [image(1n, ['a:1'])];
+  const settings = {...anInput().settings, maxImages: 0};
+  const stored = JSON.parse(JSON.stringify(computeNodeStatus(anInput({images, settings})))) as NodeStatus;
+  expect(stored).not.toHaveProperty('images');
+  expect(hasChanged(stored, computeNodeStatus(anInput({images, settings, previous: stored})))).toBe(false);
+  const before = computeNodeStatus(anInput({images}));
+  expect(hasChanged(before, computeNodeStatus(anInput({images, settings, previous: before})))).toBe(true);
+});
+
+test('the largest images come first, each with at most five names', () => {
   const images = [image(1n, ['a:1']), image(3n, ['a:1', 'a:2', 'a:3', 'a:4', 'a:5']), image(2n, ['c:1'])];
   expect(computeNodeImages(images, 2)).toEqual([
     {names: ['a@sha256:1', 'a:1', 'a:2', 'a:3', 'a:4'], sizeBytes: 3},
@@ -147,6 +193,13 @@ test.each<[string, (status: NodeStatus) => NodeStatus, boolean]>([
 ])('%s counts as a change of the status: %#', (_title, change, expected) => {
   const before = computeNodeStatus(anInput());
   expect(hasChanged(before, change(before))).toBe(expected);
+});
+
+test('the swap of the node is that of /proc/meminfo', () => {
+  expect(swapOf('MemTotal:       8000 kB\nSwapTotal:       2048 kB\n')).toEqual({
+    swap: {capacity: 2_097_152},
+  });
+  expect(swapOf('SwapTotal:             0 kB\n')).toEqual({});
 });
 
 test('the OS image is the pretty name of os-release', () => {

@@ -107,11 +107,11 @@ const NODE = {
   ...{maxPids: 32_768n, hugePageBytes: new Map([['2MB', 4_194_304n]])},
 };
 
-test('reserved resources reduce what pods can request, beside the eviction reserve', () => {
+test('reserved resources and huge pages reduce what pods can request, beside the eviction reserve', () => {
   const reservations = {total: RESERVED, eviction: EVICTION, limitsPods: true, cgroups: []};
   expect(nodeAllocatable({...NODE, reservations})).toEqual({
     cpuMilli: 1500n,
-    memoryBytes: 3n * GI - 100n * 1024n * 1024n,
+    memoryBytes: 3n * GI - 100n * 1024n * 1024n - 4_194_304n,
     ephemeralStorageBytes: 7n * GI,
   });
 });

@@ -13,13 +13,14 @@ const READY: readonly Condition[] = [
 /** Creates the state of a runtime whose conditions the test sets. */
 function aRuntime(first: readonly Condition[] | Error = READY) {
   const clock = new FakeClock();
-  const response = {is: first};
+  const response: {is: readonly Condition[] | Error; handlers: readonly string[]} = {is: first, handlers: []};
   const state = new RuntimeState(
     {
       status: async () => {
         if (response.is instanceof Error) throw response.is;
         const conditions = response.is.map(([type, status]) => ({type, status, reason: 'R', message: 'why'}));
-        return {status: {conditions}, info: {}, runtimeHandlers: []};
+        const runtimeHandlers = response.handlers.map((name) => ({name}));
+        return {status: {conditions}, info: {}, runtimeHandlers};
       },
     },
     clock,
@@ -101,16 +102,59 @@ test('a clock that is set back does not hide that the runtime is down', async ()
   expect(state.errors()).toHaveLength(1);
 });
 
-test('the runtime is checked every five seconds until aborted', async () => {
-  const {state, clock} = aRuntime();
+/** Runs the checks while `steps` advance the clock, in ms; resolves with the number of checks after each step. */
+async function countChecks(
+  {state, clock}: ReturnType<typeof aRuntime>,
+  steps: readonly number[],
+  onChecked: (checks: number) => void = () => undefined,
+): Promise<readonly number[]> {
   const stop = new AbortController();
   let checks = 0;
   const ended = state.run(stop.signal, () => {
     checks += 1;
+    onChecked(checks);
   });
-  await clock.advance(0);
-  for (let time = 0; time < 3; time += 1) await clock.advance(5000);
-  expect(checks).toBe(4);
+  const counts: number[] = [];
+  for (const ms of [0, ...steps]) {
+    await clock.advance(ms);
+    counts.push(checks);
+  }
   stop.abort();
   await ended;
+  return counts;
+}
+
+test('the runtime is checked every five seconds until aborted', async () => {
+  expect(await countChecks(aRuntime(), [5000, 5000, 5000])).toEqual([1, 2, 3, 4]);
+});
+
+const NETWORK_NOT_READY: readonly Condition[] = [
+  ['RuntimeReady', true],
+  ['NetworkReady', false],
+];
+
+test('a runtime that starts is checked every 100 ms until it and its network are ready once', async () => {
+  const runtime = aRuntime(NETWORK_NOT_READY);
+  const counts = await countChecks(runtime, [100, 100, 100, 4800, 100, 100], (checks) => {
+    runtime.response.is = checks === 2 ? READY : NETWORK_NOT_READY;
+  });
+  expect(counts).toEqual([1, 2, 3, 3, 3, 4, 4]);
+});
+
+test('a runtime that is not ready two minutes after the start is checked every five seconds', async () => {
+  const runtime = aRuntime(new Error('connection refused'));
+  const counts = await countChecks(runtime, [100, 120_000, 4900, 100]);
+  expect(counts).toEqual([1, 2, 3, 3, 4]);
+});
+
+test('the features of the runtime are those of the last check in which it was ready, sorted by handler', async () => {
+  const {state, response} = aRuntime();
+  expect(state.features).toBeUndefined();
+  response.handlers = ['runc', '', 'kata'];
+  await state.check(signal);
+  expect([...(state.features?.handlers.keys() ?? [])]).toEqual(['', 'kata', 'runc']);
+  expect(state.features?.supplementalGroupsPolicy).toBeUndefined();
+  Object.assign(response, {is: [['RuntimeReady', false]], handlers: []});
+  await state.check(signal);
+  expect(state.features?.handlers.size).toBe(3);
 });

@@ -105,6 +105,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
       cpuMilli: 2000n,
       memoryBytes: 1n << 30n,
       ephemeralStorageBytes: 1n << 30n,
+      hugePageBytes: new Map(),
     };
     onTestFinished(async () => {
       await unmountBelow(node.rootDir);

@@ -19,7 +19,8 @@ async function aNode(): Promise<VolumeFacts> {
   onTestFinished(async () => {
     await unmountBelow(rootDir);
   });
-  return {rootDir, cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1024n * MI};
+  const bytes = {memoryBytes: 1124n * MI, ephemeralStorageBytes: 1024n * MI, hugePageBytes: new Map()};
+  return {rootDir, cpuMilli: 2000n, ...bytes};
 }
 
 function volumeDir({rootDir}: VolumeFacts, name: string): string {

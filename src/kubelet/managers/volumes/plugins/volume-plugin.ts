@@ -5,13 +5,13 @@ import type {ResourceFieldSelector} from '../../../../api/types/v1-selectors.js'
 import type {Clock} from '../../../../base/clock.js';
 import {validatePathSegment} from '../../../../base/fs/files.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
-import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
+import {podDir, type AllocatableFacts, type NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {Mounter} from '../mounter.js';
 
 /** Node facts that volumes depend on. */
-export type VolumeFacts = Pick<NodeFacts, 'rootDir' | 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>;
+export type VolumeFacts = Pick<NodeFacts, 'rootDir'> & AllocatableFacts;
 
 /** Resolves fields of the downward API. Methods throw KcriError with the kubelet's message. */
 export interface DownwardApi {

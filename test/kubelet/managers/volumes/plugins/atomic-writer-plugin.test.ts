@@ -11,7 +11,10 @@ import {aHost, aPodWith} from '../volume-fixtures.js';
 import {aConfigMap, aSecret, objects, OBJECTS} from '../object-fixtures.js';
 
 const MI = 1024n * 1024n;
-const FACTS = {cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI};
+const FACTS = {
+  ...{cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI},
+  hugePageBytes: new Map(),
+};
 
 /** Mounting a tmpfs and changing the owner of files require root. */
 describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {

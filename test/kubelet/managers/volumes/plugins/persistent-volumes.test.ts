@@ -22,7 +22,8 @@ async function aNode(): Promise<Parameters<typeof aHost>[0]> {
   onTestFinished(async () => {
     await unmountBelow(rootDir);
   });
-  return {rootDir, cpuMilli: 2000n, memoryBytes: 1n << 30n, ephemeralStorageBytes: 1n << 30n};
+  const bytes = {memoryBytes: 1n << 30n, ephemeralStorageBytes: 1n << 30n, hugePageBytes: new Map()};
+  return {rootDir, cpuMilli: 2000n, ...bytes};
 }
 
 /** Returns objects in which each claim has the PersistentVolume `pv`. */

@@ -17,7 +17,10 @@ import {aHost, aPodWith} from '../volume-fixtures.js';
 import {aConfigMap, objects, OBJECTS} from '../object-fixtures.js';
 
 const MI = 1024n * 1024n;
-const FACTS = {cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI};
+const FACTS = {
+  ...{cpuMilli: 2000n, memoryBytes: 1124n * MI, ephemeralStorageBytes: 1000n * MI},
+  hugePageBytes: new Map(),
+};
 
 /** Formats a payload as `content mode` by path. */
 function formatPayload(payload: Payload): Readonly<Record<string, string>> {

@@ -3,7 +3,7 @@ import {quantityMilliValue, quantityValue} from '../../../../../api/quantity.js'
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
 import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
 import type {ResourceFieldSelector} from '../../../../../api/types/v1-selectors.js';
-import {nodeAllocatable, type NodeFacts} from '../../../../contract/node-facts.js';
+import {nodeAllocatable, type AllocatableFacts} from '../../../../contract/node-facts.js';
 import {ContainerConfigError} from '../config-errors.js';
 import {isPositive} from '../resources/resource-amounts.js';
 
@@ -14,7 +14,7 @@ export interface ResourceFieldRefContext {
   readonly pod: Pod;
   /** Default container of the selector; a volume has none. */
   readonly container?: Container;
-  readonly node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'>;
+  readonly node: AllocatableFacts;
 }
 
 /**
