@@ -109,17 +109,17 @@ export default class Kubelet extends BaseCommand {
     if (flags['check-config']) {
       const {openApiServer} = await import('../cli/kubelet/open-cluster.js');
       const {kubeconfig, bootstrapKubeconfig} = kubeconfigs;
-      using _ = await openApiServer({
-        // The kubeconfig may not exist yet.
-        kubeconfig: bootstrapKubeconfig ?? kubeconfig,
-        config: config.values,
-        context: this.context,
-      });
+      // The kubeconfig may not exist yet.
+      const file = bootstrapKubeconfig ?? kubeconfig;
+      using _ =
+        file === undefined
+          ? undefined
+          : await openApiServer({kubeconfig: file, config: config.values, context: this.context});
       for (const {field, reason} of [...config.unsupported, ...config.ignored])
         this.out.print(`${field} has no effect: ${reason}`);
       await this.#checkManifests(config.values.staticPodPath, {
         nodeName: node.nodeName,
-        inCluster: (bootstrapKubeconfig ?? kubeconfig) !== undefined,
+        inCluster: file !== undefined,
       });
       return;
     }

@@ -14,8 +14,9 @@ import {hostPortOf} from './transport/open-socket.js';
 export interface ConnectApiServerOptions {
   /** Path of the kubeconfig. */
   readonly kubeconfig: string;
-  /** See OpenCredentialsOptions. */
+  /** This and the next field: see OpenCredentialsOptions. */
   readonly rotatedFile?: string | undefined;
+  readonly isBootstrapping?: boolean;
   /** Limit of requests per second; 0 for none (kubeAPIQPS). */
   readonly qps: number;
   /** Number of requests that may exceed the rate at once (kubeAPIBurst). */
@@ -50,6 +51,7 @@ const MAX_KUBECONFIG_BYTES = 1024 * 1024;
 export async function connectApiServer({
   kubeconfig: file,
   rotatedFile,
+  isBootstrapping,
   qps,
   burst,
   eventQps,
@@ -61,7 +63,7 @@ export async function connectApiServer({
 }: ConnectApiServerOptions): Promise<ApiServer> {
   const access = await readClusterAccess(file, signal);
   const proxy = access.proxy ?? proxyFromEnvironment(access.server, env);
-  const credentials = await openCredentials(access, {file, rotatedFile, clock});
+  const credentials = await openCredentials(access, {file, rotatedFile, isBootstrapping, clock});
   const connection = new HttpConnection(access.server, credentials, {proxy, clock});
   const createClient = (perSecond: number, most: number): ApiClient => {
     const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);

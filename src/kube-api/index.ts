@@ -14,7 +14,7 @@ export {
   type ApiServer,
   type ConnectApiServerOptions,
 } from './connect-api-server.js';
-export {openCredentials} from './kubeconfig/credentials.js';
+export {openCredentials, type FileCredentials} from './kubeconfig/credentials.js';
 export {Informer} from './informer.js';
 export type {ListedObject, ListerWatcher} from './list-watch.js';
 export {Reflector} from './reflector.js';

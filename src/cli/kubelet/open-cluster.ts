@@ -20,38 +20,19 @@ import type {KubeconfigFlags} from './kubelet-flags.js';
 import {createNodeSettings} from './kubelet-options.js';
 
 /** Inputs of {@link openApiServer}. */
-export interface OpenApiServerOptions extends Pick<KubeconfigFlags, 'kubeconfig'> {
+export interface OpenApiServerOptions {
+  readonly kubeconfig: string;
   readonly config: ConfigValues;
-  /** Directory of rotated client certificates; undefined to leave them out of account. */
-  readonly certDir?: string;
   readonly context: Pick<CliContext, 'clock' | 'env' | 'signal'>;
 }
 
 /**
- * Reads the kubeconfig, if there is one, and its credentials; connects with the first request. Rejects with ConfigError for
- * an invalid kubeconfig.
+ * Reads the kubeconfig and its credentials; connects with the first request. Rejects with ConfigError for an invalid
+ * kubeconfig.
  */
-export async function openApiServer({
-  kubeconfig,
-  ...options
-}: OpenApiServerOptions): Promise<ApiServer | undefined> {
-  return kubeconfig === undefined ? undefined : await connectKubeconfig({...options, kubeconfig});
-}
-
-/** Opens the API server of a kubeconfig, like openApiServer. */
-export async function connectKubeconfig({
-  kubeconfig,
-  config,
-  certDir,
-  context,
-}: OpenApiServerOptions & {readonly kubeconfig: string}): Promise<ApiServer> {
-  const {clientCertificateStore, connectApiServer} = await import('../../kubelet/cluster/index.js');
-  const isRotated = config.rotateCertificates && certDir !== undefined;
-  return await connectApiServer({
-    kubeconfig,
-    rotatedFile: isRotated ? clientCertificateStore(certDir).currentPath : undefined,
-    ...connectOptions(config, context),
-  });
+export async function openApiServer({kubeconfig, config, context}: OpenApiServerOptions): Promise<ApiServer> {
+  const {connectApiServer} = await import('../../kubelet/cluster/index.js');
+  return await connectApiServer({kubeconfig, ...connectOptions(config, context)});
 }
 
 function connectOptions(
@@ -70,32 +51,56 @@ function connectOptions(
   };
 }
 
-/** Inputs of {@link bootstrapNode}. */
-export interface BootstrapNodeOptions extends KubeconfigFlags, OpenApiServerOptions {
+/** Inputs of {@link openNodeApi}. */
+export interface OpenNodeApiOptions extends KubeconfigFlags, Omit<OpenApiServerOptions, 'kubeconfig'> {
   readonly nodeName: string;
+  /** Directory of the client certificates. */
   readonly certDir: string;
   readonly logger: Logger;
 }
 
-/** Obtains the kubeconfig with the bootstrap kubeconfig, if there is one; see bootstrapKubeconfig for the errors. */
-export async function bootstrapNode(options: BootstrapNodeOptions): Promise<void> {
-  const {kubeconfig, bootstrapKubeconfig: bootstrap, nodeName, certDir, config, context, logger} = options;
-  if (kubeconfig === undefined || bootstrap === undefined) return;
-  const {bootstrapKubeconfig, clientCertificateStore, connectApiServer} =
-    await import('../../kubelet/cluster/index.js');
-  await bootstrapKubeconfig(
-    {
-      kubeconfig,
-      bootstrapKubeconfig: bootstrap,
-      store: clientCertificateStore(certDir),
-      nodeName,
-      connect: async (file) => await connectApiServer({...connectOptions(config, context), kubeconfig: file}),
-      clock: context.clock,
-      random: systemRandom,
-      logger,
+/** API server of a node. */
+export interface NodeApi extends Disposable {
+  readonly server: ApiServer;
+  /** The same server with the credentials of the bootstrap kubeconfig, while the node has no certificate. */
+  readonly bootstrap: ApiServer | undefined;
+}
+
+/**
+ * Opens the API server of the kubeconfig, if there is one. Writes the kubeconfig if there is a bootstrap kubeconfig and it is
+ * needed: at once if certificates are rotated, or else when a certificate is issued. Rejects with ConfigError for invalid
+ * kubeconfigs and certificates.
+ */
+export async function openNodeApi(options: OpenNodeApiOptions): Promise<NodeApi | undefined> {
+  const {kubeconfig, bootstrapKubeconfig: bootstrap, certDir, config, context} = options;
+  if (kubeconfig === undefined) return undefined;
+  const cluster = await import('../../kubelet/cluster/index.js');
+  const store = cluster.clientCertificateStore(certDir);
+  type Rotation = Pick<ConnectApiServerOptions, 'rotatedFile' | 'isBootstrapping'>;
+  const connect = async (file: string, rotation: Rotation = {}): Promise<ApiServer> =>
+    await cluster.connectApiServer({kubeconfig: file, ...rotation, ...connectOptions(config, context)});
+  const preparation = bootstrap !== undefined && {
+    ...{kubeconfig, bootstrapKubeconfig: bootstrap, store, connect},
+    ...{nodeName: options.nodeName, clock: context.clock, random: systemRandom, logger: options.logger},
+  };
+  if (!config.rotateCertificates) {
+    if (preparation) await cluster.bootstrapKubeconfig(preparation, context.signal);
+    return nodeApi(await connect(kubeconfig), undefined);
+  }
+  const isBootstrapping = preparation && (await cluster.prepareKubeconfig(preparation, context.signal));
+  const server = await connect(kubeconfig, {rotatedFile: store.currentPath, isBootstrapping});
+  return nodeApi(server, isBootstrapping ? await connect(bootstrap) : undefined);
+}
+
+function nodeApi(server: ApiServer, bootstrap: ApiServer | undefined): NodeApi {
+  return {
+    server,
+    bootstrap,
+    [Symbol.dispose]: () => {
+      server[Symbol.dispose]();
+      bootstrap?.[Symbol.dispose]();
     },
-    context.signal,
-  );
+  };
 }
 
 /** Returns the reviews of requests to the kubelet's server by the API server, as far as the configuration wants them. */
@@ -141,13 +146,16 @@ interface OpenedCluster {
  * ConfigError for unusable certificates.
  */
 export async function openCluster(
-  server: ApiServer,
+  {server, bootstrap}: NodeApi,
   {config, connection, node, externalCloudProvider, certDir, context, logger}: OpenClusterOptions,
 ): Promise<OpenedCluster> {
   const {joinCluster, openNodeCertificates} = await import('../../kubelet/cluster/index.js');
-  const {managers, serving} = await openNodeCertificates({
+  const joined: {cluster?: JoinedCluster} = {};
+  const certificates = await openNodeCertificates({
     server,
-    node: node.node,
+    bootstrap,
+    nodeName: node.node.nodeName,
+    node: () => joined.cluster?.node(),
     certDir,
     rotatesClient: config.rotateCertificates,
     requestsServing: config.serverTLSBootstrap,
@@ -157,7 +165,7 @@ export async function openCluster(
   });
   const cluster = joinCluster({
     server,
-    certificates: managers,
+    certificates,
     services: connection,
     node: node.node,
     settings: createNodeSettings(node, config, externalCloudProvider),
@@ -173,5 +181,6 @@ export async function openCluster(
     random: systemRandom,
     logger,
   });
-  return {cluster, servingCertificate: serving};
+  joined.cluster = cluster;
+  return {cluster, servingCertificate: certificates.serving};
 }

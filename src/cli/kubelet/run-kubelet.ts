@@ -26,7 +26,7 @@ import type {CliContext} from '../context.js';
 import type {IgnoredFlag, KubeconfigFlags} from './kubelet-flags.js';
 import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {KlogLogger} from './klog-logger.js';
-import {bootstrapNode, openAccessReviews, openApiServer, openCluster} from './open-cluster.js';
+import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
@@ -72,20 +72,18 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
-    const bootstrap = {...options, config: live.values, logger: log};
-    await bootstrapNode(bootstrap);
-    using server = await openApiServer(bootstrap);
+    using api = await openNodeApi({...options, config: live.values, logger: log});
     const operations = new RuntimeOperationMetrics(context.clock);
     const {connection, describe} = await options.open(operations.observer);
     const described = await retryStart(describe, {...context, logger});
     const addresses = await findAddresses(options, log);
     const node = withReservations(
-      {...described, node: {...described.node, inCluster: server !== undefined, hostIps: addresses}},
+      {...described, node: {...described.node, inCluster: api !== undefined, hostIps: addresses}},
       live.values,
     );
     const joined =
-      server && (await openCluster(server, {...options, config: live.values, connection, node, logger: log}));
-    const reviews = server === undefined ? {} : await openAccessReviews(server, live.values, context);
+      api && (await openCluster(api, {...options, config: live.values, connection, node, logger: log}));
+    const reviews = api === undefined ? {} : await openAccessReviews(api.server, live.values, context);
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(

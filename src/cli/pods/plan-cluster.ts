@@ -5,7 +5,7 @@ import type {ApiObjects, NodeAndRuntime, PodPlan, PodRef} from '../../kubelet/in
 import type {CommandServices} from '../command/command-services.js';
 import {unlessEmpty} from '../flags/flag-types.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
-import {connectKubeconfig} from '../kubelet/open-cluster.js';
+import {openApiServer} from '../kubelet/open-cluster.js';
 import {fetchKubeletReport} from './kubelet-reports.js';
 import {openNodeCredentials, readCommandNode} from './read-command-node.js';
 
@@ -31,7 +31,7 @@ export async function planCluster(
   const {context, report, signal} = services;
   const {clock, env} = context;
   const config = readKubeletConfig([], new Map(), true).values;
-  using server = await connectKubeconfig({kubeconfig, config, context: {clock, env, signal}});
+  using server = await openApiServer({kubeconfig, config, context: {clock, env, signal}});
   const node = await readClusterNode(services, flags);
   const {nodeName} = node.node;
   using cluster = await readClusterPods({server, node: node.node, clock, random: systemRandom}, signal).catch(

@@ -1,19 +1,34 @@
-import {generateKeyPairSync, sign} from 'node:crypto';
+import {createPrivateKey, createPublicKey, generateKeyPairSync, sign} from 'node:crypto';
 import {bitString, context, integer, objectIdentifier, sequence, set} from './der.js';
 import {alternativeNames, nameOf, OID, pem, type DistinguishedName} from './x509-parts.js';
 
-/** Certificate signing request (PKCS #10) and the new private key that it is for, both in PEM. */
+/** Certificate signing request (PKCS #10) and the private key that it is for, both in PEM. */
 export interface CertificateRequest {
   readonly request: string;
   readonly key: string;
 }
 
-/** Creates a P-256 key and a request for its certificate (RFC 2986). `names` are DNS names and IP addresses of a server. */
+/** Options of {@link createCertificateRequest}. */
+export interface CertificateRequestOptions {
+  /** DNS names and IP addresses of a server; none by default. */
+  readonly names?: readonly string[];
+  /** Key on an elliptic curve, in PEM; a new one on P-256 by default. */
+  readonly key?: string | undefined;
+}
+
+/** Creates a P-256 key in PEM. */
+export function createKey(): string {
+  const {privateKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
+  return privateKey.export({type: 'pkcs8', format: 'pem'}).toString();
+}
+
+/** Creates a request for a certificate (RFC 2986). */
 export function createCertificateRequest(
   subject: DistinguishedName,
-  names: readonly string[] = [],
+  {names = [], key = createKey()}: CertificateRequestOptions = {},
 ): CertificateRequest {
-  const {privateKey, publicKey} = generateKeyPairSync('ec', {namedCurve: 'P-256'});
+  const privateKey = createPrivateKey(key);
+  const publicKey = createPublicKey(privateKey);
   const attribute = sequence(objectIdentifier(OID.extensionRequest), set(sequence(alternativeNames(names))));
   const info = sequence(
     integer(Buffer.of(0)),
@@ -27,6 +42,6 @@ export function createCertificateRequest(
       'CERTIFICATE REQUEST',
       sequence(info, algorithm, bitString(sign('sha256', info, privateKey))),
     ),
-    key: privateKey.export({type: 'pkcs8', format: 'pem'}).toString(),
+    key,
   };
 }

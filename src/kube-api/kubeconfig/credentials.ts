@@ -31,6 +31,10 @@ export interface CredentialSource {
 
 /** Credentials of a kubeconfig, which can change. */
 export interface FileCredentials extends CredentialSource {
+  /** Client certificate and key that are written in the kubeconfig itself. */
+  readonly embedded: Required<Pick<ClientTls, 'cert' | 'key'>> | undefined;
+  /** Reports whether requests are made without the client certificate, since it is not issued yet or has expired. */
+  lacksCertificate(): Promise<boolean>;
   /** Makes the next use read the files again. */
   reload(): void;
 }
@@ -43,8 +47,13 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export interface OpenCredentialsOptions {
   /** The kubeconfig, for messages. */
   readonly file: string;
-  /** File of a client certificate and its key that, if it exists, precedes those of the kubeconfig. */
+  /**
+   * File of a client certificate and its key that precedes those of the kubeconfig unless it has expired. If it is set,
+   * an expired certificate is left out, since another one will be issued.
+   */
   readonly rotatedFile?: string | undefined;
+  /** True if the rotated file may not exist yet. */
+  readonly isBootstrapping?: boolean | undefined;
   readonly clock: Clock;
 }
 
@@ -55,16 +64,21 @@ export interface OpenCredentialsOptions {
  */
 export async function openCredentials(
   access: ClusterAccess,
-  {file, clock, rotatedFile}: OpenCredentialsOptions,
+  {file, clock, ...rotation}: OpenCredentialsOptions,
 ): Promise<FileCredentials> {
-  const read = async (lastToken: string | undefined): Promise<Credentials> =>
-    await readCredentials(await withRotated(access, rotatedFile), {file, now: clock.now(), lastToken});
+  const read = async (lastToken: string | undefined): Promise<Credentials> => {
+    const context = {file, now: clock.now(), lastToken};
+    return await readCredentials(await withCurrentCertificate(access, rotation, context), context);
+  };
   let current = await read(access.firstToken);
   let readAt = clock.now();
   const reload = (): void => {
     readAt = Number.NEGATIVE_INFINITY;
   };
   const files: FileCredentials = {
+    embedded: embeddedPair(access),
+    lacksCertificate: async () =>
+      access.clientCertificate !== undefined && (await files.current()).tls.cert === undefined,
     reload,
     rejected: reload,
     current: async () => {
@@ -100,9 +114,7 @@ function withPlugin(files: FileCredentials, plugin: ExecPlugin): FileCredentials
     | {readonly of: PluginCredentials; readonly files: Credentials; readonly all: Credentials}
     | undefined;
   return {
-    reload: () => {
-      files.reload();
-    },
+    ...files,
     current: async () => {
       const [base, own] = [await files.current(), await plugin.current()];
       if (last?.of === own && last.files === base) return last.all;
@@ -136,10 +148,34 @@ function describeCluster(
   };
 }
 
-async function withRotated(access: ClusterAccess, path: string | undefined): Promise<ClusterAccess> {
-  if (path === undefined || !(await pathExists(path))) return access;
+function embeddedPair({clientCertificate, clientKey}: ClusterAccess): FileCredentials['embedded'] {
+  if (clientCertificate?.kind !== 'inline' || clientKey?.kind !== 'inline') return undefined;
+  return {cert: clientCertificate.text, key: clientKey.text};
+}
+
+/** Returns the access with the client certificate to use at the moment; see OpenCredentialsOptions. */
+async function withCurrentCertificate(
+  access: ClusterAccess,
+  {
+    rotatedFile: path,
+    isBootstrapping = false,
+  }: Pick<OpenCredentialsOptions, 'rotatedFile' | 'isBootstrapping'>,
+  context: ReadContext,
+): Promise<ClusterAccess> {
+  if (path === undefined) return access;
   const material = {kind: 'file', field: 'rotated client certificate', path} as const;
-  return {...access, clientCertificate: material, clientKey: material};
+  const rotated = {...access, clientCertificate: material, clientKey: material};
+  const none = {...access, clientCertificate: undefined, clientKey: undefined};
+  const exists = await pathExists(path);
+  if (exists && !(await isExpired(rotated, context))) return rotated;
+  if (!exists && isBootstrapping) return none;
+  return (await isExpired(access, context)) ? none : access;
+}
+
+async function isExpired({clientCertificate}: ClusterAccess, context: ReadContext): Promise<boolean> {
+  const pem = await readMaterial(clientCertificate, context);
+  if (pem === undefined) return false;
+  return Date.parse(parseCertificate(pem, clientCertificate, context).validTo) <= context.now;
 }
 
 function isSameTls(a: ClientTls, b: ClientTls): boolean {

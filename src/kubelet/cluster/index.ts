@@ -1,7 +1,7 @@
 /** The public interface of the part of the kubelet that joins a cluster; loaded only where a Node object is needed. */
 export {connectApiServer, type ApiServer, type ConnectApiServerOptions} from '../../kube-api/index.js';
 export {ApiAccessReviews} from './auth/api-access-reviews.js';
-export {bootstrapKubeconfig} from './certificates/bootstrap-kubeconfig.js';
+export {bootstrapKubeconfig, prepareKubeconfig} from './certificates/bootstrap-kubeconfig.js';
 export {
   clientCertificateStore,
   openNodeCertificates,

@@ -1,6 +1,7 @@
 import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
 import type {Node} from '../../api/types/v1-node.js';
 import type {RuntimeClass} from '../../api/types/v1-objects.js';
+import {abortable} from '../../base/async/abortable.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
@@ -19,7 +20,7 @@ import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeSettings} from '../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../managers/sources/pod-source.js';
-import type {CertificateManager} from './certificates/certificate-manager.js';
+import type {NodeCertificates} from './certificates/node-certificates.js';
 import {EventSender} from './events/event-sender.js';
 import {eventAboutNode, eventAboutPod} from './events/object-event.js';
 import {NodeEvents} from './node/node-events.js';
@@ -36,12 +37,12 @@ import {ClusterObjects, RUNTIME_CLASSES, SERVICES} from './pods/cluster-objects.
 
 /** Options of {@link joinCluster}. */
 export interface JoinClusterOptions {
-  readonly server: ApiServer;
+  readonly server: Pick<ApiServer, 'url' | 'client' | 'events' | 'heartbeats'>;
   readonly services: ClusterServices;
   readonly node: NodeFacts;
   readonly settings: NodeSettings;
-  /** Rotation of the node's certificates; it runs as long as the kubelet. */
-  readonly certificates: readonly Pick<CertificateManager, 'run'>[];
+  /** Certificates of the node; nothing else is sent before the client certificate is issued. */
+  readonly certificates: Pick<NodeCertificates, 'managers' | 'issued'>;
   /** True to create the Node object if it is missing (registerNode). */
   readonly registerNode: boolean;
   /** Version of kcri, for nodeInfo. */
@@ -169,28 +170,36 @@ class Cluster implements JoinedCluster {
 
   async run(host: ClusterHost, signal: AbortSignal): Promise<void> {
     this.#host = host;
-    const gate = new StartGate(host.starts, this.#options.clock);
-    this.#nodeEvents.started(this.#options.node.cgroup.version);
+    const {node, certificates} = this.#options;
+    this.#nodeEvents.started(node.cgroup.version);
     try {
       await Promise.all([
-        this.#watchNode(signal),
-        this.#services.run(signal),
-        this.#runtimeClasses.run(signal),
-        this.#csiDrivers.run(signal),
-        this.#reporter.run(host, signal),
-        this.#createLease().run(signal),
-        this.#deleteResourceSlices(signal),
-        this.#statuses.run(host, gate, signal),
-        this.#mirrors.run(host, signal),
-        this.#events.run(gate, signal),
-        this.#forgetObjects(host, signal),
-        ...this.#options.certificates.map(async (manager) => await manager.run(signal)),
+        ...certificates.managers.map(async (manager) => await manager.run(signal)),
+        abortable(certificates.issued, signal).then(async () => this.#report(host, signal)),
       ]);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       this.objects.stop();
     }
+  }
+
+  /** Watches what the kubelet needs, and reports its state, until the signal aborts. */
+  async #report(host: ClusterHost, signal: AbortSignal): Promise<void> {
+    const gate = new StartGate(host.starts, this.#options.clock);
+    await Promise.all([
+      this.#watchNode(signal),
+      this.#services.run(signal),
+      this.#runtimeClasses.run(signal),
+      this.#csiDrivers.run(signal),
+      this.#reporter.run(host, signal),
+      this.#createLease().run(signal),
+      this.#deleteResourceSlices(signal),
+      this.#statuses.run(host, gate, signal),
+      this.#mirrors.run(host, signal),
+      this.#events.run(gate, signal),
+      this.#forgetObjects(host, signal),
+    ]);
   }
 
   /** Reports whether a pod can still read the objects that it refers to. */

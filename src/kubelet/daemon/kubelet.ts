@@ -162,7 +162,7 @@ export class Kubelet {
 
   /**
    * Runs the kubelet until the signal aborts, with the root directory locked. Pods keep running unless stopPodsOnExit
-   * is set. Rejects with SystemError when the kubelet cannot start.
+   * is set. Rejects with SystemError when the kubelet cannot start, and when it must be restarted.
    */
   async run(signal: AbortSignal): Promise<void> {
     const lock = await this.#lockRootDir(signal);
@@ -202,10 +202,12 @@ export class Kubelet {
       this.#options.cluster?.run(this.view, this.#end.signal) ?? Promise.resolve(),
       enforceNodeAllocatable(allocatable, this.#end.signal),
     ];
+    const endLoop = new AbortController();
     try {
-      await Promise.race([loop.run(signal), Promise.all(parts)]);
+      await Promise.race([loop.run(AbortSignal.any([signal, endLoop.signal])), Promise.all(parts)]);
       if (stopPodsOnExit) await this.#stopPods();
     } finally {
+      endLoop.abort(); // it still runs if a part has failed
       const stopped = workers.stop();
       for (const {uid} of this.#own.presentRecords()) this.#registry.probes?.abandon(uid);
       await finishesWithin(stopped, LAST_WORK_MS, clock, this.#end.signal);

@@ -133,14 +133,10 @@ interface NodeOptions {
 async function runNode(options: NodeOptions, signal: AbortSignal): Promise<void> {
   const {nodeName, api, services, clock, random} = options;
   const credentials = {tls: {rejectUnauthorized: true}, token: undefined};
-  const source = {current: async () => credentials, reload: () => undefined};
-  const connection = new HttpConnection(new URL(api.url), source);
+  const connection = new HttpConnection(new URL(api.url), {current: async () => credentials});
   const client = new ApiClient({connection, userAgent: 'kcri', clock});
   const cluster = joinCluster({
-    server: {
-      ...{url: api.url, client, reviews: client, events: client, heartbeats: client, credentials: source},
-      [Symbol.dispose]: () => undefined,
-    },
+    server: {url: api.url, client, events: client, heartbeats: client},
     node: {...GOLDEN_NODE, nodeName},
     ...{services, clock, random, logger: SILENT_LOGGER},
     ...CLUSTER_DEFAULTS,

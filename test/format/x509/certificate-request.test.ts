@@ -20,6 +20,6 @@ test('OpenSSL verifies a request for a client certificate, which contains the pu
 });
 
 test('a request for a serving certificate has DNS names and IP addresses', () => {
-  const {request} = createCertificateRequest(SUBJECT, ['node-1', '192.0.2.7', '2001:db8::1']);
+  const {request} = createCertificateRequest(SUBJECT, {names: ['node-1', '192.0.2.7', '2001:db8::1']});
   expect(verify(request)).toMatch(/DNS:node-1, IP Address:192\.0\.2\.7, IP Address:2001:DB8:0:0:0:0:0:1/);
 });

@@ -11,7 +11,8 @@ import {CertificateStore} from '../../../src/kubelet/cluster/certificates/certif
 import {
   clientPurpose,
   servingPurpose,
-} from '../../../src/kubelet/cluster/certificates/request-certificate.js';
+  type CertificatePurpose,
+} from '../../../src/kubelet/cluster/certificates/certificate-purpose.js';
 import {signCertificateRequest} from '../../fakes/api-server/certificate-signer.js';
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
@@ -92,7 +93,10 @@ export async function startCaseTestbed({
       ...(manifest !== undefined && {manifests: {[STATIC_FILE]: JSON.stringify(manifest)}}),
       callTimeoutMs: RUNTIME_REQUEST_TIMEOUT_MS,
       ...settingsOf(kubelet, directory),
-      certificates: (parts) => certificateManagers(kubelet, {...parts, directory}),
+      certificates: ({client, ...parts}) => ({
+        managers: certificateManagers(kubelet, {...parts, client: async () => client, directory}),
+        issued: Promise.resolve(),
+      }),
       runtime: {
         streamingUrl,
         images: [anImage({id: IMAGE_ID, name: BUSYBOX})],
@@ -158,10 +162,14 @@ interface ManagerParts extends Pick<CertificateManagerOptions, 'client' | 'clock
 function createManager(
   {directory, ...parts}: ManagerParts,
   name: string,
-  purpose: CertificateManagerOptions['purpose'],
+  purpose: CertificatePurpose,
 ): CertificateManager {
   const store = new CertificateStore(join(directory, 'pki'), name);
-  return new CertificateManager({...parts, purpose, store, random: () => 0, onRotated: () => undefined});
+  return new CertificateManager({
+    ...{...parts, store, purpose: () => purpose},
+    random: () => 0,
+    onRotated: () => undefined,
+  });
 }
 
 function certificateManagers(
@@ -182,7 +190,7 @@ async function bootstrap(api: FakeApiServer, directory: string): Promise<void> {
     current: async () => ({tls: {rejectUnauthorized: true}, token: 'bootstrap-token'}),
   });
   const client = new ApiClient({connection, userAgent: 'kcri', clock: systemClock});
-  const parts = {client, clock: systemClock, logger: SILENT_LOGGER, directory};
+  const parts = {client: async () => client, clock: systemClock, logger: SILENT_LOGGER, directory};
   const manager = createManager(parts, 'kubelet-client', clientPurpose(nodeName));
   await manager.rotate(new AbortController().signal);
   connection.close();

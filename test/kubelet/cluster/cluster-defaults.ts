@@ -8,7 +8,7 @@ export const CLUSTER_DEFAULTS = {
     registerWithTaints: [],
     maxImages: 50,
   },
-  certificates: [],
+  certificates: {managers: [], issued: Promise.resolve()},
   registerNode: true,
   kcriVersion: '0.0.0',
   updateFrequencyMs: 10_000,

@@ -72,13 +72,8 @@ export class ClusterTestbed implements AsyncDisposable {
           server: {
             url,
             client,
-            reviews: client,
             events: client,
             heartbeats: client,
-            credentials: {current: async () => credentials, reload: () => undefined},
-            [Symbol.dispose]: () => {
-              connection.close();
-            },
           },
           ...parts,
           ...CLUSTER_DEFAULTS,

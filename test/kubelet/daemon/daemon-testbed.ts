@@ -90,6 +90,8 @@ export class DaemonTestbed implements AsyncDisposable {
   /** Largest number of concurrently running instances of one container. */
   maxConcurrentInstances = 0;
   #kubelet: Kubelet | undefined;
+  /** Settles when the kubelet has ended. */
+  ended = Promise.resolve();
   #end = async (): Promise<void> => undefined;
 
   private constructor(options: DaemonTestbedOptions, fake: FakeRuntime, clock: FakeClock, directory: string) {
@@ -175,6 +177,8 @@ export class DaemonTestbed implements AsyncDisposable {
       },
     });
     const ended = this.#kubelet.run(controller.signal);
+    this.ended = ended;
+    ended.catch(() => undefined); // for stop
     this.#end = async () => {
       controller.abort();
       await ended;

@@ -1,63 +1,102 @@
 import {dirname} from 'node:path';
-import type {Clock} from '../../../base/clock.js';
-import {ConfigError} from '../../../base/errors.js';
+import type {Clock, RandomSource} from '../../../base/clock.js';
+import {ConfigError, messageOf} from '../../../base/errors.js';
 import {writeFileAtomic} from '../../../base/fs/atomic-write.js';
 import {pathExists} from '../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
 import type {Logger} from '../../../base/logger.js';
 import {openCredentials, readClusterAccess, type ApiServer} from '../../../kube-api/index.js';
-import {CertificateManager, type CertificateManagerOptions} from './certificate-manager.js';
+import {openBootstrapRequest, removeBootstrapKey} from './bootstrap-key.js';
+import {CertificateManager} from './certificate-manager.js';
+import {clientPurpose} from './certificate-purpose.js';
 import type {CertificateStore} from './certificate-store.js';
-import {clientPurpose} from './request-certificate.js';
 
-/** Options of {@link bootstrapKubeconfig}. */
-export interface BootstrapOptions extends Pick<CertificateManagerOptions, 'random'> {
+/** Options of {@link prepareKubeconfig}. */
+export interface PrepareKubeconfigOptions {
   /** Kubeconfig that is written, unless it is usable. */
   readonly kubeconfig: string;
   readonly bootstrapKubeconfig: string;
   readonly store: CertificateStore;
-  readonly nodeName: string;
-  /** Connects with the credentials of a kubeconfig. */
-  readonly connect: (kubeconfig: string) => Promise<Pick<ApiServer, 'client'> & Disposable>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
+ * Writes a kubeconfig that refers to the current certificate of the store, whether there is one or not, and resolves with
+ * true, unless there is a usable kubeconfig (bootstrap.LoadClientConfig). Rejects with ConfigError for an invalid bootstrap
+ * kubeconfig, with SystemError, and with the signal's reason.
+ */
+export async function prepareKubeconfig(
+  options: PrepareKubeconfigOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(await needsBootstrap(options, signal))) return false;
+  await writeKubeconfig(options, signal);
+  return true;
+}
+
+/** Options of {@link bootstrapKubeconfig}. */
+export interface BootstrapOptions extends PrepareKubeconfigOptions {
+  readonly nodeName: string;
+  /** Connects with the credentials of a kubeconfig. */
+  readonly connect: (kubeconfig: string) => Promise<Pick<ApiServer, 'client'> & Disposable>;
+  readonly random: RandomSource;
+}
+
+/**
  * Requests a client certificate with the credentials of the bootstrap kubeconfig and writes a kubeconfig that refers to
- * it, unless there is a usable kubeconfig (bootstrap.LoadClientCert). Tries until a certificate is issued. Rejects with
- * ConfigError for an invalid bootstrap kubeconfig, with SystemError, and with the signal's reason.
+ * it, unless there is a usable kubeconfig (bootstrap.LoadClientCert). Tries until a certificate is issued. Rejects like
+ * prepareKubeconfig.
  */
 export async function bootstrapKubeconfig(options: BootstrapOptions, signal: AbortSignal): Promise<void> {
-  const {kubeconfig, store, nodeName, connect, clock} = options;
+  if (!(await needsBootstrap(options, signal))) return;
+  const {store, nodeName, connect} = options;
+  using server = await connect(options.bootstrapKubeconfig);
+  const purpose = clientPurpose(nodeName);
+  const manager = new CertificateManager({
+    ...options,
+    client: async () => server.client,
+    purpose: () => purpose,
+    reused: await openBootstrapRequest(purpose, store),
+    onRotated: () => undefined,
+  });
+  await manager.rotate(signal);
+  await removeBootstrapKey(store);
+  await writeKubeconfig(options, signal);
+}
+
+async function needsBootstrap(
+  {kubeconfig, bootstrapKubeconfig: bootstrap, clock, ...options}: PrepareKubeconfigOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
   const logger = options.logger.forFile('bootstrap-kubeconfig.ts');
   const problem = await findProblem(kubeconfig, clock, signal);
   if (problem === undefined) {
     logger.info('Kubeconfig exists and is valid, skipping bootstrap', {path: kubeconfig}, 2);
-    return;
+    return false;
   }
+  if (!(await pathExists(bootstrap)))
+    throw new ConfigError(`${messageOf(problem)}, and bootstrap kubeconfig "${bootstrap}" does not exist`, {
+      cause: problem,
+      hint: 'provide a valid --kubeconfig, or set --bootstrap-kubeconfig to a kubeconfig with a bootstrap token',
+    });
   if (problem instanceof ConfigError) logger.error(problem, 'Kubeconfig cannot be used, bootstrapping again');
-  const {bootstrapKubeconfig: bootstrap} = options;
-  using server = await connect(bootstrap);
   logger.info('Using bootstrap kubeconfig to generate TLS client cert, key and kubeconfig file', {}, 2);
-  const manager = new CertificateManager({
-    ...options,
-    client: server.client,
-    purpose: clientPurpose(nodeName),
-    onRotated: () => undefined,
-  });
-  await manager.rotate(signal);
+  return true;
+}
+
+async function writeKubeconfig(
+  {kubeconfig, bootstrapKubeconfig: bootstrap, store}: PrepareKubeconfigOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const text = await formatKubeconfig(bootstrap, store.currentPath, signal);
   await makeDirectoryPath(dirname(kubeconfig), 0o755);
-  await writeFileAtomic(kubeconfig, await formatKubeconfig(bootstrap, store.currentPath, signal), 0o600);
+  await writeFileAtomic(kubeconfig, text, 0o600);
 }
 
 /** Resolves with the reason why a kubeconfig cannot be used; undefined if it can (isClientConfigStillValid). */
-async function findProblem(
-  file: string,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<ConfigError | 'missing' | undefined> {
-  if (!(await pathExists(file))) return 'missing';
+async function findProblem(file: string, clock: Clock, signal: AbortSignal): Promise<Error | undefined> {
+  if (!(await pathExists(file))) return new Error(`kubeconfig "${file}" does not exist`);
   try {
     const access = await readClusterAccess(file, signal);
     await openCredentials(access, {file, clock});

@@ -25,6 +25,11 @@ export class CertificateStore {
     return join(this.#directory, `${this.#prefix}-current.pem`);
   }
 
+  /** Path of the key of a certificate that is not issued yet. */
+  get temporaryKeyPath(): string {
+    return join(this.#directory, `${this.#prefix}.key.tmp`);
+  }
+
   /**
    * Resolves with the current certificate and key; undefined if there are none. Rejects with SystemError, and with
    * ConfigError for an unusable file; messages never include its content.
