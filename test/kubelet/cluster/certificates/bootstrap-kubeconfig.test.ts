@@ -1,7 +1,7 @@
 import {X509Certificate} from 'node:crypto';
 import {lstat, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, test, vi} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
 import {openCredentials, readClusterAccess} from '../../../../src/kube-api/index.js';
 import {
@@ -15,6 +15,7 @@ import {
   CSRS,
   denied,
   embeddedUser,
+  eventually,
   openRequest,
   runCertificates,
   signed,
@@ -85,7 +86,7 @@ describe('TLS bootstrap without rotation', () => {
     first.abort();
     await expect(stopped).rejects.toThrow();
     const done = startBootstrap(testbed);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(created(api)).toHaveLength(2);
     });
     await answerRequest(api, signed);
@@ -115,7 +116,7 @@ describe('TLS bootstrap without rotation', () => {
       status,
     });
     startBootstrap(testbed).catch(() => undefined);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(clock.sleeps.at(-1)).toBe(2000);
     });
     await expect(stat(fileOf(testbed))).rejects.toThrow('ENOENT');
@@ -126,7 +127,7 @@ describe('TLS bootstrap without rotation', () => {
     const {api, clock} = testbed;
     const done = startBootstrap(testbed);
     await answerRequest(api, denied);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(clock.sleeps.at(-1)).toBe(2000);
     });
     for (const {metadata} of api.storage.list(CSRS)) api.storage.delete(`${CSRS}/${metadata.name}`);
@@ -140,7 +141,7 @@ describe('TLS bootstrap without rotation', () => {
     const {api, clock, store} = testbed;
     startBootstrap(testbed).catch(() => undefined);
     await answerRequest(api, () => ({certificate: Buffer.from('garbage').toString('base64')}));
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(clock.sleeps.at(-1)).toBe(2000);
     });
     await expect(stat(store.currentPath)).rejects.toThrow('ENOENT');

@@ -133,9 +133,14 @@ export function embeddedUser({certificate, key}: CertificatePair): object {
   return {'client-certificate-data': base64(certificate), 'client-key-data': base64(key)};
 }
 
+/** Repeats until nothing is thrown, on a slow machine too, and resolves with the result. */
+export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
+  return await vi.waitFor(attempt, {timeout: 300_000});
+}
+
 /** Waits for a request without an answer. */
 export async function openRequest(api: FakeApiServer): Promise<StoredObject> {
-  return await vi.waitFor((): StoredObject => {
+  return await eventually((): StoredObject => {
     const open = api.storage.list(CSRS).filter(({status}) => Object.keys(status as object).length === 0);
     if (open[0] === undefined) throw new Error('no request is open');
     return open[0];

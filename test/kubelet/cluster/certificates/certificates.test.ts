@@ -20,6 +20,7 @@ import {
   CSRS,
   DAY_MS,
   embeddedUser,
+  eventually,
   openRequest,
   runCertificates,
   signed,
@@ -48,7 +49,7 @@ describe('the serving certificate', () => {
     const seen = vi.fn<Parameters<NonNullable<typeof serving>['subscribe']>[0]>();
     serving?.subscribe(seen);
     await answerRequest(api, signed);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(seen).toHaveBeenCalledTimes(1);
     });
     expect(serving?.current?.certificate).toBe(seen.mock.calls[0]?.[0].certificate);
@@ -56,7 +57,7 @@ describe('the serving certificate', () => {
     expect(stored).toContain(serving?.current?.certificate.trim());
     await clock.advance(DAY_MS);
     await answerRequest(api, signed);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(seen).toHaveBeenCalledTimes(2);
     });
   });
@@ -90,7 +91,7 @@ describe('the serving certificate', () => {
     await advanceUntil(clock, 1000, () => created(api).length === 2);
     api.storage.delete(`${CSRS}/${first.metadata.name}`);
     await answerRequest(api, signed);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(new X509Certificate(serving?.current?.certificate ?? '').checkIP('192.0.2.8')).toBeDefined();
     });
     addresses.shift();
@@ -99,7 +100,7 @@ describe('the serving certificate', () => {
     addresses.push({type: 'InternalIP', address: '192.0.2.9'});
     await advanceUntil(clock, 1000, () => created(api).length === 3);
     await answerRequest(api, signed);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const stored = await readFile(join(directory, 'pki/kubelet-server-current.pem'), 'utf8');
       expect(new X509Certificate(stored).checkIP('192.0.2.9')).toBeDefined();
     });
@@ -137,7 +138,7 @@ describe('the client certificate', () => {
     const server = await connect(bootstrap);
     await runCertificates(testbed, {server, rotatesClient: true});
     await answerRequest(api, signed);
-    const certificate = await vi.waitFor(async () => {
+    const certificate = await eventually(async () => {
       const {tls} = await server.credentials.current();
       if (tls.cert === undefined) throw new Error('the certificate is not in use');
       return tls.cert;
@@ -150,11 +151,11 @@ describe('the client certificate', () => {
     const {api, clock, bootstrap, connect} = testbed;
     await runCertificates(testbed, {server: await connect(bootstrap), rotatesClient: true});
     const {metadata} = await openRequest(api);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(api.requests.some(({method, path}) => method === 'GET' && path === CSRS)).toBe(true);
     });
     api.storage.delete(`${CSRS}/${metadata.name}`);
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(clock.sleeps.at(-1)).toBe(2000);
     });
     await clock.advance(2000);
@@ -207,7 +208,7 @@ async function runExpired(
     (reason) => (error = reason),
     () => undefined,
   );
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(created(api)).toHaveLength(1);
   });
   return {ended: () => error};
@@ -246,7 +247,7 @@ describe('an expired client certificate', () => {
     const {ended} = await runExpired(testbed, {code: 403, reason: 'Forbidden'}, 1);
     await advanceUntil(clock, 1000, () => created(api).length === 2);
     await answerRequest(api, signed);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await testbed.store.current()).toBeDefined();
     });
     await advanceUntil(clock, 1000, () => clock.now() - startedAt > 700_000);
