@@ -245,10 +245,14 @@ describe('an expired client certificate', () => {
     const {api, clock} = testbed;
     const startedAt = clock.now();
     const {ended} = await runExpired(testbed, {code: 403, reason: 'Forbidden'}, 1);
-    await advanceUntil(clock, 1000, () => created(api).length === 2);
+    const expired = await testbed.store.current();
+    await eventually(() => {
+      expect(clock.sleeps).toContain(2000);
+    });
+    await clock.advance(2000);
     await answerRequest(api, signed);
     await eventually(async () => {
-      expect(await testbed.store.current()).toBeDefined();
+      expect(await testbed.store.current()).not.toEqual(expired);
     });
     await advanceUntil(clock, 1000, () => clock.now() - startedAt > 700_000);
     expect(ended()).toBeUndefined();
