@@ -1,6 +1,7 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {createSelfSignedPair} from '../../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
@@ -18,14 +19,14 @@ spec:
 `;
 
 /** Writes a kubeconfig with a bootstrap token and a manifest, and returns the arguments of a kubelet that uses them. */
-async function prepare(directory: string, server: string): Promise<readonly string[]> {
+async function prepare(directory: string, cluster: object): Promise<readonly string[]> {
   const manifests = join(directory, 'manifests');
   await mkdir(manifests);
   await writeFile(join(manifests, 'web.yaml'), MANIFEST);
   const config = {
     'current-context': 'x',
     contexts: [{name: 'x', context: {cluster: 'c', user: 'u'}}],
-    clusters: [{name: 'c', cluster: {server}}],
+    clusters: [{name: 'c', cluster}],
     users: [{name: 'u', user: {token: 'bootstrap-token'}}],
   };
   await writeFile(join(directory, 'bootstrap.conf'), JSON.stringify(config));
@@ -40,10 +41,14 @@ async function prepare(directory: string, server: string): Promise<readonly stri
 
 test('static pods run while the certificate of the node is not issued; then the node is registered', async () => {
   const directory = await temporaryDirectory();
-  await using api = await FakeApiServer.start();
+  const {certificate: cert, key} = createSelfSignedPair({
+    ...{commonName: 'kubernetes', names: ['127.0.0.1'], notBeforeMs: 0, notAfterMs: 4e12},
+  });
+  await using api = await FakeApiServer.start({tls: {cert, key}});
   await using runtime = await FakeRuntime.start({images: [anImage({name: 'docker.io/library/busybox:1'})]});
   const end = new AbortController();
-  const args = await prepare(directory, api.url);
+  const authority = Buffer.from(cert).toString('base64');
+  const args = await prepare(directory, {server: api.url, 'certificate-authority-data': authority});
   const exited = runKcri(args, {endpoint: runtime.endpoint, signal: end.signal});
   await until(() => runtime.callsTo('StartContainer').length === 1);
   await until(() => api.storage.list(CSRS).length === 1);
@@ -65,7 +70,7 @@ test('static pods run while the certificate of the node is not issued; then the 
 test('an invalid bootstrap kubeconfig ends the kubelet at the start', async () => {
   const directory = await temporaryDirectory();
   await using runtime = await FakeRuntime.start();
-  const args = await prepare(directory, 'not a URL');
+  const args = await prepare(directory, {server: 'not a URL'});
   const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
