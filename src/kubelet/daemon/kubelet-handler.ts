@@ -60,9 +60,9 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#options.seenAllSources(this.#readySources);
   }
 
-  /** Returns the last computed status, or Pending before the first one. */
+  /** Returns the last computed status; before the first one, that of the API server or Pending. */
   getStatus({uid, pod}: DesiredPod): PodStatus {
-    return this.knownStatus(uid) ?? {phase: 'Pending', qosClass: computePodQosClass(pod)};
+    return this.knownStatus(uid) ?? pod.status ?? {phase: 'Pending', qosClass: computePodQosClass(pod)};
   }
 
   /** Reports whether the node rejected the pod. */
@@ -121,7 +121,9 @@ export class KubeletHandler implements SyncLoopHandler {
     const {manager, workers, admission} = this.#options;
     const {pod, uid} = desired;
     manager.set(desired);
-    if (!workers.isTerminationRequested(uid)) {
+    // A pod that has ended, before this kubelet started, uses nothing of the node and is only released.
+    const hasEndedBefore = hasEnded(pod.status?.phase);
+    if (!workers.isTerminationRequested(uid) && !hasEndedBefore) {
       const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
       const others = active.map((other) => other.pod);
       if (!(await admission.admit(pod, others, signal))) {
@@ -129,7 +131,7 @@ export class KubeletHandler implements SyncLoopHandler {
         return;
       }
     }
-    admission.allocate(pod);
+    if (!hasEndedBefore) admission.allocate(pod);
     workers.update({type: 'create', pod});
   }
 

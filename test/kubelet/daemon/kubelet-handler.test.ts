@@ -231,6 +231,16 @@ describe('a pod that does not fit on the node', () => {
   });
 });
 
+test('a pod that ended before the kubelet started is not admitted again, and its status remains', async () => {
+  const {deliver, done, events, handler} = aHandler();
+  const {pod, ...others} = desired('a', late, {nodeSelector: {zone: 'a'}});
+  const ended = {...others, pod: {...pod, status: {phase: 'Succeeded', podIP: '10.0.0.1'} as const}};
+  await deliver('ADD', ended);
+  expect(done).toEqual(['create a']);
+  expect(events).toEqual([]);
+  expect(handler.getStatus(ended)).toEqual({phase: 'Succeeded', podIP: '10.0.0.1'});
+});
+
 describe('a critical pod that does not fit on the node', () => {
   const critical = desired('c', undefined, {priority: 2_000_000_000});
 
@@ -262,15 +272,19 @@ describe('a critical pod that does not fit on the node', () => {
   });
 });
 
-test('a pod that requests extended resources starts without them, with one warning', async () => {
+test('a pod that requests extended resources starts without them, with one warning unless it is of the API server', async () => {
   const {deliver, done, events} = aHandler();
   const gpu = {requests: {'example.com/gpu': '1'}, limits: {'example.com/gpu': '1'}};
-  await deliver('ADD', desired('a', undefined, {containers: [aContainer({resources: gpu})]}));
+  const pod = desired('a', undefined, {containers: [aContainer({resources: gpu})]});
+  await deliver('ADD', fromManifest(pod));
   expect(done).toEqual(['create a']);
   expect(events).toMatchObject([{type: 'Warning', reason: 'UnknownResource'}]);
   const restarted = aHandler({managed: ['a']});
-  await restarted.deliver('ADD', desired('a', undefined, {containers: [aContainer({resources: gpu})]}));
+  await restarted.deliver('ADD', fromManifest(pod));
   expect(restarted.events).toEqual([]);
+  const inCluster = aHandler();
+  await inCluster.deliver('ADD', pod);
+  expect(inCluster.events).toEqual([]);
 });
 
 describe('an event about a container', () => {

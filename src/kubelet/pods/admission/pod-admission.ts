@@ -10,6 +10,7 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import type {AllocationManager} from '../allocation/allocation-manager.js';
+import {isStaticPod} from '../../managers/sources/static-pod.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
 import {findRejection} from './admit-pod.js';
@@ -120,10 +121,13 @@ export class PodAdmission {
     return wasRejected;
   }
 
-  /** Allocates the resources of a pod that is about to start, and warns if a new pod has resources unknown to the node. */
+  /**
+   * Allocates the resources of a pod that is about to start. Warns if a new pod of a manifest has resources unknown to the
+   * node; in a cluster, the Node may offer them, and the scheduler knows.
+   */
   allocate(pod: Pod): void {
     const {allocations, events, metrics, isManaged} = this.#options;
-    if (!isManaged(podRef(pod).uid)) reportUnknownResources(pod, events);
+    if (isStaticPod(pod) && !isManaged(podRef(pod).uid)) reportUnknownResources(pod, events);
     allocations.admit(pod);
     metrics?.podAdded(pod.spec.containers.length);
   }

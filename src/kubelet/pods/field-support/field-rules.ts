@@ -154,7 +154,7 @@ const ENV_VAR_SOURCE: RulesOf<EnvVarSource> = {
 };
 
 const RESOURCE_REQUIREMENTS: RulesOf<ResourceRequirements> = {
-  // reportUnknownResources warns about devices unknown to the node when the pod is admitted.
+  // reportUnknownResources warns about devices unknown to the node when a pod of a manifest is admitted.
   limits: honored,
   requests: honored,
   claims: refused(DEVICES),

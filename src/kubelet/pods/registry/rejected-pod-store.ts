@@ -45,7 +45,10 @@ export class RejectedPodStore {
       if (rejected.namespace === namespace && rejected.name === name) await this.#store.delete(rejected.uid);
   }
 
-  /** Removes the pods that a daemon has rejected: a new daemon admits its pods again. Rejects with SystemError. */
+  /**
+   * Removes the pods that a daemon has rejected: a new daemon admits those of manifests again, and the API server stores the
+   * phase of others. Rejects with SystemError.
+   */
   async deleteOfKubelet(): Promise<void> {
     for (const {uid, manager} of await this.list()) if (manager === 'kubelet') await this.#store.delete(uid);
   }

@@ -84,8 +84,9 @@ export class PodWorkers {
     const update = resolveKnownPod(given, worker);
     if (known === undefined && hasEndedBefore(update, () => cache.get(ref.uid)))
       worker.lifecycle = toTerminated(createTerminatingState(now, 'other'), now);
-    if (worker.lifecycle.kind !== 'sync' && isCreatedAgain(update, known)) {
-      worker.lifecycle.restartRequested = true;
+    // A pod that ended before the daemon started is released; one that is created again runs again.
+    if (known !== undefined && known.lifecycle.kind !== 'sync' && update.type === 'create') {
+      known.lifecycle.restartRequested = true;
       return;
     }
     if (worker.lifecycle.kind !== 'finished') this.#take(worker, update, now);
@@ -364,16 +365,6 @@ export class PodWorkers {
   #isIdle(): boolean {
     return [...this.#workers.values()].every(({activity}) => activity.kind === 'idle');
   }
-}
-
-/**
- * Reports whether a pod that has terminated is to run again. A static pod with a final status is that of a Job: if it
- * ended before the daemon started, it is only released. Other static pods have no final status.
- */
-function isCreatedAgain(update: WorkerUpdate, known: WorkerState | undefined): boolean {
-  if (update.type !== 'create') return false;
-  const isReleased = known === undefined && isStaticPod(update.pod) && hasEnded(update.pod.status?.phase);
-  return !isReleased;
 }
 
 function cancelWork({activity}: WorkerState): void {

@@ -336,6 +336,13 @@ test('static pods of the same full name run one at a time; the next starts after
   expect(done).toEqual(['sync web', 'terminating 30', 'terminated', 'sync web']);
 });
 
+test('a pod of the API server that ended before the daemon started is released', async () => {
+  const {workers, handler} = createWorkers();
+  workers.update({type: 'create', pod: {...aPod(), status: {phase: 'Succeeded'}}});
+  await until(() => workers.isFinished(uid));
+  expect(handler.done).toEqual(['terminated']);
+});
+
 test('a static pod that is killed before its turn never starts', async () => {
   const {workers, done} = createWorkers();
   const annotations = {'kubernetes.io/config.source': 'file'};
