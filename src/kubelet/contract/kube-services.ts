@@ -21,8 +21,8 @@ export type KubeRuntimeService = Pick<
   | 'containerStats'
 >;
 
-/** The part of the ImageService that pulls images for pods. */
-export type KubeImageService = Pick<ImageService, 'imageStatus' | 'listImages' | 'pullImage'>;
+/** The part of the ImageService that pulls images for pods and says where they are. */
+export type KubeImageService = Pick<ImageService, 'imageStatus' | 'listImages' | 'pullImage' | 'imageFsInfo'>;
 
 /** Both services of one runtime. */
 export interface KubeServices {

@@ -276,6 +276,7 @@ function containerStatus(id: ContainerId, {config, createdAt, state}: PlannedCon
 function plannedImages(real: KubeImageService, state: PlannedState): KubeImageService {
   return {
     listImages: real.listImages,
+    imageFsInfo: real.imageFsInfo,
     imageStatus: async (request = {}, options) => {
       const name = request.image?.image ?? '';
       try {

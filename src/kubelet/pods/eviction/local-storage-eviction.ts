@@ -5,6 +5,7 @@ import {podRef} from '../../contract/pod-ref.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
+import {RuntimeFilesystemReader} from '../../managers/node/runtime-filesystems.js';
 import {EVICTED} from './eviction.js';
 import {findExceededStorage, limitsEphemeralStorage} from './ephemeral-storage-limit.js';
 import type {PodEviction} from './eviction-manager.js';
@@ -12,7 +13,7 @@ import type {PodEviction} from './eviction-manager.js';
 /** Minimum time between two measurements of a pod's storage, in ms (evictionMonitoringPeriod). */
 const MEASURE_MS = 10_000;
 
-type Context = Pick<SyncContext, 'clock' | 'files' | 'events' | 'services'>;
+type Context = Pick<SyncContext, 'clock' | 'files' | 'events' | 'services' | 'node'>;
 
 /**
  * Compares the storage that one pod uses on the node with its limits: emptyDir volumes, then the pod, then its containers
@@ -20,10 +21,13 @@ type Context = Pick<SyncContext, 'clock' | 'files' | 'events' | 'services'>;
  */
 export class LocalStorageEviction {
   readonly #context: Context;
+  readonly #filesystems: RuntimeFilesystemReader;
   #measureAt = 0;
 
   constructor(context: Context) {
     this.#context = context;
+    const {node, services} = context;
+    this.#filesystems = new RuntimeFilesystemReader({node, images: services.images});
   }
 
   /**
@@ -57,7 +61,12 @@ export class LocalStorageEviction {
     const layers = await Promise.all(
       running.map(async ({id, name}) => [name, await this.#layer(id)] as const),
     );
-    return findExceededStorage(pod, {...(await files.storageUsage(pod)), layers: new Map(layers)});
+    const {dedicatedImageFs} = (await this.#filesystems.read()).layout;
+    return findExceededStorage(pod, {
+      ...(await files.storageUsage(pod)),
+      layers: new Map(layers),
+      dedicatedImageFs,
+    });
   }
 
   /** Returns the bytes of a container's writable layer; 0 if the runtime does not know them. */

@@ -35,6 +35,6 @@ export function createUnavailableRuntime(
       updatePodSandboxResources: refuse,
       containerStats: refuse,
     },
-    images: {imageStatus: refuse, listImages: refuse, pullImage: refuse},
+    images: {imageStatus: refuse, listImages: refuse, pullImage: refuse, imageFsInfo: refuse},
   };
 }

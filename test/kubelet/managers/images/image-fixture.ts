@@ -57,6 +57,7 @@ export function aRuntime(
       return present.has(name) ? {info: {}, image: imageOf(name)} : {info: {}};
     },
     listImages: async () => ({images: [...present].map(imageOf)}),
+    imageFsInfo: async () => ({imageFilesystems: [], containerFilesystems: []}),
     pullImage: async ({image, auth} = {}, options) => {
       const name = image?.image ?? '';
       calls.push(`PullImage ${[name, ...(auth === undefined ? [] : [auth.username])].join(' ')}`);

@@ -20,6 +20,7 @@ interface Sizes {
   readonly layers: Readonly<Record<string, number>>;
   readonly logs?: Readonly<Record<string, number>>;
   readonly volumes?: number;
+  readonly dedicatedImageFs?: boolean;
 }
 const POD_MESSAGE = 'Pod ephemeral local storage usage exceeds the total limit of containers 6Mi. ';
 
@@ -31,24 +32,55 @@ describe('a pod with limits of ephemeral storage', () => {
     ['has large layers', {layers: {c: 7}}, POD_MESSAGE],
     ['has a large container', {layers: {b: 2}, logs: {b: 1}}, CONTAINER_MESSAGE],
     ['has a large container without a limit', {layers: {c: 5}}, undefined],
-  ] as const)('that %s', (_title, {layers, logs = {}, volumes = 0}: Sizes, message) => {
-    const usage = {
-      layers: megabytes(layers),
-      logs: new Map(Object.entries(logs).map(([name, size]) => [name, files(size)])),
-      volumes: files(volumes),
-      hostsFile: NO_FILES,
-    };
-    const exceeded = findExceededStorage(pod, usage);
-    expect(exceeded?.message).toBe(message);
-    const signal = message === POD_MESSAGE ? 'ephemeralpodfs.limit' : 'ephemeralcontainerfs.limit';
-    expect(exceeded?.signal).toBe(message === undefined ? undefined : signal);
-  });
+    ['has a large layer on another filesystem', {layers: {b: 3}, dedicatedImageFs: true}, undefined],
+    ['has large logs', {layers: {}, logs: {b: 3}, dedicatedImageFs: true}, CONTAINER_MESSAGE],
+  ] as const)(
+    'that %s',
+    (_title, {layers, logs = {}, volumes = 0, dedicatedImageFs = false}: Sizes, message) => {
+      const usage = {
+        layers: megabytes(layers),
+        logs: new Map(Object.entries(logs).map(([name, size]) => [name, files(size)])),
+        volumes: files(volumes),
+        hostsFile: NO_FILES,
+        dedicatedImageFs,
+      };
+      const exceeded = findExceededStorage(pod, usage);
+      expect(exceeded?.message).toBe(message);
+      const signal = message === POD_MESSAGE ? 'ephemeralpodfs.limit' : 'ephemeralcontainerfs.limit';
+      expect(exceeded?.signal).toBe(message === undefined ? undefined : signal);
+    },
+  );
 });
 
-test('a pod without limits, or with one of 0, is not measured', () => {
+const onlyLayers = (layers: Readonly<Record<string, number>>) => ({
+  layers: megabytes(layers),
+  logs: new Map(),
+  volumes: NO_FILES,
+  hostsFile: NO_FILES,
+  dedicatedImageFs: false,
+});
+
+test('a pod without limits is not measured', () => {
   expect(limitsEphemeralStorage(pod)).toBe(true);
-  const free = aPod({containers: [withLimit('a'), withLimit('b', '0')]});
+  const free = aPod({containers: [withLimit('a')]});
   expect(limitsEphemeralStorage(free)).toBe(false);
-  const usage = {layers: megabytes({a: 9}), logs: new Map(), volumes: NO_FILES, hostsFile: NO_FILES};
-  expect(findExceededStorage(free, usage)).toBeUndefined();
+  expect(findExceededStorage(free, onlyLayers({a: 9}))).toBeUndefined();
+});
+
+test('the limit of a pod includes the largest need of its init containers and the overhead', () => {
+  const limited = aPod({
+    overhead: {'ephemeral-storage': '1Mi'},
+    initContainers: [withLimit('setup', '8Mi')],
+    containers: [withLimit('a', '4Mi'), withLimit('c')],
+  });
+  expect(findExceededStorage(limited, onlyLayers({c: 9}))).toBeUndefined();
+  expect(findExceededStorage(limited, onlyLayers({c: 10}))?.message).toContain(' containers 9Mi. ');
+});
+
+test('the limit of a sidecar counts for the pod only', () => {
+  const withSidecar = aPod({
+    initContainers: [{...withLimit('side', '2Mi'), restartPolicy: 'Always'}],
+    containers: [withLimit('a', '4Mi')],
+  });
+  expect(findExceededStorage(withSidecar, onlyLayers({side: 5}))).toBeUndefined();
 });

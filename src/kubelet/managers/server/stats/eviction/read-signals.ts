@@ -1,18 +1,13 @@
-import {stat} from 'node:fs/promises';
-import {isSystemCallError} from '../../../../../base/errors.js';
 import type {ImageService} from '../../../../../cri/index.js';
 import type {NodeFacts} from '../../../../contract/node-facts.js';
 import type {EvictionSignal} from '../../../../contract/resources/eviction-thresholds.js';
-import type {
-  FilesystemLayout,
-  NodeSignals,
-  SignalObservation,
-} from '../../../../contract/resources/node-signals.js';
+import type {NodeSignals, SignalObservation} from '../../../../contract/resources/node-signals.js';
 import {podsCgroup} from '../../../kuberuntime/config/resources/pod-cgroup-parent.js';
 import {cgroupStats} from '../cgroups/cgroup-stats.js';
 import {readCgroupUsage} from '../cgroups/read-cgroup-usage.js';
 import {readNodeUsage, type NodeUsage} from '../node-usage.js';
 import {FilesystemStats} from '../storage/filesystem-stats.js';
+import {RuntimeFilesystemReader} from '../../../node/runtime-filesystems.js';
 
 /** Options of {@link SignalReader}. */
 export interface SignalReaderOptions {
@@ -21,30 +16,21 @@ export interface SignalReaderOptions {
   readonly clock: {now(): number};
 }
 
-/** Filesystems of the runtime by their mount points; undefined if the runtime does not report them. */
-interface RuntimeFilesystems {
-  readonly imageFs: string | undefined;
-  readonly containerFs: string | undefined;
-  readonly layout: FilesystemLayout;
-}
-
 /** Observes the resources that the node can run out of (makeSignalObservations). */
 export class SignalReader {
   readonly #options: SignalReaderOptions;
-  /** Asked for until the runtime reports them: it does not move its files while it runs. */
-  #filesystems: RuntimeFilesystems | undefined;
+  readonly #filesystems: RuntimeFilesystemReader;
 
   constructor(options: SignalReaderOptions) {
     this.#options = options;
+    this.#filesystems = new RuntimeFilesystemReader(options);
   }
 
   /** Reads the resources. Rejects with CriError, SystemError, the system's error or the signal's reason. */
   async read(signal: AbortSignal): Promise<NodeSignals> {
     const {node, clock} = this.#options;
     const nowMs = clock.now();
-    const filesystems = this.#filesystems ?? (await this.#findFilesystems(signal));
-    const {imageFs, containerFs, layout} = filesystems;
-    if (imageFs !== undefined) this.#filesystems = filesystems;
+    const {imageFs, containerFs, layout} = await this.#filesystems.read(signal);
     const observations = new Map<EvictionSignal, SignalObservation>([
       ...nodeObservations(await readNodeUsage(nowMs)),
       ...podsObservations(node, nowMs),
@@ -53,30 +39,6 @@ export class SignalReader {
       ...(await filesystemObservations('containerfs', containerFs)),
     ]);
     return {observations, layout};
-  }
-
-  async #findFilesystems(signal: AbortSignal): Promise<RuntimeFilesystems> {
-    const {node, images} = this.#options;
-    const {imageFilesystems, containerFilesystems} = await images.imageFsInfo({}, {signal});
-    const imageFs = imageFilesystems[0]?.fsId?.mountpoint;
-    const containerFs = containerFilesystems[0]?.fsId?.mountpoint ?? imageFs;
-    const [root, image, container] = await Promise.all([node.rootDir, imageFs, containerFs].map(deviceOf));
-    const layout = {
-      dedicatedImageFs: image !== undefined && image !== root,
-      splitContainerFs: container !== undefined && image !== undefined && container !== image,
-    };
-    return {imageFs, containerFs, layout};
-  }
-}
-
-/** Returns the device of a path; undefined if it does not exist here, as for a runtime in another mount namespace. */
-async function deviceOf(path: string | undefined): Promise<bigint | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return (await stat(path, {bigint: true})).dev;
-  } catch (error) {
-    if (isSystemCallError(error)) return undefined;
-    throw error;
   }
 }
 
