@@ -12,12 +12,14 @@ interface Entry extends Delay {
 export class Backoff {
   readonly #initialMs: number;
   readonly #maxMs: number;
+  readonly #expiryMs: number;
   readonly #entries = new Map<string, Entry>();
 
-  /** Creates a back-off whose entries expire twice `maxMs` after their last update. */
-  constructor(initialMs: number, maxMs: number) {
+  /** Creates a back-off whose entries expire `expiryMs` after their last update, by default twice `maxMs`. */
+  constructor(initialMs: number, maxMs: number, expiryMs = 2 * maxMs) {
     this.#initialMs = initialMs;
     this.#maxMs = maxMs;
+    this.#expiryMs = expiryMs;
   }
 
   /** Returns the current delay of the key, in ms; 0 if there is none. */
@@ -66,6 +68,6 @@ export class Backoff {
   }
 
   #expired(lastUpdate: number, eventTime: number): boolean {
-    return eventTime - lastUpdate > 2 * this.#maxMs;
+    return eventTime - lastUpdate > this.#expiryMs;
   }
 }

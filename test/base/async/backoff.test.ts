@@ -34,6 +34,13 @@ test('a key that is reset starts at the initial delay again', () => {
   expect(backoff.get('web')).toBe(500);
 });
 
+test('an entry expires after the given time instead', () => {
+  const backoff = new Backoff(500, 1000, 600_000);
+  backoff.next('web', 0, 0);
+  backoff.next('web', 600_000, 600_000);
+  expect(backoff.get('web')).toBe(1000);
+});
+
 test('an entry without updates for twice the cap is dropped and restarts at the initial delay', () => {
   const backoff = new Backoff(10_000, 300_000);
   backoff.next('web', 0, 0);

@@ -10,13 +10,15 @@ import type {SyncContext} from '../sync-context.js';
 
 const INITIAL_MS = 10_000;
 const MAX_MS = 300_000;
+/** Time after which a delay starts anew, whatever its maximum is. */
+const EXPIRY_MS = 600_000;
 
 /**
  * Returns the back-off of crashing containers: 10 s, doubling to `maxMs`, 5 min by default
- * (crashLoopBackOff.maxContainerRestartPeriod).
+ * (crashLoopBackOff.maxContainerRestartPeriod). A container that ran for 10 min starts again with 10 s.
  */
 export function createCrashLoopBackOff(maxMs = MAX_MS): Backoff {
-  return new Backoff(Math.min(INITIAL_MS, maxMs), maxMs);
+  return new Backoff(Math.min(INITIAL_MS, maxMs), maxMs, EXPIRY_MS);
 }
 
 /**

@@ -12,7 +12,7 @@ import {computeInitActions, type ComputeActionsInput} from './compute-init-actio
 import {computeResizeActions, shouldRestartForResize} from './compute-resize-actions.js';
 import {computeKillReason, createResizeKill, createUnknownStateKill} from './container-kill-reason.js';
 import {computeContainersToReset, shouldRestartAllContainers} from './restart-all-containers.js';
-import {effectiveRestartPolicy, exitCode, shouldStartContainer} from './restart-policy.js';
+import {effectiveRestartPolicy, shouldStartContainer} from './restart-policy.js';
 import {sandboxChanged} from './sandbox-changed.js';
 
 /** Options of computePodActions. */
@@ -97,11 +97,11 @@ function actionsForNewSandbox(pod: Pod, status: RuntimePodStatus, attempt: numbe
     : {...fresh, initContainersToStart: [firstInit]};
 }
 
-/** Reports whether a container succeeded and must not run again. */
+/** Reports whether a container succeeded and must not run again; one that never started has not (containerSucceeded). */
 function hasSucceeded(pod: Pod, container: Container, status: RuntimePodStatus): boolean {
   const newest = findContainerStatus(status, container.name);
-  if (newest === undefined || newest.state === 'CONTAINER_RUNNING') return false;
-  return effectiveRestartPolicy(pod, container) === 'OnFailure' && exitCode(newest) === 0;
+  if (newest?.state !== 'CONTAINER_EXITED' || newest.cri.exitCode !== 0) return false;
+  return effectiveRestartPolicy(pod, container) === 'OnFailure';
 }
 
 /**

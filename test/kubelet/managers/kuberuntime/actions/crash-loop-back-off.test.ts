@@ -3,7 +3,10 @@ import type {Container, Pod} from '../../../../../src/api/types/v1-pod.js';
 import {Backoff} from '../../../../../src/base/async/backoff.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import type {SyncFailure} from '../../../../../src/kubelet/contract/sync-result.js';
-import {checkCrashLoopBackOff} from '../../../../../src/kubelet/managers/kuberuntime/actions/crash-loop-back-off.js';
+import {
+  checkCrashLoopBackOff,
+  createCrashLoopBackOff,
+} from '../../../../../src/kubelet/managers/kuberuntime/actions/crash-loop-back-off.js';
 import type {StartEnvironment} from '../../../../../src/kubelet/managers/kuberuntime/actions/start-container.js';
 import type {SyncContext} from '../../../../../src/kubelet/managers/kuberuntime/sync-context.js';
 import {aContainer, aPod, UID} from '../../../../fakes/a-pod.js';
@@ -58,6 +61,12 @@ test('the delays double from 10 s to 5 min and reset after ten minutes without a
   expect(delays).toEqual([0, 10, 20, 40, 80, 160, 300, 300]);
   expect(fixture.start(now + 700, [exited(now + 700)])).toBeUndefined();
   expect(fixture.start(now + 700, [exited(now + 700)])?.message).toContain('back-off 10s ');
+});
+
+test('a delay with a small maximum is kept for ten minutes too', () => {
+  const backoff = createCrashLoopBackOff(60_000);
+  for (const seconds of [0, 100, 200, 800]) backoff.next('web', seconds * 1000, seconds * 1000);
+  expect(backoff.get('web')).toBe(60_000);
 });
 
 test('a container in back-off has the kubelet’s message and a retry time', () => {

@@ -121,12 +121,12 @@ describe('a new sandbox', () => {
     );
   });
 
-  test('treats a container that has not exited as one with exit code 0, as the kubelet does', () => {
-    const pod = aPod({restartPolicy: 'OnFailure', containers: [main, other]});
-    const created = anInstance('main', CREATED, {exitCode: 255});
+  test.each([CREATED, UNKNOWN] as const)('starts a container that has not exited: %s', (state) => {
+    const pod = aPod({restartPolicy: 'OnFailure', containers: [main]});
+    const neverRan = anInstance('main', state, {exitCode: 0});
 
-    expect(formatPodActions(computePodActions(pod, aRuntimePod([created], {sandboxes: [notReady]})))).toBe(
-      'kill pod, create sandbox 1, start other',
+    expect(formatPodActions(computePodActions(pod, aRuntimePod([neverRan], {sandboxes: [notReady]})))).toBe(
+      'kill pod, create sandbox 1, start main',
     );
   });
 
@@ -166,7 +166,7 @@ describe('a new sandbox', () => {
 
     expect(formatPodActions(unknown)).toBe('kill pod, create sandbox 1, init i1');
     expect(formatPodActions(known)).toBe('kill pod');
-    expect(formatPodActions(oneKnown)).toBe('kill pod');
+    expect(formatPodActions(oneKnown)).toBe('kill pod, create sandbox 1, start other');
   });
 });
 
