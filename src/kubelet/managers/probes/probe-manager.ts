@@ -177,15 +177,14 @@ export class ProbeManager {
     if (status !== undefined) for (const listener of this.#listeners) listener({uid, id, probe, status});
   }
 
-  /** Updates the status. Triggers the readiness probe of containers that have become unready or have just started. */
+  /** Updates the status. Triggers the readiness probe of containers that have started and are not ready (UpdatePodStatus). */
   #observe(uid: PodUid, status: PodStatus): void {
     const probed = this.#pods.get(uid);
     if (probed === undefined) return;
-    const before = probed.status;
     probed.status = status;
     for (const worker of probed.workers) {
       const {kind, container} = worker.subject;
-      if (kind === 'readiness' && isNewlyUnready(container, before, status)) worker.trigger();
+      if (kind === 'readiness' && isUnready(container, status)) worker.trigger();
     }
   }
 
@@ -194,7 +193,6 @@ export class ProbeManager {
     for (const worker of this.#pods.get(podRef(pod).uid)?.workers ?? []) {
       const {kind, list} = worker.subject;
       if (kind !== 'readiness' && list === 'containers') worker.stop();
-      else worker.markPodTerminating();
     }
   }
 }
@@ -219,12 +217,10 @@ function updateStatusOf(probe: ProbeKind, result: ProbeResult): ProbeUpdate['sta
   return result === 'Success' ? 'started' : 'unstarted';
 }
 
-function isNewlyUnready({name}: Container, before: PodStatus, now: PodStatus): boolean {
-  const [old, current] = [statusOf(name, before), statusOf(name, now)];
-  if (current?.started !== true || current.ready || current.state?.running === undefined) return false;
-  return old?.containerID !== current.containerID || old?.started !== true || old.ready;
-}
-
-function statusOf(name: string, {containerStatuses = [], initContainerStatuses = []}: PodStatus) {
-  return findByName(containerStatuses, name) ?? findByName(initContainerStatuses, name);
+function isUnready(
+  {name}: Container,
+  {containerStatuses = [], initContainerStatuses = []}: PodStatus,
+): boolean {
+  const status = findByName(containerStatuses, name) ?? findByName(initContainerStatuses, name);
+  return status?.started === true && !status.ready && status.state?.running !== undefined;
 }

@@ -36,7 +36,6 @@ export class ProbeWorker {
   #memory: ProbeWorkerState = INITIAL_WORKER_STATE;
   #isStopped = false;
   #isTriggered = false;
-  #podEnds = false;
   #isDue = false;
   #nextAt: number | undefined;
   #last: ProbeState['last'];
@@ -80,11 +79,6 @@ export class ProbeWorker {
       // Missed ticks count as one, and later ticks retain their schedule.
       tickAt = await this.#nextTick(tickAt, periodMs);
     if (this.#memory.id !== undefined) this.#options.removeResult(this.#memory.id);
-  }
-
-  /** Marks the pod as terminating: the worker continues, but does not report probes that cannot be executed. */
-  markPodTerminating(): void {
-    this.#podEnds = true;
   }
 
   /** Stops the worker; the result of a running probe is ignored. */
@@ -148,13 +142,7 @@ export class ProbeWorker {
     const setOutput = (output: string): void => {
       this.#output = output.slice(0, MAX_OUTPUT_LENGTH);
     };
-    const isEnding = (): boolean => this.#podEnds;
-    const result = await this.#probe({
-      id,
-      podIp: status.podIP ?? '',
-      isTerminating: isEnding,
-      onOutput: setOutput,
-    });
+    const result = await this.#probe({id, podIp: status.podIP ?? '', onOutput: setOutput});
     if (result === undefined || this.#isStopped) return true;
     const {memory, counts} = recordProbeResult(subject, this.#memory, result);
     this.#memory = memory;

@@ -35,8 +35,6 @@ export interface ProbeSubject {
 export interface ProbedInstance {
   readonly id: ContainerId;
   readonly podIp: string;
-  /** Reports whether the pod is terminating; errors of executing a probe are then not reported. */
-  readonly isTerminating?: () => boolean;
   /** Called with the output of the probe. */
   readonly onOutput?: (output: string) => void;
 }
@@ -74,7 +72,6 @@ export async function runProbe(
       events.warning('Unhealthy', `${title} probe failed: ${result.output}`);
       return 'Failure';
     case 'error':
-      if (instance.isTerminating?.() === true) return undefined;
       events.warning(
         'Unhealthy',
         `${title} probe errored and resulted in ${result.state} state: ${result.output}`,

@@ -133,10 +133,24 @@ test('changes of startup and readiness results are reported', async () => {
   expect(testbed.updates.at(-1)).toBe('readiness ready');
   expect(testbed.probes.readinessOf(instance)).toEqual({started: true, ready: true});
 
-  // The same status again does not trigger a probe.
-  testbed.probes.observe(pod, aStatusOf());
+  // The status of a ready container does not trigger a probe.
+  testbed.probes.observe(pod, aStatusOf({ready: true}));
   await advanceSeconds(testbed.clock, 6);
   expect(testbed.runs).toEqual(['up 0', 'ready 1', 'ready 6']);
+});
+
+test('a container that has started and is not ready is probed with each status', async () => {
+  const testbed = createTestbed();
+  testbed.exitCode = 1;
+  const pod = aProbedPod({readinessProbe: probe({periodSeconds: 100})});
+  testbed.probes.add(pod, aStatusOf({ready: false}));
+  await advanceSeconds(testbed.clock, 1);
+  for (const fields of [{ready: false}, {ready: false}, {ready: false, started: false}, {ready: true}]) {
+    testbed.probes.observe(pod, aStatusOf(fields));
+    await advanceSeconds(testbed.clock, 1);
+  }
+  expect(testbed.runs).toEqual(['check 0', 'check 1', 'check 2']);
+  testbed.manager.remove(uid);
 });
 
 test('a terminating pod is only probed for readiness, except for its sidecars', async () => {

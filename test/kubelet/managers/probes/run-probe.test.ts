@@ -19,7 +19,6 @@ interface RunOptions {
   readonly kind?: ProbeKind;
   readonly container?: Partial<Container>;
   readonly execSync?: ExecSync;
-  readonly isEnding?: () => boolean;
 }
 
 const succeedingExec: ExecSync = async () => execResponse();
@@ -30,7 +29,7 @@ const succeedingExec: ExecSync = async () => execResponse();
  */
 async function run(
   probe: Probe,
-  {kind = 'liveness', container = {}, execSync = succeedingExec, isEnding}: RunOptions = {},
+  {kind = 'liveness', container = {}, execSync = succeedingExec}: RunOptions = {},
 ): Promise<readonly (string | undefined)[]> {
   const emitted: string[] = [];
   const events: ProbeServices['events'] = ({reason, message, fieldPath, type}) => {
@@ -45,7 +44,7 @@ async function run(
     kind,
     probe,
   } as const;
-  const instance = {id: containerId('c1'), podIp: '127.0.0.1', ...(isEnding && {isTerminating: isEnding})};
+  const instance = {id: containerId('c1'), podIp: '127.0.0.1'};
   return [await runProbe(io, subject, instance, new AbortController().signal), ...emitted];
 }
 
@@ -110,10 +109,6 @@ describe('an exec probe', () => {
       'Unhealthy: Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = gone',
     ]);
     expect(calls).toHaveLength(3);
-  });
-
-  test('that cannot be run in a terminating pod emits no event', async () => {
-    expect(await run({exec}, {execSync: fails('NOT_FOUND'), isEnding: () => true})).toEqual([undefined]);
   });
 });
 
