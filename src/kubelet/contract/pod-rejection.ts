@@ -7,6 +7,9 @@ export interface Rejection {
   readonly hint: string;
 }
 
+/** Result of the last review of a pod's resize; undefined if the pod has the resources that it requests. */
+export type ResizeReview = PendingResize | 'unreviewed' | undefined;
+
 /** Reason why a pod does not get the resources it requests, now (`Deferred`) or ever (condition PodResizePending). */
 export interface PendingResize {
   readonly reason: 'Deferred' | 'Infeasible';

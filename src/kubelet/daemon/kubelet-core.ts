@@ -162,7 +162,7 @@ function createSyncHandler(
     clock,
     networkError: () => runtimeState.networkError,
     isWanted,
-    pendingResize: (uid) => allocations.getPendingResize(uid),
+    resizeReview: (uid) => allocations.getResizeReview(uid),
     ...(observer && {observer}),
     ...(metrics && {metrics}),
   });

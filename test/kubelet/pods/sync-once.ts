@@ -15,7 +15,7 @@ export async function syncOnce(
   const {runtime} = await syncer.observe(signal);
   const {status, results} = await syncer.syncPod(runtime, {
     networkError: undefined,
-    pendingResize: undefined,
+    resizeReview: undefined,
     signal,
   });
   if (hasEnded(status.phase)) {

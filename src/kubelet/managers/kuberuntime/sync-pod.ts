@@ -35,6 +35,7 @@ export async function syncPod(
   const {environment: sandbox, result} = await ensureSandbox(context, input);
   if (result !== undefined) results.push(result);
   if (sandbox === undefined) return results;
+  if (result !== undefined) input.onSandboxReady?.();
   recordDnsLimits(context, pod);
   if (startsContainers(actions)) await context.objects.sandboxReady?.(pod, sandbox.podIps, signal);
   const imageVolumes = await pullImageVolumes(context, sandbox, signal);

@@ -9,7 +9,7 @@ import {
   memoryBytes,
   podRequests,
 } from '../../managers/kuberuntime/config/resources/resource-amounts.js';
-import type {PendingResize} from '../../contract/pod-rejection.js';
+import type {PendingResize, ResizeReview} from '../../contract/pod-rejection.js';
 import {canResizePod} from './resize-admission.js';
 
 /** Options of AllocationManager.retryPendingResizes. */
@@ -81,9 +81,9 @@ export class AllocationManager {
     if (this.#allocations.has(uid)) this.#unsettled.add(uid);
   }
 
-  /** Returns the reason why the pod's allocation differs from its requests, if it does. */
-  getPendingResize(uid: PodUid): PendingResize | undefined {
-    return this.#pending.get(uid);
+  /** Returns the reason why the pod's allocation differs from its requests, if it does and was reviewed. */
+  getResizeReview(uid: PodUid): ResizeReview {
+    return this.#pending.get(uid) ?? (this.#unsettled.has(uid) ? 'unreviewed' : undefined);
   }
 
   /**

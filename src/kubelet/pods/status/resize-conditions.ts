@@ -1,35 +1,57 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import type {PodCondition} from '../../../api/types/v1-status.js';
 import {formatResizeMessage} from '../allocation/resize-message.js';
-import type {PendingResize} from '../../contract/pod-rejection.js';
+import type {ResizeReview} from '../../contract/pod-rejection.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import {isResizeInProgress} from '../../managers/kuberuntime/compute/compute-resize-actions.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
-import type {ResizeConditions} from './compute/pod-conditions.js';
+import {formatMs} from './compute/container-status.js';
+import {observedGenerationOf} from './compute/pod-conditions.js';
+
+type Context = Pick<SyncContext, 'events' | 'actuated' | 'clock'>;
+
+/** What a resize condition says, about this generation of the Pod. */
+type Facts = Pick<PodCondition, 'reason' | 'message' | 'observedGeneration'>;
 
 /** Tracks a pod's resize and reports it as events and conditions (status manager's podResizeConditions). */
 export class ResizeConditionTracker {
-  readonly #context: Pick<SyncContext, 'events' | 'actuated'>;
-  #pending: PendingResize | undefined;
-  /** Set while granted resources are not actuated yet; `error` is the message of the last failure. */
-  #progress: {readonly error?: string} | undefined;
+  readonly #context: Context;
+  #pending: PodCondition | undefined;
+  /** Set while granted resources are not actuated yet. */
+  #progress: PodCondition | undefined;
 
-  constructor(context: Pick<SyncContext, 'events' | 'actuated'>) {
+  constructor(context: Context) {
     this.#context = context;
+  }
+
+  /** Continues from the conditions of an earlier process, without events (BackfillPodResizeConditions). */
+  restore(conditions: readonly PodCondition[]): void {
+    this.#pending = conditions.find(({type}) => type === 'PodResizePending');
+    this.#progress = conditions.find(({type}) => type === 'PodResizeInProgress');
   }
 
   /** Records that the pod was granted other resources. */
   resizeStarted(pod: Pod): void {
-    this.#progress = {};
+    this.#progress = this.#condition('PodResizeInProgress', undefined, observedGenerationOf(pod));
     this.#recordEvent('Normal', 'ResizeStarted', pod, formatResizeMessage('Pod resize started', pod));
   }
 
-  /** Sets the reason why the requested resources are not granted; undefined when they are. */
-  setPending(pending: PendingResize | undefined): void {
-    const isNew = pending?.reason !== this.#pending?.reason || pending?.message !== this.#pending?.message;
-    this.#pending = pending;
-    if (pending === undefined || !isNew) return;
-    const {pod, reason, cause = reason, message} = pending;
+  /**
+   * Sets the reason why the requested resources are not granted, with an event unless only the message has changed. Before
+   * the first review, the last reason remains.
+   */
+  setReview(review: ResizeReview): void {
+    const before = this.#pending;
+    if (review === 'unreviewed') return;
+    if (review === undefined) {
+      this.#pending = undefined;
+      return;
+    }
+    const {pod, reason, cause = reason, message} = review;
+    const now = this.#condition('PodResizePending', before, {reason, message, ...observedGenerationOf(pod)});
+    this.#pending = now;
+    if (before?.reason === reason && before.observedGeneration === now.observedGeneration) return;
     this.#recordEvent(
       'Warning',
       `Resize${reason}`,
@@ -40,33 +62,70 @@ export class ResizeConditionTracker {
 
   /** Updates the progress: the resize is complete when the granted resources are actuated. */
   updateProgress(pod: Pod, runtime: RuntimePodStatus): void {
-    if (isResizeInProgress(pod, runtime, this.#context.actuated.current)) this.#progress ??= {};
+    if (isResizeInProgress(pod, runtime, this.#context.actuated.current))
+      this.#progress ??= this.#condition('PodResizeInProgress', undefined, observedGenerationOf(pod));
     else if (this.#progress !== undefined) {
+      const resized = withGeneration(pod, this.#progress);
       this.#progress = undefined;
-      this.#recordEvent('Normal', 'ResizeCompleted', pod, formatResizeMessage('Pod resize completed', pod));
+      this.#recordEvent(
+        'Normal',
+        'ResizeCompleted',
+        pod,
+        formatResizeMessage('Pod resize completed', resized),
+      );
     }
   }
 
   /** Records the error of a failed resize step of a sync. */
   recordResults(pod: Pod, results: readonly SyncResult[]): void {
     const error = results.find(({action}) => action === 'ResizePodInPlace')?.failure?.message;
-    if (error === undefined || error === this.#progress?.error) return;
-    this.#progress = {error};
-    this.#recordEvent('Warning', 'ResizeError', pod, formatResizeMessage('Pod resize error', pod, error));
+    const before = this.#progress;
+    if (error === undefined || error === before?.message) return;
+    const {observedGeneration} = before ?? observedGenerationOf(pod);
+    const now = this.#condition('PodResizeInProgress', before, {
+      reason: 'Error',
+      message: error,
+      ...(observedGeneration !== undefined && {observedGeneration}),
+    });
+    this.#progress = now;
+    const message = formatResizeMessage('Pod resize error', withGeneration(pod, now), error);
+    this.#recordEvent('Warning', 'ResizeError', pod, message);
   }
 
-  get conditions(): ResizeConditions {
-    const {reason, message} = this.#pending ?? {};
-    const {error} = this.#progress ?? {};
-    return {
-      ...(reason !== undefined && message !== undefined && {PodResizePending: {reason, message}}),
-      ...(this.#progress && {
-        PodResizeInProgress: error === undefined ? {} : {reason: 'Error', message: error},
-      }),
-    };
+  /** Forgets the resize of a pod that has ended. */
+  clear(): void {
+    this.#pending = undefined;
+    this.#progress = undefined;
+  }
+
+  get conditions(): readonly PodCondition[] {
+    return [this.#pending, this.#progress].filter((condition) => condition !== undefined);
+  }
+
+  /**
+   * Returns the condition with these facts (updatedPodResizeCondition). Its probe time is that of the last change: unlike the
+   * kubelet, which compares statuses without it, kcri sends every change.
+   */
+  #condition(type: string, before: PodCondition | undefined, facts: Facts): PodCondition {
+    if (before !== undefined && isEqual(before, facts)) return before;
+    const now = formatMs(this.#context.clock.now());
+    const since =
+      before !== undefined && before.reason === facts.reason ? before.lastTransitionTime : undefined;
+    return {type, status: 'True', ...facts, lastProbeTime: now, lastTransitionTime: since ?? now};
   }
 
   #recordEvent(type: 'Normal' | 'Warning', reason: string, pod: Pod, message: string): void {
     this.#context.events({type, reason, message, pod});
   }
+}
+
+function isEqual(a: Facts, b: Facts): boolean {
+  return a.reason === b.reason && a.message === b.message && a.observedGeneration === b.observedGeneration;
+}
+
+/** Returns the pod with the generation that the condition is about. */
+function withGeneration(pod: Pod, {observedGeneration}: PodCondition): Pod {
+  return observedGeneration === undefined
+    ? pod
+    : {...pod, metadata: {...pod.metadata, generation: observedGeneration}};
 }

@@ -1,5 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import {hasEnded, type PodCondition, type PodStatus} from '../../../api/types/v1-status.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import {createPodEventRecorder} from '../../contract/pod-event.js';
@@ -8,7 +8,7 @@ import type {SyncResult} from '../../contract/sync-result.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import {computeDeletion, type LastKnown, type PodDeletion, type PodHistory} from '../history/pod-history.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
-import {resizeConditionsOf, type ResizeConditions} from './compute/pod-conditions.js';
+import {replaceConditions, resizeConditionsOf} from './compute/pod-conditions.js';
 import {formatMs} from './compute/container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './compute/active-deadline.js';
 import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
@@ -24,7 +24,7 @@ export interface StatusOptions {
   /** True if a pod past its deadline becomes Failed, with an event. */
   readonly enforcesDeadline: boolean;
   /** Conditions of the pod's resize; those of the previous status by default. */
-  readonly resize?: ResizeConditions | undefined;
+  readonly resize?: readonly PodCondition[] | undefined;
   /** Applied to the computed status. */
   readonly override?: ((status: PodStatus) => PodStatus) | undefined;
 }
@@ -71,12 +71,11 @@ export class PodStatusManager {
   }
 
   /**
-   * Loads the persisted status unless a status is known already. As with a restarted kubelet, only start time,
+   * Loads the persisted status and resolves with it. As with a restarted kubelet, only start time,
    * conditions and a terminal phase survive (in a cluster, the API server stores them); a static pod's terminal phase
    * does not, since no API server stores it, unless the Pod has a final status, as the ended pods of a Job. Rejects with SystemError.
    */
-  async load(pod: Pod): Promise<void> {
-    if (this.#status !== undefined) return;
+  async load(pod: Pod): Promise<PodStatus> {
     const {status = {}} = (await this.#history.lastKnown()) ?? {};
     const {startTime, conditions} = status;
     this.#publishedMessages = publishedTerminationMessages(status);
@@ -89,6 +88,7 @@ export class PodStatusManager {
             ...(conditions && {conditions}),
             ...(!isStaticPod(pod) && terminalStatusOf(status)),
           };
+    return this.#status;
   }
 
   /** Computes the status from the runtime status and returns it (generateAPIPodStatus, SetPodStatus). */
@@ -138,6 +138,16 @@ export class PodStatusManager {
     const changed = applyProbeResult(pod, this.#status, {containerID, probe, status, now});
     if (changed === undefined) return;
     this.#status = changed;
+    this.persist();
+  }
+
+  /** Persists that the pod has a new sandbox: its images may take long to pull (kubelet.go OnPodSandboxReady). */
+  setSandboxReady(pod: Pod): void {
+    if (this.#status === undefined) return;
+    const {conditions = []} = this.#status;
+    const now = formatMs(this.#context.clock.now());
+    const facts = [['PodReadyToStartContainers', {status: 'True'}]] as const;
+    this.#status = {...this.#status, conditions: replaceConditions(pod, conditions, facts, now)};
     this.persist();
   }
 

@@ -1,7 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
-import type {PendingResize} from '../../contract/pod-rejection.js';
+import type {ResizeReview} from '../../contract/pod-rejection.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {isIdle, startsInSandbox, type PodActions} from '../../contract/pod-actions.js';
 import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
@@ -34,6 +34,7 @@ import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import {PodStatusManager} from '../status/status-manager.js';
 import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
+import {resizeConditionsOf} from '../status/compute/pod-conditions.js';
 import {ResizeConditionTracker} from '../status/resize-conditions.js';
 import {LocalStorageEviction} from '../eviction/local-storage-eviction.js';
 import type {PodEviction} from '../eviction/eviction-manager.js';
@@ -60,7 +61,7 @@ interface TerminationOptions {
 interface SyncOptions {
   readonly networkError: string | undefined;
   /** Reason why the pod does not get the resources that it requests. */
-  readonly pendingResize: PendingResize | undefined;
+  readonly resizeReview: ResizeReview;
   /** True to start no container in a sandbox that may be ending (see computeSettleTime); false by default. */
   readonly waitsForSandbox?: boolean;
   /** Called with the status that the sync starts from. */
@@ -189,12 +190,12 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, pendingResize, waitsForSandbox = false, onStatus, signal}: SyncOptions,
+    {networkError, resizeReview, waitsForSandbox = false, onStatus, signal}: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
     const runtime = this.#redact(observed);
     this.#statusManager.clearDeletion();
-    this.#resize.setPending(pendingResize);
+    this.#resize.setReview(resizeReview);
     const before = await this.#pass(runtime, []);
     this.#statusManager.persist();
     onStatus?.(before.status);
@@ -250,7 +251,9 @@ export class PodSyncer {
 
   async #load(): Promise<void> {
     await this.#context.actuated.load();
-    await this.#statusManager.load(this.pod);
+    if (this.status !== undefined) return;
+    const {conditions} = await this.#statusManager.load(this.pod);
+    this.#resize.restore(resizeConditionsOf(conditions));
   }
 
   async #stop(
@@ -289,7 +292,15 @@ export class PodSyncer {
     reportMissingPullSecrets(this.pod, this.#context.objects, this.#context.events);
     return await syncPod(
       this.#context,
-      {pod: this.pod, status: runtime, actions, volumes: prepared.volumes},
+      {
+        pod: this.pod,
+        status: runtime,
+        actions,
+        volumes: prepared.volumes,
+        onSandboxReady: () => {
+          this.#statusManager.setSandboxReady(this.pod);
+        },
+      },
       signal,
     );
   }
@@ -350,7 +361,8 @@ export class PodSyncer {
     results: readonly SyncResult[],
     {isTerminal = false, observesOnly: isLook = false, override}: PassOptions = {},
   ): Promise<SyncPass> {
-    if (!isLook && !isTerminal) this.#resize.updateProgress(this.pod, runtime);
+    if (isTerminal) this.#resize.clear();
+    else if (!isLook) this.#resize.updateProgress(this.pod, runtime);
     const resize = isLook ? undefined : this.#resize.conditions;
     const options = {isTerminal, enforcesDeadline: !isLook, resize, override};
     return {runtime, status: await this.#statusManager.updateStatus(this.pod, runtime, options), results};

@@ -4,7 +4,7 @@ import type {Clock} from '../../../base/clock.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import type {Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
-import type {PendingResize} from '../../contract/pod-rejection.js';
+import type {ResizeReview} from '../../contract/pod-rejection.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {ProbeUpdate} from '../../contract/probe-results.js';
@@ -36,7 +36,7 @@ export interface ManagedPodSyncHandlerOptions {
   /** Returns the error of the runtime's network, with which only pods in the host network can start. */
   readonly networkError: () => string | undefined;
   /** Returns the reason why a pod does not get the resources that it requests. */
-  readonly pendingResize: (uid: PodUid) => PendingResize | undefined;
+  readonly resizeReview: (uid: PodUid) => ResizeReview;
   /** Reports whether the pod is in a source. */
   readonly isWanted: (uid: PodUid) => boolean;
   /** Observer of the syncs of pods. */
@@ -156,7 +156,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const before = syncer.status?.phase;
     const pass = await syncer.syncPod(status, {
       networkError: this.#options.networkError(),
-      pendingResize: this.#options.pendingResize(podRef(pod).uid),
+      resizeReview: this.#options.resizeReview(podRef(pod).uid),
       waitsForSandbox: true,
       onStatus: (current) => this.#options.observer?.onStatus(pod, current),
       signal,

@@ -63,6 +63,39 @@ test('a resize that does not fit is deferred until another pod has ended', async
   expect(testbed.daemon.running).toEqual(['web/main/0']);
 });
 
+test('a pod that ends has no resize conditions', async () => {
+  await using testbed = await ClusterTestbed.start();
+  const podPath = '/api/v1/namespaces/default/pods/web';
+  testbed.createPod('web', {containers: containers('100m')}, {finalizers: ['example.com/hold']});
+  await testbed.untilPhase('web', 'Running');
+  resize(testbed, 'web', '100');
+  await testbed.daemon.until(
+    'the resize is rejected',
+    () => conditionOf(testbed, 'web', 'PodResizePending') !== undefined,
+  );
+  testbed.api.deletePod('web');
+  await testbed.daemon.until('it is deleted for good', () =>
+    testbed.api.writes.includes(`DELETE ${podPath}`),
+  );
+  expect(testbed.status('web').phase).not.toBe('Running');
+  expect(conditionOf(testbed, 'web', 'PodResizePending')).toBeUndefined();
+});
+
+test('a pod is ready to start containers while its image is pulled', async () => {
+  await using testbed = await ClusterTestbed.start();
+  testbed.daemon.fake.injectDelay('PullImage', 3_600_000);
+  testbed.createPod('web', {containers: [{name: 'main', image: BUSYBOX, imagePullPolicy: 'Always'}]});
+  await testbed.daemon.until('the sandbox is reported', () => {
+    const {conditions = []} = testbed.status('web');
+    return conditions.some(({type, status}) => type === 'PodReadyToStartContainers' && status === 'True');
+  });
+  expect(testbed.status('web')).toMatchObject({
+    phase: 'Pending',
+    containerStatuses: [{state: {waiting: {reason: 'ContainerCreating'}}}],
+  });
+  expect(conditionOf(testbed, 'web', 'PodReadyToStartContainers')).toHaveProperty('observedGeneration');
+});
+
 test('a pod with a readiness gate is ready when a controller sets the condition, which stays', async () => {
   await using testbed = await ClusterTestbed.start();
   const {api, daemon} = testbed;

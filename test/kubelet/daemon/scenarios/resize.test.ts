@@ -209,6 +209,7 @@ test('a resize without free resources is Deferred until another pod is removed',
       status: 'True',
       reason: 'Deferred',
       message,
+      lastProbeTime: expect.any(String) as unknown,
       lastTransitionTime: expect.any(String) as unknown,
     },
   ]);

@@ -159,7 +159,7 @@ describe('allocated resources', () => {
     const allocations = growing(low, high, less);
     expect(review(allocations, [low, high, less])).toEqual(['less', 'high', 'low']);
     expect(allocations.getAllocatedPod(high)).toBe(high);
-    expect(allocations.getPendingResize(podRef(low).uid)).toMatchObject({reason: 'Deferred'});
+    expect(allocations.getResizeReview(podRef(low).uid)).toMatchObject({reason: 'Deferred'});
   });
 
   test('report a deferred resize once, and are granted when there is room', () => {
@@ -168,7 +168,7 @@ describe('allocated resources', () => {
     expect(review(allocations, [pod, other])).toEqual(['web']);
     expect(review(allocations, [pod, other])).toEqual([]);
     expect(review(allocations, [pod])).toEqual(['web']);
-    expect(allocations.getPendingResize(podRef(pod).uid)).toBeUndefined();
+    expect(allocations.getResizeReview(podRef(pod).uid)).toBeUndefined();
   });
 
   test('are not retried for an infeasible resize until the pod changes', () => {
@@ -176,7 +176,7 @@ describe('allocated resources', () => {
     const allocations = growing(pod);
     expect(review(allocations, [pod])).toEqual(['web']);
     expect(allocations.hasUnreviewedResizes).toBe(false);
-    expect(allocations.getPendingResize(podRef(pod).uid)).toMatchObject({reason: 'Infeasible'});
+    expect(allocations.getResizeReview(podRef(pod).uid)).toMatchObject({reason: 'Infeasible'});
   });
 
   test('of a pod that is admitted again are those it requests', () => {

@@ -40,7 +40,7 @@ test('the deletion of a pod is persisted until the pod is synced again', async (
   expect(await persistedDeletion()).toBeUndefined();
   await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 2, isDeletion: true});
   expect(await persistedDeletion()).toMatchObject({deletionGracePeriodSeconds: 2});
-  await syncer.syncPod(runtime, {networkError: undefined, pendingResize: undefined, signal});
+  await syncer.syncPod(runtime, {networkError: undefined, resizeReview: undefined, signal});
   expect(await persistedDeletion()).toBeUndefined();
 });
 
@@ -149,7 +149,7 @@ test('a runtime crash during a step is a failed result and not an exception', as
   runtime.injectCrash('RunPodSandbox');
   const syncer = pods.createSyncer(aLocalPod());
   const before = await syncer.observe(signal);
-  const options = {networkError: undefined, pendingResize: undefined, signal};
+  const options = {networkError: undefined, resizeReview: undefined, signal};
   const {results} = await syncer.syncPod(before.runtime, options);
   expect(results).toMatchObject([{action: 'CreatePodSandbox', failure: {reason: 'CreatePodSandboxError'}}]);
 });
@@ -309,7 +309,7 @@ describe('an attempt to restart a container in a sandbox that has ended does not
     const before = testbed.events.length;
     const newEvents = (): readonly string[] => testbed.events.slice(before).map(({reason}) => reason);
     const sync = async () =>
-      await syncer.syncPod(runtime, {networkError: undefined, pendingResize: undefined, signal});
+      await syncer.syncPod(runtime, {networkError: undefined, resizeReview: undefined, signal});
     return {...testbed, syncer, sandboxId: testbed.runtime.sandboxes[0]!.id, newEvents, sync};
   }
 

@@ -100,7 +100,7 @@ function createHandler({
     }),
     clock: {now: () => time.ms},
     networkError: () => undefined,
-    pendingResize: () => undefined,
+    resizeReview: () => undefined,
     isWanted: () => wanted.is,
     originOf: () => 'file.yaml',
     metrics: NO_METRICS,

@@ -20,6 +20,8 @@ export interface SyncPodInput {
   readonly status: RuntimePodStatus;
   readonly actions: PodActions;
   readonly volumes: MountedVolumes;
+  /** Called when a new sandbox is ready, before images are pulled. Must not throw. */
+  readonly onSandboxReady?: () => void;
 }
 
 /** Result of ensureSandbox: `environment` is absent after a failure, `result` if the sandbox already existed. */

@@ -1,7 +1,7 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../../../api/types/v1-status.js';
 import type {ProbeUpdate} from '../../../contract/probe-results.js';
-import {withTransitionTimes, computeReadyConditions} from './pod-conditions.js';
+import {computeReadyConditions, replaceConditions} from './pod-conditions.js';
 
 /** Probe result of a container instance; `containerID` has the form of statuses, `now` is RFC 3339. */
 export interface ProbedInstance extends Pick<ProbeUpdate, 'probe' | 'status'> {
@@ -30,16 +30,8 @@ export function applyProbeResult(pod: Pod, status: PodStatus, probed: ProbedInst
   };
   if (probed.probe === 'startup') return {...status, ...lists};
   const {conditions = []} = status;
-  const ready = withTransitionTimes(
-    computeReadyConditions({pod, phase, initStatuses, statuses}),
-    conditions,
-    probed.now,
-  );
-  return {
-    ...status,
-    conditions: conditions.map((before) => ready.find(({type}) => type === before.type) ?? before),
-    ...lists,
-  };
+  const ready = computeReadyConditions({pod, phase, initStatuses, statuses});
+  return {...status, conditions: replaceConditions(pod, conditions, ready, probed.now), ...lists};
 }
 
 type Found = Partial<Pick<ContainerStatus, 'ready' | 'started'>>;

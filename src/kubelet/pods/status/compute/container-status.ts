@@ -136,16 +136,26 @@ function readiness(
   return input.readinessOf?.({container, id: newest.id, before}) ?? {started: true, ready: true};
 }
 
-/** Returns the readiness of the same instance in the previous status, of this or another process. */
+/**
+ * Returns the readiness of the same instance in the previous status, of this or another process. After a restart of the
+ * kubelet, only containers of a ready pod are ready before they are probed (setReadyStateOnKubeletRestart).
+ */
 function readinessBefore(
   input: ContainerStatusInput,
   container: Container,
   {kind, newest}: {readonly kind: Kind; readonly newest: RuntimeContainerStatus},
 ): Readiness | undefined {
-  const known = [input.previous, input.restored]
-    .map((previous) => previousStatus({previous}, container, kind))
-    .find((old) => old?.containerID === fullId(input, newest) && old.state?.running !== undefined);
-  return known && {started: known.started === true, ready: known.ready};
+  const find = (previous: PodStatus | undefined): Readiness | undefined => {
+    const old = previousStatus({previous}, container, kind);
+    const isSame = old?.containerID === fullId(input, newest) && old.state?.running !== undefined;
+    return isSame ? {started: old.started === true, ready: old.ready} : undefined;
+  };
+  const own = find(input.previous);
+  if (own !== undefined) return own;
+  const {conditions = []} = input.restored ?? {};
+  const wasPodReady = conditions.some(({type, status}) => type === 'Ready' && status === 'True');
+  const restored = find(input.restored);
+  return restored && {...restored, ready: restored.ready && wasPodReady};
 }
 
 interface Instances {
@@ -361,7 +371,9 @@ function terminatedState(
  * normalizeStatus).
  */
 function messageBytes({spec}: Pod): number {
-  return Math.floor(MAX_MESSAGES_BYTES / (spec.containers.length + (spec.initContainers?.length ?? 0)));
+  const {containers, initContainers = [], ephemeralContainers = []} = spec;
+  const count = containers.length + initContainers.length + ephemeralContainers.length;
+  return Math.floor(MAX_MESSAGES_BYTES / count);
 }
 
 /** Truncates a text to a number of UTF-8 bytes and omits a character that would be split. */

@@ -11,7 +11,8 @@ export interface Disruption {
 
 /**
  * Returns the status of a pod that the kubelet ends to protect the node or a critical pod: Failed, with the condition
- * DisruptionTarget. `now` is in RFC 3339.
+ * DisruptionTarget. The condition is sent when the containers have stopped, so that its time is `now`, in RFC 3339, of the
+ * last call.
  */
 export function computeDisruptedStatus(
   pod: Pod,
@@ -20,13 +21,12 @@ export function computeDisruptedStatus(
   now: string,
 ): PodStatus {
   const others = (status.conditions ?? []).filter(({type}) => type !== DISRUPTION_TARGET);
-  const before = status.conditions?.find(({type}) => type === DISRUPTION_TARGET);
   const condition = {
     type: DISRUPTION_TARGET,
     status: 'True',
     reason: 'TerminationByKubelet',
     message: conditionMessage,
-    lastTransitionTime: before?.lastTransitionTime ?? now,
+    lastTransitionTime: now,
     ...observedGenerationOf(pod),
   } as const;
   return {...status, phase: 'Failed', reason, message, conditions: [...others, condition]};

@@ -19,11 +19,6 @@ type Facts = Pick<PodCondition, 'status' | 'reason' | 'message'>;
 /** Type and facts of a condition. */
 type ConditionFacts = readonly [type: string, facts: Facts];
 
-/** Reasons and messages of the resize conditions that are true. */
-export type ResizeConditions = Readonly<
-  Partial<Record<'PodResizePending' | 'PodResizeInProgress', Pick<Facts, 'reason' | 'message'>>>
->;
-
 /** Input of computePodConditions. */
 export interface ConditionInput {
   readonly pod: Pod;
@@ -34,33 +29,22 @@ export interface ConditionInput {
   readonly previous: readonly PodCondition[];
   /** True if all containers restart (shouldRestartAllContainers). */
   readonly restartsAll: boolean;
-  readonly resize?: ResizeConditions | undefined;
+  /** Conditions of the resize. */
+  readonly resize?: readonly PodCondition[] | undefined;
   /** Current time, RFC 3339. */
   readonly now: string;
 }
 
-/** Condition types with a transition time that also changes with the reason (updatedPodResizeCondition). */
-const RESIZE_TYPES = {PodResizePending: true, PodResizeInProgress: true} as const satisfies Record<
-  keyof ResizeConditions,
-  true
->;
+const RESIZE_TYPES: ReadonlySet<string> = new Set(['PodResizePending', 'PodResizeInProgress']);
 
 /** Returns the resize conditions among a pod's conditions. */
-export function resizeConditionsOf(conditions: readonly PodCondition[] = []): ResizeConditions {
-  return Object.fromEntries(
-    conditions
-      .filter(({type}) => type in RESIZE_TYPES)
-      .map(({type, reason, message}) => [
-        type,
-        {...(reason !== undefined && {reason}), ...(message !== undefined && {message})},
-      ]),
-  );
+export function resizeConditionsOf(conditions: readonly PodCondition[] = []): readonly PodCondition[] {
+  return conditions.filter(({type}) => RESIZE_TYPES.has(type));
 }
 
 /** Returns the kubelet's own conditions in its order; a transition time changes only with the status. */
 export function computePodConditions(input: ConditionInput): readonly PodCondition[] {
   const facts: readonly ConditionFacts[] = [
-    ...Object.entries(input.resize ?? {}).map(([type, why]) => [type, {status: 'True', ...why}] as const),
     [
       'PodReadyToStartContainers',
       {status: sandboxChanged(input.pod, input.runtime).changed ? 'False' : 'True'},
@@ -72,29 +56,40 @@ export function computePodConditions(input: ConditionInput): readonly PodConditi
       ? [[ALL_CONTAINERS_RESTARTING, allContainersRestarting(input)] as const]
       : []),
   ];
-  const generation = observedGenerationOf(input.pod);
-  const own = withTransitionTimes(facts, input.previous, input.now).map((condition) => ({
-    ...condition,
-    // A kubelet leaves it out of this condition.
-    ...(condition.type !== ALL_CONTAINERS_RESTARTING && generation),
-  }));
+  const own = [...(input.resize ?? []), ...createConditions(input.pod, facts, input)];
   if (ended(input.phase) === undefined) return own;
   return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
 }
 
-/** Returns the conditions with their transition times: the previous one unless the status changed. */
-export function withTransitionTimes(
+/** Returns the conditions with their transition times, the previous ones unless the status changed, and the generation. */
+function createConditions(
+  pod: Pod,
   facts: readonly ConditionFacts[],
-  previous: readonly PodCondition[],
-  now: string,
+  {previous, now}: Pick<ConditionInput, 'previous' | 'now'>,
 ): readonly PodCondition[] {
+  const generation = observedGenerationOf(pod);
   return facts.map(([type, fact]) => {
     const before = previous.find((condition) => condition.type === type);
-    const isSame =
-      before?.status === fact.status && (!(type in RESIZE_TYPES) || before.reason === fact.reason);
-    const unchangedSince = isSame ? before.lastTransitionTime : undefined;
-    return {type, ...fact, lastTransitionTime: unchangedSince ?? now};
+    const unchangedSince = before?.status === fact.status ? before.lastTransitionTime : undefined;
+    return {
+      type,
+      ...fact,
+      lastTransitionTime: unchangedSince ?? now,
+      // A kubelet leaves it out of this condition.
+      ...(type !== ALL_CONTAINERS_RESTARTING && generation),
+    };
   });
+}
+
+/** Returns the conditions with new facts about some of them. */
+export function replaceConditions(
+  pod: Pod,
+  conditions: readonly PodCondition[],
+  facts: readonly ConditionFacts[],
+  now: string,
+): readonly PodCondition[] {
+  const renewed = createConditions(pod, facts, {previous: conditions, now});
+  return conditions.map((before) => renewed.find(({type}) => type === before.type) ?? before);
 }
 
 /** Returns the generation of the Pod that a status is about; none for static pods, which have no generation. */

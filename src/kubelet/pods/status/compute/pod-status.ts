@@ -1,5 +1,10 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import {hasEnded, type ContainerStatus, type PodStatus} from '../../../../api/types/v1-status.js';
+import {
+  hasEnded,
+  type ContainerStatus,
+  type PodCondition,
+  type PodStatus,
+} from '../../../../api/types/v1-status.js';
 import {hasApiServer, isStaticPod} from '../../../managers/sources/static-pod.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
@@ -7,7 +12,7 @@ import {shouldRestartAllContainers} from '../../../managers/kuberuntime/compute/
 import {computePodIps} from '../../../managers/kuberuntime/config/pod-addresses.js';
 import {computePodQosClass} from '../../../managers/kuberuntime/config/resources/qos-class.js';
 import {sortPodIps} from '../../../managers/network/sort-pod-ips.js';
-import {computePodConditions, observedGenerationOf, type ResizeConditions} from './pod-conditions.js';
+import {computePodConditions, observedGenerationOf} from './pod-conditions.js';
 import {computeContainerStatus, formatMs, type ContainerStatusInput} from './container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './active-deadline.js';
 import {computePodPhase} from './pod-phase.js';
@@ -22,7 +27,7 @@ export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'
   readonly now: number;
   /** True if the pod was stopped for good, so that no container starts again. */
   readonly isTerminal?: boolean;
-  readonly resize?: ResizeConditions;
+  readonly resize?: readonly PodCondition[];
   /** True if a pod past its deadline becomes Failed. */
   readonly enforcesDeadline?: boolean;
 }

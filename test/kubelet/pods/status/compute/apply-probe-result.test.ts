@@ -51,6 +51,12 @@ test.each([
   },
 );
 
+test('the conditions name the generation of the pod', () => {
+  const third = {...pod, metadata: {...pod.metadata, generation: 3}};
+  const now = applyProbeResult(third, aStatus({ready: true, started: true}), probed({status: 'not ready'}));
+  expect(now?.conditions?.map(({observedGeneration}) => observedGeneration)).toEqual([undefined, 3, 3]);
+});
+
 test('a passed startup probe changes only the started field', () => {
   const old = aStatus({ready: false, started: false});
   const now = applyProbeResult(pod, old, probed({probe: 'startup', status: 'started'}));

@@ -273,8 +273,9 @@ test('the termination message is appended to the message of the runtime', () => 
 
 test('termination messages share 12 KiB equally and are cut at character boundaries', () => {
   const pod = anApiPod({
-    containers: [main, {...main, name: 'b'}, {...main, name: 'c'}],
+    containers: [main, {...main, name: 'b'}],
     initContainers: [init],
+    ephemeralContainers: [{...main, name: 'debug'}],
   });
   const runtime = aRuntimePod([anInstance('main', 'CONTAINER_EXITED', {exitCode: 1})]);
   const terminationMessages = new Map([[containerId('main-0'), `x${'é'.repeat(2000)}`]]);

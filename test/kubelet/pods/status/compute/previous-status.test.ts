@@ -75,6 +75,29 @@ test.each([
   expect(nextStatus('a', [instance], [previous])?.lastState).toEqual({terminated: {exitCode}});
 });
 
+test.each([
+  ['ready', 'True', true],
+  ['not ready', 'False', false],
+] as const)(
+  'after a restart of the kubelet, a container of a pod that was %s is so too before it is probed',
+  (_title, status, ready) => {
+    const instance = anInstance('main', 'CONTAINER_RUNNING');
+    const before = aContainerStatus({
+      name: 'main',
+      containerID: `containerd://${instance.id}`,
+      state: {running: {startedAt: '2026-05-01T12:00:00Z'}},
+      started: true,
+      ready: true,
+    });
+    const {containerStatuses} = computeStatus({
+      runtime: aRuntimePod([instance]),
+      restored: {conditions: [{type: 'Ready', status}], containerStatuses: [before]},
+      readinessOf: ({before: known}) => known ?? {started: false, ready: false},
+    });
+    expect(containerStatuses).toMatchObject([{started: true, ready}]);
+  },
+);
+
 test('the status does not go back to an instance whose successor has ended and was removed', () => {
   const instance = anInstance('a', 'CONTAINER_EXITED', {exitCode: 9, restartCount: 0});
   const previous = aContainerStatus({
