@@ -2,6 +2,7 @@ import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import type {NodeFacts} from '../../src/kubelet/contract/node-facts.js';
+import type {HostDns} from '../../src/kubelet/managers/network/pod-dns.js';
 import type {JsonObject} from './canonical/canonical-json.js';
 import type {CanonicalEvent} from './canonical/canonical-pods.js';
 import type {CanonicalLine} from './canonical/canonical-calls.js';
@@ -93,8 +94,10 @@ function jsonLines(text: string): unknown[] {
     .map((line) => JSON.parse(line) as unknown);
 }
 
+const RESOLV_CONF = {nameservers: ['192.0.2.53'], searches: ['example.test'], options: ['ndots:2']};
+
 /** The node of the recorded kubelet. */
-export const GOLDEN_NODE: NodeFacts = {
+export const GOLDEN_NODE: NodeFacts & HostDns = {
   nodeName: 'goldennode',
   nodeIps: ['192.0.2.2'],
   hostIps: {current: ['192.0.2.2']},
@@ -108,7 +111,8 @@ export const GOLDEN_NODE: NodeFacts = {
   ]),
   clusterDns: ['10.96.0.10'],
   clusterDomain: 'cluster.local',
-  resolvConf: {nameservers: ['192.0.2.53'], searches: ['example.test'], options: ['ndots:2']},
+  resolvConf: RESOLV_CONF,
+  readResolvConf: async () => RESOLV_CONF,
   cgroup: {version: 1, driver: 'cgroupfs', root: '', swapAccounting: true},
   rootDir: '/var/lib/golden',
   podLogsDir: '/var/log/golden-pods',
@@ -129,7 +133,7 @@ export const GOLDEN_NODE: NodeFacts = {
   },
   selinuxEnabled: false,
   thermalThrottlePaths: [],
-  hostsFile: '127.0.0.1 localhost\n',
+  readHostsFile: async () => '127.0.0.1 localhost\n',
 };
 
 /** Returns the environment of a run on that node. `images` maps the runtime's image IDs to tags. */

@@ -78,8 +78,11 @@ export interface NodeFacts {
   /** DNS servers of the cluster; empty without a cluster. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** The host's resolv.conf; undefined when disabled: pods then use their loopback address as the DNS server. */
-  readonly resolvConf: ResolvConf | undefined;
+  /**
+   * Reads the host's resolv.conf; undefined when disabled: pods then use their loopback address as the DNS server.
+   * Rejects with SystemError.
+   */
+  readonly readResolvConf: () => Promise<ResolvConf | undefined>;
   readonly cgroup: CgroupFacts;
   /** Mount point of the cgroup filesystems; undefined when kcri creates no pod cgroups. */
   readonly cgroupMount: string | undefined;
@@ -112,8 +115,8 @@ export interface NodeFacts {
   readonly selinuxEnabled: boolean;
   /** Existing /sys/devices/system/cpu/cpuN/thermal_throttle directories, masked as the kubelet does. */
   readonly thermalThrottlePaths: readonly string[];
-  /** Content of the node's /etc/hosts, for pods in the host network. */
-  readonly hostsFile: string;
+  /** Reads the node's /etc/hosts, for pods in the host network. Rejects with SystemError. */
+  readonly readHostsFile: () => Promise<string>;
 }
 
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */

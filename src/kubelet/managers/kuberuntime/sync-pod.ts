@@ -4,7 +4,7 @@ import type {ContainerToReset, PodActions} from '../../contract/pod-actions.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {failuresOf, type SyncResult} from '../../contract/sync-result.js';
 import {checkCrashLoopBackOff, revertCrashLoopBackOff} from './actions/crash-loop-back-off.js';
-import {ensureSandbox, recordDnsLimits, type SyncPodInput} from './actions/ensure-sandbox.js';
+import {ensureSandbox, type SyncPodInput} from './actions/ensure-sandbox.js';
 import {findImageVolumeFailure, pullImageVolumes} from './actions/pull-image-volumes.js';
 import {killContainer, createKillContext, type KillContext} from './actions/kill-container.js';
 import {killPod} from './actions/kill-pod.js';
@@ -36,7 +36,6 @@ export async function syncPod(
   if (result !== undefined) results.push(result);
   if (sandbox === undefined) return results;
   if (result !== undefined) input.onSandboxReady?.();
-  recordDnsLimits(context, pod);
   if (startsContainers(actions)) await context.objects.sandboxReady?.(pod, sandbox.podIps, signal);
   const imageVolumes = await pullImageVolumes(context, sandbox, signal);
   const environment = {...sandbox, imageVolumes};

@@ -1,7 +1,7 @@
 import {isIPv6} from 'node:net';
 import type {Pod, PodDNSConfig, PodDNSConfigOption} from '../../../api/types/v1-pod.js';
 import type {DNSConfig} from '../../../cri/index.js';
-import type {NodeFacts} from '../../contract/node-facts.js';
+import type {NodeFacts, ResolvConf} from '../../contract/node-facts.js';
 import {formatPod, podRef} from '../../contract/pod-ref.js';
 
 /** Limits of resolv.conf (validation.MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars). */
@@ -24,7 +24,12 @@ export interface PodDns {
   readonly warnings: readonly DnsWarning[];
 }
 
-type DnsFacts = Pick<NodeFacts, 'clusterDns' | 'clusterDomain' | 'nodeIps' | 'resolvConf'>;
+/** The host's resolv.conf; undefined when disabled. */
+export interface HostDns {
+  readonly resolvConf: ResolvConf | undefined;
+}
+
+type DnsFacts = Pick<NodeFacts, 'clusterDns' | 'clusterDomain' | 'nodeIps'> & HostDns;
 
 /**
  * Computes a pod's DNS configuration from its dnsPolicy and dnsConfig, truncated to the limits (network/dns GetPodDNS).

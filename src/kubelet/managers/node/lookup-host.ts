@@ -4,7 +4,8 @@ import {finishesWithin} from '../../../base/async/deadline.js';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno} from '../../../base/errors.js';
 import {parseIp} from '../../../base/net/ip-address.js';
-import {parseResolvConf} from './resolv-conf.js';
+import type {ResolvConf} from '../../contract/node-facts.js';
+import {readResolvConf} from './read-network-files.js';
 
 /** Returns the IP addresses of a host name; none if it has none. */
 export type LookupHost = (name: string) => Promise<readonly string[]>;
@@ -35,7 +36,8 @@ export function createHostLookup(
     // Not dns.lookup: it cannot be cancelled, and the process does not end before it has ended.
     const resolver = createResolver();
     const over = new AbortController();
-    const names = candidateNames(name, await readOptional('/etc/resolv.conf'));
+    // A file that cannot be read or parsed has no search domains.
+    const names = candidateNames(name, await readResolvConf('/etc/resolv.conf').catch(() => undefined));
     const answer = queryNames(resolver, names, over.signal);
     try {
       const isAnswered = await finishesWithin(answer, TIMEOUT_MS, clock, signal).catch(() => false); // aborted
@@ -70,9 +72,11 @@ export function findInHostsFile(text: string, name: string): readonly string[] {
 }
 
 /** Returns the names to ask for, with the search domains, as a resolver does (resolv.conf search and ndots). */
-export function candidateNames(name: string, resolvConf: string): readonly string[] {
+export function candidateNames(
+  name: string,
+  {searches, options}: Pick<ResolvConf, 'searches' | 'options'> = {searches: [], options: []},
+): readonly string[] {
   if (name.endsWith('.')) return [name];
-  const {searches, options} = parseResolvConf(resolvConf);
   const ndots = Number(options.find((option) => option.startsWith('ndots:'))?.slice('ndots:'.length) ?? 1);
   const expanded = searches.map((domain) => `${name}.${domain}`);
   return name.split('.').length > ndots ? [name, ...expanded] : [...expanded, name];

@@ -1,14 +1,13 @@
 import {constants} from 'node:fs';
 import {access, opendir, readFile, readdir, statfs} from 'node:fs/promises';
 import {arch, cpus, hostname, release} from 'node:os';
-import {hasErrno, SystemError, UsageError} from '../../../base/errors.js';
+import {hasErrno, messageOf, SystemError, UsageError} from '../../../base/errors.js';
 import {fileError} from '../../../base/fs/files.js';
-import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
-import type {CgroupFacts, NodeFacts, ResolvConf} from '../../contract/node-facts.js';
+import type {CgroupFacts, NodeFacts} from '../../contract/node-facts.js';
 import {readHostIps} from './node-addresses.js';
-import {parseResolvConf} from './resolv-conf.js';
+import {readHostsFile, readResolvConf} from './read-network-files.js';
 import {runtimeFeaturesOf} from './runtime-features.js';
 
 /** Node settings of the command line. Undefined settings are read from the machine. */
@@ -57,29 +56,18 @@ export async function readNodeFacts(
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
   const {nodeIps = []} = options;
-  const [
-    memoryBytes,
-    hugePages,
-    resolvConf,
-    swapAccounting,
-    driver,
-    hostsFile,
-    ephemeral,
-    throttle,
-    features,
-    maxPids,
-  ] = await Promise.all([
-    options.memoryBytes ?? readMemoryBytes(),
-    readHugePages(),
-    readResolvConf(options.resolvConf),
-    readSwapAccounting(cgroupVersion),
-    options.cgroupDriver ?? readCgroupDriver(runtime, signal),
-    readOptional('/etc/hosts'),
-    readEphemeralStorage(options.rootDir),
-    readThermalThrottlePaths(),
-    runtime.status({}, {signal}).then(runtimeFeaturesOf),
-    readMaxPids(),
-  ]);
+  const [memoryBytes, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
+    await Promise.all([
+      options.memoryBytes ?? readMemoryBytes(),
+      readHugePages(),
+      options.resolvConf === undefined ? undefined : checkResolvConf(options.resolvConf),
+      readSwapAccounting(cgroupVersion),
+      options.cgroupDriver ?? readCgroupDriver(runtime, signal),
+      readEphemeralStorage(options.rootDir),
+      readThermalThrottlePaths(),
+      runtime.status({}, {signal}).then(runtimeFeaturesOf),
+      readMaxPids(),
+    ]);
   return {
     nodeName,
     nodeIps,
@@ -91,7 +79,7 @@ export async function readNodeFacts(
     hugePageBytes: hugePages,
     clusterDns: options.clusterDns ?? [],
     clusterDomain: options.clusterDomain ?? '',
-    resolvConf,
+    readResolvConf: async () => readResolvConf(options.resolvConf ?? '/etc/resolv.conf'),
     cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
     rootDir: options.rootDir,
@@ -106,7 +94,7 @@ export async function readNodeFacts(
     runtime: features,
     selinuxEnabled: await isReadable('/sys/fs/selinux/enforce'),
     thermalThrottlePaths: throttle,
-    hostsFile,
+    readHostsFile,
   };
 }
 
@@ -188,15 +176,13 @@ function hugePageName(kilobytes: number): string {
   return `${size}${units[unit] ?? ''}`;
 }
 
-/** Reads the resolver configuration; undefined if `file` is empty. A file that is set explicitly must exist. */
-async function readResolvConf(file: string | undefined): Promise<ResolvConf | undefined> {
-  if (file === '') return undefined;
-  const path = file ?? '/etc/resolv.conf';
+/** Rejects with SystemError if the resolver configuration, which was set explicitly, cannot be read. */
+async function checkResolvConf(path: string): Promise<void> {
   try {
-    return parseResolvConf(file === undefined ? await readOptional(path) : await readFile(path, 'utf8'));
-  } catch (error) {
-    throw new SystemError(`cannot read the resolver configuration "${path}": ${systemErrorMessage(error)}`, {
-      cause: error,
+    await readResolvConf(path);
+  } catch (cause) {
+    throw new SystemError(`cannot read the resolver configuration: ${messageOf(cause)}`, {
+      cause,
       hint: 'set --resolv-conf to a readable file',
     });
   }

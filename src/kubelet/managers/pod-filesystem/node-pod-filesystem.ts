@@ -117,14 +117,14 @@ export class NodePodFilesystem implements PodFilesystem {
     const ref = {podUid: podRef(pod).uid, containerName: container.name};
     const subPathTargets = await bindSubPaths(this.#node, ref, subPaths);
     const hostsPath = needsHostsFile(instance)
-      ? await writeHostsFile(this.#node, pod, this.#hostsFile(instance))
+      ? await writeHostsFile(this.#node, pod, await this.#hostsFile(instance))
       : undefined;
     const terminationLogPath = await createTerminationLog(this.#node, pod, container.name, this.#random);
     return {hostsPath, terminationLogPath, subPathTargets};
   }
 
   async updateHostsFile(hosts: PodHosts): Promise<void> {
-    await updateHostsFile(this.#node, hosts.pod, this.#hostsFile(hosts));
+    await updateHostsFile(this.#node, hosts.pod, await this.#hostsFile(hosts));
   }
 
   async nextLogAttempt(pod: Pod, containerName: string): Promise<number> {
@@ -145,10 +145,10 @@ export class NodePodFilesystem implements PodFilesystem {
     await removePodLogs(this.#node, pod);
   }
 
-  #hostsFile({pod, podIps, serviceHosts: services}: PodHosts): string {
+  async #hostsFile({pod, podIps, serviceHosts: services}: PodHosts): Promise<string> {
     const {hostNetwork = false, hostAliases: aliases = []} = pod.spec;
     return hostNetwork
-      ? hostNetworkHostsFileContent(this.#node.hostsFile, aliases, services)
+      ? hostNetworkHostsFileContent(await this.#node.readHostsFile(), aliases, services)
       : hostsFileContent({podIps, ...podHostname(pod, this.#node), aliases, services});
   }
 }

@@ -2,13 +2,12 @@ import {basename, join} from 'node:path';
 import type {Clock} from '../../../base/clock.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import {isSystemCallError} from '../../../base/errors.js';
-import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {formatPathError, systemErrorMessage} from '../../../base/system-error-message.js';
 import {ChangedPaths, ALL_PATHS} from './changed-paths.js';
 import {InotifyWatch} from './inotify-watch.js';
 import {ManifestFiles, type ReadMode} from './manifest-files.js';
 import {
   readManifestFile,
-  formatPathError,
   isHidden,
   listManifestPaths,
   statManifestPath,

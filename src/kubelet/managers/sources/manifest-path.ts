@@ -2,9 +2,9 @@ import type {Stats} from 'node:fs';
 import {lstat, readdir, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {MAX_MANIFEST_BYTES} from '../../../api/decoding/parse-manifest.js';
-import {hasErrno, isSystemCallError, KcriError} from '../../../base/errors.js';
+import {hasErrno, KcriError} from '../../../base/errors.js';
 import {ifPresent} from '../../../base/fs/files.js';
-import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {formatPathError} from '../../../base/system-error-message.js';
 import {readTextFile} from '../../../base/fs/read-text-file.js';
 import type {ManifestFileContent} from './manifest-files.js';
 
@@ -81,10 +81,4 @@ function notAManifest(stats: Stats): ManifestFileContent {
     ? 'Provided manifest path is a directory, not recursing into manifest path'
     : 'Manifest path is not a directory or file';
   return {kind: 'unreadable', message, error: undefined};
-}
-
-/** Formats a failed system call like Go's os.PathError. Rethrows errors that are not from a system call. */
-export function formatPathError(call: string, path: string, error: unknown): string {
-  if (!isSystemCallError(error)) throw error;
-  return `${call} ${path}: ${systemErrorMessage(error)}`;
 }

@@ -4,6 +4,7 @@ import {
   createHostLookup,
   findInHostsFile,
 } from '../../../../src/kubelet/managers/node/lookup-host.js';
+import {parseResolvConf} from '../../../../src/kubelet/managers/node/read-network-files.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 import {until} from '../../../base/until.js';
 
@@ -21,7 +22,7 @@ test.each([
   ['node-1.c.', 'search a.test', ['node-1.c.']],
   ['node-1', '', ['node-1']],
 ])('%s is asked for with the search domains of %j as %j', (name, resolvConf, expected) => {
-  expect(candidateNames(name, resolvConf)).toEqual(expected);
+  expect(candidateNames(name, parseResolvConf(resolvConf))).toEqual(expected);
 });
 
 test('the addresses of both families come from the DNS', async () => {

@@ -8,26 +8,8 @@ import {
   readNodeFacts,
   resolveNodeName,
 } from '../../../../src/kubelet/managers/node/read-node-facts.js';
-import {parseResolvConf} from '../../../../src/kubelet/managers/node/resolv-conf.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeRuntime} from '../../../fakes/fake-runtime.js';
-
-test('the last search line of resolv.conf is used, and duplicate options are merged', () => {
-  const text = [
-    '# comment',
-    'nameserver 192.0.2.53 ignored',
-    'nameserver 192.0.2.54 ; second',
-    'search old.test',
-    'search example.test. . other.test',
-    'options ndots:2 timeout:1',
-    'options ndots:5',
-  ].join('\n');
-  expect(parseResolvConf(text)).toEqual({
-    nameservers: ['192.0.2.53', '192.0.2.54'],
-    searches: ['example.test', 'other.test'],
-    options: ['ndots:5', 'timeout:1'],
-  });
-});
 
 test('the cgroup driver is read from the runtime', async () => {
   await using fake = await FakeRuntime.start();
@@ -113,10 +95,10 @@ test('options override detected facts', async () => {
     nodeName: 'goldennode',
     nodeIps: ['192.0.2.2'],
     clusterDns: ['10.96.0.10'],
-    resolvConf: {nameservers: ['192.0.2.53']},
     cgroup: {driver: 'systemd', root: '/some'},
     podLogsDir: '/var/log/pods',
   });
+  expect(await facts.readResolvConf()).toMatchObject({nameservers: ['192.0.2.53']});
   expect(facts.memoryBytes).toBeGreaterThan(0n);
   expect(fake.callsTo('RuntimeConfig')).toHaveLength(0);
 });
@@ -131,7 +113,7 @@ test.each([
   const resolvConf = join(directory, name);
   await expect(readNodeFacts(connection.runtime, {rootDir: directory, resolvConf})).rejects.toMatchObject({
     code: 'SYSTEM',
-    message: `cannot read the resolver configuration "${resolvConf}": ${reason}`,
+    message: `cannot read the resolver configuration: open ${join(directory, name)}: ${reason}`,
     hint: 'set --resolv-conf to a readable file',
   });
 });

@@ -70,6 +70,23 @@ test('a pod in the host network has the hosts file of the node', async () => {
   );
 });
 
+test('the hosts file of the node is read whenever a container starts', async () => {
+  const {node} = await aNode();
+  let content = '192.0.2.1 one\n';
+  let calls = 0;
+  const facts = {...node, readHostsFile: async () => content};
+  const files = new NodePodFilesystem(facts, () => calls++, systemClock);
+  const pod = aMountingPod({hostNetwork: true});
+  await files.makePodDirs(pod);
+  const hostsOfNewContainer = async (): Promise<string> => {
+    const {hostsPath = ''} = await files.prepareContainer({pod, container: main, podIps: [], subPaths: []});
+    return await readFile(hostsPath, 'utf8');
+  };
+  expect(await hostsOfNewContainer()).toContain('192.0.2.1 one');
+  content = '192.0.2.2 two\n';
+  expect(await hostsOfNewContainer()).toContain('192.0.2.2 two');
+});
+
 test('removing a pod removes everything of it and nothing of other pods', async () => {
   const {node, files} = await aNode();
   const pod = aMountingPod();

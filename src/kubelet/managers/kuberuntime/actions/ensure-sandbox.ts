@@ -5,7 +5,7 @@ import type {MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {SyncFailureReason, SyncResult} from '../../../contract/sync-result.js';
-import {podDns} from '../../network/pod-dns.js';
+import {podDns, type DnsWarning} from '../../network/pod-dns.js';
 import {lookupRuntimeHandler} from '../../../contract/lookup-runtime-handler.js';
 import {computePodIps} from '../config/pod-addresses.js';
 import {sandboxIps} from '../read-runtime-pod-status.js';
@@ -63,13 +63,16 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
   try {
     const runtimeHandler = lookupRuntimeHandler(pod, context.objects);
     const ids = await ensureUserNamespaceMappings(pod, runtimeHandler, context);
-    const config = generatePodSandboxConfig(pod, context.node, actions.attempt, ids);
+    const node = {...context.node, resolvConf: await context.node.readResolvConf()};
+    const config = generatePodSandboxConfig(pod, node, actions.attempt, ids);
     const shared = {pod, status, sandboxConfig: config, volumes, runtimeHandler, userNamespace: ids};
+    const {warnings} = podDns(pod, node);
     if (!actions.createSandbox && actions.sandboxId !== undefined) {
+      recordWarnings(context, pod, limitWarnings(warnings));
       const podIps = computePodIps(pod, status.ips, context.node);
       return {environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps}};
     }
-    recordDnsWarnings(context, pod);
+    recordWarnings(context, pod, warnings);
     step = CREATE;
     await context.files.makeLogDirectory(pod);
     const {podSandboxId: sandboxId} = await runtime.runPodSandbox({config, runtimeHandler});
@@ -78,6 +81,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
     const {status: created} = await runtime.podSandboxStatus({podSandboxId: sandboxId});
     const ips = sandboxIps(created);
     const podIps = computePodIps(pod, ips, context.node);
+    recordWarnings(context, pod, limitWarnings(warnings));
     return {
       environment: {...shared, sandboxId, sandboxIps: ips, podIps},
       result: {action: 'CreatePodSandbox', target: podRef(pod).name},
@@ -89,16 +93,15 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
   }
 }
 
-function recordDnsWarnings(context: SyncContext, pod: Pod): void {
-  for (const {reason, message} of podDns(pod, context.node).warnings)
-    context.events({type: 'Warning', reason, message, pod});
+function recordWarnings({events}: SyncContext, pod: Pod, warnings: readonly DnsWarning[]): void {
+  for (const {reason, message} of warnings) events({type: 'Warning', reason, message, pod});
 }
 
 /**
- * Records that the DNS configuration exceeds the limits, with each sync like a kubelet (GetPodDNS). That there is no
- * cluster DNS is only recorded for a new sandbox, since it concerns most pods of a node without a cluster.
+ * Returns the warnings that the DNS configuration exceeds the limits, which a kubelet records with each sync (GetPodDNS).
+ * That there is no cluster DNS is only recorded for a new sandbox, since it concerns most pods of a node without a
+ * cluster.
  */
-export function recordDnsLimits(context: SyncContext, pod: Pod): void {
-  for (const {reason, message} of podDns(pod, context.node).warnings)
-    if (reason === 'DNSConfigForming') context.events({type: 'Warning', reason, message, pod});
+function limitWarnings(warnings: readonly DnsWarning[]): readonly DnsWarning[] {
+  return warnings.filter(({reason}) => reason === 'DNSConfigForming');
 }

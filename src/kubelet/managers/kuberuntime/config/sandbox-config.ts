@@ -5,7 +5,7 @@ import type {Init, LinuxPodSandboxConfig, PodSandboxConfig} from '../../../../cr
 import {podLogsDirectory, type NodeFacts} from '../../../contract/node-facts.js';
 import type {IdMapping} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import {podDns} from '../../network/pod-dns.js';
+import {podDns, type HostDns} from '../../network/pod-dns.js';
 import {podHostname} from '../../network/pod-hostname.js';
 import {makePortMappings} from '../../network/port-mappings.js';
 import {PodSandboxConfigError} from './config-errors.js';
@@ -25,7 +25,7 @@ const MAX_FQDN_LENGTH = 64;
  */
 export function generatePodSandboxConfig(
   pod: Pod,
-  node: NodeFacts,
+  node: NodeFacts & HostDns,
   attempt: number,
   userNamespace?: IdMapping,
 ): Init<PodSandboxConfig> {
