@@ -1,6 +1,7 @@
 import type {Container, HostAlias, MountPropagationMode, Pod} from '../../api/types/v1-pod.js';
 import type {Quantity} from '../../api/types/v1-meta.js';
 import type {FileUsage} from '../../base/fs/file-usage.js';
+import type {SystemError} from '../../base/errors.js';
 import type {ApiObjects} from './api-objects.js';
 import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
 
@@ -22,6 +23,13 @@ export interface MountedVolume {
 
 /** Mounted volumes of a pod by name. */
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
+
+/** Result of mountVolumes. */
+export interface MountResult {
+  readonly volumes: MountedVolumes;
+  /** Failures to update volumes that remain mounted with their last content. */
+  readonly failures: readonly SystemError[];
+}
 
 /** A file on the node that a sync would write into a volume, without its content. */
 export interface PlannedFile {
@@ -101,9 +109,9 @@ export interface PodFilesystem {
   userNamespace(pod: Pod): Promise<IdMapping>;
   /**
    * Mounts the pod's volumes and updates their content; idempotent. Rejects with MountError, which lists the failed
-   * volumes.
+   * volumes, if one of them was not mounted before by this object.
    */
-  mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes>;
+  mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountResult>;
   /** Resolves with the first volume that exceeds its size limit; undefined when none does. */
   exceededVolume(pod: Pod): Promise<ExceededVolume | undefined>;
   /** Resolves with the space that the pod uses on the node, besides the writable layers of its containers. */

@@ -163,6 +163,9 @@ function createSyncHandler(
     networkError: () => runtimeState.networkError,
     isWanted,
     resizeReview: (uid) => allocations.getResizeReview(uid),
+    get syncFrequencyMs() {
+      return options.syncFrequencyMs;
+    },
     ...(observer && {observer}),
     ...(metrics && {metrics}),
   });

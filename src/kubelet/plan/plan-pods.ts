@@ -247,7 +247,7 @@ async function planSync(
   signal: AbortSignal,
 ): Promise<readonly SyncResult[]> {
   if (!hasEnded(status.phase)) {
-    const options = {networkError: undefined, resizeReview: undefined, signal};
+    const options = {networkError: undefined, resizeReview: undefined, syncFrequencyMs: Infinity, signal};
     return (await syncer.syncPod(runtime, options)).results;
   }
   if (isLive(runtime))

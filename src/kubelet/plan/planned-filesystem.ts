@@ -8,7 +8,7 @@ import type {
   ContainerInstance,
   EnvFile,
   IdMapping,
-  MountedVolumes,
+  MountResult,
   PlannedFile,
   PodFilesystem,
   PodStorageUsage,
@@ -60,13 +60,13 @@ export class PlannedFilesystem implements PodFilesystem {
     return await plannedUserNamespace(this.#node, pod);
   }
 
-  async mountVolumes(pod: Pod, objects: ApiObjects): Promise<MountedVolumes> {
+  async mountVolumes(pod: Pod, objects: ApiObjects): Promise<MountResult> {
     const {volumes, files} = await planVolumes(
       pod,
       createVolumeHost(this.#node, objects, this.#options.clock),
     );
     for (const file of files) this.#options.onFile(file);
-    return volumes;
+    return {volumes, failures: []};
   }
 
   async exceededVolume(): Promise<undefined> {

@@ -11,11 +11,13 @@ const GRACE_SECONDS = 2;
 export async function syncOnce(
   syncer: PodSyncer,
   signal: AbortSignal = new AbortController().signal,
+  syncFrequencyMs = 60_000,
 ): Promise<SyncPass> {
   const {runtime} = await syncer.observe(signal);
   const {status, results} = await syncer.syncPod(runtime, {
     networkError: undefined,
     resizeReview: undefined,
+    syncFrequencyMs,
     signal,
   });
   if (hasEnded(status.phase)) {

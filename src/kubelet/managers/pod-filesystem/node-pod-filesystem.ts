@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
+import type {PodUid} from '../../../cri/index.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
 import {getCgroupRoot, type CgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
 import type {
@@ -10,7 +11,8 @@ import type {
   PodStorageUsage,
   EnvFile,
   IdMapping,
-  MountedVolumes,
+  MountedVolume,
+  MountResult,
   PodFilesystem,
   PodHosts,
 } from '../../contract/pod-filesystem.js';
@@ -45,16 +47,27 @@ import {findVolumeOverSizeLimit} from '../volumes/empty-dir-size-limit.js';
 import {bindSubPaths} from '../volumes/bind-sub-paths.js';
 import {mountVolumes} from '../volumes/volume-manager.js';
 
+/** Volumes that this process has mounted, by name, for each pod by UID (the volume manager's actual state of world). */
+export type MountedPodVolumes = Map<PodUid, Map<string, MountedVolume>>;
+
 /** PodFilesystem on the node's filesystem. All files of pods are in the root directory and the pod log directory. */
 export class NodePodFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #random: RandomSource;
   readonly #clock: Pick<Clock, 'now'>;
+  readonly #mounted: MountedPodVolumes;
 
-  constructor(node: NodeFacts, random: RandomSource, clock: Pick<Clock, 'now'>) {
+  /** `mounted` is shared by the objects of a node. */
+  constructor(
+    node: NodeFacts,
+    random: RandomSource,
+    clock: Pick<Clock, 'now'>,
+    mounted: MountedPodVolumes = new Map<PodUid, Map<string, MountedVolume>>(),
+  ) {
     this.#node = node;
     this.#random = random;
     this.#clock = clock;
+    this.#mounted = mounted;
   }
 
   async makePodCgroup(pod: Pod): Promise<void> {
@@ -91,8 +104,12 @@ export class NodePodFilesystem implements PodFilesystem {
     return await allocateUserNamespace(this.#node, pod, this.#random);
   }
 
-  async mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountedVolumes> {
-    return await mountVolumes(pod, createVolumeHost(this.#node, objects, this.#clock), signal);
+  async mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountResult> {
+    const host = createVolumeHost(this.#node, objects, this.#clock);
+    const {uid} = podRef(pod);
+    const mounted = this.#mounted.get(uid) ?? new Map<string, MountedVolume>();
+    this.#mounted.set(uid, mounted);
+    return await mountVolumes(pod, host, signal, mounted);
   }
 
   async exceededVolume(pod: Pod): Promise<ExceededVolume | undefined> {
@@ -136,11 +153,13 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   async removeVolumes(pod: Pod): Promise<void> {
+    this.#mounted.delete(podRef(pod).uid);
     await removePodVolumes(this.#node, podRef(pod).uid);
   }
 
   /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
   async removePod(pod: Pod): Promise<void> {
+    this.#mounted.delete(podRef(pod).uid);
     await removePodDir(this.#node, podRef(pod).uid);
     await removePodLogs(this.#node, pod);
   }

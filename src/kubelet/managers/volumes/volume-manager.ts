@@ -3,7 +3,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import {KcriError, messageOf, SystemError} from '../../../base/errors.js';
 import {MountError} from '../../contract/mount-error.js';
-import type {MountedVolumes, PlannedFile} from '../../contract/pod-filesystem.js';
+import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
 import {VolumeStepError} from './plugins/volume-step-error.js';
@@ -31,49 +31,72 @@ export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVo
     } catch (cause) {
       throw mountError(volume, cause);
     }
-  return {volumes: mountedVolumes(resolved, host), files};
+  const volumes = new Map(resolved.map(([name, volume]) => [name, mountedVolume(volume, host)]));
+  return {volumes, files};
 }
 
 /**
  * Mounts the volumes that a pod's containers use, in the order of the pod spec, and updates the files that kcri writes
- * (VolumeManager.WaitForAttachAndMount). Idempotent, also after a crash. A failed volume does not prevent others from
- * being mounted. Rejects with MountError, whose failures have the messages of the kubelet's FailedMount events, or with
- * the signal's reason between two volumes.
+ * (VolumeManager.WaitForAttachAndMount). Idempotent, also after a crash. `mounted` are the volumes that this process has
+ * mounted, to which new ones are added: only those whose files follow their sources are set up again, and they remain
+ * mounted if that fails. A failed volume does not prevent others from being mounted. Rejects with MountError unless all
+ * volumes are mounted, whose failures have the messages of the kubelet's FailedMount events, or with the signal's reason
+ * between two volumes.
  */
-export async function mountVolumes(pod: Pod, host: VolumeHost, signal: AbortSignal): Promise<MountedVolumes> {
-  const resolved: [string, ResolvedVolume][] = [];
-  const unresolved: [string, SystemError][] = [];
-  for (const volume of usedVolumes(pod))
-    try {
-      resolved.push([volume.name, resolveVolume(pod, volume, host.objects)]);
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      unresolved.push([volume.name, error]);
-    }
+export async function mountVolumes(
+  pod: Pod,
+  host: VolumeHost,
+  signal: AbortSignal,
+  mounted = new Map<string, MountedVolume>(),
+): Promise<MountResult> {
+  const used = usedVolumes(pod);
+  const isMounted = (name: string): boolean => mounted.has(name);
+  const {resolved, unresolved} = resolveVolumes(pod, used, host);
   const failed: [string, SystemError][] = [];
   for (const [name, volume] of resolved) {
+    if (isMounted(name) && !volume.requiresRemount) continue;
     signal.throwIfAborted();
     try {
       await volume.check();
       await volume.setUp(host);
+      mounted.set(name, mountedVolume(volume, host));
     } catch (cause) {
       failed.push([name, mountError(volume, cause)]);
     }
   }
   const failures = failed.map(([, error]) => error);
-  if (unresolved.length > 0) failures.push(unprocessedError(unresolved, failed));
+  const missing = unresolved.filter(([name]) => !isMounted(name));
+  if (missing.length > 0) {
+    const unmounted = failed.filter(([name]) => !isMounted(name));
+    failures.push(unprocessedError(missing, unmounted));
+  }
   const [first, ...others] = failures;
-  if (first !== undefined) throw new MountError([first, ...others]);
-  return mountedVolumes(resolved, host);
+  const allMounted = used.every(({name}) => isMounted(name));
+  if (first !== undefined && !allMounted) throw new MountError([first, ...others]);
+  return {volumes: new Map(mounted), failures};
 }
 
-/** Volumes by name, in the order of the pod spec. */
-type ResolvedVolumes = readonly (readonly [name: string, volume: ResolvedVolume])[];
+/** Volumes with their plugins, and the reasons why others have none, by name. */
+interface ResolvedVolumes {
+  readonly resolved: readonly (readonly [string, ResolvedVolume])[];
+  readonly unresolved: readonly (readonly [string, SystemError])[];
+}
 
-function mountedVolumes(resolved: ResolvedVolumes, {node}: VolumeHost): MountedVolumes {
-  return new Map(
-    resolved.map(([name, volume]) => [name, {hostPath: volume.path(node), readOnly: volume.readOnly}]),
-  );
+function resolveVolumes(pod: Pod, volumes: readonly Volume[], {objects}: VolumeHost): ResolvedVolumes {
+  const resolved: [string, ResolvedVolume][] = [];
+  const unresolved: [string, SystemError][] = [];
+  for (const volume of volumes)
+    try {
+      resolved.push([volume.name, resolveVolume(pod, volume, objects)]);
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      unresolved.push([volume.name, error]);
+    }
+  return {resolved, unresolved};
+}
+
+function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolume {
+  return {hostPath: volume.path(node), readOnly: volume.readOnly};
 }
 
 function mountError({name}: ResolvedVolume, cause: unknown): SystemError {

@@ -3,7 +3,10 @@ import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
 import {PodHistories} from '../history/pod-history.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart-policy.js';
-import {NodePodFilesystem} from '../../managers/pod-filesystem/node-pod-filesystem.js';
+import {
+  NodePodFilesystem,
+  type MountedPodVolumes,
+} from '../../managers/pod-filesystem/node-pod-filesystem.js';
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
 import type {NodeAndRuntime} from './read-node.js';
 import type {PodObserver} from './pod-registry-options.js';
@@ -19,10 +22,11 @@ export function openPodRegistry(
   objects: ApiObjects = NO_OBJECTS,
   probeRandom: RandomSource = () => 0,
 ): PodRegistry {
+  const mounted: MountedPodVolumes = new Map();
   return new PodRegistry({
     ...node,
     objects,
-    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock),
+    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, mounted),
     probes: new ProbeManager({
       clock: node.clock,
       random: probeRandom,

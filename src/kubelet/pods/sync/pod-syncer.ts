@@ -1,6 +1,7 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import type {ObjectUse} from '../../contract/api-objects.js';
 import type {ResizeReview} from '../../contract/pod-rejection.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {isIdle, startsInSandbox, type PodActions} from '../../contract/pod-actions.js';
@@ -45,6 +46,8 @@ export interface SyncPass {
   readonly status: PodStatus;
   /** Results of the actions; empty if no action was due. */
   readonly results: readonly SyncResult[];
+  /** Time of the next refresh of the volumes, in ms since the epoch; undefined if they were not mounted. */
+  readonly refreshAt?: number | undefined;
 }
 
 /** Options of the termination of a pod; `override` changes its computed status. */
@@ -62,6 +65,8 @@ interface SyncOptions {
   readonly networkError: string | undefined;
   /** Reason why the pod does not get the resources that it requests. */
   readonly resizeReview: ResizeReview;
+  /** Period in which the volumes of an idle pod are refreshed, in ms (syncFrequency). */
+  readonly syncFrequencyMs: number;
   /** True to start no container in a sandbox that may be ending (see computeSettleTime); false by default. */
   readonly waitsForSandbox?: boolean;
   /** Called with the status that the sync starts from. */
@@ -74,9 +79,6 @@ interface PassOptions extends Pick<TerminationOptions, 'override'> {
   /** True if the pass only observes: it enforces no deadline and leaves the resize conditions unchanged. */
   readonly observesOnly?: boolean;
 }
-
-/** Period in which the volumes of an idle pod are refreshed, in ms: the kubelet's syncFrequency. */
-const REMOUNT_MS = 60_000;
 
 /** Reports whether volumes of the downward API show the same of two pods. */
 function hasSameMetadata({metadata: one}: Pod, {metadata: other}: Pod): boolean {
@@ -190,7 +192,7 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, resizeReview, waitsForSandbox = false, onStatus, signal}: SyncOptions,
+    {networkError, resizeReview, syncFrequencyMs, waitsForSandbox = false, onStatus, signal}: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
     const runtime = this.#redact(observed);
@@ -209,10 +211,10 @@ export class PodSyncer {
     }
     const {status} = before;
     const settlesAt = waitsForSandbox ? this.#settleTime(runtime) : undefined;
-    const acted = await this.#act({runtime, status, settlesAt}, signal);
+    const acted = await this.#act({runtime, status, settlesAt, syncFrequencyMs}, signal);
     const results = this.#context.secrets.maskResults(acted);
     this.#recordResults(results);
-    return {...before, results};
+    return {...before, results, refreshAt: this.#remountAt};
   }
 
   /** Stops the pod for good (SyncTerminatingPod). Rejects with PodError if it could not be stopped. */
@@ -269,10 +271,12 @@ export class PodSyncer {
       runtime,
       status,
       settlesAt,
-    }: Pick<SyncPass, 'runtime' | 'status'> & {readonly settlesAt: number | undefined},
+      syncFrequencyMs,
+    }: Pick<SyncPass, 'runtime' | 'status'> &
+      Pick<SyncOptions, 'syncFrequencyMs'> & {readonly settlesAt: number | undefined},
     signal: AbortSignal,
   ): Promise<readonly SyncResult[]> {
-    const {clock, objects, probes} = this.#context;
+    const {clock, probes} = this.#context;
     const {actuated} = this;
     const actions = computeActions(this.pod, {runtime, status, actuated}, probes.results);
     if (settlesAt !== undefined && startsInSandbox(actions))
@@ -280,13 +284,9 @@ export class PodSyncer {
     // Running containers see the changes in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
     if (isIdle(actions) && !due) return [];
-    // The first pass needs no refresh, since the objects have just been read.
-    if (due && this.#remountAt !== undefined) await objects.refresh?.();
-    this.#remountAt ??= clock.now();
-    const use = {volumesOnly: isIdle(actions)};
-    const prepared = await preparePodFilesystem(this.#context, {pod: this.pod, use}, signal);
+    const prepared = await this.#prepare(due, {volumesOnly: isIdle(actions)}, signal);
     if ('failure' in prepared) return [prepared];
-    this.#remountAt = clock.now() + REMOUNT_MS;
+    this.#remountAt = prepared.retryAt ?? clock.now() + syncFrequencyMs;
     probes.add(this.pod, status);
     if (isIdle(actions)) return [];
     reportMissingPullSecrets(this.pod, this.#context.objects, this.#context.events);
@@ -303,6 +303,19 @@ export class PodSyncer {
       },
       signal,
     );
+  }
+
+  /** Prepares the pod's files for the use of its objects, which are read again before a refresh that is due. */
+  async #prepare(
+    isDue: boolean,
+    use: ObjectUse,
+    signal: AbortSignal,
+  ): ReturnType<typeof preparePodFilesystem> {
+    const {clock, objects} = this.#context;
+    // The first pass needs no refresh, since the objects have just been read.
+    if (isDue && this.#remountAt !== undefined) await objects.refresh?.();
+    this.#remountAt ??= clock.now();
+    return await preparePodFilesystem(this.#context, {pod: this.pod, use}, signal);
   }
 
   /**

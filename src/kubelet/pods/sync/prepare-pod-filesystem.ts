@@ -19,12 +19,22 @@ export function createMountBackOff(): Backoff {
   return new Backoff(INITIAL_MOUNT_DELAY_MS, MAX_MOUNT_DELAY_MS);
 }
 
-/** Prepares the pod's resources on the node: cgroup, directories, the objects that it refers to, and volumes. */
+/** Prepared resources of a pod. */
+interface PreparedPod {
+  readonly volumes: MountedVolumes;
+  /** Time at which volumes that could not be updated are tried again, in ms since the epoch; undefined without any. */
+  readonly retryAt: number | undefined;
+}
+
+/**
+ * Prepares the pod's resources on the node: cgroup, directories, the objects that it refers to, and volumes. A volume
+ * that is mounted but cannot be updated only causes an event, so that containers restart with its last content.
+ */
 export async function preparePodFilesystem(
   context: NodeContext,
   {pod, use}: {readonly pod: Pod; readonly use: ObjectUse},
   signal: AbortSignal,
-): Promise<{readonly volumes: MountedVolumes} | FailedStep> {
+): Promise<PreparedPod | FailedStep> {
   const {files, objects} = context;
   try {
     await files.makePodCgroup(pod);
@@ -40,9 +50,11 @@ export async function preparePodFilesystem(
   }
   try {
     await objects.load?.(pod, use, signal);
-    const volumes = await files.mountVolumes(pod, objects, signal);
+    const {volumes, failures} = await files.mountVolumes(pod, objects, signal);
+    for (const cause of failures) mountFailure(context, pod, cause);
+    if (failures.length > 0) return {volumes, retryAt: nextMount(context, podRef(pod))};
     context.mountBackoff.reset(podRef(pod).uid);
-    return {volumes};
+    return {volumes, retryAt: undefined};
   } catch (cause) {
     signal.throwIfAborted();
     // Each volume gets an event; the sync fails with the first one.

@@ -14,7 +14,8 @@ const ACTIONS_WITHOUT_EVENT: ReadonlySet<SyncResult['action']> = new Set([
 export function computeSyncOutcome({
   status: {phase},
   results,
-}: Pick<SyncPass, 'status' | 'results'>): SyncOutcome {
+  refreshAt,
+}: Pick<SyncPass, 'status' | 'results' | 'refreshAt'>): SyncOutcome {
   const isTerminal = hasEnded(phase);
   const hasActed = results.length > 0;
   const failures = failuresOf(results);
@@ -23,6 +24,7 @@ export function computeSyncOutcome({
     return {
       ...{isTerminal, hasActed},
       syncAgain: results.some(({action}) => ACTIONS_WITHOUT_EVENT.has(action)),
+      retryAt: refreshAt,
       settlesAt: results.find(({settlesAt}) => settlesAt !== undefined)?.settlesAt,
     };
   const retryTimes = failures.map(({failure}) => failure.retryAt).filter((time) => time !== undefined);

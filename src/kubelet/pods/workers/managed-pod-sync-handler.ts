@@ -37,6 +37,8 @@ export interface ManagedPodSyncHandlerOptions {
   readonly networkError: () => string | undefined;
   /** Returns the reason why a pod does not get the resources that it requests. */
   readonly resizeReview: (uid: PodUid) => ResizeReview;
+  /** Period in which the volumes of an idle pod are refreshed, in ms (syncFrequency); read for each sync. */
+  readonly syncFrequencyMs: number;
   /** Reports whether the pod is in a source. */
   readonly isWanted: (uid: PodUid) => boolean;
   /** Observer of the syncs of pods. */
@@ -157,6 +159,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const pass = await syncer.syncPod(status, {
       networkError: this.#options.networkError(),
       resizeReview: this.#options.resizeReview(podRef(pod).uid),
+      syncFrequencyMs: this.#options.syncFrequencyMs,
       waitsForSandbox: true,
       onStatus: (current) => this.#options.observer?.onStatus(pod, current),
       signal,

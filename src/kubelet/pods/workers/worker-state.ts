@@ -233,7 +233,7 @@ export interface SyncOutcome {
   readonly settlesAt?: number | undefined;
   /** Error of an incomplete sync; undefined if it was complete. */
   readonly error?: unknown;
-  /** End of the earliest back-off among the failures, in ms since the epoch. */
+  /** Time of the next attempt of what failed, or else of the next refresh of volumes, in ms since the epoch. */
   readonly retryAt?: number | undefined;
 }
 
@@ -263,9 +263,8 @@ function baseDelay(
   now: number,
   syncFrequencyMs: number,
 ): number {
-  if (error === undefined) return syncFrequencyMs;
   if (error instanceof NetworkNotReadyError) return TRANSIENT_BACKOFF_MS;
-  if (retryAt === undefined) return ERROR_BACKOFF_MS;
+  if (retryAt === undefined) return error === undefined ? syncFrequencyMs : ERROR_BACKOFF_MS;
   return Math.min(Math.max(retryAt - now, 0), syncFrequencyMs);
 }
 

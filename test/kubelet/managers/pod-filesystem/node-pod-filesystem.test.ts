@@ -93,7 +93,7 @@ test('removing a pod removes everything of it and nothing of other pods', async 
   const other = {...pod, metadata: {...pod.metadata, name: 'other', uid: 'u2'}};
   for (const made of [pod, other]) {
     await files.makePodDirs(made);
-    const volumes = await files.mountVolumes(made, NO_OBJECTS, new AbortController().signal);
+    const {volumes} = await files.mountVolumes(made, NO_OBJECTS, new AbortController().signal);
     await mkdir(join(volumes.get('v')?.hostPath ?? '', 'deep'));
     await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5'], subPaths: []});
   }

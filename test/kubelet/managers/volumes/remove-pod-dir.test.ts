@@ -118,7 +118,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
       {name: 'disk', emptyDir: {}},
       {name: 'memory', emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}},
     ]);
-    const volumes = await mountVolumes(pod, aHost(node), signal);
+    const {volumes} = await mountVolumes(pod, aHost(node), signal);
     const subPathMounts = [...volumes].map(([volumeName, {hostPath: volumePath}], index) => ({
       ...{index, volumeName, volumePath, path: 'part'},
       propagation: 'None' as const,

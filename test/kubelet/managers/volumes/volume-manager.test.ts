@@ -4,6 +4,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {Volume} from '../../../../src/api/types/v1-volumes.js';
 import {SystemError} from '../../../../src/base/errors.js';
+import type {MountedVolume} from '../../../../src/kubelet/contract/pod-filesystem.js';
 import {systemMounter, unmountBelow, type Mounter} from '../../../../src/kubelet/managers/volumes/mounter.js';
 import {removePodDir} from '../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes, planVolumes} from '../../../../src/kubelet/managers/volumes/volume-manager.js';
@@ -33,7 +34,7 @@ test('an emptyDir is a directory with mode 0777, regardless of the umask', async
     process.umask(before);
   });
   const node = await aNode();
-  const mounted = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
+  const {volumes: mounted} = await mountVolumes(aPodWith([{name: 'a', emptyDir: {}}]), aHost(node), signal);
   expect([...mounted]).toEqual([['a', {hostPath: volumeDir(node, 'a'), readOnly: false}]]);
   expect((await stat(volumeDir(node, 'a'))).mode & 0o7777).toBe(0o777);
   expect(await readdir(`${node.rootDir}/pods/u1/plugins/kubernetes.io~empty-dir/a`)).toEqual(['ready']);
@@ -67,7 +68,8 @@ test('only volumes that containers or init containers mount are set up', async (
     containers: [{name: 'main', image: 'i', volumeMounts: [{name: 'c', mountPath: '/c'}]}],
     initContainers: [{name: 'init', image: 'i', volumeMounts: [{name: 'a', mountPath: '/a'}]}],
   });
-  expect([...(await mountVolumes(pod, aHost(node), signal)).keys()]).toEqual(['a', 'c']);
+  const {volumes} = await mountVolumes(pod, aHost(node), signal);
+  expect([...volumes.keys()]).toEqual(['a', 'c']);
   expect((await readdir(`${node.rootDir}/pods/u1/volumes/kubernetes.io~empty-dir`)).sort()).toEqual([
     'a',
     'c',
@@ -82,7 +84,7 @@ test('planning volumes returns the same as mounting and creates nothing', async 
   ]);
   const {volumes: planned} = await planVolumes(pod, aHost(node));
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
-  expect(planned).toEqual(await mountVolumes(pod, aHost(node), signal));
+  expect(planned).toEqual((await mountVolumes(pod, aHost(node), signal)).volumes);
   expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false});
 });
 
@@ -101,6 +103,35 @@ test('a failed volume does not prevent the others from being set up, and the fir
   const pod = aPodWith([missing('x'), {name: 'a', emptyDir: {}}, missing('y')]);
   await expect(mountVolumes(pod, aHost(node), signal)).rejects.toThrow('/none/x is not a directory');
   expect((await stat(volumeDir(node, 'a'))).isDirectory()).toBe(true);
+});
+
+test('volumes that are mounted are not set up again, unless their files follow a source', async () => {
+  const node = await aNode();
+  const pod = aPodWith([
+    {name: 'a', emptyDir: {}},
+    {name: 'c', configMap: {name: 'none', optional: true}},
+  ]);
+  const mounted = new Map<string, MountedVolume>();
+  const first = await mountVolumes(pod, aHost(node), signal, mounted);
+  expect(first.failures).toEqual([]);
+  const changed = aPodWith([
+    {name: 'a', hostPath: {path: '/none', type: 'Directory'}},
+    {name: 'c', configMap: {name: 'none'}},
+  ]);
+  const second = await mountVolumes(changed, aHost(node), signal, mounted);
+  expect(second.volumes).toEqual(first.volumes);
+  expect(second.failures.map(({message}) => message)).toEqual([
+    'MountVolume.SetUp failed for volume "c" : configmap "none" not found',
+  ]);
+});
+
+test('a volume that is not mounted yet fails the mount, with those that cannot be updated', async () => {
+  const node = await aNode();
+  const none = {name: 'c', configMap: {name: 'none'}};
+  const mounted = new Map([['c', {hostPath: '/c', readOnly: true}]]);
+  const pod = aPodWith([none, {name: 'v', hostPath: {path: '/none', type: 'Directory'}}]);
+  const failed = mountVolumes(pod, aHost(node), signal, mounted);
+  await expect(failed).rejects.toMatchObject({failures: [{}, {}]});
 });
 
 // Proves: EmptyDirVolumeSource.medium, Volume.emptyDir

@@ -40,7 +40,12 @@ test('the deletion of a pod is persisted until the pod is synced again', async (
   expect(await persistedDeletion()).toBeUndefined();
   await syncer.syncTerminatingPod(runtime, {gracePeriodSeconds: 2, isDeletion: true});
   expect(await persistedDeletion()).toMatchObject({deletionGracePeriodSeconds: 2});
-  await syncer.syncPod(runtime, {networkError: undefined, resizeReview: undefined, signal});
+  await syncer.syncPod(runtime, {
+    networkError: undefined,
+    resizeReview: undefined,
+    syncFrequencyMs: 60_000,
+    signal,
+  });
   expect(await persistedDeletion()).toBeUndefined();
 });
 
@@ -106,9 +111,12 @@ test('a bug in the sync is not reported as a mount failure', async () => {
     Object.assign(real, {
       mountVolumes: async () => {
         return {
-          get: () => {
-            throw new TypeError('a bug');
+          volumes: {
+            get: () => {
+              throw new TypeError('a bug');
+            },
           },
+          failures: [],
         };
       },
     }),
@@ -149,7 +157,7 @@ test('a runtime crash during a step is a failed result and not an exception', as
   runtime.injectCrash('RunPodSandbox');
   const syncer = pods.createSyncer(aLocalPod());
   const before = await syncer.observe(signal);
-  const options = {networkError: undefined, resizeReview: undefined, signal};
+  const options = {networkError: undefined, resizeReview: undefined, syncFrequencyMs: 60_000, signal};
   const {results} = await syncer.syncPod(before.runtime, options);
   expect(results).toMatchObject([{action: 'CreatePodSandbox', failure: {reason: 'CreatePodSandboxError'}}]);
 });
@@ -179,7 +187,7 @@ test('the volumes of a running pod are remounted by the first sync of a syncer',
     Object.assign(real, {
       mountVolumes: async () => {
         mounted++;
-        return new Map();
+        return {volumes: new Map(), failures: []};
       },
     }),
   );
@@ -201,7 +209,7 @@ test('changed labels and annotations of a running pod are mounted by the next sy
     Object.assign(real, {
       mountVolumes: async ({metadata}: Pod) => {
         mounted.push([metadata.labels, metadata.annotations]);
-        return new Map();
+        return {volumes: new Map(), failures: []};
       },
     }),
   );
@@ -221,7 +229,7 @@ test('changed labels and annotations of a running pod are mounted by the next sy
 });
 
 // Proves: Volume.configMap
-test('API objects are refreshed every minute, and the volumes made from them are updated', async () => {
+test('API objects are refreshed with the sync frequency, and the volumes made from them are updated', async () => {
   vi.useFakeTimers({toFake: ['Date']});
   onTestFinished(() => void vi.useRealTimers());
   let color = 'red';
@@ -244,11 +252,11 @@ test('API objects are refreshed every minute, and the volumes made from them are
   const syncer = pods.createSyncer(pod);
   const contentAfter = async (ms: number): Promise<string> => {
     vi.setSystemTime(Date.now() + ms);
-    await syncOnce(syncer, signal);
+    await syncOnce(syncer, signal, 10_000);
     return `${await readFile(path, 'utf8')} after ${refreshed} refreshes`;
   };
   expect(await contentAfter(0)).toBe('red after 0 refreshes');
-  expect(await contentAfter(59_000)).toBe('red after 0 refreshes');
+  expect(await contentAfter(9_000)).toBe('red after 0 refreshes');
   expect(await contentAfter(1_000)).toBe('blue after 1 refreshes');
   expect(await contentAfter(1_000)).toBe('blue after 1 refreshes');
 });
@@ -309,7 +317,12 @@ describe('an attempt to restart a container in a sandbox that has ended does not
     const before = testbed.events.length;
     const newEvents = (): readonly string[] => testbed.events.slice(before).map(({reason}) => reason);
     const sync = async () =>
-      await syncer.syncPod(runtime, {networkError: undefined, resizeReview: undefined, signal});
+      await syncer.syncPod(runtime, {
+        networkError: undefined,
+        resizeReview: undefined,
+        syncFrequencyMs: 60_000,
+        signal,
+      });
     return {...testbed, syncer, sandboxId: testbed.runtime.sandboxes[0]!.id, newEvents, sync};
   }
 

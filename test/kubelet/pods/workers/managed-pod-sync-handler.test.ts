@@ -101,6 +101,7 @@ function createHandler({
     clock: {now: () => time.ms},
     networkError: () => undefined,
     resizeReview: () => undefined,
+    syncFrequencyMs: 60_000,
     isWanted: () => wanted.is,
     originOf: () => 'file.yaml',
     metrics: NO_METRICS,

@@ -84,6 +84,10 @@ describe('the time until the next sync', () => {
     expect(computeRequeueDelay({error: new Error('x'), retryAt: 21_000}, at(0))).toBe(20_000);
     expect(computeRequeueDelay({error: new Error('x'), retryAt: 21_000}, at(0.5))).toBe(25_000);
   });
+  test('is the time until the next refresh of the volumes after a success', () => {
+    expect(computeRequeueDelay({retryAt: 21_000}, at(0))).toBe(20_000);
+    expect(computeRequeueDelay({retryAt: 301_000}, at(0))).toBe(60_000);
+  });
   test('is never negative and never exceeds the sync frequency', () => {
     expect(computeRequeueDelay({error: new Error('x'), retryAt: 500}, at(1))).toBe(0);
     expect(computeRequeueDelay({error: new Error('x'), retryAt: 301_000}, at(0))).toBe(60_000);

@@ -26,6 +26,7 @@ export function createAtomicWriterPlugin<Source>(
   const {directory, medium, payload} = options;
   return {
     readOnly: true,
+    requiresRemount: true,
     path: (node, volume) => podVolumeDir(node, directory, volume),
     setUp: async (host, volume) => {
       const files = payload(host, volume);

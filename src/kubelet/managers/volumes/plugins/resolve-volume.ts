@@ -43,6 +43,7 @@ export interface ResolvedVolume {
   /** Name for messages: that of the PersistentVolume, if there is one. */
   readonly name: string;
   readonly readOnly: boolean;
+  readonly requiresRemount: boolean;
   path(node: Pick<NodeFacts, 'rootDir'>): string;
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
   check(): Promise<void>;
@@ -130,6 +131,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
   return {
     name: volume.name,
     readOnly: plugin.readOnly || volume.readOnly === true,
+    requiresRemount: plugin.requiresRemount === true,
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),
     setUp: async (host) => plugin.setUp(host, volume),

@@ -51,6 +51,8 @@ export interface PodVolume<Source> {
 export interface VolumePlugin<Source> {
   /** True if the volume is always mounted read-only. */
   readonly readOnly: boolean;
+  /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */
+  readonly requiresRemount?: boolean;
   /** Returns the path of the volume on the node; empty if it has none. */
   path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;
   /** Checks the source before setUp (NewMounter). */

@@ -44,7 +44,7 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
 
   test('each volume has its directory, is mounted read-only, and is a tmpfs unless it is a ConfigMap', async () => {
     const node = await aNode();
-    const mounted = await mountVolumes(aPodWith(VOLUMES), aHost(node, OBJECTS), signal);
+    const {volumes: mounted} = await mountVolumes(aPodWith(VOLUMES), aHost(node, OBJECTS), signal);
     expect([...mounted]).toEqual([
       ['c', {hostPath: dir(node, 'configmap', 'c'), readOnly: true}],
       ['s', {hostPath: dir(node, 'secret', 's'), readOnly: true}],

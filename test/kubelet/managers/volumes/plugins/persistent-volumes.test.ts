@@ -66,7 +66,7 @@ test.each<[string, PersistentVolumeSpec, boolean, readonly [source: string, opti
   const node = await aNode();
   const mounted: unknown[] = [];
   const host = {...aHost(node, claims(spec, readOnly)), mounter: recordingMounter(mounted)};
-  const volumes = await mountVolumes(aClaimPod(), host, signal);
+  const {volumes} = await mountVolumes(aClaimPod(), host, signal);
   const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/pv');
   expect(mounted).toEqual([[source, path, options]]);
   expect(volumes.get('v')).toEqual({hostPath: path, readOnly});
@@ -77,7 +77,7 @@ test('an NFS volume of a pod without a claim is mounted under the name of the vo
   const node = await aNode();
   const mounted: unknown[] = [];
   const host = {...aHost(node), mounter: recordingMounter(mounted)};
-  const volumes = await mountVolumes(aPodWith([{name: 'v', nfs: {...NFS, readOnly: true}}]), host, signal);
+  const {volumes} = await mountVolumes(aPodWith([{name: 'v', nfs: {...NFS, readOnly: true}}]), host, signal);
   const hostPath = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/v');
   expect(mounted).toEqual([['nfs.example.com:/export', hostPath, ['ro']]]);
   expect(volumes.get('v')).toEqual({hostPath, readOnly: true});
