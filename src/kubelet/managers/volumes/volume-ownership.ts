@@ -1,6 +1,7 @@
 import {constants, type Stats} from 'node:fs';
 import {chmod, chown, open, readdir, type FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
+import {isSystemCallError} from '../../../base/errors.js';
 import {fdPath, mountIdOf, O_PATH} from '../../../base/fs/file-handles.js';
 import {ifPresent, withFile, withFileErrors} from '../../../base/fs/files.js';
 
@@ -63,7 +64,7 @@ async function changeBelow(item: FileHandle, shown: string, change: Change): Pro
     for (const name of await withFileErrors('reading', shown, () => readdir(base, {encoding: 'buffer'})))
       await changeEntry(Buffer.concat([Buffer.from(`${base}/`), name]), join(shown, name.toString()), change);
   }
-  await withFileErrors('changing the group of', shown, () => changeOne(item, stats, change));
+  await changeOne(item, stats, change);
 }
 
 async function changeEntry(path: Buffer, shown: string, change: Change): Promise<void> {
@@ -76,9 +77,20 @@ async function changeEntry(path: Buffer, shown: string, change: Change): Promise
   }
 }
 
-/** Changes an open file, because its path may refer to another file by now. */
+/**
+ * Changes an open file, because its path may refer to another file by now. A file that cannot be changed is left as it is,
+ * as in a kubelet (changeFilePermission): the file system may have no owners, or be read-only.
+ */
 async function changeOne(item: FileHandle, stats: Stats, {fsGroup, readOnly}: Change): Promise<void> {
-  await chown(fdPath(item), -1, fsGroup);
-  if (!stats.isSymbolicLink())
-    await chmod(fdPath(item), groupMode(stats.mode, stats.isDirectory(), readOnly));
+  const mode = groupMode(stats.mode, stats.isDirectory(), readOnly);
+  await ignoreSystemErrors(() => chown(fdPath(item), -1, fsGroup));
+  if (!stats.isSymbolicLink()) await ignoreSystemErrors(() => chmod(fdPath(item), mode));
+}
+
+async function ignoreSystemErrors(act: () => Promise<void>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    if (!isSystemCallError(error)) throw error;
+  }
 }

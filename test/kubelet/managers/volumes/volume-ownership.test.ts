@@ -79,6 +79,17 @@ describe.skipIf(process.getuid?.() !== 0)('with real ownership (needs root)', ()
     expect((await ownership(volume))[0]).toBe(FS_GROUP);
   });
 
+  // As in a kubelet, which only logs this.
+  test('files that cannot be changed are left as they are', async () => {
+    const volume = await temporaryDirectory();
+    onTestFinished(() => unmountBelow(volume));
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', volume]);
+    await writeFile(join(volume, 'file'), '', {mode: 0o600});
+    execFileSync('mount', ['-o', 'remount,ro', volume]);
+    await setVolumeOwnership(volume, {fsGroup: FS_GROUP, readOnly: false});
+    expect(await ownership(join(volume, 'file'))).toEqual([0, '600']);
+  });
+
   test('file names that are not UTF-8 are supported', async () => {
     const volume = await temporaryDirectory();
     const path = Buffer.concat([Buffer.from(`${volume}/`), Buffer.from([0xff, 0xfe])]);
