@@ -3,6 +3,7 @@ import type {Quantity} from '../../api/types/v1-meta.js';
 import type {FileUsage} from '../../base/fs/file-usage.js';
 import type {SystemError} from '../../base/errors.js';
 import type {ApiObjects} from './api-objects.js';
+import type {EventSink} from './pod-event.js';
 import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
 
 /** Paths of the files that the runtime mounts into a container in addition to its volumes. */
@@ -19,10 +20,18 @@ export interface MountedVolume {
   readonly hostPath: string;
   /** True if the volume itself is read-only, regardless of the mount. */
   readonly readOnly: boolean;
+  /** True if the SELinux labels of its files must not change; false by default. */
+  readonly keepsLabels?: boolean;
 }
 
 /** Mounted volumes of a pod by name. */
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
+
+/** Objects that volumes refer to, and the sink of warnings about volumes that are mounted nevertheless. */
+export interface MountingContext {
+  readonly objects: ApiObjects;
+  readonly events: EventSink;
+}
 
 /** Result of mountVolumes. */
 export interface MountResult {
@@ -111,7 +120,7 @@ export interface PodFilesystem {
    * Mounts the pod's volumes and updates their content; idempotent. Rejects with MountError, which lists the failed
    * volumes, if one of them was not mounted before by this object.
    */
-  mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountResult>;
+  mountVolumes(pod: Pod, context: MountingContext, signal: AbortSignal): Promise<MountResult>;
   /** Resolves with the first volume that exceeds its size limit; undefined when none does. */
   exceededVolume(pod: Pod): Promise<ExceededVolume | undefined>;
   /** Resolves with the space that the pod uses on the node, besides the writable layers of its containers. */

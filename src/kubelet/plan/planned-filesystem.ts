@@ -1,13 +1,13 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Clock} from '../../base/clock.js';
 import {NO_FILES} from '../../base/fs/file-usage.js';
-import type {ApiObjects} from '../contract/api-objects.js';
 import {podDir, type NodeFacts} from '../contract/node-facts.js';
 import type {
   ContainerFiles,
   ContainerInstance,
   EnvFile,
   IdMapping,
+  MountingContext,
   MountResult,
   PlannedFile,
   PodFilesystem,
@@ -60,7 +60,7 @@ export class PlannedFilesystem implements PodFilesystem {
     return await plannedUserNamespace(this.#node, pod);
   }
 
-  async mountVolumes(pod: Pod, objects: ApiObjects): Promise<MountResult> {
+  async mountVolumes(pod: Pod, {objects}: MountingContext): Promise<MountResult> {
     const {volumes, files} = await planVolumes(
       pod,
       createVolumeHost(this.#node, objects, this.#options.clock),

@@ -1,6 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
-import type {ApiObjects} from '../../contract/api-objects.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
 import {getCgroupRoot, type CgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
@@ -12,6 +11,7 @@ import type {
   EnvFile,
   IdMapping,
   MountedVolume,
+  MountingContext,
   MountResult,
   PodFilesystem,
   PodHosts,
@@ -104,8 +104,12 @@ export class NodePodFilesystem implements PodFilesystem {
     return await allocateUserNamespace(this.#node, pod, this.#random);
   }
 
-  async mountVolumes(pod: Pod, objects: ApiObjects, signal: AbortSignal): Promise<MountResult> {
-    const host = createVolumeHost(this.#node, objects, this.#clock);
+  async mountVolumes(
+    pod: Pod,
+    {objects, events}: MountingContext,
+    signal: AbortSignal,
+  ): Promise<MountResult> {
+    const host = {...createVolumeHost(this.#node, objects, this.#clock), events};
     const {uid} = podRef(pod);
     const mounted = this.#mounted.get(uid) ?? new Map<string, MountedVolume>();
     this.#mounted.set(uid, mounted);

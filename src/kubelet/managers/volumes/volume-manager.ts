@@ -96,7 +96,8 @@ function resolveVolumes(pod: Pod, volumes: readonly Volume[], {objects}: VolumeH
 }
 
 function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolume {
-  return {hostPath: volume.path(node), readOnly: volume.readOnly};
+  const {readOnly, keepsLabels} = volume;
+  return {hostPath: volume.path(node), readOnly, ...(keepsLabels && {keepsLabels})};
 }
 
 function mountError({name}: ResolvedVolume, cause: unknown): SystemError {

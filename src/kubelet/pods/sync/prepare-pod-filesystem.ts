@@ -50,7 +50,7 @@ export async function preparePodFilesystem(
   }
   try {
     await objects.load?.(pod, use, signal);
-    const {volumes, failures} = await files.mountVolumes(pod, objects, signal);
+    const {volumes, failures} = await files.mountVolumes(pod, context, signal);
     for (const cause of failures) mountFailure(context, pod, cause);
     if (failures.length > 0) return {volumes, retryAt: nextMount(context, podRef(pod))};
     context.mountBackoff.reset(podRef(pod).uid);

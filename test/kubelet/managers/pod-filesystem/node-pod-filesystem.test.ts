@@ -1,11 +1,14 @@
-import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../../src/kubelet/contract/api-objects.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
-import {NodePodFilesystem} from '../../../../src/kubelet/managers/pod-filesystem/node-pod-filesystem.js';
+import {
+  NodePodFilesystem,
+  type MountedPodVolumes,
+} from '../../../../src/kubelet/managers/pod-filesystem/node-pod-filesystem.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
@@ -93,7 +96,11 @@ test('removing a pod removes everything of it and nothing of other pods', async 
   const other = {...pod, metadata: {...pod.metadata, name: 'other', uid: 'u2'}};
   for (const made of [pod, other]) {
     await files.makePodDirs(made);
-    const {volumes} = await files.mountVolumes(made, NO_OBJECTS, new AbortController().signal);
+    const {volumes} = await files.mountVolumes(
+      made,
+      {objects: NO_OBJECTS, events: () => undefined},
+      new AbortController().signal,
+    );
     await mkdir(join(volumes.get('v')?.hostPath ?? '', 'deep'));
     await files.prepareContainer({pod: made, container: main, podIps: ['10.88.0.5'], subPaths: []});
   }
@@ -107,6 +114,23 @@ test('removing a pod removes everything of it and nothing of other pods', async 
     'volumes',
   ]);
 });
+
+test.each(['removeVolumes', 'removePod'] as const)(
+  '%s of another object lets volumes be set up again',
+  async (remove) => {
+    const {node} = await aNode();
+    const mounted: MountedPodVolumes = new Map();
+    const createFiles = () => new NodePodFilesystem(node, () => 0, systemClock, mounted);
+    const pod = aMountingPod();
+    const files = createFiles();
+    const context = {objects: NO_OBJECTS, events: () => undefined};
+    const mount = async () => files.mountVolumes(pod, context, new AbortController().signal);
+    await mount();
+    await createFiles()[remove](pod);
+    const {volumes} = await mount();
+    expect((await stat(volumes.get('v')!.hostPath)).isDirectory()).toBe(true);
+  },
+);
 
 test('removing a pod without files does nothing', async () => {
   const {node, files} = await aNode();

@@ -85,7 +85,7 @@ test('planning volumes returns the same as mounting and creates nothing', async 
   const {volumes: planned} = await planVolumes(pod, aHost(node));
   await expect(stat(node.rootDir)).rejects.toThrow('ENOENT');
   expect(planned).toEqual((await mountVolumes(pod, aHost(node), signal)).volumes);
-  expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false});
+  expect(planned.get('h')).toEqual({hostPath: '/etc', readOnly: false, keepsLabels: true});
 });
 
 test('a hostPath that does not match its type fails with the message of the FailedMount event', async () => {
@@ -123,6 +123,19 @@ test('volumes that are mounted are not set up again, unless their files follow a
   expect(second.failures.map(({message}) => message)).toEqual([
     'MountVolume.SetUp failed for volume "c" : configmap "none" not found',
   ]);
+});
+
+// Proves: Volume.hostPath
+test('the SELinux labels of hostPath and image volumes must not change', async () => {
+  const node = await aNode();
+  const pod = aPodWith([
+    {name: 'e', emptyDir: {}},
+    {name: 'h', hostPath: {path: '/etc'}},
+    {name: 'i', image: {reference: 'i'}},
+  ]);
+  const {volumes} = await mountVolumes(pod, aHost(node), signal);
+  const keeping = [...volumes].filter(([, {keepsLabels}]) => keepsLabels === true);
+  expect(keeping.map(([name]) => name)).toEqual(['h', 'i']);
 });
 
 test('a volume that is not mounted yet fails the mount, with those that cannot be updated', async () => {

@@ -1,6 +1,5 @@
 import {posix} from 'node:path';
 import type {Container, MountPropagationMode, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
-import {findByName} from '../../../../base/by-name.js';
 import type {Init, Mount, MountPropagation} from '../../../../cri/index.js';
 import {hasApiServer} from '../../sources/static-pod.js';
 import type {NodeFacts, RuntimeFeatures} from '../../../contract/node-facts.js';
@@ -52,7 +51,7 @@ export function containerMounts(context: MountContext): readonly Init<Mount>[] {
 
 function volumeMount(mount: VolumeMount, index: number, context: MountContext): Init<Mount> {
   const {name, mountPath, readOnly = false, mountPropagation = 'None'} = mount;
-  const {pod, container, volumes, imageVolumes, subPathTargets, node} = context;
+  const {container, volumes, imageVolumes, subPathTargets, node} = context;
   const volume = volumes.get(name);
   if (volume === undefined)
     throw new ContainerConfigError(
@@ -66,7 +65,7 @@ function volumeMount(mount: VolumeMount, index: number, context: MountContext): 
     containerPath: mountPath.startsWith('/') ? mountPath : absoluteContainerPath(mountPath),
     readonly: readOnly || volume.readOnly,
     recursiveReadOnly: isRecursiveReadOnly(mount, context),
-    selinuxRelabel: node.selinuxEnabled && !isHostPath(pod, name),
+    selinuxRelabel: node.selinuxEnabled && volume.keepsLabels !== true,
     propagation: PROPAGATIONS[mountPropagation],
   };
 }
@@ -109,9 +108,4 @@ export function supportsRecursiveReadOnlyMounts({
   return (
     hasApiServer(pod, node) && node.runtime.handlers.get(runtimeHandler)?.recursiveReadOnlyMounts === true
   );
-}
-
-/** Reports whether a volume is a hostPath, whose SELinux labels must not change. */
-function isHostPath({spec}: Pod, name: string): boolean {
-  return findByName(spec.volumes ?? [], name)?.hostPath !== undefined;
 }

@@ -7,7 +7,7 @@ import {withFile, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import type {VolumePlugin} from './volume-plugin.js';
 
-/** Check of a hostPath type. As in the kubelet, everything but a directory counts as a file. */
+/** Check of a hostPath type (getFileType). */
 interface TypeCheck {
   /** Noun for the message `is not a …`. */
   readonly noun: string;
@@ -22,7 +22,7 @@ const FILE_MODE = 0o644;
 const MAX_LINKS = 40;
 
 const DIRECTORY: TypeCheck = {noun: 'directory', matches: (stats) => stats.isDirectory()};
-const FILE: TypeCheck = {noun: 'file', matches: (stats) => !stats.isDirectory()};
+const FILE: TypeCheck = {noun: 'file', matches: (stats) => stats.isFile()};
 
 const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
   Directory: DIRECTORY,
@@ -45,6 +45,7 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
 /** Plugin for existing files of the node; their ownership is never changed (hostpath). */
 export const hostPath: VolumePlugin<HostPathVolumeSource> = {
   readOnly: false,
+  keepsLabels: () => true,
   path: (_node, {source}) => source.path,
   setUp: async (_host, {source}) => {
     await setUpHostPath(source);

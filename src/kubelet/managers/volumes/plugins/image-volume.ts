@@ -4,6 +4,7 @@ import type {VolumePlugin} from './volume-plugin.js';
 /** Plugin for image volumes, which the runtime mounts; they have no path on the node (image plugin). */
 export const imageVolume: VolumePlugin<ImageVolumeSource> = {
   readOnly: true,
+  keepsLabels: () => true,
   path: () => '',
   setUp: async () => undefined,
 };

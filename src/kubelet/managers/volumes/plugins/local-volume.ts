@@ -26,6 +26,7 @@ const PLUGIN = 'kubernetes.io~local-volume';
 /** Plugin for directories of the node that are PersistentVolumes; they are bind-mounted for each pod (local). */
 export const localVolume: VolumePlugin<LocalVolumeSource> = {
   readOnly: false,
+  keepsLabels: ({readOnly = false}) => readOnly,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),
   check: checkLocalPath,
   setUp: async (host, volume) => {
@@ -38,6 +39,7 @@ export const localVolume: VolumePlugin<LocalVolumeSource> = {
       throw new SystemError(
         'volume uses the ReadWriteOncePod access mode and is already in use by another pod',
       );
+    if (others.length > 0) await warnAboutGroup(host, volume);
     await unmarkReady(readyDir);
     // A killed process has left it without its options.
     if (isMounted) await host.mounter.unmount(path);
@@ -70,6 +72,19 @@ async function mountsOfOtherPods(
   const suffix = `/volumes/${PLUGIN}/${name}`;
   const isOfPod = (path: string): boolean => path.startsWith(pods) && path.endsWith(suffix);
   return (await mounter.list()).map(({path}) => path).filter((path) => isOfPod(path) && path !== own);
+}
+
+/** Records that the pod requests another group than the volume has, which only its first pod sets. */
+async function warnAboutGroup(
+  {events}: VolumeHost,
+  {pod, name, source}: PodVolume<LocalVolumeSource>,
+): Promise<void> {
+  const fsGroup = pod.spec.securityContext?.fsGroup;
+  if (fsGroup === undefined) return;
+  const {gid} = await withFileErrors('reading', source.path, () => stat(source.path));
+  if (gid === fsGroup) return;
+  const message = `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${gid}. The volume may not be shareable.`;
+  events?.({type: 'Warning', reason: 'AlreadyMountedVolume', message, pod});
 }
 
 async function bindLocal(

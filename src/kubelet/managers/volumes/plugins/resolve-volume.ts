@@ -44,6 +44,7 @@ export interface ResolvedVolume {
   readonly name: string;
   readonly readOnly: boolean;
   readonly requiresRemount: boolean;
+  readonly keepsLabels: boolean;
   path(node: Pick<NodeFacts, 'rootDir'>): string;
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
   check(): Promise<void>;
@@ -132,6 +133,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     name: volume.name,
     readOnly: plugin.readOnly || volume.readOnly === true,
     requiresRemount: plugin.requiresRemount === true,
+    keepsLabels: plugin.keepsLabels?.(volume) === true,
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),
     setUp: async (host) => plugin.setUp(host, volume),

@@ -6,6 +6,7 @@ import type {Clock} from '../../../../base/clock.js';
 import {validatePathSegment} from '../../../../base/fs/files.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import {podDir, type AllocatableFacts, type NodeFacts} from '../../../contract/node-facts.js';
+import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {Mounter} from '../mounter.js';
@@ -26,6 +27,8 @@ export interface VolumeHost {
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
   readonly clock: Pick<Clock, 'now'>;
+  /** Receives warnings about volumes that are mounted nevertheless; they are dropped by default. */
+  readonly events?: EventSink;
 }
 
 /** A volume of a pod. */
@@ -53,6 +56,8 @@ export interface VolumePlugin<Source> {
   readonly readOnly: boolean;
   /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */
   readonly requiresRemount?: boolean;
+  /** Reports whether the SELinux labels of the files must not change (Attributes); by default they may. */
+  keepsLabels?(volume: PodVolume<Source>): boolean;
   /** Returns the path of the volume on the node; empty if it has none. */
   path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;
   /** Checks the source before setUp (NewMounter). */

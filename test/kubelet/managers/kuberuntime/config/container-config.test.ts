@@ -150,21 +150,19 @@ describe('the mounts', () => {
     );
   });
 
-  // Proves: Volume.hostPath
-  test('are relabeled under SELinux, except for hostPath volumes', () => {
-    const volumes = new Map(['data', 'host'].map((name) => [name, {hostPath: `/${name}`, readOnly: false}]));
+  test('are relabeled under SELinux, except for volumes that keep their labels', () => {
+    const volumes = new Map(
+      ['data', 'host'].map((name) => [
+        name,
+        {hostPath: `/${name}`, readOnly: false, keepsLabels: name === 'host'},
+      ]),
+    );
     const container = aContainer({
       volumeMounts: [...volumes.keys()].map((name) => ({name, mountPath: `/${name}`})),
     });
-    const spec = {
-      volumes: [
-        {name: 'data', emptyDir: {}},
-        {name: 'host', hostPath: {path: '/host'}},
-      ],
-    };
     const node = {...GOLDEN_NODE, selinuxEnabled: true};
 
-    const {mounts} = generateContainerConfig(anInput(container, {volumes, node}, spec));
+    const {mounts} = generateContainerConfig(anInput(container, {volumes, node}));
 
     expect(mounts?.map(({selinuxRelabel}) => selinuxRelabel)).toEqual([true, false, true, true]);
   });

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Pod, VolumeMount} from '../../../../../src/api/types/v1-pod.js';
 import {NO_OBJECTS} from '../../../../../src/kubelet/contract/api-objects.js';
 import type {HandlerFeatures} from '../../../../../src/kubelet/contract/node-facts.js';
+import type {MountedVolume} from '../../../../../src/kubelet/contract/pod-filesystem.js';
 import {
   containerMounts,
   type MountContext,
@@ -159,16 +160,10 @@ test('volumes are relabeled under SELinux, except for hostPath volumes', () => {
     volumeMounts: ['v', 'h'].map((name) => ({name, mountPath: `/${name}`})),
     terminationMessagePath: '/log',
   });
-  const pod = aPod({
-    containers: [container],
-    volumes: [
-      {name: 'v', emptyDir: {}},
-      {name: 'h', hostPath: {path: '/h'}},
-    ],
-  });
-  const volumes = new Map([
+  const pod = aPod({containers: [container]});
+  const volumes = new Map<string, MountedVolume>([
     ['v', VOLUME],
-    ['h', {hostPath: '/h', readOnly: false}],
+    ['h', {hostPath: '/h', readOnly: false, keepsLabels: true}],
   ]);
   const node = {...GOLDEN_NODE, selinuxEnabled: true};
   const mounts = containerMounts({...aContext([]), pod, container, volumes, node, hostsPath: '/hosts'});

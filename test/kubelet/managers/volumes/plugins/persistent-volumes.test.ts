@@ -11,6 +11,7 @@ import {
   type Mounter,
 } from '../../../../../src/kubelet/managers/volumes/mounter.js';
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
+import type {VolumeHost} from '../../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {aHost, aPodWith} from '../volume-fixtures.js';
@@ -69,7 +70,7 @@ test.each<[string, PersistentVolumeSpec, boolean, readonly [source: string, opti
   const {volumes} = await mountVolumes(aClaimPod(), host, signal);
   const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/pv');
   expect(mounted).toEqual([[source, path, options]]);
-  expect(volumes.get('v')).toEqual({hostPath: path, readOnly});
+  expect(volumes.get('v')).toEqual({hostPath: path, readOnly, keepsLabels: true});
 });
 
 // Proves: Volume.nfs, NFSVolumeSource.server, NFSVolumeSource.path, NFSVolumeSource.readOnly
@@ -80,7 +81,7 @@ test('an NFS volume of a pod without a claim is mounted under the name of the vo
   const {volumes} = await mountVolumes(aPodWith([{name: 'v', nfs: {...NFS, readOnly: true}}]), host, signal);
   const hostPath = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/v');
   expect(mounted).toEqual([['nfs.example.com:/export', hostPath, ['ro']]]);
-  expect(volumes.get('v')).toEqual({hostPath, readOnly: true});
+  expect(volumes.get('v')).toEqual({hostPath, readOnly: true, keepsLabels: true});
 });
 
 test('a mounted NFS volume is not mounted again, and its server is not asked for anything', async () => {
@@ -127,8 +128,9 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
   test('a local volume is bound at the pod, mounted once, and survives the pod', async () => {
     const [node, disk] = [await aNode(), await aDisk()];
     const host = aHost(node, claims({local: {path: disk}}));
+    const {volumes} = await mountVolumes(aClaimPod(), host, signal);
     await mountVolumes(aClaimPod(), host, signal);
-    await mountVolumes(aClaimPod(), host, signal);
+    expect(volumes.get('v')?.keepsLabels).toBeUndefined();
     const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~local-volume/pv');
     expect((await systemMounter.list()).filter((mount) => mount.path === path)).toHaveLength(1);
     await removePodDir(node, 'u1');
@@ -138,7 +140,9 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('a local volume that is used read-only cannot be written on the node either', async () => {
     const [node, disk] = [await aNode(), await aDisk()];
-    await mountVolumes(aClaimPod(), aHost(node, claims({local: {path: disk}}, true)), signal);
+    const host = aHost(node, claims({local: {path: disk}}, true));
+    const {volumes} = await mountVolumes(aClaimPod(), host, signal);
+    expect(volumes.get('v')).toMatchObject({readOnly: true, keepsLabels: true});
     const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~local-volume/pv');
     await expect(writeFile(join(path, 'new'), '')).rejects.toThrow('EROFS');
     await writeFile(join(disk, 'new'), '');
@@ -146,11 +150,20 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
 
   test('the first pod sets the group of a local volume, and others leave it alone', async () => {
     const [node, disk] = [await aNode(), await aDisk()];
-    const host = aHost(node, claims({local: {path: disk}}));
+    const warnings: string[] = [];
+    const host: VolumeHost = {
+      ...aHost(node, claims({local: {path: disk}})),
+      events: ({type, reason, message}) => void warnings.push(`${type} ${reason}: ${message}`),
+    };
     await mountVolumes(aClaimPod({securityContext: {fsGroup: 2000}}), host, signal);
+    await mountVolumes(aClaimPod({securityContext: {fsGroup: 2000}}, 'u3'), host, signal);
+    expect(warnings).toEqual([]);
     expect(await stat(join(disk, 'sub/file'))).toMatchObject({gid: 2000, mode: 0o100660});
     await mountVolumes(aClaimPod({securityContext: {fsGroup: 3000}}, 'u2'), host, signal);
     expect(await stat(join(disk, 'sub/file'))).toMatchObject({gid: 2000});
+    expect(warnings).toEqual([
+      'Warning AlreadyMountedVolume: The requested fsGroup is 3000, but the volume pv has GID 2000. The volume may not be shareable.',
+    ]);
   });
 
   // Proves: PodSecurityContext.fsGroupChangePolicy
