@@ -2,9 +2,10 @@ import {readlink, stat} from 'node:fs/promises';
 import type {Stats} from 'node:fs';
 import {dirname, isAbsolute} from 'node:path';
 import type {HostPathType, HostPathVolumeSource} from '../../../../api/types/v1-volumes.js';
-import {hasErrno, SystemError} from '../../../../base/errors.js';
+import {hasErrno, isSystemCallError, SystemError} from '../../../../base/errors.js';
 import {withFile, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
+import {formatPathError} from '../../../../base/system-error-message.js';
 import type {VolumePlugin} from './volume-plugin.js';
 
 /** Check of a hostPath type (getFileType). */
@@ -12,8 +13,15 @@ interface TypeCheck {
   /** Noun for the message `is not a …`. */
   readonly noun: string;
   readonly matches: (stats: Stats) => boolean;
-  /** Creates a missing file or directory; keeps an existing one. */
-  readonly create?: (path: string) => Promise<void>;
+  readonly creation?: Creation;
+}
+
+/** Creation of a missing file or directory. */
+interface Creation {
+  /** System call with which a kubelet creates it. */
+  readonly call: string;
+  /** Creates it; keeps an existing one. */
+  readonly create: (path: string) => Promise<void>;
 }
 
 const DIRECTORY_MODE = 0o755;
@@ -28,14 +36,12 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
   Directory: DIRECTORY,
   DirectoryOrCreate: {
     ...DIRECTORY,
-    create: async (path) => {
-      await makeDirectoryPath(path, DIRECTORY_MODE);
-    },
+    creation: {call: 'mkdir', create: async (path) => makeDirectoryPath(path, DIRECTORY_MODE)},
   },
   File: FILE,
   FileOrCreate: {
     ...FILE,
-    create: createFile,
+    creation: {call: 'open', create: createFile},
   },
   Socket: {noun: 'socket file', matches: (stats) => stats.isSocket()},
   CharDevice: {noun: 'character device', matches: (stats) => stats.isCharacterDevice()},
@@ -58,10 +64,10 @@ export const hostPath: VolumePlugin<HostPathVolumeSource> = {
  */
 export async function setUpHostPath({path, type = ''}: HostPathVolumeSource): Promise<void> {
   if (type === '') return;
-  const {noun, matches, create} = CHECKS[type];
+  const {noun, matches, creation} = CHECKS[type];
   let stats = await statOptional(path);
-  if (stats === undefined && create !== undefined) {
-    await withFileErrors('creating', path, () => create(path));
+  if (stats === undefined && creation !== undefined) {
+    await createMissing(path, creation);
     // A container that shares the directory may have created something else first.
     stats = await statOptional(path);
   }
@@ -69,6 +75,17 @@ export async function setUpHostPath({path, type = ''}: HostPathVolumeSource): Pr
     throw new SystemError(`hostPath type check failed: ${path} is not a ${noun}`, {
       hint: `create a ${noun} there, or change the volume's hostPath.path or hostPath.type`,
     });
+}
+
+/** Creates a file or directory; a failure has the message of the kubelet's FailedMount event. */
+async function createMissing(path: string, {call, create}: Creation): Promise<void> {
+  try {
+    await withFileErrors('creating', path, () => create(path));
+  } catch (error) {
+    if (!(error instanceof SystemError) || !isSystemCallError(error.cause)) throw error;
+    const {cause, hint} = error;
+    throw new SystemError(formatPathError(call, path, cause), {cause, hint});
+  }
 }
 
 /** Returns the stats of a path, following links; undefined if it does not exist. */
