@@ -1,5 +1,4 @@
 import {execFile} from 'node:child_process';
-import {renameSync} from 'node:fs';
 import {mkdir, rename, rm, symlink, unlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -363,13 +362,12 @@ describe('a missing directory', () => {
   });
 
   test('no pod is removed if another directory replaces it at once', async () => {
-    const {path} = await aDirectory({'a.yaml': podManifest('a')});
+    const {path, replaceBy} = await aDirectory({'a.yaml': podManifest('a')});
     const followed = followPath(path, {checkFrequencyMs: 100});
     await followed.untilNames('a-node1');
     await mkdir(`${path}.new`);
     for (const name of ['a', 'b']) await writeFile(join(`${path}.new`, `${name}.yaml`), podManifest(name));
-    renameSync(path, `${path}.old`); // the source must not look in between
-    renameSync(`${path}.new`, path);
+    replaceBy(`${path}.new`);
     await followed.untilNames('a-node1', 'b-node1');
     await writeFile(join(path, 'c.yaml'), podManifest('c'));
     await followed.untilNames('a-node1', 'b-node1', 'c-node1');

@@ -1,3 +1,4 @@
+import {renameSync} from 'node:fs';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {systemClock, type Clock} from '../../../../src/base/clock.js';
@@ -28,6 +29,8 @@ export function followPath(
 export interface ManifestDirectory {
   readonly path: string;
   readonly write: (name: string, text: string) => Promise<void>;
+  /** Puts another directory in its place, synchronously, so that a source of this process does not look in between. */
+  readonly replaceBy: (other: string) => void;
 }
 
 /** Creates a manifest directory, which is removed after the test. */
@@ -38,7 +41,11 @@ export async function aDirectory(files: Readonly<Record<string, string>> = {}): 
     await writeFile(join(path, name), text);
   };
   for (const [name, text] of Object.entries(files)) await write(name, text);
-  return {path, write};
+  const replaceBy = (other: string): void => {
+    renameSync(path, `${path}.old`);
+    renameSync(other, path);
+  };
+  return {path, write, replaceBy};
 }
 
 /** Advances the clock in small steps, with pauses for file operations, until the condition is true or `ms` have passed. */
