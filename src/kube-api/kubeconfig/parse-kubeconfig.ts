@@ -41,9 +41,9 @@ export interface ClusterAccess {
 /** Maximum length of a message. */
 const LONGEST_MESSAGE = 300;
 
-/** Fields that change how requests are made and that kcri does not support. */
 const OTHER_CREDENTIALS = 'use client-certificate and client-key, token, tokenFile or exec';
 const NO_IMPERSONATION = 'use the credentials of the node itself';
+/** Fields that change how requests are made and that kcri does not support, with what to use in their place. */
 const UNSUPPORTED_USER = {
   'auth-provider': OTHER_CREDENTIALS,
   username: OTHER_CREDENTIALS,

@@ -9,7 +9,7 @@ export interface HostPort {
   readonly port: number;
 }
 
-/** How a connection is encrypted. */
+/** TLS settings of one connection. */
 export interface TlsOptions {
   readonly host: string;
   /** Name in the server's certificate, if it is not the host. */

@@ -9,7 +9,7 @@ import {connectSocks5, type ProxyUser} from './socks5.js';
 /** Time limit for the answer of a proxy, in ms. */
 const PROXY_MS = 30_000;
 
-/** How the connection to an https proxy is encrypted. */
+/** TLS settings of the connection to an https proxy. */
 export interface ProxyTls {
   readonly rejectUnauthorized: boolean;
   readonly context: () => Promise<SecureContext>;

@@ -8,21 +8,15 @@ import {runKcri} from '../../cli/run-kcri.js';
 import {signCertificateRequest} from '../../fakes/api-server/certificate-signer.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {anImage, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {WEB_MANIFEST} from './web-manifest.js';
 
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-const MANIFEST = `apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  hostNetwork: true
-  containers: [{name: main, image: 'busybox:1'}]
-`;
 
 /** Writes a kubeconfig with a bootstrap token and a manifest, and returns the arguments of a kubelet that uses them. */
 async function prepare(directory: string, cluster: object): Promise<readonly string[]> {
   const manifests = join(directory, 'manifests');
   await mkdir(manifests);
-  await writeFile(join(manifests, 'web.yaml'), MANIFEST);
+  await writeFile(join(manifests, 'web.yaml'), WEB_MANIFEST);
   const config = {
     'current-context': 'x',
     contexts: [{name: 'x', context: {cluster: 'c', user: 'u'}}],

@@ -6,19 +6,12 @@ import {sendHangup, programPid} from '../../cli/program.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {anImage, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {WEB_MANIFEST} from './web-manifest.js';
 
 let directory: string;
 beforeEach(async () => {
   directory = await temporaryDirectory();
 });
-
-const MANIFEST = `apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  hostNetwork: true
-  containers: [{name: main, image: 'busybox:1'}]
-`;
 
 /** Every flag in the help, with a valid value. */
 const FLAGS: readonly string[] = [
@@ -138,7 +131,7 @@ describe('on a runtime', () => {
     });
     const manifests = join(directory, 'manifests');
     await mkdir(manifests);
-    await writeFile(join(manifests, 'web.yaml'), MANIFEST);
+    await writeFile(join(manifests, 'web.yaml'), WEB_MANIFEST);
     const end = new AbortController();
     const rootDir = join(directory, 'root');
     const args = [

@@ -49,7 +49,7 @@ interface SimilarEvents {
   readonly lastAt: number;
 }
 
-/** What is remembered of an event that was sent. */
+/** Record of an event: its name, first time and number of occurrences (eventLog). */
 type EventLog = Pick<ApiEvent, 'count' | 'firstTimestamp'> & {readonly name: string};
 
 /** Options of {@link EventCorrelator}. */

@@ -4,13 +4,12 @@ import type {RuntimeService, StatusResponse} from '../../../cri/index.js';
 import type {RuntimeFeatures} from '../../contract/node-facts.js';
 import {runtimeFeaturesOf} from './runtime-features.js';
 
-/**
- * Interval of status checks; while the runtime starts and for at most START_MS, that of Kubelet.fastStatusUpdateOnce; and time
- * without a ready runtime after which it counts as down.
- */
+/** Interval of status checks, in ms. */
 const CHECK_INTERVAL_MS = 5000;
+/** Interval until the runtime is ready for the first time, in ms, and its limit (Kubelet.fastStatusUpdateOnce). */
 const START_INTERVAL_MS = 100;
 const START_MS = 120_000;
+/** Time without a ready runtime after which it counts as down, in ms. */
 const DOWN_AFTER_MS = 30_000;
 
 const NETWORK_UNKNOWN = 'network state unknown';

@@ -11,7 +11,7 @@ import {observedGenerationOf} from './compute/pod-conditions.js';
 
 type Context = Pick<SyncContext, 'events' | 'actuated' | 'clock'>;
 
-/** What a resize condition says, about this generation of the Pod. */
+/** Reason and message of a resize condition, and the generation of the Pod that they are about. */
 type Facts = Pick<PodCondition, 'reason' | 'message' | 'observedGeneration'>;
 
 /** Tracks a pod's resize and reports it as events and conditions (status manager's podResizeConditions). */

@@ -10,7 +10,7 @@ import type {SyncContext} from '../sync-context.js';
 
 const INITIAL_MS = 10_000;
 const MAX_MS = 300_000;
-/** Time after which a delay starts anew, whatever its maximum is. */
+/** Time since the last crash after which the back-off starts again at the initial delay, in ms, whatever the maximum. */
 const EXPIRY_MS = 600_000;
 
 /**

@@ -99,8 +99,7 @@ function recordWarnings({events}: SyncContext, pod: Pod, warnings: readonly DnsW
 
 /**
  * Returns the warnings that the DNS configuration exceeds the limits, which a kubelet records with each sync (GetPodDNS).
- * That there is no cluster DNS is only recorded for a new sandbox, since it concerns most pods of a node without a
- * cluster.
+ * MissingClusterDNS is only recorded for a new sandbox: without a cluster, most pods would repeat it with each sync.
  */
 function limitWarnings(warnings: readonly DnsWarning[]): readonly DnsWarning[] {
   return warnings.filter(({reason}) => reason === 'DNSConfigForming');

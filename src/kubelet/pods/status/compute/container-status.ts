@@ -17,10 +17,9 @@ import type {WaitingReason} from '../../../contract/waiting-reason.js';
 import {hasAnyRegularContainerCreated} from '../../../managers/kuberuntime/compute/compute-pod-actions.js';
 import {shouldStartContainer} from '../../../managers/kuberuntime/compute/restart-policy.js';
 import {computeContainerResources} from './container-resources.js';
+import {limitTerminationMessage} from './limit-termination-message.js';
 import {volumeMountsOf} from './volume-mount-status.js';
 
-/** Size limit of all termination messages of a pod, in bytes. */
-const MAX_MESSAGES_BYTES = 12 * 1024;
 /** Exit code of a container that exited in an unknown way: that of a killed one. */
 const EXIT_CODE_UNKNOWN = 137;
 
@@ -355,7 +354,7 @@ function terminatedState(
   const said = [message, input.terminationMessages?.get(instance.id) ?? ''].filter((part) => part !== '');
   const words =
     input.publishedMessages?.get(fullId(input, instance)) ??
-    truncate(said.join(': '), messageBytes(input.pod));
+    limitTerminationMessage(input.pod, said.join(': '));
   return {
     exitCode,
     ...(reason !== '' && {reason}),
@@ -364,23 +363,6 @@ function terminatedState(
     finishedAt: formatNanos(finishedAt),
     containerID: fullId(input, instance),
   };
-}
-
-/**
- * Returns the size limit of one container's message, in bytes: its share of the pod's (status_manager.go
- * normalizeStatus).
- */
-function messageBytes({spec}: Pod): number {
-  const {containers, initContainers = [], ephemeralContainers = []} = spec;
-  const count = containers.length + initContainers.length + ephemeralContainers.length;
-  return Math.floor(MAX_MESSAGES_BYTES / count);
-}
-
-/** Truncates a text to a number of UTF-8 bytes and omits a character that would be split. */
-function truncate(text: string, bytes: number): string {
-  const buffer = Buffer.from(text);
-  if (buffer.length <= bytes) return text;
-  return new TextDecoder().decode(buffer.subarray(0, bytes), {stream: true});
 }
 
 function userOf({cri}: RuntimeContainerStatus): {readonly user?: ContainerUser} {
