@@ -5,6 +5,7 @@ import type {Clock} from '../base/clock.js';
 import {isObject} from '../base/is-object.js';
 import {ApiError, createApiError, fromStatus} from './api-error.js';
 import type {HttpConnection, HttpRequest} from './http-connection.js';
+import {NO_OBSERVER, type RequestObserver} from './request-observer.js';
 import {splitLines} from './lines.js';
 import type {WireResponse} from './transport/transport.js';
 
@@ -35,6 +36,8 @@ export interface ApiClientOptions {
   readonly limiter?: Pick<TokenBucket, 'take'>;
   readonly userAgent: string;
   readonly clock: Clock;
+  /** Observes the requests; by default nobody does. */
+  readonly observer?: RequestObserver;
 }
 
 /** Time limit of a request, in ms: a dead connection is noticed within it. */
@@ -51,9 +54,11 @@ const CONTENT_TYPES = {
 /** Client of an API server: JSON over HTTP (client-go's rest.Request). */
 export class ApiClient {
   readonly #options: ApiClientOptions;
+  readonly #observer: RequestObserver;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? NO_OBSERVER;
   }
 
   /**
@@ -62,6 +67,15 @@ export class ApiClient {
    * reason.
    */
   async request(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    const startedAt = this.#options.clock.now();
+    try {
+      return await this.#requestUntilAccepted(request, signal);
+    } finally {
+      this.#observer.ended(request.method, this.#options.clock.now() - startedAt);
+    }
+  }
+
+  async #requestUntilAccepted(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
     for (let retries = 0; ; retries += 1) {
       try {
         return await this.#requestOnce(request, signal);
@@ -78,6 +92,7 @@ export class ApiClient {
     const {timeoutMs = TIMEOUT_MS} = request;
     const response = await this.#send(request, timeoutMs, signal);
     const text = await readText(response, timeoutMs);
+    this.#observer.received(request.method, Buffer.byteLength(text));
     requireSuccess(response, text);
     return parseJson(text);
   }
@@ -117,15 +132,18 @@ export class ApiClient {
   }
 
   async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<WireResponse> {
-    const {connection, limiter, userAgent} = this.#options;
+    const {limiter, userAgent, clock} = this.#options;
+    const {method, path} = request;
+    const askedAt = clock.now();
     await limiter?.take(signal);
-    const {method, path, body} = request;
+    this.#observer.waited(method, clock.now() - askedAt);
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const query = {
       ...request.query,
       ...(request.timeoutMs !== undefined && {timeout: `${request.timeoutMs / 1000}s`}),
     };
     const contentType = method === 'PATCH' ? CONTENT_TYPES.PATCH : 'application/json';
-    return await connection.send(
+    return await this.#observed(
       {
         method,
         path,
@@ -135,11 +153,27 @@ export class ApiClient {
           'user-agent': userAgent,
           ...(body !== undefined && {'content-type': contentType}),
         },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        body,
         timeoutMs,
       },
       signal,
     );
+  }
+
+  /** Sends a request and reports the head of its response, or that there was none. */
+  async #observed(request: HttpRequest, signal: AbortSignal): Promise<WireResponse> {
+    const {method, body = ''} = request;
+    const report = (status?: number): void => {
+      this.#observer.responded({method, status, requestBytes: Buffer.byteLength(body)});
+    };
+    try {
+      const response = await this.#options.connection.send(request, signal);
+      report(response.status);
+      return response;
+    } catch (error) {
+      report();
+      throw error;
+    }
   }
 }
 

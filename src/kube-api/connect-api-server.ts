@@ -6,6 +6,7 @@ import {readTextFile} from '../base/fs/read-text-file.js';
 import {systemErrorMessage} from '../base/system-error-message.js';
 import {ApiClient} from './api-client.js';
 import {HttpConnection} from './http-connection.js';
+import type {RequestObserver} from './request-observer.js';
 import {openCredentials, type FileCredentials} from './kubeconfig/credentials.js';
 import {isSupportedProxy, parseKubeconfig, type ClusterAccess} from './kubeconfig/parse-kubeconfig.js';
 import {hostPortOf} from './transport/open-socket.js';
@@ -27,6 +28,8 @@ export interface ConnectApiServerOptions {
   readonly userAgent: string;
   /** Environment with the proxy variables, for a kubeconfig without a proxy; they are not used by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Creates the observer of requests to a host, `name:port` as in the URL; by default nobody observes them. */
+  readonly observe?: ((host: string) => RequestObserver) | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -58,6 +61,7 @@ export async function connectApiServer({
   eventBurst,
   userAgent,
   env = {},
+  observe,
   clock,
   signal,
 }: ConnectApiServerOptions): Promise<ApiServer> {
@@ -65,16 +69,18 @@ export async function connectApiServer({
   const proxy = access.proxy ?? proxyFromEnvironment(access.server, env);
   const credentials = await openCredentials(access, {file, rotatedFile, isBootstrapping, clock});
   const connection = new HttpConnection(access.server, credentials, {proxy, clock});
+  const observer = observe?.(access.server.host);
+  const common = {connection, userAgent, clock, ...(observer && {observer})};
   const createClient = (perSecond: number, most: number): ApiClient => {
     const limiter = new TokenBucket({perSecond, burst: Math.max(most, 1)}, clock);
-    return new ApiClient({connection, userAgent, clock, ...(perSecond > 0 && {limiter})});
+    return new ApiClient({...common, ...(perSecond > 0 && {limiter})});
   };
   return {
     url: access.server.href.replace(/\/$/, ''),
     client: createClient(qps, burst),
     reviews: createClient(qps, burst),
     events: createClient(eventQps, eventBurst),
-    heartbeats: new ApiClient({connection, userAgent, clock}),
+    heartbeats: new ApiClient(common),
     credentials,
     [Symbol.dispose]: () => {
       connection.close();

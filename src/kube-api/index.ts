@@ -17,6 +17,7 @@ export {
 export {openCredentials, type FileCredentials} from './kubeconfig/credentials.js';
 export {Informer} from './informer.js';
 export type {ListedObject, ListerWatcher} from './list-watch.js';
+export type {RequestObserver} from './request-observer.js';
 export {Reflector} from './reflector.js';
 export {createCollection, type CollectionOptions} from './resource.js';
 export {createMergePatch} from './strategic-merge-patch.js';

@@ -67,6 +67,7 @@ export type {VerificationPolicy} from './managers/images/pull-manager/verificati
 export {startServers} from './managers/server/start-servers.js';
 export type {ServerAccess, ServerOptions} from './managers/server/http-server-options.js';
 export {KubeletMetricsRegistry} from './managers/metrics/kubelet-metrics-registry.js';
-export {RuntimeOperationMetrics} from './managers/metrics/runtime-operation-metrics.js';
+export {ConnectionMetrics} from './managers/metrics/connection-metrics.js';
+export type {ObserveCertificate} from './contract/cluster/certificate-observer.js';
 export {configMapNames, secretNames} from './managers/sources/api-object-reference.js';
 export {fetchManifest} from './managers/sources/fetch-manifest.js';

@@ -7,6 +7,8 @@ export interface MountPoint {
   readonly root: string;
   readonly path: string;
   readonly fileSystem: string;
+  /** Device or other source of the filesystem, such as `/dev/sda1` or `server:/export`. */
+  readonly source: string;
   /** True if the mount receives mounts and unmounts from its master, but does not propagate its own. */
   readonly isSlave: boolean;
   /** True if mounts and unmounts below the mount propagate to its peers. */
@@ -19,12 +21,14 @@ export function parseMountInfo(text: string): readonly MountPoint[] {
     const [left = '', right = ''] = line.split(' - ', 2);
     const [id, parentId, , root = '', path, , ...optional] = left.split(' ');
     if (path === undefined) return [];
+    const [fileSystem = '', source = ''] = right.split(' ', 2);
     return {
       id: Number(id),
       parentId: Number(parentId),
       root: unescapePath(root),
       path: unescapePath(path),
-      fileSystem: right.split(' ', 1)[0] ?? '',
+      fileSystem,
+      source: unescapePath(source),
       isSlave: optional.some((field) => field.startsWith('master:')),
       isShared: optional.some((field) => field.startsWith('shared:')),
     };

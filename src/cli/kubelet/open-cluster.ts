@@ -5,6 +5,7 @@ import {
   durationToMs,
   type ConfigValues,
   type NodeAndRuntime,
+  type ObserveCertificate,
   type ServerAccess,
 } from '../../kubelet/index.js';
 import type {
@@ -24,6 +25,8 @@ export interface OpenApiServerOptions {
   readonly kubeconfig: string;
   readonly config: ConfigValues;
   readonly context: Pick<CliContext, 'clock' | 'env' | 'signal'>;
+  /** Observes the requests; by default nobody does. */
+  readonly observe?: ConnectApiServerOptions['observe'];
 }
 
 /**
@@ -78,7 +81,10 @@ export async function openNodeApi(options: OpenNodeApiOptions): Promise<NodeApi 
   const store = cluster.clientCertificateStore(certDir);
   type Rotation = Pick<ConnectApiServerOptions, 'rotatedFile' | 'isBootstrapping'>;
   const connect = async (file: string, rotation: Rotation = {}): Promise<ApiServer> =>
-    await cluster.connectApiServer({kubeconfig: file, ...rotation, ...connectOptions(config, context)});
+    await cluster.connectApiServer({
+      ...{kubeconfig: file, ...rotation, ...connectOptions(config, context)},
+      observe: options.observe,
+    });
   const preparation = bootstrap !== undefined && {
     ...{kubeconfig, bootstrapKubeconfig: bootstrap, store, connect},
     ...{nodeName: options.nodeName, clock: context.clock, random: systemRandom, logger: options.logger},
@@ -131,6 +137,7 @@ export interface OpenClusterOptions {
   readonly node: NodeAndRuntime;
   readonly externalCloudProvider: boolean;
   readonly certDir: string;
+  readonly observeCertificate?: ObserveCertificate;
   readonly context: Pick<CliContext, 'clock'>;
   readonly logger: Logger;
 }
@@ -147,7 +154,7 @@ interface OpenedCluster {
  */
 export async function openCluster(
   {server, bootstrap}: NodeApi,
-  {config, connection, node, externalCloudProvider, certDir, context, logger}: OpenClusterOptions,
+  {config, connection, node, externalCloudProvider, certDir, context, logger, ...options}: OpenClusterOptions,
 ): Promise<OpenedCluster> {
   const {joinCluster, openNodeCertificates} = await import('../../kubelet/cluster/index.js');
   const joined: {cluster?: JoinedCluster} = {};
@@ -159,6 +166,7 @@ export async function openCluster(
     certDir,
     rotatesClient: config.rotateCertificates,
     requestsServing: config.serverTLSBootstrap,
+    observe: options.observeCertificate,
     clock: context.clock,
     random: systemRandom,
     logger,

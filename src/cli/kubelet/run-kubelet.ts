@@ -10,7 +10,7 @@ import {
   publishKubelet,
   KubeletMetricsRegistry,
   NodeAddresses,
-  RuntimeOperationMetrics,
+  ConnectionMetrics,
   serveReports,
   startServers,
   withReservations,
@@ -72,19 +72,20 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
-    using api = await openNodeApi({...options, config: live.values, logger: log});
-    const operations = new RuntimeOperationMetrics(context.clock);
-    const {connection, describe} = await options.open(operations.observer);
+    const connections = new ConnectionMetrics(context.clock);
+    const observed = {...options, config: live.values, logger: log, observe: connections.restClient.observe};
+    using api = await openNodeApi(observed);
+    const {connection, describe} = await options.open(connections.operations.observer);
     const described = await retryStart(describe, {...context, logger});
     const addresses = await findAddresses(options, log);
     const node = withReservations(
       {...described, node: {...described.node, inCluster: api !== undefined, hostIps: addresses}},
       live.values,
     );
-    const joined =
-      api && (await openCluster(api, {...options, config: live.values, connection, node, logger: log}));
+    const observeCertificate = connections.certificates.observe;
+    const joined = api && (await openCluster(api, {...observed, connection, node, observeCertificate}));
     const reviews = api === undefined ? {} : await openAccessReviews(api.server, live.values, context);
-    const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, operations);
+    const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, connections);
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
       createKubeletOptions({

@@ -17,6 +17,15 @@ export interface ImageEnsureRequest {
   readonly mustPull: boolean | undefined;
 }
 
+/** A completed operation of a volume plugin. */
+export interface VolumeOperation {
+  /** Name of the plugin, such as `kubernetes.io/configmap`. */
+  readonly plugin: string;
+  readonly operation: 'volume_mount';
+  readonly isSuccessful: boolean;
+  readonly durationMs: number;
+}
+
 /** Metrics of a kubelet (pkg/kubelet/metrics). Methods must be fast and must not throw. */
 export interface KubeletMetrics {
   /** Observes the time a pod worker took for an update (pod_worker_duration_seconds). */
@@ -34,6 +43,12 @@ export interface KubeletMetrics {
   podSynced(results: readonly SyncResult[], hasUserNamespace: boolean): void;
   /** Counts an eviction by its signal, such as `emptydirfs.limit` (evictions). */
   podEvicted(signal: string): void;
+  /** Observes how old the measurement was on which an eviction is based (eviction_stats_age_seconds). */
+  evictionStatsUsed(signal: string, ageMs: number): void;
+  /** Observes the creation, change or removal of a pod's cgroup by kcri (cgroup_manager_duration_seconds). */
+  cgroupManaged(operation: 'create' | 'update' | 'destroy', durationMs: number): void;
+  /** Observes an operation of a volume plugin (storage_operation_duration_seconds). */
+  volumeOperated(operation: VolumeOperation): void;
   /** Counts a deleted pod that was added again with the same UID (restarted_pods_total). */
   podRestarted(isStatic: boolean): void;
   /** Counts a running pod without a pod worker (orphaned_runtime_pods_total). */
@@ -62,6 +77,9 @@ export const NO_METRICS: KubeletMetrics = {
   podAdded: () => undefined,
   podSynced: () => undefined,
   podEvicted: () => undefined,
+  evictionStatsUsed: () => undefined,
+  cgroupManaged: () => undefined,
+  volumeOperated: () => undefined,
   podRestarted: () => undefined,
   orphanedPodFound: () => undefined,
   orphanedPodsRemoved: () => undefined,

@@ -120,7 +120,10 @@ export class Kubelet {
     };
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = services.bind(sources.objects, options.cluster?.objects);
-    const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, random);
+    const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, {
+      probeRandom: random,
+      ...(options.metrics && {metrics: options.metrics}),
+    });
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});
     binding.bind(own);
@@ -157,7 +160,7 @@ export class Kubelet {
     this.#rejections = rejections;
     this.#images = createImageGc(options, manager);
     const parts = {manager, probes: registry.probes, starts: registry.starts, clock, clusterNode};
-    this.view = new KubeletView({...core, ...parts, sourceProblems: () => sources.problems()});
+    this.view = new KubeletView({...core, ...parts, sourceProblems: () => sources.problems(), registry});
   }
 
   /**

@@ -8,13 +8,23 @@ test('a line of mountinfo is parsed with and without optional fields', () => {
     '',
   ].join('\n');
   expect(parseMountInfo(text)).toEqual([
-    {id: 27, parentId: 1, root: '/', path: '/', fileSystem: 'ext4', isSlave: false, isShared: false},
+    {
+      id: 27,
+      parentId: 1,
+      root: '/',
+      path: '/',
+      fileSystem: 'ext4',
+      source: '/dev/vda',
+      isSlave: false,
+      isShared: false,
+    },
     {
       id: 36,
       parentId: 27,
       root: '/sub',
       path: '/var/lib/a b\tc\\d',
       fileSystem: 'tmpfs',
+      source: 'tmpfs',
       isSlave: true,
       isShared: true,
     },

@@ -45,6 +45,7 @@ const {urls} = await startServers(
       throw new Error('no status');
     },
     isActive: () => true,
+    volumes: () => [],
     workers: () => [],
     get lastActiveAt() {
       return Date.now();

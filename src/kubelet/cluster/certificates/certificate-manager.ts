@@ -4,6 +4,7 @@ import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {CertificatePair} from '../../../format/x509/x509-parts.js';
 import {ApiError, type ApiClient} from '../../../kube-api/index.js';
+import type {CertificateObserver} from '../../contract/cluster/certificate-observer.js';
 import {satisfiesPurpose, type CertificatePurpose} from './certificate-purpose.js';
 import type {CertificateStore} from './certificate-store.js';
 import {
@@ -26,6 +27,8 @@ export interface CertificateManagerOptions {
   readonly reused?: ReusedRequest | undefined;
   /** Called with each new certificate after it is stored; must not throw. */
   readonly onRotated: (pair: CertificatePair) => void;
+  /** Observes the certificate; by default nobody does. */
+  readonly observer?: CertificateObserver | undefined;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -55,6 +58,8 @@ export class CertificateManager {
     this.#logger = options.logger.forFile('certificate-manager.ts');
     const {initial, clock, random} = options;
     this.#certificate = initial === undefined ? undefined : new X509Certificate(initial);
+    if (this.#certificate !== undefined)
+      options.observer?.replaced(Date.parse(this.#certificate.validTo), undefined);
     this.#deadline = initial === undefined ? clock.now() : rotationDeadline(initial, random);
   }
 
@@ -88,6 +93,7 @@ export class CertificateManager {
       } catch (error) {
         signal.throwIfAborted();
         this.#failure = error;
+        this.#options.observer?.failed();
         this.#logger.error(error, 'Failed while requesting a signed certificate from the control plane');
       }
       await clock.sleep(RETRY_DELAYS_MS[tries] ?? RETRY_PERIOD_MS, signal);
@@ -113,7 +119,7 @@ export class CertificateManager {
   }
 
   async #request(purpose: CertificatePurpose, signal: AbortSignal): Promise<void> {
-    const {store, clock, random, onRotated} = this.#options;
+    const {store, clock, random, onRotated, observer} = this.#options;
     this.#logger.info('Rotating certificates', {signerName: purpose.signerName}, 2);
     const client = await this.#options.client();
     const submitted = await this.#submit(purpose, client, signal);
@@ -124,7 +130,10 @@ export class CertificateManager {
       const pair = await waitForCertificate(submitted, {client, clock, random}, either);
       await store.update(pair, clock.now());
       this.#isServerHealthy = true;
+      const previous = this.#certificate;
       this.#certificate = new X509Certificate(pair.certificate);
+      const ageMs = previous && clock.now() - Date.parse(previous.validFrom);
+      observer?.replaced(Date.parse(this.#certificate.validTo), ageMs);
       this.#deadline = rotationDeadline(pair.certificate, random);
       onRotated(pair);
     } finally {

@@ -2,6 +2,7 @@ import {X509Certificate} from 'node:crypto';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {Logger} from '../../../base/logger.js';
+import type {ObserveCertificate} from '../../contract/cluster/certificate-observer.js';
 import type {ApiServer, FileCredentials} from '../../../kube-api/index.js';
 import {CertificateManager} from './certificate-manager.js';
 import {clientPurpose, servingNames, servingPurpose} from './certificate-purpose.js';
@@ -27,6 +28,8 @@ export interface NodeCertificatesOptions {
   readonly rotatesClient: boolean;
   /** True to request a serving certificate (serverTLSBootstrap). */
   readonly requestsServing: boolean;
+  /** Observes the certificates; by default nobody does. */
+  readonly observe?: ObserveCertificate | undefined;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly logger: Logger;
@@ -59,6 +62,7 @@ export async function openNodeCertificates(options: NodeCertificatesOptions): Pr
     },
     initial: serving.current?.certificate,
     onRotated: serving.replace,
+    observer: options.observe?.('server'),
   });
   return {managers: [...managers, manager], issued, serving};
 }
@@ -84,6 +88,7 @@ async function openClient({
       bootstrap !== undefined && (await credentials.lacksCertificate()) ? bootstrap.client : client,
     purpose: () => purpose,
     initial,
+    observer: common.observe?.('client'),
     onRotated: () => {
       credentials.reload();
       setIssued();

@@ -3,10 +3,8 @@ import type {NodeSystemInfo} from '../../../api/types/v1-node.js';
 import {ifPresent} from '../../../base/fs/files.js';
 import {readMachineIds} from '../../../base/machine-ids.js';
 import type {RuntimeService} from '../../../cri/index.js';
+import {kubeletVersion} from '../../contract/kubelet-version.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-
-/** Version of the Kubernetes API and behavior that kcri implements; the control plane checks the version skew by it. */
-const KUBERNETES_VERSION = 'v1.36.2';
 
 /** Reads the identity and the versions of the node. Rejects with CriError. */
 export async function readSystemInfo(
@@ -28,7 +26,7 @@ export async function readSystemInfo(
     kernelVersion: node.kernelRelease,
     osImage: osImageOf(osRelease ?? ''),
     containerRuntimeVersion: `${runtimeName}://${runtimeVersion}`,
-    kubeletVersion: `${KUBERNETES_VERSION}+kcri.${kcriVersion}`,
+    kubeletVersion: kubeletVersion(kcriVersion),
     kubeProxyVersion: '',
     operatingSystem: 'linux',
     architecture: node.labels['kubernetes.io/arch'] ?? '',

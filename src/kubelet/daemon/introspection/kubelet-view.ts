@@ -27,6 +27,8 @@ import type {SourceReport} from '../../managers/sources/pod-source.js';
 import {createManifestProblems} from './manifest-problem.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
 import type {PodManager} from '../../pods/registry/pod-manager.js';
+import type {PodRegistry} from '../../pods/registry/pod-registry.js';
+import type {PodVolumeState} from '../../contract/pod-volume-state.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 import type {PodWorkers} from '../../pods/workers/pod-workers.js';
 import type {ProbeManager} from '../../managers/probes/probe-manager.js';
@@ -51,6 +53,7 @@ interface Parts {
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
   readonly starts: StartQueue;
+  readonly registry: Pick<PodRegistry, 'volumes'>;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
   readonly clusterNode: () => Node | undefined;
   /** Returns the current problems of the pod sources. */
@@ -97,6 +100,11 @@ export class KubeletView implements ClusterHost {
   /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
   isActive(uid: PodUid): boolean {
     return !hasEnded(this.pod(uid)?.status?.phase) && !this.#parts.workers.isTerminated(uid);
+  }
+
+  /** Returns the volumes that containers of the pod mount. */
+  volumes(pod: Pod): readonly PodVolumeState[] {
+    return this.#parts.registry.volumes(pod);
   }
 
   /** Returns a summary of each pod worker. */

@@ -30,17 +30,18 @@ import {
  * Creates the cgroup `path` of a pod with its limits and its missing parents, in every hierarchy
  * (podContainerManagerImpl EnsureExists). An existing cgroup is not changed, unless its creation was interrupted. The
  * ledger keeps the pod's cgroup in the first hierarchy, which shows that kcri created it. For the cgroupfs driver.
- * Rejects with SystemError.
+ * Resolves with false if there was nothing to do. Rejects with SystemError.
  */
 export async function ensurePodCgroup(
   cgroupRoot: CgroupRoot,
   path: string,
   limits: CgroupLimits,
-): Promise<void> {
+): Promise<boolean> {
   const hierarchies = await listHierarchies(cgroupRoot);
   const directories = hierarchies.filter(({isOptional}) => !isOptional).map(({path: root}) => root + path);
   const missing = missingOf(directories);
-  if (missing.length === 0 && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories))) return;
+  if (missing.length === 0 && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories)))
+    return false;
   const values = cgroupValues(cgroupRoot.version, limits);
   await withCreatedCgroups(cgroupRoot, async (created) => {
     await created.begin(missingOf(directories));
@@ -49,6 +50,7 @@ export async function ensurePodCgroup(
     await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
     await created.finish(directories);
   });
+  return true;
 }
 
 /**

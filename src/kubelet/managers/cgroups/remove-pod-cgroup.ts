@@ -16,19 +16,19 @@ const WAIT_MS = 100;
 /**
  * Removes a pod's cgroups (those of `paths` that exist, see podCgroupParents) in every hierarchy, and their empty
  * parents that kcri has created (podContainerManagerImpl Destroy). Kills the remaining processes in a cgroup that kcri
- * has created, such as those of a stuck runtime, and waits half a second for those in any other cgroup. Rejects with
- * SystemError that names the cgroup in use.
+ * has created, such as those of a stuck runtime, and waits half a second for those in any other cgroup. Resolves
+ * with false if there was none. Rejects with SystemError that names the cgroup in use.
  */
 export async function removePodCgroup(
   cgroupRoot: CgroupRoot,
   paths: readonly string[],
   clock: Clock,
-): Promise<void> {
+): Promise<boolean> {
   const hierarchies = await listHierarchies(cgroupRoot);
   const roots = hierarchies.map(({path}) => path);
   const ledger = new CreatedCgroups(cgroupRoot.rootDir);
   const all = roots.flatMap((root) => paths.map((path) => root + path));
-  if (!(await ledger.hasAny(all)) && all.every((directory) => inodeOf(directory) === undefined)) return;
+  if (!(await ledger.hasAny(all)) && all.every((directory) => inodeOf(directory) === undefined)) return false;
   for (const path of paths) {
     const directories = roots.map((root) => root + path);
     const isOwn = await ledger.isOwn(directories);
@@ -41,6 +41,7 @@ export async function removePodCgroup(
     // Last, so that an interrupted removal is repeated.
     await created.delete(all);
   });
+  return true;
 }
 
 /** Returns the levels above the paths, each before its parent. */

@@ -1,15 +1,21 @@
 import type {Clock} from '../../../base/clock.js';
-import type {ImageEnsureRequest, KubeletMetrics, ProbeMeasurement} from '../../contract/kubelet-metrics.js';
+import type {
+  ImageEnsureRequest,
+  KubeletMetrics,
+  ProbeMeasurement,
+  VolumeOperation,
+} from '../../contract/kubelet-metrics.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
+import {ConnectionMetrics} from './connection-metrics.js';
 import {formatExposition, type MetricFamily} from './exposition.js';
 import {HealthMetrics} from './health-metrics.js';
 import {HttpMetrics} from './http-metrics.js';
 import {ImageMetrics} from './image-metrics.js';
 import {Counter, exponentialBuckets, Gauge, Histogram, toSeconds} from './metric-types.js';
+import {NodeOperationMetrics} from './node-operation-metrics.js';
 import {PlegMetrics} from './pleg-metrics.js';
 import {collectProcessMetrics, processStartTime} from './process-metrics.js';
-import {RuntimeOperationMetrics} from './runtime-operation-metrics.js';
 import {StartMetrics} from './start-metrics.js';
 
 const PROBE_TYPES = {liveness: 'Liveness', readiness: 'Readiness', startup: 'Startup'} as const;
@@ -23,7 +29,8 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #images = new ImageMetrics();
   readonly #starts: StartMetrics;
   readonly #pleg: PlegMetrics;
-  readonly #operations: RuntimeOperationMetrics;
+  readonly #nodeOperations = new NodeOperationMetrics();
+  readonly #connections: ConnectionMetrics;
   readonly #nodeName = new Gauge({
     name: 'kubelet_node_name',
     help: "The node's name. The count is always 1.",
@@ -83,12 +90,9 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     labels: ['probe_type', 'container', 'pod', 'namespace'],
     buckets: exponentialBuckets(0.0001, 2, 16),
   });
-  /**
-   * Creates a registry. `operations` counts calls to the runtime; it is created earlier, because the connection
-   * precedes the node name.
-   */
-  constructor(clock: Clock, nodeName: string, operations = new RuntimeOperationMetrics(clock)) {
-    this.#operations = operations;
+
+  constructor(clock: Clock, nodeName: string, connections = new ConnectionMetrics(clock)) {
+    this.#connections = connections;
     this.#starts = new StartMetrics(clock);
     this.#pleg = new PlegMetrics(clock);
     this.#nodeName.set(1, nodeName);
@@ -122,6 +126,18 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
 
   podEvicted(signal: string): void {
     this.#evictions.increase(signal);
+  }
+
+  evictionStatsUsed(signal: string, ageMs: number): void {
+    this.#nodeOperations.evictionStatsUsed(signal, ageMs);
+  }
+
+  cgroupManaged(operation: 'create' | 'update' | 'destroy', durationMs: number): void {
+    this.#nodeOperations.cgroupManaged(operation, durationMs);
+  }
+
+  volumeOperated(operation: VolumeOperation): void {
+    this.#nodeOperations.volumeOperated(operation);
   }
 
   orphanedPodFound(): void {
@@ -185,7 +201,8 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...pods.map((metric) => metric.family()),
       ...this.#pleg.families(),
       ...this.#images.families(),
-      ...this.#operations.families(),
+      ...this.#nodeOperations.families(),
+      ...this.#connections.families(),
       ...this.http.families(),
       ...(await collectProcessMetrics()),
       ...now,

@@ -116,15 +116,19 @@ async function readMaxPids(): Promise<bigint | undefined> {
 /** Architectures with different names in Node.js and Go. */
 const GO_ARCHITECTURES: Readonly<Record<string, string>> = {x64: 'amd64', ia32: '386', ppc64: 'ppc64le'};
 
+/** Returns Go's name of the node's architecture. */
+export function goArchitecture(): string {
+  return GO_ARCHITECTURES[arch()] ?? arch();
+}
+
 /** Returns the labels that the kubelet sets on its node (Kubelet.initialNode). */
 function defaultLabels(nodeName: string): Readonly<Record<string, string>> {
-  const architecture = GO_ARCHITECTURES[arch()] ?? arch();
   return {
     'kubernetes.io/hostname': nodeName,
     'kubernetes.io/os': 'linux',
-    'kubernetes.io/arch': architecture,
+    'kubernetes.io/arch': goArchitecture(),
     'beta.kubernetes.io/os': 'linux',
-    'beta.kubernetes.io/arch': architecture,
+    'beta.kubernetes.io/arch': goArchitecture(),
   };
 }
 

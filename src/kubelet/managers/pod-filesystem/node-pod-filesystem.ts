@@ -2,6 +2,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
+import {NO_METRICS, type KubeletMetrics, type VolumeOperation} from '../../contract/kubelet-metrics.js';
 import {getCgroupRoot, type CgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
 import type {
   ContainerFiles,
@@ -50,24 +51,33 @@ import {mountVolumes} from '../volumes/volume-manager.js';
 /** Volumes that this process has mounted, by name, for each pod by UID (the volume manager's actual state of world). */
 export type MountedPodVolumes = Map<PodUid, Map<string, MountedVolume>>;
 
+type NodeMetrics = Pick<KubeletMetrics, 'cgroupManaged' | 'volumeOperated'>;
+
+/** State that the objects of a node share. */
+interface SharedState {
+  readonly mounted?: MountedPodVolumes;
+  readonly metrics?: NodeMetrics;
+}
+
 /** PodFilesystem on the node's filesystem. All files of pods are in the root directory and the pod log directory. */
 export class NodePodFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #random: RandomSource;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #mounted: MountedPodVolumes;
+  readonly #metrics: NodeMetrics;
 
-  /** `mounted` is shared by the objects of a node. */
   constructor(
     node: NodeFacts,
     random: RandomSource,
     clock: Pick<Clock, 'now'>,
-    mounted: MountedPodVolumes = new Map<PodUid, Map<string, MountedVolume>>(),
+    {mounted = new Map<PodUid, Map<string, MountedVolume>>(), metrics = NO_METRICS}: SharedState = {},
   ) {
     this.#node = node;
     this.#random = random;
     this.#clock = clock;
     this.#mounted = mounted;
+    this.#metrics = metrics;
   }
 
   async makePodCgroup(pod: Pod): Promise<void> {
@@ -76,7 +86,8 @@ export class NodePodFilesystem implements PodFilesystem {
     if (cgroupRoot === undefined) return;
     const path = podCgroupParent(pod, node.cgroup);
     if (node.cgroup.driver === 'systemd') await claimPodCgroup(cgroupRoot, path);
-    else await ensurePodCgroup(cgroupRoot, path, podCgroupLimits(pod, node));
+    else
+      await this.#timeCgroup('create', () => ensurePodCgroup(cgroupRoot, path, podCgroupLimits(pod, node)));
   }
 
   async readPodCgroup(pod: Pod): Promise<PodCgroup | undefined> {
@@ -86,8 +97,17 @@ export class NodePodFilesystem implements PodFilesystem {
 
   async setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void> {
     const cgroupRoot = this.#cgroupRoot();
-    if (cgroupRoot !== undefined)
+    if (cgroupRoot === undefined) return;
+    await this.#timeCgroup('update', async () => {
       await setPodCgroup(cgroupRoot, podCgroupParent(pod, this.#node.cgroup), limits);
+      return true;
+    });
+  }
+
+  /** Observes how long a change of a cgroup takes; `change` resolves with false if there was nothing to do. */
+  async #timeCgroup(operation: 'create' | 'update', change: () => Promise<boolean>): Promise<void> {
+    const startedAt = this.#clock.now();
+    if (await change()) this.#metrics.cgroupManaged(operation, this.#clock.now() - startedAt);
   }
 
   /** Returns the cgroup root; undefined with systemd, which creates the slice for the runtime. */
@@ -109,7 +129,13 @@ export class NodePodFilesystem implements PodFilesystem {
     {objects, events}: MountingContext,
     signal: AbortSignal,
   ): Promise<MountResult> {
-    const host = {...createVolumeHost(this.#node, objects, this.#clock), events};
+    const host = {
+      ...createVolumeHost(this.#node, objects, this.#clock),
+      events,
+      operated: (operation: VolumeOperation) => {
+        this.#metrics.volumeOperated(operation);
+      },
+    };
     const {uid} = podRef(pod);
     const mounted = this.#mounted.get(uid) ?? new Map<string, MountedVolume>();
     this.#mounted.set(uid, mounted);

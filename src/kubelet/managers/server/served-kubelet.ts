@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {RunningPod} from '../../contract/pleg.js';
+import type {PodVolumeState} from '../../contract/pod-volume-state.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 
@@ -14,6 +15,8 @@ export interface ServedKubelet {
   runtimeStatus(uid: PodUid): RuntimePodStatus;
   /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
   isActive(uid: PodUid): boolean;
+  /** Returns the volumes that containers of the pod mount. */
+  volumes(pod: Pod): readonly PodVolumeState[];
   /** Returns a summary of each pod worker. */
   workers(): readonly WorkerSummary[];
   /** Time of the last activity of the sync loop, in ms since the epoch. */

@@ -57,8 +57,7 @@ export async function mountVolumes(
     if (isMounted(name) && !volume.requiresRemount) continue;
     signal.throwIfAborted();
     try {
-      await volume.check();
-      await volume.setUp(host);
+      await mountVolume(volume, host);
       mounted.set(name, mountedVolume(volume, host));
     } catch (cause) {
       failed.push([name, mountError(volume, cause)]);
@@ -74,6 +73,23 @@ export async function mountVolumes(
   const allMounted = used.every(({name}) => isMounted(name));
   if (first !== undefined && !allMounted) throw new MountError([first, ...others]);
   return {volumes: new Map(mounted), failures};
+}
+
+/** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
+async function mountVolume(volume: ResolvedVolume, host: VolumeHost): Promise<void> {
+  const startedAt = host.clock.now();
+  const report = (isSuccessful: boolean): void => {
+    const durationMs = host.clock.now() - startedAt;
+    host.operated?.({plugin: volume.plugin, operation: 'volume_mount', isSuccessful, durationMs});
+  };
+  try {
+    await volume.check();
+    await volume.setUp(host);
+  } catch (error) {
+    report(false);
+    throw error;
+  }
+  report(true);
 }
 
 /** Volumes with their plugins, and the reasons why others have none, by name. */
@@ -126,7 +142,8 @@ function unprocessedError(
   );
 }
 
-function usedVolumes(pod: Pod): readonly Volume[] {
+/** Returns the volumes that containers of the pod mount. */
+export function usedVolumes(pod: Pod): readonly Volume[] {
   const mounts = allContainersOf(pod).flatMap(({volumeMounts = []}) => volumeMounts);
   const used = new Set(mounts.map(({name}) => name));
   return (pod.spec.volumes ?? []).filter(({name}) => used.has(name));

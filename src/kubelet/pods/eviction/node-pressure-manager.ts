@@ -52,7 +52,7 @@ export interface NodePressureOptions {
   readonly nodeEvent: (event: NodeEvent) => void;
   readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
-  readonly metrics?: Pick<KubeletMetrics, 'podEvicted'> | undefined;
+  readonly metrics?: Pick<KubeletMetrics, 'podEvicted' | 'evictionStatsUsed'> | undefined;
 }
 
 /** Period in which the node is observed, in ms (evictionMonitoringPeriod). */
@@ -71,6 +71,8 @@ export class NodePressureManager {
   /** Thresholds for the filesystems of this node; undefined before the first observation. */
   #thresholds: readonly EvictionThreshold[] | undefined;
   #nextAt = 0;
+  /** Start of the last observation. */
+  #readAt = 0;
   /** Evicted pod that has not stopped yet. */
   #evicted: {readonly uid: PodUid; readonly waitUntil: number} | undefined;
 
@@ -111,6 +113,7 @@ export class NodePressureManager {
 
   async #synchronize(active: readonly Pod[], signal: AbortSignal): Promise<void> {
     const {settings, clock, nodeEvent} = this.#options;
+    this.#readAt = clock.now();
     const signals = await this.#options.readSignals(signal);
     const {observations, layout} = signals;
     // The state refers to thresholds, so that they are created once.
@@ -193,6 +196,7 @@ export class NodePressureManager {
     const softSeconds = Math.min(settings.maxPodGraceSeconds, own);
     events({type: 'Warning', reason: EVICTED, message, pod, annotations});
     metrics?.podEvicted(signal);
+    for (const due of this.#state.due) metrics?.evictionStatsUsed(due.signal, clock.now() - this.#readAt);
     const disruption = {reason: EVICTED, message, conditionMessage: message};
     evictPod(pod, {
       gracePeriodSeconds: gracePeriodMs === 0 ? GRACE_SECONDS : softSeconds,

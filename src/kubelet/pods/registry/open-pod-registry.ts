@@ -1,5 +1,6 @@
 import {systemRandom, type RandomSource} from '../../../base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
+import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import {PodHistories} from '../history/pod-history.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart-policy.js';
@@ -12,21 +13,31 @@ import type {NodeAndRuntime} from './read-node.js';
 import type {PodObserver} from './pod-registry-options.js';
 import {PodRegistry} from './pod-registry.js';
 
+/** Parts of a registry that only a daemon has. */
+interface DaemonParts {
+  /** Delays of first probes; by default they run at once. */
+  readonly probeRandom?: RandomSource;
+  /** Receives the operations on cgroups and volumes; nothing is counted by default. */
+  readonly metrics?: KubeletMetrics;
+}
+
 /**
  * Opens the pod registry of the node's root directory. `objects` are the API objects that pods refer to; deleting pods
- * does not need them. First probes run at once unless `probeRandom` spreads them.
+ * does not need them.
  */
 export function openPodRegistry(
   node: NodeAndRuntime,
   observer: PodObserver,
   objects: ApiObjects = NO_OBJECTS,
-  probeRandom: RandomSource = () => 0,
+  {probeRandom = () => 0, metrics = NO_METRICS}: DaemonParts = {},
 ): PodRegistry {
   const mounted: MountedPodVolumes = new Map();
   return new PodRegistry({
     ...node,
     objects,
-    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, mounted),
+    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, {mounted, metrics}),
+    mounted: (uid) => mounted.get(uid) ?? new Map(),
+    metrics,
     probes: new ProbeManager({
       clock: node.clock,
       random: probeRandom,

@@ -1,9 +1,11 @@
 import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
 import type {Clock} from '../../../base/clock.js';
+import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {CriCallListener} from '../../contract/observe-cri-calls.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {RunHook} from '../../contract/lifecycle-hook.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import type {PodRef} from '../../contract/pod-ref.js';
@@ -87,6 +89,9 @@ export interface PodRegistryOptions
   readonly node: NodeFacts;
   readonly clock: Clock;
   readonly observer: PodObserver;
+  /** Returns the volumes of a pod that this process has mounted, by name; none by default. */
+  readonly mounted?: (uid: PodUid) => ReadonlyMap<string, unknown>;
+  readonly metrics?: Pick<KubeletMetrics, 'cgroupManaged'>;
 }
 
 /** Methods of PodHistories used by a pod registry. */

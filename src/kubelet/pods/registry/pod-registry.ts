@@ -8,6 +8,8 @@ import {
 import type {StartQueue} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
+import type {PodVolumeState} from '../../contract/pod-volume-state.js';
+import {listVolumes} from '../../managers/volumes/list-volumes.js';
 import {allocationOf} from '../../contract/resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
@@ -97,6 +99,13 @@ export class PodRegistry {
   /** The queue of the pods that start. */
   get starts(): StartQueue {
     return this.#syncers.starts;
+  }
+
+  /** Returns the volumes that containers of the pod mount. */
+  volumes(pod: Pod): readonly PodVolumeState[] {
+    const {node, objects, mounted} = this.#options;
+    const own = mounted?.(podRef(pod).uid);
+    return listVolumes(pod, {node, objects, isMounted: (name) => own?.has(name) === true});
   }
 
   /** The probe manager; undefined if all containers count as ready. */

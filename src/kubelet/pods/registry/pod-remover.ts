@@ -1,5 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import {getCgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import {removePodCgroup} from '../../managers/cgroups/remove-pod-cgroup.js';
@@ -23,6 +24,7 @@ export interface PodRemoverOptions {
   readonly node: NodeFacts;
   readonly clock: Clock;
   readonly observer: Pick<PodObserver, 'containersStopped'>;
+  readonly metrics?: Pick<KubeletMetrics, 'cgroupManaged'> | undefined;
 }
 
 /** Options of PodRemover.deletePod. */
@@ -96,7 +98,10 @@ export class PodRemover {
     const node = nodeAtLocation(this.#options.node, place);
     const root = getCgroupRoot(node);
     if (root === undefined) return;
-    await removePodCgroup(root, podCgroupParents(uid, node.cgroup), this.#options.clock);
+    const {clock, metrics} = this.#options;
+    const startedAt = clock.now();
+    const isRemoved = await removePodCgroup(root, podCgroupParents(uid, node.cgroup), clock);
+    if (isRemoved) metrics?.cgroupManaged('destroy', clock.now() - startedAt);
   }
 
   async #forgetPast(uid: PodUid): Promise<void> {

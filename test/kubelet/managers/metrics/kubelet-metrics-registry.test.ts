@@ -8,7 +8,7 @@ import {
   Histogram,
 } from '../../../../src/kubelet/managers/metrics/metric-types.js';
 import {KubeletMetricsRegistry} from '../../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
-import {RuntimeOperationMetrics} from '../../../../src/kubelet/managers/metrics/runtime-operation-metrics.js';
+import {ConnectionMetrics} from '../../../../src/kubelet/managers/metrics/connection-metrics.js';
 import {parseExposition, type ParsedSample} from './parse-exposition.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
@@ -150,14 +150,14 @@ describe('kubelet metrics', () => {
   });
 
   test('count runtime operations under the names of the kubelet', async () => {
-    const operations = new RuntimeOperationMetrics(clock);
-    const {observer} = operations;
+    const connections = new ConnectionMetrics(clock);
+    const {observer} = connections.operations;
     const call = {service: 'runtime.v1.RuntimeService', endpoint: '', request: {runtimeHandler: 'runc'}};
     const begin = (rpc: string) =>
       observer({...call, method: {rpc} as Parameters<typeof observer>[0]['method']});
     begin('RunPodSandbox').ended?.(new Error('no'));
     begin('ListPodSandbox').ended?.();
-    const registry = new KubeletMetricsRegistry(clock, 'n', operations);
+    const registry = new KubeletMetricsRegistry(clock, 'n', connections);
     const samples = parseExposition(await registry.metricsText([]));
     const total = 'kubelet_runtime_operations_total';
     expect(valueOf(samples, total, {operation_type: 'run_podsandbox'})).toBe(1);

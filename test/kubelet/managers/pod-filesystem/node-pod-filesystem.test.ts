@@ -120,7 +120,7 @@ test.each(['removeVolumes', 'removePod'] as const)(
   async (remove) => {
     const {node} = await aNode();
     const mounted: MountedPodVolumes = new Map();
-    const createFiles = () => new NodePodFilesystem(node, () => 0, systemClock, mounted);
+    const createFiles = () => new NodePodFilesystem(node, () => 0, systemClock, {mounted});
     const pod = aMountingPod();
     const files = createFiles();
     const context = {objects: NO_OBJECTS, events: () => undefined};

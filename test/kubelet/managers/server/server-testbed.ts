@@ -128,6 +128,7 @@ async function servedKubelet(
     runningPods: () => [{...ref, isRunning: true}],
     runtimeStatus: () => status,
     isActive: () => true,
+    volumes: () => [],
     workers: () => [],
     lastActiveAt: Date.now(),
   };

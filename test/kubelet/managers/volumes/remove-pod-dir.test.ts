@@ -67,6 +67,7 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
     path: `/pod/${below}`,
     root: '/',
     fileSystem: 'tmpfs',
+    source: '',
     isSlave: false,
     isShared: false,
   };
@@ -75,7 +76,15 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
 
 test('the unmount command in the hint quotes a mount path chosen by a container', async () => {
   const dir = await realpath(await temporaryDirectory());
-  const mount = {id: 2, parentId: 1, root: '/', fileSystem: 'tmpfs', isSlave: false, isShared: false};
+  const mount = {
+    id: 2,
+    parentId: 1,
+    root: '/',
+    fileSystem: 'tmpfs',
+    source: '',
+    isSlave: false,
+    isShared: false,
+  };
   const path = `${dir}/volumes/x$(reboot); reboot`;
   const mounter = {...systemMounter, list: async () => [{...mount, path}]};
   await expect(unmountBelow(dir, mounter, isPodMount)).rejects.toMatchObject({

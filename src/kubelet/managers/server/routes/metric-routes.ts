@@ -1,12 +1,13 @@
 import {readFile} from 'node:fs/promises';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import {formatExposition, EXPOSITION_TYPE} from '../../metrics/exposition.js';
+import {formatExposition, EXPOSITION_TYPE, type MetricFamily} from '../../metrics/exposition.js';
 import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';
 import type {Route} from '../router.js';
 import type {ServedKubelet} from '../served-kubelet.js';
 import {shareResponse} from '../shared-response.js';
+import {collectBuildInfo} from '../stats/build-info.js';
 import {collectKubeletGauges} from '../stats/kubelet-gauges.js';
 import {collectResourceMetrics} from '../stats/resource-metrics.js';
 import {readMachineIds} from '../../../../base/machine-ids.js';
@@ -16,6 +17,8 @@ import {addKernelUsage} from '../stats/cgroups/add-kernel-usage.js';
 import {measuredCgroups} from '../stats/measured-cgroups.js';
 import {readNodeUsage} from '../stats/node-usage.js';
 import {buildSummaryJson, type SummaryOptions} from '../stats/stats-summary.js';
+import {readNodeFilesystems} from '../stats/storage/node-filesystems.js';
+import {collectVolumeCounts, collectVolumeStats, hasClaims} from '../stats/volume-gauges.js';
 import {VolumeUsageReader} from '../stats/storage/volume-usage.js';
 import {UsageReader} from '../stats/usage-reader.js';
 
@@ -30,7 +33,7 @@ export function metricRoutes(
 ): readonly Route[] {
   const {metrics} = options;
   const usage = new UsageReader(kubelet, options);
-  const volumeReader = new VolumeUsageReader(options.node, options.clock);
+  const volumeReader = new VolumeUsageReader(options.node, options.clock, (pod) => kubelet.volumes(pod));
   const summary = shareResponse(async () =>
     statsSummary(usage, options, {
       ...{onlyCpuAndMemory: false, signal},
@@ -44,7 +47,7 @@ export function metricRoutes(
     {
       pattern: '/metrics',
       handle: shareResponse(async () =>
-        metricsText(await metrics.metricsText(collectKubeletGauges(kubelet))),
+        metricsText(await metrics.metricsText(await currentMetrics(kubelet, options, volumeReader))),
       ),
     },
     {pattern: '/metrics/probes', handle: shareResponse(async () => metricsText(metrics.probesText()))},
@@ -59,6 +62,21 @@ export function metricRoutes(
       methods: ['GET', 'POST'],
       handle: ({query}) => (query.get('only_cpu_and_memory') === 'true' ? cpuAndMemory() : summary()),
     },
+  ];
+}
+
+/** Returns the metrics of /metrics that are computed from the kubelet's current state. */
+async function currentMetrics(
+  kubelet: ServedKubelet,
+  {program}: Pick<ServerOptions, 'program'>,
+  volumeReader: VolumeUsageReader,
+): Promise<readonly MetricFamily[]> {
+  const volumes = await volumeReader.read(kubelet.pods(), (pod) => hasClaims(kubelet, pod));
+  return [
+    ...collectKubeletGauges(kubelet),
+    collectVolumeCounts(kubelet),
+    ...collectVolumeStats([...volumes.values()].flat()),
+    ...(program === undefined ? [] : [collectBuildInfo(program.version)]),
   ];
 }
 
@@ -88,9 +106,9 @@ async function cadvisorMetrics(
     const machine = await readNodeUsage(options.clock.now());
     return metricsText(formatExposition([...collectMachineMetrics(machine, ids, cpuInfo), ...provided]));
   }
-  const measured = await usage.read(signal);
+  const [measured, filesystems] = await Promise.all([usage.read(signal), readNodeFilesystems()]);
   const pods = new Map(kubelet.pods().map((pod): [string, Pod] => [podRef(pod).uid, pod]));
-  const cgroups = await addKernelUsage(measuredCgroups(measured, {pods, cgroup: node.cgroup}), {
+  const cgroups = await addKernelUsage(measuredCgroups(measured, {pods, cgroup: node.cgroup, filesystems}), {
     node,
     nowMs: options.clock.now(),
   });

@@ -2,10 +2,18 @@ import {cpus} from 'node:os';
 import type {MachineIds} from '../../../../base/machine-ids.js';
 import type {NetworkInterfaceUsage, PsiStats, UInt64Value} from '../../../../cri/index.js';
 import type {MetricFamily} from '../../metrics/exposition.js';
-import {counter, gauge, sampleOf, seconds, type CgroupMetric} from './cgroups/cgroup-metric.js';
+import {
+  counter,
+  gauge,
+  sampleOf,
+  seconds,
+  type CgroupMetric,
+  type CgroupSample,
+} from './cgroups/cgroup-metric.js';
 import {KERNEL_METRICS} from './cgroups/kernel-metrics.js';
 import type {MeasuredCgroup} from './measured-cgroups.js';
 import type {NodeUsage} from './node-usage.js';
+import type {NodeFilesystem} from './storage/node-filesystems.js';
 
 const CGROUP_METRICS: readonly CgroupMetric[] = [
   counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({cpu}) =>
@@ -17,7 +25,17 @@ const CGROUP_METRICS: readonly CgroupMetric[] = [
   gauge(
     'container_fs_usage_bytes',
     'Number of bytes that are consumed by the container on this filesystem.',
-    ({writableLayer: layer}) => sampleOf(layer?.usedBytes, layer?.timestamp, Number, {device: ''}),
+    ({writableLayer: layer, filesystems = [], cpu}) => [
+      ...sampleOf(layer?.usedBytes, layer?.timestamp, Number, {device: ''}),
+      ...filesystemSamples(filesystems, cpu?.timestamp, ({usedBytes}) => usedBytes),
+    ],
+  ),
+  filesystemGauge('inodes_free', 'Number of available Inodes', ({inodesFree}) => inodesFree),
+  filesystemGauge('inodes_total', 'Number of Inodes', ({inodes}) => inodes),
+  filesystemGauge(
+    'limit_bytes',
+    'Number of bytes that can be consumed by the container on this filesystem.',
+    ({limitBytes}) => limitBytes,
   ),
   counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', ({memory}) =>
     ['container', 'hierarchy'].flatMap((scope) => [
@@ -106,6 +124,23 @@ export function collectMachineMetrics(
     family('machine_memory_bytes', 'Amount of memory installed on the machine.', Number(memoryBytes)),
     family('machine_swap_bytes', 'Amount of swap memory available on the machine.', Number(swapTotalBytes)),
   ];
+}
+
+/** Returns a gauge of each file system of the node. */
+function filesystemGauge(name: string, help: string, read: (of: NodeFilesystem) => bigint): CgroupMetric {
+  return gauge(`container_fs_${name}`, help, ({filesystems = [], cpu}) =>
+    filesystemSamples(filesystems, cpu?.timestamp, read),
+  );
+}
+
+function filesystemSamples(
+  filesystems: readonly NodeFilesystem[],
+  timestamp: bigint | undefined,
+  read: (of: NodeFilesystem) => bigint,
+): readonly CgroupSample[] {
+  return filesystems.flatMap((each) =>
+    sampleOf({value: read(each)}, timestamp, Number, {device: each.device}),
+  );
 }
 
 /** Returns the metrics of one direction; `read` returns bytes and errors. */

@@ -4,6 +4,8 @@ import type {CgroupFacts} from '../../../contract/node-facts.js';
 import {podCgroupParent, qosCgroups} from '../../kuberuntime/config/resources/pod-cgroup-parent.js';
 import type {CgroupUsage} from './cgroups/cgroup-usage.js';
 import type {PacketUsage} from './cgroups/packet-usage.js';
+import type {ProcessUsage} from './cgroups/process-usage.js';
+import type {NodeFilesystem} from './storage/node-filesystems.js';
 import type {ContainerUsage, PodUsage, Usage} from './usage-reader.js';
 
 /** Labels of cAdvisor's metrics; those that do not apply to a cgroup are empty (containerPrometheusLabelsFunc). */
@@ -31,13 +33,18 @@ export interface MeasuredCgroup extends Pick<
   readonly kernel?: CgroupUsage | undefined;
   /** Packets of the network of a sandbox. */
   readonly packets?: readonly PacketUsage[] | undefined;
+  /** Open files of the processes of a container. */
+  readonly processes?: ProcessUsage | undefined;
+  /** File systems of the node. */
+  readonly filesystems?: readonly NodeFilesystem[] | undefined;
 }
 
-/** Facts of the node that the paths of cgroups depend on. */
+/** Facts of the node: those that the paths of cgroups depend on, and its file systems. */
 export interface CgroupPaths {
   readonly cgroup: CgroupFacts;
   /** The kubelet's pods, by UID. */
   readonly pods: ReadonlyMap<string, Pod>;
+  readonly filesystems: readonly NodeFilesystem[];
 }
 
 const NOTHING: CgroupLabels = {id: '/', name: '', image: '', container: '', pod: '', namespace: ''};
@@ -49,7 +56,11 @@ const SCOPE_PREFIXES: Readonly<Record<string, string>> = {'cri-o': 'crio', conta
  */
 export function measuredCgroups({node, pods}: Usage, paths: CgroupPaths): readonly MeasuredCgroup[] {
   const shared = qosCgroups(paths.cgroup).map((id): MeasuredCgroup => ({labels: {...NOTHING, id}}));
-  return [nodeCgroup(node), ...shared, ...pods.flatMap((pod) => podCgroups(pod, paths))];
+  return [
+    {...nodeCgroup(node), filesystems: paths.filesystems},
+    ...shared,
+    ...pods.flatMap((pod) => podCgroups(pod, paths)),
+  ];
 }
 
 function nodeCgroup(node: Usage['node']): MeasuredCgroup {

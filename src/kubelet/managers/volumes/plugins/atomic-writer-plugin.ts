@@ -25,6 +25,7 @@ export function createAtomicWriterPlugin<Source>(
 ): VolumePlugin<Source> {
   const {directory, medium, payload} = options;
   return {
+    name: directory.replace('~', '/'),
     readOnly: true,
     requiresRemount: true,
     path: (node, volume) => podVolumeDir(node, directory, volume),

@@ -17,6 +17,7 @@ const CLAIM_MODE = 0o777;
  * which is created for its first pod and remains when the pod is deleted. Capacity and access modes are not enforced.
  */
 export const claimDirectory: VolumePlugin<PersistentVolumeClaimVolumeSource> = {
+  name: 'kcri/claim-directory',
   readOnly: false,
   path: claimPath,
   setUp: async ({node}, volume) => {

@@ -3,11 +3,15 @@ import type {CSIVolumeSource} from '../../../../api/types/v1-attached-volumes.js
 import type {VolumePlugin} from './volume-plugin.js';
 import {VolumeStepError} from './volume-step-error.js';
 
+const NAME = 'kubernetes.io/csi';
+
 /**
  * Plugin for CSI volumes of PersistentVolumes. Drivers cannot register with kcri: each mount fails as with an absent
  * driver (csi).
  */
 export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
+  name: NAME,
+  driver: ({driver}) => driver,
   readOnly: false,
   path: () => '',
   check: async ({source: {driver}}) => {
@@ -21,6 +25,8 @@ export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
 
 /** Plugin for CSI volumes in the spec of a pod, which fail like csiVolume. */
 export const inlineCsiVolume: VolumePlugin<CSIVolumeSource> = {
+  name: NAME,
+  driver: ({driver}) => driver,
   readOnly: false,
   path: () => '',
   check: async ({source: {driver}}) => {

@@ -22,6 +22,7 @@ const MODE = 0o777;
 
 /** Plugin for `<rootDir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>`, removed with the pod (emptydir). */
 export const emptyDir: VolumePlugin<EmptyDirVolumeSource> = {
+  name: 'kubernetes.io/empty-dir',
   readOnly: false,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),
   setUp: async (host, volume) => {

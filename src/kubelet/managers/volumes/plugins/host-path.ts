@@ -50,6 +50,7 @@ const CHECKS: Readonly<Record<Exclude<HostPathType, ''>, TypeCheck>> = {
 
 /** Plugin for existing files of the node; their ownership is never changed (hostpath). */
 export const hostPath: VolumePlugin<HostPathVolumeSource> = {
+  name: 'kubernetes.io/host-path',
   readOnly: false,
   keepsLabels: () => true,
   path: (_node, {source}) => source.path,

@@ -3,6 +3,7 @@ import type {VolumePlugin} from './volume-plugin.js';
 
 /** Plugin for image volumes, which the runtime mounts; they have no path on the node (image plugin). */
 export const imageVolume: VolumePlugin<ImageVolumeSource> = {
+  name: 'kubernetes.io/image',
   readOnly: true,
   keepsLabels: () => true,
   path: () => '',

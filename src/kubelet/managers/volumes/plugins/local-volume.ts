@@ -25,6 +25,7 @@ const PLUGIN = 'kubernetes.io~local-volume';
 
 /** Plugin for directories of the node that are PersistentVolumes; they are bind-mounted for each pod (local). */
 export const localVolume: VolumePlugin<LocalVolumeSource> = {
+  name: 'kubernetes.io/local-volume',
   readOnly: false,
   keepsLabels: ({readOnly = false}) => readOnly,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),

@@ -11,6 +11,7 @@ const PLUGIN = 'kubernetes.io~nfs';
 
 /** Plugin for directories of NFS servers, which mount.nfs(8) mounts; their ownership is never changed (nfs). */
 export const nfs: VolumePlugin<NFSVolumeSource> = {
+  name: 'kubernetes.io/nfs',
   readOnly: false,
   keepsLabels: () => true,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),

@@ -42,6 +42,8 @@ type Kind = keyof typeof PLUGINS;
 export interface ResolvedVolume {
   /** Name for messages: that of the PersistentVolume, if there is one. */
   readonly name: string;
+  /** Name of the plugin in metrics. */
+  readonly plugin: string;
   readonly readOnly: boolean;
   readonly requiresRemount: boolean;
   readonly keepsLabels: boolean;
@@ -129,8 +131,10 @@ function withClaimChecks(
 }
 
 function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): ResolvedVolume {
+  const driver = plugin.driver?.(volume.source);
   return {
     name: volume.name,
+    plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
     readOnly: plugin.readOnly || volume.readOnly === true,
     requiresRemount: plugin.requiresRemount === true,
     keepsLabels: plugin.keepsLabels?.(volume) === true,

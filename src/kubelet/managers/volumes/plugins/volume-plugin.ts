@@ -6,6 +6,7 @@ import type {Clock} from '../../../../base/clock.js';
 import {validatePathSegment} from '../../../../base/fs/files.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import {podDir, type AllocatableFacts, type NodeFacts} from '../../../contract/node-facts.js';
+import type {VolumeOperation} from '../../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
@@ -29,6 +30,8 @@ export interface VolumeHost {
   readonly clock: Pick<Clock, 'now'>;
   /** Receives warnings about volumes that are mounted nevertheless; they are dropped by default. */
   readonly events?: EventSink;
+  /** Receives the operations of the volumes; they are dropped by default. */
+  readonly operated?: (operation: VolumeOperation) => void;
 }
 
 /** A volume of a pod. */
@@ -52,6 +55,10 @@ export interface PodVolume<Source> {
  * message.
  */
 export interface VolumePlugin<Source> {
+  /** Name in metrics, such as `kubernetes.io/nfs` (GetPluginName). */
+  readonly name: string;
+  /** Returns the driver of a CSI volume, which is then a part of the name (GetFullQualifiedPluginNameForVolume). */
+  driver?(source: Source): string;
   /** True if the volume is always mounted read-only. */
   readonly readOnly: boolean;
   /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */

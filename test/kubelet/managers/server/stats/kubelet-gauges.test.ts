@@ -17,6 +17,7 @@ function kubelet(pods: readonly Pod[], workers: readonly WorkerSummary[]): Serve
       throw new Error('not found');
     },
     isActive: () => true,
+    volumes: () => [],
     workers: () => workers,
     lastActiveAt: 0,
   };

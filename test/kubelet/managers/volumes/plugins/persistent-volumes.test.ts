@@ -89,7 +89,16 @@ test('a mounted NFS volume is not mounted again, and its server is not asked for
   const mounted: unknown[] = [];
   const path = join(node.rootDir, 'pods/u1/volumes/kubernetes.io~nfs/pv');
   await mkdir(path, {recursive: true});
-  const mount = {id: 2, parentId: 1, root: '/', fileSystem: 'nfs4', isSlave: false, isShared: false, path};
+  const mount = {
+    id: 2,
+    parentId: 1,
+    root: '/',
+    fileSystem: 'nfs4',
+    source: '',
+    isSlave: false,
+    isShared: false,
+    path,
+  };
   const mounter = {...recordingMounter(mounted), list: async () => [mount]};
   await mountVolumes(aClaimPod(), {...aHost(node, claims({nfs: NFS})), mounter}, signal);
   expect(mounted).toEqual([]);

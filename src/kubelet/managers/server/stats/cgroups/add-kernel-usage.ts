@@ -3,6 +3,7 @@ import type {ServerOptions} from '../../http-server-options.js';
 import type {MeasuredCgroup} from '../measured-cgroups.js';
 import {cgroupStats} from './cgroup-stats.js';
 import {readPacketUsage} from './packet-usage.js';
+import {OpenFileBudget, readProcessUsage} from './process-usage.js';
 import {readCgroupUsage} from './read-cgroup-usage.js';
 
 /** Options of {@link addKernelUsage}. */
@@ -21,11 +22,12 @@ export async function addKernelUsage(
   if (mount === undefined) return cgroups;
   const root = {mount, version: cgroup.version};
   const added: MeasuredCgroup[] = [];
+  const budget = new OpenFileBudget();
   for (const measured of cgroups) {
     const kernel = readCgroupUsage(root, measured.labels.id, nowMs);
     // Other requests are processed in between.
     await nextIteration();
-    added.push(kernel === undefined ? measured : await withUsage(measured, kernel));
+    added.push(kernel === undefined ? measured : await withUsage(measured, kernel, budget));
   }
   return added;
 }
@@ -33,6 +35,7 @@ export async function addKernelUsage(
 async function withUsage(
   measured: MeasuredCgroup,
   kernel: NonNullable<MeasuredCgroup['kernel']>,
+  budget: OpenFileBudget,
 ): Promise<MeasuredCgroup> {
   const {
     network,
@@ -41,6 +44,7 @@ async function withUsage(
   } = measured;
   const stats = cgroupStats(kernel);
   const [pid] = kernel.pids;
+  const isContainer = measured.labels.name !== '';
   const isSandbox = network !== undefined && measured.labels.pod !== '';
   return {
     ...measured,
@@ -51,6 +55,7 @@ async function withUsage(
     processCount,
     startedAtNanos,
     kernel,
+    ...(isContainer && {processes: await readProcessUsage(kernel.pids, budget)}),
     ...(isSandbox && pid !== undefined && {packets: await readPacketUsage(pid)}),
   };
 }

@@ -45,6 +45,10 @@ export interface CgroupMemory {
 export interface CgroupDisk {
   /** Path of the device, such as /dev/sda; empty if unknown. */
   readonly device: string;
+  /** Numbers of the device, such as 8:0. */
+  readonly numbers: string;
+  /** Transferred bytes by operation, such as Read and Write; cgroup v1 has more of them. */
+  readonly bytes: ReadonlyMap<string, bigint>;
   readonly readBytes: bigint;
   readonly writtenBytes: bigint;
   readonly reads: bigint;

@@ -75,6 +75,8 @@ function readDisks(files: CgroupFiles): readonly CgroupDisk[] {
     const operations = parseCounters(files.text('blkio', `blkio.${layer}io_serviced_recursive`));
     return [...bytes].map(([numbers, each]) => ({
       device: devicePath(numbers),
+      numbers,
+      bytes: each,
       readBytes: each.get('Read') ?? 0n,
       writtenBytes: each.get('Write') ?? 0n,
       reads: operations.get(numbers)?.get('Read') ?? 0n,

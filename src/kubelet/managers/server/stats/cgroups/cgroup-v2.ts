@@ -73,9 +73,16 @@ function parseIoStat(text: string): readonly CgroupDisk[] {
     const values = new Map(counters.map((counter) => counter.split('=') as [string, string]));
     if (!values.has('rbytes')) return [];
     const of = (name: string): bigint => BigInt(values.get(name) ?? '0');
-    const device = devicePath(numbers);
+    const [readBytes, writtenBytes] = [of('rbytes'), of('wbytes')];
     return [
-      {device, readBytes: of('rbytes'), writtenBytes: of('wbytes'), reads: of('rios'), writes: of('wios')},
+      {
+        ...{device: devicePath(numbers), numbers, readBytes, writtenBytes},
+        bytes: new Map([
+          ['Read', readBytes],
+          ['Write', writtenBytes],
+        ]),
+        ...{reads: of('rios'), writes: of('wios')},
+      },
     ];
   });
 }

@@ -64,6 +64,26 @@ export const KERNEL_METRICS: readonly CgroupMetric[] = [
   diskCounter('reads_total', 'Cumulative count of reads completed', (disk) => disk.reads),
   diskCounter('writes_bytes_total', 'Cumulative count of bytes written', (disk) => disk.writtenBytes),
   diskCounter('writes_total', 'Cumulative count of writes completed', (disk) => disk.writes),
+  counter('container_blkio_device_usage_total', 'Blkio Device bytes usage', ({kernel}) =>
+    (kernel?.disks ?? []).flatMap((disk) => deviceSamples(disk, kernel?.timeNanos)),
+  ),
+  gauge(
+    'container_file_descriptors',
+    'Number of open file descriptors for the container.',
+    ({processes, kernel}) => valueOf(processes?.fileDescriptors, kernel),
+  ),
+  gauge('container_sockets', 'Number of open sockets for the container.', ({processes, kernel}) =>
+    valueOf(processes?.sockets, kernel),
+  ),
+  gauge(
+    'container_ulimits_soft',
+    'Soft ulimit values for the container root process. Unlimited if -1, except priority and nice',
+    ({processes, kernel}) =>
+      valueOf(processes?.maxOpenFiles, kernel).map((sample) => ({
+        ...sample,
+        labels: {ulimit: 'max_open_files'},
+      })),
+  ),
   packetCounter('receive_packets_total', 'Cumulative count of packets received', (usage) => usage.rxPackets),
   packetCounter(
     'receive_packets_dropped_total',
@@ -142,6 +162,17 @@ function diskCounter(name: string, help: string, read: (disk: CgroupDisk) => big
     (kernel?.disks ?? []).flatMap((disk) =>
       sampleOf({value: read(disk)}, kernel?.timeNanos, Number, {device: disk.device}),
     ),
+  );
+}
+
+/** Returns the bytes of a device by operation. */
+function deviceSamples(
+  {device, numbers, bytes}: CgroupDisk,
+  timestamp: bigint | undefined,
+): readonly CgroupSample[] {
+  const [major = '', minor = ''] = numbers.split(':');
+  return [...bytes].flatMap(([operation, value]) =>
+    sampleOf({value}, timestamp, Number, {device, major, minor, operation}),
   );
 }
 

@@ -10,7 +10,7 @@ import {
   sumFileUsage,
   type FileUsage,
 } from '../../../../../base/fs/file-usage.js';
-import type {VolumeUsage} from './volume-usage.js';
+import type {VolumeUsage} from './measured-volume.js';
 
 /** Sources of the storage that a pod uses. */
 export interface StorageSources extends Pick<ServerOptions, 'node'> {
@@ -82,6 +82,6 @@ function fsStats(timeNanos: bigint, capacity: FilesystemCapacity, usage: FileUsa
   return {time: formatTimestamp(timeNanos), ...capacity, usedBytes, inodesUsed};
 }
 
-function volumeStats({name, timeNanos, capacity, ...usage}: VolumeUsage): JsonObject {
-  return {...fsStats(timeNanos, capacity, usage), name};
+function volumeStats({name, timeNanos, capacity, claim, ...usage}: VolumeUsage): JsonObject {
+  return {...fsStats(timeNanos, capacity, usage), name, ...(claim && {pvcRef: {...claim}})};
 }

@@ -1,22 +1,16 @@
 import {join} from 'node:path';
 import type {Pod} from '../../../../../api/types/v1-pod.js';
 import type {Volume} from '../../../../../api/types/v1-volumes.js';
+import type {Clock} from '../../../../../base/clock.js';
 import {treeUsage} from '../../../../../base/fs/disk-usage.js';
 import {validatePathSegment} from '../../../../../base/fs/files.js';
 import {SystemError} from '../../../../../base/errors.js';
 import {podDir, type NodeFacts} from '../../../../contract/node-facts.js';
 import {podRef} from '../../../../contract/pod-ref.js';
-import {FilesystemStats, type FilesystemCapacity} from './filesystem-stats.js';
-import type {FileUsage} from '../../../../../base/fs/file-usage.js';
-
-/** Usage of a volume of a pod, and of the filesystem on which it is. */
-export interface VolumeUsage extends FileUsage {
-  readonly name: string;
-  readonly timeNanos: bigint;
-  /** True if the volume counts as ephemeral storage of its pod (IsLocalEphemeralVolume). */
-  readonly isEphemeral: boolean;
-  readonly capacity: FilesystemCapacity;
-}
+import {ClaimUsageReader, VOLUME_BOUNDS} from './claim-usage.js';
+import {FilesystemStats} from './filesystem-stats.js';
+import type {VolumeUsage} from './measured-volume.js';
+import type {ServedKubelet} from '../../served-kubelet.js';
 
 /** Directories of the plugins whose volumes are measured, by volume type. */
 const DIRECTORIES: Readonly<Record<string, string>> = {
@@ -31,8 +25,6 @@ const DIRECTORIES: Readonly<Record<string, string>> = {
 const PERIOD_MS = 60_000;
 /** Time that a request may spend on measurements; later requests continue. */
 const BUDGET_MS = 1000;
-/** Bound on the entries of a volume. */
-const BOUNDS = {maxBytes: 2n ** 62n, maxEntries: 100_000};
 
 interface Measurement {
   readonly atMs: number;
@@ -45,16 +37,26 @@ interface Measurement {
  */
 export class VolumeUsageReader {
   readonly #node: Pick<NodeFacts, 'rootDir'>;
-  readonly #clock: {now(): number};
+  readonly #clock: Clock;
+  readonly #volumes: ServedKubelet['volumes'];
+  readonly #claims: ClaimUsageReader;
   readonly #measured = new Map<string, Measurement>();
 
-  constructor(node: Pick<NodeFacts, 'rootDir'>, clock: {now(): number}) {
+  constructor(node: Pick<NodeFacts, 'rootDir'>, clock: Clock, volumes: ServedKubelet['volumes']) {
     this.#node = node;
     this.#clock = clock;
+    this.#volumes = volumes;
+    this.#claims = new ClaimUsageReader(clock);
   }
 
-  /** Returns the usage of the volumes of the pods by UID. Rejects with the system's error. */
-  async read(pods: readonly Pod[]): Promise<ReadonlyMap<string, readonly VolumeUsage[]>> {
+  /**
+   * Returns the usage of the volumes of the pods by UID; measures only those of wanted pods. Rejects with the system's
+   * error.
+   */
+  async read(
+    pods: readonly Pod[],
+    isWanted: (pod: Pod) => boolean = () => true,
+  ): Promise<ReadonlyMap<string, readonly VolumeUsage[]>> {
     const startMs = this.#clock.now();
     const byUid = new Map(pods.map((pod): [string, Pod] => [podRef(pod).uid, pod]));
     for (const uid of this.#measured.keys()) if (!byUid.has(uid)) this.#measured.delete(uid);
@@ -62,7 +64,7 @@ export class VolumeUsageReader {
       const nowMs = this.#clock.now();
       const {atMs = -Infinity} = this.#measured.get(uid) ?? {};
       if (nowMs - startMs > BUDGET_MS) break;
-      if (nowMs >= atMs && nowMs < atMs + PERIOD_MS) continue;
+      if ((nowMs >= atMs && nowMs < atMs + PERIOD_MS) || !isWanted(pod)) continue;
       this.#measured.set(uid, {atMs: nowMs, volumes: await this.#measure(pod, nowMs)});
     }
     return new Map([...this.#measured].map(([uid, {volumes}]) => [uid, volumes]));
@@ -72,6 +74,11 @@ export class VolumeUsageReader {
     const found: VolumeUsage[] = [];
     for (const volume of pod.spec.volumes ?? []) {
       const usage = await this.#measureVolume(pod, volume, nowMs);
+      if (usage !== undefined) found.push(usage);
+    }
+    const claimed = this.#volumes(pod).filter(({claim}) => claim !== undefined);
+    for (const volume of claimed) {
+      const usage = await this.#claims.measure(podRef(pod).namespace, volume, nowMs);
       if (usage !== undefined) found.push(usage);
     }
     return found;
@@ -85,7 +92,7 @@ export class VolumeUsageReader {
     try {
       const own = podDir(this.#node, podRef(pod).uid);
       const path = join(own, 'volumes', directory, validatePathSegment('volume name', name));
-      const {bytes, inodes} = await treeUsage(path, BOUNDS);
+      const {bytes, inodes} = await treeUsage(path, VOLUME_BOUNDS);
       if (inodes === 0n) return undefined;
       return {
         name,

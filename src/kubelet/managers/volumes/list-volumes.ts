@@ -1,0 +1,47 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {Volume} from '../../../api/types/v1-volumes.js';
+import {SystemError} from '../../../base/errors.js';
+import type {ApiObjects} from '../../contract/api-objects.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import type {PodVolumeState} from '../../contract/pod-volume-state.js';
+import {resolveVolume} from './plugins/resolve-volume.js';
+import {usedVolumes} from './volume-manager.js';
+
+/** Inputs of {@link listVolumes} besides the pod. */
+export interface ListVolumesOptions {
+  readonly node: Pick<NodeFacts, 'rootDir'>;
+  readonly objects: ApiObjects;
+  /** Names of the pod's volumes that this process has mounted. */
+  readonly isMounted: (name: string) => boolean;
+}
+
+/** Returns the volumes that containers of the pod mount, with their plugins and claims. */
+export function listVolumes(pod: Pod, options: ListVolumesOptions): readonly PodVolumeState[] {
+  return usedVolumes(pod).map((volume) => {
+    const {name} = volume;
+    const claim = claimOf(pod, volume);
+    return {name, ...resolved(pod, volume, options), claim, isMounted: options.isMounted(name)};
+  });
+}
+
+/** Returns the plugin and the path of a volume; nothing if it has no plugin. */
+function resolved(
+  pod: Pod,
+  volume: Volume,
+  {node, objects}: ListVolumesOptions,
+): Pick<PodVolumeState, 'plugin' | 'path'> {
+  try {
+    const found = resolveVolume(pod, volume, objects);
+    return {plugin: found.plugin, path: found.path(node)};
+  } catch (error) {
+    // The type is not supported, or the claim cannot be used now.
+    if (error instanceof SystemError) return {plugin: undefined, path: ''};
+    throw error;
+  }
+}
+
+/** Returns the name of the volume's claim; that of an ephemeral volume is derived from the pod (VolumeClaimName). */
+function claimOf({metadata}: Pod, {name, persistentVolumeClaim, ...others}: Volume): string | undefined {
+  if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName;
+  return 'ephemeral' in others ? `${metadata.name}-${name}` : undefined;
+}
