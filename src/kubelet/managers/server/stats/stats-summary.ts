@@ -5,7 +5,7 @@ import type {ServerOptions} from '../http-server-options.js';
 import {systemContainerStats} from './cgroups/system-containers.js';
 import {FilesystemStats} from './storage/filesystem-stats.js';
 import {readPodStorage, type StorageSources} from './storage/pod-storage.js';
-import type {VolumeUsage} from './storage/volume-usage.js';
+import type {VolumeUsage} from './storage/measured-volume.js';
 import {
   cpuStats,
   ioStats,

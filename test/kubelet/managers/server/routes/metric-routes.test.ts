@@ -310,6 +310,13 @@ describe.each([1, 2] as const)('with cgroup v%d', (version) => {
     expect(valueOf('container_spec_memory_limit_bytes')).toBe(67_108_864);
     expect(valueOf('container_spec_memory_swap_limit_bytes')).toBe(0);
     expect(valueOf('container_spec_memory_reservation_limit_bytes')).toBe(4096);
+    const device = 'major="8",minor="0"';
+    expect(
+      valueOf(
+        'container_blkio_device_usage_total',
+        `${device},name="main-id",namespace="team",operation="Write"`,
+      ),
+    ).toBe(8192);
     expect(valueOf('container_cpu_cfs_throttled_periods_total')).toBe(4);
     expect(valueOf('container_cpu_cfs_periods_total')).toBe(40);
     expect(valueOf('container_cpu_cfs_throttled_seconds_total')).toBe(0.25);
