@@ -1,3 +1,5 @@
+import {rm} from 'node:fs/promises';
+import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {DASHBOARD_METRICS} from '../../kubelet/managers/metrics/dashboard-metrics.js';
@@ -113,7 +115,7 @@ describe.each(newestRuntime)('metrics for dashboards of kcri kubelet: $name', (w
   });
 
   test('count the removal of the cgroup of a pod', async () => {
-    await kubelet.remove('dashboard-web');
+    await rm(join(kubelet.podTestbed.runtime.rootDir, 'manifests', 'dashboard-web.json'));
     const removals = async (): Promise<number | undefined> =>
       (await samplesOf('/metrics', 'kubelet_cgroup_manager_duration_seconds')).find(
         ({name, labels}) => name.endsWith('_count') && labels['operation_type'] === 'destroy',

@@ -9,6 +9,9 @@ import {rotationDeadline} from '../../../../src/kubelet/cluster/certificates/cer
 import {servingNames} from '../../../../src/kubelet/cluster/certificates/certificate-purpose.js';
 import {CertificateStore} from '../../../../src/kubelet/cluster/certificates/certificate-store.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {CertificateMetrics} from '../../../../src/kubelet/managers/metrics/certificate-metrics.js';
+import {formatExposition} from '../../../../src/kubelet/managers/metrics/exposition.js';
+import {parseExposition} from '../../managers/metrics/parse-exposition.js';
 import {CLUSTER_CA} from '../../../fakes/api-server/certificate-signer.js';
 import type {Fault} from '../../../fakes/api-server/api-request.js';
 import {
@@ -37,14 +40,23 @@ test('a certificate is replaced after 70 to 90 % of its lifetime', () => {
   expect(shares.map((share) => share.toFixed(2))).toEqual(['0.70', '0.80', '0.90']);
 });
 
+function valueIn(metrics: CertificateMetrics, name: string): number | undefined {
+  const samples = parseExposition(formatExposition(metrics.families()));
+  return samples.find((sample) => sample.name === name)?.value;
+}
+
 describe('the serving certificate', () => {
   test('is requested, stored, announced, and replaced in time', async () => {
     const testbed = await startCertificatesTestbed();
     const {api, clock, directory, bootstrap, connect} = testbed;
+    const metrics = new CertificateMetrics(clock);
+    const valueOf = (name: string): number | undefined => valueIn(metrics, name);
+    expect(valueOf('kubelet_certificate_manager_server_ttl_seconds')).toBeUndefined();
     const {serving} = await runCertificates(testbed, {
       server: await connect(bootstrap),
       node: () => aNode({type: 'InternalIP', address: '192.0.2.7'}),
       requestsServing: true,
+      observe: metrics.observe,
     });
     const seen = vi.fn<Parameters<NonNullable<typeof serving>['subscribe']>[0]>();
     serving?.subscribe(seen);
@@ -60,6 +72,11 @@ describe('the serving certificate', () => {
     await eventually(() => {
       expect(seen).toHaveBeenCalledTimes(2);
     });
+    expect(valueOf('kubelet_certificate_manager_server_rotation_seconds_count')).toBe(1);
+    const ttl = valueOf('kubelet_certificate_manager_server_ttl_seconds') ?? Infinity;
+    expect(ttl).toBeLessThan(DAY_MS / 1000 + 1);
+    expect(ttl).toBeGreaterThan(-DAY_MS / 1000);
+    expect(valueOf('kubelet_server_expiration_renew_errors')).toBe(0);
   });
 
   test('is not requested before the node has an IP address, and has all its addresses', async () => {
@@ -149,7 +166,9 @@ describe('the client certificate', () => {
   test('is requested again after seconds when its request was deleted', async () => {
     const testbed = await startCertificatesTestbed();
     const {api, clock, bootstrap, connect} = testbed;
-    await runCertificates(testbed, {server: await connect(bootstrap), rotatesClient: true});
+    const metrics = new CertificateMetrics(clock);
+    const {observe} = metrics;
+    await runCertificates(testbed, {server: await connect(bootstrap), rotatesClient: true, observe});
     const {metadata} = await openRequest(api);
     await eventually(() => {
       expect(api.requests.some(({method, path}) => method === 'GET' && path === CSRS)).toBe(true);
@@ -158,6 +177,7 @@ describe('the client certificate', () => {
     await eventually(() => {
       expect(clock.sleeps.at(-1)).toBe(2000);
     });
+    expect(valueIn(metrics, 'kubelet_certificate_manager_client_expiration_renew_errors')).toBe(1);
     await clock.advance(2000);
     expect((await openRequest(api)).metadata.name).not.toBe(metadata.name);
   });

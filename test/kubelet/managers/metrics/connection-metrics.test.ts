@@ -17,7 +17,9 @@ function samplesOf(metrics: ConnectionMetrics, name: string): readonly ParsedSam
 
 function clientOf(api: FakeApiServer, metrics: ConnectionMetrics, clock: FakeClock): ApiClient {
   const url = new URL(api.url);
-  const connection = new HttpConnection(url, {current: async () => ({tls: {rejectUnauthorized: true}, token: undefined})});
+  const connection = new HttpConnection(url, {
+    current: async () => ({tls: {rejectUnauthorized: true}, token: undefined}),
+  });
   return new ApiClient({
     ...{connection, userAgent: 'kcri/1', clock, observer: metrics.restClient.observe(url.host)},
     limiter: new TokenBucket({perSecond: 1, burst: 1}, clock),
