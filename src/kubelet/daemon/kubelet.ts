@@ -100,7 +100,7 @@ export class Kubelet {
   readonly view: KubeletView;
 
   constructor(options: KubeletOptions) {
-    const {node, clock, logger, random = systemRandom} = options;
+    const {node, clock, logger, random = systemRandom, metrics = NO_METRICS} = options;
     const queue = new SyncLoopQueue();
     const manager = new PodManager();
     const binding = new ManagedPodsBinding();
@@ -121,8 +121,7 @@ export class Kubelet {
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = services.bind(sources.objects, options.cluster?.objects);
     const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, {
-      probeRandom: random,
-      ...(options.metrics && {metrics: options.metrics}),
+      ...{probeRandom: random, metrics},
     });
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});
@@ -130,14 +129,10 @@ export class Kubelet {
     const rejections = new RejectionRecorder({registry, logger, originOf});
     const core = createKubeletCore({
       rejections,
-      ...{queue, manager, registry, own, clock, random, logger, events},
+      ...{queue, manager, registry, own, clock, random, logger, events, metrics},
       createOrphanedPods: (parts) =>
-        new OrphanedPods({
-          ...{...parts, own, local: registry, clock, logger},
-          metrics: options.metrics ?? NO_METRICS,
-        }),
+        new OrphanedPods({...parts, own, local: registry, clock, logger, metrics}),
       ...{runtime: options.runtime, node: node.node, observer: services.observer},
-      ...(options.metrics && {metrics: options.metrics}),
       get syncFrequencyMs() {
         return options.syncFrequencyMs;
       },

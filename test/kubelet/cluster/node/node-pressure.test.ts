@@ -10,6 +10,9 @@ import {NO_FILES} from '../../../../src/base/fs/file-usage.js';
 import {SystemError} from '../../../../src/base/errors.js';
 import type {NodeCondition} from '../../../../src/api/types/v1-node.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
+import {systemClock} from '../../../../src/base/clock.js';
+import {KubeletMetricsRegistry} from '../../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
+import {parseExposition} from '../../managers/metrics/parse-exposition.js';
 import {BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {ClusterTestbed, NODE_PATH} from '../cluster-testbed.js';
 
@@ -75,7 +78,9 @@ async function untilCondition(testbed: ClusterTestbed, type: string, status: str
 test('pods are evicted one after the other, until the node has enough, and the condition says so', async () => {
   const node = new SimulatedNode();
   Object.assign(node.memory, {first: 30, second: 20, third: 10});
-  await using testbed = await ClusterTestbed.start(undefined, {eviction: node.measurement()});
+  const registry = new KubeletMetricsRegistry(systemClock, 'node');
+  const options = {eviction: node.measurement(), metrics: registry};
+  await using testbed = await ClusterTestbed.start(undefined, options);
   for (const name of ['third', 'first', 'second']) testbed.createPod(name);
   for (const name of ['third', 'first', 'second']) await testbed.untilPhase(name, 'Running');
   expect(condition(testbed, 'MemoryPressure')?.status).toBe('False');
@@ -98,6 +103,10 @@ test('pods are evicted one after the other, until the node has enough, and the c
     message: 'kubelet has insufficient memory available',
   });
   expect(testbed.status('third').phase).toBe('Running');
+  const ages = parseExposition(await registry.metricsText([])).find(
+    ({name}) => name === 'kubelet_eviction_stats_age_seconds_count',
+  );
+  expect(ages).toMatchObject({labels: {eviction_signal: 'memory.available'}, value: 2});
 
   await untilCondition(testbed, 'MemoryPressure', 'False');
   const reasons = testbed.events('Node').map(({reason}) => reason);

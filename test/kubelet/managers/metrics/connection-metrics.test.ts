@@ -91,9 +91,9 @@ describe('certificates', () => {
 
 test('the metrics of a joined kubelet that dashboards use have their types and labels', () => {
   const metrics = new ConnectionMetrics(new FakeClock());
-  const {responded, ended} = metrics.restClient.observe('api:6443');
-  responded({method: 'GET', status: 200, requestBytes: 0});
-  ended('GET', 5);
+  const observer = metrics.restClient.observe('api:6443');
+  observer.responded({method: 'GET', status: 200, requestBytes: 0});
+  observer.ended('GET', 5);
   metrics.certificates.observe('client').replaced(0, undefined);
   metrics.certificates.observe('server').replaced(0, undefined);
   const families = parseFamilies(formatExposition(metrics.families()));

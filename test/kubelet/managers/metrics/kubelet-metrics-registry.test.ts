@@ -124,6 +124,7 @@ describe('kubelet metrics', () => {
   });
 
   test('measure pod workers without negative durations, whatever the clock', async () => {
+    const mount = {operation: 'volume_mount', durationMs: 12_000} as const;
     const samples = await samplesOf((registry) => {
       registry.workCompleted('sync', -50);
       registry.workCompleted('create', 2000);
@@ -134,7 +135,19 @@ describe('kubelet metrics', () => {
       registry.orphanedPodFound();
       registry.podAdded(3);
       registry.podEvicted('emptydirfs.limit');
+      registry.evictionStatsUsed('memory.available', 250);
+      registry.cgroupManaged('update', 20);
+      registry.volumeOperated({plugin: 'kubernetes.io/nfs', ...mount, isSuccessful: false});
     });
+    const age = {eviction_signal: 'memory.available'};
+    expect(valueOf(samples, 'kubelet_eviction_stats_age_seconds_sum', age)).toBe(0.25);
+    const update = {operation_type: 'update'};
+    expect(valueOf(samples, 'kubelet_cgroup_manager_duration_seconds_sum', update)).toBe(0.02);
+    const failed = {
+      ...{volume_plugin: 'kubernetes.io/nfs', operation_name: 'volume_mount'},
+      ...{status: 'fail-unknown', migrated: 'false'},
+    };
+    expect(valueOf(samples, 'storage_operation_duration_seconds_sum', failed)).toBe(12);
     const worker = 'kubelet_pod_worker_duration_seconds_sum';
     expect(valueOf(samples, worker, {operation_type: 'sync'})).toBe(0);
     expect(valueOf(samples, worker, {operation_type: 'create'})).toBe(2);
