@@ -1,6 +1,17 @@
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {PodSandboxId} from '../../../../cri/index.js';
 import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
+import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
+import type {SandboxDoubt} from '../compute/ending-sandbox.js';
 import type {SyncContext} from '../sync-context.js';
-import type {StartEnvironment} from './start-container.js';
+
+/** Sandbox that a container starts in, with the status that the sync works from. */
+interface DoubtfulSandbox {
+  readonly pod: Pod;
+  readonly status: RuntimePodStatus;
+  readonly sandboxId: PodSandboxId;
+  readonly doubt: SandboxDoubt | undefined;
+}
 
 /** Thrown by {@link TentativeStart.check}: the attempt is void. */
 export class SandboxEnding extends Error {}
@@ -11,14 +22,11 @@ export class SandboxEnding extends Error {}
  */
 export class TentativeStart {
   readonly #context: Pick<SyncContext, 'files' | 'events' | 'clock'>;
-  readonly #environment: Pick<StartEnvironment, 'pod' | 'status' | 'sandboxId' | 'doubt'>;
+  readonly #environment: DoubtfulSandbox;
   readonly #held: PodEvent[] = [];
   #isConfirmed: boolean;
 
-  constructor(
-    context: Pick<SyncContext, 'files' | 'events' | 'clock'>,
-    environment: Pick<StartEnvironment, 'pod' | 'status' | 'sandboxId' | 'doubt'>,
-  ) {
+  constructor(context: Pick<SyncContext, 'files' | 'events' | 'clock'>, environment: DoubtfulSandbox) {
     this.#context = context;
     this.#environment = environment;
     this.#isConfirmed = environment.doubt === undefined;
