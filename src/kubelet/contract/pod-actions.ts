@@ -40,11 +40,6 @@ export interface PodActions {
   readonly resize: ResizeActions | undefined;
 }
 
-/** Reports whether containers are to be started in the existing sandbox. */
-export function startsInSandbox(actions: PodActions): boolean {
-  return !actions.createSandbox && listStarts(actions).length > 0;
-}
-
 /** Returns the containers to start, in their order. */
 function listStarts(actions: PodActions): readonly Container[] {
   return [

@@ -112,6 +112,11 @@ export interface PodFilesystem {
   readPodCgroup(pod: Pod): Promise<PodCgroup | undefined>;
   /** Sets limits of the pod's cgroup if kcri manages it. */
   setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void>;
+  /**
+   * Resolves with true if the kernel shows that one of these containers and sandboxes of the pod, which the runtime reports
+   * as running, has ended; false if that is unknown.
+   */
+  hasEndedProcesses(pod: Pod, ids: readonly string[]): Promise<boolean>;
   /** Creates the pod's data directories; idempotent. */
   makePodDirs(pod: Pod): Promise<void>;
   /** Resolves with the ID mapping reserved for a pod with hostUsers: false; it does not change until removePod. */

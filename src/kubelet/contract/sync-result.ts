@@ -58,8 +58,8 @@ export interface SyncResult {
   /** Name of the container or pod; the pod's UID when sandboxes are stopped. */
   readonly target: string;
   readonly failure?: SyncFailure;
-  /** Time until which CheckPodSandbox delays the starts of containers, in ms since the epoch; it ends if absent. */
-  readonly settlesAt?: number;
+  /** Time until which the sandbox of CheckPodSandbox may be ending, in ms since the epoch; undefined if it has ended. */
+  readonly settlesAt?: number | undefined;
 }
 
 /** Returns the failed results, in order. */

@@ -52,6 +52,10 @@ export class PlannedFilesystem implements PodFilesystem {
     // A plan changes nothing.
   }
 
+  async hasEndedProcesses(): Promise<boolean> {
+    return false; // A plan assumes what the runtime reports.
+  }
+
   async makePodDirs(): Promise<void> {
     // A plan creates nothing.
   }

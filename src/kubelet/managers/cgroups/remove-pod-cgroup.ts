@@ -1,12 +1,13 @@
-import {readFile, rmdir, writeFile} from 'node:fs/promises';
+import {rmdir, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {CgroupRoot} from '../../contract/node-facts.js';
 import {updateBurstableWeight} from './burstable-weight.js';
+import {readPids} from './cgroup-processes.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
-import {hasChildren, inodeOf, levelsOf, listHierarchies, namesIn, splitFields} from './hierarchies.js';
+import {hasChildren, inodeOf, levelsOf, listHierarchies, namesIn} from './hierarchies.js';
 
 /** Maximum number of attempts to kill the processes of a cgroup and to remove it (tryKillingCgroupProcesses). */
 const TRIES = 5;
@@ -72,7 +73,7 @@ async function removeCgroups(
 /** Kills the processes in a cgroup and its children. */
 async function killProcesses(directory: string): Promise<void> {
   for (const child of await namesIn(directory)) await killProcesses(`${directory}/${child}`);
-  const pids = splitFields(await readPids(directory)).map(Number);
+  const pids = await readPids(directory);
   // A process outside of the PID namespace has the PID 0, with which kill(2) addresses kcri itself.
   for (const pid of pids.filter((each) => each > 0)) kill(pid, directory);
   if (pids.length > 0) await thaw(directory);
@@ -84,16 +85,6 @@ function kill(pid: number, directory: string): void {
   } catch (error) {
     if (!hasErrno(error, 'ESRCH'))
       throw cgroupError(`killing process ${pid} in the cgroup`, directory, error);
-  }
-}
-
-async function readPids(directory: string): Promise<string> {
-  try {
-    return await readFile(`${directory}/cgroup.procs`, 'utf8');
-  } catch (error) {
-    // The cgroup does not exist, is being removed, or is threaded: then its parent lists the processes (cgroup v2).
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ENODEV', 'EOPNOTSUPP')) return '';
-    throw cgroupError('reading the processes of the cgroup', directory, error);
   }
 }
 

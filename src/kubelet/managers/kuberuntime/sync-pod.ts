@@ -67,7 +67,7 @@ const CONTAINER = {kind: 'containers', action: 'StartContainer'} as const;
 
 /**
  * Starts the ephemeral containers, the init containers and then the containers. Ends after an init container that failed, and with CheckPodSandbox
- * if the sandbox has ended.
+ * if the sandbox has ended or is ending.
  */
 async function startContainers(
   context: SyncContext,
@@ -84,9 +84,11 @@ async function startContainers(
   for (const {action, ...target} of targets) {
     const {container} = target;
     const outcome = await start(context, environment, target, signal);
-    if (outcome.kind === 'sandbox-ended') {
+    if (outcome.kind === 'sandbox-ended' || outcome.kind === 'sandbox-ending') {
+      const {pod, doubt} = environment;
       revertCrashLoopBackOff(context, environment, container);
-      return [...results, {action: 'CheckPodSandbox', target: podRef(environment.pod).name}];
+      const settlesAt = outcome.kind === 'sandbox-ending' ? doubt?.end : undefined;
+      return [...results, {action: 'CheckPodSandbox', target: podRef(pod).name, settlesAt}];
     }
     results.push(toSyncResult(action, container.name, outcome));
     if (outcome.kind === 'failed' && action === 'InitContainer' && container.restartPolicy !== 'Always')

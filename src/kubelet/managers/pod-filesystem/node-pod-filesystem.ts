@@ -39,6 +39,7 @@ import {
 } from './pod-directories.js';
 import {allocateUserNamespace} from './user-namespaces.js';
 import {readEnvFile} from './read-env-file.js';
+import {hasEndedProcesses} from '../cgroups/cgroup-processes.js';
 import {claimPodCgroup, ensurePodCgroup, readPodCgroup, setPodCgroup} from '../cgroups/pod-cgroup.js';
 import {createVolumeHost} from './create-volume-host.js';
 import {removePodDir, removePodVolumes} from '../volumes/remove-pod-dir.js';
@@ -113,6 +114,12 @@ export class NodePodFilesystem implements PodFilesystem {
   /** Returns the cgroup root; undefined with systemd, which creates the slice for the runtime. */
   #cgroupRoot(): CgroupRoot | undefined {
     return this.#node.cgroup.driver === 'systemd' ? undefined : getCgroupRoot(this.#node);
+  }
+
+  async hasEndedProcesses(pod: Pod, ids: readonly string[]): Promise<boolean> {
+    const cgroupRoot = getCgroupRoot(this.#node);
+    if (cgroupRoot === undefined) return false;
+    return await hasEndedProcesses(cgroupRoot, podCgroupParent(pod, this.#node.cgroup), ids);
   }
 
   async makePodDirs(pod: Pod): Promise<void> {

@@ -12,6 +12,7 @@ import {replaceConditions, resizeConditionsOf} from './compute/pod-conditions.js
 import {formatMs} from './compute/container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './compute/active-deadline.js';
 import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
+import {revertRestarts} from './compute/revert-restarts.js';
 import {applyProbeResult} from './compute/apply-probe-result.js';
 import {TerminationMessageReader} from './termination-message-reader.js';
 import {publishedTerminationMessages} from './compute/published-termination-messages.js';
@@ -89,6 +90,11 @@ export class PodStatusManager {
             ...(!isStaticPod(pod) && terminalStatusOf(status)),
           };
     return this.#status;
+  }
+
+  /** Reverts the restarts that these container instances counted. */
+  revertRestarts(ids: readonly string[]): void {
+    if (this.#status !== undefined) this.#status = revertRestarts(this.#status, ids);
   }
 
   /** Computes the status from the runtime status and returns it (generateAPIPodStatus, SetPodStatus). */

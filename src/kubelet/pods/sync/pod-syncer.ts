@@ -4,7 +4,7 @@ import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
 import type {ResizeReview} from '../../contract/pod-rejection.js';
 import type {PodEvent} from '../../contract/pod-event.js';
-import {isIdle, startsInSandbox, type PodActions} from '../../contract/pod-actions.js';
+import {isIdle, type PodActions} from '../../contract/pod-actions.js';
 import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -16,7 +16,11 @@ import {
   computePodActions,
   type ComputePodActionsOptions,
 } from '../../managers/kuberuntime/compute/compute-pod-actions.js';
-import {computeSettleTime, killedContainersOf} from '../../managers/kuberuntime/compute/settle-time.js';
+import {
+  computeSandboxDoubt,
+  killedContainersOf,
+  type SandboxDoubt,
+} from '../../managers/kuberuntime/compute/ending-sandbox.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {findContainer} from '../../../api/pod-containers.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
@@ -33,6 +37,7 @@ import {
 } from './terminate-pod.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import {PodStatusManager} from '../status/status-manager.js';
+import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
 import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
 import {resizeConditionsOf} from '../status/compute/pod-conditions.js';
@@ -67,8 +72,8 @@ interface SyncOptions {
   readonly resizeReview: ResizeReview;
   /** Period in which the volumes of an idle pod are refreshed, in ms (syncFrequency). */
   readonly syncFrequencyMs: number;
-  /** True to start no container in a sandbox that may be ending (see computeSettleTime); false by default. */
-  readonly waitsForSandbox?: boolean;
+  /** True if starts of containers in a sandbox that ends do not count (see computeSandboxDoubt); false by default. */
+  readonly voidsAttempts?: boolean;
   /** Called with the status that the sync starts from. */
   readonly onStatus?: (status: PodStatus) => void;
   readonly signal: AbortSignal;
@@ -192,10 +197,13 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, resizeReview, syncFrequencyMs, waitsForSandbox = false, onStatus, signal}: SyncOptions,
+    {networkError, resizeReview, syncFrequencyMs, voidsAttempts = false, onStatus, signal}: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
-    const runtime = this.#redact(observed);
+    const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
+    const voided = voidsAttempts ? await removeVoidAttempts(this.#context, this.pod, observed, kills) : [];
+    this.#statusManager.revertRestarts(voided);
+    const runtime = this.#redact(withoutContainers(observed, voided));
     this.#statusManager.clearDeletion();
     this.#resize.setReview(resizeReview);
     const before = await this.#pass(runtime, []);
@@ -210,8 +218,8 @@ export class PodSyncer {
       };
     }
     const {status} = before;
-    const settlesAt = waitsForSandbox ? this.#settleTime(runtime) : undefined;
-    const acted = await this.#act({runtime, status, settlesAt, syncFrequencyMs}, signal);
+    const doubt = voidsAttempts ? computeSandboxDoubt(runtime, kills) : undefined;
+    const acted = await this.#act({runtime, status, doubt, syncFrequencyMs}, signal);
     const results = this.#context.secrets.maskResults(acted);
     this.#recordResults(results);
     return {...before, results, refreshAt: this.#remountAt};
@@ -270,17 +278,15 @@ export class PodSyncer {
     {
       runtime,
       status,
-      settlesAt,
+      doubt,
       syncFrequencyMs,
     }: Pick<SyncPass, 'runtime' | 'status'> &
-      Pick<SyncOptions, 'syncFrequencyMs'> & {readonly settlesAt: number | undefined},
+      Pick<SyncOptions, 'syncFrequencyMs'> & {readonly doubt: SandboxDoubt | undefined},
     signal: AbortSignal,
   ): Promise<readonly SyncResult[]> {
     const {clock, probes} = this.#context;
     const {actuated} = this;
     const actions = computeActions(this.pod, {runtime, status, actuated}, probes.results);
-    if (settlesAt !== undefined && startsInSandbox(actions))
-      return [{action: 'CheckPodSandbox', target: podRef(this.pod).name, settlesAt}];
     // Running containers see the changes in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
     if (isIdle(actions) && !due) return [];
@@ -297,6 +303,7 @@ export class PodSyncer {
         status: runtime,
         actions,
         volumes: prepared.volumes,
+        doubt,
         onSandboxReady: () => {
           this.#statusManager.setSandboxReady(this.pod);
         },
@@ -379,10 +386,6 @@ export class PodSyncer {
     const resize = isLook ? undefined : this.#resize.conditions;
     const options = {isTerminal, enforcesDeadline: !isLook, resize, override};
     return {runtime, status: await this.#statusManager.updateStatus(this.pod, runtime, options), results};
-  }
-
-  #settleTime(runtime: RuntimePodStatus): number | undefined {
-    return computeSettleTime(runtime, {now: this.#context.clock.now(), ownKills: this.#ownKills});
   }
 
   #recordResults(results: readonly SyncResult[]): void {

@@ -160,7 +160,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
       networkError: this.#options.networkError(),
       resizeReview: this.#options.resizeReview(podRef(pod).uid),
       syncFrequencyMs: this.#options.syncFrequencyMs,
-      waitsForSandbox: true,
+      voidsAttempts: true,
       onStatus: (current) => this.#options.observer?.onStatus(pod, current),
       signal,
     });

@@ -372,3 +372,62 @@ describe('an attempt to restart a container in a sandbox that has ended does not
     expect(newEvents()).toContain('Failed');
   });
 });
+
+describe('a container that others killed starts again', () => {
+  const KILLED = 137;
+
+  /** Syncs a pod whose container was killed; the kernel shows the end of its sandbox after some checks, or never. */
+  async function syncKilledContainer(checksBeforeEnd: number) {
+    const asked: (readonly string[])[] = [];
+    const testbed = await startRegistryTestbed({}, (real) =>
+      Object.assign(real, {
+        hasEndedProcesses: async (_: Pod, ids: readonly string[]) => asked.push(ids) > checksBeforeEnd,
+      }),
+    );
+    const pod = aLocalPod({containers: [aContainerSpec('main'), aContainerSpec('other')]});
+    const syncer = testbed.pods.createSyncer(pod);
+    await syncOnce(syncer, signal);
+    testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, KILLED);
+    const {runtime} = await syncer.observe();
+    testbed.runtime.clearCalls();
+    const before = testbed.events.length;
+    const {results} = await syncer.syncPod(runtime, {
+      networkError: undefined,
+      resizeReview: undefined,
+      syncFrequencyMs: 60_000,
+      voidsAttempts: true,
+      signal,
+    });
+    return {
+      ...testbed,
+      syncer,
+      asked,
+      results,
+      reasons: testbed.events.slice(before).map(({reason}) => reason),
+    };
+  }
+
+  test('in a sandbox whose processes run', async () => {
+    const {runtime, asked, results, reasons} = await syncKilledContainer(Infinity);
+    expect(results).toEqual([{action: 'StartContainer', target: 'main'}]);
+    expect(reasons).toEqual(['Pulled', 'Created', 'Started']);
+    expect(asked[0]).toEqual([runtime.sandboxes[0]!.id, runtime.containers[1]!.id]);
+  });
+
+  test.each([
+    ['before CreateContainer', 1, []],
+    ['after CreateContainer', 2, ['CreateContainer', 'RemoveContainer']],
+    ['after StartContainer', 3, ['CreateContainer', 'StartContainer', 'RemoveContainer']],
+  ])('but not in one whose processes have ended, found %s', async (_, checks, calls) => {
+    const {runtime, syncer, results, reasons} = await syncKilledContainer(checks);
+    expect(results).toMatchObject([{action: 'CheckPodSandbox', target: 'web'}]);
+    expect(results[0]?.settlesAt).toBeGreaterThan(0);
+    expect(reasons).toEqual([]);
+    const made = runtime.calls.map(({method}) => method);
+    expect(made.filter((method) => /^(Create|Start|Remove)Container$/.test(method))).toEqual(calls);
+
+    runtime.exitSandbox(runtime.sandboxes[0]!.id);
+    const {status} = await syncOnce(syncer, signal);
+    expect(status.containerStatuses?.map(({restartCount}) => restartCount)).toEqual([1, 1]);
+  });
+});

@@ -10,6 +10,7 @@ import {lookupRuntimeHandler} from '../../../contract/lookup-runtime-handler.js'
 import {computePodIps} from '../config/pod-addresses.js';
 import {sandboxIps} from '../read-runtime-pod-status.js';
 import {generatePodSandboxConfig} from '../config/sandbox-config.js';
+import type {SandboxDoubt} from '../compute/ending-sandbox.js';
 import type {StartEnvironment} from './start-container.js';
 import type {SyncContext} from '../sync-context.js';
 import {ensureUserNamespaceMappings} from '../config/user-namespace-mappings.js';
@@ -20,6 +21,8 @@ export interface SyncPodInput {
   readonly status: RuntimePodStatus;
   readonly actions: PodActions;
   readonly volumes: MountedVolumes;
+  /** Doubt whether the existing sandbox stays; none by default. */
+  readonly doubt?: SandboxDoubt | undefined;
   /** Called when a new sandbox is ready, before images are pulled. Must not throw. */
   readonly onSandboxReady?: () => void;
 }
@@ -57,7 +60,7 @@ const READ_STATUS: Step = {
  * rejects.
  */
 export async function ensureSandbox(context: SyncContext, input: SyncPodInput): Promise<EnsuredSandbox> {
-  const {pod, status, actions, volumes} = input;
+  const {pod, status, actions, volumes, doubt} = input;
   const {runtime} = context.services;
   let step = CONFIGURE;
   try {
@@ -70,7 +73,9 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
     if (!actions.createSandbox && actions.sandboxId !== undefined) {
       recordWarnings(context, pod, limitWarnings(warnings));
       const podIps = computePodIps(pod, status.ips, context.node);
-      return {environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps}};
+      return {
+        environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps, doubt},
+      };
     }
     recordWarnings(context, pod, warnings);
     step = CREATE;
@@ -83,7 +88,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
     const podIps = computePodIps(pod, ips, context.node);
     recordWarnings(context, pod, limitWarnings(warnings));
     return {
-      environment: {...shared, sandboxId, sandboxIps: ips, podIps},
+      environment: {...shared, sandboxId, sandboxIps: ips, podIps, doubt: undefined},
       result: {action: 'CreatePodSandbox', target: podRef(pod).name},
     };
   } catch (cause) {

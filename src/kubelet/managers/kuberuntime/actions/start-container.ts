@@ -4,11 +4,16 @@ import {
   CriError,
   isNotFound,
   type ContainerId,
+  type ImageRef,
   type Init,
   type PodSandboxConfig,
   type PodSandboxId,
 } from '../../../../cri/index.js';
-import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
+import {
+  createContainerEventRecorder,
+  type ContainerKind,
+  type EventRecorder,
+} from '../../../contract/pod-event.js';
 import type {IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {
   findContainerStatus,
@@ -19,12 +24,14 @@ import type {SyncFailure} from '../../../contract/sync-result.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {findPullSecrets} from '../../images/credentials/pull-secrets.js';
 import {containerSecretValuesOf} from '../../redaction/pod-redactor.js';
+import type {SandboxDoubt} from '../compute/ending-sandbox.js';
 import {ContainerConfigError} from '../config/config-errors.js';
 import {generateContainerConfig, type ImageUser} from '../config/container-config.js';
 import {envFileValues, readEnvFiles} from '../config/env/env-files.js';
 import type {PulledImageVolumes} from './pull-image-volumes.js';
 import {killContainer, createKillContext} from './kill-container.js';
 import {removeContainer} from './remove-container.js';
+import {SandboxEnding, TentativeStart} from './tentative-start.js';
 import {computeSubPathMounts} from '../config/sub-path-mounts.js';
 import type {SyncContext} from '../sync-context.js';
 
@@ -42,6 +49,8 @@ export interface StartEnvironment {
   readonly runtimeHandler: string;
   /** ID mapping of the pod's user namespace; undefined with host users. */
   readonly userNamespace: IdMapping | undefined;
+  /** Doubt whether the sandbox stays (see computeSandboxDoubt). */
+  readonly doubt: SandboxDoubt | undefined;
 }
 
 /** The container to start. */
@@ -50,9 +59,12 @@ interface StartTarget {
   readonly kind: ContainerKind;
 }
 
-/** Result of an attempt to start a container. An attempt during which the sandbox ended does not count. */
+/**
+ * Result of an attempt to start a container. An attempt does not count if the sandbox ended meanwhile, or is about to: then
+ * the runtime still reports it as ready.
+ */
 export type StartOutcome =
-  | {readonly kind: 'started' | 'sandbox-ended'}
+  | {readonly kind: 'started' | 'sandbox-ended' | 'sandbox-ending'}
   | {readonly kind: 'failed'; readonly failure: SyncFailure};
 
 /** Failed step of startContainer. Its failure becomes the sync result's and the container's waiting reason. */
@@ -67,8 +79,9 @@ class StartFailure extends Error {
 
 /**
  * Ensures the image, creates and starts the container and runs its postStart hook (kuberuntime startContainer). If the
- * runtime refused because the sandbox has ended, which the kubelet counts as a failed start, removes the created
- * container and emits no event. Rejects only with the signal's reason.
+ * sandbox is ending, or the runtime refused because it has ended, which the kubelet counts as a failed start, removes the
+ * created container and emits no event about it. Rejects only with the signal's reason, and with SystemError if the kernel
+ * cannot be asked for the sandbox's processes.
  */
 export async function startContainer(
   context: SyncContext,
@@ -77,43 +90,67 @@ export async function startContainer(
   signal: AbortSignal,
 ): Promise<StartOutcome> {
   const {name} = target.container;
-  const events = createContainerEventRecorder(context.events, environment.pod, target.kind, name);
+  const start = new TentativeStart(context, environment);
+  const events = createContainerEventRecorder(start.events, environment.pod, target.kind, name);
   let created: CreatedContainer | undefined;
   try {
-    const request = {
-      pod: environment.pod,
-      image: target.container.image,
-      pullPolicy: target.container.imagePullPolicy,
-      events,
-      sandboxConfig: environment.sandboxConfig,
-      runtimeHandler: environment.runtimeHandler,
-      pullSecrets: findPullSecrets(environment.pod, context.objects),
-      service: context.services.images,
-    };
-    const image = await context.images.ensureImageExists(request, signal);
-    if (image.kind === 'failed') throw new StartFailure(image.failure);
-    signal.throwIfAborted();
-    created = await createContainer(context, environment, target.container, image.imageRef);
+    await start.check();
+    const imageRef = await ensureImage(context, environment, target.container, {events, signal});
+    const container = await configureContainer(context, environment, target.container, imageRef);
+    await start.checkWhenVisible(signal);
+    created = await createContainer(context, environment, container);
     const {id} = created;
     events.normal('Created', 'Container created');
+    await start.check();
     await attempt('RunContainerError', async () =>
       context.services.runtime.startContainer({containerId: id}),
     );
+    await start.check();
     events.normal('Started', 'Container started');
+    start.confirm();
     const failure = await runPostStartHook(context, environment, {...target, id}, signal);
     return failure === undefined ? {kind: 'started'} : {kind: 'failed', failure};
   } catch (error) {
-    if (!(error instanceof StartFailure)) throw error;
-    const {failure} = error;
-    if (RUNTIME_REASONS.has(failure.reason) && (await hasSandboxEnded(context, environment))) {
+    const voided = await voidKind(context, environment, error);
+    if (voided !== undefined) {
       if (created !== undefined) await removeContainer(context, environment.pod, {...created, name});
-      return {kind: 'sandbox-ended'};
+      return {kind: voided};
     }
-    const text = eventText(failure);
+    start.confirm();
+    if (!(error instanceof StartFailure)) throw error;
+    const text = eventText(error.failure);
     // Without the container ID the events of a crashing container are equal and can be aggregated.
     events.warning('Failed', `Error: ${created === undefined ? text : text.replaceAll(created.id, name)}`);
-    return {kind: 'failed', failure};
+    return {kind: 'failed', failure: error.failure};
   }
+}
+
+/** Returns why an attempt that ended with this error does not count; undefined if it does. */
+async function voidKind(
+  context: SyncContext,
+  environment: StartEnvironment,
+  error: unknown,
+): Promise<'sandbox-ended' | 'sandbox-ending' | undefined> {
+  if (error instanceof SandboxEnding) return 'sandbox-ending';
+  const isRefusal = error instanceof StartFailure && RUNTIME_REASONS.has(error.failure.reason);
+  return isRefusal && (await hasSandboxEnded(context, environment)) ? 'sandbox-ended' : undefined;
+}
+
+/** Ensures that the image is present and returns its reference. */
+async function ensureImage(
+  {images, objects, services}: SyncContext,
+  {pod, sandboxConfig, runtimeHandler}: StartEnvironment,
+  {image, imagePullPolicy: pullPolicy}: EphemeralContainer,
+  {events, signal}: {readonly events: EventRecorder; readonly signal: AbortSignal},
+): Promise<ImageRef> {
+  const pullSecrets = findPullSecrets(pod, objects);
+  const ensured = await images.ensureImageExists(
+    {pod, image, pullPolicy, events, sandboxConfig, runtimeHandler, pullSecrets, service: services.images},
+    signal,
+  );
+  if (ensured.kind === 'failed') throw new StartFailure(ensured.failure);
+  signal.throwIfAborted();
+  return ensured.imageRef;
 }
 
 /** Reasons of failures of CreateContainer and StartContainer. */
@@ -174,16 +211,24 @@ const REASONS_WITH_RUNTIME_MESSAGE: ReadonlySet<string> = new Set([
 /** A created container, with the restart count in its configuration. */
 type CreatedContainer = Pick<RuntimeContainerStatus, 'id' | 'restartCount'>;
 
-async function createContainer(
+/** Configuration of a container instance to create. */
+interface ConfiguredContainer {
+  readonly container: EphemeralContainer;
+  readonly config: ReturnType<typeof generateContainerConfig>;
+  readonly restartCount: number;
+}
+
+/** Prepares the container's files and generates its configuration. */
+async function configureContainer(
   context: SyncContext,
   environment: StartEnvironment,
   container: EphemeralContainer,
-  imageRef: Parameters<typeof generateContainerConfig>[0]['imageRef'],
-): Promise<CreatedContainer> {
+  imageRef: ImageRef,
+): Promise<ConfiguredContainer> {
   const {pod, status, podIps, volumes, imageVolumes, runtimeHandler, userNamespace} = environment;
-  const {config, restartCount} = await attempt('CreateContainerConfigError', async () => {
+  return await attempt('CreateContainerConfigError', async () => {
     const targetId = findTargetId(container, status);
-    const count = await nextRestartCount(context, environment, container.name);
+    const restartCount = await nextRestartCount(context, environment, container.name);
     const imageUser = await getImageUser(context, pod, container);
     const {node, envObjects: objects} = context;
     const envFiles = await readEnvFiles(context.files, container, volumes);
@@ -200,9 +245,9 @@ async function createContainer(
     });
     // A Secret may have changed meanwhile.
     maskValues();
-    const generated = generateContainerConfig({
+    const config = generateContainerConfig({
       ...input,
-      restartCount: count,
+      restartCount,
       imageRef,
       imageUser,
       imageVolumes: imageVolumes.images,
@@ -211,8 +256,15 @@ async function createContainer(
       targetId,
       ...files,
     });
-    return {config: generated, restartCount: count};
+    return {container, config, restartCount};
   });
+}
+
+async function createContainer(
+  context: SyncContext,
+  environment: StartEnvironment,
+  {container, config, restartCount}: ConfiguredContainer,
+): Promise<CreatedContainer> {
   await context.actuated.setContainer(container.name, container.resources ?? {});
   const {containerId} = await attempt('CreateContainerError', async () =>
     context.services.runtime.createContainer({
