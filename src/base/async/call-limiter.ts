@@ -1,3 +1,4 @@
+import {runInBackground} from './background-work.js';
 import type {Clock} from '../clock.js';
 
 /** Limits of a CallLimiter. */
@@ -71,7 +72,7 @@ export class CallLimiter {
       signal?.addEventListener('abort', abort, {once: true});
       const next = this.#waiting.findIndex((other) => other.rank > rank);
       this.#waiting.splice(next === -1 ? this.#waiting.length : next, 0, waiting);
-      if (this.#watch === undefined) void this.#watchHanging();
+      if (this.#watch === undefined) runInBackground('call limiter', this.#watchHanging());
     });
   }
 

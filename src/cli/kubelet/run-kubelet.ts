@@ -1,3 +1,4 @@
+import {runInBackground} from '../../base/async/background-work.js';
 import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
@@ -27,6 +28,7 @@ import type {IgnoredFlag, KubeconfigFlags} from './kubelet-flags.js';
 import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {KlogLogger} from './klog-logger.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
+import {logUnhandledErrors} from './log-unhandled-errors.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
 import {prepareProcess} from './prepare-process.js';
@@ -69,6 +71,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   const live = new LiveConfig(config, options.readConfig);
   const log = openLog(live, context, mask);
   const logger = log.forFile('run-kubelet.ts');
+  using _unhandled = logUnhandledErrors(log);
   try {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
@@ -238,9 +241,12 @@ async function startServices({
       throw error;
     },
   );
-  signal.addEventListener('abort', () => void manager.notify('STOPPING=1'), {once: true});
+  const notifyStop = (): void => {
+    runInBackground('systemd notifier', manager.notify('STOPPING=1'));
+  };
+  signal.addEventListener('abort', notifyStop, {once: true});
   // Not awaited: pods do not wait for systemd.
-  void manager.notify('READY=1', `MAINPID=${process.pid}`);
+  runInBackground('systemd notifier', manager.notify('READY=1', `MAINPID=${process.pid}`));
   const limitMs = Math.max(2 * durationToMs(config.values.syncFrequency), MIN_LOOP_LIMIT_MS);
   const isAlive = (): boolean =>
     kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < limitMs;

@@ -1,3 +1,4 @@
+import {runInBackground} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import type {StartQueue} from '../contract/cluster/cluster-link.js';
 
@@ -30,9 +31,10 @@ export class StartGate {
     const ms = this.#remainingMs();
     if (ms === 0) return;
     const idle = new AbortController();
-    void this.#starts.whenIdle().then(() => {
+    const woken = this.#starts.whenIdle().then(() => {
       idle.abort();
     });
+    runInBackground('start gate', woken);
     await this.#clock.sleep(ms, AbortSignal.any([signal, idle.signal])).catch(() => undefined); // woken
     signal.throwIfAborted();
   }

@@ -51,6 +51,8 @@ export interface KubeletMetrics {
   volumeOperated(operation: VolumeOperation): void;
   /** Counts a deleted pod that was added again with the same UID (restarted_pods_total). */
   podRestarted(isStatic: boolean): void;
+  /** Counts an error in the handling of a pod by the sync loop, such as `add` or `sync`. */
+  podHandlingFailed(handling: string): void;
   /** Counts a running pod without a pod worker (orphaned_runtime_pods_total). */
   orphanedPodFound(): void;
   /** Sets the number of orphaned pods in the last cleanup and of failures among them (orphan_pod_cleaned_volumes). */
@@ -81,6 +83,7 @@ export const NO_METRICS: KubeletMetrics = {
   cgroupManaged: () => undefined,
   volumeOperated: () => undefined,
   podRestarted: () => undefined,
+  podHandlingFailed: () => undefined,
   orphanedPodFound: () => undefined,
   orphanedPodsRemoved: () => undefined,
   imageEnsured: () => undefined,

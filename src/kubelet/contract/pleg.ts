@@ -34,6 +34,8 @@ export interface PodCache {
    * read.
    */
   get(uid: PodUid): RuntimePodStatus;
+  /** Returns the newest status, an empty one for an unknown pod; undefined if the pod could not be read. */
+  lastSeen(uid: PodUid): RuntimePodStatus | undefined;
   /** Returns a mark: what is read from now on is newer than it. */
   mark(): CacheMark;
   /**

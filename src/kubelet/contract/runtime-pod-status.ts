@@ -36,6 +36,11 @@ export interface RuntimePodStatus {
   readonly ips: readonly string[];
 }
 
+/** Returns the status of a pod of which the runtime has nothing. */
+export function emptyPodStatus(uid: PodUid): RuntimePodStatus {
+  return {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
+}
+
 /** Returns the newest instance of a container, or undefined (FindContainerStatusByName). */
 export function findContainerStatus(
   status: RuntimePodStatus,

@@ -1,3 +1,4 @@
+import {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {PodUid, RuntimeService} from '../../cri/index.js';
@@ -8,6 +9,7 @@ import type {Pleg} from '../contract/pleg.js';
 import type {EventSink} from '../contract/pod-event.js';
 import type {PodSourceName} from '../contract/pod-update.js';
 import {RuntimeState} from '../managers/node/runtime-state.js';
+import {configSourceOf} from '../managers/sources/static-pod.js';
 import {EventedPleg} from '../managers/pleg/evented-pleg.js';
 import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
@@ -32,6 +34,7 @@ import {PodWorkers, type PodWorkersOptions} from '../pods/workers/pod-workers.js
 import {createNodePressure, type NodePressureSource} from './create-node-pressure.js';
 import {PodCleanups} from './handle-pod-cleanups.js';
 import {KubeletHandler} from './kubelet-handler.js';
+import {PodErrorBoundary} from './pod-error-boundary.js';
 import {SyncLoop} from './sync-loop.js';
 import type {SyncLoopQueue} from './sync-loop-queue.js';
 
@@ -84,6 +87,10 @@ export interface KubeletCoreOptions {
   readonly removesEvicted?: boolean;
   /** Reports whether all sources have delivered their pods; see PodSources. */
   readonly seenAllSources: (handled: ReadonlySet<PodSourceName>) => boolean;
+  /**
+   * Called for an error in the handling of a pod, of an event of the sync loop or in background work, after it was logged.
+   */
+  readonly onInternalError?: (error: unknown) => void;
   /** Stops the PLEG and the subscription to probe results. */
   readonly signal: AbortSignal;
 }
@@ -99,18 +106,23 @@ export interface KubeletCore {
   readonly nodePressure: NodePressureManager | undefined;
   readonly handler: KubeletHandler;
   readonly loop: SyncLoop;
+  /** What the sync loop has started and does not wait for. */
+  readonly background: BackgroundWork;
 }
 
 /** Creates the parts in the order of their dependencies. Starts nothing. */
 export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
   const {queue, registry, runtime, clock, logger, metrics = NO_METRICS} = options;
+  const background = new BackgroundWork((error) => {
+    logger.forFile('kubelet-core.ts').error(error, 'Background work failed', {part: error.part});
+    options.onInternalError?.(error);
+  });
   const allocations = new AllocationManager();
   const runtimeState = new RuntimeState(runtime, clock);
   const pleg = createPleg(options);
   const pods = createSyncHandler(options, {pleg, runtimeState, allocations});
   const workers = createPodWorkers(options, {pleg, pods, allocations}, (uid) => {
-    // The collector logs failures.
-    void containerGc.removeDeadContainers(uid);
+    background.start('container GC', containerGc.removeDeadContainers(uid));
   });
   registry.setMetrics(metrics);
   const evictPod: EvictPod = (pod, how) => {
@@ -124,9 +136,9 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
     findEviction: async (uid) => pods.findEviction(uid),
     ...{evictPod, nodePressure, logger, metrics, signal: options.signal},
   });
-  const parts = {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure};
+  const parts = {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure, background};
   const handler = createHandler(options, {...parts, containerGc});
-  const loop = new SyncLoop(queue, handler, clock, logger);
+  const loop = new SyncLoop({queue, handler, clock, logger, onError: options.onInternalError});
   const unsubscribe = registry.probes?.subscribe((update) => {
     queue.probe(update);
   });
@@ -202,8 +214,9 @@ function createHandler(
   options: KubeletCoreOptions,
   parts: Omit<KubeletCore, 'handler' | 'loop'> & {readonly containerGc: PeriodicContainerGc},
 ): KubeletHandler {
-  const {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure, containerGc} = parts;
-  const {manager, registry, own, clock, logger, events, metrics} = options;
+  const {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure} = parts;
+  const {containerGc, background} = parts;
+  const {manager, registry, own, clock, logger, events, metrics, queue} = options;
   const admission = new PodAdmission({
     node: options.node,
     nodeObject: options.nodeObject,
@@ -215,13 +228,19 @@ function createHandler(
     killPod: (pod, kill, signal) => killPodNow({workers, clock, events}, pod, kill, signal),
     ...{events, clock, logger, metrics},
   });
+  const boundary = new PodErrorBoundary({events, logger, metrics, onError: options.onInternalError});
   const cleanups = new PodCleanups({
-    ...{manager, workers, pods, pleg, metrics},
+    ...{manager, workers, pods, pleg, metrics, background, clock},
+    boundary,
     isRejected: (uid) => admission.isRejected(uid),
     cleanupProbes: (keep) => registry.probes?.cleanupPods(keep),
   });
   return new KubeletHandler({
     ...{manager, workers, pods, admission, allocations, cleanups, containerGc, evictions, clock, logger},
+    ...{boundary, background},
+    requeue: (op, desired) => {
+      queue.config({op, source: configSourceOf(desired.pod) ?? 'api', pods: [desired]});
+    },
     errors: () => findSyncErrors(runtimeState, pleg),
     seenAllSources: options.seenAllSources,
     onPodChanged: (uid) => options.onPodChanged?.(uid),

@@ -1,5 +1,6 @@
 import type {AllocationManager} from '../pods/allocation/allocation-manager.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
+import type {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
@@ -17,6 +18,7 @@ import {isDeadlineExceeded} from '../pods/status/compute/active-deadline.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
 import type {PodWorkers} from '../pods/workers/pod-workers.js';
 import type {PodCleanups} from './handle-pod-cleanups.js';
+import type {PodErrorBoundary} from './pod-error-boundary.js';
 import type {SyncLoopHandler} from './sync-loop.js';
 
 /** Dependencies of KubeletHandler. */
@@ -33,6 +35,11 @@ export interface KubeletHandlerOptions {
     'forget' | 'hasUnreviewedResizes' | 'pushPendingResize' | 'getAllocatedPod'
   >;
   readonly cleanups: PodCleanups;
+  readonly boundary: PodErrorBoundary;
+  /** Queues a change of a pod again. */
+  readonly requeue: (op: PodOperation, pod: DesiredPod) => void;
+  /** Owner of what the sync loop starts and does not wait for. */
+  readonly background: BackgroundWork;
   readonly containerGc: PeriodicContainerGc;
   readonly evictions: Pick<EvictionManager, 'synchronize'>;
   /** Returns the reasons why pods cannot be synced now; empty when they can. */
@@ -83,20 +90,43 @@ export class KubeletHandler implements SyncLoopHandler {
     const others = pods.filter(({pod}) => !isMirrorPod(pod));
     switch (op) {
       case 'ADD':
-        for (const pod of others.toSorted(byCreation)) await this.#add(pod, signal);
+        for (const pod of others.toSorted(byCreation)) await this.#handle(op, pod, signal);
         break;
       case 'UPDATE':
       case 'DELETE':
-        for (const pod of others) await this.#update(pod, signal);
-        break;
       case 'REMOVE':
-        for (const pod of others) this.#remove(pod);
-        break;
       case 'RECONCILE':
-        for (const pod of others) this.#reconcile(pod);
+        for (const pod of others) await this.#handle(op, pod, signal);
     }
     this.#readySources.add(source);
     this.#retryPendingResizes();
+  }
+
+  /** Handles a change of one pod. An error concerns only this pod. */
+  async #handle(op: PodOperation, desired: DesiredPod, signal: AbortSignal): Promise<void> {
+    const {boundary} = this.#options;
+    const handling = boundary.pending(op, desired.uid);
+    await boundary.runAsync(handling, desired, signal, async () => {
+      switch (handling) {
+        case 'ADD':
+          await this.#add(desired, signal);
+          return;
+        case 'UPDATE':
+        case 'DELETE':
+          await this.#update(desired, signal);
+          return;
+        case 'REMOVE':
+          boundary.forget(desired.uid);
+          this.#remove(desired);
+          return;
+        case 'RECONCILE':
+        case 'SYNC':
+          this.#reconcile(desired);
+          return;
+        default:
+          handling satisfies never;
+      }
+    });
   }
 
   /** Stores or forgets a mirror pod: nothing runs for it, but the state of its static pod must reach the API server. */
@@ -110,11 +140,13 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Syncs the pods whose pending resize now fits or is rejected for another reason. */
   #retryPendingResizes(): void {
-    const {admission, allocations, manager, workers} = this.#options;
+    const {admission, allocations, manager} = this.#options;
     if (!this.allSourcesReady || !allocations.hasUnreviewedResizes) return;
     const active = manager.list().filter((desired) => this.#isActive(desired));
-    for (const pod of admission.retryPendingResizes(active.map(({pod}) => pod)))
-      workers.update({type: 'sync', pod});
+    for (const pod of admission.retryPendingResizes(active.map(({pod}) => pod))) {
+      const desired = manager.get(podRef(pod).uid);
+      if (desired !== undefined) this.#sync(desired);
+    }
   }
 
   async #add(desired: DesiredPod, signal: AbortSignal): Promise<void> {
@@ -200,12 +232,19 @@ export class KubeletHandler implements SyncLoopHandler {
         this.#sync(desired);
       }
     }
-    // The collector logs failures.
-    if (type === 'ContainerDied') void containerGc.removeDeadContainers(uid);
+    if (type === 'ContainerDied')
+      this.#options.background.start('container GC', containerGc.removeDeadContainers(uid));
   }
 
-  #sync({uid, pod}: DesiredPod): void {
-    if (!this.isRejected(uid)) this.#options.workers.update({type: 'sync', pod});
+  /** Syncs a pod. An error concerns only this pod. */
+  #sync(desired: DesiredPod): void {
+    const {workers, boundary} = this.#options;
+    const {uid, pod} = desired;
+    // A pod that could not be added yet has not been admitted.
+    if (this.isRejected(uid) || boundary.isAddPending(uid)) return;
+    boundary.run('SYNC', desired, () => {
+      workers.update({type: 'sync', pod});
+    });
   }
 
   handleObjectsChanged(): void {
@@ -219,7 +258,9 @@ export class KubeletHandler implements SyncLoopHandler {
     const {manager, pods} = this.#options;
     const desired = manager.get(uid);
     if (desired === undefined || this.isRejected(uid)) return;
-    pods.applyProbeUpdate(update);
+    this.#options.boundary.run('SYNC', desired, () => {
+      pods.applyProbeUpdate(update);
+    });
     this.#logger.info('SyncLoop (probe)', {probe, status, pod: namespacedName(podRef(desired.pod))}, 1);
     this.#sync(desired);
   }
@@ -254,8 +295,10 @@ export class KubeletHandler implements SyncLoopHandler {
     return this.#options.errors();
   }
 
-  async handleHousekeeping(): Promise<void> {
-    const {manager, workers, cleanups, containerGc, evictions, allocations} = this.#options;
+  /** Decides what there is to clean up. The removals themselves run in the background: no event waits for them. */
+  handleHousekeeping(): void {
+    const {manager, workers, cleanups, containerGc, evictions, allocations, background} = this.#options;
+    this.#repeatFailed();
     if (!this.allSourcesReady) {
       this.#logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
       return;
@@ -263,11 +306,22 @@ export class KubeletHandler implements SyncLoopHandler {
     this.#logger.info('SyncLoop (housekeeping)', {}, 4);
     workers.syncKnownPods(manager.uids());
     this.#retryPendingResizes();
-    await cleanups.run();
-    await containerGc.collectIfDue();
-    // Housekeeping does not wait for the volumes to be measured, which may take long.
+    cleanups.run();
+    background.start('container GC', containerGc.collectIfDue());
     const active = manager.list().filter((desired) => this.#isActive(desired));
-    void evictions.synchronize(active.map(({pod}) => allocations.getAllocatedPod(pod)));
+    const pods = active.map(({pod}) => allocations.getAllocatedPod(pod));
+    background.start('eviction', evictions.synchronize(pods));
+  }
+
+  /** Queues again what could not be handled, with the pods as their sources have them now. */
+  #repeatFailed(): void {
+    const {boundary, manager, requeue} = this.#options;
+    for (const [uid, op] of boundary.failed()) {
+      const desired = manager.get(uid);
+      if (desired === undefined) boundary.forget(uid);
+      else if (op === 'SYNC') this.#sync(desired);
+      else requeue(op, desired);
+    }
   }
 }
 

@@ -179,7 +179,7 @@ export class Kubelet {
 
   async #runLocked(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
-    const {allocations, runtimeState, pleg, loop, workers, pods} = this.#core;
+    const {allocations, runtimeState, pleg, loop, workers, pods, background} = this.#core;
     await this.#own.load();
     this.#rejections.start();
     for (const {pod} of this.#own.presentRecords()) allocations.grant(pod);
@@ -209,6 +209,7 @@ export class Kubelet {
       const stopped = workers.stop();
       for (const {uid} of this.#own.presentRecords()) this.#registry.probes?.abandon(uid);
       await finishesWithin(stopped, LAST_WORK_MS, clock, this.#end.signal);
+      await finishesWithin(background.idle(), LAST_WORK_MS, clock, this.#end.signal);
       await finishesWithin(pods.flush(), LAST_WORK_MS, clock, this.#end.signal);
       await this.#rejections.flush();
       this.#end.abort();

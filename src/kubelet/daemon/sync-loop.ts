@@ -1,3 +1,4 @@
+import {runInBackground} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {formatMilliseconds} from '../../format/duration.js';
@@ -15,9 +16,20 @@ export interface SyncLoopHandler {
   handleObjectsChanged(): void;
   /** Syncs the pods that are due. */
   handleSync(): void;
-  handleHousekeeping(): Promise<void>;
+  /** Starts what is due; must not take long. */
+  handleHousekeeping(): void;
   /** Returns the reasons why no pod can be synced now; empty when the runtime is healthy. */
   errors(): readonly string[];
+}
+
+/** Dependencies of SyncLoop. */
+export interface SyncLoopOptions {
+  readonly queue: SyncLoopQueue;
+  readonly handler: SyncLoopHandler;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called for an error of an event, after it was logged. */
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Periods of the kubelet's tickers (syncTicker, housekeepingPeriod). */
@@ -37,6 +49,7 @@ export class SyncLoop {
   readonly #handler: SyncLoopHandler;
   readonly #clock: Clock;
   readonly #logger: FileLogger;
+  readonly #onError: ((error: unknown) => void) | undefined;
   #lastActiveAt: number;
   /**
    * True if pods are being admitted. Admission may wait a long time for preempted pods to stop; the loop does not count
@@ -44,7 +57,8 @@ export class SyncLoop {
    */
   #isAdmitting = false;
 
-  constructor(queue: SyncLoopQueue, handler: SyncLoopHandler, clock: Clock, logger: Logger) {
+  constructor({queue, handler, clock, logger, onError}: SyncLoopOptions) {
+    this.#onError = onError;
     this.#queue = queue;
     this.#handler = handler;
     this.#clock = clock;
@@ -60,8 +74,8 @@ export class SyncLoop {
   /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#logger.info('Starting kubelet main sync loop');
-    void this.#tick('sync', SYNC_MS, signal);
-    void this.#tick('housekeeping', HOUSEKEEPING_MS, signal);
+    runInBackground('sync ticker', this.#tick('sync', SYNC_MS, signal));
+    runInBackground('housekeeping ticker', this.#tick('housekeeping', HOUSEKEEPING_MS, signal));
     let pauseMs = FIRST_PAUSE_MS;
     try {
       while (!signal.aborted) {
@@ -75,11 +89,22 @@ export class SyncLoop {
         pauseMs = FIRST_PAUSE_MS;
         const event = await this.#queue.next(signal);
         this.#lastActiveAt = this.#clock.now();
-        await this.#handle(event, signal);
+        await this.#handleSafely(event, signal);
         this.#lastActiveAt = this.#clock.now();
       }
     } catch (error) {
       if (!signal.aborted) throw error;
+    }
+  }
+
+  /** Handles one event. An error of it does not end the loop, since every other pod depends on it. */
+  async #handleSafely(event: SyncLoopEvent, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#handle(event, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#logger.error(error, 'Failed to handle event of the sync loop', {event: event.kind});
+      this.#onError?.(error);
     }
   }
 
@@ -105,13 +130,13 @@ export class SyncLoop {
         this.#handler.handleSync();
         return;
       case 'housekeeping':
-        await this.#housekeeping();
+        this.#housekeeping();
     }
   }
 
-  async #housekeeping(): Promise<void> {
+  #housekeeping(): void {
     const startedAt = this.#clock.now();
-    await this.#handler.handleHousekeeping();
+    this.#handler.handleHousekeeping();
     const actual = this.#clock.now() - startedAt;
     if (actual > SLOW_HOUSEKEEPING_MS)
       this.#logger.error('housekeeping took too long', 'Housekeeping took longer than expected', {

@@ -5,7 +5,7 @@ import type {PodUid} from '../../cri/index.js';
 import type {Pleg, PodCache} from '../contract/pleg.js';
 import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
-import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
+import {emptyPodStatus, isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
 import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
@@ -115,12 +115,11 @@ export class LockedSyncHandler implements PodSyncHandler {
 
 /** Returns a cache for the workers that never waits: LockedSyncHandler reads the status itself, under the lock. */
 export function createUnlockedCache({cache}: Pick<Pleg, 'cache'>): PodCache {
-  const get = (uid: PodUid): RuntimePodStatus => {
-    try {
-      return cache.get(uid);
-    } catch {
-      return {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
-    }
+  const get = (uid: PodUid): RuntimePodStatus => cache.lastSeen(uid) ?? emptyPodStatus(uid);
+  return {
+    get,
+    lastSeen: (uid) => cache.lastSeen(uid),
+    mark: () => cache.mark(),
+    getNewerThan: async (uid) => get(uid),
   };
-  return {get, mark: () => cache.mark(), getNewerThan: async (uid) => get(uid)};
 }

@@ -1,3 +1,4 @@
+import {abortable} from '../../base/async/abortable.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
@@ -52,6 +53,8 @@ export class SyncSession {
   readonly #core: KubeletCore;
   readonly #waits = new Map<PodUid, PodWait>();
   readonly #end = new AbortController();
+  /** Aborts with an error of kcri itself. */
+  readonly #failure = new AbortController();
   readonly #relisted: Promise<void>;
   #isStarted = false;
   /** Error of the last relist; undefined if it succeeded. */
@@ -93,7 +96,8 @@ export class SyncSession {
         onSynced: (pod, pass) => {
           const wait = waits.get(podRef(pod).uid);
           const dueMs = wait?.observeSync(pass);
-          if (wait !== undefined && dueMs !== undefined) void this.#syncAfter(wait, dueMs); // never rejects
+          if (wait !== undefined && dueMs !== undefined)
+            this.#core.background.start('readiness check', this.#syncAfter(wait, dueMs));
         },
       },
       syncFrequencyMs: SYNC_FREQUENCY_MS,
@@ -109,19 +113,24 @@ export class SyncSession {
       // The user wants the logs; `kcri delete` removes the pod.
       removesEvicted: false,
       seenAllSources: () => true,
+      // Nobody would see it in a log.
+      onInternalError: (error) => {
+        this.#failure.abort(error);
+      },
       signal: this.#end.signal,
     });
   }
 
-  /** Runs the core during `work` and settles with its result. Rejects when the sync loop fails. */
+  /** Runs the core during `work` and settles with its result. Rejects with an error of kcri itself in the sync loop. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const parts = this.#start();
     try {
-      return await Promise.race([work(), parts.then(async () => new Promise<never>(() => undefined))]);
+      const done = Promise.race([work(), parts.then(async () => new Promise<never>(() => undefined))]);
+      return await abortable(done, this.#failure.signal);
     } finally {
       const stopped = this.#core.workers.stop();
       this.#end.abort();
-      await Promise.all([parts, stopped]);
+      await Promise.all([parts, stopped, this.#core.background.idle()]);
     }
   }
 
@@ -144,10 +153,14 @@ export class SyncSession {
     if (notice.kind === 'relisted') this.#relistError = undefined;
     if (notice.kind === 'relist-failed') {
       this.#relistError = notice.error;
-      for (const wait of this.#waits.values()) void wait.observeBackgroundError(notice.error); // never rejects
+      for (const wait of this.#waits.values()) this.#observeError(wait, notice.error);
     }
-    if (notice.kind === 'inspection-failed')
-      void this.#waits.get(notice.uid)?.observeBackgroundError(notice.error); // never rejects
+    const failed = notice.kind === 'inspection-failed' ? this.#waits.get(notice.uid) : undefined;
+    if (notice.kind === 'inspection-failed' && failed !== undefined) this.#observeError(failed, notice.error);
+  }
+
+  #observeError(wait: PodWait, error: unknown): void {
+    this.#core.background.start('wait', wait.observeBackgroundError(error));
   }
 
   /**

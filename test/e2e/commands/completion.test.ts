@@ -57,9 +57,8 @@ describe.each(SHELLS)('in $shell', ({start, load}) => {
       terminal.pressKeys('Tab');
       terminal.pressKeys('-l', '#');
       await terminal.waitForScreen(new RegExp(`kcri ${complete} #`));
-      terminal.pressKeys('C-c');
-      // A shell drops input until it shows its prompt again.
-      await terminal.waitForScreen(/\n(?!.*kcri )[^\n]*[$#]$/);
+      // A shell drops keys, Ctrl-C included, until it has drawn the completed line, and input until it shows its prompt.
+      await terminal.pressUntilScreen('C-c', /\n(?!.*kcri )[^\n]*[$#]$/);
     };
     await completes('kcri port-', 'port-forward');
     await completes('kcri -D logs --timest', '-D logs --timestamps');

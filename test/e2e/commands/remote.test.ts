@@ -250,9 +250,8 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     await terminal.waitForScreen(/code 5$/m);
     terminal.typeLine('$K logs -f --tail=1 web/counter');
     await terminal.waitForScreen(/^line \d+$/m);
-    terminal.pressKeys('C-c');
     // Lines may follow until it ends.
-    await until(() => terminal.screen.endsWith('$'));
+    await terminal.pressUntilScreen('C-c', /\$$/);
     terminal.typeLine('echo "logs $?"');
     await terminal.waitForScreen(/logs 0$/m);
     terminal.typeLine("$K exec web/counter sh -c 'echo started; sleep 1000'");
@@ -294,8 +293,7 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     terminal.pressKeys('y');
     await terminal.waitForScreen(/bare on node-b deleted/);
     expect(await runtime.output('pods', '-o', 'name')).not.toContain('bare');
-    terminal.pressKeys('C-c');
-    await until(() => terminal.describe('#{alternate_on}') === '0');
+    await terminal.pressUntil('C-c', () => terminal.describe('#{alternate_on}') === '0');
   });
 
   test('a single remote node is shown after ssh has asked its questions', async () => {

@@ -190,7 +190,7 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
     terminal.typeLine('echo sta""rted; sleep 1000; echo interr""upted');
     // Before the command runs, Ctrl-C would be a character for the line editor of the shell.
     await terminal.waitForScreen(/^started$/m);
-    terminal.pressKeys('C-c');
+    await terminal.pressUntilScreen('C-c', /# *$/);
     terminal.typeLine('echo still "here"; exit 9');
     // What is typed earlier could be read by kcri.
     await terminal.waitForScreen(/^still here\s+\$ *$/m);

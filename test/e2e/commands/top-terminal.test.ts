@@ -171,7 +171,7 @@ describe.each(newestRuntime)('top on a terminal: $name', (which) => {
     await until(() => podsOf(terminal).length === 2);
     terminal.pressKeys('/', 'o', 't', 'h', 'e', 'r', 'Enter', 'Home', 'x', 'y');
     await until(async () => (await testbed.find('top-other')) === undefined);
-    terminal.pressKeys('C-c');
+    await terminal.pressUntil('C-c', () => terminal.describe('#{alternate_on}') === '0');
     await endsWith(terminal, 0);
   });
 
@@ -182,7 +182,7 @@ describe.each(newestRuntime)('top on a terminal: $name', (which) => {
       terminal.resize(columns, 16);
       await terminal.waitForScreen(/^POD +READY +STATE[\s\S]*^default\/top-web +1\/1 +Running/m);
     }
-    terminal.pressKeys('C-c');
+    await terminal.pressUntilScreen('C-c', /\$ *$/);
     terminal.typeLine('echo "code $?"');
     await terminal.waitForScreen(/^(\$ )?code 0$/m);
   });

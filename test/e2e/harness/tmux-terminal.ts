@@ -2,6 +2,9 @@ import {execFileSync} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
 import {until} from '../../base/until.js';
 
+/** A key is pressed again after as many looks at the screen, so that a slow program has time to show its effect. */
+const POLLS_BETWEEN_PRESSES = 50;
+
 /** A terminal of tmux with a shell. */
 export class TmuxTerminal implements Disposable {
   readonly #server = `kcri-test-${randomBytes(4).toString('hex')}`;
@@ -55,6 +58,28 @@ export class TmuxTerminal implements Disposable {
       () => pattern.test(this.screen),
       () => `${String(pattern)} on the screen:\n${this.screen}`,
     );
+  }
+
+  /**
+   * Presses a key until the screen matches: a busy program may drop a key. Only for keys that do no harm when they are
+   * pressed again.
+   */
+  async pressUntilScreen(key: string, pattern: RegExp): Promise<void> {
+    await this.pressUntil(
+      key,
+      () => pattern.test(this.screen),
+      () => `${String(pattern)} on the screen:\n${this.screen}`,
+    );
+  }
+
+  /** Presses a key until the condition holds, like `pressUntilScreen`. */
+  async pressUntil(key: string, holds: () => boolean, describe?: () => string): Promise<void> {
+    let polls = 0;
+    await until(() => {
+      if (holds()) return true;
+      if (polls++ % POLLS_BETWEEN_PRESSES === 0) this.pressKeys(key);
+      return false;
+    }, describe);
   }
 
   /** Clears the screen, so that later output can be distinguished from earlier output. */

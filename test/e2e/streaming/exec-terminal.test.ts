@@ -57,7 +57,7 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     await terminal.waitForScreen(/^30 100$/m);
     terminal.typeLine('echo sta""rted; sleep 1000');
     await terminal.waitForScreen(/^started$/m);
-    terminal.pressKeys('C-c');
+    await terminal.pressUntilScreen('C-c', /# *$/);
     terminal.typeLine('echo still "here"');
     await terminal.waitForScreen(/^still here$/m);
     terminal.typeLine('exit 9');
@@ -117,8 +117,7 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     const terminal = await atTerminal();
     terminal.typeLine('$K exec $C sh -c \'echo re""ady; sleep 3604\'');
     await terminal.waitForScreen(/^ready$/m);
-    terminal.pressKeys('C-c');
-    await terminal.waitForScreen(/interrupted/);
+    await terminal.pressUntilScreen('C-c', /interrupted/);
     await endsWith(terminal, 130);
   });
 

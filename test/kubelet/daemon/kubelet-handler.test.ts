@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest';
+import {BackgroundWork} from '../../../src/base/async/background-work.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import {containerId, podUid, type PodUid} from '../../../src/cri/index.js';
@@ -8,6 +9,7 @@ import type {RunningPod} from '../../../src/kubelet/contract/pleg.js';
 import type {ProbeUpdate} from '../../../src/kubelet/contract/probe-results.js';
 import type {DesiredPod, PodOperation} from '../../../src/kubelet/contract/pod-update.js';
 import {PodCleanups} from '../../../src/kubelet/daemon/handle-pod-cleanups.js';
+import {PodErrorBoundary} from '../../../src/kubelet/daemon/pod-error-boundary.js';
 import {KubeletHandler} from '../../../src/kubelet/daemon/kubelet-handler.js';
 import {PodAdmission} from '../../../src/kubelet/pods/admission/pod-admission.js';
 import {PeriodicContainerGc} from '../../../src/kubelet/pods/gc/periodic-container-gc.js';
@@ -33,6 +35,10 @@ interface NodeState {
   readonly statuses?: Readonly<Record<string, PodStatus>>;
   /** Killed pods never stop. */
   readonly hangs?: boolean;
+  /** Pods whose updates the workers cannot take. */
+  readonly failing?: Set<string>;
+  /** Removals of orphaned pods never end. */
+  readonly removalHangs?: boolean;
 }
 
 const {signal} = new AbortController();
@@ -47,6 +53,8 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
     terminating = [],
     statuses = {},
     hangs = false,
+    failing = new Set(),
+    removalHangs = false,
   } = state;
   const done: string[] = [];
   const events: PodEvent[] = [];
@@ -62,6 +70,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
   const manager = new PodManager();
   const workers = {
     update: (update: WorkerUpdate) => {
+      if (failing.has(nameOf(update))) throw new Error('a bug');
       known.add('pod' in update ? (update.pod.metadata.uid ?? '') : update.running.uid);
       const grace = update.type === 'kill' ? update.kill?.gracePeriodSeconds : undefined;
       done.push(`${update.type} ${nameOf(update)}${grace === undefined ? '' : ` in ${grace} s`}`);
@@ -80,6 +89,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
     allRecords: () => managed.map((uid) => ({uid: podUid(uid)}) as PodRecord),
     removeOrphan: async (uid: PodUid) => {
       done.push(`remove ${uid}`);
+      if (removalHangs) await new Promise(() => undefined);
       return true;
     },
     removeDeadContainers: async (uid: PodUid) => void done.push(`remove dead of ${uid}`),
@@ -102,11 +112,17 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
     killPod: (pod, kill, abort) => killPodNow({workers, clock, events: sink}, pod, kill, abort),
     ...{events: sink, clock, logger},
   });
+  const background = new BackgroundWork((error) => {
+    throw error;
+  });
+  const boundary = new PodErrorBoundary({events: sink, logger});
+  const queued: string[] = [];
   const handler = new KubeletHandler({
-    ...{manager, workers, pods, admission, allocations, clock, logger},
+    ...{manager, workers, pods, admission, allocations, clock, logger, boundary, background},
+    requeue: (op, {uid}) => void queued.push(`${op} ${uid}`),
     onPodChanged: () => undefined,
     cleanups: new PodCleanups({
-      ...{manager, workers, pods, pleg},
+      ...{manager, workers, pods, pleg, boundary, background, clock},
       isRejected: (uid) => admission.isRejected(uid),
     }),
     containerGc: new PeriodicContainerGc({
@@ -123,7 +139,7 @@ function aHandler(state: NodeState = {}, clock = new FakeClock({nowMs: TEST_TIME
   const deliver = async (op: PodOperation, ...pods: readonly DesiredPod[]): Promise<void> => {
     await handler.handleConfig({op, source: 'file', pods}, signal);
   };
-  return {handler, done, events, due, clock, deliver, logged};
+  return {handler, done, events, due, clock, deliver, logged, queued, boundary};
 }
 
 /** Returns a desired pod whose UID is its name. */
@@ -189,7 +205,7 @@ describe('a pod that does not fit on the node', () => {
     done.length = 0;
     handler.handlePleg({uid: rejected.uid, type: 'ContainerStarted'});
     handler.handleProbe({uid: rejected.uid, id: containerId('c1'), probe: 'liveness', status: 'unhealthy'});
-    await handler.handleHousekeeping();
+    handler.handleHousekeeping();
     await deliver('REMOVE', rejected);
     expect(done).toEqual(['collect garbage']);
   });
@@ -329,7 +345,7 @@ test('log messages and verbosity equal the kubelet’s', async () => {
   handler.handleProbe({uid: podUid('a'), id: containerId('c1'), probe: 'liveness', status: 'unhealthy'});
   due.push(podUid('a'));
   handler.handleSync();
-  await handler.handleHousekeeping();
+  handler.handleHousekeeping();
   expect(logged).toEqual([
     '2 SyncLoop ADD',
     '4 SyncLoop RECONCILE',
@@ -340,7 +356,7 @@ test('log messages and verbosity equal the kubelet’s', async () => {
     '4 SyncLoop (housekeeping)',
   ]);
   const unready = aHandler({ready: false});
-  await unready.handler.handleHousekeeping();
+  unready.handler.handleHousekeeping();
   expect(unready.logged).toEqual(["4 SyncLoop (housekeeping, skipped): sources aren't ready yet"]);
 });
 
@@ -362,7 +378,7 @@ describe('handleSync', () => {
 describe('housekeeping', () => {
   test('does nothing before all sources have delivered their pods', async () => {
     const {done, handler} = aHandler({ready: false, managed: ['old'], running: ['old']});
-    await handler.handleHousekeeping();
+    handler.handleHousekeeping();
     expect(done).toEqual([]);
   });
 
@@ -373,23 +389,95 @@ describe('housekeeping', () => {
     });
     await deliver('ADD', desired('a'));
     done.length = 0;
-    await handler.handleHousekeeping();
+    handler.handleHousekeeping();
     expect(done).toEqual(['kill running old in 1 s', 'remove dead', 'collect garbage']);
   });
 
   test('starts a desired pod that has no worker', async () => {
     const {deliver, done, handler} = aHandler({terminating: ['a']});
     await deliver('RECONCILE', desired('a', undefined, {containers: [aContainer()]}));
-    await handler.handleHousekeeping();
+    handler.handleHousekeeping();
     expect(done).toEqual(['create a', 'collect garbage']);
   });
 
   test('runs container GC once a minute', async () => {
     const {done, clock, handler} = aHandler();
     for (let second = 0; second < 122; second += 2) {
-      await handler.handleHousekeeping();
+      handler.handleHousekeeping();
+      await new Promise((resolve) => setImmediate(resolve)); // the collection ends
       clock.elapse(2000);
     }
     expect(done).toEqual(['collect garbage', 'collect garbage', 'collect garbage']);
   });
+});
+
+describe('an error in the handling of one pod', () => {
+  test('leaves the other pods and the loop alone, and is logged, reported and repeated', async () => {
+    const failing = new Set(['a']);
+    const {deliver, handler, done, events, logged, queued} = aHandler({failing});
+    await deliver('ADD', desired('a'), desired('b'));
+    expect(done).toEqual(['create b']);
+    expect(events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'FailedSync',
+        message: 'error handling pod: a bug',
+        pod: {metadata: {name: 'a'}},
+      },
+    ]);
+    expect(logged).toContain('error Failed to handle pod, will try again');
+    handler.handleHousekeeping();
+    expect(queued).toEqual(['ADD a']);
+    failing.clear();
+    await deliver('ADD', desired('a'));
+    handler.handleHousekeeping();
+    expect(done).toContain('create a');
+    expect(queued).toEqual(['ADD a']);
+  });
+
+  test('keeps a pod that could not be added from being started without admission', async () => {
+    const failing = new Set(['a']);
+    const {deliver, handler, done, due, queued} = aHandler({failing});
+    await deliver('ADD', desired('a'));
+    failing.clear();
+    due.push(podUid('a'));
+    handler.handleSync();
+    handler.handleHousekeeping();
+    expect(done).toEqual(['collect garbage']);
+    await deliver('UPDATE', desired('a'));
+    expect(done).toContain('create a');
+    handler.handleHousekeeping();
+    expect(queued).toEqual(['ADD a']);
+  });
+
+  test('in a sync repeats the sync', async () => {
+    const failing = new Set<string>();
+    const {deliver, handler, done, due} = aHandler({failing});
+    await deliver('ADD', desired('a'), desired('b'));
+    failing.add('a');
+    due.push(podUid('a'), podUid('b'));
+    handler.handleSync();
+    expect(done).toEqual(['create a', 'create b', 'sync b']);
+    failing.clear();
+    handler.handleHousekeeping();
+    expect(done).toContain('sync a');
+  });
+
+  test('is forgotten when the source has removed the pod', async () => {
+    const failing = new Set(['a']);
+    const {deliver, handler, queued} = aHandler({failing});
+    await deliver('ADD', desired('a'));
+    failing.clear();
+    await deliver('REMOVE', desired('a'));
+    handler.handleHousekeeping();
+    expect(queued).toEqual([]);
+  });
+});
+
+test('housekeeping does not wait for removals, and does not start one twice', async () => {
+  const {handler, done} = aHandler({managed: ['dead'], removalHangs: true});
+  handler.handleHousekeeping();
+  handler.handleHousekeeping();
+  await until(() => done.includes('remove dead'));
+  expect(done).toEqual(['remove dead', 'collect garbage']);
 });

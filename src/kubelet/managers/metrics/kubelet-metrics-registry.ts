@@ -61,6 +61,11 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     help: 'Cumulative number of pod evictions by eviction signal',
     labels: ['eviction_signal'],
   });
+  readonly #handlingErrors = new Counter({
+    name: 'kcri_pod_handling_errors_total',
+    help: 'Number of errors in the handling of a pod by the sync loop, which repeats it, by operation.',
+    labels: ['operation'],
+  });
   readonly #orphansFound = new Counter({
     name: 'kubelet_orphaned_runtime_pods_total',
     help: 'Number of pods that have been detected in the container runtime without being already known to the pod worker. This typically indicates the kubelet was restarted while a pod was force deleted in the API or in the local configuration, which is unusual.',
@@ -140,6 +145,10 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#nodeOperations.volumeOperated(operation);
   }
 
+  podHandlingFailed(handling: string): void {
+    this.#handlingErrors.increase(handling);
+  }
+
   orphanedPodFound(): void {
     this.#orphansFound.increase();
   }
@@ -190,6 +199,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     const pods = [
       this.#restartedPods,
       this.#evictions,
+      this.#handlingErrors,
       this.#orphansFound,
       this.#orphans,
       this.#orphansErrors,

@@ -6,6 +6,7 @@ import {fileError} from '../../../base/fs/files.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
 import type {CgroupFacts, NodeFacts} from '../../contract/node-facts.js';
+import {validatedSysctls} from './allowed-sysctl.js';
 import {readHostIps} from './node-addresses.js';
 import {readHostsFile, readResolvConf} from './read-network-files.js';
 import {runtimeFeaturesOf} from './runtime-features.js';
@@ -47,7 +48,10 @@ export function resolveNodeName(override: string | undefined): string {
   return name;
 }
 
-/** Reads the node facts from the machine and the runtime. Rejects with SystemError and CriError. */
+/**
+ * Reads the node facts from the machine and the runtime. Rejects with ConfigError for an invalid setting, and with SystemError
+ * and CriError.
+ */
 export async function readNodeFacts(
   runtime: Pick<RuntimeService, 'runtimeConfig' | 'status'>,
   options: NodeOptions,
@@ -87,7 +91,7 @@ export async function readNodeFacts(
     seccompDefault: options.seccompDefault ?? false,
     appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
     kernelRelease: release(),
-    allowedUnsafeSysctls: options.allowedUnsafeSysctls ?? [],
+    allowedUnsafeSysctls: validatedSysctls(options.allowedUnsafeSysctls ?? []),
     podPidsLimit: options.podPidsLimit,
     maxPids,
     labels: {...defaultLabels(nodeName), ...options.labels},

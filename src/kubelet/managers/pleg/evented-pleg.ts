@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../base/async/background-work.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {
   isUnimplemented,
@@ -129,8 +130,9 @@ export class EventedPleg implements Pleg {
       podSandboxStatus === undefined ? inspector.ownerOf(containerId) : podUidOfSandbox(podSandboxStatus);
     if (uid === undefined || !this.#options.isManaged(uid)) return;
     if (containerEventType === 'CONTAINER_CREATED_EVENT') inspector.cache.markStale(uid);
-    else if (containerEventType === 'CONTAINER_STARTED_EVENT') void this.#handleStart(uid, containerId);
-    else void this.#inspect(uid, containerId, CONTRADICTING_STATES[containerEventType]);
+    else if (containerEventType === 'CONTAINER_STARTED_EVENT')
+      runInBackground('PLEG', this.#handleStart(uid, containerId));
+    else runInBackground('PLEG', this.#inspect(uid, containerId, CONTRADICTING_STATES[containerEventType]));
   }
 
   /**

@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../base/async/background-work.js';
 import type {PodUid} from '../../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../../cri/list-all.js';
 import {formatMilliseconds} from '../../../format/duration.js';
@@ -49,7 +50,7 @@ export class GenericPleg implements Pleg {
   }
 
   requestRelist(uid: PodUid): void {
-    void this.#inspect(uid, false);
+    runInBackground('PLEG', this.#inspect(uid, false));
   }
 
   report(): PlegReport {
@@ -125,7 +126,7 @@ export class GenericPleg implements Pleg {
     this.#hasFailed = false;
     this.#shortPeriods = Math.max(0, this.#shortPeriods - 1);
     for (const uid of this.inspector.applyRelist(groupByPod(...lists)))
-      void this.#inspect(uid, expectsNoChange && !this.inspector.isPending(uid));
+      runInBackground('PLEG', this.#inspect(uid, expectsNoChange && !this.inspector.isPending(uid)));
     this.inspector.cache.relisted(start);
     this.inspector.redeliver();
     onNotice({kind: 'relisted', durationMs: Math.max(0, clock.now() - startedAt)});

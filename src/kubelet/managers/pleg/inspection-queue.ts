@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../base/async/background-work.js';
 import type {PodUid} from '../../../cri/index.js';
 
 interface QueuedInspection {
@@ -59,10 +60,11 @@ export class InspectionQueue {
       if (this.#running.has(uid)) continue;
       this.#queued.delete(uid);
       this.#running.add(uid);
-      void start().then(() => {
+      const ended = start().then(() => {
         this.#running.delete(uid);
         this.#startNext();
       });
+      runInBackground('PLEG', ended);
     }
   }
 }

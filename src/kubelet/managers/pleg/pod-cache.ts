@@ -1,7 +1,7 @@
 import {abortable} from '../../../base/async/abortable.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CacheMark, PodCache} from '../../contract/pleg.js';
-import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import {emptyPodStatus, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 
 interface Entry {
   readonly status: RuntimePodStatus;
@@ -49,7 +49,12 @@ export class RuntimePodCache implements PodCache {
   get(uid: PodUid): RuntimePodStatus {
     const entry = this.#entries.get(uid);
     if (entry?.failure !== undefined) throw entry.failure.cause;
-    return entry?.status ?? emptyStatus(uid);
+    return entry?.status ?? emptyPodStatus(uid);
+  }
+
+  lastSeen(uid: PodUid): RuntimePodStatus | undefined {
+    const entry = this.#entries.get(uid);
+    return entry?.failure === undefined ? (entry?.status ?? emptyPodStatus(uid)) : undefined;
   }
 
   async getNewerThan(uid: PodUid, mark: CacheMark, signal: AbortSignal): Promise<RuntimePodStatus> {
@@ -79,7 +84,7 @@ export class RuntimePodCache implements PodCache {
 
   /** Records a change of a pod: inspections that started before it are outdated. */
   markStale(uid: PodUid): void {
-    const entry = this.#entries.get(uid) ?? {status: emptyStatus(uid), start: NEVER};
+    const entry = this.#entries.get(uid) ?? {status: emptyPodStatus(uid), start: NEVER};
     this.#entries.set(uid, {...entry, change: this.mark()});
   }
 
@@ -99,7 +104,7 @@ export class RuntimePodCache implements PodCache {
   }
 
   #lastStatus(uid: PodUid): RuntimePodStatus {
-    return this.#entries.get(uid)?.status ?? emptyStatus(uid);
+    return this.#entries.get(uid)?.status ?? emptyPodStatus(uid);
   }
 
   /** Adds the last IPs to the status of a terminated pod, which has no network (pleg getPodIPs). */
@@ -107,8 +112,4 @@ export class RuntimePodCache implements PodCache {
     if (status.ips.length > 0 || status.sandboxes.some(({state}) => state === 'SANDBOX_READY')) return status;
     return {...status, ips: this.#lastStatus(status.uid).ips};
   }
-}
-
-function emptyStatus(uid: PodUid): RuntimePodStatus {
-  return {uid, name: '', namespace: '', sandboxes: [], containers: [], ips: []};
 }

@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../base/async/background-work.js';
 import {sidecarsOf} from '../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
@@ -137,8 +138,7 @@ export class ProbeManager {
       workers: new Set(subjects.map((subject) => this.#worker(subject, io, () => probed.status))),
     };
     this.#pods.set(uid, probed);
-    // A worker never rejects.
-    for (const worker of probed.workers) void worker.run();
+    for (const worker of probed.workers) runInBackground('probe worker', worker.run());
   }
 
   #worker(subject: ProbeSubject, io: ProbeServices, status: () => PodStatus): ProbeWorker {

@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../base/async/background-work.js';
 import type {TlsOptions} from 'node:tls';
 import type {Logger} from '../../../base/logger.js';
 import {createAuthenticator} from './auth/authenticate.js';
@@ -103,7 +104,8 @@ function followTls(
     listener.retireConnections();
   };
   const log = logger.forFile('start-servers.ts');
-  void followClientCa({file, current: tls.ca, onChange, clock, logger: log}, signal); // never rejects
+  const following = followClientCa({file, current: tls.ca, onChange, clock, logger: log}, signal);
+  runInBackground('client CA', following);
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

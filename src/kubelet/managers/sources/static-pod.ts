@@ -3,6 +3,7 @@ import {computePodUid, computeStaticPodUid} from '../../../api/container-hash.js
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {ConfigError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
+import type {PodSourceName} from '../../contract/pod-update.js';
 import {findApiObjectReference} from './api-object-reference.js';
 
 const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
@@ -35,8 +36,8 @@ export interface StaticPodSource extends PodSource {
 }
 
 /** Returns the source of a pod: `file`, `http` or `api`. */
-export function configSourceOf({metadata}: Pod): string | undefined {
-  return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION];
+export function configSourceOf({metadata}: Pod): PodSourceName | undefined {
+  return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] as PodSourceName | undefined;
 }
 
 /** Reports whether the pod is from a file or URL and not from an API server (kubetypes.IsStaticPod). */

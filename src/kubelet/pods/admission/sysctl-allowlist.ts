@@ -1,8 +1,8 @@
-import {normalizeSysctlName, sysctlNamespace, type SysctlNamespace} from '../../../api/sysctl.js';
+import {normalizeSysctlName, type SysctlNamespace} from '../../../api/sysctl.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {ConfigError} from '../../../base/errors.js';
 import {goQuote} from '../../../format/go-quote.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
+import {parseAllowedSysctl} from '../../managers/node/allowed-sysctl.js';
 
 /** Sysctls without effect outside their pod, with the first kernel that supports them per pod (safe_sysctls.go). */
 const SAFE_SYSCTLS: readonly (readonly [name: string, kernel: string])[] = [
@@ -19,23 +19,10 @@ const SAFE_SYSCTLS: readonly (readonly [name: string, kernel: string])[] = [
   ['net.ipv4.tcp_rmem', '4.15'],
   ['net.ipv4.tcp_wmem', '4.15'],
 ];
-const LONGEST_SYSCTL = 253;
-const SEGMENT = '[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-const PATTERN = `^(${SEGMENT}[\\./])*${SEGMENT}$`;
-const WILD_PATTERN = `^((${SEGMENT}[\\./])*(${SEGMENT})?)?\\*$`;
-
-interface Allowed {
-  /** Name with dots; a prefix when `wild`. */
-  readonly name: string;
-  readonly wild: boolean;
-  readonly namespace: SysctlNamespace;
-}
 
 /**
  * Returns the kubelet's message for the first sysctl of the pod that is not allowed on the node, or undefined
  * (patternAllowlist.Admit).
- *
- * @throws ConfigError when the node's own list is invalid.
  */
 export function findForbiddenSysctl(
   {spec}: Pod,
@@ -44,7 +31,7 @@ export function findForbiddenSysctl(
   const {securityContext: {sysctls = []} = {}, hostNetwork, hostIPC} = spec;
   if (sysctls.length === 0) return undefined;
   const safe = SAFE_SYSCTLS.filter(([, kernel]) => isAtLeast(kernelRelease, kernel)).map(([name]) => name);
-  const allowed = [...safe, ...allowedUnsafeSysctls].map(parseAllowed);
+  const allowed = [...safe, ...allowedUnsafeSysctls].map(parseAllowedSysctl);
   const hosts: Readonly<Record<SysctlNamespace, boolean>> = {
     ipc: hostIPC === true,
     net: hostNetwork === true,
@@ -57,22 +44,6 @@ export function findForbiddenSysctl(
       return `forbidden sysctl: ${goQuote(name)} not allowed with host ${rule.namespace} enabled`;
   }
   return undefined;
-}
-
-function parseAllowed(pattern: string): Allowed {
-  const wild = pattern.endsWith('*');
-  if (pattern.length > LONGEST_SYSCTL || !new RegExp(wild ? WILD_PATTERN : PATTERN).test(pattern))
-    throw new ConfigError(
-      `sysctl ${goQuote(pattern)} must have at most ${LONGEST_SYSCTL} characters and match regex ${PATTERN}`,
-      {hint: 'change --allowed-unsafe-sysctls'},
-    );
-  const name = normalizeSysctlName(wild ? pattern.slice(0, -1) : pattern);
-  const namespace = sysctlNamespace(name);
-  if (namespace === undefined)
-    throw new ConfigError(`the sysctl${wild ? 's' : ''} ${goQuote(pattern)} are not known to be namespaced`, {
-      hint: 'set --allowed-unsafe-sysctls to network and IPC sysctls only',
-    });
-  return {name, wild, namespace};
 }
 
 /** Reports whether a kernel release such as 6.12.0-1-amd64 is at least the version; compares the first two numbers. */

@@ -46,17 +46,20 @@ export class EvictionManager {
     this.#logger = options.logger.forFile('eviction-manager.ts');
   }
 
-  /** Checks the active pods in the background, unless a check is in progress. Never rejects. */
+  /** Checks the active pods, unless a check is in progress. Never rejects. */
   async synchronize(active: readonly Pod[]): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     const {nodePressure, signal} = this.#options;
-    let evicted = 0;
-    await forEachLimit(active, PODS_AT_ONCE, async (pod) => {
-      if (await this.evictIfNeeded(pod)) evicted += 1;
-    });
-    if (evicted === 0) await nodePressure?.synchronize(active, signal);
-    this.#isRunning = false;
+    try {
+      let evicted = 0;
+      await forEachLimit(active, PODS_AT_ONCE, async (pod) => {
+        if (await this.evictIfNeeded(pod)) evicted += 1;
+      });
+      if (evicted === 0) await nodePressure?.synchronize(active, signal);
+    } finally {
+      this.#isRunning = false;
+    }
   }
 
   /** Evicts the pod if it exceeds a limit, and resolves with whether it did. Never rejects. */

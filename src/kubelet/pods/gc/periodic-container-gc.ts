@@ -26,6 +26,7 @@ export const CONTAINER_GC_PERIOD_MS = 60_000;
 export class PeriodicContainerGc {
   readonly #options: PeriodicContainerGcOptions;
   #nextAt = 0;
+  #isCollecting = false;
 
   constructor(options: PeriodicContainerGcOptions) {
     this.#options = options;
@@ -36,12 +37,17 @@ export class PeriodicContainerGc {
     await this.#options.collector.removeDeadContainers(uid, this.#rules());
   }
 
-  /** Removes dead containers and sandboxes of all pods, at most once a minute. Never rejects. */
+  /** Removes dead containers and sandboxes of all pods, at most once a minute and one round at a time. Never rejects. */
   async collectIfDue(): Promise<void> {
     const {clock, collector} = this.#options;
-    if (isWaiting(this.#nextAt, CONTAINER_GC_PERIOD_MS, clock.now())) return;
+    if (this.#isCollecting || isWaiting(this.#nextAt, CONTAINER_GC_PERIOD_MS, clock.now())) return;
     this.#nextAt = clock.now() + CONTAINER_GC_PERIOD_MS;
-    await collector.collectGarbage(this.#rules());
+    this.#isCollecting = true;
+    try {
+      await collector.collectGarbage(this.#rules());
+    } finally {
+      this.#isCollecting = false;
+    }
   }
 
   /** Removes dead containers and sandboxes, also of pods that have ended (DeleteAllUnusedContainers). Never rejects. */

@@ -85,7 +85,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     this.#orphans = orphans;
     this.#garbage = new ContainerCollector({
       own,
-      lastSeen: (uid) => this.#lastSeen(uid),
+      lastSeen: (uid) => this.#options.pleg.cache.lastSeen(uid),
       isRemoved: (uid) => orphans.isRemoving(uid),
       logger,
     });
@@ -108,19 +108,10 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
   /** Returns the running containers as of the last inspection; none of a pod that could not be inspected. */
   runningContainers(): readonly ManagedContainer[] {
     return this.presentRecords().flatMap((record) =>
-      (this.#lastSeen(record.uid)?.containers ?? [])
+      (this.#options.pleg.cache.lastSeen(record.uid)?.containers ?? [])
         .filter(({state}) => state === 'CONTAINER_RUNNING')
         .map((container) => ({record, container})),
     );
-  }
-
-  /** Returns the last runtime status; undefined if it could not be read, which the pod's sync reports. */
-  #lastSeen(uid: PodUid): RuntimePodStatus | undefined {
-    try {
-      return this.#options.pleg.cache.get(uid);
-    } catch {
-      return undefined;
-    }
   }
 
   /** Returns the desired pod of a managed pod that has not been removed. */

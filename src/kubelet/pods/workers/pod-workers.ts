@@ -1,5 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../api/types/v1-status.js';
+import {runInBackground} from '../../../base/async/background-work.js';
 import type {RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -82,7 +83,7 @@ export class PodWorkers {
     const worker = known ?? createWorkerState(ref);
     this.#workers.set(ref.uid, worker);
     const update = resolveKnownPod(given, worker);
-    if (known === undefined && hasEndedBefore(update, () => cache.get(ref.uid)))
+    if (known === undefined && hasEndedBefore(update, () => cache.lastSeen(ref.uid)))
       worker.lifecycle = toTerminated(createTerminatingState(now, 'other'), now);
     // A pod that ended before the daemon started is released; one that is created again runs again.
     if (known !== undefined && known.lifecycle.kind !== 'sync' && update.type === 'create') {
@@ -105,9 +106,10 @@ export class PodWorkers {
   #wake(worker: WorkerState): void {
     if (worker.activity.kind === 'running' || this.#stopped) return;
     worker.activity = {kind: 'running', cancel: undefined};
-    void this.#run(worker).finally(() => {
+    const running = this.#run(worker).finally(() => {
       if (this.#isIdle()) this.#onIdle?.();
     });
+    runInBackground('pod worker', running);
   }
 
   async #run(worker: WorkerState): Promise<void> {

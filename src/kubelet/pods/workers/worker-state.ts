@@ -306,7 +306,9 @@ export function applyKillOptions({lifecycle}: WorkerState, update: WorkerUpdate)
 }
 
 /** Reports whether the pod was terminal before this kubelet knew it, so that only its leftovers must be removed. */
-export function hasEndedBefore(update: WorkerUpdate, lastSeen: () => RuntimePodStatus): boolean {
+export function hasEndedBefore(update: WorkerUpdate, lastSeen: () => RuntimePodStatus | undefined): boolean {
   const phase = 'pod' in update ? update.pod.status?.phase : undefined;
-  return hasEnded(phase) && !isLive(lastSeen());
+  if (!hasEnded(phase)) return false;
+  const status = lastSeen();
+  return status !== undefined && !isLive(status);
 }

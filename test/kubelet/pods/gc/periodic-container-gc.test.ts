@@ -46,3 +46,27 @@ test('a node that lacks space also loses the containers of pods that have ended,
   await gc.deleteUnused();
   expect(unwanted).toEqual([['deleted'], ['deleted', 'ended']]);
 });
+
+test('a round that takes longer than the period is not started twice', async () => {
+  const clock = new FakeClock();
+  const finish: (() => void)[] = [];
+  const gc = new PeriodicContainerGc({
+    collector: {
+      removeDeadContainers: async () => undefined,
+      collectGarbage: async () => new Promise((resolve) => finish.push(resolve)),
+    },
+    isUnwanted: () => false,
+    isUnused: () => false,
+    ...{clock, policy: undefined},
+  });
+  const first = gc.collectIfDue();
+  clock.elapse(120_000);
+  await gc.collectIfDue();
+  expect(finish).toHaveLength(1);
+  finish[0]?.();
+  await first;
+  const second = gc.collectIfDue();
+  expect(finish).toHaveLength(2);
+  finish[1]?.();
+  await second;
+});

@@ -65,6 +65,7 @@ function createWorkers(cacheOf: Partial<PodCache> = {}) {
   let marks = 0;
   const cache: PodCache = {
     get: emptyStatus,
+    lastSeen: emptyStatus,
     mark: () => {
       marks += 1;
       return marks;
@@ -390,4 +391,27 @@ test('stopping aborts waits, starts no new syncs, and waits for the current one'
   finish();
   await stopping;
   expect(done).toEqual(['sync web']);
+});
+
+test('a pod that has ended and cannot be inspected is released when it can be', async () => {
+  let failure: Error | undefined = new Error('runtime is down');
+  const read = (uid: PodUid): RuntimePodStatus => {
+    if (failure !== undefined) throw failure;
+    return emptyStatus(uid);
+  };
+  const {workers, done, events} = createWorkers({
+    get: read,
+    lastSeen: (uid) => (failure === undefined ? emptyStatus(uid) : undefined),
+    getNewerThan: async (uid) => read(uid),
+  });
+  const pod = {...aPod(), status: {phase: 'Succeeded' as const}};
+  workers.update({type: 'create', pod});
+  await settle();
+  expect(events).toMatchObject([
+    {reason: 'FailedSync', message: 'error determining status: runtime is down'},
+  ]);
+  failure = undefined;
+  workers.update({type: 'sync', pod});
+  await settle();
+  expect(done).toEqual(['terminating 30', 'terminated']);
 });

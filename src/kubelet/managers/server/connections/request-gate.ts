@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../../base/async/background-work.js';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {Socket} from 'node:net';
 import {Duplex} from 'node:stream';
@@ -156,7 +157,8 @@ export class RequestGate extends Duplex {
 
   override _final(done: () => void): void {
     done();
-    if (!this.#isReleased) void closeGracefully(this.release().socket, this.#clock); // never rejects
+    if (!this.#isReleased)
+      runInBackground('HTTP server', closeGracefully(this.release().socket, this.#clock));
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

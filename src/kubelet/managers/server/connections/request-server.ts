@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../../base/async/background-work.js';
 import {createServer, ServerResponse, type IncomingMessage, type Server} from 'node:http';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
@@ -99,10 +100,10 @@ export class RequestServer {
     gate.startRequest(request, response, () => {
       connection.markBusy();
       const {socket, disconnected: signal} = gate;
-      // Never rejects.
-      void this.#options.respond({request, response, socket, signal}).then(() => {
+      const responded = this.#options.respond({request, response, socket, signal}).then(() => {
         connection.markIdle();
       });
+      runInBackground('HTTP server', responded);
     });
     response.once('close', () => {
       if (!gate.isResponding) connection.setLimit(IDLE_LIMIT_MS, () => gate.destroy());
@@ -125,9 +126,10 @@ export class RequestServer {
     response.assignSocket(socket);
     response.once('finish', () => {
       response.detachSocket(socket);
-      void closeGracefully(socket, this.#options.clock); // never rejects
+      runInBackground('HTTP server', closeGracefully(socket, this.#options.clock));
     });
-    void this.#options.respond({request, response, socket, signal, upgrade: {socket, head}}); // never rejects
+    const responded = this.#options.respond({request, response, socket, signal, upgrade: {socket, head}});
+    runInBackground('HTTP server', responded);
   }
 
   /** Sends an error and closes the connection; only closes it in the middle of another response. */
@@ -138,7 +140,7 @@ export class RequestServer {
     }
     const {socket} = gate.release();
     if (socket.writable) socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-    void closeGracefully(socket, this.#options.clock); // never rejects
+    runInBackground('HTTP server', closeGracefully(socket, this.#options.clock));
   }
 }
 

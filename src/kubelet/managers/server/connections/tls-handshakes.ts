@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../../base/async/background-work.js';
 import type {Socket} from 'node:net';
 import {createServer, type Server, type TlsOptions, type TLSSocket} from 'node:tls';
 import type {Clock} from '../../../../base/clock.js';
@@ -72,7 +73,7 @@ export class TlsHandshakes {
     const first = socket.read() as Buffer;
     if (HTTP_METHODS.has(first.toString('latin1', 0, RECORD_HEADER_BYTES))) {
       socket.write(PLAIN_HTTP_RESPONSE);
-      void closeGracefully(socket, this.#options.clock); // never rejects
+      runInBackground('TLS server', closeGracefully(socket, this.#options.clock));
       return;
     }
     socket.unshift(first);

@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../../base/async/background-work.js';
 import {performance} from 'node:perf_hooks';
 import {nextIteration} from '../../../../base/async/next-iteration.js';
 
@@ -28,7 +29,7 @@ export class TurnQueue {
     queue.push(task);
     if (this.#isRunning) return;
     this.#isRunning = true;
-    void this.#run(); // tasks do not throw
+    runInBackground('turn queue', this.#run());
   }
 
   async #run(): Promise<void> {

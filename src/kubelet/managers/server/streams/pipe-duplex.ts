@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../../base/async/background-work.js';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../../../../base/clock.js';
@@ -45,7 +46,7 @@ export async function pipeDuplex(client: Duplex, backend: Socket, options: PipeD
   });
   backend.once('end', () => {
     client.unpipe(backend);
-    void closeGracefully(client, clock); // never rejects
+    runInBackground('HTTP server', closeGracefully(client, clock));
   });
   if (signal.aborted || client.destroyed || backend.destroyed) destroyBoth();
   signal.addEventListener('abort', destroyBoth, {once: true});

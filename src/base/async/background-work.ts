@@ -1,0 +1,52 @@
+/** A programming error in work that nobody awaits. */
+export class BackgroundError extends Error {
+  /** Part of the program that started the work. */
+  readonly part: string;
+
+  constructor(part: string, cause: unknown) {
+    super(`${part} failed: ${cause instanceof Error ? cause.message : String(cause)}`, {cause});
+    this.name = 'BackgroundError';
+    this.part = part;
+  }
+}
+
+/**
+ * Runs work that handles its own errors and that nobody waits for. A rejection is then a programming error: it becomes an
+ * unhandled rejection that names the part.
+ */
+export function runInBackground(part: string, work: Promise<unknown>): void {
+  work.catch((error: unknown) => {
+    throw new BackgroundError(part, error);
+  });
+}
+
+/** Owns work that its starters do not wait for. */
+export class BackgroundWork {
+  readonly #onError: (error: BackgroundError) => void;
+  readonly #running = new Set<Promise<void>>();
+
+  /** Creates an owner without work. `onError` receives the rejections, which must not be expected ones. */
+  constructor(onError: (error: BackgroundError) => void) {
+    this.#onError = onError;
+  }
+
+  /** Takes over work of a part of the program. */
+  start(part: string, work: Promise<unknown>): void {
+    const ended = work.then(
+      () => undefined,
+      (error: unknown) => {
+        this.#onError(new BackgroundError(part, error));
+      },
+    );
+    this.#running.add(ended);
+    runInBackground(
+      part,
+      ended.finally(() => this.#running.delete(ended)),
+    );
+  }
+
+  /** Resolves when no work is in progress. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+}
