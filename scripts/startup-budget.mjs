@@ -41,7 +41,7 @@ async function loadedBy(folder, args, expected, endpoint) {
 
 /** Returns the entry of a command in the file. */
 function entryOf({chunks, outside}, allChunks) {
-  const loaded = allChunks.filter(({file}) => chunks.has(file)).flatMap(({modules}) => [...modules]);
+  const loaded = allChunks.filter(({name}) => chunks.has(name)).flatMap(({modules}) => [...modules]);
   return {
     bytes: loaded.reduce((sum, [, bytes]) => sum + bytes, 0),
     outside: outside.toSorted(),

@@ -1,13 +1,17 @@
 import {basename} from 'node:path';
 import {build, transform} from 'esbuild';
+import {provideExports} from './module-exports.mjs';
 import {programOptions} from './program.mjs';
 import {sharedChunks, withoutAddedModules} from './shared-chunks.mjs';
 
 /** The entry module of the bundle. */
 export const ENTRY = 'src/cli/bundled/program.ts';
 
-/** The file of the entry chunk. */
+/** The file of the entry chunk, and of the chunks that every run loads. */
 export const ENTRY_FILE = 'program.cjs';
+
+/** The file of the chunks that most commands load. */
+const COMMON_FILE = 'common.cjs';
 
 /** Modules that most commands need, and the most frequent short commands, which form one chunk. */
 const COMMON = [
@@ -18,7 +22,7 @@ const COMMON = [
 /** A package that is installed anyway, since the library needs it too. */
 const EXTERNAL = ['@grpc/grpc-js'];
 
-/** Chunks are CommonJS, since V8's code cache works for scripts but not for ES modules (loader.cjs). */
+/** Chunks are functions of scripts, since V8's code cache works for scripts but not for ES modules (loader.cjs). */
 const CHUNK = {
   format: 'cjs',
   platform: 'node',
@@ -31,8 +35,9 @@ const CHUNK = {
  * Bundles the program into chunks. Each is loaded when it is first used.
  *
  * @typedef {object} Chunk
- * @property {string} file
- * @property {string} code a CommonJS module that requires other chunks as `./FILE`
+ * @property {string} name by which other chunks require it as `./NAME`
+ * @property {string} file the file that contains it
+ * @property {string} code the body of a function of `require` and `provide`, which takes the exports
  * @property {ReadonlyMap<string, number>} modules sizes in bytes by path relative to the checkout
  *
  * @param {string} root the checkout
@@ -54,12 +59,38 @@ export async function makeChunks(root, helpTexts) {
     external: EXTERNAL,
   });
   const inputs = withoutAddedModules(metafile.inputs);
+  const fileOf = filesByChunk(metafile.outputs);
   const chunks = outputFiles.map(async ({path, text}) => {
-    const file = basename(path);
-    const bytes = Object.entries(metafile.outputs[`dist/quick/${file}`].inputs);
-    const {code} = await transform(text, {...CHUNK, logLevel: 'warning'});
+    const name = basename(path);
+    const bytes = Object.entries(metafile.outputs[outputPath(name)].inputs);
+    const {code} = await transform(provideExports(name, text), {...CHUNK, logLevel: 'warning'});
     const modules = bytes.map(([module, {bytesInOutput}]) => [module, bytesInOutput]);
-    return {file, code, modules: new Map(modules.filter(([module]) => module in inputs))};
+    return {name, file: fileOf(name), code, modules: new Map(modules.filter(([module]) => module in inputs))};
   });
   return {chunks: await Promise.all(chunks), inputs};
+}
+
+/** Returns a function that returns the file of a chunk. Each file that a run opens takes as long as 70 kB of code. */
+function filesByChunk(outputs) {
+  const start = withImported(outputs, [outputPath(ENTRY_FILE)]);
+  const isCommon = ({entryPoint}) => COMMON.some((module) => entryPoint?.endsWith(`:${module}`));
+  const commands = Object.keys(outputs).filter((path) => isCommon(outputs[path]));
+  const common = withImported(outputs, commands);
+  return (name) => {
+    const path = outputPath(name);
+    return start.has(path) ? ENTRY_FILE : common.has(path) ? COMMON_FILE : name;
+  };
+}
+
+/** Returns chunks, and those that they import before they run. */
+function withImported(outputs, paths) {
+  const found = new Set(paths);
+  for (const path of found)
+    for (const {path: imported, kind} of outputs[path].imports)
+      if (kind === 'import-statement' && imported in outputs) found.add(imported);
+  return found;
+}
+
+function outputPath(name) {
+  return `dist/quick/${name}`;
 }
