@@ -64,7 +64,10 @@ async function loader(chunks) {
       FILES: JSON.stringify(Object.fromEntries(shared.map(({name, file}) => [name, file]))),
       BUILD: JSON.stringify(hash.digest('hex').slice(0, 16)),
     },
-    minifyWhitespace: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    minify: true,
   });
   return code;
 }

@@ -10,14 +10,23 @@ export const ENTRY = 'src/cli/bundled/program.ts';
 /** The file of the entry chunk, and of the chunks that every run loads. */
 export const ENTRY_FILE = 'program.cjs';
 
-/** The file of the chunks that most commands load. */
-const COMMON_FILE = 'common.cjs';
-
 /** Modules that most commands need, and the most frequent short commands, which form one chunk. */
 const COMMON = [
   'src/cri/index.ts',
   ...['images', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
 ];
+
+/**
+ * Files for several chunks, and the modules that are loaded by import() from them: each file that a run opens takes as long
+ * as 70 kB of code.
+ */
+const SHARED_FILES = {
+  'common.cjs': COMMON,
+  'frequent.cjs': [
+    ...['exec', 'inspect', 'logs'].map((name) => `src/commands/${name}.ts`),
+    'src/operations/logs/log-read-strategy.ts',
+  ],
+};
 
 /** A package that is installed anyway, since the library needs it too. */
 const EXTERNAL = ['@grpc/grpc-js'];
@@ -70,16 +79,15 @@ export async function makeChunks(root, helpTexts) {
   return {chunks: await Promise.all(chunks), inputs};
 }
 
-/** Returns a function that returns the file of a chunk. Each file that a run opens takes as long as 70 kB of code. */
+/** Returns a function that returns the file of a chunk: the first shared file that needs it, or one of its own. */
 function filesByChunk(outputs) {
-  const start = withImported(outputs, [outputPath(ENTRY_FILE)]);
-  const isCommon = ({entryPoint}) => COMMON.some((module) => entryPoint?.endsWith(`:${module}`));
-  const commands = Object.keys(outputs).filter((path) => isCommon(outputs[path]));
-  const common = withImported(outputs, commands);
-  return (name) => {
-    const path = outputPath(name);
-    return start.has(path) ? ENTRY_FILE : common.has(path) ? COMMON_FILE : name;
-  };
+  const groups = [[ENTRY_FILE, [outputPath(ENTRY_FILE)]]];
+  for (const [file, modules] of Object.entries(SHARED_FILES)) {
+    const isMember = (path) => modules.some((module) => outputs[path].entryPoint?.endsWith(`:${module}`));
+    groups.push([file, Object.keys(outputs).filter(isMember)]);
+  }
+  const files = groups.map(([file, paths]) => ({file, chunks: withImported(outputs, paths)}));
+  return (name) => files.find(({chunks}) => chunks.has(outputPath(name)))?.file ?? name;
 }
 
 /** Returns chunks, and those that they import before they run. */
