@@ -22,7 +22,8 @@ export async function bundle(folder = join(ROOT, 'dist/quick')) {
   const {chunks, inputs} = await makeChunks(ROOT, await helpTexts(ROOT));
   rmSync(folder, {recursive: true, force: true});
   mkdirSync(folder, {recursive: true});
-  for (const {file, code} of chunks) writeFileSync(join(folder, file), asciiCode(file, code), 'latin1');
+  for (const file of new Set(chunks.map((chunk) => chunk.file)))
+    writeFileSync(join(folder, file), script(chunks.filter((chunk) => chunk.file === file)), 'latin1');
   writeFileSync(join(folder, 'loader.cjs'), await loader(chunks));
   return {chunks, inputs};
 }
@@ -43,21 +44,30 @@ export function bundledModules({chunks}) {
   );
 }
 
-/** Returns the code. The loader reads it as Latin-1, since esbuild escapes other characters. */
-function asciiCode(file, code) {
-  if (/[^\0-\x7f]/.test(code)) throw new Error(`${file} contains non-ASCII characters`);
-  return code;
+/** Returns a script that evaluates to the functions of chunks. V8 compiles functions in parentheses with the script. */
+function script(chunks) {
+  const members = chunks.map(({name, code}) => {
+    // The loader reads it as Latin-1, since esbuild escapes other characters.
+    if (/[^\0-\x7f]/.test(code)) throw new Error(`${name} contains non-ASCII characters`);
+    return `${JSON.stringify(name)}:(function(require,provide){${code}})`;
+  });
+  return `({${members.join(',\n')}})`;
 }
 
 async function loader(chunks) {
   const hash = createHash('sha256');
-  for (const {file, code} of chunks) hash.update(`${file}\n${code}\n`);
+  for (const {name, code} of chunks) hash.update(`${name}\n${code}\n`);
+  const shared = chunks.filter(({name, file}) => name !== file);
   const {code} = await transform(readFileSync(join(ROOT, 'scripts/bundle/loader.cjs'), 'utf8'), {
     define: {
       ENTRY_FILE: JSON.stringify(ENTRY_FILE),
+      FILES: JSON.stringify(Object.fromEntries(shared.map(({name, file}) => [name, file]))),
       BUILD: JSON.stringify(hash.digest('hex').slice(0, 16)),
     },
-    minifyWhitespace: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20.19',
+    minify: true,
   });
   return code;
 }

@@ -14,12 +14,16 @@ export function compileFakes() {
     : undefined;
 }
 
-/** Starts the fake runtime with a container and an image, for scripts that run commands on it. */
-export async function startFakeRuntime() {
+/** Starts the fake runtime with a container, its log and an image, for scripts that run commands on it. */
+export async function startFakeRuntime({logPath} = {}) {
   const folder = compileFakes();
   if (folder === undefined) throw new Error('test/fakes does not compile, see above');
-  const {FakeRuntime} = await import(pathToFileURL(join(folder, 'fake-runtime.js')).href);
-  const runtime = await FakeRuntime.start();
-  runtime.fill({containers: 1, images: 1});
+  const {FakeRuntime, aContainer, aSandbox} = await import(
+    pathToFileURL(join(folder, 'fake-runtime.js')).href
+  );
+  const sandbox = aSandbox();
+  const container = aContainer({sandbox, ...(logPath === undefined ? {} : {logPath})});
+  const runtime = await FakeRuntime.start({sandboxes: [sandbox], containers: [container]});
+  runtime.fill({images: 1});
   return runtime;
 }

@@ -1,10 +1,11 @@
 /**
- * Compares what frequent commands load at start-up with test/startup-budget.json: modules of the bundle, their bytes,
- * and modules outside the bundle. Additions fail with the imports that cause them. `--update` updates the file.
- * Bundles to a separate directory, since the bundle in dist may be in use.
+ * Compares what frequent commands cost at start-up with test/startup-budget.json: modules of the bundle, their bytes,
+ * modules outside the bundle, and the instructions that Node.js executes, without those of an empty script. Additions
+ * fail with the imports that cause them. `--update` updates the file. Bundles to a separate directory, since the bundle
+ * in dist may be in use.
  */
 import {execFile} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
@@ -12,16 +13,22 @@ import {bundle} from './bundle.mjs';
 import {ENTRY} from './bundle/chunks.mjs';
 import {startFakeRuntime} from './compile-fakes.mjs';
 import {additions} from './startup/additions.mjs';
+import {countInstructions, excessInstructions} from './startup/instructions.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FILE = join(ROOT, 'test/startup-budget.json');
+/** Command lines. The instructions of some are counted, which takes ten seconds of processor time each. */
 const COMMANDS = {
-  version: {args: () => ['version']},
-  ps: {args: () => ['ps', '-a']},
+  version: {args: () => ['version'], isCounted: true},
+  ps: {args: () => ['ps', '-a'], isCounted: true},
+  images: {args: () => ['images'], isCounted: true},
+  logs: {args: (id) => ['logs', id], isCounted: true},
   exec: {args: (id) => ['exec', '--sync', id, 'true']},
   '--help': {args: () => ['--help']},
   'ps --bogus': {args: () => ['ps', '--bogus'], exitCode: 1},
 };
+/** Versions of Node.js execute different numbers of instructions: the file has those of one major version. */
+const MAJOR = process.version.split('.')[0];
 
 /** Script that runs a command line and reports the loaded chunks and external modules. */
 const RUN = `
@@ -30,18 +37,35 @@ const RUN = `
   program.main(args).then((exitCode) => process.stderr.write('\\n' + JSON.stringify({exitCode, ...loaded()})));
 `;
 
-async function loadedBy(folder, args, expected, endpoint) {
-  const command = ['-e', RUN, join(folder, 'loader.cjs'), ...args];
-  const env = {PATH: process.env.PATH, CONTAINER_RUNTIME_ENDPOINT: endpoint};
+async function loadedBy(quick, args, expected, env) {
+  const command = ['-e', RUN, join(quick, 'loader.cjs'), ...args];
   const {stderr} = await promisify(execFile)(process.execPath, command, {env});
   const {exitCode, chunks, outside} = JSON.parse(stderr.slice(stderr.lastIndexOf('\n')));
   if (exitCode !== expected) throw new Error(`kcri ${args.join(' ')} exited with ${exitCode}: ${stderr}`);
   return {chunks: new Set(chunks), outside};
 }
 
+/**
+ * Returns the instructions of commands by name, beyond those of an empty script beside kcri. All commands
+ * have run before, so that their compiled code is stored.
+ */
+async function instructionsOf(folder, commands, env) {
+  cpSync(join(ROOT, 'bin'), join(folder, 'bin'), {recursive: true});
+  const [script, empty] = ['kcri.js', 'empty.js'].map((file) => join(folder, 'bin', file));
+  writeFileSync(empty, '');
+  for (const args of Object.values(commands))
+    await promisify(execFile)(process.execPath, [script, ...args], {env});
+  const start = await countInstructions([empty], env);
+  const counts = Object.entries(commands).map(async ([name, args]) => [
+    name,
+    (await countInstructions([script, ...args], env)) - start,
+  ]);
+  return Object.fromEntries(await Promise.all(counts));
+}
+
 /** Returns the entry of a command in the file. */
 function entryOf({chunks, outside}, allChunks) {
-  const loaded = allChunks.filter(({file}) => chunks.has(file)).flatMap(({modules}) => [...modules]);
+  const loaded = allChunks.filter(({name}) => chunks.has(name)).flatMap(({modules}) => [...modules]);
   return {
     bytes: loaded.reduce((sum, [, bytes]) => sum + bytes, 0),
     outside: outside.toSorted(),
@@ -50,26 +74,50 @@ function entryOf({chunks, outside}, allChunks) {
 }
 
 async function measure(folder) {
-  const {chunks, inputs} = await bundle(folder);
-  const runtime = await startFakeRuntime();
+  const quick = join(folder, 'dist/quick');
+  const {chunks, inputs} = await bundle(quick);
+  const logPath = join(folder, 'container.log');
+  writeFileSync(logPath, '2026-11-20T10:00:00.123456789Z stdout F listening\n');
+  const runtime = await startFakeRuntime({logPath});
+  const env = {
+    PATH: process.env.PATH,
+    CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+    NODE_COMPILE_CACHE: join(folder, 'cache'),
+  };
   const now = {};
-  for (const [name, {args, exitCode = 0}] of Object.entries(COMMANDS)) {
-    const loaded = await loadedBy(folder, args(runtime.containers[0].id), exitCode, runtime.endpoint);
-    now[name] = entryOf(loaded, chunks);
+  const counted = {};
+  for (const [name, {args: argsFor, exitCode = 0, isCounted}] of Object.entries(COMMANDS)) {
+    const args = argsFor(runtime.containers[0].id);
+    now[name] = entryOf(await loadedBy(quick, args, exitCode, env), chunks);
+    if (isCounted) counted[name] = args;
   }
+  for (const [name, count] of Object.entries(await instructionsOf(folder, counted, env)))
+    now[name].instructions = count;
   await runtime[Symbol.asyncDispose]();
   return {inputs, now};
+}
+
+/** Returns what is wrong with a command, one text per line. */
+function faults(budget, now, graph, isCounted) {
+  const excess =
+    isCounted && now.instructions !== undefined
+      ? excessInstructions(budget.instructions, now.instructions)
+      : undefined;
+  return [...additions(budget, now, graph), ...(excess === undefined ? [] : [excess])];
 }
 
 const folder = mkdtempSync(join(ROOT, 'dist/.budget-'));
 const {inputs, now} = await measure(folder).finally(() => rmSync(folder, {recursive: true}));
 if (process.argv.includes('--update')) {
-  writeFileSync(FILE, JSON.stringify(now));
+  writeFileSync(FILE, JSON.stringify({node: MAJOR, ...now}));
   await promisify(execFile)(process.execPath, ['node_modules/oxfmt/bin/oxfmt', FILE], {cwd: ROOT});
 } else {
   const budget = JSON.parse(readFileSync(FILE, 'utf8'));
+  const isCounted = budget.node === MAJOR;
+  if (!isCounted)
+    process.stdout.write(`instructions are not compared: the budget is that of Node.js ${budget.node}\n`);
   const found = Object.keys(COMMANDS).flatMap((name) =>
-    additions(budget[name], now[name], {inputs, entry: ENTRY}).map((text) => `${name}: ${text}\n`),
+    faults(budget[name], now[name], {inputs, entry: ENTRY}, isCounted).map((text) => `${name}: ${text}\n`),
   );
   if (found.length > 0) {
     process.stderr.write(

@@ -22,6 +22,7 @@ const PROGRAMS = [
   {anyOf: ['openssl'], aptPackage: 'openssl'},
   {anyOf: ['sudo'], aptPackage: 'sudo'},
   {anyOf: ['ssh'], aptPackage: 'openssh-client'},
+  {anyOf: ['valgrind'], aptPackage: 'valgrind'},
 ];
 
 /**

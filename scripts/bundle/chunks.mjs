@@ -1,12 +1,13 @@
 import {basename} from 'node:path';
 import {build, transform} from 'esbuild';
+import {provideExports} from './module-exports.mjs';
 import {programOptions} from './program.mjs';
 import {sharedChunks, withoutAddedModules} from './shared-chunks.mjs';
 
 /** The entry module of the bundle. */
 export const ENTRY = 'src/cli/bundled/program.ts';
 
-/** The file of the entry chunk. */
+/** The file of the entry chunk, and of the chunks that every run loads. */
 export const ENTRY_FILE = 'program.cjs';
 
 /** Modules that most commands need, and the most frequent short commands, which form one chunk. */
@@ -15,10 +16,22 @@ const COMMON = [
   ...['images', 'pods', 'ps', 'version'].map((name) => `src/commands/${name}.ts`),
 ];
 
+/**
+ * Files for several chunks, and the modules that are loaded by import() from them: each file that a run opens takes as long
+ * as 70 kB of code.
+ */
+const SHARED_FILES = {
+  'common.cjs': COMMON,
+  'frequent.cjs': [
+    ...['exec', 'inspect', 'logs'].map((name) => `src/commands/${name}.ts`),
+    'src/operations/logs/log-read-strategy.ts',
+  ],
+};
+
 /** A package that is installed anyway, since the library needs it too. */
 const EXTERNAL = ['@grpc/grpc-js'];
 
-/** Chunks are CommonJS, since V8's code cache works for scripts but not for ES modules (loader.cjs). */
+/** Chunks are functions of scripts, since V8's code cache works for scripts but not for ES modules (loader.cjs). */
 const CHUNK = {
   format: 'cjs',
   platform: 'node',
@@ -31,8 +44,9 @@ const CHUNK = {
  * Bundles the program into chunks. Each is loaded when it is first used.
  *
  * @typedef {object} Chunk
- * @property {string} file
- * @property {string} code a CommonJS module that requires other chunks as `./FILE`
+ * @property {string} name by which other chunks require it as `./NAME`
+ * @property {string} file the file that contains it
+ * @property {string} code the body of a function of `require` and `provide`, which takes the exports
  * @property {ReadonlyMap<string, number>} modules sizes in bytes by path relative to the checkout
  *
  * @param {string} root the checkout
@@ -54,12 +68,37 @@ export async function makeChunks(root, helpTexts) {
     external: EXTERNAL,
   });
   const inputs = withoutAddedModules(metafile.inputs);
+  const fileOf = filesByChunk(metafile.outputs);
   const chunks = outputFiles.map(async ({path, text}) => {
-    const file = basename(path);
-    const bytes = Object.entries(metafile.outputs[`dist/quick/${file}`].inputs);
-    const {code} = await transform(text, {...CHUNK, logLevel: 'warning'});
+    const name = basename(path);
+    const bytes = Object.entries(metafile.outputs[outputPath(name)].inputs);
+    const {code} = await transform(provideExports(name, text), {...CHUNK, logLevel: 'warning'});
     const modules = bytes.map(([module, {bytesInOutput}]) => [module, bytesInOutput]);
-    return {file, code, modules: new Map(modules.filter(([module]) => module in inputs))};
+    return {name, file: fileOf(name), code, modules: new Map(modules.filter(([module]) => module in inputs))};
   });
   return {chunks: await Promise.all(chunks), inputs};
+}
+
+/** Returns a function that returns the file of a chunk: the first shared file that needs it, or one of its own. */
+function filesByChunk(outputs) {
+  const groups = [[ENTRY_FILE, [outputPath(ENTRY_FILE)]]];
+  for (const [file, modules] of Object.entries(SHARED_FILES)) {
+    const isMember = (path) => modules.some((module) => outputs[path].entryPoint?.endsWith(`:${module}`));
+    groups.push([file, Object.keys(outputs).filter(isMember)]);
+  }
+  const files = groups.map(([file, paths]) => ({file, chunks: withImported(outputs, paths)}));
+  return (name) => files.find(({chunks}) => chunks.has(outputPath(name)))?.file ?? name;
+}
+
+/** Returns chunks, and those that they import before they run. */
+function withImported(outputs, paths) {
+  const found = new Set(paths);
+  for (const path of found)
+    for (const {path: imported, kind} of outputs[path].imports)
+      if (kind === 'import-statement' && imported in outputs) found.add(imported);
+  return found;
+}
+
+function outputPath(name) {
+  return `dist/quick/${name}`;
 }

@@ -1,6 +1,6 @@
 'use strict';
 /*
- * Loads the chunks beside this file as CommonJS modules, with the code that V8 compiled for them in earlier runs,
+ * Loads the chunks in the files beside this one, with the code that V8 compiled for them in earlier runs,
  * since compilation takes longer than most commands. module.enableCompileCache() does not store functions compiled
  * lazily, which are most of them (docs/design/build.md).
  */
@@ -18,8 +18,11 @@ const {
 } = require('node:fs');
 const {Script} = require('node:vm');
 
-/** Defined by the bundler: the entry chunk, and a hash of all chunks. */
-/* global ENTRY_FILE, BUILD */
+/**
+ * Defined by the bundler: the entry chunk, a hash of all chunks, and the files of chunks that share one with others.
+ */
+/* global ENTRY_FILE, BUILD, FILES */
+const files = FILES;
 
 const user = process.geteuid();
 /** Directory of compiled code of all builds, and of this build. Undefined if nothing is stored. */
@@ -28,11 +31,13 @@ const folder = cache && `${cache}/${BUILD}-${process.version}-${process.arch}`;
 /** Age after which compiled code of other builds is removed: 30 days. */
 const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
-/** Loaded chunks, by file name. */
+/** Exports of loaded chunks, by name. */
 const chunks = new Map();
+/** Loaded files: their scripts, the names of their compiled code, and the functions of their chunks. */
+const loadedFiles = new Map();
 /** Modules outside the bundle, by name. */
 const outside = new Map();
-/** Whether V8 had to compile a chunk in this run. */
+/** Whether V8 had to compile a file in this run. */
 let isCompiled = false;
 
 function cacheFolder() {
@@ -70,18 +75,28 @@ function lazyModule(name) {
   );
 }
 
-function loadChunk(file) {
-  const loaded = chunks.get(file);
-  if (loaded !== undefined) return loaded.module.exports;
+function loadChunk(name) {
+  if (!chunks.has(name)) {
+    const {functions} = loadFile(files[name] ?? name, name);
+    functions[name](load, (exports) => chunks.set(name, exports));
+  }
+  return chunks.get(name);
+}
+
+/**
+ * Loads a file for a chunk in it. A frequent command has compiled code of its own for the file that it shares, since V8
+ * reads all of the stored code.
+ */
+function loadFile(file, chunk) {
+  const loaded = loadedFiles.get(file);
+  if (loaded !== undefined) return loaded;
   const filename = `${__dirname}/${file}`;
-  const source = `(function(require,module,exports){${read(filename).bytes.latin1Slice()}\n})`;
-  const script = new Script(source, {filename, cachedData: compiledCode(file)});
+  const script = new Script(read(filename).bytes.latin1Slice(), {filename, cachedData: compiledCode(chunk)});
   // True if V8 rejected the cached data, for example of another version. Undefined if there was none.
   if (script.cachedDataRejected !== false) isCompiled = true;
-  const module = {exports: {}};
-  chunks.set(file, {module, script});
-  script.runInThisContext()(load, module, module.exports);
-  return module.exports;
+  const opened = {script, storedAs: chunk, functions: script.runInThisContext()};
+  loadedFiles.set(file, opened);
+  return opened;
 }
 
 /**
@@ -111,14 +126,15 @@ function read(path) {
 }
 
 /**
- * Stores compiled code for later runs. Called at the end of a run. If any chunk is new, all loaded chunks are stored
+ * Stores compiled code for later runs. Called at the end of a run. If any file is new, all loaded files are stored
  * again, so that they contain the functions this command has called.
  */
 function keepCompiled() {
   if (!isCompiled || folder === undefined) return;
   try {
     const isNew = mkdirSync(folder, {recursive: true, mode: 0o700}) !== undefined;
-    for (const [file, {script}] of chunks) storeFile(`${folder}/${file}`, script.createCachedData());
+    for (const {script, storedAs} of loadedFiles.values())
+      storeFile(`${folder}/${storedAs}`, script.createCachedData());
     if (isNew) removeOldBuilds();
   } catch {
     // Not writable, or no space is left: the next run compiles again.
@@ -147,6 +163,6 @@ function storeFile(file, code) {
 module.exports = {
   program: loadChunk(ENTRY_FILE),
   keepCompiled,
-  /** Returns the files of the chunks and the names of the external modules loaded so far. */
+  /** Returns the names of the chunks and the names of the external modules loaded so far. */
   loaded: () => ({chunks: [...chunks.keys()], outside: [...outside.keys()]}),
 };

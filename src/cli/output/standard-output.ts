@@ -1,4 +1,3 @@
-import {EventEmitter} from 'node:events';
 import {constants, fstatSync, openSync, writeSync, type Stats} from 'node:fs';
 import {Writable} from 'node:stream';
 import {isatty} from 'node:tty';
@@ -54,14 +53,26 @@ function ownPipe(fd: number): number {
 }
 
 /** Stream that writes synchronously and calls back later like a Writable, which takes longer to load than help. */
-class FileOutput extends EventEmitter implements OutputStream {
+class FileOutput implements OutputStream {
   readonly writableNeedDrain = false;
   readonly #fd: number;
+  readonly #onError = new Set<(error: Error) => void>();
   #failure: Error | undefined;
 
   constructor(fd: number) {
-    super();
     this.#fd = fd;
+  }
+
+  on(event: 'error' | 'resize', listener: (error: Error) => void): void {
+    if (event === 'error') this.#onError.add(listener);
+  }
+
+  removeListener(): void {
+    // A file has no size that changes.
+  }
+
+  removeAllListeners(): void {
+    this.#onError.clear();
   }
 
   write(chunk: string | Uint8Array, done?: Done): boolean {
@@ -70,7 +81,7 @@ class FileOutput extends EventEmitter implements OutputStream {
     const failure = this.#failure;
     process.nextTick(() => {
       done?.(failure);
-      if (isFirstLoss) this.emit('error', failure);
+      if (isFirstLoss && failure !== undefined) for (const onError of this.#onError) onError(failure);
     });
     return true;
   }

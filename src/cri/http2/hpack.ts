@@ -132,7 +132,7 @@ class BlockReader {
     if (length > this.#block.length - start) throw malformed('truncated header block');
     this.#position += length;
     const bytes = this.#block.subarray(start, this.#position);
-    return (huffman ? decodeHuffman(bytes) : bytes).toString('latin1');
+    return huffman ? decodeHuffman(bytes) : bytes.toString('latin1');
   }
 }
 

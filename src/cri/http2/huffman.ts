@@ -32,8 +32,23 @@ function buildCode(): Code {
   return {first, count, start, symbols};
 }
 
-/** Decodes a Huffman-coded string. Throws ProtocolError if it is malformed. */
-export function decodeHuffman(coded: Buffer): Buffer {
+/**
+ * Codes of the strings in the responses of all gRPC servers, in hexadecimal. A short command receives no others, and need
+ * not build the table of codes, which takes longer than its request.
+ */
+export const FREQUENT_CODES: Readonly<Record<string, string>> = {
+  '1d75d0620d263d4c4d6564': 'application/grpc',
+  '9acac8b21234da8f': 'grpc-status',
+  '9acac8b5254207317f': 'grpc-message',
+};
+
+/** Decodes a Huffman-coded string, with one character per byte. Throws ProtocolError if it is malformed. */
+export function decodeHuffman(coded: Buffer): string {
+  return FREQUENT_CODES[coded.toString('hex')] ?? decodeBits(coded).toString('latin1');
+}
+
+/** Decodes a string bit by bit. */
+export function decodeBits(coded: Buffer): Buffer {
   code ??= buildCode();
   const decoded = Buffer.allocUnsafe(Math.floor((coded.length * 8) / 5));
   let length = 0;

@@ -1,0 +1,6 @@
+export function countInstructions(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number>;
+
+export function excessInstructions(budget: number | undefined, now: number): string | undefined;
