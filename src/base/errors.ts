@@ -55,6 +55,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Formats the messages of several errors like Go's aggregate error, each once: `[first, second]`. */
+export function formatAggregate(errors: readonly unknown[]): string {
+  const messages = [...new Set(errors.map(messageOf))];
+  return messages.length === 1 ? (messages[0] ?? '') : `[${messages.join(', ')}]`;
+}
+
 /** Reports whether this is a Node.js system error with one of the codes, such as `ENOENT`. */
 export function hasErrno(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -41,6 +41,13 @@ export function withDefaultTag(image: string, {tag, digest}: ImageName): string 
   return digest === undefined && tag !== undefined && !image.endsWith(`:${tag}`) ? `${image}:${tag}` : image;
 }
 
+const SANDBOX_IMAGE = /(?:^|\/)pause(?:-[a-z0-9_]+)?(?=[:@]|$)/;
+
+/** Reports whether an image name looks like that of a sandbox image, for runtimes that report neither it nor pinned images. */
+export function isNamedLikeSandboxImage(image: string): boolean {
+  return SANDBOX_IMAGE.test(image);
+}
+
 function invalid(problem: string): ParsedImageName {
   return {kind: 'invalid', problem};
 }

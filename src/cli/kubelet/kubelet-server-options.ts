@@ -74,6 +74,7 @@ export function createServerOptions(
     },
     debuggingHandlers: values.enableDebuggingHandlers,
     systemLogHandler: values.enableSystemLogHandler,
+    systemLogQuery: values.enableSystemLogQuery,
     systemLogDir: '/var/log',
     streamingIdleTimeoutMs: durationToMs(values.streamingConnectionIdleTimeout),
     syncFrequencyMs: durationToMs(values.syncFrequency),

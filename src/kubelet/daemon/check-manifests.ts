@@ -37,7 +37,8 @@ export async function checkManifests(
   if (stats.kind === 'unreadable') return [{level: 'error', place: path, message: stats.error}];
   try {
     const paths = stats.kind === 'directory' ? await listManifestPaths(path) : [path];
-    for (const each of paths) files.put(each, await readManifestFile(each, signal, undefined), true);
+    for (const each of paths)
+      files.put(each, await readManifestFile(each, signal, undefined), {isSettled: true});
   } catch (error) {
     signal.throwIfAborted();
     if (!isSystemCallError(error)) throw error;

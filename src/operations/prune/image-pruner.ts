@@ -1,7 +1,8 @@
 import {forEachLimit} from '../../base/async/for-each-limit.js';
+import {isNamedLikeSandboxImage} from '../../base/parse-image-name.js';
 import {isNotFound, type Connection, type Container, type Image} from '../../cri/index.js';
 import {listAllContainers, listAllImages} from '../../cri/list-all.js';
-import {allImageNames, isDangling, withoutTag} from '../images/image-matching.js';
+import {allImageNames, isDangling} from '../images/image-matching.js';
 import {sortImages} from '../images/list-images.js';
 import {
   imageUsageCheck,
@@ -48,8 +49,6 @@ export type PrunedImage =
   | {readonly kind: 'removed'; readonly names: readonly string[]}
   | {readonly kind: 'skipped'; readonly reason: string};
 
-/** Name of a sandbox image, for runtimes that report neither it nor pinned images. */
-const PAUSE = /(^|\/)pause(-[a-z0-9_]+)?$/;
 const AT_ONCE = 16;
 
 /** Finds and removes images that nothing uses: no container in any state, no image volume, no pod of kcri. */
@@ -154,7 +153,7 @@ export class ImagePruner {
   #otherReason(image: Image, mounted: ReadonlySet<string>): string | undefined {
     const names = allImageNames(image);
     if (names.some((name) => mounted.has(name))) return 'mounted by a container';
-    const mayBeSandboxImage = !this.#knowsSandboxImage && names.some((name) => PAUSE.test(withoutTag(name)));
+    const mayBeSandboxImage = !this.#knowsSandboxImage && names.some(isNamedLikeSandboxImage);
     return mayBeSandboxImage ? 'possibly the sandbox image of the runtime' : undefined;
   }
 

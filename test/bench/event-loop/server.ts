@@ -65,6 +65,7 @@ const {urls} = await startServers(
     access: {anonymous: true},
     debuggingHandlers: true,
     systemLogHandler: false,
+    systemLogQuery: false,
     systemLogDir: directory,
     streamingIdleTimeoutMs: 0,
     syncFrequencyMs: 60_000,

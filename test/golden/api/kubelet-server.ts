@@ -57,6 +57,7 @@ export async function startKubeletServer({api, daemon}: ClusterTestbed): Promise
       },
       debuggingHandlers: true,
       systemLogHandler: false,
+      systemLogQuery: false,
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,

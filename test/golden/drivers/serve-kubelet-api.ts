@@ -31,6 +31,7 @@ export async function serveKubeletApi(
       access: {anonymous: true},
       debuggingHandlers: true,
       systemLogHandler: false,
+      systemLogQuery: false,
       systemLogDir: '/nonexistent',
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,

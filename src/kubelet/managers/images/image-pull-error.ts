@@ -1,4 +1,4 @@
-import {KcriError, messageOf} from '../../../base/errors.js';
+import {formatAggregate, KcriError} from '../../../base/errors.js';
 import type {SyncFailure} from '../../contract/sync-result.js';
 
 /** Failure of a pull with every available credential. */
@@ -7,11 +7,9 @@ export class ImagePullError extends KcriError {
 
   /** `problems` explain why further credentials were unavailable; they become part of the hint. */
   constructor(causes: readonly unknown[], problems: readonly string[]) {
-    const texts = [...new Set(causes.map(messageOf))];
     const hints = causes.map((cause) => (cause instanceof KcriError ? cause.hint : undefined));
     const hint = [hints.find((text) => text !== undefined), ...problems].filter((text) => text !== undefined);
-    // Several messages are formatted like an aggregate error of Go.
-    super(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`, {
+    super(formatAggregate(causes), {
       cause: causes[0],
       hint: hint.length === 0 ? undefined : hint.join('; '),
     });

@@ -66,6 +66,8 @@ export interface ServerOptions {
   readonly debuggingHandlers: boolean;
   /** enableSystemLogHandler: whether /logs/ serves files. */
   readonly systemLogHandler: boolean;
+  /** enableSystemLogQuery: whether /logs/ answers queries for the logs of services. */
+  readonly systemLogQuery: boolean;
   /** Directory that /logs/ serves; /var/log for a kubelet. */
   readonly systemLogDir: string;
   /** Value of streamingConnectionIdleTimeout, in ms; 0 for no timeout. */

@@ -178,7 +178,7 @@ function debugRoutes(
     ...streamRoutes(kubelet, options),
     ...createRunRoutes(kubelet, options),
     createCheckpointRoute(kubelet, options),
-    ...(options.systemLogHandler ? [systemLogsRoute(options.systemLogDir)] : []),
+    ...(options.systemLogHandler ? [systemLogsRoute(options)] : []),
   ];
   return [...routes, ...zpageRoutes(options, [...open, ...routes])];
 }

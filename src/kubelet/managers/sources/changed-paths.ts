@@ -6,7 +6,7 @@ export const ALL_PATHS = '';
 
 /** Names of changed files, collected for one consumer. */
 export class ChangedPaths {
-  #names = new Set<string>();
+  #names = new Map<string, number>();
   #count = 0;
   #wake: (() => void) | undefined;
 
@@ -15,16 +15,17 @@ export class ChangedPaths {
     return this.#count;
   }
 
-  add(name: string): void {
-    this.#names.add(name);
+  /** Adds a change. `isEntryChange` is true if the name was created, removed or moved, not only its content changed. */
+  add(name: string, isEntryChange = false): void {
+    this.#names.set(name, (this.#names.get(name) ?? 0) + (isEntryChange ? 1 : 0));
     this.#count += 1;
     this.#wake?.();
   }
 
-  /** Returns the names that have changed since the last call. */
-  take(): ReadonlySet<string> {
+  /** Returns the names that have changed since the last call, with the number of their entry changes. */
+  take(): ReadonlyMap<string, number> {
     const names = this.#names;
-    this.#names = new Set();
+    this.#names = new Map();
     return names;
   }
 

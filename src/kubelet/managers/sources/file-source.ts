@@ -77,7 +77,11 @@ interface ReadFilesOptions {
   readonly settled: boolean;
   /** True to skip files whose metadata did not change since the last two reads. */
   readonly onlyModified: boolean;
+  /** Changed names of the directory. */
+  readonly names: ChangedNames;
 }
+
+type ChangedNames = ReturnType<ChangedPaths['take']>;
 
 /** Single run of a FileSource. */
 class Follower {
@@ -117,8 +121,8 @@ class Follower {
     for (;;) {
       const names = await this.#changedNames();
       const now = this.#options.clock.now();
-      if (this.#listDelayMs(now) <= 0) await this.#readAll('list');
-      else if (await this.#mustReadAll(names)) await this.#readAll('change');
+      if (this.#listDelayMs(now) <= 0) await this.#readAll('list', names);
+      else if (await this.#mustReadAll(names)) await this.#readAll('change', names);
       else await this.#readChanged(names, now >= this.#nextSettling);
       this.#nextSettling =
         this.#files.unsettledPaths.length > 0 ? now + SETTLING_MS : Number.POSITIVE_INFINITY;
@@ -132,7 +136,7 @@ class Follower {
   }
 
   /** Waits for the end of a burst of changes, or until the next periodic read is due. */
-  async #changedNames(): Promise<ReadonlySet<string>> {
+  async #changedNames(): Promise<ChangedNames> {
     const {clock} = this.#options;
     const now = clock.now();
     const ms = Math.min(this.#listDelayMs(now), this.#nextSettling - now);
@@ -152,12 +156,12 @@ class Follower {
   }
 
   /** Reports whether the names are not sufficient to know which files changed. */
-  async #mustReadAll(names: ReadonlySet<string>): Promise<boolean> {
+  async #mustReadAll(names: ChangedNames): Promise<boolean> {
     if (names.has(ALL_PATHS) || names.has(ATOMIC_LINK)) return true;
     return names.size > 0 && !(await this.#watch?.isWatching());
   }
 
-  async #readAll(mode: ReadMode): Promise<void> {
+  async #readAll(mode: ReadMode, names: ChangedNames): Promise<void> {
     const {path, clock, checkFrequencyMs} = this.#options;
     const [previous, current] = [this.#pathStat, await statManifestPath(path)];
     this.#pathStat = current;
@@ -165,7 +169,11 @@ class Follower {
     this.#nextList = clock.now() + (current.kind === 'missing' ? RETRY_MS : checkFrequencyMs);
     await this.#updateWatch(current);
     if (current.kind === 'directory' || current.kind === 'file')
-      await this.#readPath(current, {settled: previous === undefined, onlyModified: mode === 'list'});
+      await this.#readPath(current, {
+        settled: previous === undefined,
+        onlyModified: mode === 'list',
+        names,
+      });
     else if (current.kind === 'unreadable') this.#addProblem(current.error);
     else if (previous !== undefined && previous.kind !== 'missing') return;
     else {
@@ -187,29 +195,33 @@ class Follower {
     }
   }
 
-  async #readChanged(names: ReadonlySet<string>, includeUnsettled: boolean): Promise<void> {
+  async #readChanged(names: ChangedNames, includeUnsettled: boolean): Promise<void> {
     const {path} = this.#options;
     const changed =
       this.#pathStat?.kind === 'directory'
-        ? [...names].filter((name) => !isHidden(name)).map((name) => join(path, name))
-        : [...names].filter((name) => name === basename(path)).map(() => path);
+        ? [...names.keys()].filter((name) => !isHidden(name)).map((name) => join(path, name))
+        : [...names.keys()].filter((name) => name === basename(path)).map(() => path);
     const paths = new Set([...changed, ...(includeUnsettled ? this.#files.unsettledPaths : [])]);
     if (paths.size === 0) return;
-    await this.#readFiles([...paths], {settled: false, onlyModified: false});
+    await this.#readFiles([...paths], {settled: false, onlyModified: false, names});
     this.#emit('change');
   }
 
-  async #readFiles(paths: readonly string[], {settled, onlyModified}: ReadFilesOptions): Promise<void> {
+  async #readFiles(
+    paths: readonly string[],
+    {settled, onlyModified, names}: ReadFilesOptions,
+  ): Promise<void> {
     await forEachLimit(paths, MAX_CONCURRENT_READS, async (path) => {
       const previous = onlyModified ? this.#files.contentOf(path) : undefined;
-      this.#files.put(path, await readManifestFile(path, this.#signal, previous), settled);
+      const content = await readManifestFile(path, this.#signal, previous);
+      this.#files.put(path, content, {isSettled: settled, entryChanges: names.get(basename(path)) ?? 0});
     });
   }
 
   #emit(mode: ReadMode): void {
-    const set = this.#files.refresh(mode, this.#problems);
+    const sets = this.#files.refresh(mode, this.#problems);
     this.#sink.problems?.(this.#files.problems);
-    if (set !== undefined) this.#sink.set(set);
+    for (const set of sets) this.#sink.set(set);
   }
 
   /** Watches the directory. Call it before the directory is read, so that no change is missed. */

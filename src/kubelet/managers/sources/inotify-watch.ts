@@ -13,8 +13,8 @@ export class InotifyWatch {
   private constructor(path: string, identity: string, changes: ChangedPaths) {
     this.#path = path;
     this.#identity = identity;
-    this.#watcher = watch(path, (_, name) => {
-      changes.add(name ?? ALL_PATHS);
+    this.#watcher = watch(path, (event, name) => {
+      changes.add(name ?? ALL_PATHS, event === 'rename');
     });
     this.#watcher.on('error', () => {
       this.#isBroken = true;

@@ -27,6 +27,8 @@ export type ManifestFileContent =
       readonly text: string;
       /** Identity, size and times of the file. */
       readonly stamp: string;
+      /** Identity of the file. */
+      readonly identity: string;
       /** True if the previous read found the same stamp. */
       readonly isConfirmed: boolean;
     }
@@ -56,9 +58,17 @@ export interface ManifestFilesOptions extends ReadManifestOptions {
   readonly report: (report: SourceReport) => void;
 }
 
+/** Options of {@link ManifestFiles.put}. */
+interface PutOptions {
+  readonly isSettled?: boolean;
+  readonly entryChanges?: number;
+}
+
 interface ManifestFile {
   readonly path: string;
   content: ManifestFileContent;
+  /** How often the entry of this file was created, removed or moved, as far as it is known. */
+  entryChanges: number;
   /** Number that differs for each content. */
   readonly version: number;
   /** Decoded manifest; undefined if the file cannot be read. */
@@ -84,6 +94,8 @@ export class ManifestFiles {
   readonly #files = new Map<string, ManifestFile>();
   #current: readonly SourceReport[] = [];
   #versions = 0;
+  /** Paths of files that were removed and written again since the last refresh. */
+  readonly #recreated = new Set<string>();
   #objects: readonly ObjectDocument[] = [];
   #apiObjects = NO_OBJECTS;
   /** Set of the last refresh; undefined before the first. */
@@ -96,14 +108,32 @@ export class ManifestFiles {
 
   /**
    * Sets the content of a path; undefined removes it. Problems of the file are reported after two reads of the same
-   * content, or immediately if `isSettled`.
+   * content, or immediately if `isSettled`. With two changes of its directory entry (`entryChanges`), a file was removed
+   * and written again, so that its pod is another one even if the content is equal; a file that is moved over it is one
+   * change (file_linux.go).
    */
-  put(path: string, content: ManifestFileContent | undefined, isSettled = false): void {
+  put(
+    path: string,
+    content: ManifestFileContent | undefined,
+    {isSettled = false, entryChanges: added = 0}: PutOptions = {},
+  ): void {
     const known = this.#files.get(path);
+    // A change may be reported only after a read that has found its result.
+    const earlier = known !== undefined && isSameFile(known.content, content) ? known.entryChanges : 0;
+    const entryChanges = earlier + added;
+    const isRecreated = known !== undefined && entryChanges >= 2;
     if (content === undefined) this.#files.delete(path);
-    else if (known !== undefined && isSame(known.content, content))
-      Object.assign(known, {content, isSettled: true});
-    else this.#files.set(path, this.#newVersion(path, content, {known, isSettled}));
+    else if (known !== undefined && !isRecreated && isSame(known.content, content))
+      Object.assign(known, {content, entryChanges, isSettled: true});
+    else {
+      const file = this.#newVersion(path, content, {known, isSettled});
+      this.#files.set(path, file);
+      if (!isRecreated) file.entryChanges = entryChanges;
+      else {
+        file.desired = undefined;
+        this.#recreated.add(path);
+      }
+    }
   }
 
   /** Returns the content of a path as of the last read. */
@@ -129,10 +159,13 @@ export class ManifestFiles {
   }
 
   /**
-   * Returns the desired pods and objects, or undefined if they did not change since the last call. Reports new
-   * problems, including those of the directory itself (`directoryProblems`).
+   * Returns the desired pods and objects; nothing if they did not change since the last call. If files were removed and
+   * written again, a set without their pods comes first. Reports new problems, including those of the directory itself
+   * (`directoryProblems`).
    */
-  refresh(mode: ReadMode, directoryProblems: Problems = new Map()): SourceSet | undefined {
+  refresh(mode: ReadMode, directoryProblems: Problems = new Map()): readonly SourceSet[] {
+    const recreated = new Set(this.#recreated);
+    this.#recreated.clear();
     const files = [...this.#files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
     const problems: Problems = new Map(directoryProblems);
     const changed = this.#updateObjects(files, problems);
@@ -148,11 +181,12 @@ export class ManifestFiles {
     this.#problems.report(problems);
     this.#current = [...problems.values()];
     // A kubelet's source is not ready before its single file is valid.
-    if (this.#last === undefined && mode !== 'list' && files.some(isInvalid)) return undefined;
+    if (this.#last === undefined && mode !== 'list' && files.some(isInvalid)) return [];
     const next = {pods, workloads, objects: this.#objects.map(({object}) => object), isIncomplete};
-    if (!changed && this.#last !== undefined && isSameSet(this.#last, next)) return undefined;
+    if (!changed && this.#last !== undefined && isSameSet(this.#last, next)) return [];
     this.#last = next;
-    return next;
+    const kept = pods.filter(({origin}) => !recreated.has(origin));
+    return kept.length === pods.length ? [next] : [{...next, pods: kept}, next];
   }
 
   #newVersion(
@@ -165,6 +199,7 @@ export class ManifestFiles {
     return {
       path,
       content,
+      entryChanges: 0,
       version: this.#versions,
       manifest,
       isSettled,
@@ -227,6 +262,10 @@ export class ManifestFiles {
     if (prepared.kind === 'rejected') return prepared;
     return {kind: 'accepted', pod: {desired: prepared.desired, location: document}, workloads: located};
   }
+}
+
+function isSameFile(a: ManifestFileContent, b: ManifestFileContent | undefined): boolean {
+  return a.kind === 'text' && b?.kind === 'text' && a.identity === b.identity;
 }
 
 function isSame(a: ManifestFileContent, b: ManifestFileContent): boolean {

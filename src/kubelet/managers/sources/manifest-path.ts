@@ -57,7 +57,7 @@ export async function readManifestFile(
     // One read is not sufficient: filesystem timestamps are coarse, and the file may have changed within the same tick.
     if (isKnown && previous.isConfirmed) return previous;
     const text = await readTextFile(path, MAX_MANIFEST_BYTES, signal);
-    return {kind: 'text', text, stamp, isConfirmed: isKnown};
+    return {kind: 'text', text, stamp, identity: identityOf(stats), isConfirmed: isKnown};
   } catch (error) {
     signal.throwIfAborted();
     if (hasErrno(error, 'ENOENT')) return undefined;
@@ -68,6 +68,11 @@ export async function readManifestFile(
 
 function stampOf({dev, ino, size, mtimeMs, ctimeMs}: Stats): string {
   return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+}
+
+/** Returns an identifier of the file; the birth time distinguishes files that reuse an inode. */
+function identityOf({dev, ino, birthtimeMs}: Stats): string {
+  return [dev, ino, birthtimeMs].join(' ');
 }
 
 async function danglingLink(path: string): Promise<ManifestFileContent | undefined> {

@@ -99,6 +99,7 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
       access: {anonymous: true, ...given.access},
       debuggingHandlers: true,
       systemLogHandler: true,
+      systemLogQuery: false,
       systemLogDir: join(directory, 'log'),
       streamingIdleTimeoutMs: 0,
       syncFrequencyMs: 60_000,

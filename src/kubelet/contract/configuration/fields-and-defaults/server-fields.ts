@@ -64,7 +64,7 @@ export const SERVER_FIELDS = {
   enableProfilingHandler: unsupported(PROFILING, BOOL, true),
   enableDebugFlagsHandler: unsupported('change logging.verbosity and send SIGHUP instead', BOOL, true),
   enableSystemLogHandler: honored(BOOL, true),
-  enableSystemLogQuery: unsupported('/logs serves only files', BOOL, false),
+  enableSystemLogQuery: honored(BOOL, false),
   showHiddenMetricsForVersion: ignored('no metrics are hidden', TEXT, '', {
     flag: 'show-hidden-metrics-for-version',
   }),

@@ -1,7 +1,8 @@
 import {WakeableSleep} from '../../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../../base/clock.js';
-import {messageOf, SystemError} from '../../../../base/errors.js';
+import {formatAggregate, KcriError, messageOf, SystemError} from '../../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../../base/logger.js';
+import {isNamedLikeSandboxImage} from '../../../../base/parse-image-name.js';
 import {
   isNotFound,
   type Container,
@@ -10,12 +11,13 @@ import {
   type RuntimeService,
 } from '../../../../cri/index.js';
 import {listAllContainers, listAllImages} from '../../../../cri/list-all.js';
+import {formatDuration} from '../../../../format/duration.js';
 import {collectImageNames, imageNameVariants} from './image-name-variants.js';
 import {
   formatBinarySize,
   detectImages,
   imagesInEvictionOrder,
-  NEVER,
+  markUsed,
   computeSpaceToFree,
   imagesOverMaxAge,
   type DiskUsage,
@@ -25,8 +27,6 @@ import {
 
 /** Pull records that image GC uses. */
 export interface ImageGcRecords {
-  /** Returns the images that kcri has pulled; undefined if several runtimes have pulled images. */
-  pulledRefs(): Promise<ReadonlySet<string> | undefined>;
   /** Removes records older than `before` (ms since the epoch) of images that no longer exist. */
   pruneUnknownRecords(isKnown: (imageRef: string) => boolean, before: number): Promise<void>;
 }
@@ -52,8 +52,8 @@ const PERIOD_MS = 300_000;
 
 /**
  * Removes unused images when their filesystem is nearly full, or when they have been unused for too long
- * (image_gc_manager.go). Unlike a kubelet, kcri may share the runtime with other clients. It therefore removes only
- * images that it has pulled itself and that neither a container of any client nor a pod of kcri uses.
+ * (image_gc_manager.go), whoever pulled or imported them. Images stay if the runtime pins them, if a container of any
+ * client uses or mounts them, or if a pod of kcri names them.
  */
 export class ImageGcManager {
   readonly #dependencies: ImageGcManagerOptions;
@@ -61,7 +61,6 @@ export class ImageGcManager {
   readonly #policy: ImageGcPolicy;
   readonly #startedAt: number;
   #uses: ImageUses = new Map();
-  #hasDetected = false;
   readonly #sleep: WakeableSleep;
   #lastFailed = false;
 
@@ -121,22 +120,27 @@ export class ImageGcManager {
     }
   }
 
-  /** Collects images once (GarbageCollect). Rejects with CriError and SystemError. */
+  /**
+   * Collects images once (GarbageCollect). An image that cannot be removed does not keep others. Rejects with CriError
+   * and SystemError.
+   */
   async collect(signal: AbortSignal): Promise<void> {
     const now = this.#dependencies.clock.now();
     const {all, unused} = await this.#findUnused(now, signal);
     const old = imagesOverMaxAge(unused, this.#uses, {policy: this.#policy, now, startedAt: this.#startedAt});
     const removed = new Set<Image>();
-    for (const image of old) {
-      await this.#remove(image, 'age', signal);
-      removed.add(image);
-    }
-    await this.#freeSpace(
-      unused.filter((image) => !old.includes(image)),
-      removed,
-      signal,
-    );
+    const failures = [
+      ...(await this.#removeOld(old, removed, signal)),
+      ...(await this.#freeSpace(
+        unused.filter((image) => !old.includes(image)),
+        removed,
+        signal,
+      )),
+    ];
     await this.#finish(all, removed);
+    const [first] = failures;
+    if (first !== undefined)
+      throw failures.length === 1 ? first : new SystemError(formatAggregate(failures), {cause: first});
   }
 
   /** Removes all unused images, whatever the used space (DeleteUnusedImages). Rejects like `collect`. */
@@ -144,11 +148,11 @@ export class ImageGcManager {
     this.#logger.info('Attempting to delete unused images');
     const {all, unused} = await this.#findUnused(this.#dependencies.clock.now(), signal);
     const removed = new Set<Image>();
-    const {freed, failures} = await this.#removeUntil(unused, undefined, removed, signal);
+    const {freed, failures} = await this.#removeUntil(unused, undefined, {reason: 'space', removed, signal});
     await this.#finish(all, removed);
     if (failures.length > 0)
       throw new SystemError(
-        `freed ${freed} bytes space with errors in image deletion: ${failures.map(messageOf).join(', ')}`,
+        `freed ${freed} bytes space with errors in image deletion: ${formatAggregate(failures)}`,
       );
   }
 
@@ -158,10 +162,14 @@ export class ImageGcManager {
     signal: AbortSignal,
   ): Promise<{readonly all: readonly Image[]; readonly unused: readonly Image[]}> {
     const all = await this.#detect(now, signal);
-    const pulled = await this.#pulledByKcri(all);
-    const candidates = imagesInEvictionOrder(pulled, this.#uses, {policy: this.#policy, now});
+    const candidates = imagesInEvictionOrder(withoutSandboxImage(all), this.#uses, {
+      policy: this.#policy,
+      now,
+    });
     const mounted = candidates.length === 0 ? NO_NAMES : await this.#mountedImageNames(signal);
-    return {all, unused: candidates.filter((image) => !hasNameIn(image, mounted))};
+    const isMounted = (image: Image): boolean => hasNameIn(image, mounted);
+    this.#uses = markUsed(this.#uses, candidates.filter(isMounted), now);
+    return {all, unused: candidates.filter((image) => !isMounted(image))};
   }
 
   /** Removes the records of images that no longer exist. */
@@ -183,24 +191,8 @@ export class ImageGcManager {
       ...containers.flatMap(containerImageNames),
       ...(await desiredImages()).flatMap(imageNameVariants),
     ]);
-    this.#uses = detectImages(this.#uses, all, {
-      isUsed: (image) => hasNameIn(image, names),
-      detectedAt: this.#hasDetected ? now : NEVER,
-      now,
-    });
-    this.#hasDetected = true;
+    this.#uses = detectImages(this.#uses, all, {isUsed: (image) => hasNameIn(image, names), now});
     return all;
-  }
-
-  async #pulledByKcri(all: readonly Image[]): Promise<readonly Image[]> {
-    const pulled = await this.#dependencies.records.pulledRefs();
-    if (pulled !== undefined) return all.filter((image) => hasNameIn(image, pulled));
-    this.#logger.info(
-      'Skipping image garbage collection because several runtimes have pulled images for this root directory',
-      {},
-      2,
-    );
-    return [];
   }
 
   /** Returns the names of images mounted as volumes, which container lists do not contain. */
@@ -222,43 +214,63 @@ export class ImageGcManager {
     }
   }
 
-  async #freeSpace(images: readonly Image[], removed: Set<Image>, signal: AbortSignal): Promise<void> {
+  /** Removes images that are too old. Resolves with the failure, if there was one. */
+  async #removeOld(
+    images: readonly Image[],
+    removed: Set<Image>,
+    signal: AbortSignal,
+  ): Promise<readonly SystemError[]> {
+    const {failures} = await this.#removeUntil(images, undefined, {reason: 'age', removed, signal});
+    if (failures.length === 0) return [];
+    const maxAge = formatDuration(BigInt(this.#policy.maxAgeMs) * 1_000_000n);
+    const message = `wanted to free images older than ${maxAge}, encountered errors in image deletion: ${formatAggregate(failures)}`;
+    return [new SystemError(message, {cause: failures[0]})];
+  }
+
+  /** Removes images if the disk is too full. Resolves with the failure, if there was one. */
+  async #freeSpace(
+    images: readonly Image[],
+    removed: Set<Image>,
+    signal: AbortSignal,
+  ): Promise<readonly SystemError[]> {
     const {nodeWarning} = this.#dependencies;
     const usage = await this.#usage(signal);
     const {usedPercent, bytes} = computeSpaceToFree(usage, this.#policy);
-    if (bytes === 0n) return;
+    if (bytes === 0n) return [];
     const {highThresholdPercent: highThreshold, lowThresholdPercent: lowThreshold} = this.#policy;
     this.#logger.info(
       'Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold',
       {usage: usedPercent, highThreshold, amountToFree: bytes, lowThreshold},
     );
-    const {freed, failures} = await this.#removeUntil(images, bytes, removed, signal);
-    if (failures.length > 0)
-      throw new SystemError(
-        `wanted to free ${bytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${failures.map(messageOf).join(', ')}`,
-      );
-    if (freed >= bytes) return;
+    const {freed, failures} = await this.#removeUntil(images, bytes, {reason: 'space', removed, signal});
+    const [cause] = failures;
+    if (cause !== undefined) {
+      const message = `wanted to free ${bytes} bytes, but freed ${freed} bytes space with errors in image deletion: ${formatAggregate(failures)}`;
+      return [new SystemError(message, {cause})];
+    }
+    if (freed >= bytes) return [];
     const message = `Insufficient free disk space on the node's image filesystem (${usedPercent}% of ${formatBinarySize(usage.capacityBytes)} used). Failed to free sufficient space by deleting unused images (freed ${freed} bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.`;
     nodeWarning('FreeDiskSpaceFailed', message);
-    throw new SystemError(message);
+    return [new SystemError(message)];
   }
 
   /** Removes images until so many bytes are freed, or all; adds them to `removed`. */
   async #removeUntil(
     images: readonly Image[],
     bytes: bigint | undefined,
-    removed: Set<Image>,
-    signal: AbortSignal,
-  ): Promise<{readonly freed: bigint; readonly failures: readonly unknown[]}> {
+    {reason, removed, signal}: RemoveUntilOptions,
+  ): Promise<{readonly freed: bigint; readonly failures: readonly KcriError[]}> {
     let freed = 0n;
-    const failures: unknown[] = [];
+    const failures: KcriError[] = [];
     for (const image of images) {
       if (bytes !== undefined && freed >= bytes) break;
       try {
-        await this.#remove(image, 'space', signal);
+        await this.#remove(image, reason, signal);
         removed.add(image);
         freed += image.size;
       } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof KcriError)) throw error;
         failures.push(error);
       }
     }
@@ -286,10 +298,24 @@ export class ImageGcManager {
   }
 }
 
+/** Options of the removal of images. */
+interface RemoveUntilOptions {
+  readonly reason: 'age' | 'space';
+  /** Receives the removed images. */
+  readonly removed: Set<Image>;
+  readonly signal: AbortSignal;
+}
+
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 function containerImageNames({image, imageRef, imageId}: Container): readonly string[] {
   return [image?.image ?? '', imageRef, imageId].flatMap(imageNameVariants);
+}
+
+/** Drops what may be the sandbox image, unless the runtime pins images: then it also pins its sandbox image. */
+function withoutSandboxImage(images: readonly Image[]): readonly Image[] {
+  if (images.some(({pinned}) => pinned)) return images;
+  return images.filter((image) => ![...collectImageNames([image])].some(isNamedLikeSandboxImage));
 }
 
 function hasNameIn(image: Image, names: ReadonlySet<string>): boolean {

@@ -34,22 +34,23 @@ export const NEVER = -Infinity;
 export function detectImages(
   known: ImageUses,
   images: readonly Image[],
-  {isUsed, detectedAt, now}: DetectImagesOptions,
+  {isUsed, now}: {readonly isUsed: (image: Image) => boolean; readonly now: number},
 ): ImageUses {
   return new Map(
     images.map((image) => {
-      const {firstDetected = detectedAt, lastUsed = NEVER} = known.get(image.id) ?? {};
+      const {firstDetected = now, lastUsed = NEVER} = known.get(image.id) ?? {};
       return [image.id, {firstDetected, lastUsed: isUsed(image) ? now : lastUsed}];
     }),
   );
 }
 
-/** Options of detectImages; times in ms since the epoch. */
-export interface DetectImagesOptions {
-  readonly isUsed: (image: Image) => boolean;
-  /** Detection time of new images; NEVER for those of the first listing. */
-  readonly detectedAt: number;
-  readonly now: number;
+/** Sets the last use of these images to `now`. */
+export function markUsed(known: ImageUses, images: readonly Image[], now: number): ImageUses {
+  const used = images.map(({id}): [string, ImageUse] => [
+    id,
+    {firstDetected: known.get(id)?.firstDetected ?? now, lastUsed: now},
+  ]);
+  return new Map([...known, ...used]);
 }
 
 /** Returns the images that may be removed: the longest unused first, then the longest known (imagesInEvictionOrder). */

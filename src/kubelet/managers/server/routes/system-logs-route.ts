@@ -1,25 +1,49 @@
 import {constants} from 'node:fs';
 import {open, realpath, type FileHandle} from 'node:fs/promises';
 import type {ServerResponse} from 'node:http';
+import {posix} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {hasErrno} from '../../../../base/errors.js';
 import {fdPath, readDirectoryEntries} from '../../../../base/fs/file-handles.js';
 import {openBeneath} from '../../../../base/fs/open-beneath.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import type {Route} from '../router.js';
+import {parseNodeLogQuery, validateNodeLogQuery} from './node-log-query.js';
+import {queryProblems, serviceLogs} from './node-logs.js';
 
 /** Maximum number of entries in a directory listing. */
 const MAX_ENTRIES = 10_000;
 
+/** Log directory of the node, and whether it can be queried (enableSystemLogQuery). */
+export interface SystemLogsOptions {
+  readonly systemLogDir: string;
+  readonly systemLogQuery: boolean;
+}
+
 /**
- * Returns the route of /logs/, which serves the files and listings of the log directory (ServeLogs, http.FileServer).
+ * Returns the route of /logs/, which serves the files and listings of the log directory (ServeLogs, http.FileServer), and
+ * answers queries for the logs of services and files if that is enabled.
  */
-export function systemLogsRoute(directory: string): Route {
+export function systemLogsRoute({systemLogDir, systemLogQuery}: SystemLogsOptions): Route {
+  const systemLogsAt = systemLogQuery ? queriedLogs : systemLogs;
   return {
     pattern: '/logs/*',
     methods: ['GET'],
-    handle: async (request) => await systemLogs(directory, request),
+    handle: async (request) => await systemLogsAt(systemLogDir, request),
   };
+}
+
+async function queriedLogs(directory: string, request: KubeletRequest): Promise<KubeletResponse> {
+  const parsed = parseNodeLogQuery(request.query);
+  if (parsed.kind === 'invalid') throw new HttpError(400, queryProblems(parsed.problems));
+  const {query} = parsed;
+  if (query === undefined) return await systemLogs(directory, request);
+  const problems = await validateNodeLogQuery(query);
+  if (problems.length > 0) throw new HttpError(406, queryProblems(problems));
+  const [file] = query.files;
+  if (file === undefined) return serviceLogs(directory, query, request);
+  const path = posix.join('/', file.replaceAll('\\', '/')).slice(1);
+  return await systemLogs(directory, {...request, params: {'*': path}});
 }
 
 async function systemLogs(

@@ -1,4 +1,4 @@
-import {KcriError, SystemError} from '../../../../base/errors.js';
+import {formatAggregate, KcriError, SystemError} from '../../../../base/errors.js';
 
 /**
  * Maps all items and returns the results in order. Throws the KcriError of a failed item, or a SystemError with all
@@ -16,7 +16,6 @@ export function mapCollectingErrors<T, R>(items: readonly T[], act: (item: T) =>
     }
   const [first] = failures;
   if (first === undefined) return results;
-  const messages = [...new Set(failures.map(({message}) => message))];
-  if (messages.length === 1) throw first;
-  throw new SystemError(`[${messages.join(', ')}]`, {cause: first, hint: first.hint});
+  const message = formatAggregate(failures);
+  throw message === first.message ? first : new SystemError(message, {cause: first, hint: first.hint});
 }

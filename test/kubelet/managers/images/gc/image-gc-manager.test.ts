@@ -16,18 +16,21 @@ import {fakeLogger} from '../../../../base/fake-logger.js';
 const {signal} = new AbortController();
 const MB = 1_000_000;
 /** Names of the images in a fixture; each has 10 MB. */
-const NAMES = ['pulled-a', 'pulled-b', 'used', 'desired', 'pinned', 'foreign'];
+const NAMES = ['pulled-a', 'imported', 'used', 'desired', 'pinned', 'pause'];
 const nameOf = (name: string): string => `docker.io/library/${name}:1`;
 
 interface FixtureOptions {
   readonly policy?: Partial<ImageGcPolicy>;
   /** Free space of a 100 MB disk, in MB. */
   readonly freeMb?: number;
+  /** Whether the runtime reports pinned images, as containerd does since 1.7; by default it does. */
+  readonly pins?: boolean;
 }
 
-/** Creates an image GC manager and a runtime whose images except `foreign` were pulled by kcri. */
-async function createFixture({policy, freeMb = 10}: FixtureOptions = {}) {
-  const images = NAMES.map((name) => anImage({name: nameOf(name), size: 10 * MB, pinned: name === 'pinned'}));
+/** Creates an image GC manager and a runtime whose images except `imported` were pulled by kcri. */
+async function createFixture({policy, freeMb = 10, pins = true}: FixtureOptions = {}) {
+  const isPinned = (name: string): boolean => pins && ['pinned', 'pause'].includes(name);
+  const images = NAMES.map((name) => anImage({name: nameOf(name), size: 10 * MB, pinned: isPinned(name)}));
   const sandbox = aSandbox({});
   const runtime = await FakeRuntime.start({
     images,
@@ -51,7 +54,7 @@ async function createFixture({policy, freeMb = 10}: FixtureOptions = {}) {
     }));
   };
   await (await records.writeIntent('any'))[Symbol.asyncDispose]();
-  for (const image of images) if (!image.repoTags.includes(nameOf('foreign'))) await record(image.id);
+  for (const image of images) if (!image.repoTags.includes(nameOf('imported'))) await record(image.id);
   const [nodeWarnings, logged]: [string[], string[]] = [[], []];
   const rules = {...DEFAULT_IMAGE_GC_POLICY, minAgeMs: 0, ...policy};
   const collector = new ImageGcManager(
@@ -72,33 +75,98 @@ async function createFixture({policy, freeMb = 10}: FixtureOptions = {}) {
   );
   const remaining = (): readonly string[] =>
     NAMES.filter((name) => runtime.images.some(({repoTags}) => repoTags.includes(nameOf(name))));
-  return {runtime, clock, rootDir, records, record, collector, rules, nodeWarnings, logged, remaining};
+  return {runtime, connection, clock, records, record, collector, rules, nodeWarnings, logged, remaining};
 }
 
-test('a full disk removes only unused images pulled by kcri, with their records', async () => {
+test('a full disk removes unused images in the order of their detection, with their records', async () => {
   const {collector, remaining, records, runtime, nodeWarnings} = await createFixture();
-  const pulled = runtime.images.filter(({repoTags}) => repoTags.some((tag) => tag.includes('pulled-')));
+  const [pulled] = runtime.images;
   await collector.collect(signal);
-  expect(remaining()).toEqual(['pulled-b', 'used', 'desired', 'pinned', 'foreign']);
-  expect(await records.pulledRefs()).not.toContain(pulled[0]?.id);
-  expect(await records.pulledRefs()).toContain(pulled[1]?.id);
+  expect(remaining()).toEqual(NAMES.slice(1));
+  expect(await records.pulledRefs()).not.toContain(pulled?.id);
   expect(runtime.callsTo('RemoveImage').map(({request}) => request)).toMatchObject([
-    {image: {image: pulled[0]?.id}},
+    {image: {image: pulled?.id}},
   ]);
   expect(nodeWarnings).toEqual([]);
 });
 
-test('a failure to free enough space is reported, and no other image is removed', async () => {
-  const {collector, remaining, nodeWarnings} = await createFixture({freeMb: 0});
+test('images that another program has pulled or imported are removed as well', async () => {
+  const {collector, remaining} = await createFixture({freeMb: 0});
+  await collector.collect(signal);
+  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'pause']);
+});
+
+test('images of a runtime without pins are removed except a possible sandbox image', async () => {
+  const {collector, remaining} = await createFixture({
+    freeMb: 0,
+    pins: false,
+    policy: {lowThresholdPercent: 70},
+  });
+  await collector.collect(signal);
+  expect(remaining()).toEqual(['used', 'desired', 'pause']);
+});
+
+test('an image that was found at the start is kept until it has the minimum age', async () => {
+  const {collector, remaining, clock} = await createFixture({freeMb: 0, policy: {minAgeMs: 120_000}});
+  await expect(collector.collect(signal)).rejects.toThrow('freed 0 bytes');
+  await clock.advance(120_000);
+  await collector.collect(signal);
+  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'pause']);
+});
+
+const AGE_FAILURE =
+  /^wanted to free images older than 1h0m0s, encountered errors in image deletion: [^[].*in use$/;
+
+test('an old image that cannot be removed does not keep other old ones', async () => {
+  const {collector, runtime, remaining, clock} = await createFixture({
+    freeMb: 50,
+    policy: {maxAgeMs: 3_600_000},
+  });
+  await collector.collect(signal);
+  await clock.advance(3_600_001);
+  runtime.injectError('RemoveImage', {code: 'UNKNOWN', message: 'in use', times: 1});
+  await expect(collector.collect(signal)).rejects.toThrow(AGE_FAILURE);
+  expect(remaining()).toEqual(['pulled-a', 'used', 'desired', 'pinned', 'pause']);
+});
+
+test('a full disk is freed although old images cannot be removed', async () => {
+  const {collector, rules, connection, runtime, remaining, clock} = await createFixture({
+    freeMb: 20,
+    policy: {highThresholdPercent: 90},
+  });
+  await clock.advance(3_600_001);
+  await collector.collect(signal);
+  const {containers} = await connection.runtime.listContainers({});
+  await connection.runtime.removeContainer({containerId: containers[0]!.id});
+  Object.assign(rules, {maxAgeMs: 3_600_000, highThresholdPercent: 80, lowThresholdPercent: 75});
+  runtime.injectError('RemoveImage', {code: 'UNKNOWN', message: 'in use', times: 2});
+  await clock.advance(1);
+  await expect(collector.collect(signal)).rejects.toThrow(AGE_FAILURE);
+  expect(remaining()).toEqual(['pulled-a', 'imported', 'desired', 'pinned', 'pause']);
+});
+
+test('an image that cannot be removed for space does not keep others, and is reported', async () => {
+  const {collector, runtime, remaining, records, nodeWarnings} = await createFixture();
+  const [, imported] = runtime.images;
+  runtime.injectError('RemoveImage', {code: 'UNKNOWN', message: 'in use', times: 1});
+  await expect(collector.collect(signal)).rejects.toThrow(
+    /^wanted to free 10000000 bytes, but freed 10000000 bytes space with errors in image deletion: .*in use$/,
+  );
+  expect(remaining()).toEqual(['pulled-a', 'used', 'desired', 'pinned', 'pause']);
+  expect(await records.pulledRefs()).not.toContain(imported?.id);
+  expect(nodeWarnings).toEqual([]);
+});
+
+test('a failure to free enough space is reported, and no used or pinned image is removed', async () => {
   const message =
     "Insufficient free disk space on the node's image filesystem (100% of 95.4 MiB used). Failed to free sufficient space by deleting unused images (freed 20000000 bytes). Investigate disk usage, as it could be used by active images, logs, volumes, or other data.";
-  await expect(collector.collect(signal)).resolves.toBeUndefined();
-  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'foreign']);
-  const second = await createFixture({freeMb: 0, policy: {lowThresholdPercent: 70}});
-  await expect(second.collector.collect(signal)).rejects.toThrow(message);
-  expect(second.remaining()).toEqual(['used', 'desired', 'pinned', 'foreign']);
-  expect(second.nodeWarnings).toEqual([`FreeDiskSpaceFailed: ${message}`]);
-  expect(nodeWarnings).toEqual([]);
+  const {collector, remaining, nodeWarnings} = await createFixture({
+    freeMb: 0,
+    policy: {lowThresholdPercent: 70},
+  });
+  await expect(collector.collect(signal)).rejects.toThrow(message);
+  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'pause']);
+  expect(nodeWarnings).toEqual([`FreeDiskSpaceFailed: ${message}`]);
 });
 
 test('with enough free space only images unused for too long are removed', async () => {
@@ -109,27 +177,18 @@ test('with enough free space only images unused for too long are removed', async
   expect(remaining()).toEqual(NAMES);
   await clock.advance(1);
   await collector.collect(signal);
-  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'foreign']);
+  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'pause']);
 });
 
 test('all unused images are removed from a node that lacks space, even if their filesystem is not full', async () => {
   const {collector, remaining, records, runtime} = await createFixture({freeMb: 50});
   await collector.deleteUnused(signal);
-  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'foreign']);
-  expect(await records.pulledRefs()).toHaveLength(3);
+  expect(remaining()).toEqual(['used', 'desired', 'pinned', 'pause']);
+  expect([...((await records.pulledRefs()) ?? [])]).toHaveLength(4);
   const failing = await createFixture();
   failing.runtime.injectError('RemoveImage', {code: 'UNKNOWN', message: 'in use'});
   await expect(failing.collector.deleteUnused(signal)).rejects.toThrow('errors in image deletion: ');
   expect(runtime.callsTo('RemoveImage')).toHaveLength(2);
-});
-
-test('no image is removed if another runtime has pulled for the same root directory', async () => {
-  const {collector, remaining, rootDir} = await createFixture({freeMb: 0});
-  await (
-    await new FilePullRecordsAccessor(rootDir, 'unix:///run/other.sock').writeIntent('any')
-  )[Symbol.asyncDispose]();
-  await expect(collector.collect(signal)).rejects.toThrow('freed 0 bytes');
-  expect(remaining()).toEqual(NAMES);
 });
 
 test('no image is removed if the images used by containers are unknown', async () => {

@@ -5,6 +5,7 @@ import {
   DEFAULT_IMAGE_GC_POLICY,
   detectImages,
   imagesInEvictionOrder,
+  markUsed,
   NEVER,
   computeSpaceToFree,
   imagesOverMaxAge,
@@ -20,15 +21,15 @@ function anImage(id: string, fields: Partial<Image> = {}): Image {
 
 test('the times of detection and last use are tracked', () => {
   const [a, b] = [anImage('a'), anImage('b')];
-  const first = detectImages(new Map(), [a], {isUsed: () => false, detectedAt: NEVER, now: 1});
-  const second = detectImages(first, [a, b], {isUsed: (image) => image === a, detectedAt: 2, now: 2});
-  const third = detectImages(second, [b], {isUsed: () => false, detectedAt: 3, now: 3});
-  expect([...first]).toEqual([['a', {firstDetected: NEVER, lastUsed: NEVER}]]);
+  const first = detectImages(new Map(), [a], {isUsed: () => false, now: 1});
+  const second = detectImages(first, [a, b], {isUsed: (image) => image === a, now: 2});
+  const third = markUsed(detectImages(second, [b], {isUsed: () => false, now: 3}), [b], 3);
+  expect([...first]).toEqual([['a', {firstDetected: 1, lastUsed: NEVER}]]);
   expect([...second]).toEqual([
-    ['a', {firstDetected: NEVER, lastUsed: 2}],
+    ['a', {firstDetected: 1, lastUsed: 2}],
     ['b', {firstDetected: 2, lastUsed: NEVER}],
   ]);
-  expect([...third]).toEqual([['b', {firstDetected: 2, lastUsed: NEVER}]]);
+  expect([...third]).toEqual([['b', {firstDetected: 2, lastUsed: 3}]]);
 });
 
 test.for<[string, Readonly<Record<string, ImageUse>>, string[]]>([
