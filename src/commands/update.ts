@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {forEachTarget} from '../cli/command/for-each-target.js';
-import {integerFlag} from '../cli/flags/flag-types.js';
+import {int64Flag} from '../cli/flags/flag-types.js';
 import {containerArgs, requireArguments} from '../cli/flags/positional-arguments.js';
 import {cpusFlag, memoryFlag, oomScoreFlag} from '../cli/flags/resource-flags.js';
 import {ArgumentsError, ConflictError} from '../cli/usage-errors.js';
@@ -24,12 +24,12 @@ export default class Update extends BaseCommand {
   static override args = containerArgs;
   static override flags = {
     cpus: cpusFlag({helpValue: 'N', description: 'CPU limit in cores, such as 0.5.'}),
-    'cpu-period': integerFlag({helpValue: 'MICROSECONDS', description: 'CPU CFS period.'}),
-    'cpu-quota': integerFlag({
+    'cpu-period': int64Flag({helpValue: 'MICROSECONDS', description: 'CPU CFS period.'}),
+    'cpu-quota': int64Flag({
       helpValue: 'MICROSECONDS',
       description: 'CPU time per period; -1 for no limit.',
     }),
-    'cpu-share': integerFlag({
+    'cpu-share': int64Flag({
       helpValue: 'N',
       description: 'CPU weight relative to other containers; 1024 for one CPU.',
     }),
@@ -46,8 +46,8 @@ export default class Update extends BaseCommand {
       helpValue: 'N',
       description: 'OOM score adjustment, from -1000 to 1000.',
     }),
-    'cpu-count': integerFlag({hidden: true, description: 'For Windows nodes.'}),
-    'cpu-maximum': integerFlag({hidden: true, description: 'For Windows nodes.'}),
+    'cpu-count': int64Flag({hidden: true, description: 'For Windows nodes.'}),
+    'cpu-maximum': int64Flag({hidden: true, description: 'For Windows nodes.'}),
   };
 
   async run(): Promise<void> {

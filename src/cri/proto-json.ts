@@ -163,6 +163,12 @@ function fieldFromJson(field: FieldSchema, value: unknown, context: ReadContext)
   );
 }
 
+type Range = readonly [lowest: bigint, highest: bigint];
+const INT32: Range = [-(2n ** 31n), 2n ** 31n - 1n];
+const UINT32: Range = [0n, 2n ** 32n - 1n];
+const INT64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
+const UINT64: Range = [0n, 2n ** 64n - 1n];
+
 type ScalarReader = (value: unknown, context: ReadContext) => unknown;
 
 const SCALAR_READERS: Readonly<Record<ScalarKind, ScalarReader>> = {
@@ -170,10 +176,10 @@ const SCALAR_READERS: Readonly<Record<ScalarKind, ScalarReader>> = {
   bytes: (value, context) =>
     Buffer.from(text(value, context), context.options.bytes === 'text' ? 'utf8' : 'base64'),
   bool: boolean,
-  int32: (value, context) => Number(integer(value, context)),
-  uint32: (value, context) => Number(integer(value, context)),
-  int64: integer,
-  uint64: integer,
+  int32: (value, context) => Number(integerWithin(INT32, value, context)),
+  uint32: (value, context) => Number(integerWithin(UINT32, value, context)),
+  int64: (value, context) => integerWithin(INT64, value, context),
+  uint64: (value, context) => integerWithin(UINT64, value, context),
   double: number,
 };
 
@@ -232,6 +238,13 @@ function integer(value: unknown, context: ReadContext): bigint {
   if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
   if (typeof value === 'string' && /^[+-]?\d+$/.test(value)) return BigInt(value);
   throw wrongType(context, 'an integer', value);
+}
+
+/** Reads an integer of a type; a value out of its range would wrap when it is encoded. */
+function integerWithin([lowest, highest]: Range, value: unknown, context: ReadContext): bigint {
+  const read = integer(value, context);
+  if (read >= lowest && read <= highest) return read;
+  throw wrongType(context, `an integer from ${lowest} to ${highest}`, value);
 }
 
 function number(value: unknown, context: ReadContext): number {

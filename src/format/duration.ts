@@ -15,14 +15,15 @@ const PART = new RegExp(`(\\d*)\\.?(\\d*)(${UNIT})`, 'g');
 
 /**
  * Parses a duration to nanoseconds like Go's time.ParseDuration: `1h15m30.5s`, `-1.5h`, `0`. Returns undefined for any
- * other text.
+ * other text, and beyond 64 bits.
  */
 export function parseDuration(text: string): bigint | undefined {
   if (/^[+-]?0$/.test(text)) return 0n;
   const [, sign, body] = DURATION.exec(text) ?? [];
   if (body === undefined) return undefined;
   const nanos = Array.from(body.matchAll(PART), partNanos).reduce((sum, part) => sum + part, 0n);
-  return sign === '-' ? -nanos : nanos;
+  const signed = sign === '-' ? -nanos : nanos;
+  return BigInt.asIntN(64, signed) === signed ? signed : undefined;
 }
 
 function partNanos([, whole = '', fraction = '', unit = '']: RegExpExecArray): bigint {

@@ -263,6 +263,9 @@ export const CHANGING_CASES: Readonly<Record<string, readonly Case[]>> = {
     'pull jsonschema',
   ],
   update: [
+    'update --memory 0x2 {nginx}',
+    'update --memory 010 {nginx}',
+    'update --memory 1_0 {nginx}',
     'update --cpu-share 512 {nginx}',
     'update --cpu-period=100000 --cpu-quota=50000 {nginx} {api}',
     'update --memory 1048576 --cpuset-cpus 0 --cpuset-mems 0 {nginx}',

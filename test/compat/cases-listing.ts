@@ -28,6 +28,8 @@ const template = (command: string, text: string): Case => [
 /** Cases of ps, pods, images and the inspect commands. */
 export const LISTING_CASES: Readonly<Record<string, readonly Case[]>> = {
   ps: [
+    ['ps|-q|--label|app=web , app=web'.split('|'), {}],
+    'ps -q --last 0x2',
     'ps',
     'ps -a',
     'ps --all',

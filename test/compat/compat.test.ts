@@ -6,8 +6,9 @@ import {systemClock} from '../../src/base/clock.js';
 import {interruption} from '../../src/cli/interrupt.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {CASES} from './cases.js';
+import {withoutKcriHelp} from './help-text.js';
 import {knownDifference} from './known-differences.js';
-import {HELP, readRecordings} from './recordings.js';
+import {readRecordings} from './recordings.js';
 import {runCase, type Call, type Outcome} from './run-case.js';
 import {runProgram} from './run-program.js';
 
@@ -45,7 +46,7 @@ for (const [command, cases] of executable === undefined ? Object.entries(CASES) 
         const recorded = outcomes[each.title];
         expect(recorded, 'not recorded yet: see scripts/record-crictl.mjs').toBeDefined();
         const actual = await runCase(each, {path: process.argv[1] ?? '', call});
-        expect({...actual, stdout: withoutHelp(actual.stdout, recorded!.stdout)}).toEqual(recorded);
+        expect({...actual, stdout: withoutKcriHelp(actual.stdout, recorded!.stdout)}).toEqual(recorded);
       },
     );
   });
@@ -71,7 +72,7 @@ if (executable !== undefined) {
           const recorded = outcomes[each.title]!;
           // As crictl it uses the directory of the executable, not of the link.
           const actual = await runCase(each, {path: executable, call});
-          expect({...actual, stdout: withoutAges(withoutHelp(actual.stdout, recorded.stdout))}).toEqual({
+          expect({...actual, stdout: withoutAges(withoutKcriHelp(actual.stdout, recorded.stdout))}).toEqual({
             ...recorded,
             stdout: withoutAges(recorded.stdout),
           });
@@ -84,12 +85,4 @@ if (executable !== undefined) {
 /** Replaces ages, which have changed, and the width of their columns. */
 function withoutAges(stdout: string): string {
   return stdout.replace(/(?:About an? |Less than an? |\d+ )\w+ ago/g, '{AGE}').replace(/ {2,}/g, '  ');
-}
-
-/** Replaces kcri's help, which differs from crictl's: only its presence is compared. */
-function withoutHelp(stdout: string, recorded: string): string {
-  if (!recorded.endsWith(HELP)) return stdout;
-  const before = recorded.slice(0, -HELP.length);
-  const isHelp = stdout.startsWith(before) && /^USAGE\n/m.test(stdout.slice(before.length));
-  return isHelp ? recorded : stdout;
 }

@@ -1,5 +1,6 @@
 import {CASES} from './cases.js';
-import {HELP, writeRecordings} from './recordings.js';
+import {withoutCrictlHelp} from './help-text.js';
+import {writeRecordings} from './recordings.js';
 import {runCase, type Call, type Outcome} from './run-case.js';
 import {runProgram} from './run-program.js';
 
@@ -16,13 +17,9 @@ export async function record(crictl: string, only: readonly string[]): Promise<v
     const outcomes: Record<string, Outcome> = {};
     for (const each of cases) {
       const {stdout, ...rest} = await runCase(each, {path: crictl, call});
-      outcomes[each.title] = {stdout: withoutHelp(stdout), ...rest};
+      outcomes[each.title] = {stdout: withoutCrictlHelp(stdout), ...rest};
     }
     await writeRecordings(command, {crictl: version, recordedAtMs, outcomes});
     process.stdout.write(`${command}: ${cases.length} command lines\n`);
   }
-}
-
-function withoutHelp(stdout: string): string {
-  return stdout.replace(/(^|\n)NAME:\n {3}crictl[^]*$/, `$1${HELP}`);
 }

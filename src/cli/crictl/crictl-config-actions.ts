@@ -53,7 +53,7 @@ export async function createCrictlConfigActions(
   return {
     get: (key) => Promise.resolve(String(values[knownKey(key)])),
     set: async (texts) => {
-      for (const text of texts.flatMap((all) => all.split(','))) {
+      for (const text of texts.flatMap((all) => all.split(',')).map((part) => part.trim())) {
         const [key, value, ...more] = text.split('=');
         if (key === undefined || value === undefined || more.length > 0)
           throw new ConfigError(`incorrectly specified option: ${text}`);

@@ -1,4 +1,5 @@
-import {parseBytes} from '../../format/parse-bytes.js';
+import {goQuote} from '../../format/go-quote.js';
+import {parseGoInteger} from '../../format/go-integer.js';
 import {durationMs} from '../flags/flag-types.js';
 import type {FlagSyntax} from '../parsing/parse-values.js';
 import {FlagError} from '../usage-errors.js';
@@ -10,13 +11,21 @@ export const CRICTL_FLAG_SYNTAX: FlagSyntax = {
     if (/\d$/.test(text) && Number(text) !== 0) throw new Error('missing unit in duration');
     return durationMs(text);
   },
-  bytes: (text) => {
-    if (!/^[+-]?\d+$/.test(text)) throw new Error('parse error');
-    return parseBytes(text);
-  },
+  integer: parseGoInteger,
+  bytes: parseGoInteger,
   // crictl accepts any text and parses everything except numbers as 0.
-  oomScore: (text) => (/^[+-]?\d{1,15}$/.test(text) ? Number(text) : 0),
+  oomScore: (text) => {
+    try {
+      return parseGoInteger(text);
+    } catch {
+      return 0n;
+    }
+  },
   emptyValue: () => undefined,
-  invalidValue: ({value, spelling}, _flag, error) =>
-    new FlagError(`invalid value "${value}" for flag -${spelling}: parse error`, {cause: error}),
+  invalidValue: ({value, spelling}, _flag, error) => {
+    const what = error instanceof RangeError ? error.message : 'parse error';
+    return new FlagError(`invalid value ${goQuote(String(value))} for flag -${spelling}: ${what}`, {
+      cause: error,
+    });
+  },
 };

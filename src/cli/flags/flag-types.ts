@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {parseDuration} from '../../format/duration.js';
+import {requireInt64} from '../../format/go-integer.js';
 import type {FlagSyntax} from '../parsing/parse-values.js';
 
 /** Parses a Go duration (`1m30s`) or a number of seconds into milliseconds. Throws Error. */
@@ -16,11 +17,23 @@ export const durationFlag = Flags.custom<number>({
 
 /** Flag that takes an integer. */
 export const integerFlag = Flags.custom<number>({
-  parse: async (text) => {
+  parse: async (text, syntax: unknown) => {
+    const parse = (syntax as FlagSyntax | undefined)?.integer;
+    if (parse !== undefined) return Number(parse(text));
     if (!/^[+-]?\d{1,15}$/.test(text)) throw new Error('not an integer');
     return Number(text);
   },
 });
+
+/** Flag that takes an integer that the CRI passes on with all of its 64 bits. */
+export const int64Flag = Flags.custom<bigint>({
+  parse: async (text, syntax: unknown) => ((syntax as FlagSyntax | undefined)?.integer ?? decimalInt64)(text),
+});
+
+function decimalInt64(text: string): bigint {
+  if (!/^[+-]?\d+$/.test(text)) throw new Error('not an integer');
+  return requireInt64(BigInt(text));
+}
 
 /**
  * Adds the known values of a flag: help lists them, and completion suggests them. The command itself validates the

@@ -1,5 +1,5 @@
 import * as Flags from '@oclif/core/flags';
-import {integerFlag, listFlag, nonEmptyFlags, withChoices} from './flag-types.js';
+import {int64Flag, listFlag, nonEmptyFlags, withChoices} from './flag-types.js';
 import {cpusFlag, memoryFlag, oomScoreFlag} from './resource-flags.js';
 
 const repeated = (helpValue: string, description: string) =>
@@ -41,7 +41,7 @@ export const ISOLATION_FLAGS = {
     description: 'Memory limit in bytes or with a unit, such as 512Mi, 1g or 200MB.',
   }),
   cpus: cpusFlag({helpValue: 'N', description: 'CPU limit in cores, such as 0.5.'}),
-  'cpu-shares': integerFlag({helpValue: 'N', description: 'CPU weight relative to other containers.'}),
+  'cpu-shares': int64Flag({helpValue: 'N', description: 'CPU weight relative to other containers.'}),
   'oom-score-adj': oomScoreFlag({helpValue: 'N', description: 'OOM score adjustment, from -1000 to 1000.'}),
 };
 
@@ -64,6 +64,6 @@ export interface IsolationFlags {
   readonly 'cap-drop'?: readonly string[] | undefined;
   readonly memory?: bigint | undefined;
   readonly cpus?: number | undefined;
-  readonly 'cpu-shares'?: number | undefined;
-  readonly 'oom-score-adj'?: number | undefined;
+  readonly 'cpu-shares'?: bigint | undefined;
+  readonly 'oom-score-adj'?: bigint | undefined;
 }

@@ -20,8 +20,9 @@ export interface FlagDefinition {
 export interface FlagSyntax {
   /** Parsers that replace those of the flag types. */
   readonly durationMs?: (text: string) => number;
+  readonly integer?: (text: string) => bigint;
   readonly bytes?: (text: string) => bigint;
-  readonly oomScore?: (text: string) => number;
+  readonly oomScore?: (text: string) => bigint;
   /** Returns the error for an empty value of a flag with `rejectsEmpty`; undefined if the dialect allows it. */
   emptyValue(token: FlagToken): UsageError | undefined;
   /** Returns the error for a value that a flag's parser rejected. */
@@ -94,10 +95,11 @@ async function flagValue(
   return await Promise.all(tokens.map((token) => parsed(rule, token, context)));
 }
 
+/** Splits a list. Spaces around its parts do not count, as in Go's library for command lines. */
 function split(token: FlagToken, delimiter: string | undefined): readonly FlagToken[] {
   const {value} = token;
   if (typeof value === 'boolean' || delimiter === undefined) return [token];
-  return value.split(delimiter).map((part) => ({...token, value: part}));
+  return value.split(delimiter).map((part) => ({...token, value: part.trim()}));
 }
 
 async function parsed(rule: FlagDefinition, token: FlagToken, {flagSyntax}: ParseContext): Promise<unknown> {

@@ -98,7 +98,8 @@ export const CRICTL_CONFIG_FILE_DIALECT: ConfigFileDialect = {
 /** Returns the error of Go's strconv for a value that it cannot parse. */
 export function goParseError(key: ConfigKey, value: string): string {
   const parser = CONFIG_OPTIONS[key] === 'boolean' ? 'ParseBool' : 'Atoi';
-  return `strconv.${parser}: parsing ${JSON.stringify(value)}: invalid syntax`;
+  const reason = parser === 'Atoi' && INTEGER.test(value) ? 'value out of range' : 'invalid syntax';
+  return `strconv.${parser}: parsing ${JSON.stringify(value)}: ${reason}`;
 }
 
 /** Maximum size of a config file. */
@@ -161,12 +162,14 @@ function plainEntries(source: string): Entry[] | undefined {
 
 /** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
 async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
-  const {isMap, isScalar, isSeq} = await import('yaml');
+  const {isAlias, isMap, isScalar, isSeq} = await import('yaml');
   const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
   if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
   const text = (node: unknown): string => {
+    // crictl reads the name of an alias, not what it stands for.
+    if (isAlias(node)) return node.source;
     if (!isScalar(node)) return JSON.stringify(node ?? '');
     return node.value === null ? '' : (node.source ?? JSON.stringify(node.value));
   };
@@ -194,8 +197,13 @@ const PARSERS = {
   boolean,
 } as const satisfies Record<OptionType, (value: string, lenient: boolean) => unknown>;
 
+const INTEGER = /^[-+]?\d+$/;
+
+/** Parses a signed 64-bit integer in decimal, as Go's strconv.Atoi. */
 function integer(value: string): number | undefined {
-  return /^[-+]?\d+$/.test(value) ? Number(value) : undefined;
+  if (!INTEGER.test(value)) return undefined;
+  const number = BigInt(value.replace(/^\+/, ''));
+  return BigInt.asIntN(64, number) === number ? Number(number) : undefined;
 }
 
 function duration(value: string): number | undefined {

@@ -1,3 +1,4 @@
+import {toInt64} from '../../format/go-integer.js';
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
 import {withRequiredId} from '../with-required-id.js';
 
@@ -16,7 +17,7 @@ export async function stopContainer(
   containerId: ContainerId,
   {shown, gracePeriodSeconds, signal}: StopContainerOptions,
 ): Promise<void> {
-  const request = {containerId, timeout: BigInt(gracePeriodSeconds)};
+  const request = {containerId, timeout: toInt64(gracePeriodSeconds)};
   await withRequiredId(`stopping the container "${shown}"`, containerId, () =>
     runtime.stopContainer(request, {signal}),
   );

@@ -4,17 +4,17 @@ import type {Init, LinuxContainerResources} from '../../cri/index.js';
 /** Resource limits to change; omitted ones stay unchanged. */
 export interface ResourceChanges {
   readonly cpus?: number | undefined;
-  readonly cpuPeriod?: number | undefined;
-  readonly cpuQuota?: number | undefined;
-  readonly cpuShares?: number | undefined;
+  readonly cpuPeriod?: bigint | undefined;
+  readonly cpuQuota?: bigint | undefined;
+  readonly cpuShares?: bigint | undefined;
   readonly cpusetCpus?: string | undefined;
   readonly cpusetMems?: string | undefined;
   readonly memoryBytes?: bigint | undefined;
-  readonly oomScoreAdj?: number | undefined;
+  readonly oomScoreAdj?: bigint | undefined;
 }
 
 /** The kernel's default CFS period, for which a number of CPUs is converted to a quota. */
-const CPU_PERIOD_MICROS = 100_000;
+const CPU_PERIOD_MICROS = 100_000n;
 
 /** Returns the resources to send to the runtime. Throws UsageError for contradicting changes. */
 export function buildResourceUpdate(changes: ResourceChanges): Init<LinuxContainerResources> {
@@ -22,18 +22,15 @@ export function buildResourceUpdate(changes: ResourceChanges): Init<LinuxContain
   if (cpus !== undefined && cpuQuota !== undefined)
     throw new UsageError('--cpus and --cpu-quota are mutually exclusive');
   const period = cpus === undefined ? cpuPeriod : (cpuPeriod ?? CPU_PERIOD_MICROS);
-  const quota = cpus === undefined ? cpuQuota : Math.round(cpus * (period ?? CPU_PERIOD_MICROS));
+  const quota =
+    cpus === undefined ? cpuQuota : BigInt(Math.round(cpus * Number(period ?? CPU_PERIOD_MICROS)));
   return {
-    cpuPeriod: toBigInt(period),
-    cpuQuota: toBigInt(quota),
-    cpuShares: toBigInt(cpuShares),
+    cpuPeriod: period,
+    cpuQuota: quota,
+    cpuShares: cpuShares,
     memoryLimitInBytes: memoryBytes,
-    oomScoreAdj: toBigInt(oomScoreAdj),
+    oomScoreAdj: oomScoreAdj,
     cpusetCpus,
     cpusetMems,
   };
-}
-
-function toBigInt(value: number | undefined): bigint | undefined {
-  return value === undefined ? undefined : BigInt(value);
 }

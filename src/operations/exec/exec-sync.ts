@@ -1,3 +1,4 @@
+import {toInt64} from '../../format/go-integer.js';
 import {CriError} from '../../cri/errors.js';
 import type {ContainerId, ExecSyncResponse, RuntimeService} from '../../cri/index.js';
 import {isExecTimeout} from '../../format/exec-error.js';
@@ -21,7 +22,7 @@ export async function execSync(
   {command, timeoutSeconds, signal}: ExecSyncOptions,
 ): Promise<ExecSyncResponse> {
   try {
-    return await runtime.execSync({containerId, cmd: command, timeout: BigInt(timeoutSeconds)}, {signal});
+    return await runtime.execSync({containerId, cmd: command, timeout: toInt64(timeoutSeconds)}, {signal});
   } catch (error) {
     if (!(error instanceof CriError)) throw error;
     if (isExecTimeout(error)) throw new ExecTimeoutError(command, timeoutSeconds, {cause: error});
