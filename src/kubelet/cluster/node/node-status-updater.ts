@@ -170,7 +170,11 @@ export function hasChanged(before: NodeStatus, after: NodeStatus): boolean {
   });
   const known: Readonly<Record<string, unknown>> = {...before};
   const isShorter = conditions.length < (before.conditions ?? []).length;
-  return !isSame || isShorter || Object.entries(others).some(([name, value]) => !isDeepStrictEqual(value, known[name]));
+  return (
+    !isSame ||
+    isShorter ||
+    Object.entries(others).some(([name, value]) => !isDeepStrictEqual(value, known[name]))
+  );
 }
 
 function withoutHeartbeat(condition: NodeCondition): object {

@@ -7,7 +7,15 @@ import {
   parseMinimumReclaims,
   parseThresholds,
 } from '../../resources/eviction-thresholds.js';
-import {between, honored, ignored, notNegative, oneOf, unsupported, unsupportedForPods} from '../config-field.js';
+import {
+  between,
+  honored,
+  ignored,
+  notNegative,
+  oneOf,
+  unsupported,
+  unsupportedForPods,
+} from '../config-field.js';
 import {
   ANYTHING,
   BOOL,
@@ -97,7 +105,12 @@ export const NODE_FIELDS = {
   }),
   cgroupDriver: honored(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
   cpuManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
-  cpuManagerPolicyOptions: unsupportedForPods(RESOURCE_MANAGERS, TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
+  cpuManagerPolicyOptions: unsupportedForPods(
+    RESOURCE_MANAGERS,
+    TEXT_MAP,
+    {},
+    {flag: 'cpu-manager-policy-options'},
+  ),
   cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
     flag: 'cpu-manager-reconcile-period',
   }),
