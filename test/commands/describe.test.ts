@@ -133,15 +133,14 @@ test('describe prints a pod like kubectl', async () => {
     Node-Selectors:    <none>
     Tolerations:       <none>
     Events:
-      Type     Reason             Age   From     Message
-      ----     ------             ----  ----     -------
-      Warning  MissingClusterDNS  <age> kubelet  pod: "web_default(<uid>)". kubelet does not have ClusterDNS IP configured and cannot create Pod using "ClusterFirst" policy. Falling back to "Default" policy.
-      Normal   Pulled             <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
-      Normal   Created            <age> kubelet  Container created
-      Normal   Started            <age> kubelet  Container started
-      Normal   Pulled             <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
-      Normal   Created            <age> kubelet  Container created
-      Normal   Started            <age> kubelet  Container started
+      Type    Reason   Age   From     Message
+      ----    ------   ----  ----     -------
+      Normal  Pulled   <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal  Created  <age> kubelet  Container created
+      Normal  Started  <age> kubelet  Container started
+      Normal  Pulled   <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal  Created  <age> kubelet  Container created
+      Normal  Started  <age> kubelet  Container started
     "
   `);
 });

@@ -233,6 +233,11 @@ function defaultSecurity(security: PodSecurityContext): PodSecurityContext {
   });
 }
 
+/** Returns the grace period of a pod; a negative one becomes 1 (Convert_v1_Pod_To_core_Pod). */
+function gracePeriod(seconds = 30): number {
+  return seconds < 0 ? 1 : seconds;
+}
+
 function defaultSpec(written: PodSpec): PodSpec {
   const spec = mapPresent(written, {
     containers: each(defaultPodContainer),
@@ -253,7 +258,7 @@ function defaultSpec(written: PodSpec): PodSpec {
     restartPolicy: spec.restartPolicy ?? 'Always',
     schedulerName: orElse(spec.schedulerName, 'default-scheduler'),
     securityContext: defaultSecurity(spec.securityContext ?? {}),
-    terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? 30,
+    terminationGracePeriodSeconds: gracePeriod(spec.terminationGracePeriodSeconds),
   };
 }
 

@@ -1,4 +1,4 @@
-import {isIP} from 'node:net';
+import {BlockList, isIP, isIPv6} from 'node:net';
 import type {FieldErrors} from '../field-error.js';
 import {invalidValue} from '../field-error.js';
 import type {FieldPath} from '../field-path.js';
@@ -170,11 +170,15 @@ function checkNotParent(value: string): readonly string[] {
   return value.startsWith('..') ? ["must not start with '..'"] : [];
 }
 
-/** Checks an IPv4 or IPv6 address; leading zeros are allowed, as upstream (IsValidIPForLegacyField). */
+/** IPv4 addresses that are written as IPv6 addresses. */
+const MAPPED_IPV4 = new BlockList();
+MAPPED_IPV4.addSubnet('::ffff:0:0', 96, 'ipv6');
+
+/** Checks an IPv4 or IPv6 address (IsValidIPForLegacyField with the feature gate StrictIPCIDRValidation). */
 export function checkIp(value: string): readonly string[] {
-  const withoutZeros = value.replace(/\b0+(?=\d)/g, '');
-  const address = value.includes(':') ? value : withoutZeros;
-  return isIP(address) === 0 || address.includes('%')
-    ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)']
-    : [];
+  const withoutZeros = value.replace(/(?<![0-9a-f])0+(?=[0-9a-f])/gi, '');
+  if (isIP(withoutZeros) === 0 || value.includes('%'))
+    return ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'];
+  if (isIP(value) === 0) return ['must not have leading 0s'];
+  return isIPv6(value) && MAPPED_IPV4.check(value, 'ipv6') ? ['must not be an IPv4-mapped IPv6 address'] : [];
 }

@@ -2,6 +2,7 @@ import {parseQuantity} from '../../api/quantity.js';
 import type {Connection} from '../../cri/index.js';
 import {
   durationToMs,
+  listFieldsMissedByPods,
   openPodSources,
   parseEvictionSettings,
   readPodUsages,
@@ -140,6 +141,7 @@ export function createNodeSettings(
     externalCloudProvider,
     registerWithTaints: values.registerWithTaints,
     maxImages: values.nodeStatusMaxImages,
+    missedFields: listFieldsMissedByPods(values),
   };
 }
 

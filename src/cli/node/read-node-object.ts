@@ -12,6 +12,7 @@ const DEFAULTS = {
   externalCloudProvider: false,
   registerWithTaints: [],
   maxImages: 50,
+  missedFields: [],
 };
 
 /**

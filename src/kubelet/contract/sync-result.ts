@@ -36,7 +36,9 @@ export type SyncFailureReason =
   | 'FailedCreatePodContainer'
   | 'Failed'
   | 'FailedMount'
-  | 'NetworkNotReady';
+  | 'NetworkNotReady'
+  /** A field that kcri lacks; a kubelet has no such reason. */
+  | 'PodFeatureUnsupported';
 
 /** An expected failure of a sync step: a value, not an exception. */
 export interface SyncFailure {

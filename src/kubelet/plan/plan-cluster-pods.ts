@@ -9,7 +9,6 @@ import type {DesiredPod} from '../contract/pod-update.js';
 import {diffPods} from '../managers/sources/pod-mux.js';
 import {configSourceOf, isMirrorPod} from '../managers/sources/static-pod.js';
 import {findRejection} from '../pods/admission/admit-pod.js';
-import {findUnsupportedFeature} from '../pods/admission/pod-admission.js';
 import {PodRejectedError} from '../pods/pod-errors.js';
 import type {PodRecord} from '../pods/registry/pod-store.js';
 import {
@@ -117,8 +116,7 @@ class ClusterPlanner {
   /** Admits a new pod to the node, as a kubelet does when it is added. Throws PodRejectedError. */
   #admit(pod: Pod): void {
     const {node, pressures} = this.#options;
-    const rejection =
-      findUnsupportedFeature(pod) ?? findRejection({pod, others: this.#others, node, pressures});
+    const rejection = findRejection({pod, others: this.#others, node, pressures});
     if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
     this.#others.push(pod);
   }

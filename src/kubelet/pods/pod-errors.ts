@@ -113,6 +113,7 @@ const HINTS: Readonly<Partial<Record<SyncFailure['reason'], string>>> = {
     'load the image first, for instance with "kcri pull IMAGE", or set imagePullPolicy to IfNotPresent',
   InvalidImageName: 'use [REGISTRY/]NAME[:TAG|@DIGEST]',
   RunContainerError: "check the container's command, working directory and mounts",
+  PodFeatureUnsupported: 'remove these fields, or run the pod on another node',
   CrashLoopBackOff: 'run "kcri logs" to see the output of the container',
 };
 

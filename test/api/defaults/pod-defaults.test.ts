@@ -37,6 +37,16 @@ test.each([
 });
 
 describe('applyPodDefaults', () => {
+  // As in /pods of the kubelet 1.36.2; the annotation of the runtime has the same number.
+  test.each([
+    [-5, 1],
+    [0, 0],
+    [undefined, 30],
+  ])('a grace period of %j seconds is %i', (written, expected) => {
+    const spec = written === undefined ? {} : {terminationGracePeriodSeconds: written};
+    expect(applyPodDefaults(aRawPod(spec)).spec.terminationGracePeriodSeconds).toBe(expected);
+  });
+
   test('does not modify its argument', () => {
     const pod = aRawPod({volumes: [{name: 'v'}]});
     const before = structuredClone(pod);

@@ -116,6 +116,19 @@ describe('spec', () => {
       `spec.hostAliases[0].ip: Invalid value: "x": ${NOT_AN_IP}`,
       `spec.hostAliases[0].hostnames[0]: Invalid value: "A": ${NOT_A_SUBDOMAIN}`,
     ],
+    // Inputs and answers of the API server 1.36, in which StrictIPCIDRValidation is enabled.
+    [
+      'hostAliases: [{ip: 127.0.0.01}, {ip: "::ffff:1.2.3.4"}, {ip: "0:0:0:0:0:FFFF:102:304"}, {ip: "00001::"}]',
+      'spec.hostAliases[0].ip: Invalid value: "127.0.0.01": must not have leading 0s',
+      'spec.hostAliases[1].ip: Invalid value: "::ffff:1.2.3.4": must not be an IPv4-mapped IPv6 address',
+      'spec.hostAliases[2].ip: Invalid value: "0:0:0:0:0:FFFF:102:304": must not be an IPv4-mapped IPv6 address',
+      'spec.hostAliases[3].ip: Invalid value: "00001::": must not have leading 0s',
+    ],
+    [
+      'dnsConfig: {nameservers: ["::ffff:01.2.3.4", 010.0.0.1, "0001::0"]}',
+      'spec.dnsConfig.nameservers[0]: Invalid value: "::ffff:01.2.3.4": must not have leading 0s',
+      'spec.dnsConfig.nameservers[1]: Invalid value: "010.0.0.1": must not have leading 0s',
+    ],
     [
       'hostnameOverride: h, setHostnameAsFQDN: true, hostNetwork: true',
       'spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true',

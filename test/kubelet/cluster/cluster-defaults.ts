@@ -7,6 +7,7 @@ export const CLUSTER_DEFAULTS = {
     externalCloudProvider: false,
     registerWithTaints: [],
     maxImages: 50,
+    missedFields: [],
   },
   certificates: {managers: [], issued: Promise.resolve()},
   registerNode: true,

@@ -165,16 +165,6 @@ test('a pod that is deleted before its containers start gets a terminal phase an
   expect(last.status).toMatchObject({phase: 'Failed'});
 });
 
-test('a pod with a volume that kcri does not support fails and says so', async () => {
-  await using testbed = await ClusterTestbed.start();
-  testbed.createPod('data', {volumes: [{name: 'data', flocker: {datasetName: 'data'}}]});
-  await testbed.untilPhase('data', 'Failed');
-  expect(testbed.status('data')).toMatchObject({
-    reason: 'PodFeatureUnsupported',
-    message: expect.stringContaining('spec.volumes[0].flocker') as string,
-  });
-});
-
 test('ConfigMaps and tokens of a pod come from the API server', async () => {
   await using testbed = await ClusterTestbed.start((api) => {
     api.create('/api/v1/namespaces/default/configmaps/kube-root-ca.crt', {

@@ -2,7 +2,7 @@ import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {containerNames, containerStates, callSubject} from './pod-view.js';
 import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
-import {eventContainerName, isNotableWarning, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
+import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 
 /** Phase of a pod before its first sync, which is not printed. */
@@ -54,7 +54,7 @@ export class LineRenderer implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (!this.#warnings || !isNotableWarning(event)) return;
+    if (!this.#warnings || event.type !== 'Warning') return;
     const container = eventContainerName(event);
     const where = container === '' ? formatPodTitle(pod) : `${formatPodTitle(pod)}: container ${container}`;
     this.#err(`${where}: ${event.reason}: ${event.message}`);

@@ -15,7 +15,7 @@ import {
   type PodView,
 } from './pod-view.js';
 import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
-import {eventContainerName, isNotableWarning, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
+import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
 import {formatPodTitle} from './sync-text.js';
 import {FRAME_MS, formatTree} from './tree-lines.js';
 
@@ -87,7 +87,7 @@ export class LiveTreeRenderer implements SyncRenderer {
   }
 
   event(pod: PodRef, event: PodEvent): void {
-    if (!this.#warnings || !isNotableWarning(event)) return;
+    if (!this.#warnings || event.type !== 'Warning') return;
     const container = eventContainerName(event);
     const where = container === '' ? formatPodTitle(pod) : `${formatPodTitle(pod)}/${container}`;
     this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${escapeControls(event.message)}\n`);

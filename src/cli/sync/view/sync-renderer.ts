@@ -48,11 +48,6 @@ export function eventContainerName({fieldPath}: PodEvent): string {
   return /\{(.*)\}$/.exec(fieldPath ?? '')?.[1] ?? '';
 }
 
-/** Reports whether a warning is relevant to users. MissingClusterDNS is normal on a machine without a cluster. */
-export function isNotableWarning({type, reason}: PodEvent): boolean {
-  return type === 'Warning' && reason !== 'MissingClusterDNS';
-}
-
 /** Renders nothing, for pipes whose reader expects only the result. */
 export class SilentRenderer implements SyncRenderer {
   readonly callStarted = ignore;

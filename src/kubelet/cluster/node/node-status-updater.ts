@@ -169,7 +169,12 @@ export function hasChanged(before: NodeStatus, after: NodeStatus): boolean {
     return known !== undefined && isDeepStrictEqual(withoutHeartbeat(known), withoutHeartbeat(condition));
   });
   const known: Readonly<Record<string, unknown>> = {...before};
-  return !isSame || Object.entries(others).some(([name, value]) => !isDeepStrictEqual(value, known[name]));
+  const isShorter = conditions.length < (before.conditions ?? []).length;
+  return (
+    !isSame ||
+    isShorter ||
+    Object.entries(others).some(([name, value]) => !isDeepStrictEqual(value, known[name]))
+  );
 }
 
 function withoutHeartbeat(condition: NodeCondition): object {

@@ -4,8 +4,8 @@ import {podRef} from '../../contract/pod-ref.js';
 import {
   configMapNames,
   secretNames,
+  syncedSecretNames,
   volumeConfigMapNames,
-  volumeSecretNames,
 } from '../../managers/sources/api-object-reference.js';
 
 /** Object whose contents containers receive. */
@@ -18,7 +18,10 @@ export interface DataObjectRef {
   readonly name: string;
 }
 
-/** Returns the ConfigMaps and Secrets that a pod refers to; with `volumesOnly`, those that its volumes refer to. */
+/**
+ * Returns the ConfigMaps and Secrets that a pod refers to; with `volumesOnly`, those that a running pod
+ * needs: for its volumes and image pulls.
+ */
 export function dataObjectsOf(
   pod: Pod,
   {volumesOnly}: {readonly volumesOnly: boolean},
@@ -29,7 +32,7 @@ export function dataObjectsOf(
     [...new Set(names)].flatMap((name = '') => (name === '' ? [] : [{kind, namespace, name}]));
   return [
     ...refs('ConfigMap', (volumesOnly ? volumeConfigMapNames : configMapNames)(spec)),
-    ...refs('Secret', (volumesOnly ? volumeSecretNames : secretNames)(spec)),
+    ...refs('Secret', (volumesOnly ? syncedSecretNames : secretNames)(spec)),
   ];
 }
 

@@ -10,10 +10,10 @@ import {createMergePatch, isNotFound, type ApiClient} from '../../../kube-api/in
 import type {ClusterHost, ClusterPodState} from '../../contract/cluster/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {isMirrorPod} from '../../managers/sources/static-pod.js';
+import {terminatedPodStatus} from '../../pods/status/compute/terminated-pod-status.js';
 import type {StartGate} from '../start-gate.js';
 import {mergePodStatus} from './merge-pod-status.js';
 import {deleteAtOnce, podPath} from './pod-requests.js';
-import {terminatedPodStatus} from './terminated-pod-status.js';
 
 /** Options of {@link ApiStatusManager}. */
 export interface ApiStatusManagerOptions {

@@ -11,4 +11,6 @@ export interface NodeSettings {
   readonly registerWithTaints: readonly Taint[];
   /** Number of images in the status; -1 for all (nodeStatusMaxImages). */
   readonly maxImages: number;
+  /** Fields of the configuration without effect that change what pods get, as `field=value`. */
+  readonly missedFields: readonly string[];
 }

@@ -29,7 +29,7 @@ export interface HostDns {
   readonly resolvConf: ResolvConf | undefined;
 }
 
-type DnsFacts = Pick<NodeFacts, 'clusterDns' | 'clusterDomain' | 'nodeIps'> & HostDns;
+type DnsFacts = Pick<NodeFacts, 'clusterDns' | 'clusterDomain' | 'nodeIps' | 'inCluster'> & HostDns;
 
 /**
  * Computes a pod's DNS configuration from its dnsPolicy and dnsConfig, truncated to the limits (network/dns GetPodDNS).
@@ -64,7 +64,8 @@ function dnsBase(pod: Pod, node: DnsFacts): PodDns {
     dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork);
   if (!clusterFirst) return {config: hostConfig(node), warnings: []};
   if (node.clusterDns.length > 0) return {config: clusterConfig(pod, node), warnings: []};
-  return {config: hostConfig(node), warnings: [missingClusterDns(pod)]};
+  // Without a cluster, there is no DNS server that could be missing.
+  return {config: hostConfig(node), warnings: node.inCluster === true ? [missingClusterDns(pod)] : []};
 }
 
 /** Returns the host's configuration; without a resolv.conf, one with the pod's loopback address. */

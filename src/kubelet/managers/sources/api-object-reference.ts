@@ -109,18 +109,17 @@ type Names = readonly (string | undefined)[];
 /** Returns the names of all Secrets that image pulls, environments and volumes refer to (VisitPodSecretNames). */
 export function secretNames(spec: PodSpec): Names {
   return [
-    ...(spec.imagePullSecrets ?? []).map(({name}) => name),
+    ...syncedSecretNames(spec),
     ...allContainersOf({spec}).flatMap(({env = [], envFrom = []}) => [
       ...envFrom.map(({secretRef}) => secretRef?.name),
       ...env.map(({valueFrom}) => valueFrom?.secretKeyRef?.name),
     ]),
-    ...volumeSecretNames(spec),
   ];
 }
 
-/** Returns the names of all Secrets that volumes refer to. */
-export function volumeSecretNames({volumes = []}: PodSpec): Names {
-  return volumes.flatMap(secretNamesOfVolume);
+/** Returns the names of the Secrets that each sync reads, also of a running pod: those of image pulls and volumes. */
+export function syncedSecretNames({imagePullSecrets = [], volumes = []}: PodSpec): Names {
+  return [...imagePullSecrets.map(({name}) => name), ...volumes.flatMap(secretNamesOfVolume)];
 }
 
 function secretNamesOfVolume(volume: Volume): Names {

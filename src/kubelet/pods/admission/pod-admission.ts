@@ -1,5 +1,4 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {describeFieldError} from '../../../api/field-error.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
@@ -15,7 +14,6 @@ import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
 import {findRejection} from './admit-pod.js';
 import {computeDeletedStatus, computeRejectedStatus} from './rejected-status.js';
-import {unsupportedApiFields} from '../field-support/unsupported-fields.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
 /** Dependencies of PodAdmission. */
@@ -60,11 +58,6 @@ export class PodAdmission {
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
     const {enabled, node, nodeObject, allocations} = this.#options;
-    const unsupported = findUnsupportedFeature(pod);
-    if (unsupported !== undefined) {
-      this.#reject(pod, unsupported);
-      return false;
-    }
     if (!enabled) return true;
     const others = active.map((other) => allocations.getAllocatedPod(other));
     const request = {
@@ -137,15 +130,4 @@ export class PodAdmission {
     const {allocations, node, enabled} = this.#options;
     return allocations.retryPendingResizes({active, node, admission: enabled});
   }
-}
-
-/** Rejects a pod of an API server with fields that kcri does not support; manifests are checked when they are read. */
-export function findUnsupportedFeature(pod: Pod): Rejection | undefined {
-  const fields = unsupportedApiFields(pod);
-  if (fields.length === 0) return undefined;
-  return {
-    reason: 'PodFeatureUnsupported',
-    message: fields.map(describeFieldError).join('; '),
-    hint: 'remove these fields, or run the pod on another node',
-  };
 }

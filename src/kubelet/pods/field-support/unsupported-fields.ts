@@ -1,8 +1,9 @@
-import {forbidden, type FieldError} from '../../../api/field-error.js';
+import {describeFieldError, forbidden, type FieldError} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
 import {pod as podSchema} from '../../../api/schema/schema-pod.js';
 import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import type {SyncFailure} from '../../contract/sync-result.js';
 import {FIELD_RULES} from './field-rules.js';
 
 /**
@@ -24,9 +25,25 @@ export function unsupportedFields(pod: Pod): readonly FieldError[] {
   return [...inObject(podSchema, pod, {path: new FieldPath(), exempt: {}})];
 }
 
-/** Returns the errors of unsupportedFields for a Pod of an API server. */
-export function unsupportedApiFields(pod: Pod): readonly FieldError[] {
-  return [...inObject(podSchema, pod, {path: new FieldPath(), exempt: OF_API_SERVER})];
+/** Reason why a pod of an API server is not started. */
+export type UnsupportedFeature = SyncFailure & {readonly reason: 'PodFeatureUnsupported'};
+
+/**
+ * Returns the failure of a pod of an API server that has fields that kcri does not support; manifests are checked when
+ * they are read. Such a pod waits: its controller would replace a pod that fails at once.
+ */
+export function findUnsupportedFeature(pod: Pod): UnsupportedFeature | undefined {
+  if (!FOUND.has(pod)) FOUND.set(pod, checkFields(pod));
+  return FOUND.get(pod);
+}
+
+/** Results of findUnsupportedFeature, which each sync asks for. */
+const FOUND = new WeakMap<Pod, UnsupportedFeature | undefined>();
+
+function checkFields(pod: Pod): UnsupportedFeature | undefined {
+  const fields = [...inObject(podSchema, pod, {path: new FieldPath(), exempt: OF_API_SERVER})];
+  if (fields.length === 0) return undefined;
+  return {reason: 'PodFeatureUnsupported', message: fields.map(describeFieldError).join('; ')};
 }
 
 interface Place {

@@ -2,7 +2,6 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
-import type {ResizeReview} from '../../contract/pod-rejection.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {isIdle, type PodActions} from '../../contract/pod-actions.js';
 import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
@@ -10,6 +9,7 @@ import {podRef} from '../../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {ProbeUpdate, ProbeResults} from '../../contract/probe-results.js';
 import type {SyncResult} from '../../contract/sync-result.js';
+import {findUnsupportedFeature} from '../field-support/unsupported-fields.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from '../history/pod-history.js';
 import {reportMissingPullSecrets} from '../../managers/images/credentials/pull-secrets.js';
 import {
@@ -40,6 +40,8 @@ import {PodStatusManager} from '../status/status-manager.js';
 import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
 import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
+import {terminatedPodStatus} from '../status/compute/terminated-pod-status.js';
+import type {PassOptions, SyncOptions, TerminationOptions} from './sync-options.js';
 import {resizeConditionsOf} from '../status/compute/pod-conditions.js';
 import {ResizeConditionTracker} from '../status/resize-conditions.js';
 import {LocalStorageEviction} from '../eviction/local-storage-eviction.js';
@@ -53,36 +55,6 @@ export interface SyncPass {
   readonly results: readonly SyncResult[];
   /** Time of the next refresh of the volumes, in ms since the epoch; undefined if they were not mounted. */
   readonly refreshAt?: number | undefined;
-}
-
-/** Options of the termination of a pod; `override` changes its computed status. */
-interface TerminationOptions {
-  readonly gracePeriodSeconds: number;
-  readonly override?: ((status: PodStatus) => PodStatus) | undefined;
-  /** True if the pod is being deleted, which its last-known state records. */
-  readonly isDeletion?: boolean;
-  /** Signal that interrupts the waits for containers to stop. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Options of a sync by a pod worker. */
-interface SyncOptions {
-  readonly networkError: string | undefined;
-  /** Reason why the pod does not get the resources that it requests. */
-  readonly resizeReview: ResizeReview;
-  /** Period in which the volumes of an idle pod are refreshed, in ms (syncFrequency). */
-  readonly syncFrequencyMs: number;
-  /** True if starts of containers in a sandbox that ends do not count (see computeSandboxDoubt); false by default. */
-  readonly voidsAttempts?: boolean;
-  /** Called with the status that the sync starts from. */
-  readonly onStatus?: (status: PodStatus) => void;
-  readonly signal: AbortSignal;
-}
-
-interface PassOptions extends Pick<TerminationOptions, 'override'> {
-  readonly isTerminal?: boolean;
-  /** True if the pass only observes: it enforces no deadline and leaves the resize conditions unchanged. */
-  readonly observesOnly?: boolean;
 }
 
 /** Reports whether volumes of the downward API show the same of two pods. */
@@ -117,6 +89,10 @@ export class PodSyncer {
   readonly #resize: ResizeConditionTracker;
   /** Names of the containers that the last sync killed. */
   #ownKills: ReadonlySet<string> = new Set();
+  /** Start of the pod's termination, in ms since the epoch; undefined before. */
+  #terminatingAt: number | undefined;
+  /** True if nothing of the pod is left on the node. */
+  #isTerminated = false;
 
   constructor(context: SyncContext, pod: Pod, runtimeName: string, history: PodHistory = NO_HISTORY) {
     this.#context = context;
@@ -205,11 +181,16 @@ export class PodSyncer {
     this.#statusManager.revertRestarts(voided);
     const runtime = this.#redact(withoutContainers(observed, voided));
     this.#statusManager.clearDeletion();
+    this.#terminatingAt = undefined;
+    this.#isTerminated = false;
     this.#resize.setReview(resizeReview);
     const before = await this.#pass(runtime, []);
     this.#statusManager.persist();
     onStatus?.(before.status);
     if (hasEnded(before.status.phase)) return before;
+    const unsupported = findUnsupportedFeature(this.pod);
+    if (unsupported !== undefined)
+      return {...before, results: [reportSetUpFailure(this.#context, this.pod, unsupported)]};
     if (networkError !== undefined && this.pod.spec.hostNetwork !== true) {
       const message = `network is not ready: ${networkError}`;
       return {
@@ -230,6 +211,7 @@ export class PodSyncer {
     observed: RuntimePodStatus,
     {gracePeriodSeconds, override, isDeletion = false, signal}: TerminationOptions,
   ): Promise<void> {
+    this.#terminatingAt ??= this.#context.clock.now();
     await this.#load();
     const runtime = this.#redact(observed);
     if (isDeletion) this.#statusManager.markDeleted(gracePeriodSeconds);
@@ -244,6 +226,7 @@ export class PodSyncer {
 
   /** Records the final status of a terminated pod (SyncTerminatedPod). */
   async syncTerminatedPod(observed: RuntimePodStatus): Promise<void> {
+    this.#isTerminated = true;
     await this.#load();
     await this.#pass(this.#redact(observed), [], {isTerminal: true});
     this.#statusManager.persist();
@@ -289,13 +272,16 @@ export class PodSyncer {
     const actions = computeActions(this.pod, {runtime, status, actuated}, probes.results);
     // Running containers see the changes in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
-    if (isIdle(actions) && !due) return [];
-    const prepared = await this.#prepare(due, {volumesOnly: isIdle(actions)}, signal);
-    if ('failure' in prepared) return [prepared];
-    this.#remountAt = prepared.retryAt ?? clock.now() + syncFrequencyMs;
-    probes.add(this.pod, status);
-    if (isIdle(actions)) return [];
+    const idle = isIdle(actions);
+    const prepared = idle && !due ? undefined : await this.#prepare(due, {volumesOnly: idle}, signal);
+    if (prepared !== undefined) {
+      if ('failure' in prepared) return [prepared];
+      this.#remountAt = prepared.retryAt ?? clock.now() + syncFrequencyMs;
+      probes.add(this.pod, status);
+    }
+    // As in a kubelet, with each sync (getPullSecretsForPod).
     reportMissingPullSecrets(this.pod, this.#context.objects, this.#context.events);
+    if (idle || prepared === undefined) return [];
     return await syncPod(
       this.#context,
       {
@@ -384,9 +370,15 @@ export class PodSyncer {
     if (isTerminal) this.#resize.clear();
     else if (!isLook) this.#resize.updateProgress(this.pod, runtime);
     const resize = isLook ? undefined : this.#resize.conditions;
-    const options = {isTerminal, enforcesDeadline: !isLook, resize, override};
+    const options = {
+      ...{isTerminal, enforcesDeadline: !isLook, resize},
+      override: this.#isTerminated ? this.#terminate : override,
+    };
     return {runtime, status: await this.#statusManager.updateStatus(this.pod, runtime, options), results};
   }
+
+  readonly #terminate = (status: PodStatus): PodStatus =>
+    terminatedPodStatus(this.pod, status, this.#terminatingAt);
 
   #recordResults(results: readonly SyncResult[]): void {
     this.#ownKills = killedContainersOf(results);

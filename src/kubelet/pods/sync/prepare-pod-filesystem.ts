@@ -85,7 +85,7 @@ export function reportSetUpFailure(
   failure: SyncFailure & {
     readonly reason: Extract<
       SyncFailureReason,
-      'FailedCreatePodContainer' | 'Failed' | 'FailedMount' | 'NetworkNotReady'
+      'FailedCreatePodContainer' | 'Failed' | 'FailedMount' | 'NetworkNotReady' | 'PodFeatureUnsupported'
     >;
   },
 ): FailedStep {

@@ -12,7 +12,10 @@ import {TEST_TIME_MS} from '../../../fakes/fake-clock.js';
 import {ClusterTestbed, NODE_PATH} from '../cluster-testbed.js';
 
 const withErrors = (...errors: readonly string[]): NodeStatus => ({
-  conditions: computeNodeConditions({errors, pressures: [], previous: {}, now: TEST_TIME_MS}),
+  conditions: computeNodeConditions({
+    ...{errors, pressures: [], settings: {missedFields: []}},
+    ...{previous: {}, now: TEST_TIME_MS},
+  }),
 });
 const READY = withErrors();
 const NOT_READY = withErrors('network not ready');
@@ -54,11 +57,12 @@ test('a reboot is another boot ID than the known one', () => {
 });
 
 test.each([
-  [1, ['Starting', 'CgroupV1']],
-  [2, ['Starting']],
-] as const)('a start on cgroup v%i has the events %j', (version, expected) => {
+  [1, [], ['Starting', 'CgroupV1']],
+  [2, [], ['Starting']],
+  [2, ['cpuManagerPolicy=static'], ['Starting', 'FieldsWithoutEffect']],
+] as const)('a start on cgroup v%i without the fields %j has the events %j', (version, missed, expected) => {
   const reasons: string[] = [];
-  new NodeEvents('n1', ({reason}) => void reasons.push(reason)).started(version);
+  new NodeEvents('n1', ({reason}) => void reasons.push(reason)).started(version, missed);
   expect(reasons).toEqual(expected);
 });
 

@@ -3,6 +3,7 @@ import {describe, expect, test} from 'vitest';
 import {
   toKubeletConfiguration,
   durationToMs,
+  listFieldsMissedByPods,
   readKubeletConfig,
   type KubeletConfig,
 } from '../../../../src/kubelet/contract/configuration/kubelet-config.js';
@@ -107,6 +108,16 @@ test('fields without effect are reported unless they have the default value', ()
   );
   expect(unsupported.map(({field}) => field)).toEqual(['cpuManagerPolicy']);
   expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
+});
+
+test('fields without effect that change what pods get are listed for the Node', () => {
+  const {values} = read(
+    'cpuManagerPolicy: static\nmemoryManagerPolicy: None\ncpuCFSQuota: false\nshutdownGracePeriod: 60s\nmaxOpenFiles: 5\n',
+  );
+  expect(listFieldsMissedByPods(values)).toEqual([
+    ...['cpuManagerPolicy=static', 'cpuCFSQuota=false', 'shutdownGracePeriod=60s'],
+  ]);
+  expect(listFieldsMissedByPods(read().values)).toEqual([]);
 });
 
 describe('an invalid configuration is reported with its position', () => {

@@ -44,8 +44,12 @@ describe('resolv.conf', () => {
     expect(config).toEqual({...CLUSTER, searches: ['example.test']});
   });
 
-  test('without cluster DNS is that of the host, with a warning', () => {
-    expect(podDns(aPod(), {...GOLDEN_NODE, clusterDns: []})).toEqual({
+  test('without a cluster is that of the host', () => {
+    expect(podDns(aPod(), {...GOLDEN_NODE, clusterDns: []})).toEqual({config: HOST, warnings: []});
+  });
+
+  test('without the DNS of the cluster is that of the host, with a warning', () => {
+    expect(podDns(aPod(), {...GOLDEN_NODE, clusterDns: [], inCluster: true})).toEqual({
       config: HOST,
       warnings: [
         {

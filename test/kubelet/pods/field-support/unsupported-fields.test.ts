@@ -7,7 +7,7 @@ import type {ObjectMeta} from '../../../../src/api/types/v1-meta.js';
 import type {VolumeProjection} from '../../../../src/api/types/v1-volumes.js';
 import {FIELD_RULES} from '../../../../src/kubelet/pods/field-support/field-rules.js';
 import {
-  unsupportedApiFields,
+  findUnsupportedFeature,
   unsupportedFields,
 } from '../../../../src/kubelet/pods/field-support/unsupported-fields.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
@@ -152,7 +152,7 @@ describe('a field that kcri does not support is rejected:', () => {
   test('but those of other operating systems are left to the admission in a pod of an API server', () => {
     const securityContext = {windowsOptions: {}};
     const pod = aPod({os: {name: 'windows'}, securityContext, containers: [aContainer({securityContext})]});
-    expect(unsupportedApiFields(pod)).toEqual([]);
+    expect(findUnsupportedFeature(pod)).toBeUndefined();
   });
 
   test('all unsupported fields of a pod are reported together', () => {

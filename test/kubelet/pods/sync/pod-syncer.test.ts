@@ -26,6 +26,17 @@ test('syncing an unchanged running pod does nothing', async () => {
   expect(second.status).toMatchObject({phase: 'Running', containerStatuses: [{name: 'main', ready: true}]});
 });
 
+// A kubelet reads the Secrets with each SyncPod, also of a pod that runs.
+test('missing pull secrets are reported with each sync', async () => {
+  const {pods, events} = await startRegistryTestbed();
+  const pod = aLocalPod();
+  const syncer = pods.createSyncer({...pod, spec: {...pod.spec, imagePullSecrets: [{name: 'gone'}]}});
+  await syncOnce(syncer, signal);
+  expect((await syncOnce(syncer, signal)).results).toEqual([]);
+  await syncOnce(syncer, signal);
+  expect(events.filter(({reason}) => reason === 'FailedToRetrieveImagePullSecret')).toHaveLength(3);
+});
+
 test('the deletion of a pod is persisted until the pod is synced again', async () => {
   const {pods, histories} = await startRegistryTestbed();
   const pod = aLocalPod();

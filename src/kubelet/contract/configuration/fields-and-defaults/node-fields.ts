@@ -7,7 +7,15 @@ import {
   parseMinimumReclaims,
   parseThresholds,
 } from '../../resources/eviction-thresholds.js';
-import {between, honored, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {
+  between,
+  honored,
+  ignored,
+  notNegative,
+  oneOf,
+  unsupported,
+  unsupportedForPods,
+} from '../config-field.js';
 import {
   ANYTHING,
   BOOL,
@@ -96,35 +104,40 @@ export const NODE_FIELDS = {
     flag: 'cgroups-per-qos',
   }),
   cgroupDriver: honored(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
-  cpuManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
-  cpuManagerPolicyOptions: unsupported(RESOURCE_MANAGERS, TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
+  cpuManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
+  cpuManagerPolicyOptions: unsupportedForPods(
+    RESOURCE_MANAGERS,
+    TEXT_MAP,
+    {},
+    {flag: 'cpu-manager-policy-options'},
+  ),
   cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
     flag: 'cpu-manager-reconcile-period',
   }),
   draManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '1m0s'),
-  memoryManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
-  reservedMemory: unsupported(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
-  topologyManagerPolicy: unsupported(RESOURCE_MANAGERS, TEXT, 'none', {
+  memoryManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
+  reservedMemory: unsupportedForPods(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
+  topologyManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {
     flag: 'topology-manager-policy',
     check: oneOf('none', 'best-effort', 'restricted', 'single-numa-node'),
   }),
-  topologyManagerScope: unsupported(RESOURCE_MANAGERS, TEXT, 'container', {
+  topologyManagerScope: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'container', {
     flag: 'topology-manager-scope',
     check: oneOf('container', 'pod'),
   }),
-  topologyManagerPolicyOptions: unsupported(
+  topologyManagerPolicyOptions: unsupportedForPods(
     RESOURCE_MANAGERS,
     TEXT_MAP,
     {},
     {flag: 'topology-manager-policy-options'},
   ),
-  singleProcessOOMKill: unsupported('the default of the runtime applies', BOOL, undefined),
+  singleProcessOOMKill: unsupportedForPods('the default of the runtime applies', BOOL, undefined),
   qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
   maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
   podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
   podPidsLimit: honored(INT64, -1, {flag: 'pod-max-pids'}),
-  cpuCFSQuota: unsupported('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
-  cpuCFSQuotaPeriod: unsupported('the period is always 100ms', DURATION, '100ms', {
+  cpuCFSQuota: unsupportedForPods('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
+  cpuCFSQuotaPeriod: unsupportedForPods('the period is always 100ms', DURATION, '100ms', {
     flag: 'cpu-cfs-quota-period',
   }),
   evictionHard: honored(THRESHOLDS, DEFAULT_EVICTION_HARD, {
@@ -152,7 +165,7 @@ export const NODE_FIELDS = {
   }),
   systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
   kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
-  reservedSystemCPUs: unsupported(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),
+  reservedSystemCPUs: unsupportedForPods(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),
   systemReservedCgroup: honored(TEXT, '', {flag: 'system-reserved-cgroup'}),
   kubeReservedCgroup: honored(TEXT, '', {flag: 'kube-reserved-cgroup'}),
   enforceNodeAllocatable: honored(TEXTS, ['pods'], {flag: 'enforce-node-allocatable'}),
@@ -162,7 +175,7 @@ export const NODE_FIELDS = {
   }),
   failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
   failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true),
-  'memorySwap.swapBehavior': unsupported('containers cannot use swap', TEXT, '', {
+  'memorySwap.swapBehavior': unsupportedForPods('containers cannot use swap', TEXT, '', {
     check: oneOf('', 'NoSwap', 'LimitedSwap'),
   }),
   containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
@@ -180,9 +193,9 @@ export const NODE_FIELDS = {
     check: (value) =>
       seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
   }),
-  shutdownGracePeriod: unsupported(SHUTDOWN, DURATION, '0s'),
-  shutdownGracePeriodCriticalPods: unsupported(SHUTDOWN, DURATION, '0s'),
-  shutdownGracePeriodByPodPriority: unsupported(SHUTDOWN, ANYTHING, undefined),
+  shutdownGracePeriod: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
+  shutdownGracePeriodCriticalPods: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
+  shutdownGracePeriodByPodPriority: unsupportedForPods(SHUTDOWN, ANYTHING, undefined),
   'crashLoopBackOff.maxContainerRestartPeriod': honored(DURATION, '5m0s', {
     check: (value) =>
       seconds(value) < 1 || seconds(value) > 300
@@ -194,8 +207,8 @@ export const NODE_FIELDS = {
   memoryReservationPolicy: unsupported(GATE_DISABLED, TEXT, 'None', {
     check: oneOf('None', 'TieredReservation'),
   }),
-  localStorageCapacityIsolation: unsupported('local storage is not limited', BOOL, true, {
+  localStorageCapacityIsolation: unsupportedForPods('local storage is not limited', BOOL, true, {
     flag: 'local-storage-capacity-isolation',
   }),
-  'userNamespaces.idsPerPod': unsupported('a pod always has 65536 IDs', INT64, 65_536),
+  'userNamespaces.idsPerPod': unsupportedForPods('a pod always has 65536 IDs', INT64, 65_536),
 };

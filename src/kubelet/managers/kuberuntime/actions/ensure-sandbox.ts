@@ -71,7 +71,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
     const shared = {pod, status, sandboxConfig: config, volumes, runtimeHandler, userNamespace: ids};
     const {warnings} = podDns(pod, node);
     if (!actions.createSandbox && actions.sandboxId !== undefined) {
-      recordWarnings(context, pod, limitWarnings(warnings));
+      recordWarnings(context, pod, warnings);
       const podIps = computePodIps(pod, status.ips, context.node);
       return {
         environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps, doubt},
@@ -86,7 +86,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
     const {status: created} = await runtime.podSandboxStatus({podSandboxId: sandboxId});
     const ips = sandboxIps(created);
     const podIps = computePodIps(pod, ips, context.node);
-    recordWarnings(context, pod, limitWarnings(warnings));
+    recordWarnings(context, pod, warnings);
     return {
       environment: {...shared, sandboxId, sandboxIps: ips, podIps, doubt: undefined},
       result: {action: 'CreatePodSandbox', target: podRef(pod).name},
@@ -98,14 +98,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
   }
 }
 
+/** Records warnings about the DNS configuration, which a kubelet repeats with each sync (GetPodDNS). */
 function recordWarnings({events}: SyncContext, pod: Pod, warnings: readonly DnsWarning[]): void {
   for (const {reason, message} of warnings) events({type: 'Warning', reason, message, pod});
-}
-
-/**
- * Returns the warnings that the DNS configuration exceeds the limits, which a kubelet records with each sync (GetPodDNS).
- * MissingClusterDNS is only recorded for a new sandbox: without a cluster, most pods would repeat it with each sync.
- */
-function limitWarnings(warnings: readonly DnsWarning[]): readonly DnsWarning[] {
-  return warnings.filter(({reason}) => reason === 'DNSConfigForming');
 }

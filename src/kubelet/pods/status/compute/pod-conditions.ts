@@ -8,6 +8,7 @@ import {
   couldRestartAllContainers,
 } from '../../../managers/kuberuntime/compute/restart-all-containers.js';
 import {isStaticPod} from '../../../managers/sources/static-pod.js';
+import {findUnsupportedFeature} from '../../field-support/unsupported-fields.js';
 import {sandboxChanged} from '../../../managers/kuberuntime/compute/sandbox-changed.js';
 
 const ALL_CONTAINERS_RESTARTING = 'AllContainersRestarting';
@@ -45,10 +46,7 @@ export function resizeConditionsOf(conditions: readonly PodCondition[] = []): re
 /** Returns the kubelet's own conditions in its order; a transition time changes only with the status. */
 export function computePodConditions(input: ConditionInput): readonly PodCondition[] {
   const facts: readonly ConditionFacts[] = [
-    [
-      'PodReadyToStartContainers',
-      {status: sandboxChanged(input.pod, input.runtime).changed ? 'False' : 'True'},
-    ],
+    ['PodReadyToStartContainers', readyToStartContainers(input)],
     ['Initialized', initialized(input)],
     ...computeReadyConditions(input),
     ['PodScheduled', {status: 'True'}],
@@ -59,6 +57,15 @@ export function computePodConditions(input: ConditionInput): readonly PodConditi
   const own = [...(input.resize ?? []), ...createConditions(input.pod, facts, input)];
   if (ended(input.phase) === undefined) return own;
   return [...input.previous.filter(({type}) => type === DISRUPTION_TARGET), ...own];
+}
+
+/** Returns the PodReadyToStartContainers condition; a kubelet has no reason for it. */
+function readyToStartContainers({pod, runtime}: ConditionInput): Facts {
+  if (!sandboxChanged(pod, runtime).changed) return {status: 'True'};
+  const unsupported = findUnsupportedFeature(pod);
+  if (unsupported === undefined) return {status: 'False'};
+  const {reason, message} = unsupported;
+  return {status: 'False', reason, message};
 }
 
 /** Returns the conditions with their transition times, the previous ones unless the status changed, and the generation. */

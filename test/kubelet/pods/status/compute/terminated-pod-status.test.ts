@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import type {ContainerStatus, PodStatus} from '../../../../src/api/types/v1-status.js';
-import {terminatedPodStatus} from '../../../../src/kubelet/cluster/pods/terminated-pod-status.js';
-import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import type {ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
+import {terminatedPodStatus} from '../../../../../src/kubelet/pods/status/compute/terminated-pod-status.js';
+import {aContainer, aPod} from '../../../../fakes/a-pod.js';
 
 const status = (name: string, fields: Partial<ContainerStatus> = {}): ContainerStatus => ({
   ...{name, ready: false, restartCount: 0, image: 'busybox', imageID: ''},

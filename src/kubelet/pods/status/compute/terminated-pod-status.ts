@@ -1,11 +1,12 @@
-import {isRestartableInitContainer} from '../../../api/pod-containers.js';
-import type {Pod} from '../../../api/types/v1-pod.js';
+import {isRestartableInitContainer} from '../../../../api/pod-containers.js';
+import type {Pod} from '../../../../api/types/v1-pod.js';
 import {
   hasEnded,
   type ContainerState,
   type ContainerStatus,
   type PodStatus,
-} from '../../../api/types/v1-status.js';
+} from '../../../../api/types/v1-status.js';
+import {isStaticPod} from '../../../managers/sources/static-pod.js';
 
 const CONTAINER_LOST = {
   reason: 'ContainerStatusUnknown',
@@ -14,15 +15,15 @@ const CONTAINER_LOST = {
 } as const;
 
 /**
- * Returns the final status of a pod of which nothing is left on the node: the phase is terminal, and containers that may
- * have run are terminated (status_manager.go TerminatePod). `terminatingAt` is the start of the termination, in ms since the
- * epoch.
+ * Returns the final status of a pod of which nothing is left on the node: the phase is terminal, except that of a static
+ * pod, and containers that may have run are terminated (status_manager.go TerminatePod). `terminatingAt` is the start of the
+ * termination, in ms since the epoch.
  */
 export function terminatedPodStatus(pod: Pod, status: PodStatus, terminatingAt = Infinity): PodStatus {
   const {containerStatuses, initContainerStatuses} = status;
   return {
     ...status,
-    ...(!hasEnded(status.phase) && {phase: 'Failed'}),
+    ...(!hasEnded(status.phase) && !isStaticPod(pod) && {phase: 'Failed'}),
     ...(containerStatuses && {
       containerStatuses: isInitialized(pod, status, terminatingAt)
         ? containerStatuses.map(terminated)
