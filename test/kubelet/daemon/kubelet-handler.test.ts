@@ -1,5 +1,4 @@
 import {describe, expect, test} from 'vitest';
-import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {containerId, podUid} from '../../../src/cri/index.js';
 import type {DesiredPod} from '../../../src/kubelet/contract/pod-update.js';
 import {until} from '../../base/until.js';
