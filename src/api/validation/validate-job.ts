@@ -220,6 +220,16 @@ export function* validateJobSpec(spec: JobSpec, path: FieldPath): FieldErrors {
 const JOB_NAME_LABELS = ['job-name', 'batch.kubernetes.io/job-name'];
 const GENERATED_LABELS = [...JOB_NAME_LABELS, 'controller-uid', 'batch.kubernetes.io/controller-uid'];
 
+function* validateNameLabels(
+  labels: Readonly<Record<string, string>>,
+  path: FieldPath,
+  name: string,
+): FieldErrors {
+  for (const label of JOB_NAME_LABELS)
+    if (labels[label] !== undefined && labels[label] !== name)
+      yield invalidValue(path.key(label), labels[label], `must be '${name}'`);
+}
+
 /**
  * Validates the selector (validateGeneratedSelector): an API server generates it, unless it is said to be manual. That
  * of an exported Job, which selects the labels in its template, is accepted like other fields that a server added.
@@ -236,9 +246,7 @@ function* validateSelector({metadata: {name = ''}, spec}: Job): FieldErrors {
       yield invalidValue(at, labels, '`selector` does not match template `labels`');
     return;
   }
-  for (const label of JOB_NAME_LABELS)
-    if (labels[label] !== undefined && labels[label] !== name)
-      yield invalidValue(at.key(label), labels[label], `must be '${name}'`);
+  yield* validateNameLabels(labels, at, name);
   if (selector === undefined) return;
   const generated = Object.fromEntries(
     GENERATED_LABELS.map((label) => [label, JOB_NAME_LABELS.includes(label) ? name : (labels[label] ?? '')]),

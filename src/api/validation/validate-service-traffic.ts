@@ -29,26 +29,32 @@ function* validateWords(spec: ServiceSpec, path: FieldPath): FieldErrors {
   }
 }
 
-/** Validates IP families and the list of cluster IPs (ValidateServiceClusterIPsRelatedFields). */
-function* validateFamilies(spec: ServiceSpec, path: FieldPath): FieldErrors {
-  const {clusterIP = '', clusterIPs = [], ipFamilies = []} = spec;
+function* validateFamilies({ipFamilies = []}: ServiceSpec, path: FieldPath): FieldErrors {
   for (const [index, family] of ipFamilies.entries()) {
     const at = path.child('ipFamilies').index(index);
     if (!IP_FAMILIES.includes(family)) yield unsupportedValue(at, family, IP_FAMILIES);
     if (ipFamilies.indexOf(family) < index) yield duplicateValue(at, family);
   }
+}
+
+/** Validates the list of cluster IPs (ValidateServiceClusterIPsRelatedFields). */
+function* validateClusterIps({clusterIP = '', clusterIPs = []}: ServiceSpec, path: FieldPath): FieldErrors {
   const at = path.child('clusterIPs');
-  const [first] = clusterIPs;
+  const [first, ...others] = clusterIPs;
   if (first === undefined) return;
   if (clusterIP === '') yield invalidValue(at, clusterIPs, 'must be empty when `clusterIP` is not specified');
   else if (first !== clusterIP) yield invalidValue(at, clusterIPs, 'first value must match `clusterIP`');
-  if (first === 'None' && clusterIPs.length > 1)
+  if (first === 'None' && others.length > 0)
     yield invalidValue(at, clusterIPs, "'None' must be the first and only value");
   for (const [index, ip] of clusterIPs.entries())
     if (index > 0 || ip !== 'None') yield* validateName(ip, at.index(index), checkIp);
-  if (clusterIPs.length > 2) yield invalidValue(at, clusterIPs, 'may only hold up to 2 values');
-  if (clusterIPs.length > 1 && new Set(clusterIPs.map(isIPv6)).size < 2)
-    yield invalidValue(at, clusterIPs, 'may specify no more than one IP for each IP family');
+  yield* validateDualStack(clusterIPs, at);
+}
+
+function* validateDualStack(ips: readonly string[], path: FieldPath): FieldErrors {
+  if (ips.length > 2) yield invalidValue(path, ips, 'may only hold up to 2 values');
+  if (ips.length > 1 && new Set(ips.map(isIPv6)).size < 2)
+    yield invalidValue(path, ips, 'may specify no more than one IP for each IP family');
 }
 
 /** Validates fields of Services of type LoadBalancer, which others must not have. */
@@ -115,11 +121,10 @@ function checkExternalIp(ip: string): readonly string[] {
 
 /** Validates external traffic: only Services that are reachable from outside have it. */
 function* validateExternal(spec: ServiceSpec, path: FieldPath): FieldErrors {
-  const {type, externalIPs = [], externalTrafficPolicy = '', healthCheckNodePort = 0} = spec;
+  const {externalIPs = [], externalTrafficPolicy = '', healthCheckNodePort = 0} = spec;
+  const type = spec.type ?? 'ClusterIP';
   const isExternal =
-    type === 'NodePort' ||
-    type === 'LoadBalancer' ||
-    ((type ?? 'ClusterIP') === 'ClusterIP' && externalIPs.length > 0);
+    ['NodePort', 'LoadBalancer'].includes(type) || (type === 'ClusterIP' && externalIPs.length > 0);
   if (externalTrafficPolicy !== '' && !isExternal)
     yield invalidValue(
       path.child('externalTrafficPolicy'),
@@ -143,7 +148,10 @@ function* validateExternal(spec: ServiceSpec, path: FieldPath): FieldErrors {
 /** Validates the fields of a Service that concern the traffic of a cluster and have no effect on one node. */
 export function* validateServiceTraffic(spec: ServiceSpec, path: FieldPath): FieldErrors {
   yield* validateWords(spec, path);
-  if (spec.type !== 'ExternalName') yield* validateFamilies(spec, path);
+  if (spec.type !== 'ExternalName') {
+    yield* validateFamilies(spec, path);
+    yield* validateClusterIps(spec, path);
+  }
   yield* validateLoadBalancer(spec, path);
   yield* validateExternal(spec, path);
   if (spec.type !== 'ExternalName') return;

@@ -116,10 +116,10 @@ function requestHeaders(
     const key = name.toLowerCase();
     if (!CLIENT_HEADERS.has(key)) all.set(key, [...(all.get(key) ?? []), value]);
   }
-  if (!all.has('user-agent')) all.set('user-agent', [userAgent]);
-  if (!all.has('accept')) all.set('accept', ['*/*']);
   // Part of a compressed answer cannot be decompressed.
-  if (compresses && !all.has('accept-encoding') && !all.has('range')) all.set('accept-encoding', ['gzip']);
+  const encoding = compresses && !all.has('range') ? {'accept-encoding': 'gzip'} : {};
+  const defaults = {'user-agent': userAgent, accept: '*/*', ...encoding};
+  for (const [key, value] of Object.entries(defaults)) if (!all.has(key)) all.set(key, [value]);
   // An empty value removes only these two headers.
   for (const key of ['user-agent', 'accept']) if (all.get(key)?.[0] === '') all.delete(key);
   // Only the first Host header is used.
