@@ -54,3 +54,8 @@ export function forbidden(path: FieldPath, detail: string): FieldError {
 export function tooLong(path: FieldPath, bytes: number): FieldError {
   return {path, message: `Too long: may not be more than ${bytes} bytes`};
 }
+
+/** Returns the error for a list with too many items. */
+export function tooMany(path: FieldPath, found: number, most: number): FieldError {
+  return {path, message: `Too many: ${found}: must have at most ${most} items`};
+}

@@ -31,8 +31,10 @@ export interface LoadedManifest {
   /** Objects with the defaults of the API. */
   readonly objects: readonly ObjectDocument[];
   readonly issues: readonly ManifestIssue[];
-  /** Issues that --lenient turned into warnings. */
+  /** Unknown fields that --lenient ignored. */
   readonly warnings: readonly ManifestIssue[];
+  /** Duplicate keys of which --lenient took the last. */
+  readonly duplicates: readonly ManifestIssue[];
   /** Fields removed from objects that were exported from an API server. */
   readonly removed: readonly RemovedFields[];
   /** Issue that explains all others: the text is a template. */
@@ -84,6 +86,7 @@ export function loadUnvalidatedManifest(text: string, options: DecodeOptions): L
     issues: explain([...manifest.issues, ...found], manifest),
     templateIssue: manifest.templateIssue,
     warnings: manifest.warnings,
+    duplicates: manifest.duplicates,
     removed: manifest.removed,
   };
 }

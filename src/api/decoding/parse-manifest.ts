@@ -16,8 +16,7 @@ import {SourceText} from './source-text.js';
 import type {Pod} from '../types/v1-pod.js';
 import type {ApiObject} from '../types/v1-objects.js';
 import type {Workload} from '../types/v1-workloads.js';
-import type {YamlDocument} from './parse-yaml.js';
-import {parseYaml} from './parse-yaml.js';
+import {parseYaml, type SyntaxProblem, type YamlDocument} from './parse-yaml.js';
 
 /** Maximum size of a manifest in bytes, as in the kubelet; API objects are much smaller. */
 export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
@@ -26,7 +25,7 @@ export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;
 export interface DecodeOptions {
   /** File as the user named it; every message starts with it. */
   readonly file: string;
-  /** True if unknown fields are warnings. */
+  /** True if unknown fields and duplicate keys are warnings. */
   readonly lenient?: boolean | undefined;
   /** Changes each document before it is decoded. */
   readonly edit?: EditDocument | undefined;
@@ -88,8 +87,10 @@ interface DocumentContent {
   readonly objects: readonly ObjectDocument[];
   /** Issues in the order of the text. */
   readonly issues: readonly ManifestIssue[];
-  /** Issues that --lenient turns into warnings. */
+  /** Unknown fields, which --lenient ignores. */
   readonly warnings: readonly ManifestIssue[];
+  /** Duplicate keys, of which --lenient takes the last. */
+  readonly duplicates: readonly ManifestIssue[];
   /** Fields removed from objects that were exported from an API server. */
   readonly removed: readonly RemovedFields[];
 }
@@ -144,6 +145,10 @@ function prepareDocument(
   return {...edit(cleaned), exported};
 }
 
+function describeTaken(issue: ManifestIssue): ManifestIssue {
+  return {...issue, message: `${issue.message}; this one is used`};
+}
+
 function readDocument(
   document: YamlDocument,
   text: SourceText,
@@ -156,8 +161,9 @@ function readDocument(
   const toIssue = ({offset, path, message}: Omit<DecodeProblem, 'kind'>): ManifestIssue =>
     text.createIssue(offset, path.toString(), message);
   const tolerated = ({kind}: DecodeProblem): boolean => lenient && kind === 'unknown-field';
+  const isTaken = ({duplicateOf}: SyntaxProblem): boolean => lenient && duplicateOf !== undefined;
   const issues = [
-    ...problems.map((problem) => text.createSyntaxIssue(problem)),
+    ...problems.filter((problem) => !isTaken(problem)).map((problem) => text.createSyntaxIssue(problem)),
     ...editProblems.map(toIssue),
     ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
   ];
@@ -175,6 +181,7 @@ function readDocument(
     ),
     issues,
     warnings: decoder.problems.filter(tolerated).map(toIssue),
+    duplicates: problems.filter(isTaken).map((problem) => describeTaken(text.createSyntaxIssue(problem))),
     removed: exported.map((one) => describeRemoved(one, text)),
   };
 }
@@ -229,6 +236,7 @@ export function parseManifest(text: string, {file, ...options}: DecodeOptions): 
     issues: issues.length > 0 && templateIssue !== undefined ? [templateIssue] : issues,
     templateIssue,
     warnings: parts.flatMap(({warnings}) => warnings).sort(byPosition),
+    duplicates: parts.flatMap(({duplicates}) => duplicates).sort(byPosition),
     removed: parts.flatMap(({removed}) => removed),
   };
   const {pods, workloads, skipped, objects} = manifest;

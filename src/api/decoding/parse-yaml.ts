@@ -1,13 +1,17 @@
 import {Composer, Lexer, Parser, isAlias, isMap, isNode, isScalar, isSeq, visit} from 'yaml';
 import type {Alias, CST, Document, Node, Pair, ParsedNode, Scalar, YAMLMap} from 'yaml';
 import type {ListNode, ManifestNode, MapEntry, MapNode, ScalarNode} from './manifest-node.js';
-import type {ScalarValue} from './plain-scalar.js';
-import {resolvePlainScalar} from './plain-scalar.js';
+import {keyText} from './key-text.js';
+import {resolvePlainScalar, type ScalarValue} from './plain-scalar.js';
+import {splitJsonStream, type TextPart} from './split-json-stream.js';
+import {resolveTaggedScalar} from './tagged-scalar.js';
 
 /** A syntax error at an offset. */
 export interface SyntaxProblem {
   readonly offset: number;
   readonly message: string;
+  /** For a key that its map already has: the offset of the one before. The last one is in the tree. */
+  readonly duplicateOf?: number;
 }
 
 /** One YAML document: its value, or undefined if it is empty or has a syntax error. */
@@ -33,11 +37,12 @@ class YamlFault extends Error {
   }
 }
 
-/** Parses the whole text with a limit on depth; the parser has its own stack. */
-function tokenize(text: string): CST.Token[] {
+/** Parses a part of a text with a limit on depth; the parser has its own stack. */
+function tokenize(text: string, {start, end}: TextPart): CST.Token[] {
   const parser = new Parser();
+  parser.offset = start;
   const tokens: CST.Token[] = [];
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new Lexer().lex(text.slice(start, end))) {
     tokens.push(...parser.next(lexeme));
     if (parser.stack.length > DEEPEST) throw new YamlFault(parser.offset, 'nested too deeply');
   }
@@ -64,22 +69,16 @@ function offsetOf(node: Node): number {
   return node.range?.[0] ?? 0;
 }
 
-const TAGS: Readonly<Record<string, (text: string, plain: boolean) => ScalarValue>> = {
-  'tag:yaml.org,2002:str': (text) => text,
-  'tag:yaml.org,2002:binary': (text) => Buffer.from(text, 'base64').toString(),
-  'tag:yaml.org,2002:null': () => null,
-  'tag:yaml.org,2002:bool': resolvePlainScalar,
-  'tag:yaml.org,2002:int': resolvePlainScalar,
-  'tag:yaml.org,2002:float': resolvePlainScalar,
-};
-
 function scalarValue(node: Scalar): ScalarValue {
   const written = String(node.value);
   if (node.tag === undefined) return node.type === 'PLAIN' ? resolvePlainScalar(written) : written;
-  const read = Object.hasOwn(TAGS, node.tag) ? TAGS[node.tag] : undefined;
-  if (read === undefined) throw new YamlFault(offsetOf(node), `unknown tag ${JSON.stringify(node.tag)}`);
-  return read(written, node.type === 'PLAIN');
+  const tagged = resolveTaggedScalar(node.tag, written);
+  if ('problem' in tagged) throw new YamlFault(offsetOf(node), tagged.problem);
+  return tagged.value;
 }
+
+/** Names of numbers that JSON does not have, as Go writes them. */
+const NOT_IN_JSON: Readonly<Record<string, string>> = {NaN: 'NaN', Infinity: '+Inf', '-Infinity': '-Inf'};
 
 /** Number of values of a node, and its depth, with each alias replaced by its target. */
 interface Extent {
@@ -132,7 +131,7 @@ class TreeBuilder {
 
   #buildFresh(node: Node): ManifestNode {
     if (isAlias(node)) return this.#buildAlias(node);
-    if (isScalar(node)) return this.#buildScalar(node);
+    if (isScalar(node)) return this.#buildValue(node);
     const offset = offsetOf(node);
     if (isMap(node))
       return {kind: 'map', entries: this.#entries(node), offset, end: node.range?.[1] ?? offset};
@@ -146,6 +145,14 @@ class TreeBuilder {
 
   #buildScalar(node: Scalar): ScalarNode {
     return {kind: 'scalar', value: scalarValue(node), source: node.source ?? '', offset: offsetOf(node)};
+  }
+
+  /** Builds a scalar that is no key; JSON has no infinite numbers. */
+  #buildValue(node: Scalar): ScalarNode {
+    const scalar = this.#buildScalar(node);
+    if (typeof scalar.value === 'number' && !Number.isFinite(scalar.value))
+      throw new YamlFault(scalar.offset, `unsupported value: ${NOT_IN_JSON[String(scalar.value)] ?? ''}`);
+    return scalar;
   }
 
   #buildAlias(alias: Alias): ManifestNode {
@@ -172,17 +179,23 @@ class TreeBuilder {
   }
 
   #key(pair: Pair, parentOffset: number): ScalarNode {
-    const key = this.#buildMember(pair.key, parentOffset);
+    const key = isScalar(pair.key) ? this.#buildScalar(pair.key) : this.#buildMember(pair.key, parentOffset);
     if (key.kind !== 'scalar')
       throw new YamlFault(key.offset, 'a key must be a string, not a list or an object');
     return key;
   }
 
   #add(entries: Map<string, MapEntry>, key: ScalarNode, value: ManifestNode): void {
-    // As in the conversion of YAML to JSON upstream: a boolean or numeric key becomes the text of its value.
-    const name = String(key.value);
-    if (entries.has(name)) {
-      this.faults.push({offset: key.offset, message: `key ${JSON.stringify(name)} already set in map`});
+    const name = keyText(key.value);
+    if (name === undefined)
+      throw new YamlFault(
+        key.offset,
+        `unsupported key: ${key.value === null ? 'null' : 'a number above int64'}`,
+      );
+    const known = entries.get(name);
+    if (known !== undefined) {
+      const message = `key ${JSON.stringify(name)} already set in map`;
+      this.faults.push({offset: key.offset, message, duplicateOf: known.keyOffset});
     }
     entries.set(name, {keyOffset: key.offset, value});
   }
@@ -230,29 +243,36 @@ function buildDocument(document: Document.Parsed): YamlDocument {
   }
 }
 
+function parsePart(text: string, part: TextPart): readonly YamlDocument[] {
+  const composer = new Composer({
+    version: '1.1',
+    schema: 'failsafe',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  return [...composer.compose(tokenize(text, part))].map(buildDocument);
+}
+
+function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {
+  return {root: undefined, problems};
+}
+
 /**
- * Parses YAML or JSON as Kubernetes does (sigs.k8s.io/yaml); documents are separated by `---`. Never throws for invalid
- * text: errors, including duplicate keys, are part of the result.
+ * Parses YAML or JSON as Kubernetes does (sigs.k8s.io/yaml); documents are separated by `---`, or are JSON objects one
+ * after the other. Never throws for invalid text: errors, including duplicate keys, are part of the result.
  */
 export function parseYaml(text: string): readonly YamlDocument[] {
   const control = CONTROL_CHARACTER.exec(text);
-  if (control !== null) {
-    return [
-      {root: undefined, problems: [{offset: control.index, message: 'control characters are not allowed'}]},
-    ];
-  }
+  if (control !== null)
+    return [unparsed({offset: control.index, message: 'control characters are not allowed'})];
+  const {parts, problem} = splitJsonStream(text);
   try {
-    const composer = new Composer({
-      version: '1.1',
-      schema: 'failsafe',
-      merge: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    });
-    return [...composer.compose(tokenize(text))].map(buildDocument);
+    const documents = parts.flatMap((part) => parsePart(text, part));
+    return problem === undefined ? documents : [...documents, unparsed(problem)];
   } catch (fault) {
     if (!(fault instanceof YamlFault)) throw fault;
-    return [{root: undefined, problems: [{offset: fault.offset, message: fault.message}]}];
+    return [unparsed({offset: fault.offset, message: fault.message})];
   }
 }

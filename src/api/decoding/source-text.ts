@@ -1,5 +1,5 @@
 import {shorten} from '../../base/shorten.js';
-import type {ManifestIssue} from './manifest-issue.js';
+import type {ManifestIssue, ManifestPosition} from './manifest-issue.js';
 import type {SyntaxProblem} from './parse-yaml.js';
 
 /** Maximum length of a message, which may quote a value of any length. */
@@ -35,15 +35,26 @@ export class SourceText {
   createIssue(offset: number, path: string, message: string): ManifestIssue {
     const index = this.#lineAt(offset);
     const source = this.#isHidden(index) ? undefined : this.#line(index).replace(/\r$/, '');
-    const column = offset - (this.#starts[index] ?? 0) + 1;
     const shown = shorten(message, LONGEST_MESSAGE);
-    return {file: this.#file, line: index + 1, column, path, message: shown, source};
+    return {file: this.#file, ...this.#positionOf(offset), path, message: shown, source};
   }
 
   /** Creates the issue of a syntax error; text that may be secret is not quoted. */
-  createSyntaxIssue({offset, message}: SyntaxProblem): ManifestIssue {
+  createSyntaxIssue({offset, message, duplicateOf}: SyntaxProblem): ManifestIssue {
     const isHidden = this.#isHidden(this.#lineAt(offset));
-    return this.createIssue(offset, '', `yaml: ${isHidden ? message.replace(/:?\s*".*$/s, '') : message}`);
+    const shown = isHidden ? message.replace(/:?\s*".*$/s, '') : message;
+    return this.createIssue(offset, '', `yaml: ${shown}${this.#describeFirst(duplicateOf)}`);
+  }
+
+  #describeFirst(offset: number | undefined): string {
+    if (offset === undefined) return '';
+    const {line, column} = this.#positionOf(offset);
+    return ` (line ${line}, column ${column})`;
+  }
+
+  #positionOf(offset: number): ManifestPosition {
+    const index = this.#lineAt(offset);
+    return {line: index + 1, column: offset - (this.#starts[index] ?? 0) + 1};
   }
 
   #isHidden(index: number): boolean {

@@ -1,7 +1,8 @@
 import type {FieldErrors} from '../field-error.js';
 import {forbidden, invalidValue, requiredValue, tooLong} from '../field-error.js';
 import type {FieldPath} from '../field-path.js';
-import {checkDnsSubdomain, validateName} from './validate-names.js';
+import {checkDnsLabel, checkDnsSubdomain, validateName} from './validate-names.js';
+import {canonicalJson} from '../container-hash.js';
 import {compareQuantities} from '../quantity.js';
 import {validateRequired, validateDescendingPath, validateRange, validateIfSet} from './field-validators.js';
 import {validateAnnotations, validateLabels, validateLabelSelector} from './validate-metadata.js';
@@ -16,11 +17,13 @@ import type {
   GitRepoVolumeSource,
   ISCSIVolumeSource,
   NFSVolumeSource,
+  PersistentVolumeAccessMode,
   PersistentVolumeClaimSpec,
   PersistentVolumeClaimTemplate,
   StorageOSVolumeSource,
 } from '../types/v1-attached-volumes.js';
-import type {LocalObjectReference, ObjectMeta} from '../types/v1-meta.js';
+import {ACCESS_MODES} from '../types/v1-attached-volumes.js';
+import type {LocalObjectReference, ObjectMeta, TypedObjectReference} from '../types/v1-meta.js';
 import type {VolumeSource} from '../types/v1-volumes.js';
 
 /** Checks one kind of volume source at its path. */
@@ -145,18 +148,65 @@ function* validateTemplateMetadata(metadata: ObjectMeta, path: FieldPath): Field
   }
 }
 
+/** Requires that ReadWriteOncePod is the only access mode if it is one. */
+export function* validateAccessModes(
+  modes: readonly PersistentVolumeAccessMode[],
+  path: FieldPath,
+): FieldErrors {
+  const others = modes.filter((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode));
+  if (modes.includes('ReadWriteOncePod') && others.length > 0)
+    yield forbidden(path, 'may not use ReadWriteOncePod with other access modes');
+}
+
+/** Validates what a claim is filled from (validateDataSource, validateDataSourceRef). */
+function* validateDataSource(
+  {apiGroup = '', kind, name, namespace = ''}: Partial<TypedObjectReference>,
+  path: FieldPath,
+): FieldErrors {
+  yield* validateRequired(name, path.child('name'));
+  yield* validateRequired(kind, path.child('kind'));
+  if (apiGroup !== '') yield* validateName(apiGroup, path.child('apiGroup'), checkDnsSubdomain);
+  else if (kind !== 'PersistentVolumeClaim')
+    yield invalidValue(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
+  if (namespace !== '') yield* validateName(namespace, path.child('namespace'), checkDnsLabel);
+}
+
+/** Reports whether a claim can be filled from a source; the API server drops others. */
+function isFillable({apiGroup, kind}: Partial<TypedObjectReference>): boolean {
+  if ((apiGroup ?? '') === '') return kind === 'PersistentVolumeClaim';
+  return kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
+}
+
+function* validateDataSources(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldErrors {
+  const {dataSourceRef} = spec;
+  const dataSource = spec.dataSource && isFillable(spec.dataSource) ? spec.dataSource : undefined;
+  yield* validateIfSet(dataSource, path.child('dataSource'), validateDataSource);
+  yield* validateIfSet(dataSourceRef, path.child('dataSourceRef'), validateDataSource);
+  if (dataSource === undefined || dataSourceRef === undefined) return;
+  const at = path.child('dataSource');
+  const {namespace = '', ...reference} = dataSourceRef;
+  if (namespace !== '')
+    yield invalidValue(at, dataSource, 'may not be specified when dataSourceRef.namespace is specified');
+  else if (canonicalJson(dataSource) !== canonicalJson(reference))
+    yield invalidValue(at, dataSource, 'must match dataSourceRef');
+}
+
 /** Validates the spec of a claim (the relevant part of ValidatePersistentVolumeClaimSpec). */
 export function* validateClaimSpec(spec: PersistentVolumeClaimSpec, path: FieldPath): FieldErrors {
-  const {accessModes = [], selector, resources, storageClassName} = spec;
+  const {accessModes = [], selector, resources} = spec;
   if (accessModes.length === 0)
     yield requiredValue(path.child('accessModes'), 'at least 1 access mode is required');
+  yield* validateAccessModes(accessModes, path.child('accessModes'));
   yield* validateLabelSelector(selector, path.child('selector'));
   const at = path.child('resources', 'requests').key('storage');
   const storage = resources?.requests?.['storage'];
   if (storage === undefined) yield requiredValue(at);
   else if (compareQuantities(storage, '0') <= 0) yield invalidValue(at, storage, 'must be greater than zero');
-  if (storageClassName)
-    yield* validateName(storageClassName, path.child('storageClassName'), checkDnsSubdomain);
+  for (const name of ['storageClassName', 'volumeAttributesClassName'] as const) {
+    const className = spec[name] ?? '';
+    if (className !== '') yield* validateName(className, path.child(name), checkDnsSubdomain);
+  }
+  yield* validateDataSources(spec, path);
 }
 
 function* validateClaimTemplate(template: PersistentVolumeClaimTemplate, path: FieldPath): FieldErrors {

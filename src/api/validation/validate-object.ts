@@ -8,6 +8,10 @@ import {validateLabels, validateObjectMeta} from './validate-metadata.js';
 import {validateOverhead} from './validate-resources.js';
 import {validateToleration} from './validate-scheduling.js';
 import {validateClaimSpec} from './validate-attached-volumes.js';
+import {validateEnumerations} from './validate-enumerations.js';
+import {manifestClaim} from '../schema/schema-persistent-volumes.js';
+import {runtimeClass} from '../schema/schema-objects.js';
+import type {ManifestClaim} from '../types/v1-persistent-volumes.js';
 import {validatePersistentVolume} from './validate-persistent-volume.js';
 import {validateService} from './validate-service.js';
 import {
@@ -115,10 +119,17 @@ function* validateScheduling({nodeSelector, tolerations = []}: Scheduling, path:
 }
 
 /** Validates a RuntimeClass (ValidateRuntimeClass). */
-function* validateRuntimeClass({handler, overhead, scheduling}: RuntimeClass): FieldErrors {
+function* validateRuntimeClass(object: RuntimeClass): FieldErrors {
+  const {handler, overhead, scheduling} = object;
+  yield* validateEnumerations(runtimeClass, {scheduling}, root);
   yield* validateName(handler, root.child('handler'), checkDnsLabel);
   yield* validateIfSet(overhead?.podFixed, root.child('overhead', 'podFixed'), validateOverhead);
   yield* validateIfSet(scheduling, root.child('scheduling'), validateScheduling);
+}
+
+function* validateClaim({spec}: ManifestClaim): FieldErrors {
+  yield* validateEnumerations(manifestClaim, {spec}, root);
+  yield* validateClaimSpec(spec, root.child('spec'));
 }
 
 function* validateContents(object: ApiObject): FieldErrors {
@@ -126,7 +137,7 @@ function* validateContents(object: ApiObject): FieldErrors {
   if (object.kind === 'Secret') yield* validateSecret(object);
   if (object.kind === 'RuntimeClass') yield* validateRuntimeClass(object);
   if (object.kind === 'Service') yield* validateService(object);
-  if (object.kind === 'PersistentVolumeClaim') yield* validateClaimSpec(object.spec, root.child('spec'));
+  if (object.kind === 'PersistentVolumeClaim') yield* validateClaim(object);
   if (object.kind === 'PersistentVolume') yield* validatePersistentVolume(object);
 }
 

@@ -52,7 +52,8 @@ function* validateNodeTerm(term: NodeSelectorTerm, path: FieldPath): FieldErrors
   yield* validateEach(term.matchFields, path.child('matchFields'), validateNodeField);
 }
 
-function* validateNodeSelector(selector: NodeSelector, path: FieldPath): FieldErrors {
+/** Validates a selector of nodes (ValidateNodeSelector). */
+export function* validateNodeSelector(selector: NodeSelector, path: FieldPath): FieldErrors {
   const at = path.child('nodeSelectorTerms');
   if (selector.nodeSelectorTerms.length === 0)
     yield requiredValue(at, 'must have at least one node selector term');

@@ -1,5 +1,6 @@
 import type {FieldError, FieldErrors} from '../field-error.js';
 import {forbidden, invalidValue, requiredValue, unsupportedValue} from '../field-error.js';
+import {applyControllerDefaults} from '../defaults/controller-defaults.js';
 import {FieldPath} from '../field-path.js';
 import type {AnySchema} from '../schema/object-schema.js';
 import {
@@ -18,17 +19,26 @@ import type {
   Deployment,
   JobSpec,
   ReplicaSet,
+  ReplicationController,
   StatefulSet,
   Workload,
 } from '../types/v1-workloads.js';
 import {expandWorkload} from '../workloads/expand-workload.js';
-import {matchesLabelSelector} from '../workloads/match-labels.js';
+import {matchesLabels, matchesLabelSelector} from '../workloads/match-labels.js';
 import {templateOf, templatePath, toWorkloadPath} from '../workloads/template-path.js';
-import {validateNonNegative, validateRequired} from './field-validators.js';
+import {validateEach, validateIfSet, validateNonNegative} from './field-validators.js';
+import {validateClaimSpec} from './validate-attached-volumes.js';
+import {validateCronJob} from './validate-cron-job.js';
 import {validateEnumerations} from './validate-enumerations.js';
-import {validateJobSpec} from './validate-job.js';
+import {validateJob} from './validate-job.js';
 import {validateLabelSelector, validateObjectMeta} from './validate-metadata.js';
+import {checkDnsLabel, checkDnsSubdomain, validateName} from './validate-names.js';
 import {validatePod} from './validate-pod.js';
+import {
+  validateDaemonSetStrategy,
+  validateDeploymentStrategy,
+  validateStatefulSetStrategy,
+} from './validate-strategy.js';
 
 const root = new FieldPath();
 
@@ -42,6 +52,8 @@ const SCHEMAS = {
   ReplicationController: replicationController,
   StatefulSet: statefulSet,
 } as const satisfies Record<Workload['kind'], AnySchema>;
+
+const SELECTS_OTHERS = '`selector` does not match template `labels`';
 
 /** Workloads whose pods are always restarted, and which select them by labels. */
 type Selecting = DaemonSet | Deployment | ReplicaSet | StatefulSet;
@@ -58,11 +70,7 @@ function* validateSelector(workload: Selecting): FieldErrors {
     yield invalidValue(path, selector, `empty selector is invalid for ${workload.kind.toLowerCase()}`);
   const labels = template.metadata?.labels ?? {};
   if (!matchesLabelSelector(selector, labels))
-    yield invalidValue(
-      root.child('spec', 'template', 'metadata', 'labels'),
-      labels,
-      '`selector` does not match template `labels`',
-    );
+    yield invalidValue(root.child('spec', 'template', 'metadata', 'labels'), labels, SELECTS_OTHERS);
 }
 
 function isEmpty({matchLabels = {}, matchExpressions = []}: LabelSelector): boolean {
@@ -85,31 +93,74 @@ function* validateEndlessPods(workload: Workload): FieldErrors {
 /** Fields of the specs that must not be negative. */
 const COUNTS = ['replicas', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds'];
 
-function* validateCounts(spec: object): FieldErrors {
+function* validateCounts({kind, spec}: Selecting | ReplicationController): FieldErrors {
+  // The API server does not check that of a StatefulSet.
+  const counts = kind === 'StatefulSet' ? COUNTS.filter((name) => name !== 'revisionHistoryLimit') : COUNTS;
   for (const [name, value] of Object.entries(spec))
-    if (COUNTS.includes(name) && typeof value === 'number')
+    if (counts.includes(name) && typeof value === 'number')
       yield* validateNonNegative(value, root.child('spec', name));
+}
+
+function* validateDeployment({spec}: Deployment): FieldErrors {
+  const {minReadySeconds = 0, progressDeadlineSeconds = 0} = spec;
+  yield* validateIfSet(spec.strategy, root.child('spec', 'strategy'), validateDeploymentStrategy);
+  if (progressDeadlineSeconds <= minReadySeconds)
+    yield invalidValue(
+      root.child('spec', 'progressDeadlineSeconds'),
+      progressDeadlineSeconds,
+      'must be greater than minReadySeconds',
+    );
+}
+
+function* validateStatefulSet({metadata, spec}: StatefulSet): FieldErrors {
+  const {serviceName = '', ordinals, volumeClaimTemplates, updateStrategy} = spec;
+  const {name = ''} = metadata;
+  const at = root.child('metadata', 'name');
+  // A name that is no subdomain is reported as that.
+  if (name !== '' && checkDnsSubdomain(name).length === 0) yield* validateName(name, at, checkDnsLabel);
+  yield* validateIfSet(updateStrategy, root.child('spec', 'updateStrategy'), validateStatefulSetStrategy);
+  yield* validateEach(volumeClaimTemplates, root.child('spec', 'volumeClaimTemplates'), (claim, path) =>
+    validateClaimSpec(claim.spec, path.child('spec')),
+  );
+  yield* validateNonNegative(ordinals?.start, root.child('spec', 'ordinals', 'start'));
+  if (serviceName !== '') yield* validateName(serviceName, root.child('spec', 'serviceName'), checkDnsLabel);
+}
+
+/** Validates the selector of a ReplicationController, which is a plain map (ValidateReplicationControllerSpec). */
+function* validateMapSelector({spec: {selector = {}, template}}: ReplicationController): FieldErrors {
+  const labels = template.metadata?.labels ?? {};
+  if (Object.keys(selector).length === 0) yield requiredValue(root.child('spec', 'selector'));
+  else if (!matchesLabels(selector, labels))
+    yield invalidValue(root.child('spec', 'template', 'metadata', 'labels'), labels, SELECTS_OTHERS);
+}
+
+function* validateReplicas(workload: Selecting | ReplicationController): FieldErrors {
+  yield* validateCounts(workload);
+  if (workload.kind === 'ReplicationController') yield* validateMapSelector(workload);
+  else yield* validateSelector(workload);
+  yield* validateEndlessPods(workload);
+  if (workload.kind === 'Deployment') yield* validateDeployment(workload);
+  if (workload.kind === 'StatefulSet') yield* validateStatefulSet(workload);
+  if (workload.kind === 'DaemonSet')
+    yield* validateIfSet(
+      workload.spec.updateStrategy,
+      root.child('spec', 'updateStrategy'),
+      validateDaemonSetStrategy,
+    );
 }
 
 function* validateSpec(workload: Workload): FieldErrors {
   switch (workload.kind) {
     case 'CronJob':
-      yield* validateRequired(workload.spec.schedule, root.child('spec', 'schedule'));
-      yield* validateJobSpec(workload.spec.jobTemplate.spec, root.child('spec', 'jobTemplate', 'spec'));
+      yield* validateCronJob(workload);
       return;
     case 'Job':
-      yield* validateJobSpec(workload.spec, root.child('spec'));
+      yield* validateJob(workload);
       return;
     case 'PodTemplate':
       return;
-    case 'ReplicationController':
-      yield* validateCounts(workload.spec);
-      yield* validateEndlessPods(workload);
-      return;
     default:
-      yield* validateCounts(workload.spec);
-      yield* validateSelector(workload);
-      yield* validateEndlessPods(workload);
+      yield* validateReplicas(workload);
   }
 }
 
@@ -134,7 +185,8 @@ function* validateTemplate(workload: Workload): FieldErrors {
  * Validates a workload and the pods of its template, and returns the API server's messages. The workload must have its
  * defaults (applyWorkloadDefaults).
  */
-export function validateWorkload(workload: Workload): readonly FieldError[] {
+export function validateWorkload(written: Workload): readonly FieldError[] {
+  const workload = applyControllerDefaults(written);
   const own = [
     ...validateObjectMeta(workload.metadata, root.child('metadata')),
     ...validateEnumerations(

@@ -13,7 +13,8 @@ export function parseIndexes(text: string): readonly IndexInterval[] | undefined
     if (match === null) return undefined;
     const first = Number(match[1]);
     const last = Number(match[2] ?? match[1]);
-    if (first <= previous || last < first) return undefined;
+    const isBackward = match[2] !== undefined && last <= first;
+    if (first <= previous || isBackward) return undefined;
     intervals.push({first, last});
     previous = last;
   }

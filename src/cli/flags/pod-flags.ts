@@ -22,7 +22,9 @@ export const POD_FLAGS = {
       'Treat the manifests as static pods: add the node name to the pod name, compute the UID from the ' +
       'content, and set the source to "file".',
   }),
-  lenient: Flags.boolean({description: 'Warn about unknown fields instead of rejecting them.'}),
+  lenient: Flags.boolean({
+    description: 'Warn about unknown fields and duplicate keys instead of rejecting them.',
+  }),
   ...MANIFEST_FLAGS,
   strict: Flags.boolean({
     description: 'Reject objects that have no effect here, such as an Ingress, instead of skipping them.',

@@ -32,7 +32,7 @@ import {readFileText, readStreamText, type NamedText} from './read-text.js';
 /** Options of readManifests. */
 export interface ReadManifestsOptions {
   readonly stdin: Readable;
-  /** Reports unknown fields as warnings instead of errors. */
+  /** Reports unknown fields and duplicate keys as warnings instead of errors. */
   readonly lenient?: boolean | undefined;
   /** Rejects objects of kinds without effect, and the token of an exported Pod, instead of skipping them. */
   readonly strict?: boolean | undefined;
@@ -298,7 +298,7 @@ export async function readManifests(
     pods.map(({pod}) => pod),
   );
   const warnings = [
-    ...manifests.flatMap((manifest) => manifest.warnings).map(describe),
+    ...manifests.flatMap(({warnings: unknown, duplicates}) => [...unknown, ...duplicates]).map(describe),
     ...skipped.map(describeSkipped),
     ...services.warnings,
   ];

@@ -180,7 +180,7 @@ describe('decodeManifest rejects', () => {
     ['an escape sequence', 'kind: \u001b[31mPod\n', '1:7: yaml: control characters are not allowed'],
     ['an unknown anchor', 'kind: *nope\n', '1:7: yaml: unknown anchor "nope" referenced'],
     ['an anchor inside itself', 'kind: &a [*a]\n', '1:10: yaml: an anchor may not contain its own alias'],
-    ['an unknown tag', 'kind: !pod x\n', '1:12: yaml: unknown tag "!pod"'],
+    ['a tag of another type', 'kind: !!int x\n', '1:13: yaml: cannot decode !!str `x` as a !!int'],
     ['a list as key', '? [a]\n: 1\n', '1:3: yaml: a key must be a string, not a list or an object'],
     ['a merge of a string', '<<: x\n', '1:5: yaml: map merge requires map or sequence of maps as the value'],
     ['deep nesting', `a: ${'['.repeat(100_000)}`, expect.stringMatching(/^1:\d+: yaml: nested too deeply$/)],
@@ -191,7 +191,17 @@ describe('decodeManifest rejects', () => {
 
   test('a duplicate key, with its position', () => {
     expect(issueLines(withContainer('image: x', 'image: z'))).toEqual([
-      '7:5: yaml: key "image" already set in map',
+      '7:5: yaml: key "image" already set in map (line 6, column 5)',
+    ]);
+  });
+
+  test('a duplicate key unless lenient, which takes the last with a warning', () => {
+    const text = withContainer('image: x', 'image: z');
+    const {issues, duplicates, pods} = parseManifest(text, {file, lenient: true});
+    expect(issues).toEqual([]);
+    expect(pods[0]?.pod.spec.containers[0]?.image).toBe('z');
+    expect(duplicates).toMatchObject([
+      {line: 7, message: 'yaml: key "image" already set in map (line 6, column 5); this one is used'},
     ]);
   });
 

@@ -116,7 +116,7 @@ describe('a Job is rejected with the position of', () => {
     [
       'a missing number of completions',
       'spec:\n',
-      'spec:\n  completionMode: Indexed\n',
+      'spec:\n  completionMode: Indexed\n  parallelism: 2\n',
       '5:3: spec.completions: Required value: when completion mode is Indexed',
     ],
     [
@@ -135,7 +135,7 @@ describe('a Job is rejected with the position of', () => {
       'malformed indexes',
       'spec:\n',
       'spec:\n  completionMode: Indexed\n  completions: 3\n  successPolicy: {rules: [{succeededIndexes: "2,1"}]}\n',
-      '7:46: spec.successPolicy.rules[0].succeededIndexes: Invalid value: "2,1": must be increasing indexes and intervals, such as 1,3-5',
+      '7:46: spec.successPolicy.rules[0].succeededIndexes: Invalid value: "2,1": must be increasing indexes and intervals below 3 (the number of completions), such as 1,3-5',
     ],
   ])('%s', (_what, from, to, expected) => {
     expect(issueLines(JOB)).toEqual([]);

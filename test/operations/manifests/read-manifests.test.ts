@@ -105,6 +105,27 @@ describe('readManifests reads', () => {
     expect(pods).toHaveLength(1);
     expect(warnings).toEqual([`${file}:5:1: unknown field "extra"`]);
   });
+
+  test('duplicate keys as warnings if lenient', async () => {
+    const file = await write('a.yaml', `${manifest('a')}kind: Pod\n`);
+    await expect(read([file])).rejects.toThrow('a.yaml:5:1: yaml: key "kind" already set in map');
+    const {warnings} = await read([file], {lenient: true});
+    expect(warnings).toEqual([
+      `${file}:5:1: yaml: key "kind" already set in map (line 2, column 1); this one is used`,
+    ]);
+  });
+
+  test('JSON objects one after the other, from a file and from standard input', async () => {
+    const [config, pod] = [
+      {kind: 'ConfigMap'},
+      {kind: 'Pod', spec: {containers: [{name: 'c', image: 'i'}]}},
+    ].map((object) => JSON.stringify({apiVersion: 'v1', metadata: {name: 'w'}, ...object}));
+    const file = await write('a.json', `${config}\n${pod}\n`);
+    expect(await namesOf(file)).toEqual(['w']);
+    const {pods, objects} = await read(['-'], {stdin: Readable.from([`${config}${pod}`])});
+    expect([pods.length, objects.length]).toEqual([1, 1]);
+    expect(pods[0]?.column).toBe((config?.length ?? 0) + 1);
+  });
 });
 
 describe('readManifests rejects', () => {

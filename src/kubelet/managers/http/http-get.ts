@@ -86,12 +86,12 @@ async function attempt(request: HttpRequest, wantsBody: boolean, signal: AbortSi
 }
 
 async function send(request: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const {scheme, host, port, target, headers} = request;
+  const {scheme, host, port, target} = request;
   const options: RequestOptions = {
     host,
     port,
     path: target,
-    headers: nodeHeaders(headers),
+    headers: writtenHeaders(request),
     agent: false,
     signal,
   };
@@ -99,6 +99,8 @@ async function send(request: HttpRequest, signal: AbortSignal): Promise<Incoming
     scheme === 'http'
       ? requestHttp(options)
       : requestHttps({...options, rejectUnauthorized: false, servername: isIP(host) === 0 ? host : ''});
+  // Otherwise Node.js adds a header of its own.
+  if (outgoing.getHeader('connection') === undefined) outgoing.removeHeader('connection');
   let connection = '';
   outgoing.once('socket', (socket) => {
     socket.once('connect', () => {
@@ -127,13 +129,27 @@ function formatConnection(socket: Socket): string {
   return `${local}->${remote}`;
 }
 
-/** Converts headers for Node.js: a list only if there are several values. */
-function nodeHeaders(headers: HttpRequest['headers']): OutgoingHttpHeaders {
-  const all = Object.entries(headers).map(([name, values]) => [
-    name,
-    values.length > 1 ? [...values] : values[0],
+/** Headers that Go writes first, in this order; the others follow by name. */
+const FIRST_HEADERS = ['host', 'user-agent', 'accept'];
+
+/** Returns a header's name as Go writes it: each part starts with a capital (CanonicalMIMEHeaderKey). */
+function canonicalName(name: string): string {
+  return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+}
+
+/** Returns the headers of a request as Go's client writes them. */
+function writtenHeaders({host, port, headers, closes}: HttpRequest): OutgoingHttpHeaders {
+  const {host: [hostHeader = ''] = [], ...others} = headers;
+  const first = FIRST_HEADERS.filter((name) => Object.hasOwn(others, name));
+  const rest = Object.keys(others).filter((name) => !first.includes(name));
+  const sorted = [...first, ...rest.sort((a, b) => (canonicalName(a) < canonicalName(b) ? -1 : 1))];
+  const written = sorted.map((name) => [
+    canonicalName(name),
+    (others[name] ?? []).map((value) => value.trim()),
   ]);
-  return Object.fromEntries(all) as OutgoingHttpHeaders;
+  const connection = closes && others['connection'] === undefined ? {Connection: 'close'} : {};
+  const target = hostHeader === '' ? joinHostPort({host, port}) : hostHeader;
+  return {Host: target, ...(Object.fromEntries(written) as OutgoingHttpHeaders), ...connection};
 }
 
 /** Reads the body of a response. An interrupted body is not an error. */
@@ -167,6 +183,7 @@ function createRedirect(request: HttpRequest, location: string): HttpRequest {
     throw new Error(`unsupported protocol scheme ${goQuote(scheme)}`);
   const isRelative = !URL.canParse(location);
   return {
+    ...request,
     scheme,
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (scheme === 'http' ? 80 : 443) : Number(url.port),

@@ -13,23 +13,28 @@ export interface HttpRequest {
   readonly target: string;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** True if it asks the server to close the connection, as probes do. */
+  readonly closes: boolean;
 }
 
-/** Default headers of a client; a handler may override them. */
-type ClientHeaders = Readonly<Record<string, string>>;
+/** A client of the kubelet 1.36. */
+interface HttpClient {
+  readonly userAgent: string;
+  /** True if it accepts compressed answers. */
+  readonly compresses: boolean;
+  /** True if it uses each connection once. */
+  readonly closes: boolean;
+}
 
-/** Headers of lifecycle hooks of the kubelet 1.36. */
-export const HOOK_HEADERS: ClientHeaders = {
-  'user-agent': 'kube-lifecycle/1.36',
-  accept: '*/*',
-  'accept-encoding': 'gzip',
-};
+/** Client of lifecycle hooks. */
+export const HOOK_CLIENT: HttpClient = {userAgent: 'kube-lifecycle/1.36', compresses: true, closes: false};
 
-/** Headers of probes of the kubelet 1.36, which do not accept compression. */
-export const PROBE_HEADERS = {
-  'user-agent': 'kube-probe/1.36',
-  accept: '*/*',
-} as const satisfies ClientHeaders;
+/** Client of probes. */
+export const PROBE_CLIENT = {
+  userAgent: 'kube-probe/1.36',
+  compresses: false,
+  closes: true,
+} as const satisfies HttpClient;
 
 /**
  * Creates the request of an httpGet handler (probe/http NewRequestForHTTPGetAction), to `podIp` unless the handler has
@@ -39,14 +44,15 @@ export function createHttpGetRequest(
   action: HTTPGetAction,
   container: Container,
   podIp: string,
-  defaults: ClientHeaders,
+  client: HttpClient,
 ): HttpRequest {
   return {
     scheme: action.scheme === 'HTTPS' ? 'https' : 'http',
     host: action.host === undefined || action.host === '' ? podIp : action.host,
     port: resolveContainerPort(action.port, container),
     target: requestTarget(action.path ?? ''),
-    headers: requestHeaders(action.httpHeaders ?? [], defaults),
+    headers: requestHeaders(action.httpHeaders ?? [], client),
+    closes: client.closes,
   };
 }
 
@@ -101,12 +107,18 @@ function escape(text: string, unsafe: RegExp): string {
 const CLIENT_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'trailer']);
 
 /** Merges a handler's headers by name and adds the kubelet's defaults. */
-function requestHeaders(headers: readonly HTTPHeader[], defaults: ClientHeaders): HttpRequest['headers'] {
+function requestHeaders(
+  headers: readonly HTTPHeader[],
+  {userAgent, compresses}: HttpClient,
+): HttpRequest['headers'] {
   const all = new Map<string, string[]>();
   for (const {name, value} of headers) {
     const key = name.toLowerCase();
     if (!CLIENT_HEADERS.has(key)) all.set(key, [...(all.get(key) ?? []), value]);
   }
+  // Part of a compressed answer cannot be decompressed.
+  const encoding = compresses && !all.has('range') ? {'accept-encoding': 'gzip'} : {};
+  const defaults = {'user-agent': userAgent, accept: '*/*', ...encoding};
   for (const [key, value] of Object.entries(defaults)) if (!all.has(key)) all.set(key, [value]);
   // An empty value removes only these two headers.
   for (const key of ['user-agent', 'accept']) if (all.get(key)?.[0] === '') all.delete(key);

@@ -10,7 +10,7 @@ import type {LifecycleHook, RunHook} from '../../contract/lifecycle-hook.js';
 import {formatPod, podRef} from '../../contract/pod-ref.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {httpGet, HttpGetError} from '../http/http-get.js';
-import {HOOK_HEADERS, createHttpGetRequest, withoutHeader, type HttpRequest} from '../http/http-request.js';
+import {HOOK_CLIENT, createHttpGetRequest, withoutHeader, type HttpRequest} from '../http/http-request.js';
 
 /** Dependencies of hook runners. */
 export interface HookContext {
@@ -74,7 +74,7 @@ async function runHttpHook(
   if (podIp === '' && (action.host ?? '') === '')
     return failed('failed to find networking container: the pod has no IP address');
   try {
-    const request = createHttpGetRequest(action, container, podIp, HOOK_HEADERS);
+    const request = createHttpGetRequest(action, container, podIp, HOOK_CLIENT);
     if ((await getWithHttpFallback(request, signal)) === 'http fallback') {
       const message = `request to HTTPS lifecycle hook ${joinHostPort(request)} got HTTP response, retry with HTTP succeeded`;
       events({type: 'Warning', reason: 'LifecycleHTTPFallback', message, pod});

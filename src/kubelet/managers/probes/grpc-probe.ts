@@ -3,7 +3,7 @@ import type {GRPCAction} from '../../../api/types/v1-pod.js';
 import {checkHealth, type Health} from '../../../cri/check-health.js';
 import {formatGoSeconds} from '../../../format/duration.js';
 import {goQuote} from '../../../format/go-quote.js';
-import {PROBE_HEADERS} from '../http/http-request.js';
+import {PROBE_CLIENT} from '../http/http-request.js';
 import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 
 /** Calls the gRPC health service; SERVING is a success (probe/grpc). Rejects with the signal's reason. */
@@ -17,7 +17,7 @@ export async function probeGrpc(
     address,
     service,
     timeoutMs: timeoutSeconds * 1000,
-    userAgent: PROBE_HEADERS['user-agent'],
+    userAgent: PROBE_CLIENT.userAgent,
   };
   return toResult(await checkHealth(request, signal), address, formatGoSeconds(timeoutSeconds));
 }

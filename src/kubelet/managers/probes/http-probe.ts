@@ -1,7 +1,7 @@
 import type {Container, HTTPGetAction} from '../../../api/types/v1-pod.js';
 import {messageOf} from '../../../base/errors.js';
 import {httpGet, type HttpResponse} from '../http/http-get.js';
-import {createHttpGetRequest, PROBE_HEADERS, type HttpRequest} from '../http/http-request.js';
+import {createHttpGetRequest, PROBE_CLIENT, type HttpRequest} from '../http/http-request.js';
 import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
 
 /** Go's message for a deadline that passes after the response headers. */
@@ -21,7 +21,7 @@ export async function probeHttp(
 ): Promise<ProbeHandlerResult> {
   let request: HttpRequest;
   try {
-    request = createHttpGetRequest(action, container, podIp, PROBE_HEADERS);
+    request = createHttpGetRequest(action, container, podIp, PROBE_CLIENT);
   } catch (error) {
     return {result: 'error', state: 'unknown', output: messageOf(error)};
   }

@@ -11,6 +11,7 @@ import {ManifestFetchError, fetchManifest, type ManifestHeaders} from './fetch-m
 import {
   prepareManifest,
   readManifest,
+  warningsOf,
   type PreparePod,
   type DecodedManifest,
   type ManifestRejection,
@@ -146,17 +147,12 @@ export class HttpSource implements PodSource {
     if (manifest.kind === 'read') this.#reportIgnored(manifest, sink);
   }
 
-  #reportIgnored({unknownFields: issues, removedFields, skipped}: DecodedManifest, sink: SourceSink): void {
-    const removed = removedFields.join(', ');
+  #reportIgnored(manifest: DecodedManifest, sink: SourceSink): void {
+    const removed = manifest.removedFields.join(', ');
     const message = 'Ignoring what an API server added to the objects of a manifest';
     if (removed !== '') sink.report(this.#report(message, {level: 'info', fields: {removed}}));
-    if (skipped.length > 0) {
-      const rest = {error: skipped.map(({message: text}) => text).join(', '), issues: skipped};
-      sink.report(this.#report('Skipping objects of manifest', {level: 'warning', ...rest}));
-    }
-    const error = issues.map((issue) => issue.message).join(', ');
-    if (error === '') return;
-    sink.report(this.#report('Ignoring unknown fields of manifest', {level: 'warning', error, issues}));
+    for (const {action, ...rest} of warningsOf(manifest))
+      sink.report(this.#report(`${action} manifest`, {level: 'warning', ...rest}));
   }
 
   #prepareAll(manifest: DecodedManifest): SourceSet | ManifestRejection {

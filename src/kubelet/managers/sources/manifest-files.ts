@@ -11,6 +11,7 @@ import {
 import {
   prepareManifest,
   readManifest,
+  warningsOf,
   type PreparePod,
   type DecodedManifest,
   type ManifestRejection,
@@ -314,27 +315,18 @@ function addProblems(file: ManifestFile, mode: ReadMode, problems: Problems): vo
 
 /** Returns what a valid manifest contains and the kubelet ignores. */
 function describeIgnored(
-  {unknownFields, removedFields, skipped}: DecodedManifest,
+  manifest: DecodedManifest,
   fields: Readonly<Record<string, string>>,
 ): readonly SourceReport[] {
   const reports: SourceReport[] = [];
+  const {removedFields} = manifest;
   if (removedFields.length > 0) {
     const removed = removedFields.join(', ');
     const message = 'Ignoring what an API server added to the objects of a manifest file';
     reports.push(createSourceReport('file', message, {level: 'info', fields: {...fields, removed}}));
   }
-  if (skipped.length > 0) {
-    const error = skipped.map(({message}) => message).join(', ');
-    const message = 'Skipping objects of manifest file';
-    reports.push(createSourceReport('file', message, {level: 'warning', error, fields, issues: skipped}));
-  }
-  if (unknownFields.length > 0) {
-    const error = unknownFields.map(({message}) => message).join(', ');
-    const message = 'Ignoring unknown fields of manifest file';
-    reports.push(
-      createSourceReport('file', message, {level: 'warning', error, fields, issues: unknownFields}),
-    );
-  }
+  for (const {action, ...rest} of warningsOf(manifest))
+    reports.push(createSourceReport('file', `${action} manifest file`, {level: 'warning', fields, ...rest}));
   return reports;
 }
 

@@ -36,8 +36,34 @@ export interface DecodedManifest {
   readonly skipped: readonly ManifestIssue[];
   /** Fields unknown to the API; a kubelet ignores them. */
   readonly unknownFields: readonly ManifestIssue[];
+  /** Keys that occur twice in a map; a kubelet takes the last. */
+  readonly duplicateKeys: readonly ManifestIssue[];
   /** Names of the parts that an API server added and that were removed. */
   readonly removedFields: readonly string[];
+}
+
+/** Parts of a manifest to warn about, and what is done with them: `Skipping objects of`. */
+export interface ManifestWarning {
+  readonly action: string;
+  /** Text of all issues. */
+  readonly error: string;
+  readonly issues: readonly ManifestIssue[];
+}
+
+/** Returns the warnings about a manifest; none for a kind of parts that it does not have. */
+export function warningsOf({
+  skipped,
+  unknownFields,
+  duplicateKeys,
+}: DecodedManifest): readonly ManifestWarning[] {
+  const warnings = [
+    {action: 'Skipping objects of', issues: skipped},
+    {action: 'Ignoring unknown fields of', issues: unknownFields},
+    {action: 'Taking the last of duplicate keys of', issues: duplicateKeys},
+  ];
+  return warnings
+    .filter(({issues}) => issues.length > 0)
+    .map((warning) => ({...warning, error: warning.issues.map(({message}) => message).join(', ')}));
 }
 
 /** Options of readManifest. */
@@ -46,7 +72,10 @@ export interface ReadManifestOptions {
   readonly acceptsWorkloads: boolean;
 }
 
-/** Decodes a manifest. Unknown fields are not an error, as with a kubelet (common.go tryDecodeSinglePod). */
+/**
+ * Decodes a manifest. Unknown fields and duplicate keys are not an error, as with a kubelet (common.go
+ * tryDecodeSinglePod).
+ */
 export function readManifest(
   text: string,
   file: string,
@@ -54,13 +83,16 @@ export function readManifest(
 ): DecodedManifest | ManifestRejection {
   try {
     const manifest = loadUnvalidatedManifest(text, {file, lenient: true});
-    const {pods: documents, workloads, objects, issues, warnings: unknownFields} = manifest;
+    const {pods: documents, workloads, objects, issues} = manifest;
     const other = acceptsWorkloads ? undefined : findOther(manifest);
     if (other !== undefined) return createKindRejection(file, other);
     const removedFields = [...new Set(manifest.removed.flatMap(({names}) => names))];
     const skipped = describeSkipped(manifest);
-    if (issues.length === 0)
-      return {kind: 'read', documents, workloads, objects, skipped, unknownFields, removedFields};
+    if (issues.length === 0) {
+      const {warnings: unknownFields, duplicates: duplicateKeys} = manifest;
+      const content = {documents, workloads, objects, skipped};
+      return {kind: 'read', ...content, unknownFields, duplicateKeys, removedFields};
+    }
     return createParseRejection(file, issues.map(({message}) => message).join(', '), issues);
   } catch (error) {
     if (!(error instanceof KcriError)) throw error;

@@ -1,14 +1,14 @@
 import {describe, expect, test} from 'vitest';
 import type {Container, HTTPGetAction} from '../../../../src/api/types/v1-pod.js';
 import {
-  HOOK_HEADERS,
+  HOOK_CLIENT,
   createHttpGetRequest,
   formatRequestUrl,
 } from '../../../../src/kubelet/managers/http/http-request.js';
 
 const WEB: Container = {name: 'web', image: 'x', ports: [{name: 'http', containerPort: 8080}]};
 const request = (action: Partial<HTTPGetAction>) =>
-  createHttpGetRequest({port: 80, ...action}, WEB, '10.0.0.1', HOOK_HEADERS);
+  createHttpGetRequest({port: 80, ...action}, WEB, '10.0.0.1', HOOK_CLIENT);
 
 describe('the URL of an HTTP hook', () => {
   test.each<[Partial<HTTPGetAction>, string]>([

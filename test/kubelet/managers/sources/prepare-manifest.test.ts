@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {readManifest} from '../../../../src/kubelet/managers/sources/prepare-manifest.js';
+import {readManifest, warningsOf} from '../../../../src/kubelet/managers/sources/prepare-manifest.js';
 
 const DEPLOYMENT = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n';
 const SERVICE = 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}]}\n';
@@ -15,4 +15,18 @@ test.each([
     ) as string,
     issues: [{line: 2, path: 'kind'}],
   });
+});
+
+test('of duplicate keys, the last takes effect with a warning that has both positions', () => {
+  const text =
+    'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  hostname: a\n  hostname: b\n  containers: [{name: c, image: i}]\n';
+  const manifest = readManifest(text, 'p.yaml', {acceptsWorkloads: true});
+  expect(manifest).toMatchObject({kind: 'read', documents: [{pod: {spec: {hostname: 'b'}}}]});
+  expect(manifest.kind === 'read' && warningsOf(manifest)).toMatchObject([
+    {
+      action: 'Taking the last of duplicate keys of',
+      error: 'yaml: key "hostname" already set in map (line 5, column 3); this one is used',
+      issues: [{line: 6, column: 3}],
+    },
+  ]);
 });
