@@ -165,8 +165,6 @@ export class ManifestFiles {
    * (`directoryProblems`).
    */
   refresh(mode: ReadMode, directoryProblems: Problems = new Map()): readonly SourceSet[] {
-    const recreated = new Set(this.#recreated);
-    this.#recreated.clear();
     const files = [...this.#files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
     const problems: Problems = new Map(directoryProblems);
     const changed = this.#updateObjects(files, problems);
@@ -186,8 +184,14 @@ export class ManifestFiles {
     const next = {pods, workloads, objects: this.#objects.map(({object}) => object), isIncomplete};
     if (!changed && this.#last !== undefined && isSameSet(this.#last, next)) return [];
     this.#last = next;
-    const kept = pods.filter(({origin}) => !recreated.has(origin));
-    return kept.length === pods.length ? [next] : [{...next, pods: kept}, next];
+    return this.#removedFirst(next);
+  }
+
+  /** Puts a set without the pods of files that were removed and written again before this one, if there are any. */
+  #removedFirst(next: Required<SourceSet>): readonly SourceSet[] {
+    const kept = next.pods.filter(({origin}) => !this.#recreated.has(origin));
+    this.#recreated.clear();
+    return kept.length === next.pods.length ? [next] : [{...next, pods: kept}, next];
   }
 
   #newVersion(

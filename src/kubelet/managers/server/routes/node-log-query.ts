@@ -54,12 +54,13 @@ export function parseNodeLogQuery(parameters: URLSearchParams): ParsedNodeLogQue
       problems.push(invalid(name, goQuote(text), `strconv.Atoi: parsing ${goQuote(text)}: ${problem}`));
     return number;
   };
+  const pattern = parameters.get('pattern') ?? '';
   const options = withoutUndefined({
     sinceTime: time('sinceTime'),
     untilTime: time('untilTime'),
     boot: integer('boot'),
     tailLines: integer('tailLines'),
-    pattern: parameters.get('pattern') || undefined,
+    pattern: pattern === '' ? undefined : pattern,
   });
   if (problems.length > 0) return {kind: 'invalid', problems};
   const isEmpty = queries.length === 0 && Object.keys(options).length === 0;
