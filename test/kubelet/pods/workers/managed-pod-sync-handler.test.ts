@@ -92,7 +92,7 @@ function createHandler({
     pleg: {
       requestRelist: (id: PodUid) => void done.push(`look at ${id}`),
       runningPods: () => [],
-      cache: {get: () => seen},
+      cache: {get: () => seen, lastSeen: () => seen},
     },
     logger: fakeLogger({
       info: (message) => void logs.push(message),
