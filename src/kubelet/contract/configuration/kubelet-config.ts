@@ -58,7 +58,7 @@ export function readKubeletConfig(
   if (issues.length > 0) throw new KubeletConfigError(issues.map(renderIssue));
   const settings = CONFIG_PATHS.flatMap((path) => settingOf(path, decoded, flags));
   const values = Object.fromEntries([
-    ...CONFIG_PATHS.map((path) => [path, fieldIn(CONFIG_FIELDS[path], joinsCluster).default]),
+    ...CONFIG_PATHS.map((path) => [path, defaultOf(path, settings, joinsCluster)]),
     ...settings.map(({path, value}) => [path, value]),
   ]) as unknown as ConfigValues;
   const problems = [
@@ -84,6 +84,14 @@ interface Setting {
   readonly issue?: (message: string) => ManifestIssue;
 }
 
+/** Returns the default of a field, which may be another field that a file sets (defaults.go). */
+function defaultOf(path: ConfigPath, settings: readonly Setting[], joinsCluster: boolean): unknown {
+  const field = CONFIG_FIELDS[path];
+  const leader = settings.find((setting) => setting.path === field.follows && setting.issue !== undefined);
+  return leader === undefined ? fieldIn(field, joinsCluster).default : leader.value;
+}
+
+/** Returns the setting of a field, if any. Zero in a file is the same as a missing field, zero in a flag is a value. */
 function settingOf(
   path: ConfigPath,
   decoded: readonly DecodedKubeletConfig[],
@@ -99,7 +107,7 @@ function settingOf(
     return [{path, value: path === 'featureGates' ? merge(merged, value) : value}];
   }
   const last = inFiles.at(-1);
-  return last === undefined ? [] : [{path, value: merged, issue: last.issue}];
+  return last === undefined || type.isZero?.(merged) ? [] : [{path, value: merged, issue: last.issue}];
 }
 
 function parseFlag(flag: string, parse: () => unknown): unknown {
