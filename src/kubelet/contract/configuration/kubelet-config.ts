@@ -188,6 +188,15 @@ export function durationToMs(duration: string): number {
   return Number(parseDuration(duration) ?? 0n) / 1e6;
 }
 
+/** Limits of a period in ms: a loop always pauses, and the timers of Node.js fire at once beyond 32 bits. */
+const SHORTEST_PERIOD_MS = 100;
+const LONGEST_PERIOD_MS = 2 ** 31 - 1;
+
+/** Converts the period of a loop to ms. No file, flag or reload makes a loop without a pause. */
+export function periodToMs(duration: string): number {
+  return Math.min(Math.max(durationToMs(duration), SHORTEST_PERIOD_MS), LONGEST_PERIOD_MS);
+}
+
 /** Returns the configuration as a KubeletConfiguration object, for /configz; credentials are masked. */
 export function toKubeletConfiguration(values: ConfigValues): Readonly<Record<string, unknown>> {
   const root: Record<string, unknown> = {
