@@ -57,6 +57,7 @@ export {queryKubelet, serveReports, type ReportService} from './daemon/introspec
 export {
   toKubeletConfiguration,
   durationToMs,
+  periodToMs,
   listFieldsMissedByPods,
   readKubeletConfig,
   type ConfigFileText,

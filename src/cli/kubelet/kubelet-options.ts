@@ -2,6 +2,7 @@ import {parseQuantity} from '../../api/quantity.js';
 import type {Connection} from '../../cri/index.js';
 import {
   durationToMs,
+  periodToMs,
   listFieldsMissedByPods,
   openPodSources,
   parseEvictionSettings,
@@ -61,10 +62,10 @@ export function createKubeletOptions({
           manifestUrl: values.staticPodURL === '' ? undefined : values.staticPodURL,
           manifestHeaders: values.staticPodURLHeader,
           get fileCheckFrequencyMs() {
-            return durationToMs(liveConfig.values.fileCheckFrequency);
+            return periodToMs(liveConfig.values.fileCheckFrequency);
           },
           get httpCheckFrequencyMs() {
-            return durationToMs(liveConfig.values.httpCheckFrequency);
+            return periodToMs(liveConfig.values.httpCheckFrequency);
           },
           api: cluster?.source,
           nodeName: node.node.nodeName,
@@ -75,7 +76,7 @@ export function createKubeletOptions({
       ),
     clock,
     get syncFrequencyMs() {
-      return durationToMs(liveConfig.values.syncFrequency);
+      return periodToMs(liveConfig.values.syncFrequency);
     },
     eventedPleg: values.featureGates['EventedPLEG'] !== false,
     images: {service: connection.images, policy: imagePolicy(liveConfig)},
@@ -117,7 +118,7 @@ function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation'
       return live.values.containerLogMaxWorkers;
     },
     get monitorIntervalMs() {
-      return durationToMs(live.values.containerLogMonitorInterval);
+      return periodToMs(live.values.containerLogMonitorInterval);
     },
   };
 }

@@ -4,6 +4,7 @@ import type {Connection} from '../../cri/index.js';
 import {
   toKubeletConfiguration,
   durationToMs,
+  periodToMs,
   type LiveConfig,
   type NodeAndRuntime,
   type KubeletMetricsRegistry,
@@ -77,7 +78,7 @@ export function createServerOptions(
     systemLogQuery: values.enableSystemLogQuery,
     systemLogDir: '/var/log',
     streamingIdleTimeoutMs: durationToMs(values.streamingConnectionIdleTimeout),
-    syncFrequencyMs: durationToMs(values.syncFrequency),
+    syncFrequencyMs: periodToMs(values.syncFrequency),
     program,
     get configuration() {
       return toKubeletConfiguration(live.values);

@@ -3,6 +3,7 @@ import type {Logger} from '../../base/logger.js';
 import type {Connection} from '../../cri/index.js';
 import {
   durationToMs,
+  periodToMs,
   type ConfigValues,
   type NodeAndRuntime,
   type ObserveCertificate,
@@ -179,12 +180,12 @@ export async function openCluster(
     settings: createNodeSettings(node, config, externalCloudProvider),
     registerNode: config.registerNode,
     kcriVersion: programVersion(),
-    updateFrequencyMs: durationToMs(config.nodeStatusUpdateFrequency),
-    reportFrequencyMs: durationToMs(config.nodeStatusReportFrequency),
+    updateFrequencyMs: periodToMs(config.nodeStatusUpdateFrequency),
+    reportFrequencyMs: periodToMs(config.nodeStatusReportFrequency),
     leaseDurationSeconds: config.nodeLeaseDurationSeconds,
     // The configuration allows no other values.
     changeDetection: config.configMapAndSecretChangeDetectionStrategy as ChangeDetectionStrategy,
-    syncFrequencyMs: durationToMs(config.syncFrequency),
+    syncFrequencyMs: periodToMs(config.syncFrequency),
     clock: context.clock,
     random: systemRandom,
     logger,

@@ -7,7 +7,7 @@ import {
   LiveConfig,
   createHostLookup,
   createNodeReport,
-  durationToMs,
+  periodToMs,
   publishKubelet,
   KubeletMetricsRegistry,
   NodeAddresses,
@@ -247,12 +247,12 @@ async function startServices({
   signal.addEventListener('abort', notifyStop, {once: true});
   // Not awaited: pods do not wait for systemd.
   runInBackground('systemd notifier', manager.notify('READY=1', `MAINPID=${process.pid}`));
-  const limitMs = Math.max(2 * durationToMs(config.values.syncFrequency), MIN_LOOP_LIMIT_MS);
+  const limitMs = Math.max(2 * periodToMs(config.values.syncFrequency), MIN_LOOP_LIMIT_MS);
   const isAlive = (): boolean =>
     kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < limitMs;
   const watchdog = manager.runWatchdog(isAlive, end.signal);
   // In a cluster, each status of the node needs the current addresses.
-  const refreshMs = durationToMs(config.values.nodeStatusUpdateFrequency);
+  const refreshMs = periodToMs(config.values.nodeStatusUpdateFrequency);
   const refreshed =
     options.kubeconfig === undefined
       ? addresses.run({clock, periodMs: refreshMs}, end.signal)

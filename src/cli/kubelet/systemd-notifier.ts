@@ -8,6 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Program that sends notifications: Node.js does not support Unix datagram sockets. */
 const PROGRAM = 'systemd-notify';
+/** Shortest interval of watchdog notifications, in ms: each one starts a program. */
+const SHORTEST_MS = 100;
 
 /** Notifies systemd of the state of a service with Type=notify. Does nothing without NOTIFY_SOCKET. */
 export class SystemdNotifier {
@@ -46,7 +48,7 @@ export class SystemdNotifier {
   get watchdogMs(): number | undefined {
     const {WATCHDOG_USEC: micros = '', WATCHDOG_PID: pid} = this.#env;
     if (!/^[1-9]\d*$/.test(micros) || (pid !== undefined && pid !== String(process.pid))) return undefined;
-    return Number(micros) / 2000;
+    return Math.max(Number(micros) / 2000, SHORTEST_MS);
   }
 
   /** Sends watchdog notifications while the service is alive, until the signal aborts. */

@@ -31,6 +31,8 @@ export interface ConfigType<T> {
   readonly inDirectory?: (value: T, directory: string) => T;
   /** Validates a value that matches the schema; returns the error message. */
   readonly problem?: (value: T) => string | undefined;
+  /** Reports whether a value is Go's zero value; without it no value is, as of a list, a map or a pointer. */
+  readonly isZero?: (value: T) => boolean;
   /** Masking of credentials; source lines of such a field are not shown. By default a field has none. */
   readonly redaction?: Redaction<T>;
 }
@@ -43,7 +45,9 @@ interface Redaction<T> {
 
 const last = (texts: readonly string[]): string => texts.at(-1) ?? '';
 
-export const TEXT: ConfigType<string> = {name: 'string', schema: text, fromFlags: last};
+const isEmpty = (value: string): boolean => value === '';
+
+export const TEXT: ConfigType<string> = {name: 'string', schema: text, fromFlags: last, isZero: isEmpty};
 
 /** A path; a relative one is resolved against the directory of the file (configfiles.go resolveRelativePaths). */
 export const PATH: ConfigType<string> = {
@@ -57,6 +61,7 @@ export const URL_TEXT: ConfigType<string> = {
   redaction: {value: redactUrlText, flagText: redactUrlText},
 };
 
+/** A boolean. One that is true by default is a pointer in Go. */
 export const BOOL: ConfigType<boolean> = {
   name: 'boolean',
   schema: bool,
@@ -69,8 +74,16 @@ function wholeNumber(texts: readonly string[]): number {
   return Number(value);
 }
 
-export const INT32: ConfigType<number> = {name: 'int32', schema: int32, fromFlags: wholeNumber};
-export const INT64: ConfigType<number> = {name: 'int64', schema: int64, fromFlags: wholeNumber};
+const isZeroNumber = (value: number): boolean => value === 0;
+
+export const INT32: ConfigType<number> = {
+  name: 'int32',
+  schema: int32,
+  fromFlags: wholeNumber,
+  isZero: isZeroNumber,
+};
+
+export const INT64: ConfigType<number> = {...INT32, name: 'int64', schema: int64};
 
 /** A floating-point number; the schema of the Pod API has no such type. */
 export const FLOAT: ConfigType<unknown> = {
@@ -96,6 +109,7 @@ export const DURATION: ConfigType<string> = {
   schema: text,
   fromFlags: last,
   problem: durationProblem,
+  isZero: (value) => parseDuration(value) === 0n,
 };
 
 function quantityProblem(value: string): string | undefined {
@@ -113,6 +127,7 @@ export const QUANTITY: ConfigType<string> = {
   schema: text,
   fromFlags: last,
   problem: quantityProblem,
+  isZero: isEmpty,
 };
 
 /** A list of strings; its flag may be repeated and takes comma-separated values. */
@@ -205,9 +220,24 @@ export const TAINTS: ConfigType<readonly Taint[]> = {
     }),
 };
 
+/** Reports whether a value, or everything in it, is zero, such as `{text: {infoBufferSize: "0"}}`. */
+function isZeroThroughout(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isZeroThroughout);
+  return (
+    [0, '', false, null].includes(value as null) || (typeof value === 'string' && parseDuration(value) === 0n)
+  );
+}
+
 /** Any value; for fields that kcri does not interpret. */
 export const ANYTHING: ConfigType<unknown> = {
   name: 'object',
   schema: anything,
   fromFlags: last,
+  isZero: isZeroThroughout,
 };
+
+/** Returns the type as it is behind a pointer in Go, where only a missing value is defaulted. */
+export function pointer<T>(type: ConfigType<T>): ConfigType<T> {
+  const {isZero: _, name, ...rest} = type;
+  return {name: `*${name}`, ...rest};
+}

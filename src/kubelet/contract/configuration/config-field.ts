@@ -26,6 +26,8 @@ export interface ConfigField<T = unknown, D = T | undefined> {
   readonly check: ((value: T, joinsCluster: boolean) => string | undefined) | undefined;
   /** True if a reload applies the field; other fields need a restart. */
   readonly live: boolean;
+  /** Path of the field that is the default if a file sets it. */
+  readonly follows: string | undefined;
 }
 
 /** Type of a field's value; includes undefined only for fields without default. */
@@ -38,6 +40,7 @@ interface Extras<T> {
   readonly flag?: string;
   readonly check?: (value: T, joinsCluster: boolean) => string | undefined;
   readonly live?: boolean;
+  readonly follows?: string;
 }
 
 /** Defines a field that kcri honors. */
@@ -46,8 +49,8 @@ export function honored<T, D extends T | undefined>(
   fallback: D,
   extras: Extras<T> = {},
 ): ConfigField<T, D> {
-  const {flag, check, live = false} = extras;
-  return {type, default: fallback, use: HONORED, inCluster: undefined, flag, check, live};
+  const {flag, check, live = false, follows} = extras;
+  return {type, default: fallback, use: HONORED, inCluster: undefined, flag, check, live, follows};
 }
 
 /** Defines a field that has no effect, for the reason. */

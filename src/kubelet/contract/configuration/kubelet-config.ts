@@ -58,7 +58,7 @@ export function readKubeletConfig(
   if (issues.length > 0) throw new KubeletConfigError(issues.map(renderIssue));
   const settings = CONFIG_PATHS.flatMap((path) => settingOf(path, decoded, flags));
   const values = Object.fromEntries([
-    ...CONFIG_PATHS.map((path) => [path, fieldIn(CONFIG_FIELDS[path], joinsCluster).default]),
+    ...CONFIG_PATHS.map((path) => [path, defaultOf(path, settings, joinsCluster)]),
     ...settings.map(({path, value}) => [path, value]),
   ]) as unknown as ConfigValues;
   const problems = [
@@ -84,6 +84,14 @@ interface Setting {
   readonly issue?: (message: string) => ManifestIssue;
 }
 
+/** Returns the default of a field, which may be another field that a file sets (defaults.go). */
+function defaultOf(path: ConfigPath, settings: readonly Setting[], joinsCluster: boolean): unknown {
+  const field = CONFIG_FIELDS[path];
+  const leader = settings.find((setting) => setting.path === field.follows && setting.issue !== undefined);
+  return leader === undefined ? fieldIn(field, joinsCluster).default : leader.value;
+}
+
+/** Returns the setting of a field, if any. Zero in a file is the same as a missing field, zero in a flag is a value. */
 function settingOf(
   path: ConfigPath,
   decoded: readonly DecodedKubeletConfig[],
@@ -99,7 +107,7 @@ function settingOf(
     return [{path, value: path === 'featureGates' ? merge(merged, value) : value}];
   }
   const last = inFiles.at(-1);
-  return last === undefined ? [] : [{path, value: merged, issue: last.issue}];
+  return last === undefined || type.isZero?.(merged) ? [] : [{path, value: merged, issue: last.issue}];
 }
 
 function parseFlag(flag: string, parse: () => unknown): unknown {
@@ -178,6 +186,15 @@ function isSame(value: unknown, fallback: unknown): boolean {
 /** Converts a valid duration of a configuration to ms. */
 export function durationToMs(duration: string): number {
   return Number(parseDuration(duration) ?? 0n) / 1e6;
+}
+
+/** Limits of a period in ms: a loop always pauses, and the timers of Node.js fire at once beyond 32 bits. */
+const SHORTEST_PERIOD_MS = 100;
+const LONGEST_PERIOD_MS = 2 ** 31 - 1;
+
+/** Converts the period of a loop to ms. No file, flag or reload makes a loop without a pause. */
+export function periodToMs(duration: string): number {
+  return Math.min(Math.max(durationToMs(duration), SHORTEST_PERIOD_MS), LONGEST_PERIOD_MS);
 }
 
 /** Returns the configuration as a KubeletConfiguration object, for /configz; credentials are masked. */

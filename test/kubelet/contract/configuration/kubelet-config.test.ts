@@ -135,8 +135,8 @@ describe('an invalid configuration is reported with its position', () => {
     ],
     ['containerLogMaxSize: big\n', 'k.yaml:3:22: containerLogMaxSize: Invalid value: "big": '],
     [
-      'port: 0\n',
-      'k.yaml:3:7: invalid configuration: port (--port) 0 must be between 1 and 65535, inclusive',
+      'port: -1\n',
+      'k.yaml:3:7: invalid configuration: port (--port) -1 must be between 1 and 65535, inclusive',
     ],
     [
       'maxPods: -1\n',

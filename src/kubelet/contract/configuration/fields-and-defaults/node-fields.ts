@@ -28,6 +28,7 @@ import {
   TEXTS,
   TEXT_MAP,
   THRESHOLDS,
+  pointer,
 } from '../config-field-types.js';
 
 const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
@@ -68,29 +69,29 @@ function checkReserved(reserved: Readonly<Record<string, string>>): string | und
 
 /** Fields for the resources of the node and for running containers and images. */
 export const NODE_FIELDS = {
-  registryPullQPS: honored(INT32, 5, {flag: 'registry-qps', check: notNegative}),
+  registryPullQPS: honored(pointer(INT32), 5, {flag: 'registry-qps', check: notNegative}),
   registryBurst: honored(INT32, 10, {flag: 'registry-burst', check: notNegative}),
   imagePullCredentialsVerificationPolicy: honored(TEXT, 'NeverVerifyPreloadedImages', {
     check: oneOf('NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'),
   }),
   preloadedImagesVerificationAllowlist: honored(TEXTS, []),
   serializeImagePulls: honored(BOOL, undefined, {flag: 'serialize-image-pulls'}),
-  maxParallelImagePulls: honored(INT32, undefined, {
+  maxParallelImagePulls: honored(pointer(INT32), undefined, {
     check: (value) => (value < 1 ? `${value} must be a positive number` : undefined),
   }),
   imageMinimumGCAge: honored(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration', live: true}),
   imageMaximumGCAge: honored(DURATION, '0s', {live: true}),
-  imageGCHighThresholdPercent: honored(INT32, 85, {
+  imageGCHighThresholdPercent: honored(pointer(INT32), 85, {
     flag: 'image-gc-high-threshold',
     live: true,
     check: percent,
   }),
-  imageGCLowThresholdPercent: honored(INT32, 80, {
+  imageGCLowThresholdPercent: honored(pointer(INT32), 80, {
     flag: 'image-gc-low-threshold',
     live: true,
     check: percent,
   }),
-  oomScoreAdj: honored(INT32, -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
+  oomScoreAdj: honored(pointer(INT32), -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
   maxOpenFiles: unsupported('set LimitNOFILE= in the systemd unit instead', INT64, 1_000_000, {
     flag: 'max-open-files',
     check: notNegative,
@@ -135,9 +136,9 @@ export const NODE_FIELDS = {
   qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
   maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
   podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
-  podPidsLimit: honored(INT64, -1, {flag: 'pod-max-pids'}),
+  podPidsLimit: honored(pointer(INT64), -1, {flag: 'pod-max-pids'}),
   cpuCFSQuota: unsupportedForPods('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
-  cpuCFSQuotaPeriod: unsupportedForPods('the period is always 100ms', DURATION, '100ms', {
+  cpuCFSQuotaPeriod: unsupportedForPods('the period is always 100ms', pointer(DURATION), '100ms', {
     flag: 'cpu-cfs-quota-period',
   }),
   evictionHard: honored(THRESHOLDS, DEFAULT_EVICTION_HARD, {
@@ -179,16 +180,16 @@ export const NODE_FIELDS = {
     check: oneOf('', 'NoSwap', 'LimitedSwap'),
   }),
   containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
-  containerLogMaxFiles: honored(INT32, 5, {
+  containerLogMaxFiles: honored(pointer(INT32), 5, {
     flag: 'container-log-max-files',
     live: true,
     check: (value) => (value <= 1 ? 'must be greater than 1' : undefined),
   }),
-  containerLogMaxWorkers: honored(INT32, 1, {
+  containerLogMaxWorkers: honored(pointer(INT32), 1, {
     live: true,
     check: (value) => (value < 1 ? 'must be greater than or equal to 1' : undefined),
   }),
-  containerLogMonitorInterval: honored(DURATION, '10s', {
+  containerLogMonitorInterval: honored(pointer(DURATION), '10s', {
     live: true,
     check: (value) =>
       seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
@@ -196,7 +197,7 @@ export const NODE_FIELDS = {
   shutdownGracePeriod: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
   shutdownGracePeriodCriticalPods: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
   shutdownGracePeriodByPodPriority: unsupportedForPods(SHUTDOWN, ANYTHING, undefined),
-  'crashLoopBackOff.maxContainerRestartPeriod': honored(DURATION, '5m0s', {
+  'crashLoopBackOff.maxContainerRestartPeriod': honored(pointer(DURATION), '5m0s', {
     check: (value) =>
       seconds(value) < 1 || seconds(value) > 300
         ? `(got: ${seconds(value)} seconds) must be set between 1s and 300s`
@@ -210,5 +211,5 @@ export const NODE_FIELDS = {
   localStorageCapacityIsolation: unsupportedForPods('local storage is not limited', BOOL, true, {
     flag: 'local-storage-capacity-isolation',
   }),
-  'userNamespaces.idsPerPod': unsupportedForPods('a pod always has 65536 IDs', INT64, 65_536),
+  'userNamespaces.idsPerPod': unsupportedForPods('a pod always has 65536 IDs', pointer(INT64), 65_536),
 };

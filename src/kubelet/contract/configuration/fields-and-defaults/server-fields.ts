@@ -7,7 +7,7 @@ import {
   oneOf,
   unsupported,
 } from '../config-field.js';
-import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, PATH, TEXT, TEXTS} from '../config-field-types.js';
+import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, PATH, TEXT, TEXTS, pointer} from '../config-field-types.js';
 
 const NEEDS_API = 'it requires an API server';
 const PROFILING = 'use "kcri --profile-cpu kubelet" instead';
@@ -68,7 +68,7 @@ export const SERVER_FIELDS = {
   showHiddenMetricsForVersion: ignored('no metrics are hidden', TEXT, '', {
     flag: 'show-hidden-metrics-for-version',
   }),
-  healthzPort: honored(INT32, 10_248, {flag: 'healthz-port', check: port}),
+  healthzPort: honored(pointer(INT32), 10_248, {flag: 'healthz-port', check: port}),
   healthzBindAddress: honored(TEXT, '127.0.0.1', {flag: 'healthz-bind-address'}),
   streamingConnectionIdleTimeout: honored(DURATION, '4h0m0s', {flag: 'streaming-connection-idle-timeout'}),
   'logging.format': honored(TEXT, 'text', {

@@ -12,6 +12,7 @@ import {
   TEXTS,
   ANYTHING,
   URL_TEXT,
+  pointer,
 } from '../config-field-types.js';
 
 /** Fields for pod sources, the runtime, the network and the API server; the latter only apply with --kubeconfig. */
@@ -36,11 +37,11 @@ export const SOURCE_FIELDS = {
   registerWithTaints: honored(TAINTS, [], {flag: 'register-with-taints', check: taintsProblem}),
   providerID: honored(TEXT, '', {flag: 'provider-id'}),
   nodeStatusUpdateFrequency: honored(DURATION, '10s', {flag: 'node-status-update-frequency'}),
-  nodeStatusReportFrequency: honored(DURATION, '5m0s'),
+  nodeStatusReportFrequency: honored(DURATION, '5m0s', {follows: 'nodeStatusUpdateFrequency'}),
   nodeLeaseDurationSeconds: honored(INT32, 40, {
     check: (value) => (value <= 0 ? 'must be greater than 0' : undefined),
   }),
-  nodeStatusMaxImages: honored(INT32, 50, {
+  nodeStatusMaxImages: honored(pointer(INT32), 50, {
     flag: 'node-status-max-images',
     check: (value) => (value < -1 ? `${value} must be -1 or greater` : undefined),
   }),
@@ -52,9 +53,9 @@ export const SOURCE_FIELDS = {
       flag: 'kube-api-content-type',
     },
   ),
-  kubeAPIQPS: honored(INT32, 50, {flag: 'kube-api-qps', check: notNegative}),
+  kubeAPIQPS: honored(pointer(INT32), 50, {flag: 'kube-api-qps', check: notNegative}),
   kubeAPIBurst: honored(INT32, 100, {flag: 'kube-api-burst', check: notNegative}),
-  eventRecordQPS: honored(INT32, 50, {
+  eventRecordQPS: honored(pointer(INT32), 50, {
     flag: 'event-qps',
     check: notNegative,
   }),
@@ -82,10 +83,10 @@ export const SOURCE_FIELDS = {
   volumeStatsAggPeriod: unsupported('volume usage is computed on request', DURATION, '1m0s', {
     flag: 'volume-stats-agg-period',
   }),
-  tracing: unsupported('only commands export traces', ANYTHING, undefined),
+  tracing: unsupported('only commands export traces', pointer(ANYTHING), undefined),
   clusterDomain: honored(TEXT, '', {flag: 'cluster-domain'}),
   clusterDNS: honored(TEXTS, [], {flag: 'cluster-dns'}),
-  resolvConf: honored(PATH, '/etc/resolv.conf', {flag: 'resolv-conf'}),
+  resolvConf: honored(pointer(PATH), '/etc/resolv.conf', {flag: 'resolv-conf'}),
   hairpinMode: ignored('the network of the runtime decides', TEXT, 'promiscuous-bridge', {
     flag: 'hairpin-mode',
     check: oneOf('promiscuous-bridge', 'hairpin-veth', 'none'),
@@ -93,10 +94,12 @@ export const SOURCE_FIELDS = {
   makeIPTablesUtilChains: ignored('no other component uses the KUBE-IPTABLES-HINT chain', BOOL, true, {
     flag: 'make-iptables-util-chains',
   }),
-  iptablesMasqueradeBit: ignored('it is deprecated and has no effect', INT32, 14, {
+  iptablesMasqueradeBit: ignored('it is deprecated and has no effect', pointer(INT32), 14, {
     flag: 'iptables-masquerade-bit',
   }),
-  iptablesDropBit: ignored('it is deprecated and has no effect', INT32, 15, {flag: 'iptables-drop-bit'}),
+  iptablesDropBit: ignored('it is deprecated and has no effect', pointer(INT32), 15, {
+    flag: 'iptables-drop-bit',
+  }),
 };
 
 const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
