@@ -79,7 +79,8 @@ export class RuntimeConnections {
     const {timeoutMs = 0, observers = []} = options;
     const imageEndpoint = options.imageEndpoint ?? (await settings.read()).imageEndpoint;
     const connection = await this.#connect(dialect.resolveAddress(endpoint, command), {
-      imageEndpoint,
+      imageEndpoint:
+        imageEndpoint === undefined ? undefined : dialect.resolveImageAddress(imageEndpoint, command),
       observers,
       ...(timeoutMs > 0 ? {timeoutMs} : {}),
     });
