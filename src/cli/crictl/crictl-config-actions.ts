@@ -110,7 +110,8 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
   const list = isSeq(contents) ? contents : undefined;
   const map = isMap(contents) ? contents : new NewMap();
   document.contents = list ?? map;
-  const given = list === undefined ? map.items : pairsOf(list.items).map(([key, value]) => new Pair(key, value));
+  const given =
+    list === undefined ? map.items : pairsOf(list.items).map(([key, value]) => new Pair(key, value));
   for (const key of CONFIG_KEYS) {
     const value = values[key] ?? ZEROS[key];
     const pairs = given.filter((pair) => isScalar(pair.key) && pair.key.value === key);

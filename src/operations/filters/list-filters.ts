@@ -9,7 +9,9 @@ export async function parseNamePattern(pattern: string | undefined): Promise<Tex
   try {
     return await compileGoRegexp(pattern);
   } catch (error) {
-    throw new UsageError(`invalid regular expression ${goQuote(pattern)}: ${messageOf(error)}`, {cause: error});
+    throw new UsageError(`invalid regular expression ${goQuote(pattern)}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -19,10 +21,7 @@ export function matchesPattern(pattern: TextPattern | undefined, text: string): 
 }
 
 /** Parses labels from `key=value` flags. Throws UsageError with crictl's text, after `context`, for anything else. */
-export function parseLabels(
-  flags: readonly string[] = [],
-  context = '',
-): Readonly<Record<string, string>> {
+export function parseLabels(flags: readonly string[] = [], context = ''): Readonly<Record<string, string>> {
   return Object.fromEntries(
     flags.map((flag) => {
       const [key = '', value, ...rest] = flag.split('=');
