@@ -51,11 +51,14 @@ function parseUrl(text: string): EndpointUrl | string {
   const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):)?([^?]*)/is.exec(url) ?? [];
   const [, authority = '', path = ''] = /^(?:\/\/([^/]*))?(.*)$/s.exec(rest) ?? [];
   const host = authority.slice(authority.lastIndexOf('@') + 1);
-  const reason = controlFault(url) ?? hostFault(host) ?? escapeFault(path);
-  if (reason !== undefined) return `parse ${goQuote(url)}: ${reason}`;
-  const fault = escapeFault(fragment);
-  if (fault !== undefined) return `parse ${goQuote(text)}: ${fault}`;
-  return {scheme: scheme.toLowerCase(), path: path.startsWith('/') ? unescapePath(path) : ''};
+  const failure =
+    faultIn(url, controlFault(url) ?? hostFault(host) ?? escapeFault(path)) ??
+    faultIn(text, escapeFault(fragment));
+  return failure ?? {scheme: scheme.toLowerCase(), path: path.startsWith('/') ? unescapePath(path) : ''};
+}
+
+function faultIn(url: string, reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : `parse ${goQuote(url)}: ${reason}`;
 }
 
 function controlFault(url: string): string | undefined {

@@ -1,5 +1,4 @@
 import {readFileSync, statSync} from 'node:fs';
-import type {Document} from 'yaml';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, hasErrno} from '../../base/errors.js';
 import {shorten} from '../../base/shorten.js';
@@ -168,12 +167,13 @@ async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Prom
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
   if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
-  visit(document ?? null, {
-    Alias: (_, alias) => {
-      if (alias.resolve(document as Document) === undefined)
-        throw new ConfigError(`yaml: unknown anchor '${alias.source}' referenced`);
-    },
-  });
+  if (document !== undefined)
+    visit(document, {
+      Alias: (_, alias) => {
+        if (alias.resolve(document) === undefined)
+          throw new ConfigError(`yaml: unknown anchor '${alias.source}' referenced`);
+      },
+    });
   const text = (node: unknown): string => {
     // crictl reads the name of an alias, not what it stands for, and the text of scalars, null too.
     if (isAlias(node)) return node.source;
