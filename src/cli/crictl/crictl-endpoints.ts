@@ -54,7 +54,7 @@ function parseUrl(text: string): EndpointUrl | string {
   const failure =
     faultIn(url, controlFault(url) ?? hostFault(host) ?? escapeFault(path)) ??
     faultIn(text, escapeFault(fragment));
-  return failure ?? {scheme: scheme.toLowerCase(), path: path.startsWith('/') ? unescapePath(path) : ''};
+  return failure ?? {scheme: scheme.toLowerCase(), path: unescapePath(path)};
 }
 
 function faultIn(url: string, reason: string | undefined): string | undefined {
@@ -80,6 +80,7 @@ function escapeFault(text: string): string | undefined {
 }
 
 function unescapePath(path: string): string {
+  if (!path.startsWith('/')) return '';
   return path.replace(/(?:%[\da-f]{2})+/gi, decodeBytes);
 }
 
