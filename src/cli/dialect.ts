@@ -82,6 +82,8 @@ export interface Dialect {
   readonly warnsOfConfigFile: boolean;
   /** Returns the address to connect to for a configured endpoint. Throws ConfigError. */
   resolveAddress(endpoint: string, command: string): string;
+  /** Returns the address of the images for their configured endpoint; undefined for the runtime's. Throws ConfigError. */
+  resolveImageAddress(endpoint: string, command: string): string | undefined;
   /** Returns the endpoint when none is configured. Rejects with KcriError when none is found. */
   findEndpoint(search: EndpointSearch): Promise<string>;
   /** Checks a new connection before its first use. */
@@ -131,6 +133,7 @@ export const KCRI_DIALECT: Dialect = {
   },
   warnsOfConfigFile: true,
   resolveAddress: requireEndpoint,
+  resolveImageAddress: (endpoint) => endpoint,
   findEndpoint: async ({wellKnownEndpoints, rootDir}) => await discoverEndpoint(wellKnownEndpoints, rootDir),
   checkConnection: async () => {
     await Promise.resolve();

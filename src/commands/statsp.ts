@@ -38,7 +38,7 @@ export default class Statsp extends BaseCommand {
     const {requestedRefs, thorough} = await this.dialect.strategy('stats', KCRI_STATS);
     const form = await parseStatsFormat(services, flags);
     const refs = requestedRefs(args.pod ?? [], flags.id);
-    const labels = parseLabels(flags.label);
+    const labels = parseLabels(flags.label, 'parse pod labels: ');
     const nodes = await measureNodes(services, sandboxStatsColumns, async (node) => {
       const {signal} = node;
       const {runtime} = await node.connections.default();

@@ -14,13 +14,18 @@ const plusSeconds =
  * for RunPodSandbox, plus the grace period for StopContainer, plus its own timeout (0: none) for ExecSync.
  */
 const RULES: Readonly<Record<string, Rule>> = {
-  RunPodSandbox: (baseMs) => 2 * baseMs,
+  RunPodSandbox: (baseMs) => wrapped(2 * baseMs),
   StopContainer: plusSeconds('timeout'),
   ExecSync: (baseMs, request) =>
     seconds(request['timeout']) === 0 ? Infinity : plusSeconds('timeout')(baseMs, request),
   CheckpointContainer: plusSeconds('timeout'),
   PullImage: none,
 };
+
+/** Returns a finite time as Go's 64-bit nanoseconds hold it, in which too long a time is negative. */
+function wrapped(ms: number): number {
+  return Number.isFinite(ms) && ms * 1e6 >= 2 ** 63 ? ms - 2 ** 64 / 1e6 : ms;
+}
 
 /** Returns the deadline of a call in milliseconds, `Infinity` for none. */
 export function deadlineMs(rpc: string, request: Readonly<Record<string, unknown>>, baseMs: number): number {

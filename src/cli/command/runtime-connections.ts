@@ -48,8 +48,8 @@ export class RuntimeConnections {
   }
 
   /**
-   * Connects to the configured or the discovered runtime. `timeoutMs` limits each call; 0 or less selects the
-   * configured timeout. Later calls return the same connection. Rejects with ConfigError without an endpoint.
+   * Connects to the configured or the discovered runtime. `timeoutMs` limits each call; 0 selects the configured
+   * timeout, and calls fail at once if it is negative. Later calls return the same connection. Rejects with ConfigError without an endpoint.
    */
   async default(timeoutMs = 0): Promise<Connection> {
     this.#default ??= await this.open(await this.endpoint(), {timeoutMs});
@@ -79,9 +79,10 @@ export class RuntimeConnections {
     const {timeoutMs = 0, observers = []} = options;
     const imageEndpoint = options.imageEndpoint ?? (await settings.read()).imageEndpoint;
     const connection = await this.#connect(dialect.resolveAddress(endpoint, command), {
-      imageEndpoint,
+      imageEndpoint:
+        imageEndpoint === undefined ? undefined : dialect.resolveImageAddress(imageEndpoint, command),
       observers,
-      ...(timeoutMs > 0 ? {timeoutMs} : {}),
+      ...(timeoutMs === 0 ? {} : {timeoutMs}),
     });
     await dialect.checkConnection({connection, endpoint, imageEndpoint, command, signal});
     return connection;

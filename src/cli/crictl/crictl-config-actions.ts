@@ -14,7 +14,7 @@ import {
   parseConfigFile,
   type ConfigFile,
 } from '../settings/config-file.js';
-import {parseConfigDocument, type ConfigActions} from '../settings/edit-config-file.js';
+import type {ConfigActions} from '../settings/edit-config-file.js';
 
 /** Value of every option that the config file does not set. */
 const ZEROS = {
@@ -96,24 +96,49 @@ function checkedValue(name: string, value: string): unknown {
   });
 }
 
-/** Returns the text of the file with all options in its own order and quotes. Preserves comments, drops blank lines. */
+/**
+ * Returns the text of the file's first document with all options, in its own order and quotes. Preserves comments, drops
+ * blank lines. As in crictl, a list holds options as pairs of items, and a scalar stays as it is.
+ */
 async function rewritten(source: string, values: Readonly<Record<string, unknown>>): Promise<string> {
-  const {isMap, isScalar, Scalar: NewScalar, visit, YAMLMap: NewMap} = await import('yaml');
-  const document = await parseConfigDocument(source);
-  const map = isMap(document.contents) ? document.contents : new NewMap();
-  document.contents = map;
+  const {Document: NewDocument, Pair, Scalar: NewScalar, YAMLMap: NewMap} = await import('yaml');
+  const {isMap, isScalar, isSeq, visit} = await import('yaml');
+  const {parseFirstYamlDocument} = await import('../../format/first-yaml-document.js');
+  const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
+  const {contents} = document;
+  if (isScalar(contents) && contents.value !== null) return document.toString();
+  const list = isSeq(contents) ? contents : undefined;
+  const map = isMap(contents) ? contents : new NewMap();
+  document.contents = list ?? map;
+  const given =
+    list === undefined ? map.items : pairsOf(list.items).map(([key, value]) => new Pair(key, value));
   for (const key of CONFIG_KEYS) {
     const value = values[key] ?? ZEROS[key];
-    const pairs = map.items.filter((pair) => isScalar(pair.key) && pair.key.value === key);
-    if (pairs.length === 0) map.add({key, value: inQuotesIfEmpty(new NewScalar(value))});
-    for (const pair of pairs) if (isScalar(pair.value)) pair.value.value = value;
+    const pairs = given.filter((pair) => isScalar(pair.key) && pair.key.value === key);
+    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, value);
+    if (pairs.length > 0) continue;
+    const added = inQuotesIfEmpty(new NewScalar(value));
+    if (list === undefined) map.add({key, value: added});
+    else list.items.push(new NewScalar(key), added);
   }
   visit(document, {
     Scalar: (_, node) => {
       node.spaceBefore = false;
     },
   });
-  return document.toString({lineWidth: 0});
+  return document.toString({lineWidth: 0, flowCollectionPadding: false});
+}
+
+function pairsOf(items: readonly unknown[]): (readonly [key: unknown, value: unknown])[] {
+  return items.flatMap((key, index) =>
+    index % 2 === 0 && index + 1 < items.length ? [[key, items[index + 1]]] : [],
+  );
+}
+
+/** Sets a scalar's value unless it has the same text already; a string remains one. */
+function assignScalar(scalar: Scalar, value: unknown): void {
+  if (scalar.source === String(value)) return;
+  scalar.value = typeof scalar.value === 'string' ? String(value) : value;
 }
 
 function inQuotesIfEmpty(scalar: Scalar): Scalar {

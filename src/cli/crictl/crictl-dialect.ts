@@ -12,7 +12,7 @@ import {withoutKcriFlags} from './kcri-flags.js';
 import {parseCrictlOutputFormat} from './crictl-output-format.js';
 import {CRICTL_SETTINGS_SOURCE} from './crictl-settings.js';
 import {CRICTL_STRATEGIES} from './crictl-strategies.js';
-import {resolveCrictlAddress, findCrictlEndpoint} from './crictl-endpoints.js';
+import {findCrictlEndpoint, resolveCrictlAddress, resolveCrictlImageAddress} from './crictl-endpoints.js';
 import {tokenizeGoFlags} from './tokenize-go-flags.js';
 import {validateServices} from './validate-services.js';
 import {createCrictlReporter} from './crictl-reporter.js';
@@ -59,6 +59,7 @@ export const CRICTL_DIALECT: Dialect = {
   settingsSource: CRICTL_SETTINGS_SOURCE,
   warnsOfConfigFile: false,
   resolveAddress: resolveCrictlAddress,
+  resolveImageAddress: resolveCrictlImageAddress,
   findEndpoint: findCrictlEndpoint,
   checkConnection: validateServices,
   takesOnlyIds: true,

@@ -1,29 +1,91 @@
 import {ConfigError, KcriError, messageOf} from '../../base/errors.js';
+import {goQuote} from '../../format/go-quote.js';
 import type {EndpointSearch} from '../dialect.js';
 import {crictlCommand, type ServiceName} from './crictl-commands.js';
 import {validate, validationContext} from './validate-services.js';
 
-/**
- * Returns the socket address of an endpoint as crictl resolves it. Drops a host between `unix://` and the path, and
- * assumes `unix://` if the scheme is missing. Throws ConfigError.
- */
+/** Returns the socket path of the runtime's endpoint as crictl resolves it. Throws ConfigError. */
 export function resolveCrictlAddress(endpoint: string, command: string): string {
-  const [first] = requiredServices(command);
+  return resolveFor(requiredServices(command)[0], endpoint);
+}
+
+/**
+ * Returns the socket path of the images' endpoint as crictl resolves it; undefined for a command that needs no images,
+ * for which crictl does not read it. Throws ConfigError.
+ */
+export function resolveCrictlImageAddress(endpoint: string, command: string): string | undefined {
+  return requiredServices(command).includes('images') ? resolveFor('images', endpoint) : undefined;
+}
+
+function resolveFor(service: ServiceName, endpoint: string): string {
   if (endpoint === '')
-    throw new ConfigError(`--${first === 'images' ? 'image' : 'runtime'}-endpoint is not set`);
-  if (/\s/.test(endpoint)) throw new ConfigError(noUrl(endpoint));
-  const url = /^[a-z]+:/.test(endpoint) ? endpoint : `unix://${endpoint}`;
-  const [, scheme = '', path = ''] = /^([a-z]+):(?:\/\/[^/]*)?(.*)$/.exec(url) ?? [];
+    throw new ConfigError(`--${service === 'images' ? 'image' : 'runtime'}-endpoint is not set`);
+  const {scheme, path} = parseEndpoint(endpoint);
   if (scheme === 'tcp') throw new ConfigError('only support unix socket endpoint');
   if (scheme !== 'unix') throw new ConfigError(`protocol "${scheme}" not supported`);
-  if (path.startsWith('/')) return `unix://${path}`;
+  if (path.startsWith('/')) return path;
   throw new ConfigError(
-    `${validationContext(first, endpoint)}: rpc error: code = Unavailable desc = dns resolver: missing address`,
+    `${validationContext(service, endpoint)}: rpc error: code = Unavailable desc = dns resolver: missing address`,
   );
 }
 
-function noUrl(endpoint: string): string {
-  return `parse ${JSON.stringify(`unix://${endpoint}`)}: invalid character " " in host name`;
+interface EndpointUrl {
+  readonly scheme: string;
+  readonly path: string;
+}
+
+/** Parses an endpoint as a URL, with `unix://` in front if it is none or has no scheme. Throws ConfigError. */
+function parseEndpoint(endpoint: string): EndpointUrl {
+  const url = parseUrl(endpoint);
+  if (typeof url !== 'string' && url.scheme !== '') return url;
+  const assumed = `unix://${endpoint}`;
+  const again = parseUrl(assumed);
+  if (typeof again !== 'string') return again;
+  throw new ConfigError(again);
+}
+
+/** Parses a URL as Go's net/url; returns Go's message if it is none. Drops the host, the query and the fragment. */
+function parseUrl(text: string): EndpointUrl | string {
+  const [url = ''] = text.split('#', 1);
+  const fragment = text.slice(url.length + 1);
+  const [, scheme = '', rest = ''] = /^(?:([a-z][a-z\d+.-]*):)?([^?]*)/is.exec(url) ?? [];
+  const [, authority = '', path = ''] = /^(?:\/\/([^/]*))?(.*)$/s.exec(rest) ?? [];
+  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  const failure =
+    faultIn(url, controlFault(url) ?? hostFault(host) ?? escapeFault(path)) ??
+    faultIn(text, escapeFault(fragment));
+  return failure ?? {scheme: scheme.toLowerCase(), path: unescapePath(path)};
+}
+
+function faultIn(url: string, reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : `parse ${goQuote(url)}: ${reason}`;
+}
+
+function controlFault(url: string): string | undefined {
+  return /\p{Cc}/u.test(url) ? 'net/url: invalid control character in URL' : undefined;
+}
+
+function hostFault(host: string): string | undefined {
+  const [escape] = /%(?!25)(?:[\da-f]{2}|.{0,2})/is.exec(host) ?? [];
+  if (escape !== undefined) return `invalid URL escape ${goQuote(escape)}`;
+  const [character] = /[^\w\-.~!$&'()*+,;=:[\]<>"%\u0080-\u{10ffff}]/u.exec(host) ?? [];
+  if (character !== undefined) return `invalid character ${goQuote(character)} in host name`;
+  const [port] = /:(?!\d*$)[^:]*$/.exec(host) ?? [];
+  return port === undefined ? undefined : `invalid port ${goQuote(port)} after host`;
+}
+
+function escapeFault(text: string): string | undefined {
+  const [escape] = /%(?![\da-f]{2}).{0,2}/is.exec(text) ?? [];
+  return escape === undefined ? undefined : `invalid URL escape ${goQuote(escape)}`;
+}
+
+function unescapePath(path: string): string {
+  if (!path.startsWith('/')) return '';
+  return path.replace(/(?:%[\da-f]{2})+/gi, decodeBytes);
+}
+
+function decodeBytes(escapes: string): string {
+  return Buffer.from(escapes.replaceAll('%', ''), 'hex').toString();
 }
 
 /** Returns the services that a command connects to first, in order. */

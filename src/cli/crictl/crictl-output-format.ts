@@ -69,7 +69,7 @@ function knownKind(
   formats: readonly OutputFormatName[],
   {refusal, showsHelp}: CrictlOutput,
 ): OutputFormatName {
-  const kind = formats.find((known) => known === output && known !== 'wide');
+  const kind = formats.find((known) => known === output && known !== 'wide' && known !== 'name');
   if (kind === undefined && showsHelp === true)
     throw new ArgumentsError(`unsupported output format "${output}"`);
   if (kind === undefined && refusal !== undefined) throw new UsageError(refusal(goQuote(output)));

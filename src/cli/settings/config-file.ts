@@ -129,7 +129,7 @@ export async function readConfigText(path: string, signal: AbortSignal): Promise
 export async function parseConfigFile(source: string, dialect: ConfigFileDialect): Promise<ConfigFile> {
   const settings: Record<string, unknown> = {};
   const unknown: string[] = [];
-  const entries = plainEntries(source) ?? (await yamlEntries(source, dialect));
+  const entries = plainEntries(source, dialect) ?? (await yamlEntries(source, dialect));
   for (const [key, value] of entries) {
     if (isConfigKey(key)) {
       if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
@@ -149,29 +149,36 @@ type Entry = readonly [key: string, value: string];
 const PLAIN_LINE =
   /^["']?([\w-]+)["']?:(?:\s+(?:"([^"\\]*)"|'([^']*)'|([-+]?[\w/~.]\S*(?<!:)))?)?(?:\s+#.*)?\s*$/;
 
-function plainEntries(source: string): Entry[] | undefined {
+function plainEntries(source: string, {isLenient}: ConfigFileDialect): Entry[] | undefined {
   const lines = source.split(/\r?\n/).filter((line) => !/^\s*(#|$)/.test(line));
   if (/^---\s*$/.test(lines[0] ?? '')) lines.shift();
   const entries = lines.map((line) => PLAIN_LINE.exec(line)).filter((match) => match !== null);
   if (entries.length < lines.length) return undefined;
   return entries.map(([, key = '', double, single, plain = '']) => [
     key,
-    double ?? single ?? (/^(~|null)$/i.test(plain) ? '' : plain),
+    double ?? single ?? (isLenient && /^(~|null)$/i.test(plain) ? '' : plain),
   ]);
 }
 
 /** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
 async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
-  const {isAlias, isMap, isScalar, isSeq} = await import('yaml');
+  const {isAlias, isMap, isScalar, isSeq, visit} = await import('yaml');
   const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
   if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
+  if (document !== undefined)
+    visit(document, {
+      Alias: (_, alias) => {
+        if (alias.resolve(document) === undefined)
+          throw new ConfigError(`yaml: unknown anchor '${alias.source}' referenced`);
+      },
+    });
   const text = (node: unknown): string => {
-    // crictl reads the name of an alias, not what it stands for.
+    // crictl reads the name of an alias, not what it stands for, and the text of scalars, null too.
     if (isAlias(node)) return node.source;
-    if (!isScalar(node)) return JSON.stringify(node ?? '');
-    return node.value === null ? '' : (node.source ?? JSON.stringify(node.value));
+    if (!isScalar(node)) return isLenient ? JSON.stringify(node ?? '') : '';
+    return node.value === null && isLenient ? '' : (node.source ?? JSON.stringify(node.value));
   };
   const contents = document?.contents;
   if (isMap(contents)) return contents.items.map(({key, value}) => [text(key), text(value)]);

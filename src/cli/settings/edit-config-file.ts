@@ -76,7 +76,7 @@ async function configMap(source: string): Promise<YAMLMap | undefined> {
 }
 
 /** Parses a config file as a YAML document with duplicate keys. Rejects with ConfigError. */
-export async function parseConfigDocument(
+async function parseConfigDocument(
   source: string,
   options: ParseOptions & SchemaOptions = {},
 ): Promise<Document> {

@@ -14,11 +14,26 @@ export interface TextPattern {
 export async function compileGoRegexp(pattern: string): Promise<TextPattern> {
   const {RE2JS, RE2JSSyntaxException} = await import('re2js');
   try {
-    return RE2JS.compile(pattern);
+    return RE2JS.compile(withoutNames(pattern));
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     throw new UsageError(goText(error, pattern), {cause: error});
   }
+}
+
+/** Parts of a pattern: quoted texts, escapes, classes, and starts of groups with the same name as an earlier one. */
+const PARTS = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\(\?P?<(\w+)>/gs;
+
+/** Removes the names of groups from the second on of the same name, which the engine rejects and Go accepts. */
+function withoutNames(pattern: string): string {
+  const seen = new Set<string>();
+  return pattern.replace(PARTS, (part: string, name: string | undefined) => {
+    if (name === undefined || !seen.has(name)) {
+      if (name !== undefined) seen.add(name);
+      return part;
+    }
+    return '(';
+  });
 }
 
 /** Formats an error as regexp/syntax does, which names the whole pattern where the engine names no part of it. */

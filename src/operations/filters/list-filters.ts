@@ -1,5 +1,6 @@
 import {compare} from '../../base/compare.js';
 import {messageOf, UsageError} from '../../base/errors.js';
+import {goQuote} from '../../format/go-quote.js';
 import {compileGoRegexp, type TextPattern} from './go-regexp.js';
 
 /** Compiles an unanchored pattern in Go's syntax; undefined for no pattern. Rejects with UsageError with crictl's text. */
@@ -8,7 +9,9 @@ export async function parseNamePattern(pattern: string | undefined): Promise<Tex
   try {
     return await compileGoRegexp(pattern);
   } catch (error) {
-    throw new UsageError(`invalid regular expression "${pattern}": ${messageOf(error)}`, {cause: error});
+    throw new UsageError(`invalid regular expression ${goQuote(pattern)}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -17,13 +20,13 @@ export function matchesPattern(pattern: TextPattern | undefined, text: string): 
   return pattern === undefined || pattern.test(text);
 }
 
-/** Parses labels from `key=value` flags. Throws UsageError with crictl's text for anything else. */
-export function parseLabels(flags: readonly string[] = []): Readonly<Record<string, string>> {
+/** Parses labels from `key=value` flags. Throws UsageError with crictl's text, after `context`, for anything else. */
+export function parseLabels(flags: readonly string[] = [], context = ''): Readonly<Record<string, string>> {
   return Object.fromEntries(
     flags.map((flag) => {
       const [key = '', value, ...rest] = flag.split('=');
       if (value === undefined || rest.length > 0)
-        throw new UsageError(`incorrectly specified label: ${flag}`);
+        throw new UsageError(`${context}incorrectly specified label: ${flag}`);
       return [key, value];
     }),
   );
