@@ -10,7 +10,7 @@ import {
   type LoadedServices,
   type ManifestFlagValues,
 } from '../cli/pods/load-pods.js';
-import type {NodeAndRuntime, PodPlan} from '../kubelet/index.js';
+import type {NodeAndRuntime, PodPlan, PodRecord} from '../kubelet/index.js';
 
 /** Flags that only concern manifests. */
 const OF_MANIFESTS = [
@@ -34,7 +34,7 @@ export default class Plan extends BaseCommand {
   static override description =
     'Lists every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
     'existing pod it shows what changed in the manifest and why its sandbox or containers would be ' +
-    'replaced.\n\nWith --kubeconfig, it shows what a kubelet would do about the pods that the API server has ' +
+    'replaced. The pods that a workload no longer wants come last: a sync deletes them when the others are ready.\n\nWith --kubeconfig, it shows what a kubelet would do about the pods that the API server has ' +
     'for this node: all of them, or those named by POD, NAMESPACE/POD or UID.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
   static override usage = 'plan [FLAGS] FILE|DIR|URL|-... | --kubeconfig=FILE [POD...]';
   static override strict = false;
@@ -80,16 +80,20 @@ export default class Plan extends BaseCommand {
 
   async #planManifests(sources: readonly string[], flags: PlanFlagValues): Promise<readonly PodPlan[]> {
     if (sources.length === 0) throw new UsageError('no manifest specified');
-    const {node, pods, objects, services} = await loadPods(this.services, sources, flags, () =>
-      this.#readCommandNode(flags),
-    );
-    if (services !== undefined) await this.#planServices(pods, services, flags);
-    const {planPods} = await import('../kubelet/index.js');
-    return await planPods(
-      {...node, objects, offline: flags.offline},
-      pods.map(({pod}) => pod),
-      this.signal,
-    );
+    const loaded = await loadPods(this.services, sources, flags, () => this.#readCommandNode(flags));
+    const {node, pods, objects, services} = loaded;
+    const [{planDeletions, planPods}, {selectReplacedPods}, records] = await Promise.all([
+      import('../kubelet/index.js'),
+      import('../cli/pods/select-replaced-pods.js'),
+      this.#readRecords(flags),
+    ]);
+    if (services !== undefined) await this.#planServices(pods, services, records);
+    const options = {...node, objects, offline: flags.offline};
+    const wanted = pods.map(({pod}) => pod);
+    return [
+      ...(await planPods(options, wanted, this.signal)),
+      ...(await planDeletions(options, selectReplacedPods(records, loaded), this.signal)),
+    ];
   }
 
   async #planCluster(
@@ -108,16 +112,18 @@ export default class Plan extends BaseCommand {
   async #planServices(
     pods: LoadedPods['pods'],
     services: LoadedServices,
-    {offline}: {readonly offline: boolean},
+    records: readonly PodRecord[],
   ): Promise<void> {
     for (const {pod} of pods) services.local.addPlanned(pod);
-    const [{PodStore}, {describeIdleServices}] = await Promise.all([
-      import('../kubelet/index.js'),
-      import('../cli/sync/sync-services.js'),
-    ]);
-    const {records} = offline ? {records: []} : await new PodStore(this.settings.rootDir).list();
+    const {describeIdleServices} = await import('../cli/sync/sync-services.js');
     const all = [...pods, ...records].map(({pod}) => pod);
     for (const warning of describeIdleServices(services, all)) this.report.warn(warning);
+  }
+
+  async #readRecords({offline}: {readonly offline: boolean}): Promise<readonly PodRecord[]> {
+    if (offline) return [];
+    const {PodStore} = await import('../kubelet/index.js');
+    return (await new PodStore(this.settings.rootDir).list()).records;
   }
 
   async #readCommandNode(flags: PodFlagValues & {readonly offline: boolean}): Promise<NodeAndRuntime> {

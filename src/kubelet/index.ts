@@ -4,7 +4,7 @@ export {openPodRegistry} from './pods/registry/open-pod-registry.js';
 export type {PodRegistry} from './pods/registry/pod-registry.js';
 export {SILENT_OBSERVER, type PodObserver} from './pods/registry/pod-registry-options.js';
 export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-pod-name.js';
-export {planPods, type PodPlan} from './plan/plan-pods.js';
+export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export type {FieldChange} from './plan/field-changes.js';

@@ -49,6 +49,10 @@ export interface OutcomeErrorOptions {
   readonly remove: boolean;
   /** True if the pods are on kcri's own runtime, into which "kcri runtime load" loads images. */
   readonly isPrivateRuntime: boolean;
+  /** Last probe failures of the containers of each pod. */
+  readonly probeFailures: {
+    readonly of: (outcome: Pick<ForegroundSyncResult, 'pod' | 'status'>) => readonly string[];
+  };
 }
 
 /** Returns the errors to report for a pod that has not met the wait condition. */
@@ -175,10 +179,14 @@ function createTimeoutError(
   options: OutcomeErrorOptions,
 ): PodError {
   const {pod, status} = outcome;
-  const {wait, timeoutMs = 0} = options;
+  const {wait, timeoutMs = 0, probeFailures} = options;
   const limit = formatDuration(BigInt(Math.round(timeoutMs * 1e6)));
   const error = explainError({...outcome, removed: false}, options);
-  const causes = [...(error === undefined ? [] : [problemOf(error)]), ...unsettled(status, wait)];
+  const causes = [
+    ...(error === undefined ? [] : [problemOf(error)]),
+    ...unsettled(status, wait),
+    ...probeFailures.of(outcome),
+  ];
   return new PodError(pod, [`not ${wait} after ${limit}`, ...new Set(causes)].join('; '), {
     exitCode: EXIT.timedOut,
     cause: error,

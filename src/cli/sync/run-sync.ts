@@ -25,8 +25,10 @@ import {
   isOwnershipError,
   isUnfinished,
   createPodLeftError,
+  type OutcomeErrorOptions,
 } from './pod-outcome.js';
 import {contentOf} from './manifest-content.js';
+import {ProbeFailures} from './probe-failures.js';
 import {removeReplacedPods} from './replaced-pods.js';
 import {startServices} from './sync-services.js';
 import {hasFailed} from './report/container-exit.js';
@@ -36,6 +38,7 @@ import {countResults, type SyncTotals} from './report/sync-counts.js';
 import type {LogFollower} from './view/log-follower.js';
 import {callSubject} from './view/pod-view.js';
 import type {SyncRenderer} from './view/sync-renderer.js';
+import {formatElapsed} from './view/sync-text.js';
 
 /** Options of runSync. */
 export interface RunSyncOptions {
@@ -63,6 +66,9 @@ export interface RunSyncOptions {
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
 }
 
+/** Options of the errors of a sync. */
+type ReportingOptions = RunSyncOptions & Pick<OutcomeErrorOptions, 'probeFailures'>;
+
 /** Result of a sync: the errors to report, and the exit code of the process. */
 export interface SyncSummary {
   readonly exitCode: number;
@@ -84,7 +90,14 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
   const {clock} = context;
   const startedAtMs = clock.now();
   const reports = createReports(options);
-  const local = openPodRegistry(node, observerFor(options, reports), objects);
+  const probeFailures = new ProbeFailures({
+    isUnlimited: options.timeoutMs === undefined,
+    elapsedMs: () => clock.now() - startedAtMs,
+    note: (pod, text) => {
+      renderer.note(pod, text);
+    },
+  });
+  const local = openPodRegistry(node, observerFor(options, {reports, probeFailures}), objects);
   let totals: SyncTotals | undefined;
   renderer.content?.(contentOf(loaded));
   try {
@@ -92,6 +105,7 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
       services && (await startServices(local, {...loaded, services}, {warn, signal: context.signal}));
     const syncing = {...syncOptions(options, reports), services: services?.local};
     const all = await syncPods(local, requests, syncing, context.signal);
+    reportUnready(all, {...options, probeFailures}, clock.now() - startedAtMs);
     const left = await Promise.all(
       all.map(async (outcome) => {
         if (!remove) return await leftOver(local, outcome);
@@ -105,13 +119,29 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
     const replaced = await removeReplacedPods(local, loaded, outcomes, renderer);
     totals = countResults(outcomes, clock.now() - startedAtMs);
-    const summary = summarize(outcomes, [...left, replaced], options);
+    const summary = summarize(outcomes, [...left, replaced], {...options, probeFailures});
     if (junit === undefined) return summary;
     await Promise.all(outcomes.map(async ({pod}) => reports.collect(pod)));
     const time = {startedAtMs, durationMs: totals.durationMs};
-    return await withJunit(summary, junit, {pods: describePods(outcomes, reports, options), time});
+    return await withJunit(summary, junit, {
+      pods: describePods(outcomes, reports, {...options, probeFailures}),
+      time,
+    });
   } finally {
     renderer.end(totals);
+  }
+}
+
+/** Shows why interrupted pods have not met the wait condition, as far as probes tell. */
+function reportUnready(
+  outcomes: readonly ForegroundSyncResult[],
+  {wait, renderer, probeFailures}: ReportingOptions,
+  elapsedMs: number,
+): void {
+  for (const outcome of outcomes) {
+    const causes = outcome.kind === 'interrupted' ? probeFailures.of(outcome) : [];
+    if (causes.length > 0)
+      renderer.note(outcome.pod, [`not ${wait} after ${formatElapsed(elapsedMs)}`, ...causes].join('; '));
   }
 }
 
@@ -125,7 +155,7 @@ function createReports({runtime, context: {clock}, junit}: RunSyncOptions): Cont
 function describePods(
   outcomes: readonly ForegroundSyncResult[],
   reports: ContainerReports,
-  options: RunSyncOptions,
+  options: ReportingOptions,
 ): readonly PodReport[] {
   return outcomes.map((result) => ({
     result,
@@ -185,11 +215,15 @@ function syncOptions(options: RunSyncOptions, reports: ContainerReports): SyncPo
   };
 }
 
-function observerFor({renderer, logs, mask, hide}: RunSyncOptions, reports: ContainerReports): PodObserver {
+function observerFor(
+  {renderer, logs, mask, hide}: RunSyncOptions,
+  {reports, probeFailures}: {readonly reports: ContainerReports; readonly probeFailures: ProbeFailures},
+): PodObserver {
   const names = new Map<string, string>();
   return {
     event: (event) => {
       renderer.event(podRef(event.pod), event);
+      probeFailures.observe(event);
     },
     call: (ref, begun, ended) => {
       if (ended === undefined) {
@@ -270,7 +304,7 @@ function describeRunning(containers: readonly {readonly name: string; readonly s
 function summarize(
   outcomes: readonly ForegroundSyncResult[],
   left: readonly (readonly unknown[])[],
-  options: RunSyncOptions,
+  options: ReportingOptions,
 ): SyncSummary {
   const {wait} = options;
   const explained = outcomes.flatMap((outcome) => outcomeErrors(outcome, options));

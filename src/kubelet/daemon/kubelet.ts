@@ -34,6 +34,7 @@ import {PodManager} from '../pods/registry/pod-manager.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
 import type {PodSources, PodSourcesSink} from './open-pod-sources.js';
 import {createSourcesSink} from './sources-sink.js';
+import {KUBELET_RESTART_GRACE_MS} from '../managers/probes/probe-decision.js';
 import {SecretRegistry} from '../managers/redaction/secret-registry.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
@@ -121,7 +122,7 @@ export class Kubelet {
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = services.bind(sources.objects, options.cluster?.objects);
     const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, {
-      ...{probeRandom: random, metrics},
+      ...{probeRandom: random, probeRestartGraceMs: KUBELET_RESTART_GRACE_MS, metrics},
     });
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});

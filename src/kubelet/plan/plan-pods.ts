@@ -22,6 +22,7 @@ import {SILENT_OBSERVER, type PodRegistryOptions} from '../pods/registry/pod-reg
 import {createSyncError} from '../pods/pod-errors.js';
 import {computeActions, type PodSyncer} from '../pods/sync/pod-syncer.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node-pod-snapshot.js';
+import {requireOwnership} from '../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
 import {summarizeChanges, type PlannedChange} from './planned-changes.js';
 import {computeFieldChanges, type FieldChange} from './field-changes.js';
@@ -38,7 +39,7 @@ import {readOnlyHistories} from './read-only-histories.js';
 /** Plan for one pod, with its calls in order. */
 export interface PodPlan {
   readonly pod: Pod;
-  /** State of the pod in the API server that explains the plan; absent for a pod of a manifest. */
+  /** State of the pod in the API server, or the reason of its deletion; absent for a pod of a manifest. */
   readonly note?: string;
   /** UID of the older pod of the same name that would be terminated first. */
   readonly replaces: string | undefined;
@@ -128,6 +129,30 @@ export async function planPod(
   const compared = {pod, ...present, calls: plan.calls};
   const diffs = await diffConfigs(options.services.runtime, compared, signal);
   return {...plan, changes: summarizeChanges(plan.calls), diffs};
+}
+
+/** Pod with a record that would be deleted, and the reason. */
+export interface PlannedDeletion {
+  readonly record: PodRecord;
+  readonly reason: string;
+}
+
+/**
+ * Returns the calls that the deletion of each pod would make. Rejects with the errors of the deletion: those of
+ * requireOwnership, and PodError.
+ */
+export async function planDeletions(
+  options: PlanOptions,
+  deletions: readonly PlannedDeletion[],
+  signal: AbortSignal,
+): Promise<readonly PodPlan[]> {
+  const plans: PodPlan[] = [];
+  for (const {record, reason} of deletions) {
+    await requireOwnership(record, options);
+    const plan = await planTermination(options, {pod: record.pod, record, text: reason}, signal);
+    plans.push({...plan, note: `would be deleted: ${reason}`});
+  }
+  return plans;
 }
 
 /** Plans the termination of a pod with a record, for the reason `text`. Rejects with PodError if it would fail. */

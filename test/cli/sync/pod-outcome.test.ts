@@ -6,6 +6,7 @@ import {PodError} from '../../../src/kubelet/index.js';
 import {aContainerStatus} from '../../fakes/a-pod.js';
 
 const POD = {namespace: 'default', name: 'web', uid: podUid('u1')};
+const NO_PROBE_FAILURES = {of: () => []};
 const CRASHING = aContainerStatus({
   name: 'main',
   state: {waiting: {reason: 'CrashLoopBackOff', message: 'back-off 10s restarting failed container=main'}},
@@ -20,7 +21,13 @@ const BACK_OFF = new PodError(POD, 'container "main": CrashLoopBackOff: back-off
 function timeoutError(container: ContainerStatus, remove: boolean) {
   const status = {phase: 'Running' as const, containerStatuses: [container]};
   const result = {kind: 'timeout' as const, pod: POD, status, hadEnded: false, error: BACK_OFF};
-  const [error] = outcomeErrors(result, {wait: 'ready', timeoutMs: 5000, remove, isPrivateRuntime: false});
+  const [error] = outcomeErrors(result, {
+    wait: 'ready',
+    timeoutMs: 5000,
+    remove,
+    isPrivateRuntime: false,
+    probeFailures: NO_PROBE_FAILURES,
+  });
   return error;
 }
 
@@ -53,6 +60,13 @@ test.each([
     error,
     removed: true,
   };
-  const options = {wait: 'ready' as const, timeoutMs: undefined, remove: false, isPrivateRuntime};
+  const probeFailures = NO_PROBE_FAILURES;
+  const options = {
+    wait: 'ready' as const,
+    timeoutMs: undefined,
+    remove: false,
+    isPrivateRuntime,
+    probeFailures,
+  };
   expect(outcomeErrors(failed, options)).toEqual([expect.objectContaining({hint})]);
 });

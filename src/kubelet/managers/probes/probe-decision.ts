@@ -13,6 +13,8 @@ export interface ProbeDecisionSubject {
   readonly probe: Probe;
   /** Start time of the kubelet, in ms since the epoch. */
   readonly kubeletStartedAtMs: number;
+  /** Age difference, in ms, from which on an instance was started before the kubelet. */
+  readonly restartGraceMs: number;
   /** Reports whether a container that exits with the code will be restarted. */
   readonly willRestart: (exitCode: number, status: PodStatus) => boolean;
 }
@@ -49,8 +51,8 @@ const INITIAL: Readonly<Record<ProbeKind, ProbeResult>> = {
   startup: 'Unknown',
 };
 
-/** Age difference, in ms, from which on an instance was started before the kubelet. */
-const RESTART_GRACE_MS = 10_000;
+/** Age difference, in ms, from which on a kubelet takes an instance for one that was started before it. */
+export const KUBELET_RESTART_GRACE_MS = 10_000;
 
 /** Decides whether to probe now, wait for the next period or end the worker (prober/worker.go doProbe). */
 export function decideProbe(
@@ -104,14 +106,14 @@ function isDue(
 
 /** Returns the ID of the instance, and its initial results if it is new. */
 function seen(
-  {container, kind, kubeletStartedAtMs}: ProbeDecisionSubject,
+  {container, kind, kubeletStartedAtMs, restartGraceMs}: ProbeDecisionSubject,
   {id: known}: ProbeWorkerState,
   {containerID = '', state, started}: ContainerStatus,
 ): {readonly id: ContainerId; readonly initial: readonly ProbeResult[] | undefined} {
   const id = parseContainerId(containerID);
   if (id === known) return {id, initial: undefined};
   // An instance from before the start of the kubelet retains its previous state.
-  const isOld = state?.running !== undefined && startOf(state) < kubeletStartedAtMs - RESTART_GRACE_MS;
+  const isOld = state?.running !== undefined && startOf(state) < kubeletStartedAtMs - restartGraceMs;
   const hasStarted = kind === 'startup' && isRestartableInitContainer(container) && started === true;
   if (isOld) return {id, initial: hasStarted ? ['Success'] : []};
   return {id, initial: [INITIAL[kind]]};

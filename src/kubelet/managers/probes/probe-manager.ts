@@ -26,6 +26,11 @@ export interface ProbeManagerOptions {
   readonly clock: Clock;
   /** Source of the random delays that spread the first probes after the start of the kubelet; 0 for no delay. */
   readonly random: RandomSource;
+  /**
+   * Age difference, in ms, from which on an instance was started before this process and retains its readiness. 0 for
+   * a process that ends before its probes could show that the instance is still ready.
+   */
+  readonly restartGraceMs: number;
   /** Reports whether a container that exits with the code will be restarted. */
   readonly willRestart: (pod: Pod, container: Container, exitCode: number, status: PodStatus) => boolean;
 }
@@ -149,6 +154,7 @@ export class ProbeManager {
       subject: {
         ...subject,
         kubeletStartedAtMs: this.#startedAtMs,
+        restartGraceMs: this.#options.restartGraceMs,
         willRestart: (exitCode, seen) => this.#options.willRestart(pod, container, exitCode, seen),
       },
       firstDelayMs: this.#firstDelayMs(subject),

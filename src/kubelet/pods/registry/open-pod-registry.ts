@@ -17,6 +17,8 @@ import {PodRegistry} from './pod-registry.js';
 interface DaemonParts {
   /** Delays of first probes; by default they run at once. */
   readonly probeRandom?: RandomSource;
+  /** See ProbeManagerOptions.restartGraceMs; 0 by default. */
+  readonly probeRestartGraceMs?: number;
   /** Receives the operations on cgroups and volumes; nothing is counted by default. */
   readonly metrics?: KubeletMetrics;
 }
@@ -29,7 +31,7 @@ export function openPodRegistry(
   node: NodeAndRuntime,
   observer: PodObserver,
   objects: ApiObjects = NO_OBJECTS,
-  {probeRandom = () => 0, metrics = NO_METRICS}: DaemonParts = {},
+  {probeRandom = () => 0, probeRestartGraceMs = 0, metrics = NO_METRICS}: DaemonParts = {},
 ): PodRegistry {
   const mounted: MountedPodVolumes = new Map();
   return new PodRegistry({
@@ -41,6 +43,7 @@ export function openPodRegistry(
     probes: new ProbeManager({
       clock: node.clock,
       random: probeRandom,
+      restartGraceMs: probeRestartGraceMs,
       willRestart: (pod, container, exitCode, status) =>
         shouldRestartAfterExit(pod, container, exitCode) || isRestartingAllContainers(status),
     }),

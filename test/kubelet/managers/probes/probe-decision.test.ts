@@ -24,6 +24,7 @@ interface SubjectFields {
   readonly pod?: Pod;
   readonly container?: Container;
   readonly startedAtMs?: number;
+  readonly restartGraceMs?: number;
 }
 
 function aSubject({
@@ -32,8 +33,10 @@ function aSubject({
   pod = aPod(),
   container = aContainer({[`${kind}Probe`]: probe}),
   startedAtMs = STARTED - 60_000,
+  restartGraceMs = 10_000,
 }: SubjectFields = {}): ProbeDecisionSubject {
-  return {kind, probe, pod, container, kubeletStartedAtMs: startedAtMs, willRestart: (code) => code !== 0};
+  const facts = {kubeletStartedAtMs: startedAtMs, restartGraceMs};
+  return {kind, probe, pod, container, ...facts, willRestart: (code) => code !== 0};
 }
 
 function aPodStatus(fields: Partial<ContainerStatus> = {}, phase: PodStatus['phase'] = 'Running'): PodStatus {
@@ -135,6 +138,14 @@ describe('a new instance', () => {
     ['10 s before the kubelet starts with the initial result', STARTED + 10_000, ['probe', 'Success']],
   ])('that started %s', (_title, startedAtMs, expected) => {
     expect(decide({startedAtMs}, aPodStatus(), {memory: INITIAL_WORKER_STATE})).toEqual(expected);
+  });
+
+  test('that started before a kcri sync keeps its previous state, however young it is', () => {
+    const initial = {memory: INITIAL_WORKER_STATE};
+    const subject = {kind: 'readiness', restartGraceMs: 0} as const;
+    expect(decide({...subject, startedAtMs: STARTED + 1}, aPodStatus(), initial)).toEqual(['probe']);
+    const own = decide({...subject, startedAtMs: STARTED}, aPodStatus(), initial);
+    expect(own).toEqual(['probe', 'Failure']);
   });
 
   test.each<[string, Container, string[]]>([

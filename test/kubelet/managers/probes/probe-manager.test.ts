@@ -26,7 +26,12 @@ interface ProbeTestbed {
 
 function createTestbed(random = 0): ProbeTestbed {
   const clock = new FakeClock();
-  const manager = new ProbeManager({clock, random: () => random, willRestart: () => true});
+  const manager = new ProbeManager({
+    clock,
+    random: () => random,
+    restartGraceMs: 10_000,
+    willRestart: () => true,
+  });
   const [runs, updates]: [string[], string[]] = [[], []];
   manager.subscribe(({probe: kind, status}: ProbeUpdate) => updates.push(`${kind} ${status}`));
   const execSync = async ({cmd = []}: {readonly cmd?: readonly string[]}) => {

@@ -1,0 +1,48 @@
+import {expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {aContainerSpec, aManifest, createTestbed} from '../command-testbed.js';
+
+const command = ['sh', '-c', 'echo no database; exit 1'];
+const UNREADY = aContainerSpec('main', {readinessProbe: {exec: {command}, periodSeconds: 1}});
+
+test('sync without a time limit says why a pod is not ready, what would end the wait, and how long it lasted', async () => {
+  const testbed = await createTestbed();
+  const controller = new AbortController();
+  const syncing = testbed.run(['sync', '-'], {
+    stdin: aManifest({containers: [UNREADY]}),
+    signal: controller.signal,
+  });
+  await until(() => testbed.runtime.callsTo('ExecSync').length >= 3);
+  controller.abort();
+  const {stderr} = await syncing;
+  expect(stderr.match(/container main: Readiness probe failed: no database \(after .*s\)$/gm)).toHaveLength(
+    1,
+  );
+  expect(stderr.match(/use --timeout to limit the wait, or Ctrl-C to leave the pod running$/gm)).toHaveLength(
+    1,
+  );
+  expect(stderr).toMatch(
+    /^default\/web: not ready after .*s; container "main": Readiness probe failed: no database$/m,
+  );
+});
+
+test('a time limit reports the last probe failure', async () => {
+  const testbed = await createTestbed();
+  const manifest = aManifest({containers: [UNREADY]});
+  const {stderr} = await testbed.run(['sync', '-', '--timeout=3s'], {stdin: manifest});
+  expect(stderr).toContain('not ready after 3s; container "main": Readiness probe failed: no database');
+});
+
+test('a restart by a liveness probe is reported as such', async () => {
+  const testbed = await createTestbed();
+  const controller = new AbortController();
+  const livenessProbe = {exec: {command}, periodSeconds: 1, failureThreshold: 1};
+  const container = {...UNREADY, livenessProbe};
+  const syncing = testbed.run(['sync', '-'], {
+    stdin: aManifest({containers: [container], terminationGracePeriodSeconds: 0}),
+    signal: controller.signal,
+  });
+  await until(() => testbed.runtime.callsTo('StopContainer').length > 0);
+  controller.abort();
+  expect((await syncing).stderr).toMatch(/Container main failed liveness probe, will be restarted \(after /);
+});
