@@ -9,7 +9,6 @@ import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {OrphanedPods} from '../../../../src/kubelet/pods/gc/orphaned-pods.js';
 import {ManagedPods, type ManagedPodsOptions} from '../../../../src/kubelet/pods/registry/managed-pods.js';
 import type {RuntimePodStatus} from '../../../../src/kubelet/contract/runtime-pod-status.js';
-import type {SyncOptions} from '../../../../src/kubelet/pods/sync/sync-options.js';
 import type {SyncResult} from '../../../../src/kubelet/contract/sync-result.js';
 import type {PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
 import {DEFAULT_CONTAINER_GC_POLICY} from '../../../../src/kubelet/pods/gc/container-gc.js';
@@ -27,14 +26,11 @@ function createHandler({
   phase = 'Running',
   seen = NO_RUNTIME_POD,
   isWanted = true,
-  prepare = async () => undefined,
 }: {
   results?: readonly SyncResult[];
   phase?: string;
   seen?: RuntimePodStatus;
   isWanted?: boolean;
-  /** Prepares a pod in a sync. */
-  prepare?: (options: Pick<SyncOptions, 'onDirsMade'>) => Promise<void>;
 } = {}) {
   const done: string[] = [];
   const logs: string[] = [];
@@ -45,9 +41,8 @@ function createHandler({
   let storedRecord: PodRecord | undefined;
   const syncer = {
     pod: undefined as Pod | undefined,
-    syncPod: async (_: unknown, options: SyncOptions) => {
+    syncPod: async () => {
       done.push('sync');
-      await prepare(options);
       return {runtime: NO_RUNTIME_POD, status: {phase}, results};
     },
     syncTerminatingPod: async (_: unknown, {isDeletion}: {isDeletion: boolean}) =>
@@ -103,7 +98,7 @@ function createHandler({
       info: (message) => void logs.push(message),
       error: (error, message) => void logs.push(`${message}: ${(error as Error).message}`),
     }),
-    clock: {now: () => time.ms, sleep: async () => new Promise(() => undefined)},
+    clock: {now: () => time.ms},
     networkError: () => undefined,
     resizeReview: () => undefined,
     syncFrequencyMs: 60_000,
@@ -130,38 +125,6 @@ function createHandler({
     setStoredRecord,
   };
 }
-
-test('of pods that start at once, the first ones get their sandboxes before the last ones are prepared', async () => {
-  const prepared: (() => void)[] = [];
-  const {pods, done} = createHandler({
-    prepare: async ({onDirsMade}) =>
-      new Promise((resolve) => {
-        prepared.push(() => {
-          onDirsMade?.();
-          resolve();
-        });
-      }),
-  });
-  const start = async (index: number): Promise<unknown> =>
-    pods.syncPod(aPod({}, {name: `web-${index}`, uid: `uid-${index}`}), NO_RUNTIME_POD, signal);
-  const recordsAfterTurns = async (): Promise<number> => {
-    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    return done.filter((entry) => entry === 'put record').length;
-  };
-  const starts = Array.from({length: 20}, async (_, index) => start(index));
-  expect(await recordsAfterTurns()).toBe(4);
-  prepared[0]!();
-  expect(await recordsAfterTurns()).toBe(5);
-  // A pod that already has a sandbox does not wait.
-  const restarted = {...NO_RUNTIME_POD, sandboxes: [aSandboxStatus()]};
-  const restart = pods.syncPod(aPod({}, {name: 'db', uid: 'uid-db'}), restarted, signal);
-  expect(await recordsAfterTurns()).toBe(6);
-  for (let next = 1; next <= 20; next += 1) {
-    await recordsAfterTurns();
-    prepared[next]!();
-  }
-  await Promise.all([...starts, restart]);
-});
 
 test('the record of a pod is written once, before anything is created for it', async () => {
   const {pods, done} = createHandler();
