@@ -45,6 +45,28 @@ export class CallLimiter {
     }
   }
 
+  /** Runs work like `run`, but its turn ends as soon as the work calls `release`, while it goes on. */
+  async runUntilReleased<T>(
+    rank: number,
+    work: (release: () => void) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const {promise} = await this.run(
+      rank,
+      async () => {
+        let release = (): void => undefined;
+        const released = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        const promise = work(release);
+        await Promise.race([promise, released]);
+        return {promise};
+      },
+      signal,
+    );
+    return await promise;
+  }
+
   /** True while calls wait for their turn. */
   get isBusy(): boolean {
     return this.#waiting.length > 0;

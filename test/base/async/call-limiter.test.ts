@@ -131,3 +131,29 @@ test('a limiter is busy while calls wait for their turn, also when one of them i
   await end('c');
   await Promise.all(results);
 });
+
+test('the turn of work ends when it is released, and its result and error are passed on', async () => {
+  const {limiter, run, begun, end} = aLimiter();
+  const released: (() => void)[] = [];
+  const finish: ((error?: Error) => void)[] = [];
+  const work = async (release: () => void): Promise<string> =>
+    new Promise((resolve, reject) => {
+      released.push(release);
+      finish.push((error) => {
+        if (error === undefined) resolve('done');
+        else reject(error);
+      });
+    });
+  const results = [limiter.runUntilReleased(0, work), limiter.runUntilReleased(0, work)];
+  const waiting = run('a');
+  await turns();
+  expect(begun).toEqual([]);
+  released[0]!();
+  await turns();
+  expect(begun).toEqual(['a']);
+  finish[0]!();
+  finish[1]!(new Error('failed'));
+  expect(await Promise.allSettled(results)).toMatchObject([{value: 'done'}, {reason: new Error('failed')}]);
+  await end('a');
+  expect(await waiting).toBe('a');
+});

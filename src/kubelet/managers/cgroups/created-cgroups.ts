@@ -31,7 +31,9 @@ async function workUnderLock(
   // The lock is global, because processes with other root directories use the same parent cgroups.
   const lock = await acquireLock(CGROUPS_LOCK);
   try {
-    await work(new CreatedCgroups(rootDir));
+    const created = new CreatedCgroups(rootDir);
+    await work(created);
+    await created.flush();
   } finally {
     await lock[Symbol.asyncDispose]();
   }
@@ -49,12 +51,15 @@ interface Content {
 /**
  * Ledger of the cgroups of pods and above pods that kcri has created and may therefore change and remove; another
  * kubelet may use the same ones. Inodes identify them, so that a cgroup recreated by another process does not count.
- * Also records incomplete cgroups, which the next process completes. The file is read once: create an instance under a
+ * Also records incomplete cgroups, which the next process completes, so that what has been created since then is written only
+ * at the end (flush): a write for each of a pod's dozens of cgroups would delay the first pod of a node. The file is read once: create an instance under a
  * lock and discard it with the lock, unless only hasAny, hasBegun and isOwn are used. Methods reject with SystemError.
  */
 export class CreatedCgroups {
   readonly #path: string;
   #content: Content | undefined;
+  /** True if the file lacks directories that were created since `begin`. */
+  #isStale = false;
 
   constructor(rootDir: string) {
     this.#path = `${rootDir}/cgroups.json`;
@@ -67,14 +72,19 @@ export class CreatedCgroups {
     if (inode === undefined) return false;
     const present = inodeOf(directory);
     if (present === undefined || (inode !== INCOMPLETE && inode !== present)) return false;
-    if (inode === INCOMPLETE) await this.#change({[directory]: present});
+    if (inode === INCOMPLETE) this.#keep({...inodes, [directory]: present});
     return true;
   }
 
   /** Records directories as incomplete. Must be called before they are created. */
   async begin(directories: readonly string[]): Promise<void> {
-    if (directories.length > 0)
-      await this.#change(Object.fromEntries(directories.map((directory) => [directory, INCOMPLETE])));
+    const {inodes} = await this.#read();
+    const others = directories.filter((directory) => inodes[directory] !== INCOMPLETE);
+    if (others.length === 0) return;
+    await this.#write({
+      ...inodes,
+      ...Object.fromEntries(others.map((directory) => [directory, INCOMPLETE])),
+    });
   }
 
   /** Reports whether the ledger has one of the directories. */
@@ -104,7 +114,12 @@ export class CreatedCgroups {
       const inode = inodes[first] === INCOMPLETE ? inodeOf(first) : inodes[first];
       others.push([first, inode ?? INCOMPLETE]);
     }
-    await this.#write(Object.fromEntries(others));
+    this.#keep(Object.fromEntries(others));
+  }
+
+  /** Writes what `has` and `finish` have recorded. */
+  async flush(): Promise<void> {
+    if (this.#isStale) await this.#write((await this.#read()).inodes);
   }
 
   /** Reports whether kcri created one of the directories, which may have been removed since then. */
@@ -126,8 +141,10 @@ export class CreatedCgroups {
     if (others.length < known.length) await this.#write(Object.fromEntries(others));
   }
 
-  async #change(changed: Content['inodes']): Promise<void> {
-    await this.#write({...(await this.#read()).inodes, ...changed});
+  /** Records the content until `flush`. */
+  #keep(inodes: Content['inodes']): void {
+    this.#content = {bootId: bootId(), inodes};
+    this.#isStale = true;
   }
 
   async #read(): Promise<Content> {
@@ -164,6 +181,7 @@ export class CreatedCgroups {
     if (Object.keys(inodes).length === 0) await removeAtomicFile(this.#path);
     else await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
     this.#content = content;
+    this.#isStale = false;
   }
 
   /** Replaces the file; on a full disk in place, because a shorter ledger fits where no second file does. */

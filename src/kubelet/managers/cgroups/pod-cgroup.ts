@@ -44,9 +44,17 @@ export async function ensurePodCgroup(
     return false;
   const values = cgroupValues(cgroupRoot.version, limits);
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    await created.begin(missingOf(directories));
-    for (const hierarchy of hierarchies)
-      await createInHierarchy({cgroupRoot, hierarchy, created}, path, values);
+    const parents = levelsOf(dirname(path));
+    const levels = hierarchies.flatMap(({path: root}) => parents.map((level) => root + level));
+    const begun = missingOf(levels);
+    await created.begin([...begun, ...missingOf(directories)]);
+    try {
+      for (const hierarchy of hierarchies)
+        await createInHierarchy({cgroupRoot, hierarchy, created, begun}, path, values);
+    } finally {
+      // Those that could not be created.
+      await created.delete(missingOf(begun));
+    }
     await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
     await created.finish(directories);
   });
@@ -179,6 +187,8 @@ interface CreationContext {
   readonly cgroupRoot: CgroupRoot;
   readonly hierarchy: Hierarchy;
   readonly created: CreatedCgroups;
+  /** Cgroups above the pod that were missing and are recorded as incomplete. */
+  readonly begun: readonly string[];
 }
 
 async function createInHierarchy(
@@ -201,9 +211,12 @@ async function createInHierarchy(
 
 const NOT_WRITABLE = ['EROFS', 'EACCES', 'EPERM'] as const;
 
-async function ensureLevel({cgroupRoot, hierarchy, created}: CreationContext, level: string): Promise<void> {
+async function ensureLevel(
+  {cgroupRoot, hierarchy, created, begun}: CreationContext,
+  level: string,
+): Promise<void> {
   const directory = hierarchy.path + level;
-  const isMissing = inodeOf(directory) === undefined;
+  const isMissing = begun.includes(directory) || inodeOf(directory) === undefined;
   if (isMissing) await created.begin([directory]);
   let isNew = false;
   try {

@@ -1,7 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
-import type {ObjectUse} from '../../contract/api-objects.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {isIdle, type PodActions} from '../../contract/pod-actions.js';
 import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
@@ -173,7 +172,7 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, resizeReview, syncFrequencyMs, voidsAttempts = false, onStatus, signal}: SyncOptions,
+    {networkError, resizeReview, syncFrequencyMs, voidsAttempts = false, onStatus, onDirsMade, signal}: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
     const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
@@ -200,7 +199,7 @@ export class PodSyncer {
     }
     const {status} = before;
     const doubt = voidsAttempts ? computeSandboxDoubt(runtime, kills) : undefined;
-    const acted = await this.#act({runtime, status, doubt, syncFrequencyMs}, signal);
+    const acted = await this.#act({runtime, status, doubt, syncFrequencyMs, onDirsMade}, signal);
     const results = this.#context.secrets.maskResults(acted);
     this.#recordResults(results);
     return {...before, results, refreshAt: this.#remountAt};
@@ -263,8 +262,9 @@ export class PodSyncer {
       status,
       doubt,
       syncFrequencyMs,
+      onDirsMade,
     }: Pick<SyncPass, 'runtime' | 'status'> &
-      Pick<SyncOptions, 'syncFrequencyMs'> & {readonly doubt: SandboxDoubt | undefined},
+      Pick<SyncOptions, 'syncFrequencyMs' | 'onDirsMade'> & {readonly doubt: SandboxDoubt | undefined},
     signal: AbortSignal,
   ): Promise<readonly SyncResult[]> {
     const {clock, probes} = this.#context;
@@ -273,7 +273,7 @@ export class PodSyncer {
     // Running containers see the changes in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
     const idle = isIdle(actions);
-    const prepared = idle && !due ? undefined : await this.#prepare(due, {volumesOnly: idle}, signal);
+    const prepared = idle && !due ? undefined : await this.#prepare(due, {use: {volumesOnly: idle}, onDirsMade}, signal);
     if (prepared !== undefined) {
       if ('failure' in prepared) return [prepared];
       this.#remountAt = prepared.retryAt ?? clock.now() + syncFrequencyMs;
@@ -301,14 +301,14 @@ export class PodSyncer {
   /** Prepares the pod's files for the use of its objects, which are read again before a refresh that is due. */
   async #prepare(
     isDue: boolean,
-    use: ObjectUse,
+    options: Pick<Parameters<typeof preparePodFilesystem>[1], 'use' | 'onDirsMade'>,
     signal: AbortSignal,
   ): ReturnType<typeof preparePodFilesystem> {
     const {clock, objects} = this.#context;
     // The first pass needs no refresh, since the objects have just been read.
     if (isDue && this.#remountAt !== undefined) await objects.refresh?.();
     this.#remountAt ??= clock.now();
-    return await preparePodFilesystem(this.#context, {pod: this.pod, use}, signal);
+    return await preparePodFilesystem(this.#context, {pod: this.pod, ...options}, signal);
   }
 
   /**

@@ -7,6 +7,7 @@ import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sync-result.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
+import type {SyncOptions} from './sync-options.js';
 
 type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events' | 'mountBackoff' | 'clock'>;
 
@@ -17,6 +18,12 @@ const MAX_MOUNT_DELAY_MS = 122_000;
 /** Creates the delays after failed mounts of a pod's volumes. */
 export function createMountBackOff(): Backoff {
   return new Backoff(INITIAL_MOUNT_DELAY_MS, MAX_MOUNT_DELAY_MS);
+}
+
+/** What preparePodFilesystem prepares. */
+interface PodPreparation extends Pick<SyncOptions, 'onDirsMade'> {
+  readonly pod: Pod;
+  readonly use: ObjectUse;
 }
 
 /** Prepared resources of a pod. */
@@ -32,7 +39,7 @@ interface PreparedPod {
  */
 export async function preparePodFilesystem(
   context: NodeContext,
-  {pod, use}: {readonly pod: Pod; readonly use: ObjectUse},
+  {pod, use, onDirsMade}: PodPreparation,
   signal: AbortSignal,
 ): Promise<PreparedPod | FailedStep> {
   const {files, objects} = context;
@@ -48,6 +55,7 @@ export async function preparePodFilesystem(
     const message = `error making pod data directories: ${messageOf(cause)}`;
     return reportSetUpFailure(context, pod, {reason: 'Failed', message, cause});
   }
+  onDirsMade?.();
   try {
     await objects.load?.(pod, use, signal);
     const {volumes, failures} = await files.mountVolumes(pod, context, signal);

@@ -22,6 +22,8 @@ export interface SyncOptions {
   readonly voidsAttempts?: boolean;
   /** Called with the status that the sync starts from. */
   readonly onStatus?: (status: PodStatus) => void;
+  /** Called when the pod's cgroup and directories exist, before anything outside of the node is waited for. Must not throw. */
+  readonly onDirsMade?: (() => void) | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -1,5 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import type {CallLimiter} from '../../../base/async/call-limiter.js';
 import type {Clock} from '../../../base/clock.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import type {Logger} from '../../../base/logger.js';
@@ -22,6 +23,8 @@ import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import type {PodSyncer, SyncPass} from '../sync/pod-syncer.js';
 import type {PodRecord} from '../registry/pod-store.js';
+import type {SyncOptions} from '../sync/sync-options.js';
+import {createPreparationLimiter} from '../../managers/kuberuntime/limit-starts.js';
 import {computeSyncOutcome} from './compute-sync-outcome.js';
 
 /** Dependencies of ManagedPodSyncHandler. */
@@ -62,6 +65,8 @@ export interface ManagedContainer {
 }
 
 const PODS_AT_ONCE = 8;
+/** Rank of all preparations. */
+const FIRST_COME = 0;
 /** Grace period of an orphaned pod known only from the runtime, in seconds. */
 const ORPHAN_GRACE_SECONDS = 1;
 
@@ -75,11 +80,14 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
   readonly #orphans: ManagedPodSyncHandlerOptions['orphans'];
   readonly #garbage: ContainerCollector;
   readonly #metrics: KubeletMetrics;
+  /** The queue of the pods that are prepared for their first sandbox. */
+  readonly #preparations: CallLimiter;
 
   constructor(options: ManagedPodSyncHandlerOptions) {
     const {metrics = NO_METRICS, logger} = options;
     this.#options = options;
     this.#metrics = metrics;
+    this.#preparations = createPreparationLimiter(options.clock);
     const {own, orphans} = options;
     this.#own = own;
     this.#orphans = orphans;
@@ -144,6 +152,18 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
   }
 
   async syncPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<SyncOutcome> {
+    if (status.sandboxes.length > 0) return await this.#syncPod(pod, status, {signal});
+    // Step by step, pods that start at once would all be prepared before the first one gets its sandbox.
+    const sync = async (onDirsMade: () => void): Promise<SyncOutcome> =>
+      this.#syncPod(pod, status, {signal, onDirsMade});
+    return await this.#preparations.runUntilReleased(FIRST_COME, sync, signal);
+  }
+
+  async #syncPod(
+    pod: Pod,
+    status: RuntimePodStatus,
+    options: Pick<SyncOptions, 'signal' | 'onDirsMade'>,
+  ): Promise<SyncOutcome> {
     if (this.#own.getPresent(podRef(pod).uid) === undefined) this.#metrics.workerStarted(seenAtMs(pod));
     const syncer = await this.#syncerFor(pod, status);
     const before = syncer.status?.phase;
@@ -153,7 +173,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
       syncFrequencyMs: this.#options.syncFrequencyMs,
       voidsAttempts: true,
       onStatus: (current) => this.#options.observer?.onStatus(pod, current),
-      signal,
+      ...options,
     });
     this.#count(pod, before, pass);
     this.#options.observer?.onSynced(pod, pass);

@@ -3,6 +3,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {access, mkdir, readdir, readFile, rmdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
+import type * as AtomicWrite from '../../../../src/base/fs/atomic-write.js';
 import {systemClock} from '../../../../src/base/clock.js';
 import {acquireLock} from '../../../../src/base/fs/lock.js';
 import {CGROUPS_LOCK} from '../../../../src/base/fs/machine-locks.js';
@@ -18,6 +19,19 @@ import {claimPodCgroup, ensurePodCgroup} from '../../../../src/kubelet/managers/
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
 import {until} from '../../../base/until.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+
+const ledgerWrites = vi.hoisted((): string[] => []);
+
+vi.mock('../../../../src/base/fs/atomic-write.js', async (importActual) => {
+  const actual = await importActual<typeof AtomicWrite>();
+  return {
+    ...actual,
+    writeFileAtomicWithoutSync: async (...call: Parameters<typeof actual.writeFileAtomicWithoutSync>) => {
+      ledgerWrites.push(call[0]);
+      await actual.writeFileAtomicWithoutSync(...call);
+    },
+  };
+});
 
 const LIMITS: CgroupLimits = {
   cpuShares: 256n,
@@ -149,6 +163,13 @@ describe('on cgroup v2', () => {
     expect(await read(cgroupRoot, `${POD}/memory.max`)).toBe('134217728');
     expect(await read(cgroupRoot, '/kcri/kubepods/burstable/cpu.weight')).toBe('10');
     expect(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun([burstable, pod])).toBe(false);
+  });
+
+  test('the ledger is written twice, however many cgroups are missing', async () => {
+    const cgroupRoot = await createV2Root();
+    ledgerWrites.length = 0;
+    await ensurePodCgroup(cgroupRoot, '/a/b/c/d/kubepods/besteffort/pod1', LIMITS);
+    expect(ledgerWrites).toEqual(Array(2).fill(join(cgroupRoot.rootDir, 'cgroups.json')));
   });
 
   test('a pod’s cgroup belongs to the kcri that created it', async () => {
