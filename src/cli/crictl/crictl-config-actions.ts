@@ -1,6 +1,6 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import type {Scalar} from 'yaml';
+import type {Pair, Scalar} from 'yaml';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {fileError, ifPresent} from '../../base/fs/files.js';
 import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
@@ -101,8 +101,15 @@ function checkedValue(name: string, value: string): unknown {
  * blank lines. As in crictl, a list holds options as pairs of items, and a scalar stays as it is.
  */
 async function rewritten(source: string, values: Readonly<Record<string, unknown>>): Promise<string> {
-  const {Document: NewDocument, Pair, Scalar: NewScalar, YAMLMap: NewMap} = await import('yaml');
-  const {isMap, isScalar, isSeq, visit} = await import('yaml');
+  const {
+    Document: NewDocument,
+    isMap,
+    isScalar,
+    isSeq,
+    Pair: NewPair,
+    visit,
+    YAMLMap: NewMap,
+  } = await import('yaml');
   const {parseFirstYamlDocument} = await import('../../format/first-yaml-document.js');
   const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
   const {contents} = document;
@@ -111,15 +118,10 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
   const map = isMap(contents) ? contents : new NewMap();
   document.contents = list ?? map;
   const given =
-    list === undefined ? map.items : pairsOf(list.items).map(([key, value]) => new Pair(key, value));
-  for (const key of CONFIG_KEYS) {
-    const value = values[key] ?? ZEROS[key];
-    const pairs = given.filter((pair) => isScalar(pair.key) && pair.key.value === key);
-    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, value);
-    if (pairs.length > 0) continue;
-    const added = inQuotesIfEmpty(new NewScalar(value));
+    list === undefined ? map.items : pairsOf(list.items).map(([key, value]) => new NewPair(key, value));
+  for (const [key, added] of await assignOptions(given, values)) {
     if (list === undefined) map.add({key, value: added});
-    else list.items.push(new NewScalar(key), added);
+    else list.items.push(document.createNode(key), added);
   }
   visit(document, {
     Scalar: (_, node) => {
@@ -127,6 +129,20 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
     },
   });
   return document.toString({lineWidth: 0, flowCollectionPadding: false});
+}
+
+/** Sets the values of the given options, and returns the others with theirs. */
+async function assignOptions(
+  given: readonly Pair[],
+  values: Readonly<Record<string, unknown>>,
+): Promise<readonly (readonly [key: string, value: Scalar])[]> {
+  const {isScalar, Scalar: NewScalar} = await import('yaml');
+  return CONFIG_KEYS.flatMap((key) => {
+    const value = values[key] ?? ZEROS[key];
+    const pairs = given.filter((pair) => isScalar(pair.key) && pair.key.value === key);
+    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, value);
+    return pairs.length > 0 ? [] : [[key, inQuotesIfEmpty(new NewScalar(value))] as const];
+  });
 }
 
 function pairsOf(items: readonly unknown[]): (readonly [key: unknown, value: unknown])[] {

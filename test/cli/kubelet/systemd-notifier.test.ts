@@ -27,7 +27,7 @@ afterAll(async () => {
 test('notifications are sent in order, and those of the watchdog only while the service is alive', async () => {
   const watched = {...env, WATCHDOG_USEC: '20000', WATCHDOG_PID: String(process.pid)};
   const manager = new SystemdNotifier(watched, SILENT_LOGGER, systemClock);
-  expect(manager.watchdogMs).toBe(10);
+  expect(manager.watchdogMs).toBe(100);
   await manager.notify('READY=1', 'MAINPID=1');
   const end = new AbortController();
   let checks = 0;
@@ -60,6 +60,7 @@ test.each([
   [{WATCHDOG_USEC: '30000000'}, 15_000],
   [{WATCHDOG_USEC: '30000000', WATCHDOG_PID: '1'}, undefined],
   [{WATCHDOG_USEC: '0'}, undefined],
+  [{WATCHDOG_USEC: '20000'}, 100],
 ])('the watchdog interval of %o is %s ms', (variables, intervalMs) => {
   expect(new SystemdNotifier(variables, SILENT_LOGGER, systemClock).watchdogMs).toBe(intervalMs);
 });

@@ -17,6 +17,7 @@ import {
 import type {Taint} from '../../../api/types/v1-node.js';
 import {parseQuantity} from '../../../api/quantity.js';
 import {messageOf, UsageError} from '../../../base/errors.js';
+import {omit} from '../../../base/omit.js';
 import {parseDuration} from '../../../format/duration.js';
 import {redactUrlText} from '../../../format/redact-url.js';
 
@@ -238,6 +239,5 @@ export const ANYTHING: ConfigType<unknown> = {
 
 /** Returns the type as it is behind a pointer in Go, where only a missing value is defaulted. */
 export function pointer<T>(type: ConfigType<T>): ConfigType<T> {
-  const {isZero: _, name, ...rest} = type;
-  return {name: `*${name}`, ...rest};
+  return {...omit(type, 'isZero'), name: `*${type.name}`};
 }

@@ -172,7 +172,15 @@ export class PodSyncer {
    */
   async syncPod(
     observed: RuntimePodStatus,
-    {networkError, resizeReview, syncFrequencyMs, voidsAttempts = false, onStatus, onDirsMade, signal}: SyncOptions,
+    {
+      networkError,
+      resizeReview,
+      syncFrequencyMs,
+      voidsAttempts = false,
+      onStatus,
+      onDirsMade,
+      signal,
+    }: SyncOptions,
   ): Promise<SyncPass> {
     await this.#load();
     const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
@@ -273,7 +281,8 @@ export class PodSyncer {
     // Running containers see the changes in their volumes.
     const due = clock.now() >= (this.#remountAt ?? 0);
     const idle = isIdle(actions);
-    const prepared = idle && !due ? undefined : await this.#prepare(due, {use: {volumesOnly: idle}, onDirsMade}, signal);
+    const prepared =
+      idle && !due ? undefined : await this.#prepare(due, {use: {volumesOnly: idle}, onDirsMade}, signal);
     if (prepared !== undefined) {
       if ('failure' in prepared) return [prepared];
       this.#remountAt = prepared.retryAt ?? clock.now() + syncFrequencyMs;

@@ -121,7 +121,7 @@ test.each(CONFIG_PATHS.filter((path) => Object.hasOwn(DEFAULTED, path)))(
 test.each(POINTERS)('an explicit zero in %s is a value', (path) => {
   const zero = zeroOf(path) ?? '';
   const outcome = zeroed(path);
-  const isRejected = typeof outcome === 'string' && /invalid configuration: /.test(outcome);
+  const isRejected = typeof outcome === 'string' && outcome.includes('invalid configuration: ');
   expect(isRejected ? 'rejected' : outcome).toEqual(isRejected ? 'rejected' : JSON.parse(zero));
   expect(outcome).not.toEqual(read('').values[path]);
 });
