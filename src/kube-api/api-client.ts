@@ -12,7 +12,7 @@ import type {WireResponse} from './transport/transport.js';
 /** A request to the API server. */
 export interface ApiRequest extends Pick<HttpRequest, 'method' | 'path' | 'query'> {
   readonly body?: object;
-  /** Time limit in ms, which the server learns too; 30 s by default. */
+  /** Time limit of all attempts together in ms, from the first one on; the server learns it too. 30 s by default. */
   readonly timeoutMs?: number;
 }
 
@@ -63,8 +63,8 @@ export class ApiClient {
 
   /**
    * Resolves with the object in the response. A PATCH is a strategic merge patch. Repeats the request when the server
-   * names a time for it (Retry-After). Rejects with ApiError, with the connection's errors, and with the signal's
-   * reason.
+   * names a time for it (Retry-After), within the time limit. Rejects with ApiError, with the connection's errors, and
+   * with the signal's reason.
    */
   async request(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
     const startedAt = this.#options.clock.now();
@@ -76,22 +76,29 @@ export class ApiClient {
   }
 
   async #requestUntilAccepted(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
+    const {clock} = this.#options;
+    // A client that must wait for its turn does not time out before it has asked (client-go's Request.request).
+    await this.#takeTurn(request, signal);
+    const leftMs = startTimeLimit(clock, request.timeoutMs ?? TIMEOUT_MS);
     for (let retries = 0; ; retries += 1) {
       try {
-        return await this.#requestOnce(request, signal);
+        return await this.#requestOnce(request, leftMs, signal);
       } catch (error) {
         signal.throwIfAborted();
         const delaySeconds = retryDelaySeconds(error);
         if (delaySeconds === undefined || retries === MAX_RETRIES) throw error;
-        await this.#options.clock.sleep(delaySeconds * 1000, signal);
+        const left = leftMs();
+        // Even the last wait is observed: a caller that tries again must not load the server more than it asked for.
+        await clock.sleep(Math.min(delaySeconds * 1000, left), signal);
+        if (delaySeconds * 1000 >= left) throw error;
       }
+      await this.#takeTurn(request, signal);
     }
   }
 
-  async #requestOnce(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
-    const {timeoutMs = TIMEOUT_MS} = request;
-    const response = await this.#send(request, timeoutMs, signal);
-    const text = await readText(response, timeoutMs);
+  async #requestOnce(request: ApiRequest, leftMs: () => number, signal: AbortSignal): Promise<unknown> {
+    const response = await this.#send(request, leftMs(), signal);
+    const text = await readText(response, leftMs());
     this.#observer.received(request.method, Buffer.byteLength(text));
     requireSuccess(response, text);
     return parseJson(text);
@@ -114,11 +121,9 @@ export class ApiClient {
     {path, query}: Pick<HttpRequest, 'path' | 'query'>,
     signal: AbortSignal,
   ): AsyncGenerator<RawWatchEvent> {
-    const response = await this.#send(
-      {method: 'GET', path, query: {...query, watch: 'true'}},
-      TIMEOUT_MS,
-      signal,
-    );
+    const request = {method: 'GET', path, query: {...query, watch: 'true'}} as const;
+    await this.#takeTurn(request, signal);
+    const response = await this.#send(request, TIMEOUT_MS, signal);
     try {
       if (!isSuccess(response)) requireSuccess(response, await readText(response, TIMEOUT_MS));
       for await (const line of splitLines(response.body)) {
@@ -131,12 +136,17 @@ export class ApiClient {
     }
   }
 
-  async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<WireResponse> {
-    const {limiter, userAgent, clock} = this.#options;
-    const {method, path} = request;
+  /** Waits until the rate of requests permits this one. */
+  async #takeTurn({method}: ApiRequest, signal: AbortSignal): Promise<void> {
+    const {limiter, clock} = this.#options;
     const askedAt = clock.now();
     await limiter?.take(signal);
     this.#observer.waited(method, clock.now() - askedAt);
+  }
+
+  async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<WireResponse> {
+    const {userAgent} = this.#options;
+    const {method, path} = request;
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const query = {
       ...request.query,
@@ -175,6 +185,15 @@ export class ApiClient {
       throw error;
     }
   }
+}
+
+/**
+ * Starts a time limit. The result returns what is left of it, in ms: never more than the limit, when the clock is set
+ * back, and at least 1, so that a request which begins has a timer.
+ */
+function startTimeLimit(clock: Clock, limitMs: number): () => number {
+  const endsAt = clock.now() + limitMs;
+  return () => Math.min(Math.max(endsAt - clock.now(), 1), limitMs);
 }
 
 /** Returns the seconds after which the server wants the request again (client-go's retryAfterSeconds). */

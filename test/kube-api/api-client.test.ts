@@ -5,7 +5,7 @@ import {ApiError, isAlreadyExists, isNotFound} from '../../src/kube-api/api-erro
 import {HttpConnection} from '../../src/kube-api/http-connection.js';
 import {until} from '../base/until.js';
 import {FakeApiServer} from '../fakes/api-server/fake-api-server.js';
-import {FakeClock} from '../fakes/fake-clock.js';
+import {AutoAdvance, FakeClock} from '../fakes/fake-clock.js';
 
 const NEVER = new AbortController().signal;
 const GET = {method: 'GET', path: '/api/v1/nodes/a'} as const;
@@ -91,6 +91,29 @@ describe('a request', () => {
     const clock = new FakeClock({sleep: 'instant'});
     await clientOf(api, {clock}).request(GET, NEVER);
     expect(clock.sleeps).toEqual([3000, 3000]);
+  });
+
+  test('its time limit includes the waits, and the last one ends with the error of the server', async () => {
+    await using api = await FakeApiServer.start();
+    api.inject(() => true, {code: 429, retryAfter: 4, message: 'too many requests'}, 10);
+    const clock = new FakeClock();
+    using _time = new AutoAdvance(clock);
+    const request = clientOf(api, {clock}).request({...GET, timeoutMs: 10_000}, NEVER);
+    expect(await failureOf(request)).toMatchObject({code: 429, message: 'too many requests'});
+    expect(api.requests.length).toBeLessThanOrEqual(3);
+    // A slow attempt takes some of the time too.
+    expect(clock.now()).toBeGreaterThanOrEqual(10_000);
+    expect(clock.now()).toBeLessThan(12_000);
+  });
+
+  test('does not wait for a Retry-After beyond its time limit', async () => {
+    await using api = await FakeApiServer.start();
+    api.inject(() => true, {code: 429, retryAfter: 300}, 10);
+    const clock = new FakeClock();
+    using _time = new AutoAdvance(clock);
+    await failureOf(clientOf(api, {clock}).request({...GET, timeoutMs: 10_000}, NEVER));
+    expect(api.requests).toHaveLength(1);
+    expect(clock.now()).toBeLessThan(11_000);
   });
 
   test('a server error without Retry-After is not repeated', async () => {
