@@ -10,7 +10,7 @@ import type {MountedVolume} from '../../src/kubelet/contract/pod-filesystem.js';
 import {podRef} from '../../src/kubelet/contract/pod-ref.js';
 import {generateContainerConfig} from '../../src/kubelet/managers/kuberuntime/config/container-config.js';
 import {imageVolumeSpec} from '../../src/kubelet/managers/kuberuntime/actions/pull-image-volumes.js';
-import type {ImageVolumes} from '../../src/kubelet/contract/image-volumes.js';
+import type {ImageVolumes} from '../../src/kubelet/contract/volumes/image-volumes.js';
 import {generatePodSandboxConfig} from '../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
 import {computeSubPathMounts} from '../../src/kubelet/managers/kuberuntime/config/sub-path-mounts.js';
 import {subPathTargets} from '../../src/kubelet/managers/volumes/bind-sub-paths.js';

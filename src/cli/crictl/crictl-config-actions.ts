@@ -110,7 +110,7 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
     visit,
     YAMLMap: NewMap,
   } = await import('yaml');
-  const {parseFirstYamlDocument} = await import('../../format/first-yaml-document.js');
+  const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
   const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
   const {contents} = document;
   if (isScalar(contents) && contents.value !== null) return document.toString();

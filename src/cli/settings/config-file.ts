@@ -163,7 +163,7 @@ function plainEntries(source: string, {isLenient}: ConfigFileDialect): Entry[] |
 /** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
 async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
   const {isAlias, isMap, isScalar, isSeq, visit} = await import('yaml');
-  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/first-yaml-document.js');
+  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
   if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});

@@ -84,7 +84,7 @@ async function parseConfigDocument(
   const document = parseDocument(source, {...options, uniqueKeys: false});
   const [error] = document.errors;
   if (error === undefined) return document;
-  const {yamlErrorText} = await import('../../format/first-yaml-document.js');
+  const {yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
   throw new ConfigError(`cannot parse the config file: ${yamlErrorText(error)}`);
 }
 

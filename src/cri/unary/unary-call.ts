@@ -57,7 +57,8 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
     this.#response = new UnaryResponse(this.#sink);
     const {timeoutMs, signal} = request.options;
     signal?.addEventListener('abort', this.#onAbort, {once: true});
-    if (timeoutMs <= MAX_DEADLINE_MS) this.#cancelTimeout = startTimer(Math.max(timeoutMs, 0), this.#onTimeout);
+    if (timeoutMs <= MAX_DEADLINE_MS)
+      this.#cancelTimeout = startTimer(Math.max(timeoutMs, 0), this.#onTimeout);
     this.#send();
   }
 

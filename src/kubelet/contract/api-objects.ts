@@ -10,7 +10,7 @@ import {
 import type {HostAlias, Pod} from '../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection, Volume} from '../../api/types/v1-volumes.js';
 import {KcriError, SystemError} from '../../base/errors.js';
-import type {ClaimedVolume} from './claimed-volume.js';
+import type {ClaimedVolume} from './volumes/claimed-volume.js';
 
 /**
  * API objects that Pods refer to: those from the manifests, validated and with API defaults, in place of an API

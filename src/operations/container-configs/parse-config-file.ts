@@ -180,7 +180,7 @@ async function parseFirstDocument(
   text: string,
   wrong: (error: unknown, what: string) => ConfigError,
 ): Promise<FirstDocument> {
-  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/first-yaml-document.js');
+  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
   const {document, hasMore} = parseFirstYamlDocument(text, {version: '1.1', intAsBigInt: true});
   try {
     const [error] = document?.errors ?? [];

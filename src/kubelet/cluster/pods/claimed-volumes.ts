@@ -6,7 +6,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import {messageOf, SystemError} from '../../../base/errors.js';
 import type {ApiClient} from '../../../kube-api/index.js';
-import type {ClaimedVolume} from '../../contract/claimed-volume.js';
+import type {ClaimedVolume} from '../../contract/volumes/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isVolumeOnNode} from '../../pods/node-fit/volume-node-affinity.js';

@@ -8,7 +8,7 @@ import type {Clock} from '../../../base/clock.js';
 import type {KcriError} from '../../../base/errors.js';
 import type {ApiClient, Informer} from '../../../kube-api/index.js';
 import type {ApiObjects, ObjectUse} from '../../contract/api-objects.js';
-import type {ClaimedVolume} from '../../contract/claimed-volume.js';
+import type {ClaimedVolume} from '../../contract/volumes/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';

@@ -28,7 +28,7 @@ import {createManifestProblems} from './manifest-problem.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
 import type {PodManager} from '../../pods/registry/pod-manager.js';
 import type {PodRegistry} from '../../pods/registry/pod-registry.js';
-import type {PodVolumeState} from '../../contract/pod-volume-state.js';
+import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 import type {PodWorkers} from '../../pods/workers/pod-workers.js';
 import type {ProbeManager} from '../../managers/probes/probe-manager.js';

@@ -1,7 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {RunningPod} from '../../contract/pleg.js';
-import type {PodVolumeState} from '../../contract/pod-volume-state.js';
+import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 

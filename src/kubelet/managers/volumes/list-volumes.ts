@@ -3,7 +3,7 @@ import type {Volume} from '../../../api/types/v1-volumes.js';
 import {SystemError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import type {PodVolumeState} from '../../contract/pod-volume-state.js';
+import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {resolveVolume} from './plugins/resolve-volume.js';
 import {usedVolumes} from './volume-manager.js';
 

@@ -2,7 +2,7 @@ import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import {KcriError, messageOf, SystemError} from '../../../base/errors.js';
-import {MountError} from '../../contract/mount-error.js';
+import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';

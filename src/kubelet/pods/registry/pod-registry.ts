@@ -8,7 +8,7 @@ import {
 import type {StartQueue} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
-import type {PodVolumeState} from '../../contract/pod-volume-state.js';
+import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
 import {allocationOf} from '../../contract/resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';

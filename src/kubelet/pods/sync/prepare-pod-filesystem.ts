@@ -2,7 +2,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {Backoff} from '../../../base/async/backoff.js';
 import {messageOf} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
-import {MountError} from '../../contract/mount-error.js';
+import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sync-result.js';

@@ -5,7 +5,7 @@ import {
   createPodEventRecorder,
   type ContainerKind,
 } from '../../../contract/pod-event.js';
-import type {ImageVolumes} from '../../../contract/image-volumes.js';
+import type {ImageVolumes} from '../../../contract/volumes/image-volumes.js';
 import type {SyncFailure} from '../../../contract/sync-result.js';
 import {findPullSecrets} from '../../images/credentials/pull-secrets.js';
 import type {SyncContext} from '../sync-context.js';

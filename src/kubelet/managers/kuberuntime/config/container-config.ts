@@ -6,7 +6,7 @@ import {goQuote} from '../../../../format/go-quote.js';
 import {ArgumentLimit} from './env/argument-limit.js';
 import {makeEnvironmentVariables, type EnvContext} from './env/environment-variables.js';
 import {expandVariables} from '../../../../api/expansion.js';
-import type {ImageVolumes} from '../../../contract/image-volumes.js';
+import type {ImageVolumes} from '../../../contract/volumes/image-volumes.js';
 import {containerAnnotations, containerLabels} from './labels.js';
 import {linuxContainerResources} from './resources/linux-resources.js';
 import {containerMounts} from './container-mounts.js';

@@ -5,7 +5,7 @@ import {hasApiServer} from '../../sources/static-pod.js';
 import type {NodeFacts, RuntimeFeatures} from '../../../contract/node-facts.js';
 import type {ContainerFiles, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';
-import type {ImageVolumes} from '../../../contract/image-volumes.js';
+import type {ImageVolumes} from '../../../contract/volumes/image-volumes.js';
 import {expandSubPath} from './sub-path-mounts.js';
 
 const PROPAGATIONS: Readonly<Record<MountPropagationMode, MountPropagation>> = {

@@ -3,7 +3,7 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume, VolumeSource} from '../../../../api/types/v1-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
-import type {ClaimedVolume} from '../../../contract/claimed-volume.js';
+import type {ClaimedVolume} from '../../../contract/volumes/claimed-volume.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {claimDirectory} from './claim-directory.js';

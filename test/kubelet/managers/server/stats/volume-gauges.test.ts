@@ -2,7 +2,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {podUid} from '../../../../../src/cri/index.js';
-import type {PodVolumeState} from '../../../../../src/kubelet/contract/pod-volume-state.js';
+import type {PodVolumeState} from '../../../../../src/kubelet/contract/volumes/pod-volume-state.js';
 import {collectVolumeCounts} from '../../../../../src/kubelet/managers/server/stats/volume-gauges.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
 import {aPod} from '../../../../fakes/a-pod.js';

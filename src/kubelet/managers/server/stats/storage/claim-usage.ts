@@ -3,7 +3,7 @@ import {finishesWithin} from '../../../../../base/async/deadline.js';
 import type {Clock} from '../../../../../base/clock.js';
 import {isSystemCallError, SystemError} from '../../../../../base/errors.js';
 import {treeUsage} from '../../../../../base/fs/disk-usage.js';
-import type {PodVolumeState} from '../../../../contract/pod-volume-state.js';
+import type {PodVolumeState} from '../../../../contract/volumes/pod-volume-state.js';
 import {FilesystemStats} from './filesystem-stats.js';
 import type {VolumeUsage} from './measured-volume.js';
 

@@ -1,4 +1,4 @@
-import {SystemError} from '../../base/errors.js';
+import {SystemError} from '../../../base/errors.js';
 
 /** Reports the volumes of a pod that failed to mount; message, cause and hint are those of the first failure. */
 export class MountError extends SystemError {

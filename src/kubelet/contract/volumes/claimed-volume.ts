@@ -1,4 +1,4 @@
-import type {PersistentVolume} from '../../api/types/v1-persistent-volumes.js';
+import type {PersistentVolume} from '../../../api/types/v1-persistent-volumes.js';
 
 /** The PersistentVolume behind a volume of a pod (volume.Spec). */
 export interface ClaimedVolume {

@@ -5,8 +5,8 @@ import {
   type ParseOptions,
   type SchemaOptions,
 } from 'yaml';
-import {messageOf} from '../base/errors.js';
-import {shorten} from '../base/shorten.js';
+import {messageOf} from '../../base/errors.js';
+import {shorten} from '../../base/shorten.js';
 
 /** First document of a text. */
 export interface FirstYamlDocument {
