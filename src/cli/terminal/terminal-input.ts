@@ -1,4 +1,3 @@
-import {spawnSync} from 'node:child_process';
 import {fstatSync} from 'node:fs';
 import {Socket} from 'node:net';
 import type {InputStream} from '../context.js';
@@ -26,8 +25,8 @@ export function isTerminalInput(stdin: InputStream): stdin is TerminalInput {
 }
 
 /**
- * Switches the terminal to raw mode, in which every key is passed on, including Ctrl-C, and output is shown as it is, until
- * the signal is aborted. Also restores the terminal if the process exits or receives SIGHUP before.
+ * Switches the terminal to raw mode, in which every key is passed on, including Ctrl-C, until the signal is aborted.
+ * Also restores the terminal if the process exits or receives SIGHUP before.
  */
 export function enterRawMode(terminal: TerminalInput, until: AbortSignal): void {
   let raw = true;
@@ -42,17 +41,7 @@ export function enterRawMode(terminal: TerminalInput, until: AbortSignal): void 
     process.kill(process.pid, 'SIGHUP');
   };
   terminal.setRawMode(true);
-  disableOutputProcessing(terminal);
   process.once('exit', restore);
   process.once('SIGHUP', hangUp);
   until.addEventListener('abort', restore);
-}
-
-/**
- * Turns off the output processing of the terminal, which setRawMode leaves on: the terminal of the container has already
- * processed the output, and each LF would become CR LF again. Node.js has no call for it. Without stty, processing stays
- * on. The next change of the mode restores it.
- */
-function disableOutputProcessing(terminal: TerminalInput): void {
-  if (terminal === process.stdin) spawnSync('stty', ['-opost'], {stdio: [0, 'ignore', 'ignore']});
 }

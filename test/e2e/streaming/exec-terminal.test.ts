@@ -65,20 +65,6 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     await endsWith(terminal, 9);
   });
 
-  test.each(['exec', 'run'])(
-    '%s passes the bytes of the terminal in the container through',
-    async (command) => {
-      const terminal = await atTerminal();
-      const words = command === 'exec' ? '$K exec -it $C' : `$K run -it --rm ${IMAGE} --`;
-      // `script` gives it another terminal, and writes what it shows there.
-      terminal.typeLine(
-        `script -qefc "${words} printf 'a\\nb\\n'" /dev/null >/tmp/$$; od -An -c /tmp/$$; rm /tmp/$$`,
-      );
-      await terminal.waitForScreen(/^ +a +\\r +\\n +b +\\r +\\n$/m);
-      await endsWith(terminal, 0);
-    },
-  );
-
   test('an editor uses the whole screen', async () => {
     const terminal = await atTerminal();
     terminal.typeLine('$K exec -it $C vi /tmp/note');
