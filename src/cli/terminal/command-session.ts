@@ -71,6 +71,8 @@ export interface CommandSessionOptions {
   readonly open: (streams: SessionRequest, options: OpenSessionOptions) => Promise<RemoteSession>;
   readonly flags: SessionFlagValues;
   readonly streams: SessionStreams;
+  /** Writes output that precedes that of the session. */
+  readonly beforeOutput?: (() => Promise<void>) | undefined;
   /** False to transfer only standard input. Default true. */
   readonly takesOutput?: boolean | undefined;
   /** Signal that ends the session. */
@@ -100,7 +102,7 @@ async function runConnectedSession(
   options: CommandSessionOptions,
 ): Promise<SessionResult> {
   const {containerName, open, flags, streams: requested, takesOutput = true, prefix} = options;
-  const {signal = services.signal} = options;
+  const {signal = services.signal, beforeOutput} = options;
   const {context, dialect, out, report} = services;
   const strategy = await dialect.strategy('session', KCRI_SESSION);
   const streams = strategy.availableStreams(services, requested);
@@ -125,6 +127,11 @@ async function runConnectedSession(
     outputs,
     outputClosed: out.stdout.closed,
     signal,
+    beforeOutput,
+    onOutputChanged: (reason) => {
+      if (services.settings.isDebug)
+        report.info(`kcri: the terminal translates the line ends of the output: ${reason}`);
+    },
   });
   for (const output of outputs) if (output instanceof PrefixedLines) output.finish();
   if (end.kind === 'unread') return {kind: 'left', exitCode: EXIT_BROKEN_PIPE};

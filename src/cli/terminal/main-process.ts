@@ -19,6 +19,7 @@ import {
   type SessionResult,
   type SessionStreams,
 } from './command-session.js';
+import {isTerminalInput} from './terminal-input.js';
 
 /** Started container to whose main process a command connects. */
 export interface StartedContainer {
@@ -134,17 +135,20 @@ class MainProcess {
   /** Connects all streams, after printing what the process wrote before. */
   async #attach(): Promise<MainProcessEnd | undefined> {
     const {streams} = this.#options;
-    const opened = new AbortController();
+    let isOpen = false;
     try {
-      const end = await this.#runSession({streams}, async () => {
-        opened.abort();
-        await this.#printLog();
+      const end = await this.#runSession({
+        streams,
+        beforeOutput: async () => {
+          isOpen = true;
+          await this.#printLog();
+        },
       });
       if (end.kind === 'failed') throw new ExecFailedError(end.message);
       return end.kind === 'left' ? end : undefined;
     } catch (error) {
-      if (opened.signal.aborted || !(await this.#hasExited())) throw error;
-      await this.#printLog();
+      if (isOpen || !(await this.#hasExited())) throw error;
+      await this.#printWholeLog();
       return undefined;
     }
   }
@@ -152,29 +156,21 @@ class MainProcess {
   /** Connects standard input only. A container that has exited needs none. */
   async #feedInput(signal: AbortSignal): Promise<void> {
     try {
-      await this.#runSession(
-        {streams: this.#options.streams, takesOutput: false, signal},
-        async () => undefined,
-      );
+      await this.#runSession({streams: this.#options.streams, takesOutput: false, signal});
     } catch (error) {
       if (!signal.aborted && !(await this.#hasExited())) throw error;
     }
   }
 
   async #runSession(
-    options: Pick<CommandSessionOptions, 'streams' | 'takesOutput' | 'signal'>,
-    onOpen: () => Promise<void>,
+    options: Pick<CommandSessionOptions, 'streams' | 'takesOutput' | 'signal' | 'beforeOutput'>,
   ): Promise<SessionResult> {
     const {id, name: containerName} = this.#container;
     return await runCommandSession(this.#services, {
       ...options,
       containerName,
       flags: this.#options.flags,
-      open: async (streams, dialOptions) => {
-        const session = await startAttachSession(this.#runtime, id, streams, dialOptions);
-        await onOpen();
-        return session;
-      },
+      open: (streams, dialOptions) => startAttachSession(this.#runtime, id, streams, dialOptions),
     });
   }
 
@@ -206,6 +202,18 @@ class MainProcess {
       await context.clock.sleep(QUIET_MS, signal);
       await this.#hasExited();
     }
+  }
+
+  /** Prints the log of a process that has exited; its terminal has translated the output already. */
+  async #printWholeLog(): Promise<void> {
+    const {stdin} = this.#services.context;
+    const print = this.#printLog.bind(this);
+    if (!this.#options.streams.tty || !isTerminalInput(stdin)) {
+      await print();
+      return;
+    }
+    const {inRawMode} = await import('./raw-mode.js');
+    await inRawMode(stdin, print);
   }
 
   /** Prints what the log contains now, if it can be read. */

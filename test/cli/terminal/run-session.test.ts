@@ -88,6 +88,22 @@ describe('runSession', () => {
     expect(remote.isClosed()).toBe(true);
   });
 
+  test('writes what precedes the output in raw mode, before the output', async () => {
+    const [remote, terminal] = [aSession(), aTerminal()];
+    let shown = '';
+    terminal.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+    remote.stdout.write('output');
+    const finished = start(remote.session, terminal, {
+      beforeOutput: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        terminal.stdout.write(`raw: ${terminal.modes.join()}, `);
+      },
+    });
+    remote.end({kind: 'exited', exitCode: 0});
+    await finished;
+    expect(shown).toBe('raw: true, output');
+  });
+
   test('sends the initial size and changes of it while it runs', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
     const finished = start(remote.session, terminal);
@@ -218,12 +234,15 @@ describe('runSession', () => {
   });
 
   test('leaves no listeners on the process', async () => {
-    const before = process.listenerCount('exit') + process.listenerCount('SIGHUP');
+    const count = (): number =>
+      ['exit', 'SIGHUP', 'SIGQUIT'].reduce((sum, name) => sum + process.listenerCount(name), 0);
+    const before = count();
     const [remote, terminal] = [aSession(), aTerminal()];
     const finished = start(remote.session, terminal);
-    expect(process.listenerCount('exit') + process.listenerCount('SIGHUP')).toBe(before + 2);
+    await until(() => terminal.modes.length > 0);
+    expect(count()).toBe(before + 3);
     remote.end({kind: 'exited', exitCode: 0});
     await finished;
-    expect(process.listenerCount('exit') + process.listenerCount('SIGHUP')).toBe(before);
+    expect(count()).toBe(before);
   });
 });
