@@ -71,8 +71,6 @@ export interface CommandSessionOptions {
   readonly open: (streams: SessionRequest, options: OpenSessionOptions) => Promise<RemoteSession>;
   readonly flags: SessionFlagValues;
   readonly streams: SessionStreams;
-  /** Writes output that precedes that of the session. */
-  readonly beforeOutput?: (() => Promise<void>) | undefined;
   /** False to transfer only standard input. Default true. */
   readonly takesOutput?: boolean | undefined;
   /** Signal that ends the session. */
@@ -102,7 +100,7 @@ async function runConnectedSession(
   options: CommandSessionOptions,
 ): Promise<SessionResult> {
   const {containerName, open, flags, streams: requested, takesOutput = true, prefix} = options;
-  const {signal = services.signal, beforeOutput} = options;
+  const {signal = services.signal} = options;
   const {context, dialect, out, report} = services;
   const strategy = await dialect.strategy('session', KCRI_SESSION);
   const streams = strategy.availableStreams(services, requested);
@@ -127,7 +125,6 @@ async function runConnectedSession(
     outputs,
     outputClosed: out.stdout.closed,
     signal,
-    beforeOutput,
     onOutputChanged: (reason) => {
       if (services.settings.isDebug)
         report.info(`kcri: the terminal translates the line ends of the output: ${reason}`);

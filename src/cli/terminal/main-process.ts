@@ -7,6 +7,7 @@ import {pollForExit} from '../../operations/containers/wait-for-exit.js';
 import {ExecFailedError} from '../../operations/exec/exec-errors.js';
 import {startAttachSession} from '../../operations/exec/start-attach-session.js';
 import {readLog} from '../../operations/logs/read-log.js';
+import type {LogSink} from '../../operations/logs/buffered-log-writer.js';
 import type {FollowOptions} from '../../operations/logs/log-source.js';
 import type {CommandServices} from '../command/command-services.js';
 import {EXIT} from '../exit-codes.js';
@@ -19,7 +20,6 @@ import {
   type SessionResult,
   type SessionStreams,
 } from './command-session.js';
-import {isTerminalInput} from './terminal-input.js';
 
 /** Started container to whose main process a command connects. */
 export interface StartedContainer {
@@ -78,6 +78,8 @@ class MainProcess {
   readonly #container: StartedContainer;
   readonly #options: MainProcessOptions;
   readonly #startedAtMs: number;
+  /** Number of bytes of the log that were printed. */
+  #printed = 0;
 
   constructor(
     services: CommandServices,
@@ -135,20 +137,22 @@ class MainProcess {
   /** Connects all streams, after printing what the process wrote before. */
   async #attach(): Promise<MainProcessEnd | undefined> {
     const {streams} = this.#options;
-    let isOpen = false;
+    const opened = new AbortController();
     try {
-      const end = await this.#runSession({
-        streams,
-        beforeOutput: async () => {
-          isOpen = true;
-          await this.#printLog();
-        },
+      const end = await this.#runSession({streams}, async () => {
+        opened.abort();
+        // Before the terminal is raw: the runtime removes the carriage return from each line of the log.
+        await this.#printLog();
       });
-      if (end.kind === 'failed') throw new ExecFailedError(end.message);
-      return end.kind === 'left' ? end : undefined;
+      if (end.kind !== 'failed') return end.kind === 'left' ? end : undefined;
+      if (!(await this.#hasExited())) throw new ExecFailedError(end.message);
+      // It has exited between the opening of the session and the attachment.
+      await this.#waitForQuietLog();
+      await this.#printLog();
+      return undefined;
     } catch (error) {
-      if (isOpen || !(await this.#hasExited())) throw error;
-      await this.#printWholeLog();
+      if (opened.signal.aborted || !(await this.#hasExited())) throw error;
+      await this.#printLog();
       return undefined;
     }
   }
@@ -156,21 +160,29 @@ class MainProcess {
   /** Connects standard input only. A container that has exited needs none. */
   async #feedInput(signal: AbortSignal): Promise<void> {
     try {
-      await this.#runSession({streams: this.#options.streams, takesOutput: false, signal});
+      await this.#runSession(
+        {streams: this.#options.streams, takesOutput: false, signal},
+        async () => undefined,
+      );
     } catch (error) {
       if (!signal.aborted && !(await this.#hasExited())) throw error;
     }
   }
 
   async #runSession(
-    options: Pick<CommandSessionOptions, 'streams' | 'takesOutput' | 'signal' | 'beforeOutput'>,
+    options: Pick<CommandSessionOptions, 'streams' | 'takesOutput' | 'signal'>,
+    onOpen: () => Promise<void>,
   ): Promise<SessionResult> {
     const {id, name: containerName} = this.#container;
     return await runCommandSession(this.#services, {
       ...options,
       containerName,
       flags: this.#options.flags,
-      open: (streams, dialOptions) => startAttachSession(this.#runtime, id, streams, dialOptions),
+      open: async (streams, dialOptions) => {
+        const session = await startAttachSession(this.#runtime, id, streams, dialOptions);
+        await onOpen();
+        return session;
+      },
     });
   }
 
@@ -204,19 +216,7 @@ class MainProcess {
     }
   }
 
-  /** Prints the log of a process that has exited; its terminal has translated the output already. */
-  async #printWholeLog(): Promise<void> {
-    const {stdin} = this.#services.context;
-    const print = this.#printLog.bind(this);
-    if (!this.#options.streams.tty || !isTerminalInput(stdin)) {
-      await print();
-      return;
-    }
-    const {inRawMode} = await import('./raw-mode.js');
-    await inRawMode(stdin, print);
-  }
-
-  /** Prints what the log contains now, if it can be read. */
+  /** Prints what the log contains now and was not printed before, if it can be read. */
   async #printLog(): Promise<void> {
     try {
       await this.#readLog(undefined);
@@ -228,7 +228,7 @@ class MainProcess {
   async #readLog(follow: FollowOptions | undefined): Promise<MainProcessEnd | undefined> {
     const {out} = this.#services;
     const signal = AbortSignal.any([this.#services.signal, out.stdout.closed]);
-    const sink = createLogSink(this.#services, signal);
+    const sink = this.#skipPrinted(createLogSink(this.#services, signal));
     try {
       await readLog(this.#container.logPath, {streams: new Set(['stdout', 'stderr']), follow, signal}, sink);
       return undefined;
@@ -236,5 +236,19 @@ class MainProcess {
       if (this.#services.signal.aborted || !out.stdout.closed.aborted) throw error;
       return {kind: 'left', exitCode: EXIT_BROKEN_PIPE};
     }
+  }
+
+  /** Returns a sink that drops what was printed when the log was read before. */
+  #skipPrinted(sink: LogSink): LogSink {
+    let skip = this.#printed;
+    return {
+      ...sink,
+      write: (stream, bytes) => {
+        const rest = bytes.subarray(Math.min(skip, bytes.length));
+        skip -= bytes.length - rest.length;
+        this.#printed += rest.length;
+        if (rest.length > 0) sink.write(stream, rest);
+      },
+    };
   }
 }

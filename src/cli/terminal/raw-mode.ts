@@ -57,17 +57,6 @@ export class RawMode {
   };
 }
 
-/** Shows what `act` writes unchanged. */
-export async function inRawMode(terminal: TerminalInput, act: () => Promise<void>): Promise<void> {
-  const rawMode = new RawMode(terminal);
-  try {
-    await rawMode.outputIsRaw;
-    await act();
-  } finally {
-    await rawMode.leave();
-  }
-}
-
 /** Resolves at the end of stty, with the reason if it has failed; only `leave` ends it with a signal. */
 async function endOf(stty: ChildProcess | undefined): Promise<string | undefined> {
   if (stty === undefined) return undefined;

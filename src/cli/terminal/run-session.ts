@@ -25,8 +25,6 @@ export interface RunSessionOptions {
   readonly outputClosed: AbortSignal;
   /** Signal that ends the session. */
   readonly signal: AbortSignal;
-  /** Writes output that precedes that of the session. */
-  readonly beforeOutput?: (() => Promise<void>) | undefined;
   /** Called with the reason if the local terminal changes the output of the remote one. */
   readonly onOutputChanged?: ((reason: string) => void) | undefined;
 }
@@ -89,12 +87,11 @@ async function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<voi
 /** Resolves with the remote result after all output is written. */
 async function remoteResult(
   session: RemoteSession,
-  {outputs, beforeOutput, onOutputChanged}: RunSessionOptions,
+  {outputs, onOutputChanged}: RunSessionOptions,
   rawMode: RawMode | undefined,
 ): Promise<RemoteResult> {
   const reason = await rawMode?.outputIsRaw;
   if (reason !== undefined) onOutputChanged?.(reason);
-  await beforeOutput?.();
   const sources = [session.stdout, session.stderr];
   await Promise.all(outputs.map(async (target, index) => sources[index]?.pipeTo(target)));
   return await session.result;

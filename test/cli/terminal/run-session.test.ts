@@ -88,22 +88,6 @@ describe('runSession', () => {
     expect(remote.isClosed()).toBe(true);
   });
 
-  test('writes what precedes the output in raw mode, before the output', async () => {
-    const [remote, terminal] = [aSession(), aTerminal()];
-    let shown = '';
-    terminal.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
-    remote.stdout.write('output');
-    const finished = start(remote.session, terminal, {
-      beforeOutput: async () => {
-        await new Promise((resolve) => setImmediate(resolve));
-        terminal.stdout.write(`raw: ${terminal.modes.join()}, `);
-      },
-    });
-    remote.end({kind: 'exited', exitCode: 0});
-    await finished;
-    expect(shown).toBe('raw: true, output');
-  });
-
   test('sends the initial size and changes of it while it runs', async () => {
     const [remote, terminal] = [aSession(), aTerminal()];
     const finished = start(remote.session, terminal);
