@@ -46,7 +46,7 @@ const INTERFACES = [
     callOptions: '../call-options.js',
   },
   {
-    protos: ['types', 'images', 'content', 'snapshots', 'leases', 'containers', 'diff', 'introspection'].map(
+    protos: ['types', 'images', 'content', 'snapshots', 'leases', 'containers', 'diff', 'introspection', 'tasks'].map(
       (name) => `proto/containerd/${name}.proto`,
     ),
     into: 'src/containerd/gen',

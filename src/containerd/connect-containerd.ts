@@ -11,6 +11,7 @@ import {
   INTROSPECTION_METHODS,
   LEASES_METHODS,
   SNAPSHOTS_METHODS,
+  TASKS_METHODS,
   type Containers,
   type Content,
   type Diff,
@@ -18,6 +19,7 @@ import {
   type Introspection,
   type Leases,
   type Snapshots,
+  type Tasks,
 } from './gen/services.js';
 
 /** Clients of containerd's own services, in one namespace. */
@@ -29,6 +31,7 @@ export interface ContainerdServices {
   readonly leases: Leases;
   readonly diff: Diff;
   readonly introspection: Introspection;
+  readonly tasks: Tasks;
 }
 
 /** Connection to containerd. `close` closes the connection and cancels every call on it. */
@@ -96,5 +99,6 @@ function createServices(wire: ServiceWire): ContainerdServices {
       INTROSPECTION_METHODS,
       wire,
     ),
+    tasks: createServiceClient<Tasks>(name('tasks', 'Tasks'), TASKS_METHODS, wire),
   };
 }

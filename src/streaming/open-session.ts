@@ -1,5 +1,5 @@
 import {UpgradeRefusedError} from './errors.js';
-import type {DialOptions, RemoteSession, SessionRequest, Transport} from './session.js';
+import type {RemoteSession, SessionOptions, SessionRequest, Transport} from './session.js';
 import {openSpdySession} from './spdy/spdy-session.js';
 
 /**
@@ -10,7 +10,7 @@ import {openSpdySession} from './spdy/spdy-session.js';
 export async function openSession(
   url: () => Promise<string>,
   request: SessionRequest,
-  options: DialOptions & {readonly transport: Transport},
+  options: SessionOptions & {readonly transport: Transport},
 ): Promise<RemoteSession> {
   if (options.transport !== 'websocket') {
     try {

@@ -39,6 +39,17 @@ export interface RemoteSession {
   close(): void;
 }
 
+/**
+ * Asks the runtime about the process of a session: containerd returns no result if a process exits before it has read
+ * its input.
+ */
+export interface ProcessProbe {
+  /** Looks for the process, which is being started. Resolves when it was found, or cannot be found. */
+  find(signal: AbortSignal): Promise<void>;
+  /** Returns the exit code of the process, or undefined while it runs or if it was not found. */
+  exitCode(signal: AbortSignal): Promise<number | undefined>;
+}
+
 /** TLS options for a streaming server, with paths of PEM files. */
 export interface TlsOptions {
   /** Expected name in the server's certificate; by default the host of the URL. */
@@ -60,6 +71,12 @@ export interface DialOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Returns the local socket that leads to an address in a remote node's network; undefined to connect directly. */
   readonly forward?: ((address: ForwardedAddress) => Promise<string | undefined>) | undefined;
+}
+
+/** Options of an exec or attach session. */
+export interface SessionOptions extends DialOptions {
+  /** Finds the exit code if the process may exit with unread input; undefined if the runtime cannot be asked. */
+  readonly probe?: ProcessProbe | undefined;
 }
 
 /** Address of a streaming server in the network of its node. */

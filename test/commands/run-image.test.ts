@@ -331,6 +331,24 @@ describe('run IMAGE', () => {
     expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({stdout: 'early\n', stderr: '', exitCode: 2});
   });
 
+  test('-t shows the output of a container that exits before the runtime attaches the session', async () => {
+    const server = await FakeStreamingServer.start({
+      handleSession: (session) => {
+        testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 4);
+        session.sendStatus({status: 'Failure', message: 'container is in CONTAINER_EXITED state'});
+      },
+    });
+    onTestFinished(async () => {
+      await server[Symbol.asyncDispose]();
+    });
+    await use({streamingUrl: server.url, behaviour: () => ({stdout: 'early\n'})});
+    expect(await kcri(['run', '-t', '--rm', BUSYBOX])).toEqual({
+      stdout: 'early\n',
+      stderr: '',
+      exitCode: 4,
+    });
+  });
+
   test('a kubelet on the node causes a note', async () => {
     await use({sandboxes: [aSandbox({name: 'web', labels: {'io.kubernetes.pod.uid': 'u1'}})]});
     const {stderr} = await kcri(['run', '--rm', BUSYBOX, '--', 'true']);

@@ -33,6 +33,9 @@ export interface OpenConnectionOptions {
   readonly observers?: readonly CallObserver[];
 }
 
+/** Endpoint of containerd's own services. */
+type ContainerdEndpoint = 'images' | 'runtime';
+
 /** Connections to runtimes of one command, closed when it ends. */
 export class RuntimeConnections {
   readonly #services: ConnectionServices;
@@ -41,7 +44,7 @@ export class RuntimeConnections {
   readonly #remotes: RemoteRuntime[] = [];
   readonly #parts = new Set<RuntimeConnections>();
   readonly #lost = new AbortController();
-  #containerd: ContainerdConnection | undefined;
+  readonly #containerd = new Map<ContainerdEndpoint, Promise<ContainerdConnection>>();
 
   constructor(services: ConnectionServices) {
     this.#services = services;
@@ -111,23 +114,30 @@ export class RuntimeConnections {
     await this.remote?.node.socketToAddress(host, port);
 
   /**
-   * Connects to containerd's own services on the endpoint of the images, which the runtime need not have (withContainerd).
-   * Later calls return the same connection. Rejects with ConfigError without an endpoint.
+   * Connects to containerd's own services on the endpoint of the images or of the runtime, which may be another runtime
+   * (withContainerd). Later calls return the same connection. Rejects with ConfigError without an endpoint.
    */
-  async containerd(): Promise<ContainerdConnection> {
-    if (this.#containerd !== undefined) return this.#containerd;
+  async containerd(of: ContainerdEndpoint = 'images'): Promise<ContainerdConnection> {
+    const existing = this.#containerd.get(of);
+    if (existing !== undefined) return await existing;
+    const connecting = this.#openContainerd(of);
+    this.#containerd.set(of, connecting);
+    return await connecting;
+  }
+
+  async #openContainerd(of: ContainerdEndpoint): Promise<ContainerdConnection> {
     const {connectContainerd} = await import('../../containerd/connect-containerd.js');
     // Connects to the node first if the runtime is on another one.
     const {endpoint} = await this.default();
     const {imageEndpoint, timeoutMs} = await this.#services.settings.read();
     const {remote} = this;
     const images = remote === undefined ? imageEndpoint : remote.imageEndpoint;
-    this.#containerd = connectContainerd(images ?? endpoint, {
+    const containerd = connectContainerd((of === 'images' ? images : undefined) ?? endpoint, {
       timeoutMs,
       ...(remote && {resolveSocket: remote.resolveSocket, explain: remote.explain}),
     });
-    this.#open.push(this.#containerd);
-    return this.#containerd;
+    this.#open.push(containerd);
+    return containerd;
   }
 
   async #connect(endpoint: string, options: ConnectOptions): Promise<Connection> {

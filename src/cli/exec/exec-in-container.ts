@@ -50,7 +50,8 @@ export async function streamExecInContainer(
     open: async (streams, options) => {
       // Not needed with --sync.
       const {startExecSession} = await import('../../operations/exec/start-exec-session.js');
-      return await startExecSession(runtime, id, {...streams, command}, options);
+      const probe = streams.stdin && !streams.tty ? await execProbe(services, id) : undefined;
+      return await startExecSession(runtime, id, {...streams, command}, {...options, probe});
     },
     flags,
     streams: {stdin: flags.interactive, tty: flags.tty},
@@ -59,6 +60,11 @@ export async function streamExecInContainer(
   });
   if (end.kind === 'failed') throw new ExecFailedError(end.message);
   return end;
+}
+
+async function execProbe({connections, context: {clock}}: CommandServices, containerId: ContainerId) {
+  const {createExecProbe} = await import('../../operations/exec/exec-probe.js');
+  return createExecProbe({containerId, clock, connect: () => connections.containerd('runtime')});
 }
 
 /** Runs the command through the container's own programs for the flags that the CRI lacks. */

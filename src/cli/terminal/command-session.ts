@@ -125,6 +125,10 @@ async function runConnectedSession(
     outputs,
     outputClosed: out.stdout.closed,
     signal,
+    onOutputChanged: (reason) => {
+      if (services.settings.isDebug)
+        report.info(`kcri: the terminal translates the line ends of the output: ${reason}`);
+    },
   });
   for (const output of outputs) if (output instanceof PrefixedLines) output.finish();
   if (end.kind === 'unread') return {kind: 'left', exitCode: EXIT_BROKEN_PIPE};

@@ -7,6 +7,7 @@ import {pollForExit} from '../../operations/containers/wait-for-exit.js';
 import {ExecFailedError} from '../../operations/exec/exec-errors.js';
 import {startAttachSession} from '../../operations/exec/start-attach-session.js';
 import {readLog} from '../../operations/logs/read-log.js';
+import type {LogSink} from '../../operations/logs/buffered-log-writer.js';
 import type {FollowOptions} from '../../operations/logs/log-source.js';
 import type {CommandServices} from '../command/command-services.js';
 import {EXIT} from '../exit-codes.js';
@@ -77,6 +78,8 @@ class MainProcess {
   readonly #container: StartedContainer;
   readonly #options: MainProcessOptions;
   readonly #startedAtMs: number;
+  /** Number of bytes of the log that were printed. */
+  #printed = 0;
 
   constructor(
     services: CommandServices,
@@ -138,10 +141,15 @@ class MainProcess {
     try {
       const end = await this.#runSession({streams}, async () => {
         opened.abort();
+        // Before the terminal is raw: the runtime removes the carriage return from each line of the log.
         await this.#printLog();
       });
-      if (end.kind === 'failed') throw new ExecFailedError(end.message);
-      return end.kind === 'left' ? end : undefined;
+      if (end.kind !== 'failed') return end.kind === 'left' ? end : undefined;
+      if (!(await this.#hasExited())) throw new ExecFailedError(end.message);
+      // It has exited between the opening of the session and the attachment.
+      await this.#waitForQuietLog();
+      await this.#printLog();
+      return undefined;
     } catch (error) {
       if (opened.signal.aborted || !(await this.#hasExited())) throw error;
       await this.#printLog();
@@ -208,7 +216,7 @@ class MainProcess {
     }
   }
 
-  /** Prints what the log contains now, if it can be read. */
+  /** Prints what the log contains now and was not printed before, if it can be read. */
   async #printLog(): Promise<void> {
     try {
       await this.#readLog(undefined);
@@ -220,7 +228,7 @@ class MainProcess {
   async #readLog(follow: FollowOptions | undefined): Promise<MainProcessEnd | undefined> {
     const {out} = this.#services;
     const signal = AbortSignal.any([this.#services.signal, out.stdout.closed]);
-    const sink = createLogSink(this.#services, signal);
+    const sink = this.#skipPrinted(createLogSink(this.#services, signal));
     try {
       await readLog(this.#container.logPath, {streams: new Set(['stdout', 'stderr']), follow, signal}, sink);
       return undefined;
@@ -228,5 +236,19 @@ class MainProcess {
       if (this.#services.signal.aborted || !out.stdout.closed.aborted) throw error;
       return {kind: 'left', exitCode: EXIT_BROKEN_PIPE};
     }
+  }
+
+  /** Returns a sink that drops what was printed when the log was read before. */
+  #skipPrinted(sink: LogSink): LogSink {
+    let skip = this.#printed;
+    return {
+      ...sink,
+      write: (stream, bytes) => {
+        const rest = bytes.subarray(Math.min(skip, bytes.length));
+        skip -= bytes.length - rest.length;
+        this.#printed += rest.length;
+        if (rest.length > 0) sink.write(stream, rest);
+      },
+    };
   }
 }

@@ -7,7 +7,8 @@ import type {CliContext} from '../context.js';
 import type {OutputStream} from '../output/standard-output.js';
 import {DetachFilter} from './detach-keys.js';
 import {pipeFile} from './pipe-file.js';
-import {isFileInput, isTerminalInput, enterRawMode, stopReadingOnAbort} from './terminal-input.js';
+import type {RawMode} from './raw-mode.js';
+import {isFileInput, isTerminalInput, stopReadingOnAbort} from './terminal-input.js';
 
 /** File descriptor of standard input. */
 const STDIN = 0;
@@ -24,6 +25,8 @@ export interface RunSessionOptions {
   readonly outputClosed: AbortSignal;
   /** Signal that ends the session. */
   readonly signal: AbortSignal;
+  /** Called with the reason if the local terminal changes the output of the remote one. */
+  readonly onOutputChanged?: ((reason: string) => void) | undefined;
 }
 
 /** Result of a session: the remote result, a detach, or output without a reader. */
@@ -42,9 +45,10 @@ export async function runSession(
   setMaxListeners(0, options.outputClosed, options.signal);
   const ended = new AbortController();
   if (options.tty) followSize(session, terminal, ended.signal);
+  const rawMode = await enterRawMode(session, terminal, options);
   try {
     return await Promise.race([
-      remoteResult(session, options.outputs),
+      remoteResult(session, options, rawMode),
       forwardInput(session.stdin, {...options, stdin: terminal.stdin}, ended.signal),
       whenAborted(options.outputClosed, ended.signal).then(() => ({kind: 'unread'}) as const),
       whenAborted(options.signal, ended.signal).then(() => {
@@ -54,7 +58,19 @@ export async function runSession(
   } finally {
     ended.abort();
     session.close();
+    await rawMode?.leave();
   }
+}
+
+/** Switches the local terminal to raw mode if it is the input of a remote one. */
+async function enterRawMode(
+  {stdin: target}: RemoteSession,
+  {stdin}: Pick<CliContext, 'stdin'>,
+  {tty}: RunSessionOptions,
+): Promise<RawMode | undefined> {
+  if (!tty || target === undefined || !isTerminalInput(stdin)) return undefined;
+  const {RawMode} = await import('./raw-mode.js');
+  return new RawMode(stdin);
 }
 
 /** Resolves when a signal is aborted, unless `until` is aborted first. */
@@ -71,8 +87,11 @@ async function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<voi
 /** Resolves with the remote result after all output is written. */
 async function remoteResult(
   session: RemoteSession,
-  outputs: RunSessionOptions['outputs'],
+  {outputs, onOutputChanged}: RunSessionOptions,
+  rawMode: RawMode | undefined,
 ): Promise<RemoteResult> {
+  const reason = await rawMode?.outputIsRaw;
+  if (reason !== undefined) onOutputChanged?.(reason);
   const sources = [session.stdout, session.stderr];
   await Promise.all(outputs.map(async (target, index) => sources[index]?.pipeTo(target)));
   return await session.result;
@@ -98,7 +117,6 @@ async function forwardInput(
       pipeFile(STDIN, target, until).catch(fail);
       return;
     }
-    if (tty && isTerminalInput(stdin)) enterRawMode(stdin, until);
     stopReadingOnAbort(stdin, until);
     stdin.once('error', fail);
     const detach = (): void => {

@@ -16,32 +16,13 @@ export function stopReadingOnAbort(stdin: InputStream, until: AbortSignal): void
   });
 }
 
-/** Standard input that is a terminal. */
-type TerminalInput = InputStream & {setRawMode(raw: boolean): unknown};
+/** Standard input that is a terminal. `fd` is missing if it is not the terminal of a system. */
+export type TerminalInput = InputStream & {
+  setRawMode(raw: boolean): unknown;
+  readonly fd?: number | undefined;
+};
 
 /** Reports whether standard input is a terminal. */
 export function isTerminalInput(stdin: InputStream): stdin is TerminalInput {
   return stdin.isTTY === true && 'setRawMode' in stdin;
-}
-
-/**
- * Switches the terminal to raw mode, in which every key is passed on, including Ctrl-C, until the signal is aborted.
- * Also restores the terminal if the process exits or receives SIGHUP before.
- */
-export function enterRawMode(terminal: TerminalInput, until: AbortSignal): void {
-  let raw = true;
-  const restore = (): void => {
-    if (raw) terminal.setRawMode(false);
-    raw = false;
-    process.removeListener('exit', restore);
-    process.removeListener('SIGHUP', hangUp);
-  };
-  const hangUp = (): void => {
-    restore();
-    process.kill(process.pid, 'SIGHUP');
-  };
-  terminal.setRawMode(true);
-  process.once('exit', restore);
-  process.once('SIGHUP', hangUp);
-  until.addEventListener('abort', restore);
 }

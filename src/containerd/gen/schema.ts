@@ -68,6 +68,14 @@ export const MESSAGES = {
   PluginsRequest: 'filters 1 []string',
   PluginsResponse: 'plugins 1 []Plugin',
   Plugin: 'type 1 string;id 2 string;exports 5 map',
+  GetProcessRequest: 'container_id 1 string;exec_id 2 string',
+  GetProcessResponse: 'process 1 Process',
+  Process: 'status 4 #ProcessState;stdin 5 string;terminal 8 bool;exit_status 9 uint32',
+  ListPidsRequest: 'container_id 1 string',
+  ListPidsResponse: 'processes 1 []ProcessInfo',
+  ProcessInfo: 'pid 1 uint32;info 2 ProcessInfoDetails',
+  ProcessInfoDetails: 'value 2 ProcessDetails',
+  ProcessDetails: 'exec_id 1 string',
   Empty: '',
   FieldMask: 'paths 1 []string',
   Timestamp: 'seconds 1 int64;nanos 2 int32',
@@ -77,4 +85,5 @@ export const MESSAGES = {
 export const ENUMS = {
   WriteAction: 'STAT 0;WRITE 1;COMMIT 2',
   Kind: 'UNKNOWN 0;VIEW 1;ACTIVE 2;COMMITTED 3',
+  ProcessState: 'UNKNOWN 0;CREATED 1;RUNNING 2;STOPPED 3;PAUSED 4;PAUSING 5',
 } as const;

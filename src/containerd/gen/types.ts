@@ -6,6 +6,8 @@ export type WriteAction = 'STAT' | 'WRITE' | 'COMMIT';
 /** Kind of a snapshot. */
 export type Kind = 'UNKNOWN' | 'VIEW' | 'ACTIVE' | 'COMMITTED';
 
+export type ProcessState = 'UNKNOWN' | 'CREATED' | 'RUNNING' | 'STOPPED' | 'PAUSED' | 'PAUSING';
+
 /** Reference to a blob by its digest. */
 export interface Descriptor {
   readonly mediaType: string;
@@ -389,6 +391,50 @@ export interface Plugin {
   readonly id: string;
   /** Facts about it; `root` is its directory. */
   readonly exports: Readonly<Record<string, string>>;
+}
+
+export interface GetProcessRequest {
+  readonly containerId: string;
+  /** ID of a process of exec; empty for the main process. */
+  readonly execId: string;
+}
+
+export interface GetProcessResponse {
+  readonly process?: Process | undefined;
+}
+
+/** A process that containerd has started. */
+export interface Process {
+  readonly status: ProcessState;
+  /** Path of the FIFO of its input; empty without input. */
+  readonly stdin: string;
+  readonly terminal: boolean;
+  /** Exit code, 128 + n for signal n. */
+  readonly exitStatus: number;
+}
+
+export interface ListPidsRequest {
+  readonly containerId: string;
+}
+
+export interface ListPidsResponse {
+  readonly processes: readonly ProcessInfo[];
+}
+
+export interface ProcessInfo {
+  readonly pid: number;
+  /** Missing for processes that containerd has not started. */
+  readonly info?: ProcessInfoDetails | undefined;
+}
+
+/** A google.protobuf.Any with this message. */
+export interface ProcessInfoDetails {
+  readonly value?: ProcessDetails | undefined;
+}
+
+export interface ProcessDetails {
+  /** ID of a process of exec; empty for the main process. */
+  readonly execId: string;
 }
 
 export interface Empty {

@@ -1,8 +1,8 @@
 import {openSession} from '../../streaming/open-session.js';
-import type {DialOptions, RemoteSession, SessionRequest, Transport} from '../../streaming/session.js';
+import type {RemoteSession, SessionOptions, SessionRequest, Transport} from '../../streaming/session.js';
 
 /** Options of an exec or attach session. */
-export type OpenSessionOptions = DialOptions & {
+export type OpenSessionOptions = SessionOptions & {
   readonly transport: Transport;
   /** Called when the runtime has accepted the request, before the session is opened; may throw. */
   readonly onAccepted?: () => void;

@@ -2,7 +2,9 @@ import type {Clock} from '../../base/clock.js';
 import {parseStreamingAddress} from '../streaming-address.js';
 import {readBoundedText} from '../read-bounded-text.js';
 import {StreamingError} from '../errors.js';
-import type {DialOptions, RemoteResult, RemoteSession, SessionRequest} from '../session.js';
+import {InputGate} from '../input-gate.js';
+import {resultAfterOutput, whenRead} from '../probed-result.js';
+import type {RemoteResult, RemoteSession, SessionOptions, SessionRequest} from '../session.js';
 import {parseSessionStatus} from '../session-status.js';
 import type {SpdyConnection} from './spdy-connection.js';
 import {dialSpdy} from './dial-spdy.js';
@@ -26,14 +28,18 @@ const SENT_TIMEOUT_MS = 10_000;
 export async function openSpdySession(
   url: string,
   request: SessionRequest,
-  options: DialOptions,
+  options: SessionOptions,
 ): Promise<RemoteSession> {
   const {connection} = await dialSpdy(parseStreamingAddress(url), PROTOCOLS, options);
-  return startSession(connection, request, options.clock);
+  return startSession(connection, request, options);
 }
 
 /** Opens the streams of a session. The server waits for exactly these. */
-function startSession(connection: SpdyConnection, request: SessionRequest, clock: Clock): RemoteSession {
+function startSession(
+  connection: SpdyConnection,
+  request: SessionRequest,
+  {clock, probe}: SessionOptions,
+): RemoteSession {
   const types = [
     'error',
     ...(request.stdin ? ['stdin'] : []),
@@ -45,10 +51,16 @@ function startSession(connection: SpdyConnection, request: SessionRequest, clock
   const streams = new Map(types.map((type, index) => [type, opened[index]]));
   const [stdin, stdout, stderr] = ['stdin', 'stdout', 'stderr'].map((type) => streams.get(type));
   const ended = new AbortController();
-  const result = Promise.race([
+  const outputs = [stdout, stderr];
+  const results = [
     readResult(connection, streams.get('error')),
-    detectStuckSession({stdin, outputs: [stdout, stderr], clock, tty: request.tty}, ended.signal),
-  ]).finally(() => {
+    detectStuckSession({stdin, outputs, clock, tty: request.tty}, ended.signal),
+  ];
+  if (stdin !== undefined && probe !== undefined) {
+    stdin.gate = new InputGate(() => probe.find(ended.signal));
+    results.push(resultAfterOutput({probe, clock, stdin, outputs}, ended.signal));
+  }
+  const result = Promise.race(results).finally(() => {
     ended.abort();
   });
   // A closed session may be rejected although its result is not awaited.
@@ -113,12 +125,4 @@ function stuckTimeoutMs(stdin: SpdyStream | undefined): number {
   if (stdin === undefined || stdin.bytesSent <= PIPE_CAPACITY) return Infinity;
   if (stdin.writableFinished) return SENT_TIMEOUT_MS;
   return stdin.writableLength > 0 || stdin.writableEnded ? STUCK_TIMEOUT_MS : Infinity;
-}
-
-/** Resolves when an output has been read completely. */
-async function whenRead(stream: SpdyStream | undefined): Promise<void> {
-  if (stream === undefined || stream.readableEnded || stream.destroyed) return;
-  await new Promise<void>((resolve) => {
-    stream.once('end', resolve).once('close', resolve);
-  });
 }

@@ -1,5 +1,6 @@
 import {Duplex} from 'node:stream';
 import type {RetainBuffer} from '../socket/read-buffer-pool.js';
+import type {InputGate} from '../input-gate.js';
 import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../remote-output.js';
 
 /** Number of bytes that a reader may lag before the connection stops reading. */
@@ -39,6 +40,8 @@ export class SpdyStream extends Duplex implements RemoteOutput {
   });
   /** Number of bytes that the system has taken. */
   bytesSent = 0;
+  /** Gate that data passes before it is sent. */
+  gate: InputGate | undefined;
 
   constructor(id: number, link: StreamTransport, {writable = true} = {}) {
     const options = {readableHighWaterMark: READ_AHEAD, writableHighWaterMark: READ_AHEAD, writable};
@@ -92,12 +95,18 @@ export class SpdyStream extends Duplex implements RemoteOutput {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
     this.#whenOpen(callback, (done) => {
-      this.#link.send(this.id, chunk, () => {
-        this.bytesSent += chunk.length;
-        done();
-      });
+      if (this.gate === undefined) this.#send(chunk, done);
+      else this.gate.pass(chunk, this.#send, done);
     });
   }
+
+  readonly #send = (part: Buffer, done: () => void): void => {
+    if (this.#closedByPeer || this.destroyed) return;
+    this.#link.send(this.id, part, () => {
+      this.bytesSent += part.length;
+      done();
+    });
+  };
 
   override _final(callback: () => void): void {
     this.#whenOpen(callback, (done) => {

@@ -4,6 +4,7 @@ import {joinHostPort} from '../../base/net/join-host-port.js';
 import type {StreamingAddress} from '../streaming-address.js';
 import {connectSocket} from '../socket/connect-socket.js';
 import {openingError} from '../socket/tls-errors.js';
+import type {InputGate} from '../input-gate.js';
 import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../remote-output.js';
 import type {DialOptions} from '../session.js';
 import {createUpgradeDeadline, readRefusal} from '../socket/upgrade.js';
@@ -17,12 +18,21 @@ export interface ChannelRequest {
   readonly greeted?: boolean;
 }
 
+/** One channel; it counts the bytes that were received, and passed on to the system. */
+export type ChannelStream = Duplex &
+  RemoteOutput & {
+    readonly bytesReceived: number;
+    readonly bytesSent: number;
+    /** Gate that data passes before it is sent. */
+    gate: InputGate | undefined;
+  };
+
 /** Channels over one WebSocket. They share its backpressure: a slow reader of one blocks the others. */
 export interface Channels {
   /** Subprotocol chosen by the server; empty for none. */
   readonly protocol: string;
   /** Returns one of the requested channels. Its reading side ends with the connection, without an error. */
-  channel(number: number): Duplex & RemoteOutput & {readonly bytesReceived: number};
+  channel(number: number): ChannelStream;
   /** Resolves when the connection has ended, with true if the server closed it regularly. */
   readonly closed: Promise<boolean>;
   /** Starts a regular close and waits briefly for the server's reply. */
@@ -172,8 +182,10 @@ class ChannelSocket implements Channels {
   }
 }
 
-class Channel extends Duplex implements RemoteOutput {
+class Channel extends Duplex implements ChannelStream {
   bytesReceived = 0;
+  bytesSent = 0;
+  gate: InputGate | undefined;
   readonly #socket: ChannelSocket;
   readonly #number: number;
 
@@ -198,8 +210,16 @@ class Channel extends Duplex implements RemoteOutput {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    this.#socket.send(this.#number, chunk, done);
+    if (this.gate === undefined) this.#send(chunk, done);
+    else this.gate.pass(chunk, this.#send, done);
   }
+
+  readonly #send = (part: Buffer, done: () => void): void => {
+    this.#socket.send(this.#number, part, () => {
+      this.bytesSent += part.length;
+      done();
+    });
+  };
 
   override _final(done: () => void): void {
     this.#socket.sendEnd(this.#number, done);

@@ -1,11 +1,17 @@
-import type {Duplex} from 'node:stream';
 import {parseStreamingAddress} from '../streaming-address.js';
 import {readBoundedText} from '../read-bounded-text.js';
 import {StreamingError} from '../errors.js';
-import type {RemoteOutput} from '../remote-output.js';
-import type {DialOptions, RemoteResult, RemoteSession, SessionRequest} from '../session.js';
+import {InputGate} from '../input-gate.js';
+import {resultAfterSilence} from '../probed-result.js';
+import type {RemoteResult, RemoteSession, SessionOptions, SessionRequest} from '../session.js';
 import {parseSessionStatus} from '../session-status.js';
-import {dialChannels, V4_CHANNELS, V5_CHANNELS, type Channels} from './websocket-channels.js';
+import {
+  dialChannels,
+  V4_CHANNELS,
+  V5_CHANNELS,
+  type Channels,
+  type ChannelStream,
+} from './websocket-channels.js';
 
 /** Channel numbers, in Kubernetes' order. */
 const CHANNEL = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4} as const;
@@ -18,20 +24,21 @@ const CHANNEL = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4} as const;
 export async function openWebSocketSession(
   url: string,
   request: SessionRequest,
-  options: DialOptions,
+  options: SessionOptions,
 ): Promise<RemoteSession> {
   const channelRequest = {protocols: [V5_CHANNELS, V4_CHANNELS], channels: channelsOf(request)};
   const channels = await dialChannels(parseStreamingAddress(url), channelRequest, options);
-  const open = (name: 'stdin' | 'stdout' | 'stderr'): (Duplex & RemoteOutput) | undefined =>
+  const open = (name: 'stdin' | 'stdout' | 'stderr'): ChannelStream | undefined =>
     request[name] ? channels.channel(CHANNEL[name]) : undefined;
   const resizing = request.tty ? channels.channel(CHANNEL.resize) : undefined;
-  const result = resultOf(channels);
+  const [stdin, stdout, stderr] = [open('stdin'), open('stdout'), open('stderr')];
+  const result = withProbe(resultOf(channels), {channels, stdin, outputs: [stdout, stderr]}, options);
   // The session may be closed before its result is awaited.
   result.catch(() => undefined);
   return {
-    stdin: open('stdin'),
-    stdout: open('stdout'),
-    stderr: open('stderr'),
+    stdin,
+    stdout,
+    stderr,
     halfClosesStdin: channels.protocol === V5_CHANNELS,
     resize: ({columns, rows}) => {
       resizing?.write(JSON.stringify({Width: columns, Height: rows}));
@@ -41,6 +48,33 @@ export async function openWebSocketSession(
       channels.close();
     },
   };
+}
+
+interface SessionChannels {
+  readonly channels: Channels;
+  readonly stdin: ChannelStream | undefined;
+  readonly outputs: readonly (ChannelStream | undefined)[];
+}
+
+/** Returns the result of a session, or that of the probe if the server sends none; then it ends the outputs. */
+async function withProbe(
+  result: Promise<RemoteResult>,
+  {channels, stdin, outputs}: SessionChannels,
+  {clock, probe}: SessionOptions,
+): Promise<RemoteResult> {
+  if (stdin === undefined || probe === undefined) return await result;
+  const ended = new AbortController();
+  stdin.gate = new InputGate(() => probe.find(ended.signal));
+  const bytesReceived = (): number => outputs.reduce((sum, each) => sum + (each?.bytesReceived ?? 0), 0);
+  const probed = resultAfterSilence({probe, clock, stdin, bytesReceived}, ended.signal);
+  try {
+    return await Promise.race([result, probed]);
+  } finally {
+    ended.abort();
+    probed.catch(() => undefined);
+    result.catch(() => undefined);
+    channels.close();
+  }
 }
 
 function channelsOf({stdin, stdout, stderr, tty}: SessionRequest): readonly number[] {

@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import type {ContainerId} from '../../../src/cri/index.js';
@@ -64,6 +65,24 @@ describe.each(newestRuntime)('exec and attach on a terminal: $name', (which) => 
     await terminal.waitForScreen(/exit 9\s+\$ *$/);
     await endsWith(terminal, 9);
   });
+
+  test.each(['exec -it main', 'run --rm -it --pull=never $IMAGE'])(
+    '%s shows the output of the terminal unchanged',
+    (command) => {
+      const script = `$KCRI ${command} sh -c 'printf "a\\n\\tb\\r\\n"'`;
+      const env = {
+        ...process.env,
+        CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+        KCRI_ROOT_DIR: runtime.rootDir,
+        KCRI: KCRI_COMMAND.join(' '),
+        IMAGE,
+        SHELL: '/bin/sh',
+      };
+      const stdio = ['pipe', 'pipe', 'inherit'] as const;
+      const {stdout, status} = spawnSync('script', ['-qec', script, '/dev/null'], {env, stdio: [...stdio]});
+      expect({stdout: stdout.toString(), status}).toEqual({stdout: 'a\r\n\tb\r\r\n', status: 0});
+    },
+  );
 
   test('an editor uses the whole screen', async () => {
     const terminal = await atTerminal();

@@ -1,4 +1,4 @@
-import {execFileSync, spawn} from 'node:child_process';
+import {execFileSync, spawn, spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
@@ -95,14 +95,29 @@ describe.each(newestRuntime)('exec and attach: $name', (which) => {
     expect(await running.exited).toMatchObject({exitCode: 143});
   });
 
-  test('a command can ignore its input, and its output is complete', async () => {
-    const {stdout, stderr, exitCode} = await exec(['-i', 'main', 'head', '-c', '1'], {
-      input: 'x'.repeat(MiB),
-    });
-    expect(stdout).toBe('x');
-    // Whether the runtime gets stuck depends on how much of the input it has taken when the command ends.
-    if (exitCode !== 0)
-      expect(stderr).toContain('the output has ended, but the runtime returned no result of the command');
+  test.each([
+    ['at once', 'head -c 1; exit 3', []],
+    ['after a part of it, when its pipes are full', 'head -c 100000 | tail -c 1; sleep 0.3; exit 3', []],
+    ['over WebSocket', 'head -c 100000 | tail -c 1; sleep 0.3; exit 3', ['--transport', 'websocket']],
+  ])(
+    'a command may ignore its input %s: its exit code and output are complete',
+    async (_when, script, flags) => {
+      for (let round = 0; round < 4; round += 1) {
+        const result = await exec([...flags, '-i', 'main', 'sh', '-c', script], {input: 'x'.repeat(3 * MiB)});
+        expect(result).toMatchObject({stdout: 'x', exitCode: 3});
+      }
+    },
+  );
+
+  test('a command may exit before an endless input ends', () => {
+    const script = `yes | ${KCRI_COMMAND.join(' ')} exec -i main sh -c 'head -1; exit 3'; exit $\{PIPESTATUS[1]}`;
+    const env = {
+      ...process.env,
+      CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint,
+      KCRI_ROOT_DIR: runtime.rootDir,
+    };
+    const {stdout, stderr, status} = spawnSync('bash', ['-c', script], {env, encoding: 'utf8'});
+    expect({stdout, stderr, status}).toEqual({stdout: 'y\n', stderr: '', status: 3});
   });
 
   test('runs as a user, with variables, in a directory', async () => {

@@ -22,7 +22,10 @@ type DuplexHandler = (request: Plain, metadata: Plain) => object;
 /** Handlers of containerd's services, by `Images.Get` and so on. */
 export type ContainerdHandlers = Readonly<Record<string, Handler | DuplexHandler>>;
 
-const SERVICES = ['images', 'content', 'snapshots', 'leases', 'containers', 'diff', 'introspection'];
+const SERVICES = [
+  ...['images', 'content', 'snapshots', 'leases', 'containers', 'diff', 'introspection'],
+  'tasks',
+];
 
 /** Returns containerd's services for a server, read from proto/containerd. RPCs without a handler are UNIMPLEMENTED. */
 export function containerdServices(handlers: ContainerdHandlers): readonly ServedService[] {

@@ -50,6 +50,14 @@ interface FakeContainer {
   readonly snapshotKey?: string;
 }
 
+/** A process that exec has started in a container. */
+export interface FakeProcess {
+  readonly status: 'RUNNING' | 'STOPPED';
+  readonly exitStatus?: number;
+  readonly stdin?: string;
+  readonly terminal?: boolean;
+}
+
 /** Maximum size of a message of Content.Read, smaller than containerd's so that small blobs have several. */
 const READ_CHUNK = 1000;
 
@@ -64,6 +72,8 @@ export class FakeContainerd {
   readonly snapshots = new Map<string, FakeSnapshot>();
   readonly containers = new Map<string, FakeContainer>();
   readonly leases = new Set<string>();
+  /** Processes of exec by ID. */
+  readonly processes = new Map<string, FakeProcess>();
   /** Calls as `Images.Get`, with the lease they were made with. */
   readonly calls: {readonly rpc: string; readonly request: Plain; readonly lease: string | undefined}[] = [];
   readonly #failures = new Map<string, Error>();
@@ -276,6 +286,13 @@ export class FakeContainerd {
         const applied = {digest: digestOf(plain), size: String(plain.length)};
         return {applied: {mediaType: 'application/vnd.oci.image.layer.v1.tar', ...applied}};
       },
+      'Tasks.Get': ({execId}) => ({process: found(this.processes, String(execId), 'process')}),
+      'Tasks.ListPids': () => ({
+        processes: [
+          {pid: 1},
+          ...[...this.processes].map(([execId], index) => ({pid: 10 + index, info: {value: {execId}}})),
+        ],
+      }),
       'Introspection.Plugins': () => ({
         plugins: [{type: 'io.containerd.snapshotter.v1', id: 'overlayfs', exports: {root: '/var/lib/fake'}}],
       }),

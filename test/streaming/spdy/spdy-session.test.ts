@@ -1,7 +1,7 @@
 import {text} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import type {DialOptions, RemoteSession, SessionRequest} from '../../../src/streaming/session.js';
+import type {RemoteSession, SessionOptions, SessionRequest} from '../../../src/streaming/session.js';
 import {openSpdySession} from '../../../src/streaming/spdy/spdy-session.js';
 import {until} from '../../base/until.js';
 import {
@@ -14,12 +14,12 @@ import {
 import {FakeClock} from '../../fakes/fake-clock.js';
 
 const ALL: SessionRequest = {stdin: true, stdout: true, stderr: true, tty: false};
-const DIAL: DialOptions = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
+const DIAL: SessionOptions = {signal: new AbortController().signal, clock: systemClock, tls: {}, env: {}};
 
 async function open(
   options: StreamingServerOptions,
   request: SessionRequest = ALL,
-  dial: Partial<DialOptions> = {},
+  dial: Partial<SessionOptions> = {},
 ): Promise<{session: RemoteSession; server: FakeStreamingServer}> {
   const server = await FakeStreamingServer.start(options);
   onTestFinished(() => server[Symbol.asyncDispose]());
@@ -215,6 +215,73 @@ describe('a session over SPDY', () => {
       await pass(60);
       server.sessions[0]?.sendExitCode(3);
       expect(await session.result).toEqual({kind: 'exited', exitCode: 3});
+    });
+  });
+
+  describe('with a probe of its process', () => {
+    /** Returns a session whose server gets stuck with unread input, and a probe that the test controls. */
+    async function probed(input: Buffer) {
+      const probe = {isFound: false, exitCode: undefined as number | undefined, asked: 0};
+      let resolveFound = (): void => undefined;
+      const {session, server} = await open({}, ALL, {
+        probe: {
+          find: () => new Promise<void>((resolve) => (resolveFound = resolve)),
+          exitCode: () => {
+            probe.asked += 1;
+            return Promise.resolve(probe.exitCode);
+          },
+        },
+      });
+      session.stdin?.write(input);
+      await until(() => server.sessions[0]?.streams.has('stderr') === true);
+      const remote = server.sessions[0]!;
+      const received = (): number => remote.stream('stdin').received.length;
+      const endOutput = async (): Promise<void> => {
+        remote.stream('stdout').send('all of it');
+        remote.stream('stdout').fin();
+        remote.stream('stderr').fin();
+        expect(await Promise.all([text(session.stdout!), text(session.stderr!)])).toEqual(['all of it', '']);
+      };
+      return {
+        session,
+        remote,
+        probe,
+        received,
+        endOutput,
+        find: () => {
+          resolveFound();
+        },
+      };
+    }
+
+    test('holds back input that could get stuck until the process is known', async () => {
+      const {received, find} = await probed(Buffer.alloc(1_000_000));
+      await until(() => received() >= 32 * 1024);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(received()).toBe(32 * 1024);
+      find();
+      await until(() => received() === 1_000_000);
+    });
+
+    test('returns the exit code of the process, although the runtime returns no result', async () => {
+      const {session, probe, received, find, endOutput} = await probed(Buffer.alloc(100_000));
+      await until(() => received() > 0);
+      find();
+      await until(() => received() === 100_000);
+      await endOutput();
+      await until(() => probe.asked > 1);
+      probe.exitCode = 7;
+      expect(await session.result).toEqual({kind: 'exited', exitCode: 7});
+    });
+
+    test('does not ask while nothing can be stuck', async () => {
+      const {session, remote, probe, received, endOutput} = await probed(Buffer.alloc(30_000));
+      probe.exitCode = 7;
+      await until(() => received() === 30_000);
+      await endOutput();
+      remote.sendExitCode(3);
+      expect(await session.result).toEqual({kind: 'exited', exitCode: 3});
+      expect(probe.asked).toBe(0);
     });
   });
 

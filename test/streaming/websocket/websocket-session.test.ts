@@ -1,15 +1,16 @@
 import {text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import type {DialOptions, SessionRequest} from '../../../src/streaming/session.js';
+import type {SessionOptions, SessionRequest} from '../../../src/streaming/session.js';
 import {openWebSocketSession} from '../../../src/streaming/websocket/websocket-session.js';
 import {until} from '../../base/until.js';
+import {FakeClock} from '../../fakes/fake-clock.js';
 import {collectMessages, onChannel, startFakeWebSocketServer} from './fake-websocket-server.js';
 
 const V5 = 'v5.channel.k8s.io';
 const V4 = 'v4.channel.k8s.io';
 
-const options: DialOptions = {
+const options: SessionOptions = {
   signal: new AbortController().signal,
   clock: systemClock,
   tls: {},
@@ -221,4 +222,46 @@ test('an abort cancels opening', async () => {
   stop.abort(new Error('interrupted'));
   const opening = openWebSocketSession(server.url, PLAIN, {...options, signal: stop.signal});
   await expect(opening).rejects.toThrow('interrupted');
+});
+
+test('returns the exit code of a process with stuck input, after output that arrives late', async () => {
+  await using server = await startFakeWebSocketServer({protocols: [V4]});
+  const clock = new FakeClock();
+  const asked: number[] = [];
+  const session = await openWebSocketSession(
+    server.url,
+    {...PLAIN, stdin: true},
+    {
+      ...options,
+      clock,
+      probe: {
+        find: () => Promise.resolve(),
+        exitCode: () => Promise.resolve(asked.push(clock.now()) > 1 ? 7 : undefined),
+      },
+    },
+  );
+  const remote = await server.opened();
+  let [output, settled] = ['', false];
+  session.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const result = session.result.finally(() => (settled = true));
+  await new Promise<void>((resolve) =>
+    session.stdin!.write(Buffer.alloc(100_000), () => {
+      resolve();
+    }),
+  );
+  const pass = async (): Promise<void> => {
+    await until(() => clock.sleeping > 0);
+    await clock.advance(1000);
+  };
+  while (asked.length < 2) await pass();
+  remote.send(onChannel(1, 'late'));
+  await until(() => output === 'late');
+  await pass();
+  expect(settled).toBe(false);
+  while (!settled) {
+    await until(() => clock.sleeping > 0 || settled);
+    await clock.advance(1000);
+  }
+  expect(await result).toEqual({kind: 'exited', exitCode: 7});
+  expect(output).toBe('late');
 });
