@@ -46,9 +46,17 @@ const INTERFACES = [
     callOptions: '../call-options.js',
   },
   {
-    protos: ['types', 'images', 'content', 'snapshots', 'leases', 'containers', 'diff', 'introspection', 'tasks'].map(
-      (name) => `proto/containerd/${name}.proto`,
-    ),
+    protos: [
+      'types',
+      'images',
+      'content',
+      'snapshots',
+      'leases',
+      'containers',
+      'diff',
+      'introspection',
+      'tasks',
+    ].map((name) => `proto/containerd/${name}.proto`),
     into: 'src/containerd/gen',
     brands: {},
     callOptions: '../../cri/call-options.js',

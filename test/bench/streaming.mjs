@@ -3,7 +3,7 @@
 import {loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
 import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
-import {execStdin, execStdout} from './streaming/exec.mjs';
+import {execBoth, execStdin, execStdout} from './streaming/exec.mjs';
 import {
   forwardConcurrent,
   forwardConcurrentQuick,
@@ -18,6 +18,7 @@ import {toolsFor} from './streaming/tools.mjs';
 const MEASURES = {
   'exec-stdout': {run: execStdout, rate: 1, cpu: 0.8},
   'exec-stdin': {run: execStdin, rate: 0.9},
+  'exec-both': {run: execBoth, rate: 1, cpu: 1},
   'forward-download': {run: forwardDownload, rate: 1},
   'forward-in-turn': {run: forwardSequential, time: 1},
   'forward-at-once': {run: forwardConcurrent, time: 0.4},

@@ -2,7 +2,11 @@ import {read} from 'node:fs';
 import type {Writable} from 'node:stream';
 import {promisify} from 'node:util';
 
-const PIECE = 256 * 1024;
+/**
+ * Size of a piece in bytes. A thread of Node.js reads each piece; on a busy machine, it waits for a processor as long as
+ * sending the piece takes.
+ */
+const PIECE = 1024 * 1024;
 const readInto = promisify(read);
 
 /**

@@ -27,6 +27,15 @@ export async function execStdin(tool, runtime) {
   return {rate: STDIN_MIB / seconds, cpuSeconds};
 }
 
+/** Measures 512 MiB from a file to the container and back to a pipe. */
+export async function execBoth(tool, runtime) {
+  const path = await input(runtime);
+  const {seconds, cpuSeconds, stdout} = await timed(`<"${path}" | wc -c`, tool.execIn('cat'), runtime);
+  if (tool.name !== 'floor' && Number(stdout) !== STDIN_MIB * MIB)
+    throw new Error(`${tool.name} received ${stdout.trim()} bytes`);
+  return {rate: STDIN_MIB / seconds, cpuSeconds};
+}
+
 /** Creates the file once, so that it is in the page cache for all tools. */
 async function input({dir}) {
   const path = join(dir, 'input');
