@@ -209,12 +209,13 @@ export class ImageManager {
   }
 
   async #pull(pull: Pull): Promise<ImageResult> {
-    const {request, image} = pull;
+    const {request, image, signal} = pull;
     const backOff = this.#backOff.check(request, request.events);
     if (backOff !== undefined) return failed(backOff);
     try {
-      await this.#pulls.recordPullIntent(image);
+      await this.#pulls.recordPullIntent(image, signal);
     } catch (cause) {
+      signal.throwIfAborted();
       const message = `Failed to record image pull intent for container image ${goQuote(image)}: ${messageOf(cause)}`;
       return failed({reason: 'ErrImagePull', message, cause});
     }
@@ -229,7 +230,7 @@ export class ImageManager {
     try {
       pulled = await this.#queue.run(() => this.#pullWithCredentials(pull), signal);
     } catch (cause) {
-      // The image may have arrived despite the abort, so the intent stays, as if kcri had been killed.
+      if (signal.aborted) await this.#pulls.recordPullAborted(image);
       signal.throwIfAborted();
       return await this.#pullFailed(pull, cause);
     }
@@ -240,8 +241,9 @@ export class ImageManager {
       `Successfully pulled image ${goQuote(image)} in ${format(pulled.tookMs)} (${format(this.#clock.now() - startedAt)} including waiting). Image size: ${pulled.sizeBytes} bytes.`,
     );
     try {
-      await this.#pulls.recordPulled(pull, pulled.imageRef, pulled.credential);
+      await this.#pulls.recordPulled(pull, pulled.imageRef, {credential: pulled.credential, signal});
     } catch (error) {
+      signal.throwIfAborted();
       // The intent stays, so that the missing record does not let pods use the image without credentials.
       request.events.warning('FailedToRecordImagePull', messageOf(error));
     }
@@ -270,15 +272,16 @@ export class ImageManager {
     throw new ImagePullError(causes, problems);
   }
 
-  async #pullFailed({request, image}: Pull, cause: unknown): Promise<ImageResult> {
+  async #pullFailed({request, image, signal}: Pull, cause: unknown): Promise<ImageResult> {
     const text = messageOf(cause);
     request.events.warning('Failed', `Failed to pull image ${goQuote(image)}: ${text}`);
     const transient = cause instanceof PullLimitError;
     const failure = {...explainPullError(image, text), cause, ...(transient ? {transient} : {})};
     this.#backOff.pullFailed(request, failure);
     try {
-      await this.#pulls.recordPullFailed(image);
+      await this.#pulls.recordPullFailed(image, signal);
     } catch (error) {
+      signal.throwIfAborted();
       request.events.warning('FailedToRecordImagePull', messageOf(error));
     }
     return failed(failure);

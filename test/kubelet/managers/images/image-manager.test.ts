@@ -222,7 +222,7 @@ describe('limits', () => {
   });
 });
 
-test('an aborted pull rejects with the signal’s reason and leaves its intent', async () => {
+test('an aborted pull rejects with the signal’s reason and leaves its intent, but no lock', async () => {
   const controller = new AbortController();
   const reason = new Error('stop');
   const fixture = await createImageFixture(
@@ -233,6 +233,7 @@ test('an aborted pull rejects with the signal’s reason and leaves its intent',
   await expect(fixture.ensure({}, controller.signal)).rejects.toBe(reason);
   expect(fixture.eventLines()).toEqual([`Normal Pulling: Pulling image "${APP}"`]);
   expect(await readdir(join(fixture.rootDir, 'image_manager', 'pulling'))).toHaveLength(1);
+  expect(await readdir(join(fixture.rootDir, 'image_manager', 'pullers'))).toEqual([]);
 });
 
 describe('a failure to write records', () => {

@@ -1,5 +1,6 @@
 import type {Clock} from '../../../../base/clock.js';
 import {abortable} from '../../../../base/async/abortable.js';
+import {SystemError} from '../../../../base/errors.js';
 import type {KubeImageService} from '../../../contract/kube-services.js';
 import {loginHash, type PullCredential} from '../credentials/keyring.js';
 import {parseImageName, type ImageName} from '../../../../base/parse-image-name.js';
@@ -42,16 +43,17 @@ export class ImagePullManager {
   }
 
   /**
-   * Converts the pull intents of killed processes to records without credentials, so that pods must pull these images
-   * again before they use them (initialize). Intents of images that do not exist are removed. Runs once for all
-   * callers; aborting a caller's signal does not cancel it. Rejects with SystemError, CriError or the signal's reason.
+   * Converts the pull intents of killed processes and aborted pulls to records without credentials, so that pods must
+   * pull these images again before they use them (initialize). Intents of images that do not exist are removed. Runs once
+   * for all callers, and again after an aborted pull; aborting a caller's signal does not cancel it. Rejects with
+   * SystemError, CriError or the signal's reason.
    */
   async recoverIntents(images: Pick<KubeImageService, 'listImages'>, signal: AbortSignal): Promise<void> {
-    this.#recovered ??= this.#recover(images).catch((error: unknown) => {
-      this.#recovered = undefined;
+    const recovered = (this.#recovered ??= this.#recover(images).catch((error: unknown) => {
+      if (this.#recovered === recovered) this.#recovered = undefined;
       throw error;
-    });
-    await abortable(this.#recovered, signal);
+    }));
+    await abortable(recovered, signal);
   }
 
   async #recover(images: Pick<KubeImageService, 'listImages'>): Promise<void> {
@@ -64,42 +66,75 @@ export class ImagePullManager {
         const found = present.find(({repoTags, repoDigests}) =>
           listedNames(parsed.name).some((name) => repoTags.includes(name) || repoDigests.includes(name)),
         );
-        if (found !== undefined) await this.#updateRecord(found.id, parsed.name.repository, undefined);
-        recovered.push(intent);
+        if (found === undefined || (await this.#isRestricted(found.id, parsed.name.repository)))
+          recovered.push(intent);
       }
       return recovered;
     });
   }
 
   /**
-   * Records that a pull is about to start. Must be called before the pull, so that the image does not count as
-   * preloaded if kcri is killed during it.
+   * Makes sure that an image has a record. Resolves with false if that cannot be written: the intent, which stays,
+   * restricts the image as well, and pods with other images go on.
    */
-  async recordPullIntent(image: string): Promise<void> {
-    const pull = await this.#records.writeIntent(image);
+  async #isRestricted(imageRef: string, repository: string): Promise<boolean> {
+    try {
+      await this.#updateRecord(imageRef, repository, undefined);
+      return true;
+    } catch (error) {
+      if (!(error instanceof SystemError)) throw error;
+      return false;
+    }
+  }
+
+  /**
+   * Records that a pull is about to start. Must be called before the pull, so that the image does not count as
+   * preloaded if kcri is killed during it. Rejects with the signal's reason too, as the records of its end do.
+   */
+  async recordPullIntent(image: string, signal?: AbortSignal): Promise<void> {
+    const pull = await this.#records.writeIntent(image, signal);
     this.#activePulls.set(image, [...(this.#activePulls.get(image) ?? []), pull]);
   }
 
   /** Removes the intent of a pull. Must be called after a pull that failed. */
-  async recordPullFailed(image: string): Promise<void> {
+  async recordPullFailed(image: string, signal?: AbortSignal): Promise<void> {
+    await this.#endPull(image);
+    await this.#records.deleteIntent(image, signal);
+  }
+
+  /**
+   * Leaves the intent of a pull for the next recovery, as if kcri had been killed: the image may have arrived. Must be
+   * called after a pull that was aborted.
+   */
+  async recordPullAborted(image: string): Promise<void> {
+    await this.#endPull(image);
+    this.#recovered = undefined;
+  }
+
+  /** Ends one of the pulls of the image that this process has in progress. */
+  async #endPull(image: string): Promise<void> {
     const [pull, ...others] = this.#activePulls.get(image) ?? [];
     if (others.length === 0) this.#activePulls.delete(image);
     else this.#activePulls.set(image, others);
     await pull?.[Symbol.asyncDispose]();
-    await this.#records.deleteIntent(image);
   }
 
   /**
    * Records a pull and removes its intent. Must be called after a successful pull of `imageRef`, with or without a
-   * credential. If it rejects, the intent stays.
+   * credential. If it rejects, the intent stays for the next pull of the image or the next recovery.
    */
   async recordPulled(
     {image, repository}: RequestedImage,
     imageRef: string,
-    credential: PullCredential | undefined,
+    {credential, signal}: {readonly credential: PullCredential | undefined; readonly signal?: AbortSignal},
   ): Promise<void> {
-    await this.#updateRecord(imageRef, repository, accessOf(credential));
-    await this.recordPullFailed(image);
+    try {
+      await this.#updateRecord(imageRef, repository, accessOf(credential));
+    } catch (error) {
+      await this.#endPull(image);
+      throw error;
+    }
+    await this.recordPullFailed(image, signal);
   }
 
   /**

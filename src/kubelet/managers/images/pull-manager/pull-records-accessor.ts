@@ -1,5 +1,5 @@
 import {createHash, randomUUID} from 'node:crypto';
-import {readFile, unlink} from 'node:fs/promises';
+import {readFile, stat, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {SystemError} from '../../../../base/errors.js';
 import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
@@ -13,15 +13,15 @@ import type {ImagePulledRecord} from './image-pulled-record.js';
 export interface PullRecordsAccessor {
   /**
    * Records the intent to pull an image, named as in the pod spec. Resolves with the running pull; dispose of it when
-   * the pull has finished. It also ends with the process.
+   * the pull has finished. It also ends with the process. Rejects with the signal's reason too, as deleteIntent does.
    */
-  writeIntent(image: string): Promise<AsyncDisposable>;
+  writeIntent(image: string, signal?: AbortSignal): Promise<AsyncDisposable>;
   hasIntent(image: string): Promise<boolean>;
   /** Deletes an intent, unless any process is pulling the image. Resolves if there is none. */
-  deleteIntent(image: string): Promise<void>;
+  deleteIntent(image: string, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls `recover` with the images of intents that no living process holds, if any, and removes the intents of those
-   * that it resolves with. No pull starts meanwhile.
+   * Calls `recover` with the images of intents that no pull holds, if any, and removes the intents of those that it
+   * resolves with, unless a pull of the image has started meanwhile: `recover` may take long and holds up no pull.
    */
   recoverIntents(recover: (images: readonly string[]) => Promise<readonly string[]>): Promise<void>;
   /** Returns the record of an image, undefined without one. Rejects if it is invalid. */
@@ -64,8 +64,8 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
     this.#runtimes = join(rootDir, 'image_manager', 'runtimes');
   }
 
-  async writeIntent(image: string): Promise<AsyncDisposable> {
-    return await this.#withLock(async () => {
+  async writeIntent(image: string, signal?: AbortSignal): Promise<AsyncDisposable> {
+    return await this.#withLock(signal, async () => {
       const pull = await acquireLock(join(this.#pullers, `${fileName(image)}.${randomUUID()}`));
       try {
         await this.#recordRuntime();
@@ -92,7 +92,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   async forgetRuntime(): Promise<void> {
     const endpoint = this.#endpoint;
     if (endpoint === undefined || !(await listNames(this.#runtimes)).includes(fileName(endpoint))) return;
-    await this.#withLock(async () => {
+    await this.#withLock(undefined, async () => {
       const pullers = (await listNames(this.#pullers)).map((name) => join(this.#pullers, name));
       for (const path of pullers) if (await isLockHeld(path)) return;
       const file = join(this.#runtimes, fileName(endpoint));
@@ -108,25 +108,37 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
     return found?.['image'] === image;
   }
 
-  async deleteIntent(image: string): Promise<void> {
-    await this.#withLock(async () => {
+  async deleteIntent(image: string, signal?: AbortSignal): Promise<void> {
+    await this.#withLock(signal, async () => {
       if (!(await this.#isPulling(image))) await this.#removeIntent(image);
     });
   }
 
   async recoverIntents(...[recover]: Parameters<PullRecordsAccessor['recoverIntents']>): Promise<void> {
-    if ((await this.listAbandonedIntents()).length === 0) return;
-    await this.#withLock(async () => {
-      const images = await this.listAbandonedIntents();
-      const recovered = images.length === 0 ? [] : await recover(images);
-      for (const image of recovered) await this.#removeIntent(image);
+    const found = await this.#abandonedIntents();
+    if (found.size === 0) return;
+    const recovered = await recover([...found.keys()]);
+    await this.#withLock(undefined, async () => {
+      const left = await this.#abandonedIntents();
+      for (const image of recovered)
+        if (left.get(image) === found.get(image)) await this.#removeIntent(image);
     });
   }
 
   /** Returns the images of intents that no living process holds. */
   async listAbandonedIntents(): Promise<readonly string[]> {
-    const abandoned: string[] = [];
-    for (const image of await this.listIntents()) if (!(await this.#isPulling(image))) abandoned.push(image);
+    return [...(await this.#abandonedIntents()).keys()];
+  }
+
+  /** Returns the versions of the intents that no living process holds, by image. Each pull writes a new version. */
+  async #abandonedIntents(): Promise<ReadonlyMap<string, string>> {
+    const abandoned = new Map<string, string>();
+    for (const image of await this.listIntents()) {
+      const path = join(this.#pulling, fileName(image));
+      const file = await withFileErrors('reading', path, () => ifPresent(() => stat(path, {bigint: true})));
+      if (file === undefined || (await this.#isPulling(image))) continue;
+      abandoned.set(image, `${file.ino}:${file.mtimeNs}`);
+    }
     return abandoned;
   }
 
@@ -224,10 +236,10 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   }
 
   /** Calls `act` while no other process starts a pull or removes an intent. */
-  async #withLock<T>(act: () => Promise<T>): Promise<T> {
+  async #withLock<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
     const manager = join(this.#rootDir, 'image_manager');
     await makeDirectories([manager, this.#pullers].map((path) => ({path, mode: 0o700})));
-    const lock = await acquireLock(join(manager, 'pullers.lock'));
+    const lock = await acquireLock(join(manager, 'pullers.lock'), {signal});
     try {
       return await act();
     } finally {

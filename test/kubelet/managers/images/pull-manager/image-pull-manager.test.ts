@@ -1,6 +1,7 @@
 import {readdir, symlink, unlink} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {acquireLock} from '../../../../../src/base/fs/lock.js';
 import type {KubeImageService} from '../../../../../src/kubelet/contract/kube-services.js';
 import type {PullCredential} from '../../../../../src/kubelet/managers/images/credentials/keyring.js';
 import {loginHash} from '../../../../../src/kubelet/managers/images/credentials/keyring.js';
@@ -37,7 +38,7 @@ async function aManager(policy: VerificationPolicy = {kind: 'NeverVerifyPreloade
     await manager.mustAttemptImagePull(APP, REF, () => Promise.resolve(credentials));
   const pull = async (credential: PullCredential | undefined): Promise<void> => {
     await manager.recordPullIntent(APP.image);
-    await manager.recordPulled(APP, REF, credential);
+    await manager.recordPulled(APP, REF, {credential});
   };
   /** Simulates killing all pulling processes: replaces their locks by those of a process that does not exist. */
   const killPullers = async (): Promise<void> => {
@@ -49,7 +50,7 @@ async function aManager(policy: VerificationPolicy = {kind: 'NeverVerifyPreloade
   };
   const pullers = async (): Promise<readonly string[]> =>
     await readdir(join(rootDir, 'image_manager', 'pullers'));
-  return {records, manager, another, mustPull, pull, killPullers, pullers};
+  return {rootDir, records, manager, another, mustPull, pull, killPullers, pullers};
 }
 
 /** Creates an image service with one image of these names. */
@@ -251,11 +252,75 @@ describe('a pull of another kcri process', () => {
       const other = another();
       await other.recordPullIntent(APP.image);
       if (end === 'failed') await other.recordPullFailed(APP.image);
-      else await other.recordPulled(APP, 'sha256:2', undefined);
+      else await other.recordPulled(APP, 'sha256:2', {credential: undefined});
       expect(await records.hasIntent(APP.image)).toBe(true);
       expect(await another().mustAttemptImagePull(APP, REF, () => Promise.resolve([]))).toBe(true);
       await manager.recordPullFailed(APP.image);
       expect(await records.hasIntent(APP.image)).toBe(false);
     },
   );
+});
+
+describe('an aborted pull', () => {
+  test.each([
+    {name: APP.image, isPresent: true},
+    {name: 'r.example/other:1', isPresent: false},
+  ])('leaves its intent to the next recovery of the same process ($isPresent)', async ({name, isPresent}) => {
+    const {manager, records, pullers, mustPull} = await aManager();
+    // The process has recovered before.
+    await manager.recoverIntents(imageServiceWith(), signal);
+    await manager.recordPullIntent(APP.image);
+    await manager.recordPullAborted(APP.image);
+    expect([await records.listAbandonedIntents(), await pullers()]).toEqual([[APP.image], []]);
+    await manager.recoverIntents(imageServiceWith(name), signal);
+    expect(await records.listIntents()).toEqual([]);
+    expect(await mustPull()).toBe(isPresent);
+  });
+
+  test('and one whose record could not be written hold no lock', async () => {
+    const {manager, records, pullers} = await aManager();
+    const failing = new ImagePullManager(
+      Object.assign(Object.create(records) as FilePullRecordsAccessor, {
+        writeIntent: async (image: string) => records.writeIntent(image),
+        updatePulled: () => Promise.reject(new Error('disk full')),
+      }),
+      {kind: 'NeverVerifyPreloadedImages'},
+      new FakeClock(),
+    );
+    await failing.recordPullIntent(APP.image);
+    await expect(failing.recordPulled(APP, REF, {credential: undefined})).rejects.toThrow('disk full');
+    expect(await pullers()).toEqual([]);
+    await manager.recoverIntents(imageServiceWith(APP.image), signal);
+    expect(await records.listIntents()).toEqual([]);
+  });
+});
+
+describe('pulls of other processes', () => {
+  test('start while a recovery waits for the runtime, and keep their intents', async () => {
+    const {manager, another, records, killPullers} = await aManager();
+    await manager.recordPullIntent(APP.image);
+    await killPullers();
+    await another().recoverIntents(
+      {
+        listImages: async (request) => {
+          // The image arrives after the runtime has listed its images, and then this process is killed too.
+          await another().recordPullIntent(APP.image);
+          await killPullers();
+          return await imageServiceWith().listImages(request);
+        },
+      },
+      signal,
+    );
+    expect(await records.listIntents()).toEqual([APP.image]);
+  });
+
+  test('can be aborted while another process holds the lock of the pullers', async () => {
+    const {manager, rootDir} = await aManager();
+    await manager.recordPullIntent(APP.image);
+    await using _lock = await acquireLock(join(rootDir, 'image_manager', 'pullers.lock'));
+    const reason = new Error('stop');
+    const aborted = AbortSignal.abort(reason);
+    await expect(manager.recordPullIntent('busybox', aborted)).rejects.toBe(reason);
+    await expect(manager.recordPullFailed(APP.image, aborted)).rejects.toBe(reason);
+  });
 });
