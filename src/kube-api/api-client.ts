@@ -36,7 +36,7 @@ export interface ApiClientOptions {
   readonly limiter?: Pick<TokenBucket, 'take'>;
   readonly userAgent: string;
   readonly clock: Clock;
-  /** Observes the requests; by default nobody does. */
+  /** Observer of the requests; none by default. */
   readonly observer?: RequestObserver;
 }
 

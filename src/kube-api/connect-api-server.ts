@@ -28,7 +28,7 @@ export interface ConnectApiServerOptions {
   readonly userAgent: string;
   /** Environment with the proxy variables, for a kubeconfig without a proxy; they are not used by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Creates the observer of requests to a host, `name:port` as in the URL; by default nobody observes them. */
+  /** Creates the observer of requests to a host, `name:port` as in the URL; none by default. */
   readonly observe?: ((host: string) => RequestObserver) | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;

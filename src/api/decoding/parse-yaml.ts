@@ -147,7 +147,7 @@ class TreeBuilder {
     return {kind: 'scalar', value: scalarValue(node), source: node.source ?? '', offset: offsetOf(node)};
   }
 
-  /** Builds a scalar that is no key; JSON has no infinite numbers. */
+  /** Builds the scalar of a value, whose numbers JSON limits to finite ones. */
   #buildValue(node: Scalar): ScalarNode {
     const scalar = this.#buildScalar(node);
     if (typeof scalar.value === 'number' && !Number.isFinite(scalar.value))

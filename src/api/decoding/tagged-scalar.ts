@@ -23,8 +23,9 @@ function readBinary(text: string): TaggedScalar {
 
 /** Resolves the text of a scalar, quoted or not, to the type that its tag names. */
 function readAs(wanted: string, text: string): TaggedScalar {
-  const value = wanted === 'timestamp' && TIMESTAMP.test(text) ? text : resolvePlainScalar(text);
-  const found = wanted === 'timestamp' && value === text && TIMESTAMP.test(text) ? wanted : tagOf(value);
+  if (wanted === 'timestamp' && TIMESTAMP.test(text)) return {value: text};
+  const value = resolvePlainScalar(text);
+  const found = tagOf(value);
   if (found === wanted) return {value};
   if (wanted === 'float' && typeof value === 'bigint' && value < INT64_LIMIT) return {value: Number(value)};
   return {problem: `cannot decode !!${found} \`${text}\` as a !!${wanted}`};

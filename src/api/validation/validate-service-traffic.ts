@@ -74,7 +74,7 @@ function* validateLoadBalancer(spec: ServiceSpec, path: FieldPath): FieldErrors 
     );
 }
 
-/** Reports whether an IPv4 address is no network address for a prefix length. */
+/** Reports whether an IPv4 address has bits set beyond the prefix length. */
 function hasHostBits(ip: string, bits: number): boolean {
   const number = ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
   return number % 2 ** (32 - bits) !== 0;

@@ -116,7 +116,7 @@ function* validateStatefulSet({metadata, spec}: StatefulSet): FieldErrors {
   const {serviceName = '', ordinals, volumeClaimTemplates, updateStrategy} = spec;
   const {name = ''} = metadata;
   const at = root.child('metadata', 'name');
-  // A name that is no subdomain is reported as that.
+  // validateObjectMeta reports a name that is not a DNS subdomain.
   if (name !== '' && checkDnsSubdomain(name).length === 0) yield* validateName(name, at, checkDnsLabel);
   yield* validateIfSet(updateStrategy, root.child('spec', 'updateStrategy'), validateStatefulSetStrategy);
   yield* validateEach(volumeClaimTemplates, root.child('spec', 'volumeClaimTemplates'), (claim, path) =>

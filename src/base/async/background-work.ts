@@ -1,18 +1,20 @@
-/** A programming error in work that nobody awaits. */
+import {messageOf} from '../errors.js';
+
+/** Programming error in background work. */
 export class BackgroundError extends Error {
   /** Part of the program that started the work. */
   readonly part: string;
 
   constructor(part: string, cause: unknown) {
-    super(`${part} failed: ${cause instanceof Error ? cause.message : String(cause)}`, {cause});
+    super(`${part} failed: ${messageOf(cause)}`, {cause});
     this.name = 'BackgroundError';
     this.part = part;
   }
 }
 
 /**
- * Runs work that handles its own errors and that nobody waits for. A rejection is then a programming error: it becomes an
- * unhandled rejection that names the part.
+ * Runs work in the background that handles its own errors. A rejection is a programming error: it becomes an unhandled
+ * rejection that names the part.
  */
 export function runInBackground(part: string, work: Promise<unknown>): void {
   work.catch((error: unknown) => {

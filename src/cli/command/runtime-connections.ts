@@ -52,7 +52,8 @@ export class RuntimeConnections {
 
   /**
    * Connects to the configured or the discovered runtime. `timeoutMs` limits each call; 0 selects the configured
-   * timeout, and calls fail at once if it is negative. Later calls return the same connection. Rejects with ConfigError without an endpoint.
+   * timeout, and calls fail at once if it is negative. Later calls return the same connection. Rejects with ConfigError
+   * without an endpoint.
    */
   async default(timeoutMs = 0): Promise<Connection> {
     this.#default ??= await this.open(await this.endpoint(), {timeoutMs});

@@ -34,7 +34,7 @@ interface EndpointUrl {
   readonly path: string;
 }
 
-/** Parses an endpoint as a URL, with `unix://` in front if it is none or has no scheme. Throws ConfigError. */
+/** Parses an endpoint as a URL, with `unix://` in front if it is not a URL or lacks a scheme. Throws ConfigError. */
 function parseEndpoint(endpoint: string): EndpointUrl {
   const url = parseUrl(endpoint);
   if (typeof url !== 'string' && url.scheme !== '') return url;
@@ -44,7 +44,7 @@ function parseEndpoint(endpoint: string): EndpointUrl {
   throw new ConfigError(again);
 }
 
-/** Parses a URL as Go's net/url; returns Go's message if it is none. Drops the host, the query and the fragment. */
+/** Parses a URL as Go's net/url; returns Go's message if it is invalid. Drops the host, the query and the fragment. */
 function parseUrl(text: string): EndpointUrl | string {
   const [url = ''] = text.split('#', 1);
   const fragment = text.slice(url.length + 1);

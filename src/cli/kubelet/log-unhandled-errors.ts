@@ -28,13 +28,8 @@ export function logUnhandledErrors(logger: Logger): Disposable {
 
 /** Returns the part of the kubelet that an error comes from, and its stack. */
 export function describeOrigin(error: unknown): {readonly part: string; readonly stack?: string | undefined} {
-  const {stack} =
-    error instanceof BackgroundError && error.cause instanceof Error ? error.cause : toError(error);
-  const part =
-    error instanceof BackgroundError ? error.part : (FIRST_FRAME.exec(stack ?? '')?.[1] ?? 'unknown');
-  return {part, stack};
-}
-
-function toError(error: unknown): {readonly stack?: string} {
-  return error instanceof Error ? error : {};
+  const isOwned = error instanceof BackgroundError;
+  const cause = isOwned ? error.cause : error;
+  const stack = cause instanceof Error ? cause.stack : undefined;
+  return {part: isOwned ? error.part : (FIRST_FRAME.exec(stack ?? '')?.[1] ?? 'unknown'), stack};
 }

@@ -26,7 +26,7 @@ export interface OpenApiServerOptions {
   readonly kubeconfig: string;
   readonly config: ConfigValues;
   readonly context: Pick<CliContext, 'clock' | 'env' | 'signal'>;
-  /** Observes the requests; by default nobody does. */
+  /** Creates the observer of requests to a host; none by default. */
   readonly observe?: ConnectApiServerOptions['observe'];
 }
 

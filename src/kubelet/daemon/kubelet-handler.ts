@@ -88,16 +88,8 @@ export class KubeletHandler implements SyncLoopHandler {
     this.#logger.info(`SyncLoop ${op}`, {source, pods: names}, op === 'RECONCILE' ? 4 : 2);
     for (const mirror of pods.filter(({pod}) => isMirrorPod(pod))) this.#setMirror(op, mirror);
     const others = pods.filter(({pod}) => !isMirrorPod(pod));
-    switch (op) {
-      case 'ADD':
-        for (const pod of others.toSorted(byCreation)) await this.#handle(op, pod, signal);
-        break;
-      case 'UPDATE':
-      case 'DELETE':
-      case 'REMOVE':
-      case 'RECONCILE':
-        for (const pod of others) await this.#handle(op, pod, signal);
-    }
+    const ordered = op === 'ADD' ? others.toSorted(byCreation) : others;
+    for (const pod of ordered) await this.#handle(op, pod, signal);
     this.#readySources.add(source);
     this.#retryPendingResizes();
   }
@@ -199,7 +191,7 @@ export class KubeletHandler implements SyncLoopHandler {
   /** Sets the pod, whose status has changed; readiness gates depend on it (HandlePodReconcile). */
   #reconcile(desired: DesiredPod): void {
     this.#options.manager.set(desired);
-    if ((desired.pod.spec.readinessGates ?? []).length > 0) this.#sync(desired);
+    if ((desired.pod.spec.readinessGates ?? []).length > 0) this.#updateWorker(desired);
   }
 
   /** Terminates the pod. Housekeeping does it later if a source has not delivered its pods yet. */
@@ -238,13 +230,15 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Syncs a pod. An error concerns only this pod. */
   #sync(desired: DesiredPod): void {
-    const {workers, boundary} = this.#options;
-    const {uid, pod} = desired;
-    // A pod that could not be added yet has not been admitted.
-    if (this.isRejected(uid) || boundary.isAddPending(uid)) return;
-    boundary.run('SYNC', desired, () => {
-      workers.update({type: 'sync', pod});
+    this.#options.boundary.run('SYNC', desired, () => {
+      this.#updateWorker(desired);
     });
+  }
+
+  #updateWorker({uid, pod}: DesiredPod): void {
+    const {workers, boundary} = this.#options;
+    // A pod that could not be added yet has not been admitted.
+    if (!this.isRejected(uid) && !boundary.isAddPending(uid)) workers.update({type: 'sync', pod});
   }
 
   handleObjectsChanged(): void {

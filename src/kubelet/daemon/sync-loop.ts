@@ -1,5 +1,6 @@
 import {runInBackground} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
+import {formatAggregate} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {formatMilliseconds} from '../../format/duration.js';
 import type {PodLifecycleEvent} from '../contract/pleg.js';
@@ -81,7 +82,7 @@ export class SyncLoop {
       while (!signal.aborted) {
         const errors = this.#handler.errors();
         if (errors.length > 0) {
-          this.#logger.error(formatErrors(errors), 'Skipping pod synchronization');
+          this.#logger.error(formatAggregate(errors), 'Skipping pod synchronization');
           await this.#clock.sleep(pauseMs, signal);
           pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
           continue;
@@ -151,10 +152,4 @@ export class SyncLoop {
       this.#queue.tick(kind);
     }
   }
-}
-
-/** Formats errors in the same way as Go's aggregate error. */
-function formatErrors(errors: readonly string[]): string {
-  const [first = '', ...others] = errors;
-  return others.length === 0 ? first : `[${errors.join(', ')}]`;
 }

@@ -27,9 +27,9 @@ export function buildResourceUpdate(changes: ResourceChanges): Init<LinuxContain
   return {
     cpuPeriod: period,
     cpuQuota: quota,
-    cpuShares: cpuShares,
+    cpuShares,
     memoryLimitInBytes: memoryBytes,
-    oomScoreAdj: oomScoreAdj,
+    oomScoreAdj,
     cpusetCpus,
     cpusetMems,
   };

@@ -55,6 +55,17 @@ describe('an error in the handling of one pod', () => {
     expect(done).toContain('sync a');
   });
 
+  test('in the sync of a changed status repeats the change', async () => {
+    const failing = new Set<string>();
+    const {deliver, handler, queued} = aHandler({failing});
+    const gated = desired('a', undefined, {readinessGates: [{conditionType: 'example.com/ready'}]});
+    await deliver('ADD', gated);
+    failing.add('a');
+    await deliver('RECONCILE', gated);
+    handler.handleHousekeeping();
+    expect(queued).toEqual(['RECONCILE a']);
+  });
+
   test('is forgotten when the source has removed the pod', async () => {
     const failing = new Set(['a']);
     const {deliver, handler, queued} = aHandler({failing});

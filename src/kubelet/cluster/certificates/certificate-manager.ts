@@ -27,7 +27,7 @@ export interface CertificateManagerOptions {
   readonly reused?: ReusedRequest | undefined;
   /** Called with each new certificate after it is stored; must not throw. */
   readonly onRotated: (pair: CertificatePair) => void;
-  /** Observes the certificate; by default nobody does. */
+  /** Observer of the certificate; none by default. */
   readonly observer?: CertificateObserver | undefined;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -28,7 +28,7 @@ export interface NodeCertificatesOptions {
   readonly rotatesClient: boolean;
   /** True to request a serving certificate (serverTLSBootstrap). */
   readonly requestsServing: boolean;
-  /** Observes the certificates; by default nobody does. */
+  /** Creates the observers of the certificates; none by default. */
   readonly observe?: ObserveCertificate | undefined;
   readonly clock: Clock;
   readonly random: RandomSource;

@@ -52,8 +52,9 @@ interface Content {
  * Ledger of the cgroups of pods and above pods that kcri has created and may therefore change and remove; another
  * kubelet may use the same ones. Inodes identify them, so that a cgroup recreated by another process does not count.
  * Also records incomplete cgroups, which the next process completes, so that what has been created since then is written only
- * at the end (flush): a write for each of a pod's dozens of cgroups would delay the first pod of a node. The file is read once: create an instance under a
- * lock and discard it with the lock, unless only hasAny, hasBegun and isOwn are used. Methods reject with SystemError.
+ * at the end (flush): a write for each of a pod's dozens of cgroups would delay the first pod of a node. The file is read
+ * once: create an instance under a lock and discard it with the lock, unless only hasAny, hasBegun and isOwn are used.
+ * Methods reject with SystemError.
  */
 export class CreatedCgroups {
   readonly #path: string;

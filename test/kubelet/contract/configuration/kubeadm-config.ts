@@ -1,4 +1,4 @@
-/** A KubeletConfiguration as `kubeadm init` of 1.36 writes it: durations that nobody set are `0s`, structs are empty. */
+/** A KubeletConfiguration as `kubeadm init` of 1.36 writes it: unset durations are `0s`, unset structs are empty. */
 export const KUBEADM_CONFIG = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 authentication:

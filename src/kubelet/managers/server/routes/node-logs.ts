@@ -111,7 +111,7 @@ async function copyServiceFile(
   }
 }
 
-/** Copies a regular file beneath the directory; resolves with false if there is none. */
+/** Copies a regular file beneath the directory; resolves with false if it does not exist. */
 async function copyFile(
   directory: string,
   path: string,

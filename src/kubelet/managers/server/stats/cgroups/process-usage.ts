@@ -68,13 +68,13 @@ async function countSockets(directory: string, files: readonly string[]): Promis
   return sockets;
 }
 
-/** Resolves with `gone` if the process or file has ended meanwhile, and with undefined if it may not be read. */
-async function whileAlive<T>(read: () => Promise<T>, gone: T): Promise<T | undefined> {
+/** Resolves with `absent` if the process or file has ended meanwhile, and with undefined if it may not be read. */
+async function whileAlive<T>(read: () => Promise<T>, absent: T): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
-    return hasErrno(error, 'ENOENT', 'ESRCH') ? gone : undefined;
+    return hasErrno(error, 'ENOENT', 'ESRCH') ? absent : undefined;
   }
 }
 
