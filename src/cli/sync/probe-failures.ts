@@ -42,7 +42,8 @@ export class ProbeFailures {
   observe(event: PodEvent): void {
     const pod = podRef(event.pod);
     const name = eventContainerName(event);
-    const message = event.message.trim();
+    // A probe without output leaves the colon before it.
+    const message = event.message.trim().replace(/:$/, '');
     if (event.reason === 'Killing' && KILLED_BY_PROBE.test(message)) this.#note(pod, message);
     if (event.reason !== 'Unhealthy') return;
     const failures = this.#last.get(pod.uid) ?? new Map<string, string>();

@@ -46,3 +46,11 @@ test('a restart by a liveness probe is reported as such', async () => {
   controller.abort();
   expect((await syncing).stderr).toMatch(/Container main failed liveness probe, will be restarted \(after /);
 });
+
+test('a failure without output has no colon', async () => {
+  const testbed = await createTestbed();
+  const silent = {exec: {command: ['sh', '-c', 'exit 1']}, periodSeconds: 1};
+  const manifest = aManifest({containers: [aContainerSpec('main', {readinessProbe: silent})]});
+  const {stderr} = await testbed.run(['sync', '-', '--timeout=3s'], {stdin: manifest});
+  expect(stderr).toMatch(/not ready after 3s; container "main": Readiness probe failed$/m);
+});
