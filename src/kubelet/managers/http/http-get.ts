@@ -129,27 +129,25 @@ function formatConnection(socket: Socket): string {
   return `${local}->${remote}`;
 }
 
-/** Headers that Go writes first, in this order; the others follow by name. */
-const FIRST_HEADERS = ['host', 'user-agent', 'accept'];
-
 /** Returns a header's name as Go writes it: each part starts with a capital (CanonicalMIMEHeaderKey). */
 function canonicalName(name: string): string {
   return name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 }
 
-/** Returns the headers of a request as Go's client writes them. */
-function writtenHeaders({host, port, headers, closes}: HttpRequest): OutgoingHttpHeaders {
-  const {host: [hostHeader = ''] = [], ...others} = headers;
-  const first = FIRST_HEADERS.filter((name) => Object.hasOwn(others, name));
-  const rest = Object.keys(others).filter((name) => !first.includes(name));
-  const sorted = [...first, ...rest.sort((a, b) => (canonicalName(a) < canonicalName(b) ? -1 : 1))];
-  const written = sorted.map((name) => [
-    canonicalName(name),
-    (others[name] ?? []).map((value) => value.trim()),
-  ]);
-  const connection = closes && others['connection'] === undefined ? {Connection: 'close'} : {};
-  const target = hostHeader === '' ? joinHostPort({host, port}) : hostHeader;
-  return {Host: target, ...(Object.fromEntries(written) as OutgoingHttpHeaders), ...connection};
+/**
+ * Returns the headers of a request as Go's client writes them: Host, User-Agent, the others by name, and those that the
+ * client adds.
+ */
+function writtenHeaders({host, port, headers, added}: HttpRequest): OutgoingHttpHeaders {
+  const {host: [hostHeader = ''] = [], 'user-agent': agent, ...others} = headers;
+  const byName = Object.entries(others)
+    .map(([name, values]) => [canonicalName(name), values] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const written: Record<string, string[]> = {};
+  for (const [name, values] of [...(agent === undefined ? [] : [['User-Agent', agent] as const]), ...byName])
+    written[name] = values.map((value) => value.trim());
+  for (const [name, value] of Object.entries(added)) written[name] = [...(written[name] ?? []), value];
+  return {Host: hostHeader === '' ? joinHostPort({host, port}) : hostHeader, ...written};
 }
 
 /** Reads the body of a response. An interrupted body is not an error. */

@@ -13,8 +13,8 @@ export interface HttpRequest {
   readonly target: string;
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
-  /** True if it asks the server to close the connection, as probes do. */
-  readonly closes: boolean;
+  /** Headers that the client adds behind these, by name as written. */
+  readonly added: Readonly<Record<string, string>>;
 }
 
 /** A client of the kubelet 1.36. */
@@ -51,8 +51,7 @@ export function createHttpGetRequest(
     host: action.host === undefined || action.host === '' ? podIp : action.host,
     port: resolveContainerPort(action.port, container),
     target: requestTarget(action.path ?? ''),
-    headers: requestHeaders(action.httpHeaders ?? [], client),
-    closes: client.closes,
+    ...requestHeaders(action.httpHeaders ?? [], client),
   };
 }
 
@@ -106,24 +105,36 @@ function escape(text: string, unsafe: RegExp): string {
 /** Headers that Go's client always sets itself. */
 const CLIENT_HEADERS: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding', 'trailer']);
 
-/** Merges a handler's headers by name and adds the kubelet's defaults. */
+/** Merges a handler's headers by name, and adds the kubelet's defaults and what Go's transport adds. */
 function requestHeaders(
   headers: readonly HTTPHeader[],
-  {userAgent, compresses}: HttpClient,
-): HttpRequest['headers'] {
+  {userAgent, compresses, closes}: HttpClient,
+): Pick<HttpRequest, 'headers' | 'added'> {
   const all = new Map<string, string[]>();
   for (const {name, value} of headers) {
     const key = name.toLowerCase();
     if (!CLIENT_HEADERS.has(key)) all.set(key, [...(all.get(key) ?? []), value]);
   }
-  // Part of a compressed answer cannot be decompressed.
-  const encoding = compresses && !all.has('range') ? {'accept-encoding': 'gzip'} : {};
-  const defaults = {'user-agent': userAgent, accept: '*/*', ...encoding};
+  const defaults = {'user-agent': userAgent, accept: '*/*'};
   for (const [key, value] of Object.entries(defaults)) if (!all.has(key)) all.set(key, [value]);
   // An empty value removes only these two headers.
   for (const key of ['user-agent', 'accept']) if (all.get(key)?.[0] === '') all.delete(key);
   // Only the first Host header is used.
   const host = all.get('host');
   if (host !== undefined) all.set('host', host.slice(0, 1));
-  return Object.fromEntries(all);
+  return {headers: Object.fromEntries(all), added: addedHeaders(all, {compresses, closes})};
+}
+
+/** Returns what Go's transport adds to these headers (http.Transport). */
+function addedHeaders(
+  headers: ReadonlyMap<string, readonly string[]>,
+  {compresses, closes}: Pick<HttpClient, 'compresses' | 'closes'>,
+): HttpRequest['added'] {
+  // Part of a compressed answer cannot be decompressed.
+  const decompresses = compresses && !headers.has('range') && !headers.has('accept-encoding');
+  const isClosing = headers.get('connection')?.some((value) => /(^|,)\s*close\s*(,|$)/i.test(value)) ?? false;
+  return {
+    ...(decompresses && {'Accept-Encoding': 'gzip'}),
+    ...(closes && !isClosing && {Connection: 'close'}),
+  };
 }

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Container, HTTPGetAction} from '../../../../src/api/types/v1-pod.js';
 import {
   HOOK_CLIENT,
+  PROBE_CLIENT,
   createHttpGetRequest,
   formatRequestUrl,
 } from '../../../../src/kubelet/managers/http/http-request.js';
@@ -44,11 +45,12 @@ describe('the URL of an HTTP hook', () => {
 
 describe('the headers of an HTTP hook', () => {
   const headers = (...given: readonly (readonly [string, string])[]) =>
-    request({httpHeaders: given.map(([name, value]) => ({name, value}))}).headers;
-  const byDefault = {'user-agent': ['kube-lifecycle/1.36'], accept: ['*/*'], 'accept-encoding': ['gzip']};
+    request({httpHeaders: given.map(([name, value]) => ({name, value}))});
+  const byDefault = {'user-agent': ['kube-lifecycle/1.36'], accept: ['*/*']};
+  const compressed = {'Accept-Encoding': 'gzip'};
 
-  test.each<[string, readonly (readonly [string, string])[], object]>([
-    ['are those of the kubelet by default', [], byDefault],
+  test.each<[string, readonly (readonly [string, string])[], object, object]>([
+    ['are those of the kubelet by default', [], byDefault, compressed],
     [
       'include the given ones with all values of a name',
       [
@@ -56,6 +58,7 @@ describe('the headers of an HTTP hook', () => {
         ['x-a', '2'],
       ],
       {...byDefault, 'x-a': ['1', '2']},
+      compressed,
     ],
     [
       'override those of the kubelet',
@@ -65,6 +68,7 @@ describe('the headers of an HTTP hook', () => {
         ['Accept-Encoding', 'identity'],
       ],
       {'user-agent': ['me'], accept: ['text/plain'], 'accept-encoding': ['identity']},
+      {},
     ],
     [
       'remove User-Agent and Accept if they are empty',
@@ -72,7 +76,8 @@ describe('the headers of an HTTP hook', () => {
         ['Accept', ''],
         ['User-Agent', ''],
       ],
-      {'accept-encoding': ['gzip']},
+      {},
+      compressed,
     ],
     [
       'have only the first Host',
@@ -81,6 +86,7 @@ describe('the headers of an HTTP hook', () => {
         ['Host', 'b.test'],
       ],
       {...byDefault, host: ['a.test']},
+      compressed,
     ],
     [
       'omit those that the HTTP client sets',
@@ -89,8 +95,19 @@ describe('the headers of an HTTP hook', () => {
         ['Trailer', 'x'],
       ],
       byDefault,
+      compressed,
     ],
-  ])('%s', (_title, given, expected) => {
-    expect(headers(...given)).toEqual(expected);
+    ['ask for no compressed part', [['Range', 'bytes=0-9']], {...byDefault, range: ['bytes=0-9']}, {}],
+  ])('%s', (_title, given, expected, added) => {
+    expect(headers(...given)).toMatchObject({headers: expected, added});
   });
+});
+
+test.each([
+  [undefined, {Connection: 'close'}],
+  ['keep-alive', {Connection: 'close'}],
+  ['Upgrade, Close', {}],
+])('a probe with the Connection header %j adds %j', (value, added) => {
+  const httpHeaders = value === undefined ? [] : [{name: 'Connection', value}];
+  expect(createHttpGetRequest({port: 80, httpHeaders}, WEB, '10.0.0.1', PROBE_CLIENT).added).toEqual(added);
 });

@@ -162,7 +162,7 @@ describe('an HTTP hook', () => {
         url: '/bye?now=1',
         rawHeaders: [
           ...['Host', 'web.test', 'User-Agent', 'kube-lifecycle/1.36', 'Accept', '*/*'],
-          ...['Accept-Encoding', 'gzip', 'X-A', '1'],
+          ...['X-A', '1', 'Accept-Encoding', 'gzip'],
         ],
       },
     ]);
