@@ -23,6 +23,8 @@ export interface Mounter {
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
   /** Mounts `server:path` of an NFS server with mount.nfs(8); rejects with the kubelet's message. */
   mountNfs(source: string, path: string, options: readonly string[]): Promise<void>;
+  /** Mounts the filesystem of a block device; rejects with the kubelet's message. */
+  mountDevice(device: string, path: string, fileSystem: string, options: readonly string[]): Promise<void>;
   /** Adds options such as `ro` to a bind mount. */
   remountBind(path: string, options: readonly string[]): Promise<void>;
   /** Bind-mounts the open file `fd` of this process at the path, without mounts below it. */
@@ -67,8 +69,16 @@ export const systemMounter: Mounter = {
     ]);
   },
   mountNfs: async (source, path, options) => {
-    const chosen = options.length === 0 ? [] : ['-o', options.join(',')];
-    await runAsKubelet(['-t', 'nfs', ...chosen, source, path]);
+    await runAsKubelet(['-t', 'nfs', ...optionArgs(options), source, path], (output) =>
+      /bad option|helper program|unknown filesystem type/.test(output)
+        ? 'install the package that contains mount.nfs, such as nfs-common'
+        : undefined,
+    );
+  },
+  mountDevice: async (device, path, fileSystem, options) => {
+    await runAsKubelet(['-t', fileSystem, ...optionArgs(options), device, path], (output) =>
+      hintFor(output, path),
+    );
   },
   remountBind: async (path, options) => {
     const all = ['remount', 'bind', ...options].join(',');
@@ -131,8 +141,18 @@ async function run(
   }
 }
 
-/** Runs mount(8) and rejects with the message of a kubelet, which contains the command and its output (mount-utils). */
-async function runAsKubelet(args: readonly string[]): Promise<void> {
+function optionArgs(options: readonly string[]): readonly string[] {
+  return options.length === 0 ? [] : ['-o', options.join(',')];
+}
+
+/**
+ * Runs mount(8) and rejects with the message of a kubelet, which contains the command and its output (mount-utils).
+ * `toHint` returns a hint for an output.
+ */
+async function runAsKubelet(
+  args: readonly string[],
+  toHint: (output: string) => string | undefined,
+): Promise<void> {
   try {
     await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}});
   } catch (cause) {
@@ -145,9 +165,7 @@ async function runAsKubelet(args: readonly string[]): Promise<void> {
     ];
     throw new SystemError([...lines, `Output: ${stderr}`, ''].join('\n'), {
       cause,
-      hint: /bad option|helper program|unknown filesystem type/.test(stderr)
-        ? 'install the package that contains mount.nfs, such as nfs-common'
-        : undefined,
+      hint: toHint(stderr),
     });
   }
 }
@@ -259,6 +277,11 @@ export async function findContainingMount(
 
 /** Reports whether a filesystem is mounted at exactly this path. */
 export async function isMountPoint(path: string, mounter: Mounter): Promise<boolean> {
+  return (await findMountAt(path, mounter)) !== undefined;
+}
+
+/** Returns the topmost mount at exactly this path. */
+export async function findMountAt(path: string, mounter: Mounter): Promise<MountPoint | undefined> {
   const target = await realDirectory(path);
-  return (await mounter.list()).some((mount) => mount.path === target);
+  return (await mounter.list()).findLast((mount) => mount.path === target);
 }
