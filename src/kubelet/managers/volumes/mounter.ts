@@ -106,19 +106,22 @@ export const systemMounter: Mounter = {
     try {
       await run('unmounting', path, ['umount', '--', path], UNMOUNT_TIMEOUT_MS);
     } catch (error) {
-      if (!wasKilled(error)) throw error;
+      if (!(error instanceof Error && wasKilled(error.cause))) throw error;
       // The server of the file system does not answer.
       await run('unmounting', path, ['umount', '-f', '--', path]);
     }
   },
 };
 
+/** Time after which mount(8) is ended, in ms: mount.nfs(8) tries for two minutes, and a journal may be long. */
+const MOUNT_TIMEOUT_MS = 600_000;
+
 /** Time after which umount(8) is ended and a forced unmount is tried, in ms (unMountTimeout of the NFS plugin). */
 const UNMOUNT_TIMEOUT_MS = 60_000;
 
+/** Reports whether execFile has ended the program because of its time limit. */
 function wasKilled(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'killed' in cause && cause.killed === true;
+  return error instanceof Error && 'killed' in error && error.killed === true;
 }
 
 const execute = promisify(execFile);
@@ -154,10 +157,10 @@ async function runAsKubelet(
   toHint: (output: string) => string | undefined,
 ): Promise<void> {
   try {
-    await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}});
+    await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}, timeout: MOUNT_TIMEOUT_MS});
   } catch (cause) {
     const {code = '', stderr = ''} = cause as {readonly code?: number | string; readonly stderr?: string};
-    const reason = typeof code === 'number' ? `exit status ${code}` : messageOf(cause);
+    const reason = wasKilled(cause) ? `no end after ${MOUNT_TIMEOUT_MS / 1000} s` : exitReason(code, cause);
     const lines = [
       `mount failed: ${reason}`,
       'Mounting command: mount',
@@ -168,6 +171,10 @@ async function runAsKubelet(
       hint: toHint(stderr),
     });
   }
+}
+
+function exitReason(code: number | string, cause: unknown): string {
+  return typeof code === 'number' ? `exit status ${code}` : messageOf(cause);
 }
 
 /** Returns the message of the program, such as `umount: /x: target is busy.`, without program, path and period. */

@@ -1,7 +1,6 @@
 import {hasErrno, SystemError} from '../../../../base/errors.js';
 import {runProgram} from '../../../../base/run-program.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
-import {shellQuote} from '../../../../base/shell-quote.js';
 
 /** How a disk tool is run. */
 export interface ToolOptions {
@@ -48,7 +47,7 @@ function toolPath(path = ''): string {
 }
 
 function toolError(command: readonly string[], timeoutMs: number, cause: unknown): SystemError {
-  const line = command.map(shellQuote).join(' ');
+  const line = command.join(' ');
   if (!isTimeout(cause)) return new SystemError(`cannot run ${line}: ${systemErrorMessage(cause)}`, {cause});
   return new SystemError(`${line}: not finished after ${timeoutMs / 1000} s`, {
     cause,

@@ -161,14 +161,14 @@ async function makeFileSystem(
   {runTool, notify}: DeviceTools,
 ): Promise<void> {
   const program = `mkfs.${fileSystem}`;
-  const args = [...(FORMAT_OPTIONS.get(fileSystem) ?? []), device];
-  const result = await runTool(program, args, {timeoutMs: CHANGE_TIMEOUT_MS});
+  const flags = FORMAT_OPTIONS.get(fileSystem) ?? [];
+  const result = await runTool(program, [...flags, device], {timeoutMs: CHANGE_TIMEOUT_MS});
   const {exitCode, output} = result;
   if (exitCode === 0) {
     notify({
       type: 'Normal',
       reason: 'VolumeFormatted',
-      message: `Disk ${device} was unformatted and has now the filesystem ${fileSystem}`,
+      message: `Formatted the empty disk ${device} with ${fileSystem}`,
     });
     return;
   }
@@ -179,7 +179,7 @@ async function makeFileSystem(
       hint:
         exitCode === undefined
           ? `install the package that contains ${program}, or change spec.local.fsType of the PersistentVolume`
-          : `try by hand: ${[program, ...args].map(shellQuote).join(' ')}`,
+          : `try by hand: ${[program, ...flags, shellQuote(device)].join(' ')}`,
     },
   );
 }
@@ -188,16 +188,16 @@ async function makeFileSystem(
 async function checkFileSystem(device: string, {runTool, mounter, notify}: DeviceTools): Promise<void> {
   for (const mount of await mounter.list()) if (await isMountOf(mount, device)) return;
   const result = await runTool('fsck', ['-a', device], {timeoutMs: CHANGE_TIMEOUT_MS});
-  const notice = judgeCheck(device, result);
+  const notice = evaluateCheck(device, result);
   if (notice !== undefined) notify(notice);
 }
 
 /**
- * Returns what there is to know about a check by fsck(8); undefined for a clean filesystem.
+ * Returns the notice about a check by fsck(8); undefined for a clean filesystem.
  *
  * @throws SystemError if it has errors that were not corrected.
  */
-export function judgeCheck(device: string, result: ToolResult): DeviceNotice | undefined {
+export function evaluateCheck(device: string, result: ToolResult): DeviceNotice | undefined {
   const {exitCode, output} = result;
   if (exitCode === 0) return undefined;
   if (exitCode === 1)
