@@ -1,5 +1,5 @@
 import {execFile} from 'node:child_process';
-import {mkdtemp, rm, truncate, writeFile} from 'node:fs/promises';
+import {mkdtemp, readFile, rm, truncate, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
@@ -38,4 +38,12 @@ export async function probeDisk(device: string): Promise<readonly string[]> {
     if (error instanceof Error && 'code' in error && error.code === 2) return [];
     throw error;
   }
+}
+
+/** Returns the paths at which a disk is mounted. */
+export async function deviceMounts(device: string): Promise<readonly string[]> {
+  return (await readFile('/proc/self/mountinfo', 'utf8'))
+    .split('\n')
+    .filter((line) => line.includes(` ${device} `))
+    .map((line) => line.split(' ')[4] ?? '');
 }
