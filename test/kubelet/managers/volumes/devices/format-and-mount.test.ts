@@ -287,7 +287,8 @@ test.each<[string, Attempt, string, string, readonly string[]]>([
     'the device has partitions: set spec.local.path of the PersistentVolume to one of them, or, if nobody needs the data, clear the device with: wipefs -a DEV',
     [MOUNT],
   ],
-])('the error for %s says what to do', async (_title, given, message, hint, commands) => {
+])('the error for %s says what to do', async (_title, given, ...expected) => {
+  const [message, hint, commands] = expected;
   const outcome = await attempt(given);
   expect(outcome.commands).toEqual([PROBE, ...commands]);
   expect([outcome.error?.message, outcome.error?.hint]).toEqual([message, hint]);

@@ -118,7 +118,7 @@ describe.skipIf(process.getuid?.() !== 0)('a local volume on a block device (nee
     const uids = ['u1', 'u2', 'u3', 'u4'];
     await Promise.all(uids.map(async (uid) => await mountFor(testbed, uid)));
     expect(testbed.calls).toHaveLength(1);
-    await Promise.all(uids.map(async (uid) => await removePodDir(testbed.host.node, uid)));
+    await Promise.all(uids.map((uid) => removePodDir(testbed.host.node, uid)));
     expect(await testbed.mounts()).toEqual([]);
   });
 
