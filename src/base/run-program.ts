@@ -12,6 +12,8 @@ export interface ProgramOptions {
   readonly timeoutMs: number;
   /** Maximum size of its standard output; a program that writes more is killed. 16 MiB by default. */
   readonly maxOutputBytes?: number;
+  /** True for a session of its own, which the signals of a terminal, such as Ctrl-C, do not reach; false by default. */
+  readonly detached?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -33,12 +35,13 @@ const MAX_ERROR_BYTES = 1024;
  */
 export async function runProgram(
   path: string,
-  {args, env, input, timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES, signal}: ProgramOptions,
+  {args, env, input, timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES, detached = false, signal}: ProgramOptions,
 ): Promise<ProgramResult> {
   const tooMuch = new AbortController();
   const child = spawn(path, args, {
     env: {...env},
     stdio: ['pipe', 'pipe', 'pipe'],
+    detached,
     signal: AbortSignal.any([signal, tooMuch.signal, AbortSignal.timeout(timeoutMs)]),
     killSignal: 'SIGKILL',
   });

@@ -23,6 +23,8 @@ export interface Mounter {
   mount(fileSystem: VolumeFileSystem, path: string, options: string): Promise<void>;
   /** Mounts `server:path` of an NFS server with mount.nfs(8); rejects with the kubelet's message. */
   mountNfs(source: string, path: string, options: readonly string[]): Promise<void>;
+  /** Mounts the filesystem of a block device; rejects with the kubelet's message. */
+  mountDevice(device: string, path: string, fileSystem: string, options: readonly string[]): Promise<void>;
   /** Adds options such as `ro` to a bind mount. */
   remountBind(path: string, options: readonly string[]): Promise<void>;
   /** Bind-mounts the open file `fd` of this process at the path, without mounts below it. */
@@ -67,8 +69,16 @@ export const systemMounter: Mounter = {
     ]);
   },
   mountNfs: async (source, path, options) => {
-    const chosen = options.length === 0 ? [] : ['-o', options.join(',')];
-    await runAsKubelet(['-t', 'nfs', ...chosen, source, path]);
+    await runAsKubelet(['-t', 'nfs', ...optionArgs(options), source, path], (output) =>
+      /bad option|helper program|unknown filesystem type/.test(output)
+        ? 'install the package that contains mount.nfs, such as nfs-common'
+        : undefined,
+    );
+  },
+  mountDevice: async (device, path, fileSystem, options) => {
+    await runAsKubelet(['-t', fileSystem, ...optionArgs(options), device, path], (output) =>
+      hintFor(output, path),
+    );
   },
   remountBind: async (path, options) => {
     const all = ['remount', 'bind', ...options].join(',');
@@ -96,19 +106,22 @@ export const systemMounter: Mounter = {
     try {
       await run('unmounting', path, ['umount', '--', path], UNMOUNT_TIMEOUT_MS);
     } catch (error) {
-      if (!wasKilled(error)) throw error;
+      if (!(error instanceof Error && wasKilled(error.cause))) throw error;
       // The server of the file system does not answer.
       await run('unmounting', path, ['umount', '-f', '--', path]);
     }
   },
 };
 
+/** Time after which mount(8) is ended, in ms: mount.nfs(8) tries for two minutes, and a journal may be long. */
+const MOUNT_TIMEOUT_MS = 600_000;
+
 /** Time after which umount(8) is ended and a forced unmount is tried, in ms (unMountTimeout of the NFS plugin). */
 const UNMOUNT_TIMEOUT_MS = 60_000;
 
+/** Reports whether execFile has ended the program because of its time limit. */
 function wasKilled(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'killed' in cause && cause.killed === true;
+  return error instanceof Error && 'killed' in error && error.killed === true;
 }
 
 const execute = promisify(execFile);
@@ -131,13 +144,23 @@ async function run(
   }
 }
 
-/** Runs mount(8) and rejects with the message of a kubelet, which contains the command and its output (mount-utils). */
-async function runAsKubelet(args: readonly string[]): Promise<void> {
+function optionArgs(options: readonly string[]): readonly string[] {
+  return options.length === 0 ? [] : ['-o', options.join(',')];
+}
+
+/**
+ * Runs mount(8) and rejects with the message of a kubelet, which contains the command and its output (mount-utils).
+ * `toHint` returns a hint for an output.
+ */
+async function runAsKubelet(
+  args: readonly string[],
+  toHint: (output: string) => string | undefined,
+): Promise<void> {
   try {
-    await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}});
+    await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}, timeout: MOUNT_TIMEOUT_MS});
   } catch (cause) {
     const {code = '', stderr = ''} = cause as {readonly code?: number | string; readonly stderr?: string};
-    const reason = typeof code === 'number' ? `exit status ${code}` : messageOf(cause);
+    const reason = wasKilled(cause) ? `no end after ${MOUNT_TIMEOUT_MS / 1000} s` : exitReason(code, cause);
     const lines = [
       `mount failed: ${reason}`,
       'Mounting command: mount',
@@ -145,11 +168,13 @@ async function runAsKubelet(args: readonly string[]): Promise<void> {
     ];
     throw new SystemError([...lines, `Output: ${stderr}`, ''].join('\n'), {
       cause,
-      hint: /bad option|helper program|unknown filesystem type/.test(stderr)
-        ? 'install the package that contains mount.nfs, such as nfs-common'
-        : undefined,
+      hint: toHint(stderr),
     });
   }
+}
+
+function exitReason(code: number | string, cause: unknown): string {
+  return typeof code === 'number' ? `exit status ${code}` : messageOf(cause);
 }
 
 /** Returns the message of the program, such as `umount: /x: target is busy.`, without program, path and period. */
@@ -259,6 +284,11 @@ export async function findContainingMount(
 
 /** Reports whether a filesystem is mounted at exactly this path. */
 export async function isMountPoint(path: string, mounter: Mounter): Promise<boolean> {
+  return (await findMountAt(path, mounter)) !== undefined;
+}
+
+/** Returns the topmost mount at exactly this path. */
+export async function findMountAt(path: string, mounter: Mounter): Promise<MountPoint | undefined> {
   const target = await realDirectory(path);
-  return (await mounter.list()).some((mount) => mount.path === target);
+  return (await mounter.list()).findLast((mount) => mount.path === target);
 }

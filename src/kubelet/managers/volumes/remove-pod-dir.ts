@@ -1,7 +1,9 @@
 import {join} from 'node:path';
+import {listNames} from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
 import type {MountPoint} from '../../../base/fs/mount-info.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
+import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
 import {listMountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounter.js';
 
 /**
@@ -27,11 +29,14 @@ export async function removePodVolumes(
   for (const name of ['volume-subpaths', 'volumes']) await removeTree(join(directory, name));
 }
 
-/** Unmounts everything in a pod's directory and returns its path. */
+/** Unmounts everything in a pod's directory, and devices that no other pod uses. Returns the path of the directory. */
 async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter: Mounter): Promise<string> {
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
   await unmountBelow(directory, mounter, isPodMount);
+  // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
+  for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
+    await releaseDevice(node, name, mounter);
   return directory;
 }
 
@@ -69,7 +74,7 @@ export const isPodMount: IsOwnMount = (mount, below) => {
 function isVolume(mount: MountPoint, [plugin = '', name, ...deeper]: readonly string[]): boolean {
   const {fileSystem, root, isSlave, isShared} = mount;
   if (name === undefined) return false;
-  if (plugin === 'kubernetes.io~local-volume') return deeper.length === 0 || isSlave || isShared;
+  if (plugin === LOCAL_VOLUMES) return deeper.length === 0 || isSlave || isShared;
   // The file systems of a server are mounted below the volume when they are entered.
   if (plugin === 'kubernetes.io~nfs') return fileSystem.startsWith('nfs');
   return (

@@ -57,7 +57,7 @@ export async function mountVolumes(
     if (isMounted(name) && !volume.requiresRemount) continue;
     signal.throwIfAborted();
     try {
-      await mountVolume(volume, host);
+      await mountVolume(volume, host, signal);
       mounted.set(name, mountedVolume(volume, host));
     } catch (cause) {
       failed.push([name, mountError(volume, cause)]);
@@ -76,7 +76,7 @@ export async function mountVolumes(
 }
 
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
-async function mountVolume(volume: ResolvedVolume, host: VolumeHost): Promise<void> {
+async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: AbortSignal): Promise<void> {
   const startedAt = host.clock.now();
   const report = (isSuccessful: boolean): void => {
     const durationMs = host.clock.now() - startedAt;
@@ -84,7 +84,7 @@ async function mountVolume(volume: ResolvedVolume, host: VolumeHost): Promise<vo
   };
   try {
     await volume.check();
-    await volume.setUp(host);
+    await volume.setUp(host, signal);
   } catch (error) {
     report(false);
     throw error;

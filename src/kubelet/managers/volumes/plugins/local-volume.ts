@@ -1,13 +1,23 @@
 import type {Stats} from 'node:fs';
 import {rmdir, stat} from 'node:fs/promises';
-import {join} from 'node:path';
 import {allContainersOf} from '../../../../api/pod-containers.js';
 import type {LocalVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
 import type {MountPropagationMode, Pod} from '../../../../api/types/v1-pod.js';
-import {SystemError} from '../../../../base/errors.js';
+import {KcriError, messageOf, SystemError} from '../../../../base/errors.js';
 import {OPEN_DIRECTORY} from '../../../../base/fs/file-handles.js';
-import {ifPresent, withFile, withFileErrors} from '../../../../base/fs/files.js';
+import {ifPresent, validatePathSegment, withFile, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
+import {podRef} from '../../../contract/pod-ref.js';
+import {findBlockDevice} from '../devices/block-device.js';
+import {
+  deviceMountPath,
+  listUsers,
+  LOCAL_VOLUMES,
+  mountDevice,
+  unmountUnusedDevice,
+  withDeviceLock,
+} from '../devices/device-mounts.js';
+import type {DeviceNotice} from '../devices/format-and-mount.js';
 import {bindPropagation, isMountPoint, type Mounter} from '../mounter.js';
 import {joinMountOptions} from '../mount-options.js';
 import {setVolumeOwnership} from '../volume-ownership.js';
@@ -21,32 +31,35 @@ import {
 } from './volume-plugin.js';
 import {VolumeStepError} from './volume-step-error.js';
 
-const PLUGIN = 'kubernetes.io~local-volume';
+const PLUGIN = LOCAL_VOLUMES;
 
-/** Plugin for directories of the node that are PersistentVolumes; they are bind-mounted for each pod (local). */
+/**
+ * Plugin for directories and block devices of the node that are PersistentVolumes. A device is mounted once; it or the
+ * directory is bind-mounted for each pod (local).
+ */
 export const localVolume: VolumePlugin<LocalVolumeSource> = {
   name: 'kubernetes.io/local-volume',
   readOnly: false,
   keepsLabels: ({readOnly = false}) => readOnly,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),
   check: checkLocalPath,
-  setUp: async (host, volume) => {
+  setUp: async (host, volume, signal) => {
     const path = podVolumeDir(host.node, PLUGIN, volume);
     const readyDir = podPluginDir(host.node, PLUGIN, volume);
-    const isMounted = await isMountPoint(path, host.mounter);
-    if (isMounted && (await isMarkedReady(readyDir))) return;
-    const others = await mountsOfOtherPods(host, volume, path);
-    if (others.length > 0 && isForOnePod(volume))
-      throw new SystemError(
-        'volume uses the ReadWriteOncePod access mode and is already in use by another pod',
-      );
-    if (others.length > 0) await warnAboutGroup(host, volume);
-    await unmarkReady(readyDir);
-    // A killed process has left it without its options.
-    if (isMounted) await host.mounter.unmount(path);
-    await bindLocal(volume, path, host.mounter);
-    if (volume.readOnly !== true && others.length === 0) await setOwnership(volume.pod, path);
-    await markReady(readyDir);
+    if ((await isMountPoint(path, host.mounter)) && (await isMarkedReady(readyDir))) return;
+    const device = await findBlockDevice(volume.source.path);
+    if (device === undefined) await mountForPod(host, volume, volume.source.path);
+    else
+      await withDeviceLock(host.node, volume.name, signal, async () => {
+        // From now on the removal of the pod releases the device, also if this process is killed.
+        await makeDirectoryPath(path, 0o750);
+        try {
+          await mountForPod(host, volume, await mountForAllPods(host, volume, device, signal));
+        } catch (error) {
+          await unmountUnusedDevice(host.node, volume.name, host.mounter);
+          throw error;
+        }
+      });
   },
 };
 
@@ -55,34 +68,73 @@ async function checkLocalPath({source: {path}}: PodVolume<LocalVolumeSource>): P
     new VolumeStepError('MountVolume.NewMounter initialization failed', message);
   const stats: Stats | undefined = await withFileErrors('reading', path, () => ifPresent(() => stat(path)));
   if (stats === undefined) throw failed(`path ${JSON.stringify(path)} does not exist`);
-  if (stats.isBlockDevice()) throw failed(`${path} is a block device, which kcri cannot mount`);
-  if (!stats.isDirectory()) throw failed('only directory and block device are supported');
+  if (!stats.isDirectory() && !stats.isBlockDevice())
+    throw failed('only directory and block device are supported');
+}
+
+/** Mounts the device of a volume, and returns where. */
+async function mountForAllPods(
+  host: VolumeHost,
+  volume: PodVolume<LocalVolumeSource>,
+  device: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const {pod, name, source, readOnly = false, mountOptions = []} = volume;
+  const {fsType = 'ext4'} = source;
+  const path = deviceMountPath(host.node, name);
+  const notify = (notice: DeviceNotice): void => host.events?.({...notice, pod});
+  try {
+    const fileSystem = validatePathSegment('file system type', fsType === '' ? 'ext4' : fsType);
+    const options = joinMountOptions(mountOptions, readOnly ? ['ro'] : []);
+    await mountDevice({device, path, fileSystem, options}, {...host, notify}, signal);
+    return path;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new VolumeStepError(
+      'MountVolume.MountDevice failed',
+      `local: failed to mount device ${source.path} at ${path} (fstype: ${fsType}), error ${messageOf(cause)}`,
+      {cause, hint: cause instanceof KcriError ? cause.hint : undefined},
+    );
+  }
+}
+
+/** Binds the directory of a volume, or where its device is mounted, into the directory of the pod. */
+async function mountForPod(
+  host: VolumeHost,
+  volume: PodVolume<LocalVolumeSource>,
+  directory: string,
+): Promise<void> {
+  const {node, mounter} = host;
+  const path = podVolumeDir(node, PLUGIN, volume);
+  const readyDir = podPluginDir(node, PLUGIN, volume);
+  const {uid} = podRef(volume.pod);
+  const isShared = (await listUsers(node, volume.name, mounter)).some((other) => other !== uid);
+  if (isShared && isForOnePod(volume))
+    throw new SystemError(
+      'volume uses the ReadWriteOncePod access mode and is already in use by another pod',
+    );
+  if (isShared) await warnAboutGroup(host, volume, directory);
+  await unmarkReady(readyDir);
+  // A killed process has left it without its options.
+  if (await isMountPoint(path, mounter)) await mounter.unmount(path);
+  await bindLocal(volume, directory, path, mounter);
+  if (volume.readOnly !== true && !isShared) await setOwnership(volume.pod, path);
+  await markReady(readyDir);
 }
 
 function isForOnePod({accessModes = []}: PodVolume<LocalVolumeSource>): boolean {
   return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 }
 
-/** Returns the mounts of this volume that belong to other pods. */
-async function mountsOfOtherPods(
-  {node, mounter}: VolumeHost,
-  {name}: PodVolume<LocalVolumeSource>,
-  own: string,
-): Promise<readonly string[]> {
-  const pods = join(node.rootDir, 'pods/');
-  const suffix = `/volumes/${PLUGIN}/${name}`;
-  const isOfPod = (path: string): boolean => path.startsWith(pods) && path.endsWith(suffix);
-  return (await mounter.list()).map(({path}) => path).filter((path) => isOfPod(path) && path !== own);
-}
-
 /** Records that the pod requests another group than the volume has, which only its first pod sets. */
 async function warnAboutGroup(
   {events}: VolumeHost,
-  {pod, name, source}: PodVolume<LocalVolumeSource>,
+  {pod, name}: PodVolume<LocalVolumeSource>,
+  directory: string,
 ): Promise<void> {
   const fsGroup = pod.spec.securityContext?.fsGroup;
   if (fsGroup === undefined) return;
-  const {gid} = await withFileErrors('reading', source.path, () => stat(source.path));
+  const {gid} = await withFileErrors('reading', directory, () => stat(directory));
   if (gid === fsGroup) return;
   const message = `The requested fsGroup is ${fsGroup}, but the volume ${name} has GID ${gid}. The volume may not be shareable.`;
   events?.({type: 'Warning', reason: 'AlreadyMountedVolume', message, pod});
@@ -90,14 +142,15 @@ async function warnAboutGroup(
 
 async function bindLocal(
   volume: PodVolume<LocalVolumeSource>,
+  directory: string,
   path: string,
   mounter: Mounter,
 ): Promise<void> {
-  const {source, readOnly = false, mountOptions = []} = volume;
+  const {readOnly = false, mountOptions = []} = volume;
   await makeDirectoryPath(path, 0o750);
   try {
-    await withFileErrors('mounting', source.path, () =>
-      withFile(source.path, OPEN_DIRECTORY, 0, async ({fd}) => {
+    await withFileErrors('mounting', directory, () =>
+      withFile(directory, OPEN_DIRECTORY, 0, async ({fd}) => {
         await mounter.bind(fd, path, bindPropagation(propagationModes(volume)));
       }),
     );

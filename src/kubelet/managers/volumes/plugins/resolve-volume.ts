@@ -50,7 +50,7 @@ export interface ResolvedVolume {
   path(node: Pick<NodeFacts, 'rootDir'>): string;
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
   check(): Promise<void>;
-  setUp(host: VolumeHost): Promise<void>;
+  setUp(host: VolumeHost, signal: AbortSignal): Promise<void>;
   plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
 }
 
@@ -140,7 +140,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     keepsLabels: plugin.keepsLabels?.(volume) === true,
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),
-    setUp: async (host) => plugin.setUp(host, volume),
+    setUp: async (host, signal) => plugin.setUp(host, volume, signal),
     plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
   };
 }

@@ -10,6 +10,7 @@ import type {VolumeOperation} from '../../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
+import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
 
 /** Node facts that volumes depend on. */
@@ -27,6 +28,7 @@ export interface VolumeHost {
   readonly objects: ApiObjects;
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
+  readonly runTool: RunTool;
   readonly clock: Pick<Clock, 'now'>;
   /** Receives warnings about volumes that are mounted nevertheless; they are dropped by default. */
   readonly events?: EventSink;
@@ -69,8 +71,11 @@ export interface VolumePlugin<Source> {
   path(node: Pick<NodeFacts, 'rootDir'>, volume: PodVolume<Source>): string;
   /** Checks the source before setUp (NewMounter). */
   check?(volume: PodVolume<Source>): Promise<void>;
-  /** Sets the volume up or updates its content; completes the work of a killed process. */
-  setUp(host: VolumeHost, volume: PodVolume<Source>): Promise<void>;
+  /**
+   * Sets the volume up or updates its content; completes the work of a killed process. Rejects with the signal's reason
+   * while it waits.
+   */
+  setUp(host: VolumeHost, volume: PodVolume<Source>, signal: AbortSignal): Promise<void>;
   /** Returns the files that setUp would write. */
   plan?(host: VolumeHost, volume: PodVolume<Source>): Promise<readonly PlannedFile[]>;
 }

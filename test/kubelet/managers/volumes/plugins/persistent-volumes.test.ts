@@ -3,8 +3,6 @@ import {chmod, chown, mkdir, readFile, stat, writeFile} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {describe, expect, onTestFinished, test, vi} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
-import type {Pod, PodSpec} from '../../../../../src/api/types/v1-pod.js';
-import {NO_OBJECTS, type ApiObjects} from '../../../../../src/kubelet/contract/api-objects.js';
 import {
   systemMounter,
   unmountBelow,
@@ -14,29 +12,10 @@ import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-p
 import type {VolumeHost} from '../../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
+import {aClaimPod, aNode, claims} from '../claim-fixtures.js';
 import {aHost, aPodWith} from '../volume-fixtures.js';
 
 const signal = new AbortController().signal;
-
-async function aNode(): Promise<Parameters<typeof aHost>[0]> {
-  const rootDir = join(await temporaryDirectory(), 'root');
-  onTestFinished(async () => {
-    await unmountBelow(rootDir);
-  });
-  const bytes = {memoryBytes: 1n << 30n, ephemeralStorageBytes: 1n << 30n, hugePageBytes: new Map()};
-  return {rootDir, cpuMilli: 2000n, ...bytes};
-}
-
-/** Returns objects in which each claim has the PersistentVolume `pv`. */
-function claims(spec: PersistentVolumeSpec, readOnly = false): ApiObjects {
-  const volume = {metadata: {name: 'pv'}, spec};
-  return {...NO_OBJECTS, claimedVolume: () => ({volume, readOnly, isOnNode: true})};
-}
-
-function aClaimPod(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
-  const pod = aPodWith([{name: 'v', persistentVolumeClaim: {claimName: 'c'}}], spec);
-  return {...pod, metadata: {...pod.metadata, uid}};
-}
 
 /** Mounter that records the NFS mounts it is asked for. */
 function recordingMounter(mounted: unknown[]): Mounter {
