@@ -45,9 +45,9 @@ export const POD_CONTAINER_FLAG = kcriOnlyFlags(
 
 /** Returns a function that chooses a container of a named pod, as kubectl does. */
 export function createContainerChooser(services: CommandServices, choice: ContainerChoice): ContainerChooser {
-  return async (ref, id) => {
+  return async (ref, id, {quiet} = {quiet: false}) => {
     const {choosePodContainer} = await import('./choose-pod-container.js');
-    return await choosePodContainer(services, {ref, id}, choice);
+    return await choosePodContainer(services, {ref, id}, quiet ? {...choice, quiet} : choice);
   };
 }
 
