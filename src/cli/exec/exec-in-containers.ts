@@ -87,10 +87,7 @@ async function selectTargets(
     await services.connections.default(),
     selection,
     services.resolving({chooseContainer: createContainerChooser(services, flags)}),
-  ).catch((error: unknown) => {
-    if (error instanceof NothingFoundError) return [];
-    throw error;
-  });
+  );
   if (targets.length === 0) throw noContainersError();
   return targets;
 }

@@ -291,9 +291,13 @@ export async function resolveSandbox(
 /** The filters of a command match no objects. crictl shows its help in this case. */
 export class NothingFoundError extends NotFoundError {}
 
-/** Returns that error with crictl's text. `lister` is the command that lists all objects. */
-export function nothingFoundError(lister: string): NothingFoundError {
+/**
+ * Returns that error with crictl's text as its message. `what` is what is missing, such as `no pod matches --name web`,
+ * and `lister` the command that lists all objects.
+ */
+export function nothingFoundError(lister: string, what?: string): NothingFoundError {
   return new NothingFoundError('No IDs provided or nothing found per filter', {
+    plain: what,
     hint: `run "${lister}" to list all`,
   });
 }
