@@ -75,7 +75,7 @@ describe('logs', () => {
 
   // Proves: logs --since-time, logs --until
   test.each([
-    [['logs'], 'ID cannot be empty'],
+    [['logs'], 'specify a container or a pod'],
     [['logs', 'main', 'b'], 'no such container "b"'],
     [
       ['logs', 'main', '--since', '1m', '--since-time', '1m'],

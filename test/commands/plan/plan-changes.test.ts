@@ -204,8 +204,7 @@ describe('--explain', () => {
     const testbed = await createTestbed();
     await sync(testbed, aManifest());
     const lines = reasons(await planOf(testbed, aManifest({restartPolicy: 'Never'}), '--explain'));
-    const why =
-      'replaced: the manifest has changed (spec.restartPolicy)';
+    const why = 'replaced: the manifest has changed (spec.restartPolicy)';
     expect(lines.slice(0, 4)).toEqual([
       `StopContainer: ${why} (SyncTerminatingPod: killContainer with the grace period)`,
       `StopPodSandbox: ${why} (SyncTerminatingPod: killPodWithSyncResult, after the containers)`,

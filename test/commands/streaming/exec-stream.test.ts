@@ -254,7 +254,7 @@ describe('attach', () => {
   });
 
   test.each([
-    [['attach'], 'ID cannot be empty'],
+    [['attach'], 'specify a container or a pod'],
     [['attach', 'main', 'server'], 'attach requires exactly one container'],
     [['attach', 'nobody'], 'no such container "nobody"'],
   ])('%j is rejected', async (args, message) => {
