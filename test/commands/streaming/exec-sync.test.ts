@@ -68,7 +68,7 @@ describe('exec --sync', () => {
   test.each([
     [['exec'], 'specify a container and a command'],
     [['exec', 'main'], 'specify a container and a command'],
-    [['exec', '-s', '--name', 'zzz', 'true'], 'No containers found per filter flags'],
+    [['exec', '-s', '--name', 'zzz', 'true'], 'no running container matches --name zzz'],
     [['exec', '-s', 'done', 'true'], 'running "true" in container "done": failed to exec in container'],
     [
       ['exec', '--timeout', '1s', 'main', 'true'],
