@@ -2,6 +2,8 @@
 export type KcriErrorOptions = ErrorOptions & {
   /** Hint for the user in one line: the flag, file or command to use. */
   readonly hint?: string | undefined;
+  /** Message for people, where the message itself is crictl's. */
+  readonly plain?: string | undefined;
 };
 
 /**
@@ -14,16 +16,18 @@ export abstract class KcriError extends Error {
   /** Exit code of the process if this error ends a command. */
   readonly exitCode: number = 1;
   readonly hint: string | undefined;
+  readonly #plain: string | undefined;
 
   constructor(message: string, options: KcriErrorOptions = {}) {
     super(message, options);
     this.name = new.target.name;
     this.hint = options.hint;
+    this.#plain = options.plain;
   }
 
   /** The message for people, without protocol details. */
   get plainMessage(): string {
-    return this.message;
+    return this.#plain ?? this.message;
   }
 }
 

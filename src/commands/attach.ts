@@ -1,4 +1,5 @@
 import * as Args from '@oclif/core/args';
+import {missingArgument} from '../cli/flags/positional-arguments.js';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
@@ -52,7 +53,7 @@ export default class Attach extends BaseCommand {
     const {argv, flags} = await this.parse(Attach);
     const {services} = this;
     const [ref, ...rest] = argv as string[];
-    if (ref === undefined || ref === '') throw new UsageError('ID cannot be empty');
+    if (ref === undefined || ref === '') throw missingArgument('container or a pod');
     if (rest.length > 0) throw new ArgumentsError('attach requires exactly one container');
     const strategy = await this.dialect.strategy('attach', ATTACH);
     const selection = await parseContainerSelection([ref], flags, {states: 'running'});

@@ -30,7 +30,7 @@ export default class Checkpoint extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Checkpoint);
-    const refs = requireArguments(args.container);
+    const refs = requireArguments(args.container, 'container');
     const path = flags.export ?? '';
     if (path === '')
       throw new UsageError(

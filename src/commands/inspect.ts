@@ -1,7 +1,12 @@
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
-import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS, containerQuery} from '../cli/flags/filter-flags.js';
+import {
+  CONTAINER_FILTERS,
+  CONTAINER_SCOPE_FLAGS,
+  containerQuery,
+  filterText,
+} from '../cli/flags/filter-flags.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
 import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
@@ -57,7 +62,7 @@ const INSPECT: CommandStrategies['inspect'] = kcriInspect(async (services, refs,
   const selection =
     refs.length > 0
       ? await parseContainerSelection(refs, flags, {states: 'all'})
-      : {refs, query: await containerQuery(flags), byPod: false};
+      : {refs, query: await containerQuery(flags), filters: filterText(flags), byPod: false};
   return await selectContainers(
     await services.connections.default(),
     selection,

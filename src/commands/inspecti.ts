@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
-import {IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
+import {filterText, IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
 import {imageArgs} from '../cli/flags/positional-arguments.js';
@@ -53,12 +53,19 @@ export default class Inspecti extends BaseCommand {
 }
 
 const INSPECTI: CommandStrategies['inspecti'] = kcriInspect(
-  async ({connections, report, signal}, refs, {name, filter: filters}) => {
+  async ({connections, report, signal}, refs, flags) => {
+    const {name, filter: filters} = flags;
     const {images} = await connections.default();
     if (refs.length > 0) return await resolveImages(images, refs, signal);
     const listing = listImages(images, {name, filters}, {signal, onNote: report.warn});
     const found = await withContext('listing images', listing);
-    if (found.length === 0) throw nothingFoundError('kcri images');
+    if (found.length === 0) {
+      const text = filterText(flags);
+      throw nothingFoundError(
+        'kcri images',
+        text === '' ? 'there are no images' : `no image matches ${text}`,
+      );
+    }
     return found.map(({id}) => ({kind: 'found', ref: id, id}));
   },
 );

@@ -1,6 +1,6 @@
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
-import {isFiltered, SANDBOX_FILTERS, sandboxQuery} from '../cli/flags/filter-flags.js';
+import {filterText, isFiltered, SANDBOX_FILTERS, sandboxQuery} from '../cli/flags/filter-flags.js';
 import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
 import {podArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
@@ -40,5 +40,5 @@ export default class Inspectp extends BaseCommand {
 const INSPECTP: CommandStrategies['inspectp'] = kcriInspect(async (services, refs, flags) => {
   const query = refs.length === 0 || isFiltered(flags) ? await sandboxQuery(flags) : undefined;
   const {runtime} = await services.connections.default();
-  return await selectPodSandboxes(runtime, {refs, query}, services.resolving({}));
+  return await selectPodSandboxes(runtime, {refs, query, filters: filterText(flags)}, services.resolving({}));
 });

@@ -51,7 +51,7 @@ export default class Rm extends BaseCommand {
     this.dialect.checkUsage(() => {
       rejectArgumentsWithAll(selection.refs, flags);
     });
-    if (!all && selection.query === undefined) requireArgumentsOrHelp(selection.refs);
+    if (!all && selection.query === undefined) requireArgumentsOrHelp(selection.refs, 'container');
     const removeLogs = await this.dialect.strategy('rm', REMOVE_LOGS);
     const connection = await this.cri();
     const targets = await this.#targets(connection, selection, all);

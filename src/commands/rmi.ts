@@ -44,7 +44,7 @@ export default class Rmi extends BaseCommand {
     this.dialect.checkUsage(() => {
       rejectArgumentsWithAll(named, flags);
     });
-    if (!flags.all && !flags.prune) requireArgumentsOrHelp(named);
+    if (!flags.all && !flags.prune) requireArgumentsOrHelp(named, 'image');
     const plan = await this.dialect.strategy('rmi', planImageRemoval);
     const {refs, remove, isSerial} = await plan(this.services, named, flags);
     const targets = [...new Set(refs)].map((ref) => ({kind: 'found', ref, id: ref}) as const);

@@ -32,7 +32,7 @@ export default class Rmp extends BaseCommand {
     this.dialect.checkUsage(() => {
       rejectArgumentsWithAll(args.pod, flags);
     });
-    const refs = all ? [] : requireArgumentsOrHelp(args.pod);
+    const refs = all ? [] : requireArgumentsOrHelp(args.pod, 'pod');
     const {runtime} = await this.cri();
     const targets = await this.#targets(runtime, refs, all);
     if (targets.length === 0) this.report.info('No pods to remove');

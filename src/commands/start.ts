@@ -16,7 +16,7 @@ export default class Start extends BaseCommand {
 
   async run(): Promise<void> {
     const {args} = await this.parse(Start);
-    const refs = requireArguments(args.container);
+    const refs = requireArguments(args.container, 'container');
     const {runtime} = await this.cri();
     const {services, signal} = this;
     const targets = await resolveContainers(runtime, refs, services.resolving({}));

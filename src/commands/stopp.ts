@@ -19,7 +19,7 @@ export default class Stopp extends BaseCommand {
 
   async run(): Promise<void> {
     const {args} = await this.parse(Stopp);
-    const refs = requireArgumentsOrHelp(args.pod);
+    const refs = requireArgumentsOrHelp(args.pod, 'pod');
     const {runtime} = await this.cri();
     const {services, signal} = this;
     // StopPodSandbox succeeds for a sandbox that does not exist, so mistyped IDs must be detected first.

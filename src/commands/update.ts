@@ -52,7 +52,7 @@ export default class Update extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Update);
-    const refs = requireArguments(args.container);
+    const refs = requireArguments(args.container, 'container');
     this.dialect.checkUsage(() => {
       checkFlags(flags);
     });

@@ -41,6 +41,17 @@ export function fitToWidth(text: string, width: number, ellipsis: string): strin
   return cut + ellipsis + ' '.repeat(width - 1 - displayWidth(cut));
 }
 
+/** Returns the text padded, or cut in the middle, so that it takes exactly the width: names often differ at their ends. */
+export function fitMiddleToWidth(text: string, width: number, ellipsis: string): string {
+  const used = displayWidth(text);
+  if (used <= width || width < 3) return fitToWidth(text, width, ellipsis);
+  const start = cutToWidth(text, Math.ceil((width - 1) / 2));
+  let end = text.slice(start.length);
+  while (displayWidth(start) + 1 + displayWidth(end) > width)
+    end = end.slice((/^./u.exec(end) ?? ['x'])[0].length);
+  return fitToWidth(`${start}${ellipsis}${end}`, width, ellipsis);
+}
+
 /** Splits a text into pieces that fit the width; an empty text is one empty piece. */
 export function wrapToWidth(text: string, width: number): readonly string[] {
   const pieces: string[] = [];

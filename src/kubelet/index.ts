@@ -49,6 +49,8 @@ export {parseEvictionSettings} from './contract/resources/eviction-thresholds.js
 export {readPodUsages} from './managers/server/stats/eviction/read-pod-usages.js';
 export {SignalReader} from './managers/server/stats/eviction/read-signals.js';
 export {openPodSources} from './daemon/open-pod-sources.js';
+export {recordPodEvent} from './pods/registry/record-pod-event.js';
+export {isPodRun} from './pods/registry/pod-runs.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
 export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
 export {createNodeReport, withReportedFacts} from './daemon/introspection/node-report.js';

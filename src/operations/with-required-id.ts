@@ -8,6 +8,9 @@ class EmptyIdError extends KcriError {
 
 /** Calls `work` as withContext does, but rejects with KcriError instead if `id` is empty. */
 export async function withRequiredId<T>(operation: string, id: string, work: () => Promise<T>): Promise<T> {
-  const rejected = async () => await Promise.reject<T>(new EmptyIdError('ID cannot be empty'));
+  const rejected = async () =>
+    await Promise.reject<T>(
+      new EmptyIdError('ID cannot be empty', {plain: 'the name is empty; check the variable that sets it'}),
+    );
   return await withContext(operation, id === '' ? rejected() : work());
 }

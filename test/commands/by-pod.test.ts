@@ -163,19 +163,6 @@ describe('exec and logs of a pod', () => {
   });
 });
 
-test('a container wins over a pod of the same name', async () => {
-  const [web, other] = [aSandbox({name: 'web'}), aSandbox({name: 'other'})];
-  await using runtime = await FakeRuntime.start({
-    sandboxes: [web, other],
-    containers: [
-      aContainer({id: hex('c1'), sandbox: web, name: 'main'}),
-      aContainer({id: hex('c2'), sandbox: other, name: 'web'}),
-    ],
-  });
-  await runKcri(['exec', '-s', 'web', 'true'], {endpoint: runtime.endpoint});
-  expect(runtime.callsTo('ExecSync').map(({request}) => request['container_id'])).toEqual([hex('c2')]);
-});
-
 describe('attach', () => {
   // Proves: attach --container
   test.each([

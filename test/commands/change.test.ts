@@ -79,7 +79,9 @@ describe('start and stop', () => {
   test('filters that match nothing change nothing and fail', async () => {
     await using runtime = await startRuntime();
     const {stderr, exitCode} = await runKcri(['stop', '--label', 'a=b'], {endpoint: runtime.endpoint});
-    expect(stderr).toMatch(/^kcri: No IDs provided or nothing found per filter\nhint: /);
+    expect(stderr).toMatch(
+      /^kcri: no running container matches --label a=b; --label matches labels of containers, not of pods\nhint: /,
+    );
     expect({exitCode, calls: mutations(runtime)}).toEqual({exitCode: 1, calls: []});
   });
 
@@ -196,7 +198,7 @@ describe('rm', () => {
 
   test('without IDs is a usage error', async () => {
     const {stderr, exitCode} = await runKcri(['rm'], {endpoint: '/nowhere'});
-    expect(stderr).toMatch(/^kcri: ID cannot be empty\nusage: kcri rm \[CONTAINER\.\.\.\] /);
+    expect(stderr).toMatch(/^kcri: specify a container\nusage: kcri rm \[CONTAINER\.\.\.\] /);
     expect(exitCode).toBe(1);
   });
 });

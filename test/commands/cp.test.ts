@@ -65,7 +65,7 @@ test.each([
 test('diff requires a container, and knows its output formats', async () => {
   await using runtime = await FakeRuntime.start({containers: [aContainer()]});
   const {endpoint} = runtime;
-  expect((await runKcri(['diff'], {endpoint})).stderr).toContain('ID cannot be empty');
+  expect((await runKcri(['diff'], {endpoint})).stderr).toContain('specify a container or a pod');
   expect((await runKcri(['diff', 'main', '-o', 'xml'], {endpoint})).stderr).toContain(
     'unsupported output format',
   );

@@ -200,7 +200,9 @@ describe('describe', () => {
     testbed.runtime.exitContainer(testbed.runtime.containers[0]!.id, 1);
     await testbed.run(['sync', '-'], {stdin: aManifest()});
     const {stdout} = await syncAndDescribe(testbed, ['web']);
-    expect(stdout).toMatch(/^ {2}Normal +Started +\d+s \(x2 over \d+s\) {2}kubelet {2}Container started$/m);
+    expect(stdout).toMatch(
+      /^ {2}Normal +Started +\d+s \(x2 over \d+s\) {2}kubelet {2}main {7}Container started$/m,
+    );
     expect(stdout).toMatch(/^ {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Exit Code: +1$/m);
     expect(stdout).toMatch(/^ {4}Restart Count: +1$/m);
   });

@@ -125,9 +125,13 @@ describe('inspect', () => {
 
   test('reports that nothing was found', async () => {
     await using runtime = await FakeRuntime.start();
-    for (const command of ['inspect', 'inspectp']) {
-      const {stderr, exitCode} = await runKcri([command], {endpoint: runtime.endpoint});
-      expect(stderr).toContain('kcri: No IDs provided or nothing found per filter');
+    for (const [args, text] of [
+      [['inspect'], 'there are no running containers'],
+      [['inspectp'], 'there are no pods'],
+      [['inspectp', '--name', 'web'], 'no pod matches --name web'],
+    ] as const) {
+      const {stderr, exitCode} = await runKcri(args, {endpoint: runtime.endpoint});
+      expect(stderr).toContain(`kcri: ${text}\n`);
       expect(exitCode).toBe(1);
     }
   });

@@ -173,7 +173,7 @@ describe('checkpoint', () => {
   });
 
   test.each([
-    [['checkpoint', '-e', 'x'], 'ID cannot be empty'],
+    [['checkpoint', '-e', 'x'], 'specify a container'],
     [
       ['checkpoint', 'sidecar'],
       'cannot checkpoint a container without specifying the checkpoint destination. Use --export=/path/to/checkpoint.tar',

@@ -172,6 +172,7 @@ describe('restart of pods of kcri', () => {
       exitCode: 0,
     });
     expect(testbed.runtime.containers).toMatchObject([
+      {config: {metadata: {attempt: 0}}, state: 'CONTAINER_EXITED'},
       {
         config: {
           metadata: {attempt: 1},
@@ -181,8 +182,13 @@ describe('restart of pods of kcri', () => {
       },
     ]);
     expect((await kcri('get', 'pods', '--no-headers')).stdout).toMatch(/^web +1\/1 +Running +1 /);
+    const {stdout} = await kcri('describe', 'web');
+    expect(stdout).toMatch(/^ +Last State: +Terminated$/m);
+    expect(stdout).toMatch(/^ +Normal +Restarted .* main +Container restarted by "kcri restart"$/m);
+    await kcri('restart', 'web');
+    expect(testbed.runtime.containers.map(({config}) => config.metadata?.attempt)).toEqual([1, 2]);
     expect(await testbed.run(['sync', '-'], {stdin: aManifest()})).toMatchObject({exitCode: 0});
-    expect(testbed.runtime.containers).toHaveLength(1);
+    expect(testbed.runtime.containers).toHaveLength(2);
   });
 
   test('restartPolicy Never is an error', async () => {

@@ -1,5 +1,12 @@
 import {expect, test} from 'vitest';
-import {cutToWidth, displayWidth, fitToWidth, toCells, wrapToWidth} from '../../src/format/display-width.js';
+import {
+  cutToWidth,
+  displayWidth,
+  fitMiddleToWidth,
+  fitToWidth,
+  toCells,
+  wrapToWidth,
+} from '../../src/format/display-width.js';
 
 test.each([
   ['web', 3],
@@ -26,6 +33,15 @@ test.each([
 ])('%s is fitted to %i cells', (text, width, fitted) => {
   expect(fitToWidth(text, width, '…')).toBe(fitted);
   expect(displayWidth(fitToWidth(text, width, '…'))).toBe(width);
+});
+
+test.each([
+  ['web', 5, 'web  '],
+  ['web-7d9f-abc12', 9, 'web-…bc12'],
+  ['漢字漢字', 6, '漢…字 '],
+  ['web', 2, 'w…'],
+])('%s is cut in the middle to %i cells', (text, width, fitted) => {
+  expect(fitMiddleToWidth(text, width, '…')).toBe(fitted);
 });
 
 test('a wide character is never cut in half', () => {

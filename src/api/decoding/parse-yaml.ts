@@ -1,6 +1,7 @@
 import {Composer, Lexer, Parser, isAlias, isMap, isNode, isScalar, isSeq, visit} from 'yaml';
 import type {Alias, CST, Document, Node, Pair, ParsedNode, Scalar, YAMLMap} from 'yaml';
 import type {ListNode, ManifestNode, MapEntry, MapNode, ScalarNode} from './manifest-node.js';
+import {explainSyntax} from './explain-syntax.js';
 import {keyText} from './key-text.js';
 import {resolvePlainScalar, type ScalarValue} from './plain-scalar.js';
 import {splitJsonStream, type TextPart} from './split-json-stream.js';
@@ -219,17 +220,10 @@ function mergeSources(value: ManifestNode): readonly MapNode[] {
   });
 }
 
-/** Formats the parser's message as part of a sentence. */
-function lowerFirst(message: string): string {
-  return message.charAt(0).toLowerCase() + message.slice(1);
-}
-
-function buildDocument(document: Document.Parsed): YamlDocument {
-  const [error] = document.errors;
-  // Later errors are usually consequences of the first.
-  if (error !== undefined) {
-    return {root: undefined, problems: [{offset: error.pos[0], message: lowerFirst(error.message)}]};
-  }
+function buildDocument(document: Document.Parsed, text: string): YamlDocument {
+  const [error, ...consequences] = document.errors;
+  if (error !== undefined)
+    return {root: undefined, problems: [explainSyntax(text, [error, ...consequences])]};
   const contents: ParsedNode | null = document.contents;
   if (contents === null) return {root: undefined, problems: []};
   const builder = new TreeBuilder(document);
@@ -252,7 +246,7 @@ function parsePart(text: string, part: TextPart): readonly YamlDocument[] {
     prettyErrors: false,
     logLevel: 'silent',
   });
-  return [...composer.compose(tokenize(text, part))].map(buildDocument);
+  return [...composer.compose(tokenize(text, part))].map((document) => buildDocument(document, text));
 }
 
 function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {

@@ -1,7 +1,7 @@
 import {UsageError} from '../../base/errors.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {isExecTimeoutResponse} from '../../format/exec-error.js';
-import {ExecTimeoutError} from '../../operations/exec/exec-errors.js';
+import {ExecTimeoutError, withToolsHint} from '../../operations/exec/exec-errors.js';
 import {NothingFoundError, type Target} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
 import type {ContainerId} from '../../cri/index.js';
@@ -47,7 +47,10 @@ export const execInContainers: ExecStrategy = async (services, words, flags) => 
     const running = flags.sync
       ? runSync(services, {id, ref}, command, flags)
       : stream(services, {id, ref}, command, {flags, prefixed: labels === 'prefix'});
-    const exitCode = await withContext(`running "${command[0] ?? ''}" in container "${ref}"`, running);
+    const explained = running.catch((error: unknown) => {
+      throw withToolsHint(error, ref);
+    });
+    const exitCode = await withContext(`running "${command[0] ?? ''}" in container "${ref}"`, explained);
     if (several && exitCode !== EXIT.ok)
       report.info(`kcri: the command exited with ${exitCode} in container "${ref}"`);
     report.setExitCode(exitCode);
@@ -84,10 +87,7 @@ async function selectTargets(
     await services.connections.default(),
     selection,
     services.resolving({chooseContainer: createContainerChooser(services, flags)}),
-  ).catch((error: unknown) => {
-    if (error instanceof NothingFoundError) return [];
-    throw error;
-  });
+  );
   if (targets.length === 0) throw noContainersError();
   return targets;
 }

@@ -1,4 +1,5 @@
 import {UsageError} from '../../base/errors.js';
+import {missingArgument} from '../flags/positional-arguments.js';
 import {textToBytes} from '../../base/byte-text.js';
 import type {FileChange} from '../../operations/files/compare-layers.js';
 import {diffContainer} from '../../operations/files/diff-container.js';
@@ -20,8 +21,7 @@ export async function printDiff(
   ref: string | undefined,
   {form, container}: DiffOptions,
 ): Promise<void> {
-  if (ref === undefined || ref === '')
-    throw new UsageError('ID cannot be empty', {hint: 'name a container, as in "kcri diff POD/CONTAINER"'});
+  if (ref === undefined || ref === '') throw missingArgument('container or a pod');
   const {connections, context, out, signal} = services;
   const connection = await connections.default();
   const target = await findContainer(services, connection, ref, container);

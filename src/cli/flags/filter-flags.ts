@@ -128,6 +128,27 @@ export function isFiltered(flags: ContainerFilterValues): boolean {
   );
 }
 
+/** Returns the given filters as on the command line, such as `--label app=web --name ^w`. */
+export function filterText(flags: object): string {
+  const given = Object.entries(flags).filter(([name]) => FILTER_NAMES.has(name));
+  return given
+    .flatMap(([name, value]: readonly [string, unknown]) =>
+      [value].flat().flatMap((one) => (one === undefined || one === false ? [] : filterOption(name, one))),
+    )
+    .join(' ');
+}
+
+function filterOption(name: string, value: unknown): string {
+  return value === true ? `--${name}` : `--${name} ${String(value)}`;
+}
+
+const FILTER_NAMES: ReadonlySet<string> = new Set([
+  ...Object.keys(CONTAINER_FILTERS),
+  ...Object.keys(CONTAINER_SCOPE_FLAGS).filter((name) => name !== 'all'),
+  ...Object.keys(IMAGE_FILTER_FLAG),
+  'id',
+]);
+
 /**
  * Returns the query for the given flags; only running containers match by default. Empty values are no conditions.
  * Rejects with UsageError.

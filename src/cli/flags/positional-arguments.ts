@@ -34,16 +34,34 @@ export const imageArgs = {
   image: Args.string({multiple: true, ignoreStdin: true, description: 'Name or ID of an image.'}),
 };
 
-/** Returns the arguments. Throws UsageError with crictl's text without any. */
-export function requireArguments(words: readonly string[] | undefined): readonly string[] {
-  if (words === undefined || words.length === 0) throw new UsageError(NO_ID);
+/** Kinds of objects that arguments name. */
+export type ArgumentNoun = 'container' | 'container or a pod' | 'pod' | 'image';
+
+/** Returns the arguments. Throws UsageError, with crictl's text as its message, without any. */
+export function requireArguments(
+  words: readonly string[] | undefined,
+  noun: ArgumentNoun,
+): readonly string[] {
+  if (words === undefined || words.length === 0) throw missingArgument(noun);
   return words;
 }
 
 /** Returns the arguments. Throws ArgumentsError without any: crictl then shows its help. */
-export function requireArgumentsOrHelp(words: readonly string[] | undefined): readonly string[] {
-  if (words === undefined || words.length === 0) throw new ArgumentsError(NO_ID);
+export function requireArgumentsOrHelp(
+  words: readonly string[] | undefined,
+  noun: ArgumentNoun,
+): readonly string[] {
+  if (words === undefined || words.length === 0) throw new ArgumentsError(NO_ID, {plain: missingText(noun)});
   return words;
+}
+
+/** Returns the error for a missing or empty argument, with crictl's text as its message. */
+export function missingArgument(noun: ArgumentNoun): UsageError {
+  return new UsageError(NO_ID, {plain: missingText(noun)});
+}
+
+function missingText(noun: ArgumentNoun): string {
+  return `specify ${noun === 'image' ? 'an' : 'a'} ${noun}`;
 }
 
 /** Throws ConflictError if both arguments and `--all` are given. */

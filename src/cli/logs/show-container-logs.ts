@@ -1,4 +1,5 @@
 import {UsageError} from '../../base/errors.js';
+import {missingArgument} from '../flags/positional-arguments.js';
 import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
 import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js';
@@ -47,7 +48,7 @@ export async function showContainerLogs(
 /** Throws UsageError for an invalid selection. */
 function checkSelection({refs, query}: ContainerSelection, strategy: LogsStrategy): void {
   if ((refs.length === 0 && query === undefined) || refs.includes(''))
-    throw new UsageError('ID cannot be empty');
+    throw missingArgument('container or a pod');
   strategy.checkRefs(refs);
 }
 

@@ -1,3 +1,4 @@
+import type {Pod} from '../../api/types/v1-pod.js';
 import type {KcriError} from '../../base/errors.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
@@ -24,6 +25,7 @@ import {
 } from './listed-pod.js';
 import {missingPodError} from './missing-pod-error.js';
 import {readNodeRecords} from './node-records.js';
+import {announcesRestart, withoutRestart} from './not-restarted.js';
 import {readCommandNode} from './read-command-node.js';
 import {RuntimePods} from './runtime-pods.js';
 import {WarnOnce} from './warn-once.js';
@@ -117,13 +119,27 @@ export class PodReader {
     for (const [uid, {known}] of byUid) this.#lastKnown.set(uid, known);
     this.#warnOfRuntime();
     const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
+    const left = await this.#notRun([...byUid.values()]);
     return listed.flatMap((each) => {
       if (each.ofKubelet !== undefined) return {listed: each, pod: each.ofKubelet};
       if (each.rejected !== undefined) return showRejectedPod(each, each.rejected);
       const own = byUid.get(each.uid);
       if (each.record === undefined) return otherPods.get(each) ?? [];
-      return own === undefined ? [] : [{listed: each, pod: own.pod}];
+      return own === undefined ? [] : [{listed: each, pod: left.get(own) ?? own.pod}];
     });
+  }
+
+  /** Returns the pods that announce a restart although no process runs them, without the announcement. */
+  async #notRun(observed: readonly ObservedPod[]): Promise<ReadonlyMap<ObservedPod, Pod>> {
+    const pods = observed.filter(({pod: {status}}) => status !== undefined && announcesRestart(status));
+    if (pods.length === 0) return new Map();
+    const {isPodRun} = await import('../../kubelet/index.js');
+    const {rootDir} = this.#services.settings;
+    const left = new Map<ObservedPod, Pod>();
+    for (const each of pods)
+      if (!(await isPodRun(rootDir, each.record)))
+        left.set(each, {...each.pod, status: withoutRestart(each.pod.status ?? {})});
+    return left;
   }
 
   /** Error of the last call to the default runtime; undefined if it succeeded. */

@@ -1,7 +1,9 @@
+import {findByName} from '../../base/by-name.js';
 import {forEachLimit} from '../../base/async/for-each-limit.js';
-import {SystemError} from '../../base/errors.js';
+import {messageOf, SystemError} from '../../base/errors.js';
 import type {Container, RuntimeService} from '../../cri/index.js';
 import type {JsonObject} from '../../format/json.js';
+import type {PodRecord} from '../../kubelet/index.js';
 import {truncateId} from '../../format/truncate-id.js';
 import {recreateContainer} from '../../operations/containers/recreate-container.js';
 import {stopContainer} from '../../operations/containers/stop-container.js';
@@ -176,6 +178,7 @@ class Restarter {
     const shown = `${formatPodTitle(seen.listed)}/${plan.name}`;
     if (plan.kind === 'refused') throw new SystemError(`cannot restart container "${shown}": ${plan.reason}`);
     const {newest} = plan;
+    const {record} = seen.listed;
     const runtime = await this.#runtimeOf(seen.listed);
     const gracePeriodSeconds = gracePeriodOf(seen, newest, this.#flags.timeout);
     if (plan.kind === 'managed') {
@@ -191,11 +194,29 @@ class Restarter {
       shown,
       siblings: siblingsOf(seen.listed, newest),
       gracePeriodSeconds,
-      keepsOld: this.#flags['keep-old'],
+      keeps: this.#flags['keep-old'] ? 'all' : record === undefined ? 'none' : 'last',
       onWarning: report.warn,
       signal,
     });
+    if (record !== undefined) await this.#recordRestart(record, plan.name);
     return {id, oldId: newest.id};
+  }
+
+  /** Records an event about a restart of a pod of kcri, whose last instance is kept as its last state. */
+  async #recordRestart(record: PodRecord, name: string): Promise<void> {
+    const {recordPodEvent} = await import('../../kubelet/index.js');
+    const {context, settings, report, signal} = this.#services;
+    const isInit = findByName(record.pod.spec.initContainers ?? [], name) !== undefined;
+    const event = {
+      type: 'Normal',
+      reason: 'Restarted',
+      message: 'Container restarted by "kcri restart"',
+      fieldPath: `spec.${isInit ? 'initContainers' : 'containers'}{${name}}`,
+    } as const;
+    const onFailure = (error: unknown): void => {
+      report.warn(`cannot record the restart: ${messageOf(error)}`);
+    };
+    await recordPodEvent(record, event, {rootDir: settings.rootDir, clock: context.clock, signal, onFailure});
   }
 
   async #runtimeOf({record}: ListedPod): Promise<RuntimeService> {

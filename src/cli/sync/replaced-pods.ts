@@ -42,7 +42,7 @@ export async function removeReplacedPods(
       await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));
       renderer.note(record, `deleted (${reason})`);
     } catch (error) {
-      errors.push(error, createPodLeftError(record, `is not removed; it is ${reason}`));
+      errors.push(error, createPodLeftError(record, `was kept, although it is ${reason}`));
     }
   }
   return errors;

@@ -282,12 +282,12 @@ async function leftOver(local: PodRegistry, outcome: ForegroundSyncResult): Prom
   const record = await local.findByName(pod);
   if (record === undefined) return [];
   if (kind === 'failed' && outcome.removalError !== undefined)
-    return [createPodLeftError(pod, `cannot be removed: ${messageOf(outcome.removalError)}`)];
+    return [createPodLeftError(pod, `cannot be deleted: ${messageOf(outcome.removalError)}`)];
   try {
     const {containers} = (await local.createSyncer(record.pod, record.place).observe()).runtime;
-    return [createPodLeftError(pod, `is not removed; ${describeRunning(containers)}`)];
+    return [createPodLeftError(pod, `was kept; ${describeRunning(containers)}`)];
   } catch (error) {
-    return [createPodLeftError(pod, `is not removed; cannot list its containers: ${messageOf(error)}`)];
+    return [createPodLeftError(pod, `was kept; cannot list its containers: ${messageOf(error)}`)];
   }
 }
 
@@ -298,7 +298,7 @@ function isUnchanged(error: unknown): boolean {
 
 function describeRunning(containers: readonly {readonly name: string; readonly state: string}[]): string {
   const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => `"${name}"`);
-  return running.length === 0 ? 'no container is running' : `still running: ${running.join(', ')}`;
+  return running.length === 0 ? 'none of its containers is running' : `still running: ${running.join(', ')}`;
 }
 
 function summarize(

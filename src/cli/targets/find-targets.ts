@@ -4,8 +4,8 @@ import {compare} from '../../base/compare.js';
 import type {Container, ContainerId} from '../../cri/index.js';
 import {findRecordsByName} from '../../kubelet/index.js';
 import {
-  AmbiguousError,
   ambiguousError,
+  bothKindsError,
   createContainerKind,
   createFinder,
   NotFoundError,
@@ -148,7 +148,11 @@ class TargetSearch {
     const [container] = found;
     const listed = container === undefined ? undefined : this.#podOf.get(container.id);
     if (container === undefined || listed === undefined) return pod ?? this.#notCreated(word);
-    if (pod !== undefined) return podUnlessAmbiguous(word, pod, found);
+    if (pod !== undefined) {
+      if (!isOnlyContainer(pod.listed, found))
+        throw bothKindsError(word, formatPodTitle(pod.listed), found, this.#kind);
+      return pod;
+    }
     toTarget(word, found, this.#kind); // throws if several match
     const name = container.metadata?.name ?? '';
     const isPinned = container.id.startsWith(word) && !this.#kind.names(container).includes(word);
@@ -199,13 +203,8 @@ function byAge(a: ListedPod, b: ListedPod): number {
   );
 }
 
-/** Returns the pod if the word names no other container than its only one. Throws AmbiguousError. */
-function podUnlessAmbiguous(word: string, pod: PodTarget, containers: readonly Container[]): PodTarget {
-  const {listed} = pod;
-  const title = formatPodTitle(listed);
+/** Reports whether the containers are no others than the only one of the pod. */
+function isOnlyContainer(listed: ListedPod, containers: readonly Container[]): boolean {
   const own = new Set<string>((listed.inRuntime?.containers ?? []).map(({id}) => id));
-  if (containerNames(listed).length === 1 && containers.every(({id}) => own.has(id))) return pod;
-  throw new AmbiguousError(`"${word}" is both a pod and a container`, {
-    hint: `use "pod/${title}" for the pod, or POD/CONTAINER for the container`,
-  });
+  return containerNames(listed).length === 1 && containers.every(({id}) => own.has(id));
 }

@@ -17,6 +17,7 @@ import type {CommandServices} from '../command/command-services.js';
 import {
   CONTAINER_FILTERS,
   containerQuery,
+  filterText,
   isFiltered,
   LONG_POD_FLAG,
   type ContainerFilterValues,
@@ -45,9 +46,9 @@ export const POD_CONTAINER_FLAG = kcriOnlyFlags(
 
 /** Returns a function that chooses a container of a named pod, as kubectl does. */
 export function createContainerChooser(services: CommandServices, choice: ContainerChoice): ContainerChooser {
-  return async (ref, id) => {
+  return async (ref, id, {quiet} = {quiet: false}) => {
     const {choosePodContainer} = await import('./choose-pod-container.js');
-    return await choosePodContainer(services, {ref, id}, choice);
+    return await choosePodContainer(services, {ref, id}, quiet ? {...choice, quiet} : choice);
   };
 }
 
@@ -57,6 +58,8 @@ export interface ContainerSelection {
   readonly refs: readonly string[];
   /** Query of the filter flags; undefined if none is given. */
   readonly query: ContainerQuery | undefined;
+  /** Filter flags as on the command line. */
+  readonly filters?: string;
   /** Names of the pods to which the query is limited; empty for all. */
   readonly pods?: readonly string[];
   /** True if the words name pods, from each of which one container is chosen. */
@@ -91,6 +94,7 @@ export async function parseContainerSelection(
   return {
     refs: refs ?? [],
     query: filtered ? await containerQuery({...filters, all}) : undefined,
+    filters: filterText(flags),
     pods,
     byPod,
   };
@@ -109,7 +113,7 @@ export async function parseContainerSelection(
  */
 export async function selectContainers(
   services: Pick<Connection, 'runtime' | 'images'>,
-  {refs, query, pods = [], byPod}: ContainerSelection,
+  {refs, query, filters = '', pods = [], byPod}: ContainerSelection,
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
   const {runtime, images} = services;
@@ -118,8 +122,17 @@ export async function selectContainers(
   if (query === undefined) return refs.length === 0 ? [] : await resolveContainers(runtime, refs, resolving);
   const chosen = await withContext('listing containers', listChosen(services, {query, pods}, options.signal));
   if (refs.length > 0) return await resolveContainersAmong(runtime, refs, chosen, resolving);
-  if (chosen.length === 0) throw nothingFoundError('kcri ps -a');
+  if (chosen.length === 0) throw nothingFoundError('kcri ps -a', noContainerText(query, filters));
   return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
+}
+
+/** Says that no container matches; labels of pods are a frequent mistake. */
+function noContainerText({state, labels}: ContainerQuery, filters: string): string {
+  const noun = state === 'CONTAINER_RUNNING' ? 'running container' : 'container';
+  if (filters === '') return `there are no ${noun}s`;
+  const text = `no ${noun} matches ${filters}`;
+  const hasLabels = Object.keys(labels ?? {}).length > 0;
+  return hasLabels ? `${text}; --label matches labels of containers, not of pods` : text;
 }
 
 async function selectFromPods(

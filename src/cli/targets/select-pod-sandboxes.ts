@@ -15,6 +15,8 @@ export interface PodSandboxSelection {
   readonly refs: readonly string[];
   /** Query of the filter flags; undefined if there are words and no filter. */
   readonly query: SandboxQuery | undefined;
+  /** Filter flags as on the command line. */
+  readonly filters: string;
 }
 
 /**
@@ -23,13 +25,14 @@ export interface PodSandboxSelection {
  */
 export async function selectPodSandboxes(
   runtime: RuntimeService,
-  {refs, query}: PodSandboxSelection,
+  {refs, query, filters}: PodSandboxSelection,
   options: ResolveOptions,
 ): Promise<readonly Target<PodSandboxId>[]> {
   if (query === undefined) return await resolveSandboxes(runtime, refs, options);
   const listing = listSandboxes(runtime, query, options.signal);
   const chosen = await withContext('listing pod sandboxes', listing);
   if (refs.length > 0) return await resolveSandboxesAmong(runtime, refs, chosen, options);
-  if (chosen.length === 0) throw nothingFoundError('kcri pods');
+  if (chosen.length === 0)
+    throw nothingFoundError('kcri pods', filters === '' ? 'there are no pods' : `no pod matches ${filters}`);
   return chosen.map(({id}) => ({kind: 'found', ref: id, id}));
 }

@@ -27,6 +27,6 @@ export default class ImageSave extends BaseCommand {
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(ImageSave);
-    await saveImages(this.services, requireArguments(args.image), flags.output);
+    await saveImages(this.services, requireArguments(args.image, 'image'), flags.output);
   }
 }

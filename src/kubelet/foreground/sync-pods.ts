@@ -8,6 +8,7 @@ import {podRef, type PodRef} from '../contract/pod-ref.js';
 import {createCallError, PodError, PodRejectedError, SupersededError} from '../pods/pod-errors.js';
 import type {LocalServices} from '../managers/network/local-services.js';
 import type {AdoptedPod, PodRegistry} from '../pods/registry/pod-registry.js';
+import {markPodRun} from '../pods/registry/pod-runs.js';
 import {requireNotSuperseded} from '../pods/registry/pod-ownership.js';
 import type {WaitFor} from './evaluate-wait.js';
 import {PodWait, type FinalWaitResult} from './pod-wait.js';
@@ -219,6 +220,7 @@ class PodSync {
       async () => await this.#adopt(signal),
     );
     this.#isNew = adopted.before === undefined;
+    await using _run = await markPodRun(registry.node.rootDir, this.#ref.uid);
     try {
       await session.add(this.#wait, adopted, request.source);
       const superseded = this.#watchOwnership(AbortSignal.any([signal, this.#wait.signal]));

@@ -52,8 +52,8 @@ const TERMINATION_RULES: Readonly<Record<string, string>> = {
 
 /** Returns why a pod of the same name is terminated; `changed` are the changed fields of its manifest. */
 export function explainReplacement(changed: readonly string[]): string {
-  const what = changed.length === 0 ? 'the manifest has changed' : `changed: ${changed.join(', ')}`;
-  return `the manifest defines a new pod, and the existing pod with its name is terminated first (${what})`;
+  const what = 'replaced: the manifest has changed';
+  return changed.length === 0 ? what : `${what} (${changed.join(', ')})`;
 }
 
 function explainInPass({method, request}: Call, pass: Pass, container: string | undefined): PlannedReason {

@@ -12,6 +12,9 @@ import {stopContainer} from './stop-container.js';
 /** Annotation in which the kubelet counts restarts. */
 const RESTART_COUNT = 'io.kubernetes.container.restartCount';
 
+/** Stopped instances of a container that a restart leaves. */
+export type KeptInstances = 'none' | 'last' | 'all';
+
 /** Options of recreateContainer. */
 export interface RecreateContainerOptions {
   /** Name of the container, for messages. */
@@ -20,8 +23,8 @@ export interface RecreateContainerOptions {
   readonly siblings: readonly Container[];
   /** Seconds between SIGTERM and SIGKILL. */
   readonly gracePeriodSeconds: number;
-  /** True to keep the stopped instance. */
-  readonly keepsOld: boolean;
+  /** Stopped instances to keep: `last` removes those before the one that is replaced. */
+  readonly keeps: KeptInstances;
   readonly onWarning: (text: string) => void;
   readonly signal: AbortSignal;
 }
@@ -43,7 +46,7 @@ export async function recreateContainer(
   old: Container,
   options: RecreateContainerOptions,
 ): Promise<RecreatedContainer> {
-  const {shown, siblings, gracePeriodSeconds, keepsOld, onWarning, signal} = options;
+  const {shown, siblings, gracePeriodSeconds, keeps, onWarning, signal} = options;
   const {podSandboxId} = old;
   const attempts = siblings.filter(({metadata}) => metadata?.name === old.metadata?.name);
   const attempt = Math.max(...attempts.map(({metadata}) => metadata?.attempt ?? 0)) + 1;
@@ -77,14 +80,15 @@ export async function recreateContainer(
     throw error;
   }
   for (const each of attempts)
-    if (isSuperfluous(each, old, keepsOld)) await discard(runtime, each.id, onWarning);
+    if (isSuperfluous(each, old, keeps)) await discard(runtime, each.id, onWarning);
   return {id, attempt};
 }
 
 /** Reports whether an instance has no purpose after a restart: the old one, and what a killed restart left. */
-function isSuperfluous({id, state}: Container, old: Container, keepsOld: boolean): boolean {
-  if (id !== old.id && state === 'CONTAINER_CREATED') return true;
-  return !keepsOld && (id === old.id || state === 'CONTAINER_RUNNING');
+function isSuperfluous({id, state}: Container, old: Container, keeps: KeptInstances): boolean {
+  if (id === old.id) return keeps === 'none';
+  if (state === 'CONTAINER_CREATED') return true;
+  return keeps === 'last' || (keeps === 'none' && state === 'CONTAINER_RUNNING');
 }
 
 /** Returns the config of a container. Rejects with SystemError if the runtime returns too little of it. */

@@ -9,8 +9,8 @@ export class ExecFailedError extends KcriError {
   readonly #reason: string;
 
   /** `message` is the runtime's text. */
-  constructor(message: string) {
-    super(message);
+  constructor(message: string, options: KcriErrorOptions = {}) {
+    super(message, options);
     const failure = startFailure(message);
     this.exitCode = failure?.exitCode ?? 1;
     this.#reason = failure?.reason ?? message;
@@ -24,6 +24,13 @@ export class ExecFailedError extends KcriError {
 /** Exit codes of shells for a missing command and a command that cannot be executed. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
+
+/** Returns the error with a hint if the container, named `ref`, has no such program; other errors are unchanged. */
+export function withToolsHint(error: unknown, ref: string): unknown {
+  if (!(error instanceof ExecFailedError) || error.exitCode !== NOT_FOUND) return error;
+  const hint = `"kcri debug --image=busybox ${ref}" runs a shell with tools in the namespaces of the container`;
+  return new ExecFailedError(error.message, {hint, cause: error});
+}
 
 /** Texts of runc and crun inside the errors of runtimes. */
 const START_FAILURES: readonly (readonly [RegExp, number])[] = [

@@ -165,6 +165,19 @@ function ambiguous<T extends Identified>(
   return ambiguousError(ref, `${matches.length} ${kind.noun}s`, ordered.map(name));
 }
 
+/** Returns the error for a name that a pod and containers have, and that means different objects therefore. */
+export function bothKindsError(
+  ref: string,
+  pod: string,
+  containers: readonly Container[],
+  {fullName}: ObjectKind<Container>,
+): AmbiguousError {
+  const names = containers.map((container) => `"${fullName(container)}"`).toSorted();
+  return new AmbiguousError(`"${ref}" is both a pod and a container`, {
+    hint: `use "pod/${pod}" for the pod, or ${names.slice(0, MAX_SHOWN).join(' or ')} for the container`,
+  });
+}
+
 /** Returns the error for a reference that matches several objects, with the first of their names. */
 export function ambiguousError(ref: string, count: string, names: readonly string[]): AmbiguousError {
   const distinct = [...new Set(names)];

@@ -1,3 +1,4 @@
+import {omit} from '../../base/omit.js';
 import {containerId, podSandboxId} from '../../cri/ids.js';
 import type {
   Container,
@@ -12,12 +13,14 @@ import {idFilter, isFullId} from '../filters/list-filters.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
 import {
   ambiguousError,
+  bothKindsError,
   createContainerKind,
   createFinder,
   keepNewestAttempts,
   SANDBOX_KIND,
   toTarget,
   NotFoundError,
+  type ObjectKind,
   type Target,
 } from './find-by-name.js';
 import {matchesImageName, imageDisplayName} from '../images/image-matching.js';
@@ -40,16 +43,24 @@ export interface ResolveOptions extends MissingOptions {
   readonly literal?: boolean;
 }
 
-/** Returns a container of a pod as the target of the reference, or the error that there is none. */
-export type ContainerChooser = (ref: string, pod: PodSandboxId) => Promise<Target<ContainerId>>;
+/**
+ * Returns a container of a pod as the target of the reference, or the error that there is none. `quiet` omits the note
+ * about a choice that was not obvious.
+ */
+export type ContainerChooser = (
+  ref: string,
+  pod: PodSandboxId,
+  options?: {readonly quiet: boolean},
+) => Promise<Target<ContainerId>>;
 
 /**
  * Resolves references to containers: an ID, an ID prefix, a name, `pod/name`, `namespace/pod/name`, a pod if
  * `chooseContainer` is set, or an image that a single container uses. Rejects with AmbiguousError, before anything is
- * done, if a reference matches several.
+ * done, if a reference matches several, or a container and a pod of which another container would be chosen.
  *
  * Unverified full IDs need no call; anything else needs one ListContainers call in total, a ListPodSandbox call if a
- * reference does not match exactly one and some containers lack pod labels, or if a reference matches none, and a
+ * reference does not match exactly one and some containers lack pod labels, or if a reference matches none or may be
+ * a pod, and a
  * ListImages call if it does not match a pod either.
  */
 export async function resolveContainers(
@@ -65,23 +76,35 @@ export async function resolveContainers(
       wrongKind: async () => await (await explanations()).podInsteadOfContainer(runtime, ref, options),
     }));
   const containers = await listAllContainers(runtime, idFilter(refs, containerId), signal);
-  return await resolveContainersAmong(runtime, refs, containers, options);
+  return await resolveAmong(runtime, refs, {...options, containers, mayNamePods: true});
 }
 
-/** Resolves references as resolveContainers does, among the given containers. */
+/** Resolves references as resolveContainers does, among the given containers; their names precede those of pods. */
 export async function resolveContainersAmong(
   runtime: RuntimeService,
   refs: readonly string[],
   containers: readonly Container[],
   options: ResolveOptions,
 ): Promise<readonly Target<ContainerId>[]> {
-  const {signal, newestAttempt = true, images, chooseContainer, command} = options;
+  return await resolveAmong(runtime, refs, {...options, containers, mayNamePods: false});
+}
+
+async function resolveAmong(
+  runtime: RuntimeService,
+  refs: readonly string[],
+  options: ResolveOptions & {readonly containers: readonly Container[]; readonly mayNamePods: boolean},
+): Promise<readonly Target<ContainerId>[]> {
+  const {containers, mayNamePods, signal, newestAttempt = true, images, chooseContainer, command} = options;
   const {kind, matches} = await matchNames(runtime, refs, containers, options);
   const newest = (found: readonly Container[]) => (newestAttempt ? keepNewestAttempts(found, kind) : found);
   let sandboxes: Promise<readonly PodSandbox[]> | undefined;
   const listPods = () => (sandboxes ??= listAllSandboxes(runtime, idFilter(refs, podSandboxId), signal));
-  let targets: readonly (Target<ContainerId> | undefined)[] = refs.map((ref, index) =>
-    toTarget(ref, matches[index] ?? [], kind),
+  const named = refs.map((ref, index) => ({ref, found: matches[index] ?? []}));
+  const maybePods = named.filter(({ref, found: [first]}) => first !== undefined && first.id !== ref);
+  if (mayNamePods && chooseContainer !== undefined && maybePods.length > 0)
+    await requireSingleMeaning(maybePods, {kind, sandboxes: await listPods(), choose: chooseContainer});
+  let targets: readonly (Target<ContainerId> | undefined)[] = named.map(({ref, found}) =>
+    toTarget(ref, found, kind),
   );
   if (chooseContainer !== undefined)
     targets = await fillMissing(targets, refs, async (missing) =>
@@ -99,6 +122,40 @@ export async function resolveContainersAmong(
     const {explainMissingContainers} = await explanations();
     return explainMissingContainers(missing, candidates, command);
   });
+}
+
+/** Containers that a reference other than an ID names. */
+interface NamedContainers {
+  readonly ref: string;
+  readonly found: readonly Container[];
+}
+
+/**
+ * Rejects with AmbiguousError if a reference also names a pod of which another container would be chosen. A prefix such
+ * as `pod/` does not count: the reference names a container of a pod called `pod`.
+ */
+async function requireSingleMeaning(
+  named: readonly NamedContainers[],
+  {
+    kind,
+    sandboxes,
+    choose,
+  }: {
+    readonly kind: ObjectKind<Container>;
+    readonly sandboxes: readonly PodSandbox[];
+    readonly choose: ContainerChooser;
+  },
+): Promise<void> {
+  const find = createFinder(sandboxes, omit(SANDBOX_KIND, 'prefix'), true);
+  for (const {ref, found} of named) {
+    const pods = find(ref);
+    toTarget(ref, pods, SANDBOX_KIND); // throws if several match
+    const [pod] = pods;
+    if (pod === undefined) continue;
+    const chosen = await choose(ref, pod.id, {quiet: true});
+    if (chosen.kind !== 'found' || found.some(({id}) => id !== chosen.id))
+      throw bothKindsError(ref, SANDBOX_KIND.fullName(pod), found, kind);
+  }
 }
 
 /** Returns the containers that each reference matches by ID or name, and the kind by which they were matched. */
@@ -234,9 +291,13 @@ export async function resolveSandbox(
 /** The filters of a command match no objects. crictl shows its help in this case. */
 export class NothingFoundError extends NotFoundError {}
 
-/** Returns that error with crictl's text. `lister` is the command that lists all objects. */
-export function nothingFoundError(lister: string): NothingFoundError {
+/**
+ * Returns that error with crictl's text as its message. `what` is what is missing, such as `no pod matches --name web`,
+ * and `lister` the command that lists all objects.
+ */
+export function nothingFoundError(lister: string, what?: string): NothingFoundError {
   return new NothingFoundError('No IDs provided or nothing found per filter', {
+    plain: what,
     hint: `run "${lister}" to list all`,
   });
 }

@@ -213,7 +213,7 @@ describe('a runtime that crashes during', () => {
     expectFailure(
       result,
       'kcri: pod "default/web": CreatePodSandboxError: ',
-      'kcri: pod "default/web": cannot be removed: rpc error: code = Unavailable',
+      'kcri: pod "default/web": cannot be deleted: rpc error: code = Unavailable',
       'hint: run "kcri delete default/web" to delete it',
     );
     expect(result.stderr.match(/^kcri: /gm)).toHaveLength(2);
@@ -245,12 +245,12 @@ describe('Ctrl-C', () => {
       testbed.runtime.injectDelay(rpc, 20);
     const {stderr, exitCode} = await syncAndInterrupt(testbed, file, n);
     expect(stderr).toMatch(
-      /^kcri: interrupted\nkcri: pod "default\/web": is not removed; .*\nhint: run "kcri delete default\/web" to delete it\n$/,
+      /^kcri: interrupted\nkcri: pod "default\/web": was kept; .*\nhint: run "kcri delete default\/web" to delete it\n$/,
     );
     const running = testbed.runtime.containers
       .filter(({state}) => state === 'CONTAINER_RUNNING')
       .map(({config}) => `"${config.metadata!.name}"`);
-    if (running.length === 0) expect(stderr).toContain('no container is running');
+    if (running.length === 0) expect(stderr).toContain('none of its containers is running');
     else for (const name of running) expect(stderr).toContain(name);
     expect(exitCode).toBe(130);
     expect(testbed.runtime.calls.filter(({method}) => isMutatingCall(method)).length).toBeLessThanOrEqual(
@@ -277,7 +277,7 @@ describe('Ctrl-C', () => {
     await until(() => testbed.runtime.callsTo('PullImage').length > 0);
     controller.abort(new InterruptedError('SIGTERM'));
     const {stderr, exitCode} = await syncing;
-    expect(stderr).toContain('is not removed; still running: "one"');
+    expect(stderr).toContain('was kept; still running: "one"');
     expect(exitCode).toBe(143);
     await expectCleanDelete(testbed);
   });

@@ -26,7 +26,7 @@ test('prints pods, containers and events once in a pipe, and changes nothing', a
   expect(testbed.mutatingCalls).toEqual([]);
 });
 
-test('strips trailing newlines of event messages', () => {
+test('strips trailing newlines of event messages, and names the container', () => {
   const event = {
     type: 'Warning',
     reason: 'Unhealthy',
@@ -36,9 +36,10 @@ test('strips trailing newlines of event messages', () => {
     lastTimestamp: '2026-01-01T00:00:00Z',
     namespace: 'default',
     pod: 'web',
+    fieldPath: 'spec.containers{main}',
   } as const;
   const [line] = topEventLines([event], Date.parse('2026-01-01T00:00:05Z'));
-  expect(line).toMatch(/Readiness probe failed: no \(x3\)$/);
+  expect(line).toMatch(/  default\/web\/main  .*Readiness probe failed: no \(x3\)$/);
 });
 
 test('-o json prints pods, containers, usage and events', async () => {

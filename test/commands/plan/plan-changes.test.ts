@@ -99,7 +99,7 @@ describe('a plan for an existing pod', () => {
     expect(plan.changes).toEqual([
       {
         target: 'container "main"',
-        why: 'the manifest defines a new pod, and the existing pod with its name is terminated first (changed: spec.hostname)',
+        why: 'replaced: the manifest has changed (spec.hostname)',
         actions: ['kill', 'remove', 'create', 'start'],
       },
       {target: 'sandbox', why: expect.any(String) as string, actions: ['stop', 'remove', 'create']},
@@ -204,8 +204,7 @@ describe('--explain', () => {
     const testbed = await createTestbed();
     await sync(testbed, aManifest());
     const lines = reasons(await planOf(testbed, aManifest({restartPolicy: 'Never'}), '--explain'));
-    const why =
-      'the manifest defines a new pod, and the existing pod with its name is terminated first (changed: spec.restartPolicy)';
+    const why = 'replaced: the manifest has changed (spec.restartPolicy)';
     expect(lines.slice(0, 4)).toEqual([
       `StopContainer: ${why} (SyncTerminatingPod: killContainer with the grace period)`,
       `StopPodSandbox: ${why} (SyncTerminatingPod: killPodWithSyncResult, after the containers)`,

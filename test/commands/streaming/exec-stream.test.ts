@@ -113,6 +113,8 @@ describe('exec', () => {
     const {stderr, exitCode} = await kcri(['exec', 'main', 'nosuch']);
     expect(exitCode).toBe(code);
     expect(stderr).toMatch(/^kcri: running "nosuch" in container "main": /);
+    const hint = '\nhint: "kcri debug --image=busybox main" runs a shell with tools';
+    expect(stderr.includes(hint)).toBe(code === 127);
   });
 
   test('reports a lost connection after the received output', async () => {
@@ -252,7 +254,7 @@ describe('attach', () => {
   });
 
   test.each([
-    [['attach'], 'ID cannot be empty'],
+    [['attach'], 'specify a container or a pod'],
     [['attach', 'main', 'server'], 'attach requires exactly one container'],
     [['attach', 'nobody'], 'no such container "nobody"'],
   ])('%j is rejected', async (args, message) => {

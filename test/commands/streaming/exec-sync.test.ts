@@ -68,7 +68,7 @@ describe('exec --sync', () => {
   test.each([
     [['exec'], 'specify a container and a command'],
     [['exec', 'main'], 'specify a container and a command'],
-    [['exec', '-s', '--name', 'zzz', 'true'], 'No containers found per filter flags'],
+    [['exec', '-s', '--name', 'zzz', 'true'], 'no running container matches --name zzz'],
     [['exec', '-s', 'done', 'true'], 'running "true" in container "done": failed to exec in container'],
     [
       ['exec', '--timeout', '1s', 'main', 'true'],
@@ -102,9 +102,11 @@ describe.each(Object.keys(PROFILES) as readonly ProfileName[])('exec --sync on %
     });
   });
 
-  test('a missing command is an error in one line, and exits with 127', async () => {
+  test('a missing command is an error with a hint, and exits with 127', async () => {
     const {stdout, stderr, exitCode} = await execSync('main', 'nosuch');
-    expect((stdout + stderr).trimEnd()).toMatch(/^.*"nosuch": executable file not found in \$PATH.*$/);
+    expect((stdout + stderr).trimEnd()).toMatch(
+      /"nosuch": executable file not found in \$PATH.*\nhint: "kcri debug/,
+    );
     expect(exitCode).toBe(127);
   });
 });

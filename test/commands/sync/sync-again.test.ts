@@ -96,7 +96,7 @@ describe('a repeated sync', () => {
     );
     expect(result.exitCode).toBe(1);
     expect(testbed.mutatingCalls).toEqual([]);
-    expect(result.stderr).not.toContain('is not removed');
+    expect(result.stderr).not.toContain('was kept');
 
     const removing = await testbed.run(['sync', join(testbed.directory, 'b.json'), '--rm']);
     expect(removing.exitCode).toBe(1);
@@ -112,7 +112,7 @@ describe('a repeated sync', () => {
     const {stderr, exitCode} = await testbed.run(['sync', file]);
     expect(stderr).toContain('kcri: pod "default/web": container "main": KillContainerError: ');
     expect(stderr).toContain(
-      'is not removed; no container is running\nhint: run "kcri delete default/web" to delete it',
+      'was kept; none of its containers is running\nhint: run "kcri delete default/web" to delete it',
     );
     expect(exitCode).toBe(1);
     testbed.runtime.clearFaults();

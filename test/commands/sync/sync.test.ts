@@ -76,7 +76,7 @@ describe('waiting until ready', () => {
       'container "main": CrashLoopBackOff: exited with code 2 (Error), restarted 1×\n',
     );
     expect(stderr).toContain(
-      'is not removed; no container is running\nhint: run "kcri delete default/web" to delete it',
+      'was kept; none of its containers is running\nhint: run "kcri delete default/web" to delete it',
     );
     expect(exitCode).toBe(1);
     expect(testbed.runtime.containers.length).toBeGreaterThan(0);
@@ -152,7 +152,7 @@ describe('a timeout', () => {
       /^kcri: pod "default\/web": not ready after 400ms; container "other": (ErrImagePull|ImagePullBackOff): .*nothing:1/m,
     );
     expect(stderr).toContain(
-      'kcri: pod "default/web": is not removed; still running: "main"\nhint: run "kcri delete default/web" to delete it\n',
+      'kcri: pod "default/web": was kept; still running: "main"\nhint: run "kcri delete default/web" to delete it\n',
     );
     expect(exitCode).toBe(124);
   });

@@ -102,7 +102,7 @@ export function eventJson(recorded: RecordedPodEvent): JsonObject {
 }
 
 /** Returns the container of an event; undefined if it concerns the pod. */
-function containerOf({fieldPath = ''}: RecordedEvent): string | undefined {
+export function containerOf({fieldPath = ''}: Pick<RecordedEvent, 'fieldPath'>): string | undefined {
   return /\{(.+)\}$/.exec(fieldPath)?.[1];
 }
 

@@ -22,7 +22,7 @@ export interface PortForwardMessages {
 }
 
 export const KCRI_PORT_FORWARD_MESSAGES: PortForwardMessages = {
-  noId: 'ID cannot be empty',
+  noId: 'specify a pod',
   portError: (fault) =>
     new UsageError(portFaultText(fault), {
       hint: 'use 8080:80, :80 for any free local port, or 80 for the same port on both sides',

@@ -5,6 +5,7 @@ import type {ContainerStats} from '../../../cri/index.js';
 import {formatAgeSince} from '../../../format/age.js';
 import {humanSize} from '../../../format/human-size.js';
 import type {Column} from '../../../format/table.js';
+import {containerOf} from './event-table.js';
 import {escapeToLine} from '../../../format/escape-controls.js';
 import type {RecordedEvent} from '../../../kubelet/index.js';
 import type {CpuPercent, Usage} from '../../../operations/stats/compute-usage.js';
@@ -224,16 +225,18 @@ function cpuText(cpu: CpuPercent | undefined): string {
 
 /** Formats events as `5s  default/web  Warning  BackOff  Back-off …`, with control characters escaped. */
 export function topEventLines(events: readonly TopEvent[], nowMs: number): readonly string[] {
-  return events.map(({node, lastTimestamp, namespace, pod, type, reason, message, count}) =>
-    escapeToLine(
+  return events.map((event) => {
+    const {node, lastTimestamp, namespace, pod, type, reason, message, count} = event;
+    const container = containerOf(event);
+    return escapeToLine(
       [
         formatAgeSince(lastTimestamp, nowMs).padEnd(5),
         ...(node === undefined ? [] : [node]),
-        `${namespace}/${pod}`,
+        `${namespace}/${pod}${container === undefined ? '' : `/${container}`}`,
         type,
         reason,
         `${message.trim()}${count > 1 ? ` (x${count})` : ''}`,
       ].join('  '),
-    ),
-  );
+    );
+  });
 }

@@ -66,13 +66,17 @@ export class LiveTreeRenderer implements SyncRenderer {
     const tree = formatTree([...this.#views.values()], {
       chalk: this.#chalk,
       columns: this.#output.columns ?? 80,
-      elapsedMs: this.#clock.now() - this.#startedAt,
+      elapsedMs: this.#elapsedMs,
     });
     this.#screen.draw(tree.slice(0, room), above);
   }
 
+  get #elapsedMs(): number {
+    return this.#clock.now() - this.#startedAt;
+  }
+
   #update(ref: PodRef, change: (view: PodView) => PodView): void {
-    this.#views.set(ref.uid, change(this.#views.get(ref.uid) ?? createPodView(ref)));
+    this.#views.set(ref.uid, change(this.#views.get(ref.uid) ?? createPodView(ref, this.#elapsedMs)));
     this.#draw();
   }
 
@@ -103,7 +107,7 @@ export class LiveTreeRenderer implements SyncRenderer {
   }
 
   result(outcome: ForegroundSyncResult): void {
-    this.#update(outcome.pod, (view) => ({...view, activity: ''}));
+    this.#update(outcome.pod, (view) => ({...view, activity: '', waitingSinceMs: undefined}));
   }
 
   log(_pod: PodRef, {container}: LogOrigin, lines: readonly string[]): void {

@@ -22,14 +22,24 @@ export interface PodView {
   readonly ip: string;
   /** Current action; empty if none. */
   readonly activity: string;
+  /** Time from the start of the sync to the pod's first step, in ms; undefined once the result of the pod is known. */
+  readonly waitingSinceMs: number | undefined;
   readonly sandbox: PartView | undefined;
   /** Containers by name, init containers first. */
   readonly containers: ReadonlyMap<string, PartView>;
 }
 
 /** Returns the initial view of a pod. */
-export function createPodView(ref: PodRef): PodView {
-  return {ref, phase: 'Pending', ip: '', activity: 'inspecting', sandbox: undefined, containers: new Map()};
+export function createPodView(ref: PodRef, waitingSinceMs: number): PodView {
+  return {
+    ref,
+    phase: 'Pending',
+    ip: '',
+    activity: 'inspecting',
+    waitingSinceMs,
+    sandbox: undefined,
+    containers: new Map(),
+  };
 }
 
 /** Activities by CRI method. */
@@ -90,7 +100,13 @@ function applyEnd(view: PodView, {method}: CriCall, subject: string): PodView {
     case 'StopPodSandbox':
       return {...view, sandbox: endedPart(view.sandbox, 'stopped')};
     case 'RemovePodSandbox':
-      return {...view, phase: 'Removed', ip: '', sandbox: endedPart(view.sandbox, 'removed')};
+      return {
+        ...view,
+        phase: 'Removed',
+        ip: '',
+        waitingSinceMs: undefined,
+        sandbox: endedPart(view.sandbox, 'removed'),
+      };
     case 'StopContainer': {
       const part = view.containers.get(subject);
       if (part === undefined || !/^(running|started)/.test(part.state)) return view;

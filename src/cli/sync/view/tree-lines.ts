@@ -1,4 +1,5 @@
 import type {ChalkInstance} from 'chalk';
+import {formatAge} from '../../../format/age.js';
 import {fitLine, type LinePiece} from '../../output/fit-line.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 import type {PartView, PodView} from './pod-view.js';
@@ -23,13 +24,21 @@ export function formatTree(views: readonly PodView[], options: FrameOptions): re
 function podPieces(view: PodView, {chalk, elapsedMs}: FrameOptions): readonly (readonly LinePiece[])[] {
   const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length] ?? '';
   const busy = view.activity !== '';
-  const facts = [view.phase, view.ip, busy ? `${view.activity} …` : ''].filter((fact) => fact !== '');
+  const facts = [view.phase, view.ip, waitText(view, elapsedMs), busy ? `${view.activity} …` : ''].filter(
+    (fact) => fact !== '',
+  );
   const parts = [...(view.sandbox === undefined ? [] : [view.sandbox]), ...view.containers.values()];
   const width = Math.max(0, ...parts.map(({label}) => label.length));
   return [
     [busy ? [frame, chalk.cyan] : ' ', ' ', [formatPodTitle(view.ref), chalk.bold], `  ${facts.join('  ')}`],
     ...parts.map((part, index) => partPieces(part, {chalk, width, last: index === parts.length - 1})),
   ];
+}
+
+/** Returns the running time of the wait for the pod: whole seconds, since tenths would distract. */
+function waitText({waitingSinceMs}: PodView, elapsedMs: number): string {
+  const waitedMs = waitingSinceMs === undefined ? 0 : elapsedMs - waitingSinceMs;
+  return waitedMs < 1000 ? '' : formatAge(waitedMs);
 }
 
 function partPieces(

@@ -1,5 +1,6 @@
 import type {Connection, ContainerId} from '../../../cri/index.js';
 import {SystemError} from '../../../base/errors.js';
+import {startFailure} from '../../../operations/exec/exec-errors.js';
 import {startExecSession} from '../../../operations/exec/start-exec-session.js';
 import type {CommandServices} from '../../command/command-services.js';
 import {runCommandSession} from '../../terminal/command-session.js';
@@ -20,8 +21,9 @@ export async function openShell(
     flags: {},
     streams: {stdin: true, tty: true},
   });
-  if (end.kind === 'failed')
-    throw new SystemError(`cannot start a shell in ${container.title}: ${end.message}`, {
-      hint: 'the container may have no shell',
-    });
+  if (end.kind !== 'failed') return;
+  const reason = startFailure(end.message)?.reason ?? end.message;
+  throw new SystemError(
+    `cannot start a shell in ${container.title}: ${reason}; "kcri debug --image=busybox ${container.title}" brings one`,
+  );
 }

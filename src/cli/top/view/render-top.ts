@@ -1,4 +1,4 @@
-import {displayWidth} from '../../../format/display-width.js';
+import {displayWidth, wrapToWidth} from '../../../format/display-width.js';
 import {itemPlace} from '../model/top-item.js';
 import {pagerArea, selectedIndex, type TopScreen, type TopState} from '../model/top-state.js';
 import type {Pager} from '../model/pager.js';
@@ -37,9 +37,11 @@ export function renderTop(state: TopState, context: ViewContext): readonly Scree
   const {ellipsis} = context.glyphs;
   if (columns < MIN_COLUMNS || rows < MIN_ROWS) return tooSmall(state);
   const body = bodyLines(state, context);
-  const above = body.slice(0, rows - 2);
-  const filler = Array.from({length: rows - 2 - above.length}, () => [segment('')]);
-  const lines = [...above, ...filler, statusLine(state, context), keyLine(keysOf(state.screen), columns)];
+  const status = wrapLine(statusLine(state, context), columns).slice(0, Math.floor(rows / 2));
+  const room = rows - 1 - status.length;
+  const above = body.slice(0, room);
+  const filler = Array.from({length: room - above.length}, () => [segment('')]);
+  const lines = [...above, ...filler, ...status, keyLine(keysOf(state.screen), columns)];
   return lines.map((line) => fitLine(line, columns, ellipsis));
 }
 
@@ -54,6 +56,13 @@ function bodyLines(state: TopState, context: ViewContext): readonly ScreenLine[]
   if (screen.kind === 'pager') return [pagerTitle(screen, area), ...pagerLines(screen, area)];
   if (screen.kind === 'help') return [[segment(' Keys ', 'title')], ...helpLines(screen.top, area.height)];
   return [...nodeLines(state, context), ...tableLines(state, context), ...selectionLines(state, context)];
+}
+
+/** Returns a line of one segment as the lines that show it in full; others are not changed. */
+function wrapLine(line: ScreenLine, width: number): readonly ScreenLine[] {
+  const [only, ...others] = line;
+  if (only === undefined || others.length > 0) return [line];
+  return wrapToWidth(only.text, width).map((text) => [{...only, text}]);
 }
 
 /** Returns the line with a question, typed text, a failure, or the result of the last action. */

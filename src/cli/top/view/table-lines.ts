@@ -78,6 +78,7 @@ export function tableLines(state: TopState, context: ViewContext): readonly Scre
   const nodes = state.groups.map(({pod}) => displayWidth(pod.node ?? ''));
   const columns = chooseColumns(size.columns, {
     longestName: longest,
+    longestState: Math.max(0, ...rows.map(({state: text}) => displayWidth(safeText(text)))),
     longestNode: Math.max(...nodes, 0),
     hasShare: node.cores !== undefined,
   });

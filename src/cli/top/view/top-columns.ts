@@ -1,4 +1,4 @@
-import {fitToWidth} from '../../../format/display-width.js';
+import {fitMiddleToWidth, fitToWidth} from '../../../format/display-width.js';
 import {formatAge} from '../../../format/age.js';
 import {humanSize} from '../../../format/human-size.js';
 import {truncateId} from '../../../format/truncate-id.js';
@@ -26,6 +26,8 @@ export interface TopColumn {
   readonly header: string;
   readonly width: number;
   readonly alignRight?: boolean;
+  /** True to cut texts in the middle. */
+  readonly cutsMiddle?: boolean;
   readonly sort?: SortKey;
   readonly cell: (item: TopItem, context: CellContext) => string;
   readonly style?: (item: TopItem) => Style;
@@ -42,6 +44,7 @@ const WIDE = 80;
 const NAME: TopColumn = {
   header: 'NAME',
   width: MIN_NAME,
+  cutsMiddle: true,
   sort: 'name',
   cell: (item, {tree, glyphs, isLast}) => {
     if (!tree) return itemTitle(item);
@@ -131,6 +134,8 @@ function graph({key}: TopItem, resource: Resource, {history, glyphs}: CellContex
 export interface ColumnNeeds {
   /** Width of the longest name. */
   readonly longestName: number;
+  /** Width of the longest state. */
+  readonly longestState: number;
   /** Width of the longest name of a node; 0 if there is only one. */
   readonly longestNode: number;
   /** True if the share of memory is known. */
@@ -142,12 +147,12 @@ export interface ColumnNeeds {
  */
 export function chooseColumns(
   width: number,
-  {longestName, longestNode, hasShare}: ColumnNeeds,
+  {longestName, longestState, longestNode, hasShare}: ColumnNeeds,
 ): readonly TopColumn[] {
   const wanted = Math.max(MIN_NAME, Math.min(longestName, MAX_NAME));
   const known = hasShare ? COLUMNS : COLUMNS.filter(([, {cell}]) => cell !== memoryShare);
   const all = longestNode === 0 ? known : [[NODE_RANK, nodeColumn(longestNode)] as const, ...known];
-  const columns = all.map(([rank, column]) => [rank, widen(column, width)] as const);
+  const columns = all.map(([rank, column]) => [rank, fitState(column, width, longestState)] as const);
   const byRank = columns.toSorted(([a], [b]) => a - b);
   const chosen = new Set<TopColumn>();
   let rest = width - MIN_NAME;
@@ -160,9 +165,10 @@ export function chooseColumns(
   return [name, ...columns.flatMap(([, column]) => (chosen.has(column) ? column : []))];
 }
 
-/** Returns the column with room for the longest states on a wide terminal. */
-function widen(column: TopColumn, width: number): TopColumn {
-  return column.header === 'STATE' && width >= WIDE ? {...column, width: 17} : column;
+/** Returns the column of states as narrow as the states allow, with room for the longest ones on a wide terminal. */
+function fitState(column: TopColumn, width: number, longest: number): TopColumn {
+  if (column.header !== 'STATE') return column;
+  return {...column, width: Math.max(column.header.length, Math.min(longest, width >= WIDE ? 17 : 12))};
 }
 
 /** Returns the headers of columns; an arrow marks the one that rows are sorted by. */
@@ -197,6 +203,7 @@ function gap(index: number): readonly Segment[] {
   return index === 0 ? [] : [segment(' ')];
 }
 
-function align(text: string, {width, alignRight}: TopColumn, {ellipsis}: Glyphs): string {
+function align(text: string, {width, alignRight, cutsMiddle}: TopColumn, {ellipsis}: Glyphs): string {
+  if (cutsMiddle === true) return fitMiddleToWidth(text, width, ellipsis);
   return fitToWidth(alignRight === true ? text.padStart(width) : text, width, ellipsis);
 }

@@ -9,6 +9,7 @@ import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-st
 import {computeDeletion, type PodHistory} from '../history/pod-history.js';
 import {requireOwnership} from './pod-ownership.js';
 import {podRef} from '../../contract/pod-ref.js';
+import {removeRunMarks} from './pod-runs.js';
 import type {PodHistoryStore, PodObserver} from './pod-registry-options.js';
 import type {PodRecord, PodStore} from './pod-store.js';
 import {nodeAtLocation, type PodSyncerFactory} from './pod-syncer-factory.js';
@@ -77,6 +78,7 @@ export class PodRemover {
   /** Removes the pod's record, history and actuated resources; the pod no longer belongs to kcri. */
   async forget({uid}: PodRecord): Promise<void> {
     await this.#forgetPast(uid);
+    await removeRunMarks(this.#options.node.rootDir, uid);
     await this.#options.store.delete(uid);
   }
 

@@ -47,7 +47,7 @@ describe('the live tree', () => {
     const terminal = new FakeTerminal();
     const activities = new Set<string>();
     terminal.stream.on('data', () => {
-      for (const [, current] of terminal.text.matchAll(/(?:Pending|\.\d+) {2}(\S.*) …$/gm))
+      for (const [, current] of terminal.text.matchAll(/(?:Pending|\.\d+) {2}(?:\d+s {2})?(\S.*) …$/gm))
         activities.add(current!);
     });
     await runOnTerminal(testbed, terminal, ['sync', await testbed.write('web.json', aManifest())]);
@@ -58,6 +58,24 @@ describe('the live tree', () => {
       'creating container main',
       'starting container main',
     ]);
+  });
+
+  test('counts the seconds of the wait for a pod, until its result is known', async () => {
+    const testbed = await createTestbed();
+    const terminal = new FakeTerminal();
+    const times: number[] = [];
+    terminal.stream.on('data', () => {
+      const [, seconds] = /^ {2}default\/web {2}Running {2}[\d.]+ {2}(\d+)s$/m.exec(terminal.text) ?? [];
+      if (seconds !== undefined) times.push(Number(seconds));
+    });
+    const clock = new FakeClock({nowMs: TEST_TIME_MS});
+    using _ = new AutoAdvance(clock);
+    const file = await testbed.write('web.json', aManifest({restartPolicy: 'Never'}));
+    const args = ['sync', file, '--wait', 'complete', '--timeout', '20s'];
+    expect(await runOnTerminal(testbed, terminal, args, {clock})).toMatchObject({exitCode: 124});
+    expect(new Set(times).size).toBeGreaterThan(5);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(terminal.text).toMatch(/^ {2}default\/web {2}Running {2}[\d.]+$/m);
   });
 
   test.each([200, 40, 20, 8, 1])('never exceeds a width of %i columns', async (columns) => {

@@ -64,6 +64,23 @@ describe('the table', () => {
     expect(text).toMatch(/^default\/api .* CrashLoopBackOff .* - .*kubelet/m);
   });
 
+  test('cuts long names in the middle, and makes room for them in the column of states', () => {
+    const long = [aGroup('web-7d9f8c6b5d-of-a-long-deployment-abc12', ['nginx'])];
+    expect(textOf(sized(aTopState(long), 80, 24))).toMatch(/^default\/web…yment-abc12 .*Running /m);
+    expect(textOf(sized(aTopState(long), 80, 24))).toMatch(/ STATE {4}RESTARTS/);
+    expect(textOf(sized(aTopState(GROUPS), 80, 24))).toMatch(/ STATE {13}RESTARTS/);
+  });
+
+  test('shows a long failure in full', () => {
+    const failure = `runtime at ${'x'.repeat(70)} is unavailable: connection refused; try again later`;
+    const state = {...sized(aTopState(GROUPS), 60, 20), message: {text: failure, isError: true}};
+    const lines = render(state);
+    expect(lines).toHaveLength(20);
+    expect(lines.map(lineText).join('').replaceAll(/ +/g, ' ')).toContain(
+      'connection refused; try again later',
+    );
+  });
+
   test('draws only ASCII on a terminal without Unicode', () => {
     expect(textOf(sized(aTopState(GROUPS), 200, 60), ASCII_GLYPHS)).toMatch(/^[\x20-\x7e\n]*$/);
   });

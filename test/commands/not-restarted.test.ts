@@ -1,0 +1,63 @@
+import {readdir, symlink} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {until} from '../base/until.js';
+import {runKcri} from '../cli/run-kcri.js';
+import {aManifest, aScript, createTestbed, NO_LEFTOVERS, type CommandTestbed} from './command-testbed.js';
+
+const CRASHING = aManifest({containers: [aScript('main', 'exit 2')]});
+
+/** Runs a command without flags of manifests. */
+async function view({rootDir, runtime: {endpoint}}: CommandTestbed, args: readonly string[]) {
+  return await runKcri(['--root-dir', rootDir, ...args], {endpoint});
+}
+
+async function statusOf(testbed: CommandTestbed): Promise<string> {
+  const {stdout} = await view(testbed, ['get', 'pods', '--no-headers']);
+  return stdout.trim().split(/ +/)[2] ?? '';
+}
+
+/** Returns the names of the marks of processes that run pods. */
+async function marks(testbed: CommandTestbed): Promise<readonly string[]> {
+  const names = await readdir(join(testbed.rootDir, 'locks')).catch(() => []);
+  return names.filter((name) => name.startsWith('__run-'));
+}
+
+test('a crashing pod that no process runs is shown as not restarted', async () => {
+  const testbed = await createTestbed();
+  const file = await testbed.write('web.json', CRASHING);
+  await testbed.run(['sync', file]);
+  const {stdout, stderr} = await view(testbed, ['get', 'pods']);
+  expect(stdout).toMatch(/^web +0\/1 +NotRestarted +1 /m);
+  expect(stderr).toBe(
+    `kcri: note: pod "default/web" is not restarted: no kcri process runs this pod; "kcri sync ${file}" starts it again\n`,
+  );
+  const described = (await view(testbed, ['describe', 'web'])).stdout;
+  expect(described).toMatch(/^Message: +not restarted: no kcri process runs this pod$/m);
+  expect(described).toMatch(/State: +Waiting\n +Reason: +NotRestarted\n +Last State: +Terminated/);
+  const {status} = JSON.parse((await view(testbed, ['get', 'pods', 'web', '-o', 'json'])).stdout) as {
+    readonly status: {readonly containerStatuses: readonly object[]};
+  };
+  expect(status.containerStatuses).toMatchObject([
+    {state: {waiting: {reason: 'NotRestarted', message: 'not restarted: no kcri process runs this pod'}}},
+  ]);
+  expect(await marks(testbed)).toEqual([]);
+});
+
+test('a pod whose sync goes on is in CrashLoopBackOff, unless that process was killed', async () => {
+  const testbed = await createTestbed();
+  const controller = new AbortController();
+  const file = await testbed.write('web.json', CRASHING);
+  const running = testbed.run(['sync', file, '--timeout', '1h'], {signal: controller.signal});
+  await until(async () => (await statusOf(testbed)) === 'CrashLoopBackOff');
+  const [mark = ''] = await marks(testbed);
+  expect((await view(testbed, ['get', 'pods'])).stderr).toBe('');
+  controller.abort(new Error('stopped'));
+  await running;
+  expect(await marks(testbed)).toEqual([]);
+
+  await symlink('1@1@00000000-0000-0000-0000-000000000000', join(testbed.rootDir, 'locks', mark));
+  expect(await statusOf(testbed)).toBe('NotRestarted');
+  await testbed.run(['delete', 'web']);
+  expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
+});
