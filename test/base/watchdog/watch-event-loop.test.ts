@@ -74,7 +74,7 @@ test('a block that ends is reported with its stack and length', async () => {
     `let isReported = false;
     onBlocked = ({blockedMs, stack}) => {
       isReported = true;
-      console.log(blockedMs >= 50, stack.split('\\n')[0]);
+      console.log(blockedMs >= 50, stack);
     };
     function busy() {
       const end = performance.now() + 200;
@@ -86,7 +86,7 @@ test('a block that ends is reported with its stack and length', async () => {
     }`,
   );
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^true +at busy \(/);
+  expect(stdout).toMatch(/^true +at [^]*\bbusy \(/);
 });
 
 const BUSY = `const end = performance.now() + 1500;
