@@ -3,6 +3,13 @@ import ts from 'typescript';
 /** Calls that wait: for time, or for something that others bring. */
 const WAITS = /(?:^|\.)(?:pause|#sleep\.sleep|waitForChange|waitForRecovery|#?queue\.next)$/i;
 
+const EXITS: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.ContinueStatement,
+  ts.SyntaxKind.ReturnStatement,
+  ts.SyntaxKind.BreakStatement,
+  ts.SyntaxKind.ThrowStatement,
+]);
+
 /** What is known of a path through statements: it ends there, or it has waited or not. */
 type Path = 'ends' | 'waited' | 'not waited';
 
@@ -17,6 +24,7 @@ interface Exits {
  * function around it. An `await` of something that is done at once lets no timer, socket or signal have its turn.
  */
 export function findUnpausedLoops(text: string): readonly string[] {
+  if (!/\b(?:while|for) \(/.test(text) || !text.includes('await ')) return [];
   const source = ts.createSourceFile('module.ts', text, ts.ScriptTarget.Latest, true);
   const functions = new Map<string, ts.Node>();
   const loops: UnboundedLoop[] = [];
@@ -43,6 +51,8 @@ function mayTurnUnpaused(loop: UnboundedLoop, functions: ReadonlyMap<string, ts.
     isUnpaused ||= path === 'not waited';
   };
   const paths = new Paths(functions, {onContinue: note, onReturn: () => undefined});
+  if (ts.isForStatement(loop) && loop.incrementor !== undefined)
+    if (paths.through(loop.incrementor, 'not waited') === 'waited') return false;
   const condition = ts.isForStatement(loop) ? loop.condition : loop.expression;
   const before = condition === undefined ? 'not waited' : paths.through(condition, 'not waited');
   note(paths.through(loop.statement, before));
@@ -71,20 +81,18 @@ class Paths {
     if (before === 'ends') return before;
     if (ts.isBlock(node))
       return node.statements.reduce((path: Path, statement) => this.through(statement, path), before);
-    if (ts.isIfStatement(node)) {
-      const decided = this.through(node.expression, before);
-      const otherwise =
-        node.elseStatement === undefined ? decided : this.through(node.elseStatement, decided);
-      return joined(this.through(node.thenStatement, decided), otherwise);
-    }
+    if (ts.isIfStatement(node)) return this.#throughIf(node, before);
     if (ts.isTryStatement(node)) return this.#throughTry(node, before);
-    if (ts.isContinueStatement(node)) this.#exits.onContinue(before);
-    if (ts.isReturnStatement(node))
-      this.#exits.onReturn(node.expression === undefined ? before : this.through(node.expression, before));
-    if (ts.isContinueStatement(node) || ts.isReturnStatement(node) || ts.isBreakStatement(node))
-      return 'ends';
-    if (ts.isThrowStatement(node)) return 'ends';
-    return before === 'waited' || this.#waits(node) ? 'waited' : before;
+    const after = before === 'waited' || this.#waits(node) ? 'waited' : before;
+    if (ts.isContinueStatement(node)) this.#exits.onContinue(after);
+    if (ts.isReturnStatement(node)) this.#exits.onReturn(after);
+    return EXITS.has(node.kind) ? 'ends' : after;
+  }
+
+  #throughIf({expression, thenStatement, elseStatement}: ts.IfStatement, before: Path): Path {
+    const decided = this.through(expression, before);
+    const otherwise = elseStatement === undefined ? decided : this.through(elseStatement, decided);
+    return joined(this.through(thenStatement, decided), otherwise);
   }
 
   #throughTry({tryBlock, catchClause, finallyBlock}: ts.TryStatement, before: Path): Path {
