@@ -180,8 +180,8 @@ export default defineConfig({
         test: {
           name: 'e2e-binary',
           include: [`test/e2e/**/${E2E_ON_BINARY}.test.ts`],
-          // It tests the npm package.
-          exclude: ['test/e2e/package/library.test.ts'],
+          // They test the npm package, and the debugger of Node.js.
+          exclude: ['test/e2e/package/library.test.ts', 'test/e2e/kubelet/kubelet-watchdog.test.ts'],
           env: {
             KCRI_TEST_PROGRAM: EXECUTABLE,
             ...(!IS_FULL && {KCRI_TEST_RUNTIMES: 'newest'}),

@@ -1,5 +1,8 @@
 import {setTimeout as delay} from 'node:timers/promises';
 
+/** The longest timer that Node.js supports, in ms. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Source of time, injected so that tests control it. */
 export interface Clock {
   /** Returns the time in ms since the epoch. */

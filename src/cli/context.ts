@@ -27,6 +27,8 @@ export interface CliContext {
   readonly swapsFile: string;
   /** The kubelet of this machine to ask for its pods: the default ports and files, another place, or none. */
   readonly localKubelet?: 'default' | LocalKubelet | undefined;
+  /** True if the command is all that the process does: a kubelet that hangs may then end it. */
+  readonly ownsProcess?: boolean;
   /** Command that starts this program: Node.js and the file of the program, or only the executable. */
   readonly program: readonly string[];
   /** True to reproduce crictl byte for byte, including its faults: run under its name, or with KCRI_COMPAT. */

@@ -41,7 +41,8 @@ export async function main(argv: readonly string[], context = createInterruptibl
 
 /** Returns the context of this process, interrupted by Ctrl-C and SIGTERM. `program` defaults to that of a script. */
 export function createInterruptibleContext(program?: readonly string[]): CliContext {
-  return createProcessContext(interruptSignal({compat: isCalledAsCrictl(program)}), program);
+  const context = createProcessContext(interruptSignal({compat: isCalledAsCrictl(program)}), program);
+  return Object.assign(context, {ownsProcess: true});
 }
 
 /** Returns the dialect of a run. Loads crictl's dialect only if it is used. */

@@ -1,3 +1,4 @@
+import {pause} from '../base/async/pause.js';
 import {startTimer} from '../base/async/timer.js';
 import type {TokenBucket} from '../base/async/token-bucket.js';
 import {createDeadline} from '../base/async/deadline.js';
@@ -89,7 +90,7 @@ export class ApiClient {
         if (delaySeconds === undefined || retries === MAX_RETRIES) throw error;
         const left = leftMs();
         // Even the last wait is observed: a caller that tries again must not load the server more than it asked for.
-        await clock.sleep(Math.min(delaySeconds * 1000, left), signal);
+        await pause(clock, Math.min(delaySeconds * 1000, left), signal);
         if (delaySeconds * 1000 >= left) throw error;
       }
       await this.#takeTurn(request, signal);

@@ -1,3 +1,4 @@
+import {pause} from '../base/async/pause.js';
 import type {Clock, RandomSource} from '../base/clock.js';
 import {hasErrno} from '../base/errors.js';
 import {isGone, isTooManyRequests, isVersionTooLarge} from './api-error.js';
@@ -160,7 +161,7 @@ export class Reflector<T extends ListedObject> {
     const isReset = clock.now() - this.#failedAt > BACK_OFF_RESET_MS;
     this.#delayMs = isReset ? INITIAL_BACK_OFF_MS : Math.min(this.#delayMs * 2, MAX_BACK_OFF_MS);
     this.#failedAt = clock.now();
-    await clock.sleep(this.#delayMs * (1 + random() / 2 ** 32), signal);
+    await pause(clock, this.#delayMs * (1 + random() / 2 ** 32), signal);
   }
 
   #emit(): void {

@@ -7,7 +7,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {createSelfSignedPair} from '../../src/format/x509/self-signed-certificate.js';
 import {until} from '../base/until.js';
-import {freePorts} from '../e2e/harness/kubelet-testbed.js';
+import {freePorts} from '../base/free-ports.js';
 import {kubectlFor, type Kubectl} from '../e2e/harness/kubectl.js';
 import {createClientCertificate} from '../kubelet/managers/server/auth/client-certificate.js';
 

@@ -1,7 +1,4 @@
-import type {Clock} from '../clock.js';
-
-/** The longest timer that Node.js supports, in ms. */
-const LONGEST_SLEEP_MS = 2 ** 31 - 1;
+import {LONGEST_TIMER_MS, type Clock} from '../clock.js';
 
 /** A time limit. Disposing of it cancels the timer. */
 export interface Deadline extends Disposable {
@@ -30,8 +27,8 @@ export function createDeadline(clock: Clock, ms: number | undefined, reason?: ()
 
 /** Resolves after `ms`, which may exceed the longest timer; rejects with the signal's reason if it aborts first. */
 export async function sleepLong(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  for (let left = ms; left > 0; left -= LONGEST_SLEEP_MS)
-    await clock.sleep(Math.min(left, LONGEST_SLEEP_MS), signal);
+  for (let left = ms; left > 0; left -= LONGEST_TIMER_MS)
+    await clock.sleep(Math.min(left, LONGEST_TIMER_MS), signal);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type {Clock} from '../clock.js';
+import {pause} from './pause.js';
 
 /** A sleep that a wake-up ends early. A wake-up while nothing sleeps ends the next sleep at once. */
 export class WakeableSleep {
@@ -13,9 +14,9 @@ export class WakeableSleep {
     this.#woken.abort();
   }
 
-  /** Resolves after `ms`, a wake-up, or when the signal aborts. */
+  /** Pauses for `ms`; resolves earlier after a wake-up, or when the signal aborts. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    await this.#clock.sleep(ms, AbortSignal.any([signal, this.#woken.signal])).catch(() => undefined); // woken
+    await pause(this.#clock, ms, AbortSignal.any([signal, this.#woken.signal])).catch(() => undefined); // woken
     this.#woken = new AbortController();
   }
 }

@@ -1,3 +1,4 @@
+import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger} from '../../base/logger.js';
 import {findCriError, isInvalidResponse, isUnavailable} from '../../cri/errors.js';
@@ -27,6 +28,6 @@ export async function retryStart<T>(
         : 'Invalid response of the container runtime';
       logger.error(error, `${problem}, retrying`, {retryAfter: `${RETRY_MS / 1000}s`});
     }
-    await clock.sleep(RETRY_MS, signal);
+    await pause(clock, RETRY_MS, signal);
   }
 }

@@ -35,6 +35,7 @@ import {prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd-notifier.js';
+import {watchProcess} from './watch-process.js';
 
 /** Options of {@link runKubelet}. */
 export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
@@ -89,6 +90,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const joined = api && (await openCluster(api, {...observed, connection, node, observeCertificate}));
     const reviews = api === undefined ? {} : await openAccessReviews(api.server, live.values, context);
     const metrics = new KubeletMetricsRegistry(context.clock, node.node.nodeName, connections);
+    using _watch = watchProcess(context, {logger: log, metrics});
     const manager = new SystemdNotifier(context.env, log, context.clock);
     const kubelet: Kubelet = new Kubelet(
       createKubeletOptions({

@@ -1,4 +1,5 @@
 import {spawn} from 'node:child_process';
+import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';
 import {messageOf} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
@@ -59,7 +60,7 @@ export class SystemdNotifier {
       for (;;) {
         if (isAlive()) await this.notify('WATCHDOG=1');
         else this.#logger.error(undefined, 'Not notifying the systemd watchdog: the sync loop is stuck');
-        await this.#clock.sleep(intervalMs, signal);
+        await pause(this.#clock, intervalMs, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;

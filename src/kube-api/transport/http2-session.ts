@@ -1,5 +1,6 @@
 import http2, {type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders} from 'node:http2';
 import type {TLSSocket} from 'node:tls';
+import {pause} from '../../base/async/pause.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import {startTimer} from '../../base/async/timer.js';
 import type {Clock} from '../../base/clock.js';
@@ -94,7 +95,7 @@ export class Http2Session {
   async #probe(clock: Clock): Promise<void> {
     const {signal} = this.#ended;
     for (;;) {
-      await clock.sleep(PING_PERIOD_MS, signal);
+      await pause(clock, PING_PERIOD_MS, signal);
       const answered = new Promise<void>((resolve) => {
         this.#session.ping(() => {
           resolve();

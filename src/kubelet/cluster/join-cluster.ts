@@ -1,3 +1,4 @@
+import {pause} from '../../base/async/pause.js';
 import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
 import type {Node} from '../../api/types/v1-node.js';
 import type {RuntimeClass} from '../../api/types/v1-objects.js';
@@ -271,7 +272,7 @@ class Cluster implements JoinedCluster {
   async #forgetObjects(host: ClusterHost, signal: AbortSignal): Promise<never> {
     const {clock} = this.#options;
     for (;;) {
-      await clock.sleep(FORGET_PERIOD_MS, signal);
+      await pause(clock, FORGET_PERIOD_MS, signal);
       const uids = host.podUids().filter((uid) => this.#usesObjects(host, uid));
       const inUse: ReadonlySet<string> = new Set(uids);
       this.objects.retain((uid) => inUse.has(uid));

@@ -1,3 +1,4 @@
+import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';
 import {messageOf, SystemError} from '../../base/errors.js';
 import type {FileLogger} from '../../base/logger.js';
@@ -45,7 +46,7 @@ export async function enforceNodeAllocatable(
       const message = `Failed to update Node Allocatable Limits ${JSON.stringify(path)}: ${messageOf(error)}`;
       record({type: 'Warning', reason: FAILED, message});
     }
-    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    await pause(clock, RETRY_MS, signal).catch(() => undefined);
   }
 }
 

@@ -1,3 +1,4 @@
+import {pause} from '../../base/async/pause.js';
 import {runInBackground} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import {formatAggregate} from '../../base/errors.js';
@@ -83,7 +84,7 @@ export class SyncLoop {
         const errors = this.#handler.errors();
         if (errors.length > 0) {
           this.#logger.error(formatAggregate(errors), 'Skipping pod synchronization');
-          await this.#clock.sleep(pauseMs, signal);
+          await pause(this.#clock, pauseMs, signal);
           pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
           continue;
         }
@@ -148,7 +149,7 @@ export class SyncLoop {
 
   async #tick(kind: 'sync' | 'housekeeping', everyMs: number, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#clock.sleep(everyMs, signal).catch(() => undefined); // aborted
+      await pause(this.#clock, everyMs, signal).catch(() => undefined); // aborted
       this.#queue.tick(kind);
     }
   }

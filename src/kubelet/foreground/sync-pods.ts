@@ -1,3 +1,4 @@
+import {pause} from '../../base/async/pause.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {createDeadline} from '../../base/async/deadline.js';
@@ -251,7 +252,7 @@ class PodSync {
     const {registry, request, options} = this.#options;
     const check = async (): Promise<never> => {
       for (;;) {
-        await options.clock.sleep(OWNERSHIP_CHECK_MS, signal);
+        await pause(options.clock, OWNERSHIP_CHECK_MS, signal);
         await requireNotSuperseded(request.pod, registry.store);
       }
     };

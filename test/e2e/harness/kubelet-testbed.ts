@@ -1,7 +1,6 @@
-import {once} from 'node:events';
 import {mkdir, readFile, rename, rm, writeFile} from 'node:fs/promises';
-import {createServer, type AddressInfo} from 'node:net';
 import {basename, dirname, join} from 'node:path';
+import {freePorts} from '../../base/free-ports.js';
 import {until} from '../../base/until.js';
 import {startPodTestbed, type PodTestbed} from './pod-testbed.js';
 import type {KcriProcess} from './kcri-process.js';
@@ -105,15 +104,4 @@ export async function putManifest(path: string, manifest: string): Promise<void>
   const hidden = join(dirname(path), `.${basename(path)}`);
   await writeFile(hidden, manifest);
   await rename(hidden, path);
-}
-
-/** Returns different free ports. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({length: count}, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  return servers.map((server) => {
-    const {port} = server.address() as AddressInfo;
-    server.close();
-    return port;
-  });
 }

@@ -1,5 +1,6 @@
 import {X509Certificate} from 'node:crypto';
 import {isDeepStrictEqual} from 'node:util';
+import {pause} from '../../../base/async/pause.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {CertificatePair} from '../../../format/x509/x509-parts.js';
@@ -39,6 +40,8 @@ const RETRY_DELAYS_MS = [2000, 4000, 8000, 16_000] as const;
 const RETRY_PERIOD_MS = 32_000;
 /** Period in which the purpose is compared with the certificate, in ms. */
 const CHECK_PERIOD_MS = 1000;
+/** Pause between two rotations, in ms (the period of wait.Until in certificateManager.Start). */
+const ROTATION_PAUSE_MS = 1000;
 
 /**
  * Requests a certificate if there is none, and a new one before it expires or when it lacks a name of the node (client-go
@@ -78,7 +81,11 @@ export class CertificateManager {
 
   /** Rotates the certificate until the signal aborts, then rejects with its reason. */
   async run(signal: AbortSignal): Promise<never> {
-    for (;;) await this.rotate(signal);
+    for (;;) {
+      await this.rotate(signal);
+      // A signer may issue certificates that are due at once.
+      await pause(this.#options.clock, ROTATION_PAUSE_MS, signal);
+    }
   }
 
   /** Waits until a certificate is due and requests it until it is stored; rejects with the signal's reason. */
@@ -96,7 +103,7 @@ export class CertificateManager {
         this.#options.observer?.failed();
         this.#logger.error(error, 'Failed while requesting a signed certificate from the control plane');
       }
-      await clock.sleep(RETRY_DELAYS_MS[tries] ?? RETRY_PERIOD_MS, signal);
+      await pause(clock, RETRY_DELAYS_MS[tries] ?? RETRY_PERIOD_MS, signal);
     }
   }
 
@@ -109,7 +116,7 @@ export class CertificateManager {
     for (;;) {
       const current = purpose();
       if (current !== undefined && this.#isDue(current)) return current;
-      await clock.sleep(CHECK_PERIOD_MS, signal);
+      await pause(clock, CHECK_PERIOD_MS, signal);
     }
   }
 
@@ -160,7 +167,8 @@ export class CertificateManager {
     const {purpose, clock} = this.#options;
     const outdated = new AbortController();
     const check = async (): Promise<void> => {
-      while (isDeepStrictEqual(purpose() ?? requested, requested)) await clock.sleep(CHECK_PERIOD_MS, signal);
+      while (isDeepStrictEqual(purpose() ?? requested, requested))
+        await pause(clock, CHECK_PERIOD_MS, signal);
       outdated.abort(new Error('the names or addresses of the node have changed'));
     };
     check().catch(() => undefined); // the request was decided first

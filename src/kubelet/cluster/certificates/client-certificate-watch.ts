@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf, SystemError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
@@ -34,7 +35,7 @@ export class ClientCertificateWatch {
     const {credentials, manager, clock} = this.#options;
     // Counted, since the wall clock may jump.
     for (let checks = 0; ;) {
-      await clock.sleep(PERIOD_MS, signal);
+      await pause(clock, PERIOD_MS, signal);
       checks = (await credentials.lacksCertificate()) ? checks + 1 : 0;
       if (checks >= MAX_CHECKS && manager.isServerHealthy) throw restartError(manager.failure);
       if (checks > 0 && checks % MAX_CHECKS === 0)

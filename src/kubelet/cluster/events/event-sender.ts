@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import {AsyncQueue} from '../../../base/async/async-queue.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
@@ -71,7 +72,7 @@ export class EventSender {
       }
       // Nodes that lost the API server together do not return to it together.
       const share = tries === 1 ? random() / 2 ** 32 : 1;
-      await clock.sleep(RETRY_MS * share, signal);
+      await pause(clock, RETRY_MS * share, signal);
     }
   }
 

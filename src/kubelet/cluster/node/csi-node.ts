@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock} from '../../../base/clock.js';
 import type {Logger} from '../../../base/logger.js';
@@ -68,7 +69,7 @@ export class CsiNode {
         if (isAlreadyExists(error)) break;
         log.error(error, 'Failed to initialize CSINode');
       }
-      await clock.sleep(delayMs, signal);
+      await pause(clock, delayMs, signal);
     }
     this.#isInitialized = true;
   }

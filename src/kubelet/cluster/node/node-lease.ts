@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import type {OwnerReference} from '../../../api/types/v1-meta.js';
 import type {Lease, Node} from '../../../api/types/v1-node.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
@@ -47,7 +48,7 @@ export class NodeLease {
     const intervalMs = leaseDurationSeconds * RENEW_SHARE * 1000;
     for (;;) {
       await this.#sync(signal);
-      await clock.sleep(intervalMs * (1 + (random() / 2 ** 32) * JITTER), signal);
+      await pause(clock, intervalMs * (1 + (random() / 2 ** 32) * JITTER), signal);
     }
   }
 
@@ -101,7 +102,7 @@ export class NodeLease {
           interval: `${delayMs}ms`,
         });
       }
-      await clock.sleep(delayMs, signal);
+      await pause(clock, delayMs, signal);
     }
   }
 

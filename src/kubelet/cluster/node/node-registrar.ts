@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
@@ -48,7 +49,7 @@ export async function registerNode(
       signal.throwIfAborted();
       logger.error(error, 'Unable to register node with API server');
     }
-    await clock.sleep(delayMs, signal);
+    await pause(clock, delayMs, signal);
   }
 }
 

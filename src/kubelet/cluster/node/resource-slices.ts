@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import type {Logger} from '../../../base/logger.js';
 import {isNotFound, type ApiClient} from '../../../kube-api/index.js';
@@ -41,6 +42,6 @@ export async function deleteResourceSlices(
       if (isNotFound(error)) return;
       log.error(error, 'Failed to delete the ResourceSlices of the node');
     }
-    await clock.sleep(delayMs, signal);
+    await pause(clock, delayMs, signal);
   }
 }

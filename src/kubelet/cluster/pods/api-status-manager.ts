@@ -88,12 +88,10 @@ export class ApiStatusManager {
         continue;
       }
       for (const resolve of this.#waiting.splice(0)) resolve();
-      const waitMs = Math.min(reconcileAt - clock.now(), RECONCILE_MS);
-      if (waitMs > 0) await this.#sleep.sleep(waitMs, signal);
-      else {
-        reconcileAt = clock.now() + RECONCILE_MS;
-        this.#reconcile(host);
-      }
+      await this.#sleep.sleep(Math.min(reconcileAt - clock.now(), RECONCILE_MS), signal);
+      if (clock.now() < reconcileAt) continue;
+      reconcileAt = clock.now() + RECONCILE_MS;
+      this.#reconcile(host);
     }
   }
 

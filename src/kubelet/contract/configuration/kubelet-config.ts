@@ -1,5 +1,6 @@
 import type {ManifestIssue} from '../../../api/decoding/manifest-issue.js';
 import {renderIssue} from '../../../api/decoding/manifest-issue.js';
+import {LONGEST_TIMER_MS} from '../../../base/clock.js';
 import {KcriError, messageOf, UsageError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
 import {fieldIn, type FieldUse} from './config-field.js';
@@ -188,13 +189,12 @@ export function durationToMs(duration: string): number {
   return Number(parseDuration(duration) ?? 0n) / 1e6;
 }
 
-/** Limits of a period in ms: a loop always pauses, and the timers of Node.js fire at once beyond 32 bits. */
+/** Shortest period of a loop, in ms. */
 const SHORTEST_PERIOD_MS = 100;
-const LONGEST_PERIOD_MS = 2 ** 31 - 1;
 
 /** Converts the period of a loop to ms. No file, flag or reload makes a loop without a pause. */
 export function periodToMs(duration: string): number {
-  return Math.min(Math.max(durationToMs(duration), SHORTEST_PERIOD_MS), LONGEST_PERIOD_MS);
+  return Math.min(Math.max(durationToMs(duration), SHORTEST_PERIOD_MS), LONGEST_TIMER_MS);
 }
 
 /** Returns the configuration as a KubeletConfiguration object, for /configz; credentials are masked. */

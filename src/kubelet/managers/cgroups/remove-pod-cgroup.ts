@@ -1,5 +1,6 @@
 import {rmdir, writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
@@ -65,7 +66,7 @@ async function removeCgroups(
       return;
     } catch (error) {
       if (!(error instanceof SystemError && hasErrno(error.cause, 'EBUSY')) || tries === TRIES) throw error;
-      await clock.sleep(WAIT_MS);
+      await pause(clock, WAIT_MS);
     }
   }
 }

@@ -1,4 +1,5 @@
 import {lstat} from 'node:fs/promises';
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import {SystemError} from '../../../base/errors.js';
@@ -65,7 +66,7 @@ export class LogRotator {
     });
     while (!signal.aborted) {
       if (this.#options.maxSizeBytes >= 0) await this.rotateAll(signal);
-      await clock.sleep(this.#options.monitorIntervalMs, signal).catch(() => undefined); // aborted
+      await pause(clock, this.#options.monitorIntervalMs, signal).catch(() => undefined); // aborted
     }
   }
 

@@ -66,6 +66,10 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     help: 'Number of errors in the handling of a pod by the sync loop, which repeats it, by operation.',
     labels: ['operation'],
   });
+  readonly #eventLoopBlocks = new Counter({
+    name: 'kcri_event_loop_blocked_seconds_total',
+    help: 'Time in seconds during which the event loop was blocked, of blocks that took 5 seconds or longer.',
+  });
   readonly #orphansFound = new Counter({
     name: 'kubelet_orphaned_runtime_pods_total',
     help: 'Number of pods that have been detected in the container runtime without being already known to the pod worker. This typically indicates the kubelet was restarted while a pod was force deleted in the API or in the local configuration, which is unusual.',
@@ -149,6 +153,11 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#handlingErrors.increase(handling);
   }
 
+  /** Records a block of the event loop. */
+  eventLoopBlocked(durationMs: number): void {
+    this.#eventLoopBlocks.increaseBy(toSeconds(durationMs));
+  }
+
   orphanedPodFound(): void {
     this.#orphansFound.increase();
   }
@@ -200,6 +209,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       this.#restartedPods,
       this.#evictions,
       this.#handlingErrors,
+      this.#eventLoopBlocks,
       this.#orphansFound,
       this.#orphans,
       this.#orphansErrors,

@@ -67,7 +67,11 @@ export class Counter extends Instrument<number> {
 
   /** Increases the series with these label values, in the order of the labels, by one. */
   increase(...values: readonly string[]): void {
-    this.put(values, this.at(values, () => 0) + 1);
+    this.increaseBy(1, ...values);
+  }
+
+  increaseBy(amount: number, ...values: readonly string[]): void {
+    this.put(values, this.at(values, () => 0) + amount);
   }
 
   /** Deletes the matching series, such as those of a removed pod. */

@@ -1,4 +1,5 @@
 import {isIPv6} from 'node:net';
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import type {Logger} from '../../../base/logger.js';
@@ -115,7 +116,7 @@ export class NodeAddresses implements HostIps {
   ): Promise<void> {
     while (!signal.aborted) {
       await this.tryRefresh();
-      await clock.sleep(periodMs, signal).catch(() => undefined); // aborted
+      await pause(clock, periodMs, signal).catch(() => undefined); // aborted
     }
   }
 }

@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import type {RuntimeService, StatusResponse} from '../../../cri/index.js';
@@ -63,7 +64,7 @@ export class RuntimeState {
       onChecked();
       isStarting &&= !this.#isReady() && this.#clock.now() - startedAt < START_MS;
       const intervalMs = isStarting ? START_INTERVAL_MS : CHECK_INTERVAL_MS;
-      await this.#clock.sleep(intervalMs, signal).catch(() => undefined); // aborted
+      await pause(this.#clock, intervalMs, signal).catch(() => undefined); // aborted
     }
   }
 

@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {
@@ -85,7 +86,7 @@ export class EventedPleg implements Pleg {
       failures = isUnimplemented(error) ? MAX_FAILURES : failures + 1;
       const retryMs = failures >= MAX_FAILURES ? undefined : INITIAL_RETRY_MS * 2 ** (failures - 1);
       onNotice({kind: 'stream-failed', error, retryMs});
-      if (retryMs !== undefined) await clock.sleep(retryMs, signal).catch(() => undefined); // aborted
+      if (retryMs !== undefined) await pause(clock, retryMs, signal).catch(() => undefined); // aborted
       else {
         await this.#generic.waitForRecovery();
         failures = 0;

@@ -1,3 +1,4 @@
+import {pause} from '../../../base/async/pause.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import type {PodUid} from '../../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../../cri/list-all.js';
@@ -153,7 +154,7 @@ export class GenericPleg implements Pleg {
     for (let waited = 0; waited < this.#periodMs() && !this.#isRelistRequested; waited += RELIST_MS) {
       if (signal.aborted) return;
       this.#pause = new AbortController();
-      await clock.sleep(RELIST_MS, this.#pause.signal).catch(() => undefined); // woken
+      await pause(clock, RELIST_MS, this.#pause.signal).catch(() => undefined); // woken
     }
   }
 

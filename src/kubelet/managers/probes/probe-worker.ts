@@ -1,4 +1,5 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import {toPauseMs} from '../../../base/async/pause.js';
 import type {ContainerId} from '../../../cri/index.js';
 import type {ProbeResult, ProbeState} from '../../contract/probe-results.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -72,7 +73,7 @@ export class ProbeWorker {
   /** Probes until the worker ends. Never rejects. */
   async run(): Promise<void> {
     const {io, subject, firstDelayMs} = this.#options;
-    const periodMs = (subject.probe.periodSeconds ?? 10) * 1000;
+    const periodMs = toPauseMs((subject.probe.periodSeconds ?? 10) * 1000);
     await this.#sleepUntil(io.clock.now() + firstDelayMs, firstDelayMs);
     let tickAt = io.clock.now() + periodMs;
     while (!this.#isStopped && (await this.#round()))

@@ -1,5 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 import {finishesWithin} from '../../../base/async/deadline.js';
+import {toPauseMs} from '../../../base/async/pause.js';
 
 /** Name with the meaning that any file of the directory may have changed. */
 export const ALL_PATHS = '';
@@ -29,13 +30,13 @@ export class ChangedPaths {
     return names;
   }
 
-  /** Waits for a change, for `ms` at most. Resolves with whether there was one; rejects with the signal's reason. */
+  /** Pauses for `ms`, or until there is a change. Resolves with whether there was one; rejects with the signal's reason. */
   async waitForChange(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     const finished = new AbortController();
     try {
       return await finishesWithin(
         this.#change(AbortSignal.any([signal, finished.signal])),
-        ms,
+        toPauseMs(ms),
         clock,
         signal,
       );

@@ -1,4 +1,5 @@
 import {basename, join} from 'node:path';
+import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import {isSystemCallError} from '../../../base/errors.js';
@@ -118,15 +119,15 @@ class Follower {
   }
 
   async run(): Promise<never> {
-    for (;;) {
-      const names = await this.#changedNames();
-      const now = this.#options.clock.now();
-      if (this.#listDelayMs(now) <= 0) await this.#readAll('list', names);
-      else if (await this.#mustReadAll(names)) await this.#readAll('change', names);
-      else await this.#readChanged(names, now >= this.#nextSettling);
-      this.#nextSettling =
-        this.#files.unsettledPaths.length > 0 ? now + SETTLING_MS : Number.POSITIVE_INFINITY;
-    }
+    for (let names = this.#changes.take(); ; names = await this.#changedNames()) await this.#read(names);
+  }
+
+  async #read(names: ChangedNames): Promise<void> {
+    const now = this.#options.clock.now();
+    if (this.#listDelayMs(now) <= 0) await this.#readAll('list', names);
+    else if (await this.#mustReadAll(names)) await this.#readAll('change', names);
+    else await this.#readChanged(names, now >= this.#nextSettling);
+    this.#nextSettling = this.#files.unsettledPaths.length > 0 ? now + SETTLING_MS : Number.POSITIVE_INFINITY;
   }
 
   /** Returns the time until the next periodic read; it is due if the clock was set back by more than that. */
@@ -140,7 +141,6 @@ class Follower {
     const {clock} = this.#options;
     const now = clock.now();
     const ms = Math.min(this.#listDelayMs(now), this.#nextSettling - now);
-    if (ms <= 0) return this.#changes.take();
     if (await this.#changes.waitForChange(ms, clock, this.#signal)) await this.#quiet();
     return this.#changes.take();
   }
@@ -151,7 +151,7 @@ class Follower {
     let count: number;
     do {
       count = this.#changes.changeCount;
-      await clock.sleep(QUIET_MS, this.#signal);
+      await pause(clock, QUIET_MS, this.#signal);
     } while (this.#changes.changeCount > count && clock.now() < end);
   }
 

@@ -58,6 +58,16 @@ describe('the exposition format', () => {
 });
 
 describe('kubelet metrics', () => {
+  test('sum up the time of blocked event loops', async () => {
+    const name = 'kcri_event_loop_blocked_seconds_total';
+    expect(valueOf(await samplesOf(() => undefined), name)).toBe(0);
+    const samples = await samplesOf((registry) => {
+      registry.eventLoopBlocked(5000);
+      registry.eventLoopBlocked(7000);
+    });
+    expect(valueOf(samples, name)).toBe(12);
+  });
+
   test('are present before anything has been counted', async () => {
     const samples = await samplesOf(() => undefined);
     expect(valueOf(samples, 'kubelet_node_name', {node: 'node-1'})).toBe(1);

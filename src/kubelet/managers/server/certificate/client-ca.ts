@@ -1,4 +1,5 @@
 import {X509Certificate} from 'node:crypto';
+import {pause} from '../../../../base/async/pause.js';
 import {ConfigError} from '../../../../base/errors.js';
 import {withFileErrors} from '../../../../base/fs/files.js';
 import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
@@ -48,7 +49,7 @@ export async function followClientCa(
 ): Promise<void> {
   let [known, problem] = [current, ''];
   for (;;) {
-    await clock.sleep(PERIOD_MS, signal).catch(() => undefined);
+    await pause(clock, PERIOD_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
     try {
       const next = await readClientCa(file);
