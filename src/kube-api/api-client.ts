@@ -1,3 +1,4 @@
+import {anySignal} from '../base/async/any-signal.js';
 import {startTimer} from '../base/async/timer.js';
 import type {TokenBucket} from '../base/async/token-bucket.js';
 import {createDeadline} from '../base/async/deadline.js';
@@ -114,7 +115,8 @@ export class ApiClient {
       maxMs,
       () => new Error(`the watch did not end within ${maxMs / 1000} s`),
     );
-    yield* this.#watch({path, query}, AbortSignal.any([signal, deadline.signal]));
+    using either = anySignal(signal, deadline.signal);
+    yield* this.#watch({path, query}, either.signal);
   }
 
   async *#watch(

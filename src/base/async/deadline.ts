@@ -1,4 +1,5 @@
 import type {Clock} from '../clock.js';
+import {anySignal} from './any-signal.js';
 
 /** The longest timer that Node.js supports, in ms. */
 const LONGEST_SLEEP_MS = 2 ** 31 - 1;
@@ -45,7 +46,8 @@ export async function finishesWithin(
   signal: AbortSignal,
 ): Promise<boolean> {
   const decided = new AbortController();
-  const timeUp = sleepLong(clock, ms, AbortSignal.any([signal, decided.signal])).then(() => false);
+  using either = anySignal(signal, decided.signal);
+  const timeUp = sleepLong(clock, ms, either.signal).then(() => false);
   try {
     return await Promise.race([work.then(() => true), timeUp]);
   } finally {

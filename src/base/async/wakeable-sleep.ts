@@ -1,4 +1,5 @@
 import type {Clock} from '../clock.js';
+import {anySignal} from './any-signal.js';
 
 /** A sleep that a wake-up ends early. A wake-up while nothing sleeps ends the next sleep at once. */
 export class WakeableSleep {
@@ -15,7 +16,8 @@ export class WakeableSleep {
 
   /** Resolves after `ms`, a wake-up, or when the signal aborts. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    await this.#clock.sleep(ms, AbortSignal.any([signal, this.#woken.signal])).catch(() => undefined); // woken
+    using either = anySignal(signal, this.#woken.signal);
+    await this.#clock.sleep(ms, either.signal).catch(() => undefined); // woken
     this.#woken = new AbortController();
   }
 }

@@ -1,4 +1,5 @@
 import {access, stat} from 'node:fs/promises';
+import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
@@ -227,7 +228,8 @@ class MainProcess {
 
   async #readLog(follow: FollowOptions | undefined): Promise<MainProcessEnd | undefined> {
     const {out} = this.#services;
-    const signal = AbortSignal.any([this.#services.signal, out.stdout.closed]);
+    using either = anySignal(this.#services.signal, out.stdout.closed);
+    const {signal} = either;
     const sink = this.#skipPrinted(createLogSink(this.#services, signal));
     try {
       await readLog(this.#container.logPath, {streams: new Set(['stdout', 'stderr']), follow, signal}, sink);

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {runInBackground} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import type {StartQueue} from '../contract/cluster/cluster-link.js';
@@ -35,7 +36,8 @@ export class StartGate {
       idle.abort();
     });
     runInBackground('start gate', woken);
-    await this.#clock.sleep(ms, AbortSignal.any([signal, idle.signal])).catch(() => undefined); // woken
+    using either = anySignal(signal, idle.signal);
+    await this.#clock.sleep(ms, either.signal).catch(() => undefined); // woken
     signal.throwIfAborted();
   }
 

@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
@@ -211,7 +212,8 @@ class PodSync {
 
   async #syncUntilDecided(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
     const {session, request, registry} = this.#options;
-    const signal = AbortSignal.any([interrupted, timeout]);
+    using either = anySignal(interrupted, timeout);
+    const {signal} = either;
     signal.throwIfAborted();
     const adopted = await registry.locks.withPodLock(
       this.#ref,
@@ -221,7 +223,7 @@ class PodSync {
     this.#isNew = adopted.before === undefined;
     try {
       await session.add(this.#wait, adopted, request.source);
-      const superseded = this.#watchOwnership(AbortSignal.any([signal, this.#wait.signal]));
+      const superseded = this.#watchOwnership(interrupted, timeout);
       return await abortable(Promise.race([this.#wait.decision, superseded]), signal);
     } finally {
       await session.release(this.#wait, {refreshStatus: timeout.aborted});
@@ -244,12 +246,13 @@ class PodSync {
     }
   }
 
-  /** Rejects with SupersededError when another kcri process has changed or deleted the pod; stops with the signal. */
-  #watchOwnership(signal: AbortSignal): Promise<never> {
+  /** Rejects with SupersededError when another kcri process has changed or deleted the pod; stops with the signals and the wait. */
+  #watchOwnership(...signals: readonly AbortSignal[]): Promise<never> {
     const {registry, request, options} = this.#options;
     const check = async (): Promise<never> => {
+      using ending = anySignal(this.#wait.signal, ...signals);
       for (;;) {
-        await options.clock.sleep(OWNERSHIP_CHECK_MS, signal);
+        await options.clock.sleep(OWNERSHIP_CHECK_MS, ending.signal);
         await requireNotSuperseded(request.pod, registry.store);
       }
     };

@@ -1,5 +1,6 @@
 import {StringDecoder} from 'node:string_decoder';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import {containerId, type ContainerId, type RuntimeService} from '../../../cri/index.js';
@@ -146,7 +147,8 @@ export class LogFollower {
         now: () => this.#clock.now() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
         sleep: async (ms, signal = aborted) => {
           try {
-            await this.#clock.sleep(ms, AbortSignal.any([signal, ending]));
+            using either = anySignal(signal, ending);
+            await this.#clock.sleep(ms, either.signal);
           } catch (error) {
             if (!ending.aborted || signal.aborted) throw error;
           }

@@ -1,3 +1,4 @@
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {ProbeMeasurement} from '../../contract/kubelet-metrics.js';
 import type {Container, Pod, Probe} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
@@ -110,7 +111,8 @@ async function attempt(
   if (exec !== undefined) return await probeExec(runtime, {exec, container, id, timeoutSeconds}, signal);
   if (grpc !== undefined) return await probeGrpc(grpc, {podIp, timeoutSeconds}, signal);
   using limit = createDeadline(clock, timeoutSeconds * 1000);
-  const timeUp = AbortSignal.any([signal, limit.signal]);
+  using either = anySignal(signal, limit.signal);
+  const timeUp = either.signal;
   if (httpGet !== undefined) return await probeHttp(httpGet, {container, podIp}, timeUp);
   if (tcpSocket !== undefined) return await probeTcp(tcpSocket, {container, podIp}, timeUp);
   const output = `missing probe handler for ${formatPod(podRef(pod))}:${container.name}`;

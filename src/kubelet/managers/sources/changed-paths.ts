@@ -1,3 +1,4 @@
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {finishesWithin} from '../../../base/async/deadline.js';
 
@@ -32,13 +33,9 @@ export class ChangedPaths {
   /** Waits for a change, for `ms` at most. Resolves with whether there was one; rejects with the signal's reason. */
   async waitForChange(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     const finished = new AbortController();
+    using either = anySignal(signal, finished.signal);
     try {
-      return await finishesWithin(
-        this.#change(AbortSignal.any([signal, finished.signal])),
-        ms,
-        clock,
-        signal,
-      );
+      return await finishesWithin(this.#change(either.signal), ms, clock, signal);
     } finally {
       finished.abort();
     }
