@@ -1,7 +1,7 @@
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import {TokenBucket} from '../../../base/async/token-bucket.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf, SystemError} from '../../../base/errors.js';
+import {isExpectedError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {formatDuration} from '../../../format/duration.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {
@@ -176,6 +176,7 @@ export class ImageManager {
       present = await findImage(pull);
     } catch (cause) {
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       this.#countEnsured(request);
       const message = `Failed to inspect image "": ${messageOf(cause)}`;
       request.events.warning('InspectFailed', message);
@@ -191,6 +192,7 @@ export class ImageManager {
       if (!mayUse) return undefined;
     } catch (cause) {
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       this.#countEnsured(request, true);
       return failed({reason: 'ErrImagePull', message: messageOf(cause), cause});
     }
@@ -216,6 +218,7 @@ export class ImageManager {
       await this.#pulls.recordPullIntent(image, signal);
     } catch (cause) {
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       const message = `Failed to record image pull intent for container image ${goQuote(image)}: ${messageOf(cause)}`;
       return failed({reason: 'ErrImagePull', message, cause});
     }
@@ -230,8 +233,9 @@ export class ImageManager {
     try {
       pulled = await this.#queue.run(() => this.#pullWithCredentials(pull), signal);
     } catch (cause) {
-      if (signal.aborted) await this.#pulls.recordPullAborted(image);
+      if (signal.aborted || !isExpectedError(cause)) await this.#pulls.recordPullAborted(image);
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       return await this.#pullFailed(pull, cause);
     }
     this.#metrics.imagePulled(pulled.sizeBytes, pulled.tookMs);
@@ -244,6 +248,7 @@ export class ImageManager {
       await this.#pulls.recordPulled(pull, pulled.imageRef, {credential: pulled.credential, signal});
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       // The intent stays, so that the missing record does not let pods use the image without credentials.
       request.events.warning('FailedToRecordImagePull', messageOf(error));
     }
@@ -266,6 +271,7 @@ export class ImageManager {
         return {imageRef: response.imageRef, credential, sizeBytes, tookMs: this.#clock.now() - startedAt};
       } catch (error) {
         signal.throwIfAborted();
+        rethrowUnexpected(error);
         causes.push(error);
       }
     }
@@ -282,6 +288,7 @@ export class ImageManager {
       await this.#pulls.recordPullFailed(image, signal);
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       request.events.warning('FailedToRecordImagePull', messageOf(error));
     }
     return failed(failure);
@@ -300,7 +307,8 @@ async function findImage({request, spec, signal}: Pull): Promise<ImageRef | unde
 async function imageSize({request, spec, signal}: Pull): Promise<bigint> {
   try {
     return (await request.service.imageStatus({image: spec}, {signal})).image?.size ?? 0n;
-  } catch {
+  } catch (error) {
+    rethrowUnexpected(error);
     return 0n;
   }
 }

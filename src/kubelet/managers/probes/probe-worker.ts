@@ -1,3 +1,4 @@
+import {runInBackground} from '../../../base/async/background-work.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {ContainerId} from '../../../cri/index.js';
 import type {ProbeResult, ProbeState} from '../../contract/probe-results.js';
@@ -167,8 +168,9 @@ export class ProbeWorker {
       });
       return result;
     } catch (error) {
-      if (!signal.aborted) throw error;
-      return undefined; // abandoned
+      // After a programming error the probe goes on: otherwise, its last result would remain.
+      if (!signal.aborted) runInBackground('probe worker', Promise.reject(error as Error));
+      return undefined; // abandoned, or without a result
     } finally {
       this.#probing = undefined;
     }

@@ -2,7 +2,7 @@ import {anySignal} from '../../../base/async/any-signal.js';
 import type {ProbeMeasurement} from '../../contract/kubelet-metrics.js';
 import type {Container, Pod, Probe} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import type {ContainerId} from '../../../cri/index.js';
 import {createContainerEventRecorder, type ContainerKind, type EventSink} from '../../contract/pod-event.js';
@@ -89,11 +89,11 @@ async function withRetries(
 ): Promise<ProbeHandlerResult> {
   for (let attempts = 1; ; attempts++) {
     const result = await attempt(io, subject, instance, signal).catch(
-      (error: unknown): ProbeHandlerResult => ({
-        result: 'error',
-        state: 'unknown',
-        output: messageOf(error),
-      }),
+      (error: unknown): ProbeHandlerResult => {
+        signal.throwIfAborted();
+        rethrowUnexpected(error);
+        return {result: 'error', state: 'unknown', output: messageOf(error)};
+      },
     );
     signal.throwIfAborted();
     if (result.result !== 'error' || attempts >= MAX_ATTEMPTS) return result;

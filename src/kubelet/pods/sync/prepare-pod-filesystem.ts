@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {Backoff} from '../../../base/async/backoff.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
@@ -46,12 +46,14 @@ export async function preparePodFilesystem(
   try {
     await files.makePodCgroup(pod);
   } catch (cause) {
+    rethrowUnexpected(cause);
     const message = `unable to ensure pod container exists: ${messageOf(cause)}`;
     return reportSetUpFailure(context, pod, {reason: 'FailedCreatePodContainer', message, cause});
   }
   try {
     await files.makePodDirs(pod);
   } catch (cause) {
+    rethrowUnexpected(cause);
     const message = `error making pod data directories: ${messageOf(cause)}`;
     return reportSetUpFailure(context, pod, {reason: 'Failed', message, cause});
   }
@@ -65,6 +67,7 @@ export async function preparePodFilesystem(
     return {volumes, retryAt: undefined};
   } catch (cause) {
     signal.throwIfAborted();
+    rethrowUnexpected(cause);
     // Each volume gets an event; the sync fails with the first one.
     const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
     const failed = mountFailure(context, pod, first);

@@ -2,6 +2,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../api/types/v1-status.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import type {RandomSource} from '../../../base/clock.js';
+import {isExpectedError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
@@ -47,6 +48,8 @@ export interface PodWorkersOptions extends WorkContext {
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
   readonly syncFrequencyMs: number;
   readonly metrics?: Pick<KubeletMetrics, 'workCompleted'>;
+  /** Called for a programming error in the work of a pod, after it was logged; must not throw. */
+  readonly onInternalError?: (pod: Pod, error: unknown) => void;
   /** Called when a worker has nothing left to do for its pod; must not throw. */
   readonly onFinished?: ((uid: PodUid, wasEvicted: boolean) => void) | undefined;
 }
@@ -161,6 +164,8 @@ export class PodWorkers {
     } catch (error) {
       worker.lastError = error;
       if (!signal.aborted) this.#logFailure(worker.ref, error);
+      if (!signal.aborted && work.pod !== undefined && !isExpectedError(error))
+        this.#options.onInternalError?.(work.pod, error);
       this.#requeue(worker, work, {error});
     }
   }

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import type {Clock} from '../../../../base/clock.js';
-import {ConfigError, messageOf, SystemError} from '../../../../base/errors.js';
+import {ConfigError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import {runProgram, type ProgramResult} from '../../../../base/run-program.js';
 import {parseDuration} from '../../../../format/duration.js';
@@ -56,6 +56,7 @@ export class CredentialProvider {
       return {config: response.config};
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       return {problem: `credential provider ${JSON.stringify(name)} failed: ${messageOf(error)}`};
     }
   }
@@ -71,6 +72,7 @@ export class CredentialProvider {
       timeoutMs: TIMEOUT_MS,
       signal,
     }).catch((error: unknown): ProgramResult => {
+      rethrowUnexpected(error);
       throw new SystemError(isTimeout(error) ? 'it timed out after 1 minute' : systemErrorMessage(error), {
         cause: error,
       });
