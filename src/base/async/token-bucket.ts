@@ -26,11 +26,20 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes a token, after waiting for it in the order of the calls. Rejects with the signal's reason. */
+  /**
+   * Takes a token, after waiting for it in the order of the calls. Rejects with the signal's reason, and takes none then.
+   */
   async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     this.#refill();
     this.#tokens -= 1;
-    if (this.#tokens < 0) await this.#clock.sleep((-this.#tokens / this.#perSecond) * 1000, signal);
+    if (this.#tokens >= 0) return;
+    try {
+      await this.#clock.sleep((-this.#tokens / this.#perSecond) * 1000, signal);
+    } catch (error) {
+      this.#tokens += 1;
+      throw error;
+    }
   }
 
   #refill(): void {

@@ -1,18 +1,16 @@
 import {getEventListeners} from 'node:events';
-import {setFlagsFromString} from 'node:v8';
-import {runInNewContext} from 'node:vm';
 import {expect, test} from 'vitest';
 import {anySignal} from '../../../src/base/async/any-signal.js';
 import {finishesWithin} from '../../../src/base/async/deadline.js';
 import {WakeableSleep} from '../../../src/base/async/wakeable-sleep.js';
+import {collectGarbage} from '../collect-garbage.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
 /** Returns the used heap after a garbage collection, in MB. */
 function usedHeapMb(): number {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  collectGarbage();
   return process.memoryUsage().heapUsed / 1e6;
 }
 

@@ -54,6 +54,8 @@ export class ImageBackOff {
     const key = keyOf(target);
     const now = this.#clock.now();
     this.#backoff.next(key, now, now);
+    for (const known of this.#lastFailures.keys())
+      if (this.#backoff.get(known) === 0) this.#lastFailures.delete(known);
     this.#lastFailures.set(key, {failedAt: now, failure});
   }
 }
