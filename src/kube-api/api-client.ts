@@ -68,11 +68,11 @@ export class ApiClient {
    * with the signal's reason.
    */
   async request(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
-    const startedAt = this.#options.clock.now();
+    const startedAt = this.#options.clock.monotonic();
     try {
       return await this.#requestUntilAccepted(request, signal);
     } finally {
-      this.#observer.ended(request.method, this.#options.clock.now() - startedAt);
+      this.#observer.ended(request.method, this.#options.clock.monotonic() - startedAt);
     }
   }
 
@@ -141,9 +141,9 @@ export class ApiClient {
   /** Waits until the rate of requests permits this one. */
   async #takeTurn({method}: ApiRequest, signal: AbortSignal): Promise<void> {
     const {limiter, clock} = this.#options;
-    const askedAt = clock.now();
+    const askedAt = clock.monotonic();
     await limiter?.take(signal);
-    this.#observer.waited(method, clock.now() - askedAt);
+    this.#observer.waited(method, clock.monotonic() - askedAt);
   }
 
   async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<WireResponse> {
@@ -194,8 +194,8 @@ export class ApiClient {
  * back, and at least 1, so that a request which begins has a timer.
  */
 function startTimeLimit(clock: Clock, limitMs: number): () => number {
-  const endsAt = clock.now() + limitMs;
-  return () => Math.min(Math.max(endsAt - clock.now(), 1), limitMs);
+  const endsAt = clock.monotonic() + limitMs;
+  return () => Math.max(endsAt - clock.monotonic(), 1);
 }
 
 /** Returns the seconds after which the server wants the request again (client-go's retryAfterSeconds). */

@@ -92,7 +92,7 @@ class MainProcess {
     this.#runtime = runtime;
     this.#container = container;
     this.#options = options;
-    this.#startedAtMs = services.context.clock.now();
+    this.#startedAtMs = services.context.clock.monotonic();
   }
 
   /** Transfers the streams until the output ends; resolves with the end if the user left before. */
@@ -123,7 +123,7 @@ class MainProcess {
 
   /** Interval of status calls: short at first, since most commands are. */
   readonly #pollMs = (): number => {
-    const elapsedMs = this.#services.context.clock.now() - this.#startedAtMs;
+    const elapsedMs = this.#services.context.clock.monotonic() - this.#startedAtMs;
     return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, elapsedMs / 8));
   };
 

@@ -14,7 +14,7 @@ const PATIENCE_MS = 10_000;
 export class StartGate {
   readonly #starts: StartQueue;
   readonly #clock: Clock;
-  /** Time since which the gate has seen pods wait, in ms since the epoch. */
+  /** Time since which the gate has seen pods wait, in ms of the monotonic clock. */
   #busySince: number | undefined;
 
   constructor(starts: StartQueue, clock: Clock) {
@@ -42,13 +42,12 @@ export class StartGate {
   }
 
   #remainingMs(): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (!this.#starts.isBusy) {
       this.#busySince = undefined;
       return 0;
     }
-    // If the clock was set back, the time counts from now.
-    this.#busySince = Math.min(this.#busySince ?? now, now);
+    this.#busySince ??= now;
     return Math.max(0, this.#busySince + PATIENCE_MS - now);
   }
 }

@@ -70,9 +70,9 @@ export async function syncPods(
 ): Promise<readonly ForegroundSyncResult[]> {
   const {runtime, clock, random = systemRandom, timeoutMs, services} = options;
   const session = new SyncSession({registry, runtime, clock, random, retry: timeoutMs !== undefined});
-  const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const syncOne: SyncOne = async (request, changes = {}, stop = signal) => {
-    const left = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
+    const left = deadline === undefined ? undefined : Math.max(0, deadline - clock.monotonic());
     const full = observeServices(request, {...options, ...changes, timeoutMs: left});
     const result = await new PodSync({registry, session, request, options: full}).run(stop);
     if (result.kind === 'failed' && result.removed) services?.remove(result.pod.uid);

@@ -145,8 +145,8 @@ export class LogSource implements AsyncDisposable {
     const now = follow.clock.now();
     if (until !== undefined && isPastTimeBound(logTime(BigInt(Math.trunc(now)) * 1_000_000n), until))
       this.#nextStep = {kind: 'ended'};
-    else if (now - this.#askedAt >= (follow.pollMs?.() ?? POLL_MS)) {
-      this.#askedAt = now;
+    else if (follow.clock.monotonic() - this.#askedAt >= (follow.pollMs?.() ?? POLL_MS)) {
+      this.#askedAt = follow.clock.monotonic();
       this.#setProgress(await follow.progress());
     }
     // Output from before the exit is read in the next round.

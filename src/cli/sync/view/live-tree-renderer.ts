@@ -45,7 +45,7 @@ export class LiveTreeRenderer implements SyncRenderer {
     this.#chalk = chalk;
     this.#clock = clock;
     this.#warnings = warnings;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
     this.#screen = new LiveRegion(output);
     // Runs until `end`; nothing else can reject its sleep.
     void this.#spin();
@@ -66,7 +66,7 @@ export class LiveTreeRenderer implements SyncRenderer {
     const tree = formatTree([...this.#views.values()], {
       chalk: this.#chalk,
       columns: this.#output.columns ?? 80,
-      elapsedMs: this.#clock.now() - this.#startedAt,
+      elapsedMs: this.#clock.monotonic() - this.#startedAt,
     });
     this.#screen.draw(tree.slice(0, room), above);
   }

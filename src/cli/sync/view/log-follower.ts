@@ -144,7 +144,8 @@ export class LogFollower {
         kind: !ending.aborted && (await isRunning(this.#runtime, id, aborted)) ? 'running' : 'ended',
       }),
       clock: {
-        now: () => this.#clock.now() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
+        now: () => this.#clock.now(),
+        monotonic: () => this.#clock.monotonic() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
         sleep: async (ms, signal = aborted) => {
           try {
             using either = anySignal(signal, ending);

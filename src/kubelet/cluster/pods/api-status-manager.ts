@@ -77,7 +77,7 @@ export class ApiStatusManager {
    */
   async run(host: ClusterHost, gate: StartGate, signal: AbortSignal): Promise<void> {
     const {clock} = this.#options;
-    let reconcileAt = clock.now() + RECONCILE_MS;
+    let reconcileAt = clock.monotonic() + RECONCILE_MS;
     while (!signal.aborted) {
       const [uid = this.#unreconciled.values().next().value] = this.#changed;
       if (uid !== undefined) {
@@ -88,10 +88,10 @@ export class ApiStatusManager {
         continue;
       }
       for (const resolve of this.#waiting.splice(0)) resolve();
-      const waitMs = Math.min(reconcileAt - clock.now(), RECONCILE_MS);
+      const waitMs = reconcileAt - clock.monotonic();
       if (waitMs > 0) await this.#sleep.sleep(waitMs, signal);
       else {
-        reconcileAt = clock.now() + RECONCILE_MS;
+        reconcileAt = clock.monotonic() + RECONCILE_MS;
         this.#reconcile(host);
       }
     }

@@ -228,7 +228,7 @@ export class ImageManager {
   async #pullAndRecord(pull: Pull): Promise<ImageResult> {
     const {request, image, signal} = pull;
     request.events.normal('Pulling', `Pulling image ${goQuote(image)}`);
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     let pulled: Pulled;
     try {
       pulled = await this.#queue.run(() => this.#pullWithCredentials(pull), signal);
@@ -242,7 +242,7 @@ export class ImageManager {
     const format = (ms: number): string => formatDuration(BigInt(Math.trunc(ms)) * 1_000_000n);
     request.events.normal(
       'Pulled',
-      `Successfully pulled image ${goQuote(image)} in ${format(pulled.tookMs)} (${format(this.#clock.now() - startedAt)} including waiting). Image size: ${pulled.sizeBytes} bytes.`,
+      `Successfully pulled image ${goQuote(image)} in ${format(pulled.tookMs)} (${format(this.#clock.monotonic() - startedAt)} including waiting). Image size: ${pulled.sizeBytes} bytes.`,
     );
     try {
       await this.#pulls.recordPulled(pull, pulled.imageRef, {credential: pulled.credential, signal});
@@ -257,7 +257,7 @@ export class ImageManager {
 
   async #pullWithCredentials(pull: Pull): Promise<Pulled> {
     const {request, spec, signal} = pull;
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     if (this.#limiter?.tryTake() === false) throw new PullLimitError('pull QPS exceeded');
     const {credentials, problems} = await pull.credentials();
     const causes: unknown[] = [];
@@ -268,7 +268,12 @@ export class ImageManager {
           {signal},
         );
         const sizeBytes = await imageSize(pull);
-        return {imageRef: response.imageRef, credential, sizeBytes, tookMs: this.#clock.now() - startedAt};
+        return {
+          imageRef: response.imageRef,
+          credential,
+          sizeBytes,
+          tookMs: this.#clock.monotonic() - startedAt,
+        };
       } catch (error) {
         signal.throwIfAborted();
         rethrowUnexpected(error);

@@ -77,9 +77,9 @@ export async function mountVolumes(
 
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
 async function mountVolume(volume: ResolvedVolume, host: VolumeHost): Promise<void> {
-  const startedAt = host.clock.now();
+  const startedAt = host.clock.monotonic();
   const report = (isSuccessful: boolean): void => {
-    const durationMs = host.clock.now() - startedAt;
+    const durationMs = host.clock.monotonic() - startedAt;
     host.operated?.({plugin: volume.plugin, operation: 'volume_mount', isSuccessful, durationMs});
   };
   try {

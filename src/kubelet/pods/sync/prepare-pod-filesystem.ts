@@ -1,5 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {Backoff} from '../../../base/async/backoff.js';
+import {timestampOf} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
@@ -29,7 +30,7 @@ interface PodPreparation extends Pick<SyncOptions, 'onDirsMade'> {
 /** Prepared resources of a pod. */
 interface PreparedPod {
   readonly volumes: MountedVolumes;
-  /** Time at which volumes that could not be updated are tried again, in ms since the epoch; undefined without any. */
+  /** Time at which volumes that could not be updated are tried again, in ms of the monotonic clock; undefined without any. */
   readonly retryAt: number | undefined;
 }
 
@@ -72,13 +73,16 @@ export async function preparePodFilesystem(
     const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
     const failed = mountFailure(context, pod, first);
     for (const other of others) mountFailure(context, pod, other);
-    return {...failed, failure: {...failed.failure, retryAt: nextMount(context, podRef(pod))}};
+    return {
+      ...failed,
+      failure: {...failed.failure, retryAt: timestampOf(context.clock, nextMount(context, podRef(pod)))},
+    };
   }
 }
 
-/** Returns the time at which the mounts of a pod are tried again after a failure, in ms since the epoch. */
+/** Returns the time at which the mounts of a pod are tried again after a failure, in ms of the monotonic clock. */
 function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
-  const now = clock.now();
+  const now = clock.monotonic();
   mountBackoff.next(uid, now, now);
   return now + mountBackoff.get(uid);
 }

@@ -84,7 +84,7 @@ export class CredentialProvider {
   }
 
   #findCached(repository: string): DockerConfig | undefined {
-    const now = this.#environment.clock.now();
+    const now = this.#environment.clock.monotonic();
     for (const [key, {until}] of this.#cache) if (now > until) this.#cache.delete(key);
     const keys = (['Image', 'Registry', 'Global'] as const).map((type) => cacheKey(type, repository));
     return keys.map((key) => this.#cache.get(key)?.config).find((config) => config !== undefined);
@@ -92,7 +92,7 @@ export class CredentialProvider {
 
   #store(repository: string, {cacheKeyType, cacheMs = this.#defaultCacheMs, config}: ProviderResponse): void {
     if (cacheMs <= 0) return;
-    const until = this.#environment.clock.now() + cacheMs;
+    const until = this.#environment.clock.monotonic() + cacheMs;
     this.#cache.set(cacheKey(cacheKeyType, repository), {config, until});
   }
 

@@ -58,7 +58,7 @@ export class NodeDockerConfigReader {
    * skipped.
    */
   async read(): Promise<NodeDockerConfig> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (this.#cached !== undefined && now < this.#cached.until) return this.#cached.found;
     const found = await this.#readFirst();
     this.#cached = {found, until: now + CACHE_MS};

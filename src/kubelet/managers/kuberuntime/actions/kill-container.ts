@@ -134,9 +134,9 @@ function eventRecorderFor({events}: KillContext, pod: Pod, name: string): EventR
 
 /** Runs `work` and returns the rest of a grace period after it, in seconds. */
 async function deductTime(clock: Clock, seconds: number, work: () => Promise<unknown>): Promise<number> {
-  const started = clock.now();
+  const started = clock.monotonic();
   await work();
-  return remainingGracePeriodSeconds(seconds, clock.now() - started);
+  return remainingGracePeriodSeconds(seconds, clock.monotonic() - started);
 }
 
 /** A running preStop hook. */
