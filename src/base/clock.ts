@@ -5,8 +5,10 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Source of time, injected so that tests control it. */
 export interface Clock {
-  /** Returns the time in ms since the epoch. */
+  /** Returns the time in ms since the epoch, for timestamps. It jumps when the machine's clock is set. */
   now(): number;
+  /** Returns the time in ms since an arbitrary moment of this process, for durations. It never jumps. */
+  monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
@@ -14,6 +16,7 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
     try {
       await delay(ms, undefined, signal === undefined ? {} : {signal});
@@ -24,12 +27,9 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * Reports whether a wait of `ms` that ends at `endsAt` continues at `now`. It is over if more than `ms` are left, because
- * the clock was set back.
- */
-export function isWaiting(endsAt: number, ms: number, now: number): boolean {
-  return now < endsAt && endsAt - now <= ms;
+/** Returns the timestamp, in ms since the epoch, of a moment of the monotonic clock, as the clock is set now. */
+export function timestampOf(clock: Pick<Clock, 'now' | 'monotonic'>, monotonicMs: number): number {
+  return Math.round(clock.now() + monotonicMs - clock.monotonic());
 }
 
 /** Returns a random integer in [0, 2^32); injected so that tests control it. */

@@ -75,6 +75,26 @@ export function isSystemCallError(error: unknown): boolean {
   return error instanceof Error && 'errno' in error && 'syscall' in error;
 }
 
+/** Codes of Node.js errors that are programming errors in spite of their code. */
+const PROGRAMMING_CODES: readonly string[] = ['ERR_INVALID_ARG_TYPE', 'ERR_INVALID_THIS', 'ERR_ASSERTION'];
+
+/**
+ * Reports whether this is an error of the user or the environment: a KcriError, or one with the code of a library or of
+ * Node.js, such as a failed system call. All others are programming errors.
+ */
+export function isExpectedError(error: unknown): boolean {
+  if (error instanceof KcriError) return true;
+  return error instanceof Error && 'code' in error && !hasErrno(error, ...PROGRAMMING_CODES);
+}
+
+/**
+ * Throws programming errors again. For a catch block that makes a reason, a message or a state of the error: a programming
+ * error must not become one, where nobody finds it.
+ */
+export function rethrowUnexpected(error: unknown): void {
+  if (!isExpectedError(error)) throw error;
+}
+
 /** Returns the text, or `forRoot` if this process runs as root, to whom a hint to become root is of no use. */
 export function unlessRoot(text: string, forRoot: string): string {
   return process.geteuid?.() === 0 ? forRoot : text;

@@ -4,9 +4,9 @@ import type {Clock} from './clock.js';
 export class ExpiringCache<T> {
   readonly #entries = new Map<string, {readonly value: T; readonly expiresAt: number}>();
   readonly #maxSize: number;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
 
-  constructor(maxSize: number, clock: Pick<Clock, 'now'>) {
+  constructor(maxSize: number, clock: Pick<Clock, 'monotonic'>) {
     this.#maxSize = maxSize;
     this.#clock = clock;
   }
@@ -16,7 +16,7 @@ export class ExpiringCache<T> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
-    if (entry.expiresAt <= this.#clock.now()) return undefined;
+    if (entry.expiresAt <= this.#clock.monotonic()) return undefined;
     this.#entries.set(key, entry);
     return entry.value;
   }
@@ -25,7 +25,7 @@ export class ExpiringCache<T> {
   set(key: string, value: T, ttlMs: number): void {
     this.#entries.delete(key);
     if (ttlMs <= 0) return;
-    this.#entries.set(key, {value, expiresAt: this.#clock.now() + ttlMs});
+    this.#entries.set(key, {value, expiresAt: this.#clock.monotonic() + ttlMs});
     for (const [oldest] of this.#entries) {
       if (this.#entries.size <= this.#maxSize) return;
       this.#entries.delete(oldest);

@@ -1,6 +1,8 @@
 import {spawn} from 'node:child_process';
 import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
+import {anySignal} from './async/any-signal.js';
+import {startTimer} from './async/timer.js';
 
 /** Options to run a program that receives secrets, which must not show in a process list. */
 export interface ProgramOptions {
@@ -37,27 +39,35 @@ export async function runProgram(
   path: string,
   {args, env, input, timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES, detached = false, signal}: ProgramOptions,
 ): Promise<ProgramResult> {
-  const tooMuch = new AbortController();
-  const child = spawn(path, args, {
-    env: {...env},
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached,
-    signal: AbortSignal.any([signal, tooMuch.signal, AbortSignal.timeout(timeoutMs)]),
-    killSignal: 'SIGKILL',
+  const exceeded = new AbortController();
+  using either = anySignal(signal, exceeded.signal);
+  const stopTimer = startTimer(timeoutMs, () => {
+    exceeded.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
   });
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  // A program may exit without reading its input.
-  child.stdin.on('error', () => undefined).end(input);
-  let size = 0;
-  child.stdout.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > maxOutputBytes) tooMuch.abort();
-  });
-  const errorOutput = firstBytes(child.stderr, MAX_ERROR_BYTES);
-  const [output, exitCode] = await Promise.all([text(child.stdout), ended]);
-  return {exitCode, output, errorOutput: await errorOutput};
+  try {
+    const child = spawn(path, args, {
+      env: {...env},
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached,
+      signal: either.signal,
+      killSignal: 'SIGKILL',
+    });
+    const ended = new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject).once('close', resolve);
+    });
+    // A program may exit without reading its input.
+    child.stdin.on('error', () => undefined).end(input);
+    let size = 0;
+    child.stdout.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxOutputBytes) exceeded.abort();
+    });
+    const errorOutput = firstBytes(child.stderr, MAX_ERROR_BYTES);
+    const [output, exitCode] = await Promise.all([text(child.stdout), ended]);
+    return {exitCode, output, errorOutput: await errorOutput};
+  } finally {
+    stopTimer();
+  }
 }
 
 /** Resolves with the beginning of a stream, which is read to its end; empty if it fails. */

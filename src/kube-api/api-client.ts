@@ -1,3 +1,4 @@
+import {anySignal} from '../base/async/any-signal.js';
 import {pause} from '../base/async/pause.js';
 import {startTimer} from '../base/async/timer.js';
 import type {TokenBucket} from '../base/async/token-bucket.js';
@@ -68,11 +69,11 @@ export class ApiClient {
    * with the signal's reason.
    */
   async request(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
-    const startedAt = this.#options.clock.now();
+    const startedAt = this.#options.clock.monotonic();
     try {
       return await this.#requestUntilAccepted(request, signal);
     } finally {
-      this.#observer.ended(request.method, this.#options.clock.now() - startedAt);
+      this.#observer.ended(request.method, this.#options.clock.monotonic() - startedAt);
     }
   }
 
@@ -115,7 +116,8 @@ export class ApiClient {
       maxMs,
       () => new Error(`the watch did not end within ${maxMs / 1000} s`),
     );
-    yield* this.#watch({path, query}, AbortSignal.any([signal, deadline.signal]));
+    using either = anySignal(signal, deadline.signal);
+    yield* this.#watch({path, query}, either.signal);
   }
 
   async *#watch(
@@ -140,9 +142,9 @@ export class ApiClient {
   /** Waits until the rate of requests permits this one. */
   async #takeTurn({method}: ApiRequest, signal: AbortSignal): Promise<void> {
     const {limiter, clock} = this.#options;
-    const askedAt = clock.now();
+    const askedAt = clock.monotonic();
     await limiter?.take(signal);
-    this.#observer.waited(method, clock.now() - askedAt);
+    this.#observer.waited(method, clock.monotonic() - askedAt);
   }
 
   async #send(request: ApiRequest, timeoutMs: number, signal: AbortSignal): Promise<WireResponse> {
@@ -193,8 +195,8 @@ export class ApiClient {
  * back, and at least 1, so that a request which begins has a timer.
  */
 function startTimeLimit(clock: Clock, limitMs: number): () => number {
-  const endsAt = clock.now() + limitMs;
-  return () => Math.min(Math.max(endsAt - clock.now(), 1), limitMs);
+  const endsAt = clock.monotonic() + limitMs;
+  return () => Math.max(endsAt - clock.monotonic(), 1);
 }
 
 /** Returns the seconds after which the server wants the request again (client-go's retryAfterSeconds). */

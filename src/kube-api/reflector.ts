@@ -118,7 +118,7 @@ export class Reflector<T extends ListedObject> {
    */
   async #watch(start: WatchStart, signal: AbortSignal): Promise<void> {
     const {collection, clock} = this.#options;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     let events = 0;
     // Objects that the initial events have brought; the known ones remain until all have arrived.
     let initial = start.sendInitialEvents === true ? new ObjectStore<T>() : undefined;
@@ -137,7 +137,7 @@ export class Reflector<T extends ListedObject> {
     } catch (error) {
       throw initial === undefined ? error : new InitialEventsError('no initial events', {cause: error});
     }
-    if (events === 0 && clock.now() - startedAt < MIN_WATCH_MS)
+    if (events === 0 && clock.monotonic() - startedAt < MIN_WATCH_MS)
       throw new Error(
         'very short watch: Unexpected watch close - watch lasted less than a second and no items received',
       );
@@ -158,9 +158,9 @@ export class Reflector<T extends ListedObject> {
 
   async #backOff(signal: AbortSignal): Promise<void> {
     const {clock, random} = this.#options;
-    const isReset = clock.now() - this.#failedAt > BACK_OFF_RESET_MS;
+    const isReset = clock.monotonic() - this.#failedAt > BACK_OFF_RESET_MS;
     this.#delayMs = isReset ? INITIAL_BACK_OFF_MS : Math.min(this.#delayMs * 2, MAX_BACK_OFF_MS);
-    this.#failedAt = clock.now();
+    this.#failedAt = clock.monotonic();
     await pause(clock, this.#delayMs * (1 + random() / 2 ** 32), signal);
   }
 

@@ -1,4 +1,5 @@
 import {connect} from 'node:net';
+import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import type {Clock} from '../base/clock.js';
 
@@ -16,7 +17,8 @@ const ANSWER_TIMEOUT_MS = 5000;
  */
 export async function probeListener(path: string, clock: Clock, signal: AbortSignal): Promise<boolean> {
   using limit = createDeadline(clock, ANSWER_TIMEOUT_MS);
-  const stopped = AbortSignal.any([signal, limit.signal]);
+  using either = anySignal(signal, limit.signal);
+  const stopped = either.signal;
   return await new Promise((resolve) => {
     const socket = connect(path);
     const finish = (answered: boolean): void => {

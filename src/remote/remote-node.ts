@@ -1,4 +1,5 @@
 import {text} from 'node:stream/consumers';
+import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import {ConfigError} from '../base/errors.js';
 import {checkScript, parseStates, type SocketState} from './check-socket.js';
@@ -112,7 +113,8 @@ export class RemoteNode {
    */
   async awaitLoss(): Promise<void> {
     const {clock, signal} = this.#options;
-    await clock.sleep(LOSS_DELAY_MS, AbortSignal.any([signal, this.lost]));
+    using either = anySignal(signal, this.lost);
+    await clock.sleep(LOSS_DELAY_MS, either.signal);
   }
 
   /** Closes the connection. Resolves when nothing is left of it on this machine. */

@@ -1,5 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {join} from 'node:path';
+import {anySignal} from '../base/async/any-signal.js';
 import {createDeadline} from '../base/async/deadline.js';
 import type {Clock} from '../base/clock.js';
 import {createPrivateDirectory, type PrivateDirectory} from './private-directory.js';
@@ -177,7 +178,8 @@ async function untilEchoed(
   using limit = createDeadline(clock, interactive ? undefined : connectTimeoutMs, () =>
     failed(`no answer within ${connectTimeoutMs / 1000}s`),
   );
-  const stopped = AbortSignal.any([signal, limit.signal]);
+  using either = anySignal(signal, limit.signal);
+  const stopped = either.signal;
   let text = '';
   const echoed = new Promise<void>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {

@@ -21,6 +21,7 @@ interface Sleeper {
 /** A clock that a test controls. */
 export class FakeClock implements Clock {
   #elapsedMs: number;
+  readonly #startMs: number;
   #jumpedMs = 0;
   #jumpedAtMs: number;
   readonly #sleeps: number[] = [];
@@ -29,12 +30,18 @@ export class FakeClock implements Clock {
 
   constructor({nowMs = 0, sleep = 'manual'}: FakeClockOptions = {}) {
     this.#elapsedMs = nowMs;
+    this.#startMs = nowMs;
     this.#jumpedAtMs = nowMs;
     this.#isInstant = sleep === 'instant';
   }
 
   now(): number {
     return this.#elapsedMs + this.#jumpedMs;
+  }
+
+  /** Starts at 0, as the clock of a process does: a time since the epoch that is mistaken for it is noticed. */
+  monotonic(): number {
+    return this.#elapsedMs - this.#startMs;
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -206,6 +213,7 @@ export function realTimeClock({factor = 1, sleepMs = (ms) => ms / factor}: RealT
   const startMs = systemClock.now();
   return {
     now: () => startMs + (systemClock.now() - startMs) * factor,
+    monotonic: () => systemClock.monotonic() * factor,
     sleep: async (ms, signal) => {
       await systemClock.sleep(sleepMs(ms), signal);
     },

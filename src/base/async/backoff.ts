@@ -37,6 +37,7 @@ export class Backoff {
       entry === undefined || this.#expired(entry.lastUpdate, eventTime)
         ? this.#initialMs
         : Math.min(entry.delayMs * 2, this.#maxMs);
+    this.#removeExpired(now);
     this.#entries.set(key, {
       delayMs,
       lastUpdate: now,
@@ -65,6 +66,12 @@ export class Backoff {
     if (entry === undefined || this.#expired(entry.lastUpdate, eventTime)) return undefined;
     const until = eventTime + entry.delayMs;
     return eventTime <= now && now < until ? until : undefined;
+  }
+
+  /** Removes the entries of keys that may never be used again, such as those of deleted pods (Backoff.GC). */
+  #removeExpired(now: number): void {
+    for (const [key, {lastUpdate}] of this.#entries)
+      if (this.#expired(lastUpdate, now)) this.#entries.delete(key);
   }
 
   #expired(lastUpdate: number, eventTime: number): boolean {

@@ -1,4 +1,5 @@
 import {LONGEST_TIMER_MS, type Clock} from '../clock.js';
+import {anySignal} from './any-signal.js';
 
 /** A time limit. Disposing of it cancels the timer. */
 export interface Deadline extends Disposable {
@@ -42,7 +43,8 @@ export async function finishesWithin(
   signal: AbortSignal,
 ): Promise<boolean> {
   const decided = new AbortController();
-  const timeUp = sleepLong(clock, ms, AbortSignal.any([signal, decided.signal])).then(() => false);
+  using either = anySignal(signal, decided.signal);
+  const timeUp = sleepLong(clock, ms, either.signal).then(() => false);
   try {
     return await Promise.race([work.then(() => true), timeUp]);
   } finally {

@@ -1,4 +1,5 @@
 import type {Clock} from '../clock.js';
+import {anySignal} from './any-signal.js';
 import {pause} from './pause.js';
 
 /** A sleep that a wake-up ends early. A wake-up while nothing sleeps ends the next sleep at once. */
@@ -16,7 +17,8 @@ export class WakeableSleep {
 
   /** Pauses for `ms`; resolves earlier after a wake-up, or when the signal aborts. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
-    await pause(this.#clock, ms, AbortSignal.any([signal, this.#woken.signal])).catch(() => undefined); // woken
+    using either = anySignal(signal, this.#woken.signal);
+    await pause(this.#clock, ms, either.signal).catch(() => undefined); // woken
     this.#woken = new AbortController();
   }
 }

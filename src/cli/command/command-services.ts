@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import type {CallObserver} from '../../cri/index.js';
 import type {ResolveOptions} from '../../operations/resolve/resolve-names.js';
 import type {CliContext} from '../context.js';
@@ -81,7 +82,8 @@ export class CommandServices {
         },
       });
     this.connections = new RuntimeConnections(this);
-    this.signal = AbortSignal.any([context.signal, this.connections.lost]);
+    // All of them live as long as this command.
+    this.signal = anySignal(context.signal, this.connections.lost).signal;
   }
 
   /** True if these are the services of one of several nodes. */

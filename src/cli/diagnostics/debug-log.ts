@@ -12,8 +12,8 @@ export function createDebugLog(write: (line: string) => void, hidden: ValueRedac
   const oneLine = (name: keyof MessageTypes, message: unknown): string =>
     JSON.stringify(hidden.maskData(maskSecrets(toJson(name, message as MessageTypes[typeof name]))));
   return ({method, request, endpoint}) => {
-    const startedAt = systemClock.now();
-    const took = (): string => `${systemClock.now() - startedAt}ms`;
+    const startedAt = systemClock.monotonic();
+    const took = (): string => `${systemClock.monotonic() - startedAt}ms`;
     write(`> ${method.rpc} ${oneLine(method.request, request)}`);
     return {
       received: (message) => {

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError, UsageError} from '../../base/errors.js';
 import {isCrio} from '../../operations/is-crio.js';
 import type {RuntimeService} from '../../cri/index.js';
@@ -75,7 +76,8 @@ async function showRuntimeEvents(
   {filter, since}: EventSelection,
 ): Promise<void> {
   const {out, report} = services;
-  const signal = AbortSignal.any([services.signal, out.stdout.closed]);
+  using either = anySignal(services.signal, out.stdout.closed);
+  const {signal} = either;
   try {
     const names = new EventNameResolver();
     if (form.kind === 'table' || needsNames(filter)) await names.load(runtime, signal);
@@ -134,7 +136,8 @@ async function showRecordedEvents(
   if ((await settings.remoteEndpoint()) !== undefined) return;
   const {rootDir} = settings;
   const {followRecordedEvents} = await import('../input/recorded-events.js');
-  const signal = AbortSignal.any([interrupted, out.stdout.closed, end]);
+  using either = anySignal(interrupted, out.stdout.closed, end);
+  const {signal} = either;
   const sinceMs = Number(since / 1_000_000n);
   try {
     for await (const recorded of followRecordedEvents({rootDir, clock, sinceMs, signal}))

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {UsageError} from '../../base/errors.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {isExecTimeoutResponse} from '../../format/exec-error.js';
@@ -120,7 +121,8 @@ async function stream(
   {flags, prefixed}: {readonly flags: ExecFlags; readonly prefixed: boolean},
 ): Promise<number> {
   using limit = timeLimit(services, command, flags.timeout);
-  const signal = AbortSignal.any([services.signal, limit.signal]);
+  using either = anySignal(services.signal, limit.signal);
+  const {signal} = either;
   return (await streamExecInContainer(services, target, command, {flags, signal, prefixed})).exitCode;
 }
 

@@ -1,4 +1,5 @@
 import type {Readable} from 'node:stream';
+import {anySignal} from '../../base/async/any-signal.js';
 import {UsageError} from '../../base/errors.js';
 import {humanSize} from '../../format/human-size.js';
 import {copyFiles, type CopyDestination, type CopySource} from '../../operations/files/copy-files.js';
@@ -105,7 +106,8 @@ async function copyWithProgress(
 ): Promise<void> {
   const {context, out, report, signal: interrupted} = services;
   const {closed} = out.stdout;
-  const signal = AbortSignal.any([interrupted, closed]);
+  using either = anySignal(interrupted, closed);
+  const {signal} = either;
   let files = 0;
   let bytes = 0;
   const work = copyFiles(source, destination, {

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import type {Clock} from '../../base/clock.js';
 import {ConfigError, messageOf} from '../../base/errors.js';
@@ -32,7 +33,8 @@ export function createManifestFetcher({clock, warn}: ManifestFetcherOptions): Fe
     const onCredentialsWithheld = (to: URL): void => {
       warn(`credentials are not sent to "${redactUrl(to)}": the URL redirects from https to http`);
     };
-    const options = {headers: {}, onCredentialsWithheld, signal: AbortSignal.any([signal, limit.signal])};
+    using either = anySignal(signal, limit.signal);
+    const options = {headers: {}, onCredentialsWithheld, signal: either.signal};
     const body = await fetchManifest(new URL(source), options).catch((error: unknown) => {
       signal.throwIfAborted();
       throw createFetchFailure(shown, error);

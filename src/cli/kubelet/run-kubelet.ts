@@ -251,7 +251,7 @@ async function startServices({
   runInBackground('systemd notifier', manager.notify('READY=1', `MAINPID=${process.pid}`));
   const limitMs = Math.max(2 * periodToMs(config.values.syncFrequency), MIN_LOOP_LIMIT_MS);
   const isAlive = (): boolean =>
-    kubelet.view.errors().length > 0 || clock.now() - kubelet.view.lastActiveAt < limitMs;
+    kubelet.view.errors().length > 0 || clock.monotonic() - kubelet.view.lastActiveAt < limitMs;
   const watchdog = manager.runWatchdog(isAlive, end.signal);
   // In a cluster, each status of the node needs the current addresses.
   const refreshMs = periodToMs(config.values.nodeStatusUpdateFrequency);

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {UsageError} from '../../base/errors.js';
 import {missingArgument} from '../flags/positional-arguments.js';
 import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
@@ -128,7 +129,8 @@ async function show(
   {strategy, flags, lines}: ShowOptions,
 ): Promise<void> {
   const {context, out, report} = services;
-  const signal = AbortSignal.any([services.signal, out.stdout.closed]);
+  using either = anySignal(services.signal, out.stdout.closed);
+  const {signal} = either;
   const options = {
     ...lines,
     timestamps: flags.timestamps,

@@ -2,6 +2,7 @@ import {readFile} from 'node:fs/promises';
 import {get as getHttp, type IncomingMessage, type RequestOptions} from 'node:http';
 import {get as getHttps} from 'node:https';
 import type {Pod} from '../../api/types/v1-pod.js';
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import type {Clock} from '../../base/clock.js';
 import {isSystemCallError} from '../../base/errors.js';
@@ -59,9 +60,10 @@ export async function readLocalKubeletPods({
   signal,
 }: LocalKubeletQuery): Promise<readonly Pod[] | undefined> {
   using limit = createDeadline(clock, TIMEOUT_MS);
-  const either = AbortSignal.any([signal, limit.signal]);
+  using either = anySignal(signal, limit.signal);
+  const ending = either.signal;
   for await (const options of attempts(kubelet)) {
-    const body = await get(options, either);
+    const body = await get(options, ending);
     signal.throwIfAborted();
     const pods = body === undefined ? undefined : parsePods(body);
     if (pods !== undefined) return pods;

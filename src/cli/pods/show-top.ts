@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {ConfigError} from '../../base/errors.js';
 import {formatJson, type Json} from '../../format/json.js';
 import type {CommandServices} from '../command/command-services.js';
@@ -74,7 +75,8 @@ async function showTable(
   {flags, pauseMs}: TopOptions,
 ): Promise<void> {
   const {context, out, report} = services;
-  const signal = AbortSignal.any([services.signal, out.stdout.closed]);
+  using either = anySignal(services.signal, out.stdout.closed);
+  const {signal} = either;
   const warnings: string[] = [];
   // They would garble the screen elsewhere.
   report.redirectWarnings((text) => {

@@ -43,7 +43,7 @@ export class TopNode {
   /** Number of connections that were tried. */
   #attempts = 0;
   #failures = 0;
-  #retryAtMs = 0;
+  #retryAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: TopNodeOptions) {
     this.name = options.name;
@@ -67,7 +67,7 @@ export class TopNode {
    */
   async sample(): Promise<void> {
     const {clock} = this.#options.whole.context;
-    if (this.#running === undefined && clock.now() < this.#retryAtMs) return;
+    if (this.#running === undefined && clock.monotonic() < this.#retryAtMs) return;
     const running = (this.#running ??= this.#take());
     try {
       await running;
@@ -117,7 +117,7 @@ export class TopNode {
     this.#failure = error;
     this.#failures += 1;
     const pauseMs = Math.min(RETRY_MS * 2 ** (this.#failures - 1), MAX_RETRY_MS);
-    this.#retryAtMs = whole.context.clock.now() + pauseMs;
+    this.#retryAtMs = whole.context.clock.monotonic() + pauseMs;
     const services = this.#services;
     // A connection that is only slow or refused is used again: a shell or a log may be open on it.
     if (services?.connections.lost.aborted !== true) return;

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import type {KcriError} from '../../base/errors.js';
 import {RemoteError} from '../../remote/remote-error.js';
 import type {CommandServices} from '../command/command-services.js';
@@ -98,7 +99,8 @@ export class TopNodes {
     if (isPatient || !this.areSeveral) await sampling;
     else {
       const patience = new AbortController();
-      const waiting = context.clock.sleep(PATIENCE_MS, AbortSignal.any([signal, patience.signal]));
+      using either = anySignal(signal, patience.signal);
+      const waiting = context.clock.sleep(PATIENCE_MS, either.signal);
       await Promise.race([sampling, waiting]).finally(() => {
         patience.abort();
       });

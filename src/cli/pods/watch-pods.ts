@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
 import {repeatSample} from '../output/watch-screen.js';
@@ -52,7 +53,8 @@ export async function watchPods<T>(
   {words, selection}: PodsToShow,
   {read, show}: PodWatch<T>,
 ): Promise<void> {
-  const signal = AbortSignal.any([interrupted, out.stdout.closed]);
+  using either = anySignal(interrupted, out.stdout.closed);
+  const {signal} = either;
   const sample = async (): Promise<T> => {
     const pods = await reader.select(words, selection, () => undefined);
     const result = await read(pods);

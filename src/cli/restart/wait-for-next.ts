@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {KcriError, SystemError} from '../../base/errors.js';
 import {formatDuration} from '../../format/duration.js';
@@ -63,8 +64,9 @@ export async function waitForNextInstance(
         {hint: 'its manager may still start it; use "kcri wait", or a longer --wait'},
       );
     }
-    const either = AbortSignal.any([signal, deadline.signal]);
-    await context.clock.sleep(POLL_MS, either).catch(() => undefined);
+    using either = anySignal(signal, deadline.signal);
+    const ending = either.signal;
+    await context.clock.sleep(POLL_MS, ending).catch(() => undefined);
     signal.throwIfAborted();
   }
 }

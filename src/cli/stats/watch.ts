@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import type {Init, MessageTypes} from '../../cri/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {formatDocument} from '../output/format-document.js';
@@ -122,7 +123,8 @@ async function show<T>(
   sample: () => Promise<T>,
   {watch, pauseMs, screen, frame: frameOf}: Show<T>,
 ): Promise<void> {
-  const signal = AbortSignal.any([interrupted, out.stdout.closed]);
+  using either = anySignal(interrupted, out.stdout.closed);
+  const {signal} = either;
   try {
     for await (const each of repeatSample(sample, {clock: context.clock, pauseMs, signal})) {
       const frame = await frameOf(each);

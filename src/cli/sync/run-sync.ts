@@ -88,11 +88,12 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
   const {node, requests, objects, services} = loaded;
   const {renderer, context, logs, remove, junit, warn} = options;
   const {clock} = context;
-  const startedAtMs = clock.now();
+  const [startedAtMs, start] = [clock.now(), clock.monotonic()];
+  const elapsedMs = (): number => clock.monotonic() - start;
   const reports = createReports(options);
   const probeFailures = new ProbeFailures({
     isUnlimited: options.timeoutMs === undefined,
-    elapsedMs: () => clock.now() - startedAtMs,
+    elapsedMs,
     note: (pod, text) => {
       renderer.note(pod, text);
     },
@@ -105,7 +106,7 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
       services && (await startServices(local, {...loaded, services}, {warn, signal: context.signal}));
     const syncing = {...syncOptions(options, reports), services: services?.local};
     const all = await syncPods(local, requests, syncing, context.signal);
-    reportUnready(all, {...options, probeFailures}, clock.now() - startedAtMs);
+    reportUnready(all, {...options, probeFailures}, elapsedMs());
     const left = await Promise.all(
       all.map(async (outcome) => {
         if (!remove) return await leftOver(local, outcome);
@@ -118,7 +119,7 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
     const outcomes = all.filter(({isRetried}) => isRetried !== true);
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
     const replaced = await removeReplacedPods(local, loaded, outcomes, renderer);
-    totals = countResults(outcomes, clock.now() - startedAtMs);
+    totals = countResults(outcomes, elapsedMs());
     const summary = summarize(outcomes, [...left, replaced], {...options, probeFailures});
     if (junit === undefined) return summary;
     await Promise.all(outcomes.map(async ({pod}) => reports.collect(pod)));

@@ -1,4 +1,5 @@
 import {access, stat} from 'node:fs/promises';
+import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
@@ -91,7 +92,7 @@ class MainProcess {
     this.#runtime = runtime;
     this.#container = container;
     this.#options = options;
-    this.#startedAtMs = services.context.clock.now();
+    this.#startedAtMs = services.context.clock.monotonic();
   }
 
   /** Transfers the streams until the output ends; resolves with the end if the user left before. */
@@ -122,7 +123,7 @@ class MainProcess {
 
   /** Interval of status calls: short at first, since most commands are. */
   readonly #pollMs = (): number => {
-    const elapsedMs = this.#services.context.clock.now() - this.#startedAtMs;
+    const elapsedMs = this.#services.context.clock.monotonic() - this.#startedAtMs;
     return Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, elapsedMs / 8));
   };
 
@@ -227,7 +228,8 @@ class MainProcess {
 
   async #readLog(follow: FollowOptions | undefined): Promise<MainProcessEnd | undefined> {
     const {out} = this.#services;
-    const signal = AbortSignal.any([this.#services.signal, out.stdout.closed]);
+    using either = anySignal(this.#services.signal, out.stdout.closed);
+    const {signal} = either;
     const sink = this.#skipPrinted(createLogSink(this.#services, signal));
     try {
       await readLog(this.#container.logPath, {streams: new Set(['stdout', 'stderr']), follow, signal}, sink);

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {TopNodes} from '../pods/top-nodes.js';
 import type {TopSelection} from '../pods/top-sampler.js';
@@ -19,7 +20,8 @@ export async function runTopScreen(
 ): Promise<void> {
   const {context, out, report} = services;
   const quit = new AbortController();
-  const signal = AbortSignal.any([services.signal, out.stdout.closed, quit.signal]);
+  using either = anySignal(services.signal, out.stdout.closed, quit.signal);
+  const {signal} = either;
   const messages: (() => void)[] = [];
   using display = new TerminalDisplay(context, {colors: out.colors});
   const controller = new TopController(services, {

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {KcriError, SystemError} from '../../base/errors.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {ShownPod} from '../pods/listed-pod.js';
@@ -278,14 +279,15 @@ export class TopController {
   /** Shows the lines of a log or of events in the pager until it is closed. */
   #follow(view: PagerView, item: TopItem): void {
     const {signal} = this.#source;
-    const options: FollowOptions = {
-      signal: AbortSignal.any([signal, this.#options.signal]),
-      onLines: (lines) => {
-        this.#changePager(signal, (pager) => appendLines(pager, lines));
-      },
-      isPaused: () => this.#state.screen.kind === 'pager' && isFull(this.#state.screen),
-    };
     const follow = async (): Promise<void> => {
+      using either = anySignal(signal, this.#options.signal);
+      const options: FollowOptions = {
+        signal: either.signal,
+        onLines: (lines) => {
+          this.#changePager(signal, (pager) => appendLines(pager, lines));
+        },
+        isPaused: () => this.#state.screen.kind === 'pager' && isFull(this.#state.screen),
+      };
       const {actions, target} = await this.#reach(item);
       if (view === 'logs') await actions.followLogs(target, options);
       else await actions.followEvents(target, options);

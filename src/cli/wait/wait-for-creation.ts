@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
@@ -28,7 +29,8 @@ export async function waitForCreation(
         report.fail(new WaitTimeoutError(`timed out waiting for the creation: ${message}`));
       return found;
     }
-    await sleep.sleep(POLL_MS, AbortSignal.any([signal, deadline.signal]));
+    using either = anySignal(signal, deadline.signal);
+    await sleep.sleep(POLL_MS, either.signal);
     signal.throwIfAborted();
   }
 }

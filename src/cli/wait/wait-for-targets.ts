@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
 import {KcriError} from '../../base/errors.js';
@@ -79,11 +80,10 @@ export async function waitForTargets(
   const ended = new AbortController();
   const sleep = new WakeableSleep(clock);
   using deadline = createDeadline(clock, timeoutMs);
+  using working = anySignal(services.signal, ended.signal);
+  using waiting = anySignal(services.signal, deadline.signal);
   try {
-    const round = new WaitRounds(services, reader, options, {
-      sleep,
-      signal: AbortSignal.any([services.signal, ended.signal]),
-    });
+    const round = new WaitRounds(services, reader, options, {sleep, signal: working.signal});
     await round.start(targets);
     // Never rejects; without events, the targets are read at the interval.
     void listen(services, sleep, ended.signal);
@@ -94,7 +94,7 @@ export async function waitForTargets(
       services.signal.throwIfAborted();
       if (round.pending.length === 0) return;
       if (isLast) break;
-      await sleep.sleep(POLL_MS, AbortSignal.any([services.signal, deadline.signal]));
+      await sleep.sleep(POLL_MS, waiting.signal);
       services.signal.throwIfAborted();
     }
     for (const pending of round.pending) services.report.fail(timeoutError(pending, options));

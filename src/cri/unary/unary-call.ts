@@ -41,7 +41,7 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
   readonly #settlement: Settlement<Sink>;
   /** Returns a connection that accepts requests. */
   readonly #connection: () => Http2Connection;
-  readonly #startedAt = systemClock.now();
+  readonly #startedAt = systemClock.monotonic();
   readonly #cancelTimeout: (() => void) | undefined;
   #sink: Sink;
   #response: UnaryResponse;
@@ -76,7 +76,7 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
   };
 
   readonly #onTimeout = (): void => {
-    const seconds = (systemClock.now() - this.#startedAt) / 1000;
+    const seconds = (systemClock.monotonic() - this.#startedAt) / 1000;
     this.#detach();
     this.#fail({code: 'DEADLINE_EXCEEDED', details: `Deadline exceeded after ${seconds.toFixed(3)}s`});
   };
@@ -119,7 +119,7 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
     const {path, options} = this.#request;
     const {timeoutMs, metadata} = options;
     const limited = timeoutMs <= MAX_DEADLINE_MS;
-    const remaining = limited ? timeoutMs - (systemClock.now() - this.#startedAt) : Infinity;
+    const remaining = limited ? timeoutMs - (systemClock.monotonic() - this.#startedAt) : Infinity;
     return requestHeaders(path, remaining, metadata);
   }
 

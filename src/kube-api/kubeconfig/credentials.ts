@@ -71,7 +71,7 @@ export async function openCredentials(
     return await readCredentials(await withCurrentCertificate(access, rotation, context), context);
   };
   let current = await read(access.firstToken);
-  let readAt = clock.now();
+  let readAt = clock.monotonic();
   const reload = (): void => {
     readAt = Number.NEGATIVE_INFINITY;
   };
@@ -82,8 +82,8 @@ export async function openCredentials(
     reload,
     rejected: reload,
     current: async () => {
-      const now = clock.now();
-      if (Math.abs(now - readAt) < RELOAD_MS) return current;
+      const now = clock.monotonic();
+      if (now - readAt < RELOAD_MS) return current;
       readAt = now;
       try {
         const next = await read(current.token);

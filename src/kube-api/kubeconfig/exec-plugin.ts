@@ -91,8 +91,8 @@ export class ExecPlugin {
   /** Runs the plugin, unless another request has just done so. */
   async #runIfNeeded(): Promise<void> {
     const {config, clock} = this.#options;
-    if (!this.#needsRun() || Math.abs(clock.now() - this.#ranAt) < MIN_PERIOD_MS) return;
-    this.#ranAt = clock.now();
+    if (!this.#needsRun() || clock.monotonic() - this.#ranAt < MIN_PERIOD_MS) return;
+    this.#ranAt = clock.monotonic();
     try {
       const {credentials, expiresAt} = parseExecCredential(await this.#run(), config.apiVersion);
       this.#current = credentials;

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {runInBackground} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import type {StartQueue} from '../contract/cluster/cluster-link.js';
@@ -13,7 +14,7 @@ const PATIENCE_MS = 10_000;
 export class StartGate {
   readonly #starts: StartQueue;
   readonly #clock: Clock;
-  /** Time since which the gate has seen pods wait, in ms since the epoch. */
+  /** Time since which the gate has seen pods wait, in ms of the monotonic clock. */
   #busySince: number | undefined;
 
   constructor(starts: StartQueue, clock: Clock) {
@@ -35,18 +36,18 @@ export class StartGate {
       idle.abort();
     });
     runInBackground('start gate', woken);
-    await this.#clock.sleep(ms, AbortSignal.any([signal, idle.signal])).catch(() => undefined); // woken
+    using either = anySignal(signal, idle.signal);
+    await this.#clock.sleep(ms, either.signal).catch(() => undefined); // woken
     signal.throwIfAborted();
   }
 
   #remainingMs(): number {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (!this.#starts.isBusy) {
       this.#busySince = undefined;
       return 0;
     }
-    // If the clock was set back, the time counts from now.
-    this.#busySince = Math.min(this.#busySince ?? now, now);
+    this.#busySince ??= now;
     return Math.max(0, this.#busySince + PATIENCE_MS - now);
   }
 }

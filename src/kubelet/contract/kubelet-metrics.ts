@@ -51,7 +51,7 @@ export interface KubeletMetrics {
   volumeOperated(operation: VolumeOperation): void;
   /** Counts a deleted pod that was added again with the same UID (restarted_pods_total). */
   podRestarted(isStatic: boolean): void;
-  /** Counts an error in the handling of a pod by the sync loop, such as `add` or `sync`. */
+  /** Counts an error in the handling of a pod: in the sync loop, such as `add` or `sync`, or in `work` of its worker. */
   podHandlingFailed(handling: string): void;
   /** Counts a running pod without a pod worker (orphaned_runtime_pods_total). */
   orphanedPodFound(): void;

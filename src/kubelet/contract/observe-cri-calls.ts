@@ -69,14 +69,14 @@ function observed(
 ): Call {
   return async (request, options) => {
     const begun = {method: rpc, requestType, request: withoutPassword(request)};
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     listener(begun);
     try {
       const response = await call(request, options);
-      listener(begun, {...begun, response, durationMs: clock.now() - startedAt});
+      listener(begun, {...begun, response, durationMs: clock.monotonic() - startedAt});
       return response;
     } catch (error) {
-      listener(begun, {...begun, error, durationMs: clock.now() - startedAt});
+      listener(begun, {...begun, error, durationMs: clock.monotonic() - startedAt});
       throw error;
     }
   };

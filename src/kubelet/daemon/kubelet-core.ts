@@ -121,7 +121,11 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
   const runtimeState = new RuntimeState(runtime, clock);
   const pleg = createPleg(options);
   const pods = createSyncHandler(options, {pleg, runtimeState, allocations});
-  const workers = createPodWorkers(options, {pleg, pods, allocations}, (uid) => {
+  const boundary = new PodErrorBoundary({
+    ...{events: options.events, logger, metrics},
+    onError: options.onInternalError,
+  });
+  const workers = createPodWorkers(options, {pleg, pods, allocations, boundary}, (uid) => {
     background.start('container GC', containerGc.removeDeadContainers(uid));
   });
   registry.setMetrics(metrics);
@@ -137,7 +141,7 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
     ...{evictPod, nodePressure, logger, metrics, signal: options.signal},
   });
   const parts = {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure, background};
-  const handler = createHandler(options, {...parts, containerGc});
+  const handler = createHandler(options, {...parts, containerGc, boundary});
   const loop = new SyncLoop({queue, handler, clock, logger, onError: options.onInternalError});
   const unsubscribe = registry.probes?.subscribe((update) => {
     queue.probe(update);
@@ -185,7 +189,12 @@ function createSyncHandler(
 
 function createPodWorkers(
   options: KubeletCoreOptions,
-  {pleg, pods, allocations}: Pick<KubeletCore, 'pleg' | 'pods' | 'allocations'>,
+  {
+    pleg,
+    pods,
+    allocations,
+    boundary,
+  }: Pick<KubeletCore, 'pleg' | 'pods' | 'allocations'> & {readonly boundary: PodErrorBoundary},
   onEvicted: (uid: PodUid) => void,
 ): PodWorkers {
   const {clock, random, logger, events, metrics = NO_METRICS, wrapHandler} = options;
@@ -203,6 +212,9 @@ function createPodWorkers(
       return options.syncFrequencyMs;
     },
     metrics,
+    onInternalError: (pod, error) => {
+      boundary.reportWork(pod, error);
+    },
     onFinished: (uid, wasEvicted) => {
       options.onPodChanged?.(uid);
       if (wasEvicted) onEvicted(uid);
@@ -212,10 +224,13 @@ function createPodWorkers(
 
 function createHandler(
   options: KubeletCoreOptions,
-  parts: Omit<KubeletCore, 'handler' | 'loop'> & {readonly containerGc: PeriodicContainerGc},
+  parts: Omit<KubeletCore, 'handler' | 'loop'> & {
+    readonly containerGc: PeriodicContainerGc;
+    readonly boundary: PodErrorBoundary;
+  },
 ): KubeletHandler {
   const {allocations, runtimeState, pleg, pods, workers, evictions, nodePressure} = parts;
-  const {containerGc, background} = parts;
+  const {containerGc, boundary, background} = parts;
   const {manager, registry, own, clock, logger, events, metrics, queue} = options;
   const admission = new PodAdmission({
     node: options.node,
@@ -228,7 +243,6 @@ function createHandler(
     killPod: (pod, kill, signal) => killPodNow({workers, clock, events}, pod, kill, signal),
     ...{events, clock, logger, metrics},
   });
-  const boundary = new PodErrorBoundary({events, logger, metrics, onError: options.onInternalError});
   const cleanups = new PodCleanups({
     ...{manager, workers, pods, pleg, metrics, background, clock},
     boundary,

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
 import {SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
@@ -202,8 +203,9 @@ export class Kubelet {
       enforceNodeAllocatable(allocatable, this.#end.signal),
     ];
     const endLoop = new AbortController();
+    using either = anySignal(signal, endLoop.signal);
     try {
-      await Promise.race([loop.run(AbortSignal.any([signal, endLoop.signal])), Promise.all(parts)]);
+      await Promise.race([loop.run(either.signal), Promise.all(parts)]);
       if (stopPodsOnExit) await this.#stopPods();
     } finally {
       endLoop.abort(); // it still runs if a part has failed

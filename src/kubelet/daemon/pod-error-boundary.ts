@@ -1,3 +1,4 @@
+import type {Pod} from '../../api/types/v1-pod.js';
 import {messageOf} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import type {PodUid} from '../../cri/index.js';
@@ -86,11 +87,20 @@ export class PodErrorBoundary {
     if (this.pending(handling, uid) === handling) this.#failed.delete(uid);
   }
 
+  /** Reports a programming error in the work of the pod's worker, which logs the error and repeats the work. */
+  reportWork(pod: Pod, error: unknown): void {
+    this.#announce('WORK', pod, error);
+  }
+
   #report(handling: PodHandling, {uid, pod}: DesiredPod, error: unknown): void {
-    const {events, metrics, onError} = this.#options;
     if (REPEATED.includes(handling)) this.#failed.set(uid, this.pending(handling, uid));
     const fields = {operation: handling, pod: namespacedName(podRef(pod)), podUID: uid};
     this.#logger.error(error, 'Failed to handle pod, will try again', fields);
+    this.#announce(handling, pod, error);
+  }
+
+  #announce(handling: PodHandling | 'WORK', pod: Pod, error: unknown): void {
+    const {events, metrics, onError} = this.#options;
     metrics?.podHandlingFailed(handling.toLowerCase());
     events({type: 'Warning', reason: 'FailedSync', message: `error handling pod: ${messageOf(error)}`, pod});
     onError?.(error);

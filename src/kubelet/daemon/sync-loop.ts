@@ -65,12 +65,12 @@ export class SyncLoop {
     this.#handler = handler;
     this.#clock = clock;
     this.#logger = logger.forFile('sync-loop.ts');
-    this.#lastActiveAt = clock.now();
+    this.#lastActiveAt = clock.monotonic();
   }
 
-  /** Start or end of the last iteration, in ms since the epoch; the current time while pods are being admitted. */
+  /** Start or end of the last iteration, in ms of the monotonic clock; the current time while pods are being admitted. */
   get lastActiveAt(): number {
-    return this.#isAdmitting ? this.#clock.now() : this.#lastActiveAt;
+    return this.#isAdmitting ? this.#clock.monotonic() : this.#lastActiveAt;
   }
 
   /** Runs until the signal aborts. */
@@ -90,9 +90,9 @@ export class SyncLoop {
         }
         pauseMs = FIRST_PAUSE_MS;
         const event = await this.#queue.next(signal);
-        this.#lastActiveAt = this.#clock.now();
+        this.#lastActiveAt = this.#clock.monotonic();
         await this.#handleSafely(event, signal);
-        this.#lastActiveAt = this.#clock.now();
+        this.#lastActiveAt = this.#clock.monotonic();
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -137,9 +137,9 @@ export class SyncLoop {
   }
 
   #housekeeping(): void {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     this.#handler.handleHousekeeping();
-    const actual = this.#clock.now() - startedAt;
+    const actual = this.#clock.monotonic() - startedAt;
     if (actual > SLOW_HOUSEKEEPING_MS)
       this.#logger.error('housekeeping took too long', 'Housekeeping took longer than expected', {
         expected: formatMilliseconds(SLOW_HOUSEKEEPING_MS),

@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded} from '../../api/types/v1-status.js';
+import {anySignal} from '../../base/async/any-signal.js';
 import {messageOf} from '../../base/errors.js';
 import type {PodUid} from '../../cri/index.js';
 import type {Pleg, PodCache} from '../contract/pleg.js';
@@ -82,7 +83,8 @@ export class LockedSyncHandler implements PodSyncHandler {
     const ref = podRef(pod);
     const wait = findWait(ref.uid);
     if (wait === undefined) return undefined;
-    const aborted = signal === undefined ? wait.signal : AbortSignal.any([signal, wait.signal]);
+    using either = anySignal(wait.signal, ...(signal === undefined ? [] : [signal]));
+    const aborted = either.signal;
     return await wait.run<T>(async (done) => {
       try {
         await registry.locks.withPodLock(ref, aborted, async () => {

@@ -9,6 +9,7 @@ import {
 import type {JobPodPlace} from '../../api/workloads/job-pods.js';
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {Job} from '../../api/types/v1-workloads.js';
+import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
@@ -72,13 +73,14 @@ class JobSync {
     const {activeDeadlineSeconds} = this.#request.job.spec;
     const limitMs = activeDeadlineSeconds === undefined ? undefined : activeDeadlineSeconds * 1000;
     using limit = createDeadline(clock, limitMs);
+    using either = anySignal(this.#signal, this.#stop.signal);
     limit.signal.addEventListener('abort', () => {
       this.#fail(JOB_DEADLINE_EXCEEDED);
     });
     for (;;) {
       const decision = this.#decide();
       if (decision.kind !== 'run') return await this.#end(decision);
-      await this.#start(decision);
+      await this.#start(decision, either.signal);
       if (this.#active.size === 0 && (this.#isBroken || decision.places.length === 0)) return this.#results;
       await Promise.race([...this.#active.values()].map(({done}) => done));
     }
@@ -92,8 +94,7 @@ class JobSync {
     return decision;
   }
 
-  async #start({places, delayMs}: Extract<JobDecision, {kind: 'run'}>): Promise<void> {
-    const signal = AbortSignal.any([this.#signal, this.#stop.signal]);
+  async #start({places, delayMs}: Extract<JobDecision, {kind: 'run'}>, signal: AbortSignal): Promise<void> {
     if (places.length > 0 && delayMs > 0 && this.#isDelayed)
       await this.#options.clock.sleep(delayMs, signal).catch(() => undefined);
     if (signal.aborted) return;

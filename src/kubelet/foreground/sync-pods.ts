@@ -1,6 +1,7 @@
 import {pause} from '../../base/async/pause.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
+import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
@@ -71,9 +72,9 @@ export async function syncPods(
 ): Promise<readonly ForegroundSyncResult[]> {
   const {runtime, clock, random = systemRandom, timeoutMs, services} = options;
   const session = new SyncSession({registry, runtime, clock, random, retry: timeoutMs !== undefined});
-  const deadline = timeoutMs === undefined ? undefined : clock.now() + timeoutMs;
+  const deadline = timeoutMs === undefined ? undefined : clock.monotonic() + timeoutMs;
   const syncOne: SyncOne = async (request, changes = {}, stop = signal) => {
-    const left = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
+    const left = deadline === undefined ? undefined : Math.max(0, deadline - clock.monotonic());
     const full = observeServices(request, {...options, ...changes, timeoutMs: left});
     const result = await new PodSync({registry, session, request, options: full}).run(stop);
     if (result.kind === 'failed' && result.removed) services?.remove(result.pod.uid);
@@ -213,7 +214,8 @@ class PodSync {
 
   async #syncUntilDecided(interrupted: AbortSignal, timeout: AbortSignal): Promise<FinalWaitResult> {
     const {session, request, registry} = this.#options;
-    const signal = AbortSignal.any([interrupted, timeout]);
+    using either = anySignal(interrupted, timeout);
+    const {signal} = either;
     signal.throwIfAborted();
     const adopted = await registry.locks.withPodLock(
       this.#ref,
@@ -224,7 +226,7 @@ class PodSync {
     await using _run = await markPodRun(registry.node.rootDir, this.#ref.uid);
     try {
       await session.add(this.#wait, adopted, request.source);
-      const superseded = this.#watchOwnership(AbortSignal.any([signal, this.#wait.signal]));
+      const superseded = this.#watchOwnership(interrupted, timeout);
       return await abortable(Promise.race([this.#wait.decision, superseded]), signal);
     } finally {
       await session.release(this.#wait, {refreshStatus: timeout.aborted});
@@ -247,12 +249,13 @@ class PodSync {
     }
   }
 
-  /** Rejects with SupersededError when another kcri process has changed or deleted the pod; stops with the signal. */
-  #watchOwnership(signal: AbortSignal): Promise<never> {
+  /** Rejects with SupersededError when another kcri process has changed or deleted the pod; stops with the signals and the wait. */
+  #watchOwnership(...signals: readonly AbortSignal[]): Promise<never> {
     const {registry, request, options} = this.#options;
     const check = async (): Promise<never> => {
+      using ending = anySignal(this.#wait.signal, ...signals);
       for (;;) {
-        await pause(options.clock, OWNERSHIP_CHECK_MS, signal);
+        await pause(options.clock, OWNERSHIP_CHECK_MS, ending.signal);
         await requireNotSuperseded(request.pod, registry.store);
       }
     };

@@ -23,7 +23,7 @@ import {planVolumes} from '../managers/volumes/volume-manager.js';
 
 /** Options of a PlannedFilesystem. */
 export interface PlannedFilesystemOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Called for every volume file that would be written; several times if there are several passes. */
   readonly onFile: (file: PlannedFile) => void;
   /** True to assume an empty node without logs of any pod. */

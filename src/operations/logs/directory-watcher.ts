@@ -1,4 +1,5 @@
 import {watch, type FSWatcher} from 'node:fs';
+import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {isSystemCallError} from '../../base/errors.js';
 
@@ -23,7 +24,8 @@ export class DirectoryWatcher implements Disposable {
   /** Waits for a change since the last wait, at most `ms` milliseconds. Rejects with the signal's reason. */
   async next(ms: number, signal: AbortSignal): Promise<void> {
     const done = new AbortController();
-    const sleeping = this.#clock.sleep(ms, AbortSignal.any([signal, done.signal]));
+    using either = anySignal(signal, done.signal);
+    const sleeping = this.#clock.sleep(ms, either.signal);
     this.#wake = () => {
       done.abort();
     };

@@ -48,25 +48,37 @@ export interface HistoryOptions extends LogSelection {
  * at the path cannot be opened, and with the signal's reason.
  */
 export async function findLogRanges(path: string, options: HistoryOptions): Promise<LogRanges> {
-  const {tailLines, signal} = options;
+  const {tailLines} = options;
   const tail = tailLines === undefined ? undefined : new TailFinder(tailLines, options);
   const live = await PlainLogFile.open(path, options);
   const ranges = [await orClose(live, async () => await planFile(live, options, tail))];
+  try {
+    return {ranges, skipped: await addOlder(ranges, live, options, tail)};
+  } catch (error) {
+    for (const {file} of ranges) await file[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Adds the rotated files before the file at the path, as far as needed. Returns messages about those that cannot be read. */
+async function addOlder(
+  ranges: PlannedRange[],
+  live: LogFile,
+  options: HistoryOptions,
+  tail: TailFinder | undefined,
+): Promise<readonly string[]> {
   const skipped: string[] = [];
-  for (const older of (await listRotatedSegments(path, options.files)).toReversed()) {
+  for (const older of (await listRotatedSegments(live.path, options.files)).toReversed()) {
     if (ranges[0]?.isFirst === true || tail?.done === true) break;
     try {
       const range = await ifPresent(async () => await planOlder(older, live, options, tail));
       if (range !== undefined) ranges.unshift(range);
     } catch (error) {
-      if (signal?.aborted === true) {
-        for (const {file} of ranges) await file[Symbol.asyncDispose]();
-        throw error;
-      }
+      options.signal?.throwIfAborted();
       skipped.push(`skipped "${older}": ${systemErrorMessage(error)}`);
     }
   }
-  return {ranges: ranges, skipped};
+  return skipped;
 }
 
 /**
@@ -94,11 +106,12 @@ async function planOlder(
 ): Promise<PlannedRange | undefined> {
   // Its kubelet may have compressed it since it was listed.
   const file = (await ifPresent(() => openLog(path, options))) ?? (await openLog(`${path}.gz`, options));
-  if (!isSameFile(await file.state(), await live.state()))
-    return await orClose(file, async () => await planFile(file, options, tail));
+  const range = await orClose(file, async () =>
+    isSameFile(await file.state(), await live.state()) ? undefined : await planFile(file, options, tail),
+  );
   // It was rotated after the file at the path was opened.
-  await file[Symbol.asyncDispose]();
-  return undefined;
+  if (range === undefined) await file[Symbol.asyncDispose]();
+  return range;
 }
 
 async function orClose<T>(file: LogFile, act: () => Promise<T>): Promise<T> {

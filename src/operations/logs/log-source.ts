@@ -55,7 +55,7 @@ export class LogSource implements AsyncDisposable {
   readonly notices: string[] = [];
   #path: string;
   readonly #options: LogSourceOptions;
-  #queue: LogRange[];
+  readonly #queue: LogRange[] = [];
   #reader: LineReader | undefined;
   #starts: Readonly<Record<LogStream, number>> = FROM_START;
   #remainingLines = Infinity;
@@ -70,20 +70,20 @@ export class LogSource implements AsyncDisposable {
   #waiting = false;
   #askedAt = -Infinity;
 
-  private constructor(path: string, options: LogSourceOptions, ranges: readonly LogRange[]) {
+  private constructor(path: string, options: LogSourceOptions) {
     this.#path = path;
     this.#options = options;
-    this.#queue = [...ranges];
     this.#following = options.follow !== undefined;
   }
 
   /** Opens the log at a path. Rejects with the strategy's error if it cannot be read. */
   static async open(path: string, options: LogSourceOptions): Promise<LogSource> {
+    const source = new LogSource(path, options);
     try {
-      const source = new LogSource(path, options, []);
       await source.#enqueue(path, options);
       return source;
     } catch (error) {
+      await source[Symbol.asyncDispose]();
       throw options.strategy.failure(path, error, options.files);
     }
   }
@@ -145,8 +145,8 @@ export class LogSource implements AsyncDisposable {
     const now = follow.clock.now();
     if (until !== undefined && isPastTimeBound(logTime(BigInt(Math.trunc(now)) * 1_000_000n), until))
       this.#nextStep = {kind: 'ended'};
-    else if (now - this.#askedAt >= (follow.pollMs?.() ?? POLL_MS)) {
-      this.#askedAt = now;
+    else if (follow.clock.monotonic() - this.#askedAt >= (follow.pollMs?.() ?? POLL_MS)) {
+      this.#askedAt = follow.clock.monotonic();
       this.#setProgress(await follow.progress());
     }
     // Output from before the exit is read in the next round.

@@ -1,3 +1,4 @@
+import {anySignal} from '../../base/async/any-signal.js';
 import type {LogStream} from '../../cri/index.js';
 import type {TextPattern} from '../filters/go-regexp.js';
 import type {LogFiles} from './log-files.js';
@@ -42,12 +43,13 @@ export async function searchLog(
     },
     ready: async () => undefined,
   };
+  using either = anySignal(signal, found.signal);
   const options = {
     streams: new Set(['stdout', 'stderr'] as const),
     since,
     follow,
     files,
-    signal: AbortSignal.any([signal, found.signal]),
+    signal: either.signal,
   };
   try {
     await readLog(path, options, sink);

@@ -59,12 +59,12 @@ export async function waitUntilReady(
   {layout, containerd, clock}: {layout: PrivateRuntimeLayout; containerd: ProcessIdentity; clock: Clock},
   signal: AbortSignal,
 ): Promise<void> {
-  const deadline = clock.now() + READY_TIMEOUT_MS;
+  const deadline = clock.monotonic() + READY_TIMEOUT_MS;
   for (;;) {
     const problem = await readinessProblem(layout.endpoint, signal);
     if (problem === undefined) return;
     if (!isRunning(containerd)) throw await endedError(layout);
-    if (clock.now() >= deadline) {
+    if (clock.monotonic() >= deadline) {
       throw new SystemError(
         `containerd is not ready after ${READY_TIMEOUT_MS / 1000} s: ${problem}${await tail(layout)}`,
       );

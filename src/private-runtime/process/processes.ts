@@ -66,9 +66,9 @@ export async function waitForExit(
   identities: readonly ProcessIdentity[],
   {timeoutMs, clock}: {timeoutMs: number; clock: Clock},
 ): Promise<boolean> {
-  const deadline = clock.now() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
   while (identities.some(isRunning)) {
-    if (clock.now() >= deadline) return false;
+    if (clock.monotonic() >= deadline) return false;
     await clock.sleep(20);
   }
   return true;

@@ -118,9 +118,12 @@ export class SftpClient {
     const response = await this.#request(PACKET.opendir, [directory], PACKET.handle, directory);
     const handle = parse(response, (reader) => Buffer.from(reader.string()));
     const names: string[] = [];
-    for (let more = await this.#listMore(handle); more !== undefined; more = await this.#listMore(handle))
-      names.push(...more);
-    await this.close(handle);
+    try {
+      for (let more = await this.#listMore(handle); more !== undefined; more = await this.#listMore(handle))
+        names.push(...more);
+    } finally {
+      await this.close(handle);
+    }
     return names.filter((name) => name !== '.' && name !== '..');
   }
 

@@ -107,7 +107,7 @@ export class ConnectionPool<T extends Poolable> {
       item.close();
       return;
     }
-    this.#idle.push({item, since: this.#options.clock.now()});
+    this.#idle.push({item, since: this.#options.clock.monotonic()});
     // Rejects only if the pool is closed.
     if (!this.#reaping) void this.#reap().catch(() => undefined);
   }
@@ -117,8 +117,8 @@ export class ConnectionPool<T extends Poolable> {
     const {clock, idleMs} = this.#options;
     this.#reaping = true;
     for (let [oldest] = this.#idle; oldest !== undefined; [oldest] = this.#idle) {
-      await clock.sleep(Math.max(1, oldest.since + idleMs - clock.now()), this.#ended.signal);
-      const expired = this.#idle.findIndex(({since}) => since + idleMs > clock.now());
+      await clock.sleep(Math.max(1, oldest.since + idleMs - clock.monotonic()), this.#ended.signal);
+      const expired = this.#idle.findIndex(({since}) => since + idleMs > clock.monotonic());
       const stale = this.#idle.splice(0, expired === -1 ? this.#idle.length : expired);
       for (const {item} of stale) item.close();
     }

@@ -26,7 +26,7 @@ export class SharedDeadline {
       const expire = (): void => {
         resolve(undefined);
       };
-      waiter = {deadline: this.#clock.now() + this.#limitMs, expire};
+      waiter = {deadline: this.#clock.monotonic() + this.#limitMs, expire};
       this.#waiters.add(waiter);
     });
     // Rejects only if it is closed.
@@ -47,9 +47,9 @@ export class SharedDeadline {
   async #watch(): Promise<void> {
     this.#watching = true;
     for (let [first] = this.#waiters; first !== undefined; [first] = this.#waiters) {
-      await this.#clock.sleep(Math.max(1, first.deadline - this.#clock.now()), this.#ended.signal);
+      await this.#clock.sleep(Math.max(1, first.deadline - this.#clock.monotonic()), this.#ended.signal);
       for (const waiter of this.#waiters) {
-        if (waiter.deadline > this.#clock.now()) break;
+        if (waiter.deadline > this.#clock.monotonic()) break;
         this.#waiters.delete(waiter);
         waiter.expire();
       }

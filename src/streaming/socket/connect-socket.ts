@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {request, type ClientRequest} from 'node:http';
 import {isIP, type Socket, type SocketConnectOpts} from 'node:net';
 import type {ConnectionOptions} from 'node:tls';
+import {anySignal} from '../../base/async/any-signal.js';
 import {messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
@@ -31,7 +32,8 @@ export async function connectSocket(
     DIAL_TIMEOUT_MS,
     () => new StreamingError(`cannot connect to ${joinHostPort(address)}: no response`),
   );
-  const signal = AbortSignal.any([options.signal, limit.signal]);
+  using either = anySignal(options.signal, limit.signal);
+  const {signal} = either;
   try {
     return await dial(address, {...options, signal}, createSocket);
   } catch (error) {

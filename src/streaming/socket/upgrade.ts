@@ -1,5 +1,6 @@
 import {request, type ClientRequest, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
+import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
@@ -39,7 +40,8 @@ export async function upgrade(
     headers: {Host: joinHostPort(address), 'Content-Length': '0', ...headers},
   });
   try {
-    const signal = AbortSignal.any([options.signal, limit.signal]);
+    using either = anySignal(options.signal, limit.signal);
+    const {signal} = either;
     return await abortableRequest(upgradeResponse(clientRequest, address, options), clientRequest, signal);
   } catch (error) {
     socket.destroy();

@@ -1,4 +1,5 @@
 import {Duplex} from 'node:stream';
+import {anySignal} from '../../base/async/any-signal.js';
 import type {RawData, WebSocket} from 'ws';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import type {StreamingAddress} from '../streaming-address.js';
@@ -78,7 +79,8 @@ export async function dialChannels(
     socket.terminate();
   };
   using limit = createUpgradeDeadline(address, options.clock);
-  const signal = AbortSignal.any([options.signal, limit.signal]);
+  using either = anySignal(options.signal, limit.signal);
+  const {signal} = either;
   signal.addEventListener('abort', abort, {once: true});
   try {
     await opened(socket, address, options);

@@ -95,3 +95,11 @@ test('a reverted update has no effect', () => {
   expect(backoff.get('new')).toBe(0);
   expect(backoff.waitUntil('new', 0, 0)).toBeUndefined();
 });
+
+test('an update drops the entries of other keys that have expired', () => {
+  const backoff = new Backoff(10_000, 300_000);
+  backoff.next('deleted', 0, 0);
+  backoff.next('recent', 1, 1);
+  backoff.next('web', 600_001, 600_001);
+  expect(['deleted', 'recent', 'web'].map((key) => backoff.get(key))).toEqual([0, 10_000, 10_000]);
+});

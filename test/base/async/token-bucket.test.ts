@@ -23,3 +23,16 @@ test('takers of an empty bucket wait in turn', async () => {
   for (let count = 0; count < 3; count += 1) await bucket.take(signal);
   expect(clock.sleeps).toEqual([250, 500]);
 });
+
+test('a token whose taker was aborted is left for others', async () => {
+  const clock = new FakeClock({nowMs: TEST_TIME_MS});
+  const bucket = new TokenBucket({perSecond: 1, burst: 1}, clock);
+  const ended = new AbortController();
+  await bucket.take(ended.signal);
+  const waiting = bucket.take(ended.signal);
+  ended.abort(new Error('ended'));
+  await expect(waiting).rejects.toThrow('ended');
+  await expect(bucket.take(ended.signal)).rejects.toThrow('ended');
+  clock.elapse(1000);
+  expect(bucket.tryTake()).toBe(true);
+});

@@ -4,6 +4,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 export function acceleratedClock(origin, factor) {
   return {
     now: () => origin + (Date.now() - origin) * factor,
+    monotonic: () => performance.now() * factor,
     sleep: async (ms, signal) => {
       try {
         await delay(ms / factor, undefined, signal === undefined ? {} : {signal});

@@ -119,11 +119,13 @@ class Run {
   }
 
   #clock(): Clock {
+    const now = (): number => {
+      this.#send({kind: 'now'});
+      return receiveTime();
+    };
     return {
-      now: () => {
-        this.#send({kind: 'now'});
-        return receiveTime();
-      },
+      now,
+      monotonic: now,
       sleep: async (ms, signal) => {
         await this.#sleep(ms, signal);
       },

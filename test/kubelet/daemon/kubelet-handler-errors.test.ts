@@ -77,6 +77,16 @@ describe('an error in the handling of one pod', () => {
   });
 });
 
+test('a programming error in the work of a pod worker is reported like one of the sync loop', () => {
+  const {boundary, events} = aHandler();
+  const {pod} = desired('a');
+  boundary.reportWork(pod, new TypeError('a bug'));
+  expect(events).toEqual([
+    {type: 'Warning', reason: 'FailedSync', message: 'error handling pod: a bug', pod},
+  ]);
+  expect(boundary.failed()).toEqual([]);
+});
+
 test('housekeeping does not wait for removals, and does not start one twice', async () => {
   const {handler, done} = aHandler({managed: ['dead'], removalHangs: true});
   handler.handleHousekeeping();

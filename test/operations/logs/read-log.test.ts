@@ -6,6 +6,7 @@ import {beforeEach, describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {SystemError} from '../../../src/base/errors.js';
 import type {LogStream} from '../../../src/cri/index.js';
+import {LOCAL_LOG_FILES, type LogFiles, type OpenLogFile} from '../../../src/operations/logs/log-files.js';
 import {LogSource} from '../../../src/operations/logs/log-source.js';
 import {KCRI_LOG_STRATEGY} from '../../../src/operations/logs/log-read-strategy.js';
 import {readLog, type ReadLogOptions} from '../../../src/operations/logs/read-log.js';
@@ -311,5 +312,55 @@ describe('follow', () => {
       controller.abort(reason);
     };
     await expect(follow([step], {signal: controller.signal})).rejects.toBe(reason);
+  });
+});
+
+describe('a log that cannot be read leaves no file open:', () => {
+  /** Returns log files that count the open ones, with some methods replaced. */
+  function countedFiles(replaced: (open: OpenLogFile, at: string) => Partial<OpenLogFile>) {
+    const opened = {count: 0};
+    const files: LogFiles = {
+      ...LOCAL_LOG_FILES,
+      open: async (at) => {
+        const file = await LOCAL_LOG_FILES.open(at);
+        opened.count += 1;
+        const close = async (): Promise<void> => {
+          opened.count -= 1;
+          await file.close();
+        };
+        return {...file, close, ...replaced(file, at)};
+      },
+    };
+    return {opened, files};
+  }
+  const failing = async (): Promise<never> => {
+    await Promise.resolve();
+    throw Object.assign(new Error('EIO: i/o error, read'), {code: 'EIO', errno: -5, syscall: 'read'});
+  };
+
+  test('its directory cannot be listed', async () => {
+    writeFileSync(path, line(1, 'a'));
+    const {opened, files} = countedFiles(() => ({}));
+    await expect(read({files: {...files, list: failing}})).rejects.toThrow(SystemError);
+    expect(opened.count).toBe(0);
+  });
+
+  test('its directory cannot be listed again, after its files were opened', async () => {
+    writeFileSync(path, line(1, 'a'));
+    const {opened, files} = countedFiles(() => ({}));
+    let lists = 0;
+    const list: LogFiles['list'] = async (directoryPath) =>
+      (lists += 1) === 1 ? await files.list(directoryPath) : await failing();
+    const follow = {clock: systemClock, progress: async () => ({kind: 'ended'}) as const};
+    await expect(read({files: {...files, list}, follow})).rejects.toThrow(SystemError);
+    expect([lists, opened.count]).toEqual([2, 0]);
+  });
+
+  test('the state of a rotated file cannot be read, which only skips that file', async () => {
+    writeFileSync(`${path}.20261120-140000`, line(1, 'a'));
+    writeFileSync(path, line(2, 'b'));
+    const {opened, files} = countedFiles((_file, at) => (at === path ? {} : {state: failing}));
+    expect((await read({files})).stdout).toBe('b\n');
+    expect(opened.count).toBe(0);
   });
 });

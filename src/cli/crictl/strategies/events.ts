@@ -1,3 +1,4 @@
+import {anySignal} from '../../../base/async/any-signal.js';
 import {TemplateError} from '../../../format/template-error.js';
 import type {EventsStrategy} from '../../events/show-events.js';
 import {formatMessage, parseOutputFormat} from '../../output/parse-output-format.js';
@@ -6,7 +7,8 @@ import {formatMessage, parseOutputFormat} from '../../output/parse-output-format
 export const CRICTL_EVENTS: EventsStrategy = {
   parseForm: async (services, flags) => await parseOutputFormat(flags, ['json', 'yaml'], services),
   show: async ({out, signal: interrupted}, runtime, form) => {
-    const signal = AbortSignal.any([interrupted, out.stdout.closed]);
+    using either = anySignal(interrupted, out.stdout.closed);
+    const {signal} = either;
     try {
       for await (const event of runtime.getContainerEvents({}, {signal})) {
         if (form.kind === 'table') continue;

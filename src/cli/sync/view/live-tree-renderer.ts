@@ -45,7 +45,7 @@ export class LiveTreeRenderer implements SyncRenderer {
     this.#chalk = chalk;
     this.#clock = clock;
     this.#warnings = warnings;
-    this.#startedAt = clock.now();
+    this.#startedAt = clock.monotonic();
     this.#screen = new LiveRegion(output);
     // Runs until `end`; nothing else can reject its sleep.
     void this.#spin();
@@ -72,7 +72,7 @@ export class LiveTreeRenderer implements SyncRenderer {
   }
 
   get #elapsedMs(): number {
-    return this.#clock.now() - this.#startedAt;
+    return this.#clock.monotonic() - this.#startedAt;
   }
 
   #update(ref: PodRef, change: (view: PodView) => PodView): void {

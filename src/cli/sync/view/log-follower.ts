@@ -1,5 +1,6 @@
 import {StringDecoder} from 'node:string_decoder';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import {containerId, type ContainerId, type RuntimeService} from '../../../cri/index.js';
@@ -143,10 +144,12 @@ export class LogFollower {
         kind: !ending.aborted && (await isRunning(this.#runtime, id, aborted)) ? 'running' : 'ended',
       }),
       clock: {
-        now: () => this.#clock.now() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
+        now: () => this.#clock.now(),
+        monotonic: () => this.#clock.monotonic() + (ending.aborted ? (skippedMs += LONG_MS) : 0),
         sleep: async (ms, signal = aborted) => {
           try {
-            await this.#clock.sleep(ms, AbortSignal.any([signal, ending]));
+            using either = anySignal(signal, ending);
+            await this.#clock.sleep(ms, either.signal);
           } catch (error) {
             if (!ending.aborted || signal.aborted) throw error;
           }

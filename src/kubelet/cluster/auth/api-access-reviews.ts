@@ -1,4 +1,5 @@
 import {createHmac, randomBytes} from 'node:crypto';
+import {anySignal} from '../../../base/async/any-signal.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno} from '../../../base/errors.js';
@@ -111,7 +112,8 @@ export class ApiAccessReviews implements AccessReviews {
       LIMIT_MS,
       () => new Error(`no review within ${LIMIT_MS / 1000} s`),
     );
-    const limited = AbortSignal.any([signal, deadline.signal]);
+    using either = anySignal(signal, deadline.signal);
+    const limited = either.signal;
     const request = {method: 'POST', path, body: {...type, metadata: {}, spec}} as const;
     for (const delayMs of RETRY_DELAYS_MS) {
       try {

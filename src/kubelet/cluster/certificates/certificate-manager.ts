@@ -1,5 +1,6 @@
 import {X509Certificate} from 'node:crypto';
 import {isDeepStrictEqual} from 'node:util';
+import {anySignal} from '../../../base/async/any-signal.js';
 import {pause} from '../../../base/async/pause.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
@@ -133,8 +134,9 @@ export class CertificateManager {
     const done = new AbortController();
     const outdated = this.#whenOutdated(purpose, done.signal);
     try {
-      const either = AbortSignal.any([signal, outdated]);
-      const pair = await waitForCertificate(submitted, {client, clock, random}, either);
+      using either = anySignal(signal, outdated);
+      const ending = either.signal;
+      const pair = await waitForCertificate(submitted, {client, clock, random}, ending);
       await store.update(pair, clock.now());
       this.#isServerHealthy = true;
       const previous = this.#certificate;

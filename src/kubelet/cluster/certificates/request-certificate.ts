@@ -1,4 +1,5 @@
 import {createPrivateKey, createPublicKey, X509Certificate} from 'node:crypto';
+import {anySignal} from '../../../base/async/any-signal.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
@@ -135,6 +136,7 @@ export async function waitForCertificate(
     () => new Error(`certificate signing request ${name} was not signed within 15 minutes`),
   );
   const decided = new AbortController();
+  using ending = anySignal(signal, deadline.signal, decided.signal);
   let failure: unknown;
   let certificate: string | undefined;
   let wasSeen = false;
@@ -160,7 +162,7 @@ export async function waitForCertificate(
     clock,
     random,
   })
-    .run(AbortSignal.any([signal, deadline.signal, decided.signal]))
+    .run(ending.signal)
     .catch((error: unknown) => {
       if (!decided.signal.aborted) throw error;
     });

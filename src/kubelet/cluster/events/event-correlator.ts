@@ -96,7 +96,7 @@ export class EventCorrelator {
 
   /** Reports whether there were too many different messages of similar events (EventAggregate). */
   #combine(key: string, message: string): boolean {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const {messages, lastAt} = remember(this.#similar, key, (): SimilarEvents => ({
       messages: new Set(),
       lastAt: now,

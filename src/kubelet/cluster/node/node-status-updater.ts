@@ -34,7 +34,7 @@ interface ReportedNode {
   /** Node that the watch showed before. */
   readonly watched: Node | undefined;
   readonly stored: Node;
-  /** Time of the report, in ms since the epoch. */
+  /** Time of the report, in ms of the monotonic clock. */
   readonly at: number;
 }
 
@@ -51,8 +51,8 @@ export class NodeStatusUpdater {
   readonly #sleep: WakeableSleep;
   /** Node after the last report, which the watch may not show yet. */
   #reported: ReportedNode | undefined;
-  /** Time of the next report of an unchanged status, in ms since the epoch. */
-  #reportAt = 0;
+  /** Time of the next report of an unchanged status, in ms of the monotonic clock. */
+  #reportAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodeStatusUpdaterOptions) {
     this.#options = options;
@@ -95,7 +95,7 @@ export class NodeStatusUpdater {
     const status = await computeStatus(node, signal);
     const metadata = updateMetadata(node.metadata);
     const isChanged = hasChanged(before, status) || !isDeepStrictEqual(metadata, node.metadata);
-    if (!isChanged && clock.now() < this.#reportAt) return;
+    if (!isChanged && clock.monotonic() < this.#reportAt) return;
     const varies = isChanged || this.#reported === undefined;
     const after = {...node, metadata, status: {...before, ...status}};
     const stored = (await client.request(
@@ -107,7 +107,7 @@ export class NodeStatusUpdater {
       },
       signal,
     )) as Node;
-    this.#reported = {watched, stored, at: clock.now()};
+    this.#reported = {watched, stored, at: clock.monotonic()};
     this.#scheduleReport(varies);
     onReported(before, status);
   }
@@ -115,7 +115,7 @@ export class NodeStatusUpdater {
   #scheduleReport(varies: boolean): void {
     const {clock, random, reportFrequencyMs} = this.#options;
     const factor = varies ? 1 + ((random() / 2 ** 32) * 2 - 1) * REPORT_JITTER : 1;
-    this.#reportAt = clock.now() + reportFrequencyMs * factor;
+    this.#reportAt = clock.monotonic() + reportFrequencyMs * factor;
   }
 
   /**
@@ -125,7 +125,7 @@ export class NodeStatusUpdater {
   #isOutdated(watched: Node | undefined): boolean {
     if (watched === undefined || this.#reported === undefined) return false;
     const {clock, updateFrequencyMs} = this.#options;
-    const isRecent = clock.now() - this.#reported.at < updateFrequencyMs;
+    const isRecent = clock.monotonic() - this.#reported.at < updateFrequencyMs;
     return watched === this.#reported.watched || (isRecent && isOlder(watched, this.#reported.stored));
   }
 

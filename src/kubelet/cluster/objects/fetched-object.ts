@@ -45,13 +45,13 @@ export class FetchedObject implements FollowedObject {
         this.object = undefined;
       }
       this.failure = undefined;
-      this.#fetchedAt = clock.now();
+      this.#fetchedAt = clock.monotonic();
     });
   }
 
   async load(signal: AbortSignal): Promise<void> {
     const {clock, ttlMs} = this.#options;
-    if (clock.now() - this.#fetchedAt < ttlMs()) return;
+    if (clock.monotonic() - this.#fetchedAt < ttlMs()) return;
     await abortable(this.#fetch(), signal);
   }
 

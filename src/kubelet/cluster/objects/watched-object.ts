@@ -42,7 +42,7 @@ export class WatchedObject implements FollowedObject {
   constructor(ref: DataObjectRef, options: WatchedObjectOptions) {
     this.#ref = ref;
     this.#options = options;
-    this.#usedAt = options.clock.now();
+    this.#usedAt = options.clock.monotonic();
     this.#start();
   }
 
@@ -54,7 +54,7 @@ export class WatchedObject implements FollowedObject {
 
   async load(signal: AbortSignal): Promise<void> {
     const {clock} = this.#options;
-    this.#usedAt = clock.now();
+    this.#usedAt = clock.monotonic();
     if (this.object?.immutable !== true) {
       if (this.#watch === undefined) this.#start();
       if (!this.#isSynced) await finishesWithin(this.#synced.promise, MAX_WAIT_MS, clock, signal);
@@ -68,7 +68,7 @@ export class WatchedObject implements FollowedObject {
 
   stopIfIdle(): void {
     const {clock, maxIdleMs} = this.#options;
-    if (this.#isSynced && clock.now() - this.#usedAt > maxIdleMs) this.stop();
+    if (this.#isSynced && clock.monotonic() - this.#usedAt > maxIdleMs) this.stop();
   }
 
   stop(): void {

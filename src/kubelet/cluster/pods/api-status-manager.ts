@@ -77,7 +77,7 @@ export class ApiStatusManager {
    */
   async run(host: ClusterHost, gate: StartGate, signal: AbortSignal): Promise<void> {
     const {clock} = this.#options;
-    let reconcileAt = clock.now() + RECONCILE_MS;
+    let reconcileAt = clock.monotonic() + RECONCILE_MS;
     while (!signal.aborted) {
       const [uid = this.#unreconciled.values().next().value] = this.#changed;
       if (uid !== undefined) {
@@ -88,9 +88,9 @@ export class ApiStatusManager {
         continue;
       }
       for (const resolve of this.#waiting.splice(0)) resolve();
-      await this.#sleep.sleep(Math.min(reconcileAt - clock.now(), RECONCILE_MS), signal);
-      if (clock.now() < reconcileAt) continue;
-      reconcileAt = clock.now() + RECONCILE_MS;
+      await this.#sleep.sleep(reconcileAt - clock.monotonic(), signal);
+      if (clock.monotonic() < reconcileAt) continue;
+      reconcileAt = clock.monotonic() + RECONCILE_MS;
       this.#reconcile(host);
     }
   }

@@ -4,7 +4,7 @@ import {persistentVolume, persistentVolumeClaim} from '../../../api/schema/schem
 import type {PersistentVolume, PersistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
-import {messageOf, SystemError} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import type {ApiClient} from '../../../kube-api/index.js';
 import type {ClaimedVolume} from '../../contract/volumes/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
@@ -131,6 +131,7 @@ async function withPrefix<T>(prefix: string, act: () => Promise<T>): Promise<T> 
   try {
     return await act();
   } catch (cause) {
+    rethrowUnexpected(cause);
     throw new SystemError(`${prefix}: ${messageOf(cause)}`, {cause});
   }
 }

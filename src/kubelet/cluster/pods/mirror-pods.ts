@@ -88,7 +88,7 @@ export class MirrorPods {
     const actions = computeMirrorPodActions(host);
     const names = new Set(actions.map(nameOf));
     for (const name of this.#refusals.keys()) if (!names.has(name)) this.#refusals.delete(name);
-    this.#done = this.#done.filter(({name, at}) => names.has(name) && clock.now() - at < REPEAT_MS);
+    this.#done = this.#done.filter(({name, at}) => names.has(name) && clock.monotonic() - at < REPEAT_MS);
     for (const action of actions) {
       if (this.#done.some(({seen}) => seen === describeAction(action)) || signal.aborted) continue;
       this.#remember(action);
@@ -99,7 +99,7 @@ export class MirrorPods {
   }
 
   #remember(action: MirrorPodAction): void {
-    const at = this.#options.clock.now();
+    const at = this.#options.clock.monotonic();
     this.#done = [...this.#done, {name: nameOf(action), seen: describeAction(action), at}];
   }
 
@@ -173,7 +173,7 @@ interface DoneAction {
   readonly name: string;
   /** See describeAction. */
   readonly seen: string;
-  /** Time of the action, in ms since the epoch. */
+  /** Time of the action, in ms of the monotonic clock. */
   readonly at: number;
 }
 

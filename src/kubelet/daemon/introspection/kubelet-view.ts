@@ -9,7 +9,7 @@ import type {
   StartQueue,
 } from '../../contract/cluster/cluster-link.js';
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
-import type {Clock} from '../../../base/clock.js';
+import {timestampOf, type Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {RuntimeFeatures} from '../../contract/node-facts.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
@@ -121,7 +121,7 @@ export class KubeletView implements ClusterHost {
     const known = uids ?? [...new Set([...wanted, ...pods.presentRecords().map(({uid}) => uid)])];
     return {
       now: formatRfc3339(clock.now()),
-      lastActiveAt: formatRfc3339(loop.lastActiveAt),
+      lastActiveAt: formatRfc3339(timestampOf(clock, loop.lastActiveAt)),
       errors: this.errors(),
       ...(this.pressures.length > 0 && {pressures: this.pressures}),
       pleg: createPlegReport(pleg.report()),

@@ -2,6 +2,7 @@ import {once} from 'node:events';
 import {chmod, rmdir, unlink, type FileHandle} from 'node:fs/promises';
 import {connect, createServer, type Server, type Socket} from 'node:net';
 import {join} from 'node:path';
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {fdPath, openDirectory} from '../../../base/fs/file-handles.js';
@@ -140,7 +141,8 @@ export async function queryKubelet(
     () => new SystemError(`no response within ${TIMEOUT_MS / 1000}s`),
   );
   try {
-    const ends = AbortSignal.any([signal, limit.signal]);
+    using either = anySignal(signal, limit.signal);
+    const ends = either.signal;
     const response = await withFileErrors('connecting to', join(path, SOCKET), () =>
       exchange(join(fdPath(directory), SOCKET), JSON.stringify({uids}), ends),
     );

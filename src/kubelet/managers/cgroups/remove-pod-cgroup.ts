@@ -71,9 +71,26 @@ async function removeCgroups(
   }
 }
 
-/** Kills the processes in a cgroup and its children. */
+/** Kills the processes in a cgroup and its children: at once where the kernel can, so that none escapes by forking. */
 async function killProcesses(directory: string): Promise<void> {
-  for (const child of await namesIn(directory)) await killProcesses(`${directory}/${child}`);
+  if (!(await killAtOnce(directory))) await killEach(directory);
+}
+
+/** Kills through cgroup.kill (cgroup v2 of Linux 5.14). Resolves with false if there is none. */
+async function killAtOnce(directory: string): Promise<boolean> {
+  try {
+    await writeFile(`${directory}/cgroup.kill`, '1', {flag: 'r+'});
+    return true;
+  } catch (error) {
+    // A threaded cgroup, and one that is being removed, refuse it.
+    if (hasErrno(error, 'ENOENT', 'ENODEV', 'EOPNOTSUPP')) return false;
+    throw cgroupError('killing the processes of the cgroup', directory, error);
+  }
+}
+
+/** Kills the processes that a cgroup and its children list. */
+async function killEach(directory: string): Promise<void> {
+  for (const child of await namesIn(directory)) await killEach(`${directory}/${child}`);
   const pids = await readPids(directory);
   // A process outside of the PID namespace has the PID 0, with which kill(2) addresses kcri itself.
   for (const pid of pids.filter((each) => each > 0)) kill(pid, directory);

@@ -7,7 +7,13 @@ import {
 } from 'node:http';
 import {request as requestHttps} from 'node:https';
 import {isIP, type Socket} from 'node:net';
-import {hasErrno, isSystemCallError, messageOf} from '../../../base/errors.js';
+import {
+  hasErrno,
+  isSystemCallError,
+  messageOf,
+  rethrowUnexpected,
+  SystemError,
+} from '../../../base/errors.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {formatRequestUrl, withoutHeader, type HttpRequest} from './http-request.js';
@@ -22,7 +28,7 @@ const NO_ANSWER = 'context deadline exceeded (Client.Timeout exceeded while awai
 const NOT_TLS = /wrong version number|packet length too long|http request/i;
 
 /** GET without a response, with the message of Go's HTTP client that the kubelet shows. */
-export class HttpGetError extends Error {
+export class HttpGetError extends SystemError {
   /** The server responded with plain HTTP to an HTTPS request. */
   readonly isHttpResponseError: boolean;
 
@@ -81,6 +87,7 @@ async function attempt(request: HttpRequest, wantsBody: boolean, signal: AbortSi
     const isRedirect = REDIRECTS.has(statusCode) && location !== undefined;
     return {response, next: isRedirect ? createRedirect(request, location) : undefined};
   } catch (cause) {
+    if (!signal.aborted) rethrowUnexpected(cause);
     throw new HttpGetError(request, signal.aborted ? NO_ANSWER : cause);
   }
 }
@@ -111,7 +118,7 @@ async function send(request: HttpRequest, signal: AbortSignal): Promise<Incoming
   outgoing.end();
   const [response] = (await once(outgoing, 'response').catch((cause: unknown) => {
     if (!wasReset(cause)) throw cause;
-    throw new Error(`read tcp ${connection}: read: connection reset by peer`, {cause});
+    throw new SystemError(`read tcp ${connection}: read: connection reset by peer`, {cause});
   })) as [IncomingMessage];
   // Later errors do not matter, because there was a response.
   outgoing.on('error', () => undefined);
@@ -178,7 +185,7 @@ function createRedirect(request: HttpRequest, location: string): HttpRequest {
   const url = new URL(location, formatRequestUrl(request));
   const scheme = url.protocol.slice(0, -1);
   if (scheme !== 'http' && scheme !== 'https')
-    throw new Error(`unsupported protocol scheme ${goQuote(scheme)}`);
+    throw new SystemError(`unsupported protocol scheme ${goQuote(scheme)}`);
   const isRelative = !URL.canParse(location);
   return {
     ...request,

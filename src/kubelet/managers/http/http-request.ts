@@ -1,3 +1,4 @@
+import {SystemError} from '../../../base/errors.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
 import type {Container, HTTPGetAction, HTTPHeader} from '../../../api/types/v1-pod.js';
 import type {IntOrString} from '../../../api/types/v1-meta.js';
@@ -70,8 +71,8 @@ export function resolveContainerPort(port: IntOrString, {ports = []}: Container)
   const named = ports.find(({name}) => name === port)?.containerPort;
   const number = named ?? Number(port);
   if (!Number.isInteger(number) || port === '')
-    throw new Error(`strconv.Atoi: parsing ${goQuote(String(port))}: invalid syntax`);
-  if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
+    throw new SystemError(`strconv.Atoi: parsing ${goQuote(String(port))}: invalid syntax`);
+  if (number < 1 || number > 65_535) throw new SystemError(`invalid port number: ${number}`);
   return number;
 }
 

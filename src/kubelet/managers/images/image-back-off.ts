@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {Backoff} from '../../../base/async/backoff.js';
-import type {Clock} from '../../../base/clock.js';
+import {timestampOf, type Clock} from '../../../base/clock.js';
 import {goQuote} from '../../../format/go-quote.js';
 import type {EventRecorder} from '../../contract/pod-event.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -32,7 +32,7 @@ export class ImageBackOff {
   check(target: ImageOfPod, events: EventRecorder): SyncFailure | undefined {
     const key = keyOf(target);
     const last = this.#lastFailures.get(key);
-    const retryAt = last && this.#backoff.waitUntil(key, last.failedAt, this.#clock.now());
+    const retryAt = last && this.#backoff.waitUntil(key, last.failedAt, this.#clock.monotonic());
     if (last === undefined || retryAt === undefined) {
       this.#lastFailures.delete(key);
       return undefined;
@@ -44,7 +44,7 @@ export class ImageBackOff {
       ...rest,
       reason: 'ImagePullBackOff',
       message: `${message}: ${reason}: ${cause}`,
-      retryAt,
+      retryAt: timestampOf(this.#clock, retryAt),
       backOffMs: this.#backoff.get(key),
     };
   }
@@ -52,8 +52,10 @@ export class ImageBackOff {
   /** Records a failed pull, which starts the delay or doubles it. */
   pullFailed(target: ImageOfPod, failure: SyncFailure): void {
     const key = keyOf(target);
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     this.#backoff.next(key, now, now);
+    for (const known of this.#lastFailures.keys())
+      if (this.#backoff.get(known) === 0) this.#lastFailures.delete(known);
     this.#lastFailures.set(key, {failedAt: now, failure});
   }
 }

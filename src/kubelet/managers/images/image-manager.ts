@@ -1,7 +1,7 @@
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import {TokenBucket} from '../../../base/async/token-bucket.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf, SystemError} from '../../../base/errors.js';
+import {isExpectedError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {formatDuration} from '../../../format/duration.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {
@@ -176,6 +176,7 @@ export class ImageManager {
       present = await findImage(pull);
     } catch (cause) {
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       this.#countEnsured(request);
       const message = `Failed to inspect image "": ${messageOf(cause)}`;
       request.events.warning('InspectFailed', message);
@@ -191,6 +192,7 @@ export class ImageManager {
       if (!mayUse) return undefined;
     } catch (cause) {
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       this.#countEnsured(request, true);
       return failed({reason: 'ErrImagePull', message: messageOf(cause), cause});
     }
@@ -216,6 +218,7 @@ export class ImageManager {
       await this.#pulls.recordPullIntent(image, signal);
     } catch (cause) {
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       const message = `Failed to record image pull intent for container image ${goQuote(image)}: ${messageOf(cause)}`;
       return failed({reason: 'ErrImagePull', message, cause});
     }
@@ -225,25 +228,27 @@ export class ImageManager {
   async #pullAndRecord(pull: Pull): Promise<ImageResult> {
     const {request, image, signal} = pull;
     request.events.normal('Pulling', `Pulling image ${goQuote(image)}`);
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     let pulled: Pulled;
     try {
       pulled = await this.#queue.run(() => this.#pullWithCredentials(pull), signal);
     } catch (cause) {
-      if (signal.aborted) await this.#pulls.recordPullAborted(image);
+      if (signal.aborted || !isExpectedError(cause)) await this.#pulls.recordPullAborted(image);
       signal.throwIfAborted();
+      rethrowUnexpected(cause);
       return await this.#pullFailed(pull, cause);
     }
     this.#metrics.imagePulled(pulled.sizeBytes, pulled.tookMs);
     const format = (ms: number): string => formatDuration(BigInt(Math.trunc(ms)) * 1_000_000n);
     request.events.normal(
       'Pulled',
-      `Successfully pulled image ${goQuote(image)} in ${format(pulled.tookMs)} (${format(this.#clock.now() - startedAt)} including waiting). Image size: ${pulled.sizeBytes} bytes.`,
+      `Successfully pulled image ${goQuote(image)} in ${format(pulled.tookMs)} (${format(this.#clock.monotonic() - startedAt)} including waiting). Image size: ${pulled.sizeBytes} bytes.`,
     );
     try {
       await this.#pulls.recordPulled(pull, pulled.imageRef, {credential: pulled.credential, signal});
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       // The intent stays, so that the missing record does not let pods use the image without credentials.
       request.events.warning('FailedToRecordImagePull', messageOf(error));
     }
@@ -252,7 +257,7 @@ export class ImageManager {
 
   async #pullWithCredentials(pull: Pull): Promise<Pulled> {
     const {request, spec, signal} = pull;
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     if (this.#limiter?.tryTake() === false) throw new PullLimitError('pull QPS exceeded');
     const {credentials, problems} = await pull.credentials();
     const causes: unknown[] = [];
@@ -263,9 +268,15 @@ export class ImageManager {
           {signal},
         );
         const sizeBytes = await imageSize(pull);
-        return {imageRef: response.imageRef, credential, sizeBytes, tookMs: this.#clock.now() - startedAt};
+        return {
+          imageRef: response.imageRef,
+          credential,
+          sizeBytes,
+          tookMs: this.#clock.monotonic() - startedAt,
+        };
       } catch (error) {
         signal.throwIfAborted();
+        rethrowUnexpected(error);
         causes.push(error);
       }
     }
@@ -282,6 +293,7 @@ export class ImageManager {
       await this.#pulls.recordPullFailed(image, signal);
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       request.events.warning('FailedToRecordImagePull', messageOf(error));
     }
     return failed(failure);
@@ -300,7 +312,8 @@ async function findImage({request, spec, signal}: Pull): Promise<ImageRef | unde
 async function imageSize({request, spec, signal}: Pull): Promise<bigint> {
   try {
     return (await request.service.imageStatus({image: spec}, {signal})).image?.size ?? 0n;
-  } catch {
+  } catch (error) {
+    rethrowUnexpected(error);
     return 0n;
   }
 }

@@ -1,6 +1,6 @@
 import type {ExecAction, HTTPGetAction} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {sleepLong} from '../../../base/async/deadline.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {execErrorMessage} from '../../../format/exec-error.js';
@@ -56,6 +56,7 @@ export async function runExecHook(
     return failed(`command '${commandLine}' exited with ${exitCode}: ${stderr}`, `${stdout}${stderr}`);
   } catch (error) {
     signal.throwIfAborted();
+    rethrowUnexpected(error);
     return failed(execErrorMessage(error, command, 0));
   }
 }
@@ -82,6 +83,7 @@ async function runHttpHook(
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
+    rethrowUnexpected(error);
     return failed(messageOf(error));
   }
 }
@@ -98,9 +100,12 @@ async function getWithHttpFallback(
     if (!(error instanceof HttpGetError && error.isHttpResponseError)) throw error;
     const headers = withoutHeader(request.headers, 'authorization');
     // If the retry fails too, report the first error.
-    await httpGet({...request, scheme: 'http', headers}, {signal, wantsBody: false}).catch(() => {
-      throw error;
-    });
+    await httpGet({...request, scheme: 'http', headers}, {signal, wantsBody: false}).catch(
+      (retried: unknown) => {
+        rethrowUnexpected(retried);
+        throw error;
+      },
+    );
     return 'http fallback';
   }
 }

@@ -1,4 +1,4 @@
-import type {Clock} from '../../../base/clock.js';
+import {timestampOf, type Clock} from '../../../base/clock.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
 import type {MetricFamily} from './exposition.js';
 import {Counter, Gauge, Histogram, toSeconds} from './metric-types.js';
@@ -34,7 +34,7 @@ export class PlegMetrics {
     name: 'kubelet_evented_pleg_connection_latency_seconds',
     help: 'The latency of streaming connection with the CRI runtime, measured in seconds.',
   });
-  /** Start time of the last relist, in ms since the epoch. */
+  /** Start time of the last relist, in ms of the monotonic clock. */
   #relistedAt: number | undefined;
 
   constructor(clock: Clock) {
@@ -50,11 +50,11 @@ export class PlegMetrics {
   }
 
   #relisted(durationMs: number): void {
-    const startedAt = this.#clock.now() - durationMs;
+    const startedAt = this.#clock.monotonic() - durationMs;
     this.#relistDuration.observe(toSeconds(durationMs));
     if (this.#relistedAt !== undefined) this.#relistInterval.observe(toSeconds(startedAt - this.#relistedAt));
     this.#relistedAt = startedAt;
-    this.#lastSeen.set(startedAt / 1000);
+    this.#lastSeen.set(timestampOf(this.#clock, startedAt) / 1000);
   }
 
   families(): readonly MetricFamily[] {

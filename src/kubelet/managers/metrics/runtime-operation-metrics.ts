@@ -77,11 +77,11 @@ export class RuntimeOperationMetrics {
 
   /** Observes the calls of a connection (ConnectOptions.observers). */
   readonly observer: CallObserver = ({method: {rpc}, request}) => {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     const operation = OPERATION_TYPES[rpc] ?? rpc;
     return {
       ended: (error) => {
-        const seconds = Math.max(0, this.#clock.now() - startedAt) / 1000;
+        const seconds = Math.max(0, this.#clock.monotonic() - startedAt) / 1000;
         this.#total.increase(operation);
         this.#duration.observe(seconds, operation);
         if (error !== undefined) this.#errors.increase(operation);

@@ -12,6 +12,7 @@ import type {HostAlias, Pod} from '../../../api/types/v1-pod.js';
 import type {Service} from '../../../api/types/v1-services.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import {abortable} from '../../../base/async/abortable.js';
+import {anySignal} from '../../../base/async/any-signal.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import type {Clock} from '../../../base/clock.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
@@ -182,7 +183,8 @@ export class LocalServices {
       stop = () => this.#waiting.delete(resolve);
     });
     try {
-      await abortable(changed, AbortSignal.any([signal, limit, idle.signal]));
+      using either = anySignal(signal, limit, idle.signal);
+      await abortable(changed, either.signal);
       return true;
     } catch {
       signal.throwIfAborted();

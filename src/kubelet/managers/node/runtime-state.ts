@@ -44,9 +44,7 @@ export class RuntimeState {
   /** Returns the reasons why no pod can be synced; empty if the runtime is ready (runtimeErrors). */
   errors(): readonly string[] {
     if (this.#checkedAt === undefined) return [withCause(NEVER_CHECKED, this.#callError)];
-    // If the clock was set back, the last check counts as now.
-    this.#checkedAt = Math.min(this.#checkedAt, this.#clock.now());
-    const isDown = this.#clock.now() - this.#checkedAt > DOWN_AFTER_MS;
+    const isDown = this.#clock.monotonic() - this.#checkedAt > DOWN_AFTER_MS;
     return [
       ...(isDown ? [withCause('container runtime is down', this.#callError)] : []),
       ...(this.#runtimeError === undefined ? [] : [this.#runtimeError]),
@@ -58,11 +56,11 @@ export class RuntimeState {
    * runtime and its network are ready for the first time.
    */
   async run(signal: AbortSignal, onChecked: () => void): Promise<void> {
-    const startedAt = this.#clock.now();
+    const startedAt = this.#clock.monotonic();
     for (let isStarting = true; !signal.aborted;) {
       await this.check(signal);
       onChecked();
-      isStarting &&= !this.#isReady() && this.#clock.now() - startedAt < START_MS;
+      isStarting &&= !this.#isReady() && this.#clock.monotonic() - startedAt < START_MS;
       const intervalMs = isStarting ? START_INTERVAL_MS : CHECK_INTERVAL_MS;
       await pause(this.#clock, intervalMs, signal).catch(() => undefined); // aborted
     }
@@ -93,7 +91,7 @@ export class RuntimeState {
     this.#networkError = network && `container runtime network not ready: ${network}`;
     this.#runtimeError = runtime && `container runtime not ready: ${runtime}`;
     if (runtime !== undefined) return;
-    this.#checkedAt = this.#clock.now();
+    this.#checkedAt = this.#clock.monotonic();
     this.#features = runtimeFeaturesOf(response);
   }
 }

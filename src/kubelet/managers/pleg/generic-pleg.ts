@@ -1,5 +1,6 @@
 import {pause} from '../../../base/async/pause.js';
 import {runInBackground} from '../../../base/async/background-work.js';
+import {timestampOf} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../../cri/list-all.js';
 import {formatMilliseconds} from '../../../format/duration.js';
@@ -25,7 +26,7 @@ const RELISTS_AT_FIRST = 2;
 export class GenericPleg implements Pleg {
   readonly inspector: PodInspector;
   readonly #options: PlegOptions;
-  /** Start time of the last successful relist, in ms since the epoch. */
+  /** Start time of the last successful relist, in ms of the monotonic clock. */
   #relistedAt: number | undefined;
   #hasFailed = false;
   /** Callbacks for the next successful relist. */
@@ -55,18 +56,15 @@ export class GenericPleg implements Pleg {
   }
 
   report(): PlegReport {
-    return {reliesOnEvents: this.#reliesOnEvents, relistedAt: this.#relistedAt};
+    const {clock} = this.#options;
+    const relistedAt = this.#relistedAt === undefined ? undefined : timestampOf(clock, this.#relistedAt);
+    return {reliesOnEvents: this.#reliesOnEvents, relistedAt};
   }
 
   unhealthyReason(): string | undefined {
     if (this.#relistedAt === undefined) return 'pleg has yet to be successful';
-    const now = this.#options.clock.now();
-    // If the clock was set back, the elapsed time is unknown and counts from now.
-    this.#relistedAt = Math.min(this.#relistedAt, now);
-    const elapsed = now - this.#relistedAt;
+    const elapsed = this.#options.clock.monotonic() - this.#relistedAt;
     if (elapsed <= THRESHOLD_MS) return undefined;
-    // The clock may have been set forward; a relist clarifies that.
-    this.relistNow();
     return `pleg was last seen active ${formatMilliseconds(elapsed)} ago; threshold is ${formatMilliseconds(THRESHOLD_MS)}`;
   }
 
@@ -110,7 +108,7 @@ export class GenericPleg implements Pleg {
 
   async #relist(): Promise<void> {
     const {runtime, clock, signal, onNotice} = this.#options;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const start = this.inspector.cache.mark();
     this.#isRelistRequested = false;
     const expectsNoChange = this.#periodMs() > RELIST_MS;
@@ -130,7 +128,7 @@ export class GenericPleg implements Pleg {
       runInBackground('PLEG', this.#inspect(uid, expectsNoChange && !this.inspector.isPending(uid)));
     this.inspector.cache.relisted(start);
     this.inspector.redeliver();
-    onNotice({kind: 'relisted', durationMs: Math.max(0, clock.now() - startedAt)});
+    onNotice({kind: 'relisted', durationMs: clock.monotonic() - startedAt});
   }
 
   /**

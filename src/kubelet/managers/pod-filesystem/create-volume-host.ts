@@ -11,7 +11,7 @@ import type {VolumeHost} from '../volumes/plugins/volume-plugin.js';
 export function createVolumeHost(
   node: NodeFacts,
   objects: ApiObjects,
-  clock: Pick<Clock, 'now'>,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
 ): VolumeHost {
   return {
     node,

@@ -64,14 +64,14 @@ interface SharedState {
 export class NodePodFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #random: RandomSource;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #mounted: MountedPodVolumes;
   readonly #metrics: NodeMetrics;
 
   constructor(
     node: NodeFacts,
     random: RandomSource,
-    clock: Pick<Clock, 'now'>,
+    clock: Pick<Clock, 'now' | 'monotonic'>,
     {mounted = new Map<PodUid, Map<string, MountedVolume>>(), metrics = NO_METRICS}: SharedState = {},
   ) {
     this.#node = node;
@@ -107,8 +107,8 @@ export class NodePodFilesystem implements PodFilesystem {
 
   /** Observes how long a change of a cgroup takes; `change` resolves with false if there was nothing to do. */
   async #timeCgroup(operation: 'create' | 'update', change: () => Promise<boolean>): Promise<void> {
-    const startedAt = this.#clock.now();
-    if (await change()) this.#metrics.cgroupManaged(operation, this.#clock.now() - startedAt);
+    const startedAt = this.#clock.monotonic();
+    if (await change()) this.#metrics.cgroupManaged(operation, this.#clock.monotonic() - startedAt);
   }
 
   /** Returns the cgroup root; undefined with systemd, which creates the slice for the runtime. */

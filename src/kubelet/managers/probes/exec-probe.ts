@@ -1,4 +1,5 @@
 import type {Container, ExecAction} from '../../../api/types/v1-pod.js';
+import {rethrowUnexpected} from '../../../base/errors.js';
 import type {ContainerId} from '../../../cri/index.js';
 import {expandVariables} from '../../../api/expansion.js';
 import {execErrorMessage, isExecTimeout} from '../../../format/exec-error.js';
@@ -32,6 +33,7 @@ export async function probeExec(
     const output = Buffer.concat([stdout, stderr]).subarray(0, MAX_OUTPUT_BYTES).toString();
     return exitCode === 0 ? success(output) : failure(output);
   } catch (error) {
+    rethrowUnexpected(error);
     const output = execErrorMessage(error, cmd, timeoutSeconds);
     return isExecTimeout(error) ? failure(output) : {result: 'error', state: 'unknown', output};
   }

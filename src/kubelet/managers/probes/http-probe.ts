@@ -1,5 +1,5 @@
 import type {Container, HTTPGetAction} from '../../../api/types/v1-pod.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {httpGet, type HttpResponse} from '../http/http-get.js';
 import {createHttpGetRequest, PROBE_CLIENT, type HttpRequest} from '../http/http-request.js';
 import {failure, success, type ProbeHandlerResult} from './probe-handler-result.js';
@@ -23,11 +23,13 @@ export async function probeHttp(
   try {
     request = createHttpGetRequest(action, container, podIp, PROBE_CLIENT);
   } catch (error) {
+    rethrowUnexpected(error);
     return {result: 'error', state: 'unknown', output: messageOf(error)};
   }
   try {
     return toResult(await httpGet(request, {signal: timeUp, wantsBody: true}), timeUp.aborted);
   } catch (error) {
+    rethrowUnexpected(error);
     return failure(messageOf(error));
   }
 }

@@ -47,6 +47,8 @@ const KINDS: readonly ProbeKind[] = ['startup', 'readiness', 'liveness'];
 export class ProbeManager {
   readonly #options: ProbeManagerOptions;
   readonly #startedAtMs: number;
+  /** Start, in ms of the monotonic clock. */
+  readonly #startedMonotonicMs: number;
   readonly #pods = new Map<PodUid, ProbedPod>();
   readonly #results: Readonly<Record<ProbeKind, Map<ContainerId, ProbeResult>>> = {
     startup: new Map(),
@@ -60,6 +62,7 @@ export class ProbeManager {
   constructor(options: ProbeManagerOptions) {
     this.#options = options;
     this.#startedAtMs = options.clock.now();
+    this.#startedMonotonicMs = options.clock.monotonic();
   }
 
   /** Latest results by container. */
@@ -172,7 +175,9 @@ export class ProbeManager {
   #firstDelayMs({probe}: ProbeSubject): number {
     const {clock, random} = this.#options;
     const periodMs = (probe.periodSeconds ?? 10) * 1000;
-    return periodMs > clock.now() - this.#startedAtMs ? Math.floor((random() / 2 ** 32) * periodMs) : 0;
+    return periodMs > clock.monotonic() - this.#startedMonotonicMs
+      ? Math.floor((random() / 2 ** 32) * periodMs)
+      : 0;
   }
 
   #keep(uid: PodUid, probe: ProbeKind, id: ContainerId, result: ProbeResult): void {

@@ -1,3 +1,5 @@
+import {timestampOf} from '../../../base/clock.js';
+import {runInBackground} from '../../../base/async/background-work.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import {toPauseMs} from '../../../base/async/pause.js';
 import type {ContainerId} from '../../../cri/index.js';
@@ -57,6 +59,7 @@ export class ProbeWorker {
   state(): Omit<ProbeState, 'counts'> & {readonly id: ContainerId | undefined} {
     const {container, kind, probe} = this.#options.subject;
     const {id, onHold, lastResult, resultRun: inARow} = this.#memory;
+    const {clock} = this.#options.io;
     const {failureThreshold = 3, successThreshold = 1} = probe;
     return {
       id,
@@ -65,7 +68,7 @@ export class ProbeWorker {
       last: this.#last,
       inARow,
       threshold: lastResult === 'Failure' ? failureThreshold : successThreshold,
-      nextAt: this.#nextAt,
+      nextAt: this.#nextAt === undefined ? undefined : timestampOf(clock, this.#nextAt),
       waitsFor: onHold ? 'another instance' : this.#isDue ? undefined : 'its time',
     };
   }
@@ -74,8 +77,8 @@ export class ProbeWorker {
   async run(): Promise<void> {
     const {io, subject, firstDelayMs} = this.#options;
     const periodMs = toPauseMs((subject.probe.periodSeconds ?? 10) * 1000);
-    await this.#sleepUntil(io.clock.now() + firstDelayMs, firstDelayMs);
-    let tickAt = io.clock.now() + periodMs;
+    await this.#sleepUntil(io.clock.monotonic() + firstDelayMs);
+    let tickAt = io.clock.monotonic() + periodMs;
     while (!this.#isStopped && (await this.#round()))
       // Missed ticks count as one, and later ticks retain their schedule.
       tickAt = await this.#nextTick(tickAt, periodMs);
@@ -103,21 +106,18 @@ export class ProbeWorker {
   /** Waits for the tick and returns the time of the following one. */
   async #nextTick(tickAt: number, periodMs: number): Promise<number> {
     const {clock} = this.#options.io;
-    if (!this.#isTriggered) await this.#sleepUntil(tickAt, periodMs);
-    const now = clock.now();
+    if (!this.#isTriggered) await this.#sleepUntil(tickAt);
+    const now = clock.monotonic();
     if (this.#isTriggered) {
       this.#isTriggered = false;
       return now + periodMs;
     }
-    // The clock was set back.
-    if (tickAt - now > periodMs) return now + periodMs;
     return tickAt + Math.max(Math.ceil((now + 1 - tickAt) / periodMs), 1) * periodMs;
   }
 
-  /** Sleeps for no longer than `mostMs`, even if the clock is set back. */
-  async #sleepUntil(time: number, mostMs: number): Promise<void> {
+  async #sleepUntil(time: number): Promise<void> {
     const {clock} = this.#options.io;
-    const ms = Math.min(time - clock.now(), mostMs);
+    const ms = time - clock.monotonic();
     if (ms <= 0 || this.#isStopped) return;
     this.#pause = new AbortController();
     this.#nextAt = time;
@@ -156,20 +156,21 @@ export class ProbeWorker {
     this.#probing = new AbortController();
     const {signal} = this.#probing;
     try {
-      const startedAt = io.clock.now();
+      const startedAt = io.clock.monotonic();
       const result = await runProbe(io, subject, instance, signal);
       this.#last = {at: io.clock.now(), result: result ?? 'Unknown', output: this.#output};
       io.onProbe?.({
         probe: subject.kind,
         result: result === undefined ? 'unknown' : COUNTED_AS[result],
-        durationMs: io.clock.now() - startedAt,
+        durationMs: io.clock.monotonic() - startedAt,
         pod: podRef(subject.pod),
         container: subject.container.name,
       });
       return result;
     } catch (error) {
-      if (!signal.aborted) throw error;
-      return undefined; // abandoned
+      // After a programming error the probe goes on: otherwise, its last result would remain.
+      if (!signal.aborted) runInBackground('probe worker', Promise.reject(error as Error));
+      return undefined; // abandoned, or without a result
     } finally {
       this.#probing = undefined;
     }

@@ -1,7 +1,8 @@
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {ProbeMeasurement} from '../../contract/kubelet-metrics.js';
 import type {Container, Pod, Probe} from '../../../api/types/v1-pod.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {createDeadline} from '../../../base/async/deadline.js';
 import type {ContainerId} from '../../../cri/index.js';
 import {createContainerEventRecorder, type ContainerKind, type EventSink} from '../../contract/pod-event.js';
@@ -88,11 +89,11 @@ async function withRetries(
 ): Promise<ProbeHandlerResult> {
   for (let attempts = 1; ; attempts++) {
     const result = await attempt(io, subject, instance, signal).catch(
-      (error: unknown): ProbeHandlerResult => ({
-        result: 'error',
-        state: 'unknown',
-        output: messageOf(error),
-      }),
+      (error: unknown): ProbeHandlerResult => {
+        signal.throwIfAborted();
+        rethrowUnexpected(error);
+        return {result: 'error', state: 'unknown', output: messageOf(error)};
+      },
     );
     signal.throwIfAborted();
     if (result.result !== 'error' || attempts >= MAX_ATTEMPTS) return result;
@@ -110,7 +111,8 @@ async function attempt(
   if (exec !== undefined) return await probeExec(runtime, {exec, container, id, timeoutSeconds}, signal);
   if (grpc !== undefined) return await probeGrpc(grpc, {podIp, timeoutSeconds}, signal);
   using limit = createDeadline(clock, timeoutSeconds * 1000);
-  const timeUp = AbortSignal.any([signal, limit.signal]);
+  using either = anySignal(signal, limit.signal);
+  const timeUp = either.signal;
   if (httpGet !== undefined) return await probeHttp(httpGet, {container, podIp}, timeUp);
   if (tcpSocket !== undefined) return await probeTcp(tcpSocket, {container, podIp}, timeUp);
   const output = `missing probe handler for ${formatPod(podRef(pod))}:${container.name}`;

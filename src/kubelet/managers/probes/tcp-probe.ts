@@ -1,6 +1,6 @@
 import {connect} from 'node:net';
 import type {TCPSocketAction} from '../../../api/types/v1-pod.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {dialErrorMessage} from '../http/http-get.js';
 import {resolveContainerPort} from '../http/http-request.js';
@@ -17,6 +17,7 @@ export async function probeTcp(
     const address = {host: host === '' ? podIp : host, port: resolveContainerPort(port, container)};
     return await dial(address, timeUp);
   } catch (error) {
+    rethrowUnexpected(error);
     return {result: 'error', state: 'unknown', output: messageOf(error)};
   }
 }

@@ -1,3 +1,4 @@
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {finishesWithin} from '../../../base/async/deadline.js';
 import {toPauseMs} from '../../../base/async/pause.js';
@@ -33,13 +34,9 @@ export class ChangedPaths {
   /** Pauses for `ms`, or until there is a change. Resolves with whether there was one; rejects with the signal's reason. */
   async waitForChange(ms: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     const finished = new AbortController();
+    using either = anySignal(signal, finished.signal);
     try {
-      return await finishesWithin(
-        this.#change(AbortSignal.any([signal, finished.signal])),
-        toPauseMs(ms),
-        clock,
-        signal,
-      );
+      return await finishesWithin(this.#change(either.signal), toPauseMs(ms), clock, signal);
     } finally {
       finished.abort();
     }

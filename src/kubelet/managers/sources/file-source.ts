@@ -95,9 +95,9 @@ class Follower {
   #pathStat: ManifestPathStat | undefined;
   /** Problems with the path itself. */
   #problems: Problems = new Map();
-  /** Time of the next full list, in ms since the epoch. */
+  /** Time of the next full list, in ms of the monotonic clock. */
   #nextList = Number.NEGATIVE_INFINITY;
-  /** Time of the next read of unsettled files, in ms since the epoch. */
+  /** Time of the next read of unsettled files, in ms of the monotonic clock. */
   #nextSettling = Number.POSITIVE_INFINITY;
 
   constructor(options: FileSourceOptions, changes: ChangedPaths, sink: SourceSink, signal: AbortSignal) {
@@ -123,36 +123,29 @@ class Follower {
   }
 
   async #read(names: ChangedNames): Promise<void> {
-    const now = this.#options.clock.now();
-    if (this.#listDelayMs(now) <= 0) await this.#readAll('list', names);
+    const now = this.#options.clock.monotonic();
+    if (now >= this.#nextList) await this.#readAll('list', names);
     else if (await this.#mustReadAll(names)) await this.#readAll('change', names);
     else await this.#readChanged(names, now >= this.#nextSettling);
     this.#nextSettling = this.#files.unsettledPaths.length > 0 ? now + SETTLING_MS : Number.POSITIVE_INFINITY;
   }
 
-  /** Returns the time until the next periodic read; it is due if the clock was set back by more than that. */
-  #listDelayMs(now: number): number {
-    const delayMs = this.#nextList - now;
-    return delayMs > Math.max(this.#options.checkFrequencyMs, RETRY_MS) ? 0 : delayMs;
-  }
-
   /** Waits for the end of a burst of changes, or until the next periodic read is due. */
   async #changedNames(): Promise<ChangedNames> {
     const {clock} = this.#options;
-    const now = clock.now();
-    const ms = Math.min(this.#listDelayMs(now), this.#nextSettling - now);
+    const ms = Math.min(this.#nextList, this.#nextSettling) - clock.monotonic();
     if (await this.#changes.waitForChange(ms, clock, this.#signal)) await this.#quiet();
     return this.#changes.take();
   }
 
   async #quiet(): Promise<void> {
     const {clock} = this.#options;
-    const end = clock.now() + MAX_BURST_MS;
+    const end = clock.monotonic() + MAX_BURST_MS;
     let count: number;
     do {
       count = this.#changes.changeCount;
       await pause(clock, QUIET_MS, this.#signal);
-    } while (this.#changes.changeCount > count && clock.now() < end);
+    } while (this.#changes.changeCount > count && clock.monotonic() < end);
   }
 
   /** Reports whether the names are not sufficient to know which files changed. */
@@ -166,7 +159,7 @@ class Follower {
     const [previous, current] = [this.#pathStat, await statManifestPath(path)];
     this.#pathStat = current;
     this.#problems = new Map();
-    this.#nextList = clock.now() + (current.kind === 'missing' ? RETRY_MS : checkFrequencyMs);
+    this.#nextList = clock.monotonic() + (current.kind === 'missing' ? RETRY_MS : checkFrequencyMs);
     await this.#updateWatch(current);
     if (current.kind === 'directory' || current.kind === 'file')
       await this.#readPath(current, {

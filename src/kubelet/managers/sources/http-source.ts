@@ -1,4 +1,5 @@
 import type {ApiObject} from '../../../api/types/v1-objects.js';
+import {anySignal} from '../../../base/async/any-signal.js';
 import type {Clock} from '../../../base/clock.js';
 import {KcriError} from '../../../base/errors.js';
 import {decodeUtf8} from '../../../base/fs/read-text-file.js';
@@ -109,12 +110,13 @@ export class HttpSource implements PodSource {
   async #fetch(sink: SourceSink, signal: AbortSignal): Promise<Buffer> {
     const exceeded = (): Error => new Error('context deadline exceeded (Client.Timeout exceeded)');
     using limit = createDeadline(this.#options.clock, TIMEOUT_MS, exceeded);
+    using either = anySignal(signal, limit.signal);
     return await fetchManifest(this.#url, {
       headers: this.#options.headers,
       onCredentialsWithheld: (to) => {
         this.#reportWithheldCredentials(redactUrl(to), sink);
       },
-      signal: AbortSignal.any([signal, limit.signal]),
+      signal: either.signal,
     });
   }
 

@@ -1,7 +1,7 @@
 import type {BigIntStats} from 'node:fs';
 import {lstat, mkdir, realpath, rmdir, stat, unlink, type FileHandle} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {messageOf, SystemError} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {ifPresent, validatePathSegment, withFile, withFileErrors} from '../../../base/fs/files.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
@@ -78,6 +78,7 @@ async function bindSubPath(
       await place.close();
     }
   } catch (cause) {
+    rethrowUnexpected(cause);
     throw new SystemError(
       `failed to ${action} for volumeMount ${JSON.stringify(volumeName)} of container ${JSON.stringify(containerName)}`,
       {cause, hint: messageOf(cause)},
@@ -89,6 +90,7 @@ async function rootMode(volumePath: string): Promise<number> {
   try {
     return (await stat(volumePath)).mode & PERMISSIONS;
   } catch (cause) {
+    rethrowUnexpected(cause);
     throw new SystemError(`stat ${volumePath}: ${systemErrorMessage(cause)}`, {cause});
   }
 }
@@ -97,7 +99,8 @@ async function rootMode(volumePath: string): Promise<number> {
 async function isPresent(path: string): Promise<boolean> {
   try {
     return (await ifPresent(() => stat(path))) !== undefined;
-  } catch {
+  } catch (error) {
+    rethrowUnexpected(error);
     return true;
   }
 }

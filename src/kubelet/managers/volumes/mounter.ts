@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {realpath} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
-import {hasErrno, messageOf, SystemError, unlessRoot} from '../../../base/errors.js';
+import {hasErrno, messageOf, rethrowUnexpected, SystemError, unlessRoot} from '../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {parseMountInfo, type MountPoint} from '../../../base/fs/mount-info.js';
 import {shellQuote} from '../../../base/shell-quote.js';
@@ -135,6 +135,7 @@ async function run(
   try {
     await execute(program, args, {env: {...process.env, LC_ALL: 'C'}, timeout: timeoutMs});
   } catch (cause) {
+    rethrowUnexpected(cause);
     const missing = hasErrno(cause, 'ENOENT');
     const reason = missing ? `${program}(8) is not installed` : parseStderr(cause);
     throw new SystemError(`${doing} ${JSON.stringify(path)}: ${reason}`, {
@@ -159,6 +160,7 @@ async function runAsKubelet(
   try {
     await execute('mount', args, {env: {...process.env, LC_ALL: 'C'}, timeout: MOUNT_TIMEOUT_MS});
   } catch (cause) {
+    rethrowUnexpected(cause);
     const {code = '', stderr = ''} = cause as {readonly code?: number | string; readonly stderr?: string};
     const reason = wasKilled(cause) ? `no end after ${MOUNT_TIMEOUT_MS / 1000} s` : exitReason(code, cause);
     const lines = [

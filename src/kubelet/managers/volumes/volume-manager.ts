@@ -1,7 +1,7 @@
 import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
-import {KcriError, messageOf, SystemError} from '../../../base/errors.js';
+import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
@@ -77,9 +77,9 @@ export async function mountVolumes(
 
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
 async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: AbortSignal): Promise<void> {
-  const startedAt = host.clock.now();
+  const startedAt = host.clock.monotonic();
   const report = (isSuccessful: boolean): void => {
-    const durationMs = host.clock.now() - startedAt;
+    const durationMs = host.clock.monotonic() - startedAt;
     host.operated?.({plugin: volume.plugin, operation: 'volume_mount', isSuccessful, durationMs});
   };
   try {
@@ -116,7 +116,9 @@ function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolum
   return {hostPath: volume.path(node), readOnly, ...(keepsLabels && {keepsLabels})};
 }
 
+/** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
 function mountError({name}: ResolvedVolume, cause: unknown): SystemError {
+  rethrowUnexpected(cause);
   const step = cause instanceof VolumeStepError ? cause.step : 'MountVolume.SetUp failed';
   return new SystemError(`${step} for volume "${name}" : ${messageOf(cause)}`, {
     cause,

@@ -8,7 +8,7 @@ const MAX_DELAY_MS = 300_000;
 export interface FailureState {
   /** Consecutive failures. */
   readonly count: number;
-  /** Time of the failure that is not replaced yet, in ms since the epoch. */
+  /** Time of the failure that is not replaced yet, in ms of the monotonic clock. */
   readonly failedAtMs: number | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ReplacementDecision {
   readonly failures: FailureState | undefined;
   /** True if the failed pod is to be removed now; a new one takes its place when it is gone. */
   readonly isRemoved: boolean;
-  /** Time of the next decision, in ms since the epoch. */
+  /** Time of the next decision, in ms of the monotonic clock. */
   readonly checkAtMs?: number;
 }
 

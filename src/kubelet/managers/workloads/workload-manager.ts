@@ -1,7 +1,7 @@
 import {belongsTo, workloadRef} from '../../../api/workloads/workload-of-pod.js';
 import type {Workload} from '../../../api/types/v1-workloads.js';
 import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
-import type {Clock} from '../../../base/clock.js';
+import {timestampOf, type Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {
   DesiredPodSet,
@@ -138,6 +138,7 @@ export class WorkloadManager {
   }
 
   #podsOf(set: DesiredPodSet, delivered: DeliveredPods, checks: CheckTimes): readonly DesiredPod[] {
+    const {clock} = this.#options;
     const {workload} = set;
     const {current, leaving, failures} = delivered;
     const ref = workloadRef(workload);
@@ -153,10 +154,10 @@ export class WorkloadManager {
     return decided.filter(({uid}) => {
       const phase = this.#options.states.status(uid)?.phase;
       const state = {phase, isAvailable: isAvailable(uid)};
-      const decision = decideReplacement(failures.get(uid), state, this.#options.clock.now());
+      const decision = decideReplacement(failures.get(uid), state, clock.monotonic());
       if (decision.failures === undefined) failures.delete(uid);
       else failures.set(uid, decision.failures);
-      if (decision.checkAtMs !== undefined) checks.add(decision.checkAtMs);
+      if (decision.checkAtMs !== undefined) checks.add(timestampOf(clock, decision.checkAtMs));
       return !decision.isRemoved;
     });
   }

@@ -1,5 +1,4 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {isWaiting} from '../../../base/clock.js';
 import {isNotFound, type ContainerId} from '../../../cri/index.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
@@ -22,7 +21,7 @@ type Context = Pick<SyncContext, 'clock' | 'files' | 'events' | 'services' | 'no
 export class LocalStorageEviction {
   readonly #context: Context;
   readonly #filesystems: RuntimeFilesystemReader;
-  #measureAt = 0;
+  #measureAt = Number.NEGATIVE_INFINITY;
 
   constructor(context: Context) {
     this.#context = context;
@@ -36,8 +35,8 @@ export class LocalStorageEviction {
    */
   async check(pod: Pod): Promise<PodEviction | undefined> {
     const {clock, events} = this.#context;
-    if (isWaiting(this.#measureAt, MEASURE_MS, clock.now()) || isCriticalPod(pod)) return undefined;
-    this.#measureAt = clock.now() + MEASURE_MS;
+    if (clock.monotonic() < this.#measureAt || isCriticalPod(pod)) return undefined;
+    this.#measureAt = clock.monotonic() + MEASURE_MS;
     const exceeded = (await this.#exceededVolume(pod)) ?? (await this.#exceededStorage(pod));
     if (exceeded === undefined) return undefined;
     const {signal, message} = exceeded;

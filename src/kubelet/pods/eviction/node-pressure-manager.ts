@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
-import {isWaiting, type Clock} from '../../../base/clock.js';
+import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
@@ -50,7 +50,7 @@ export interface NodePressureOptions {
   readonly isFinished: (uid: PodUid) => boolean;
   readonly events: EventSink;
   readonly nodeEvent: (event: NodeEvent) => void;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly logger: Logger;
   readonly metrics?: Pick<KubeletMetrics, 'podEvicted' | 'evictionStatsUsed'> | undefined;
 }
@@ -84,7 +84,7 @@ export class NodePressureManager {
   /** Conditions of the node that are true now. */
   get pressures(): readonly NodePressure[] {
     const {settings, clock} = this.#options;
-    return nodePressures(this.#state, settings, clock.now());
+    return nodePressures(this.#state, settings, clock.monotonic());
   }
 
   /**
@@ -93,7 +93,7 @@ export class NodePressureManager {
    */
   async synchronize(active: readonly Pod[], signal: AbortSignal): Promise<void> {
     if (!this.#isDue()) return;
-    this.#nextAt = this.#options.clock.now() + PERIOD_MS;
+    this.#nextAt = this.#options.clock.monotonic() + PERIOD_MS;
     this.#evicted = undefined;
     try {
       await this.#synchronize(active, signal);
@@ -105,20 +105,20 @@ export class NodePressureManager {
   #isDue(): boolean {
     const {clock, settings, isFinished} = this.#options;
     if (settings.thresholds.length === 0) return false;
-    const now = clock.now();
-    if (this.#evicted === undefined) return !isWaiting(this.#nextAt, PERIOD_MS, now);
+    const now = clock.monotonic();
+    if (this.#evicted === undefined) return now >= this.#nextAt;
     const {uid, waitUntil} = this.#evicted;
-    return isFinished(uid) || !isWaiting(waitUntil, CLEANUP_MS, now);
+    return isFinished(uid) || now >= waitUntil;
   }
 
   async #synchronize(active: readonly Pod[], signal: AbortSignal): Promise<void> {
     const {settings, clock, nodeEvent} = this.#options;
-    this.#readAt = clock.now();
+    this.#readAt = clock.monotonic();
     const signals = await this.#options.readSignals(signal);
     const {observations, layout} = signals;
     // The state refers to thresholds, so that they are created once.
     const thresholds = (this.#thresholds ??= withContainerFsThresholds(settings.thresholds, layout));
-    this.#state = observePressure(this.#state, thresholds, observations, clock.now());
+    this.#state = observePressure(this.#state, thresholds, observations, clock.monotonic());
     const urgent = mostUrgent(this.#state);
     if (urgent === undefined) return;
     const resource = starvedResource(urgent.signal);
@@ -180,7 +180,7 @@ export class NodePressureManager {
     }
     const {uid} = podRef(pod);
     this.#evict(pod, usages.get(uid), urgent, observations);
-    this.#evicted = {uid, waitUntil: clock.now() + CLEANUP_MS};
+    this.#evicted = {uid, waitUntil: clock.monotonic() + CLEANUP_MS};
   }
 
   #evict(
@@ -196,7 +196,8 @@ export class NodePressureManager {
     const softSeconds = Math.min(settings.maxPodGraceSeconds, own);
     events({type: 'Warning', reason: EVICTED, message, pod, annotations});
     metrics?.podEvicted(signal);
-    for (const due of this.#state.due) metrics?.evictionStatsUsed(due.signal, clock.now() - this.#readAt);
+    for (const due of this.#state.due)
+      metrics?.evictionStatsUsed(due.signal, clock.monotonic() - this.#readAt);
     const disruption = {reason: EVICTED, message, conditionMessage: message};
     evictPod(pod, {
       gracePeriodSeconds: gracePeriodMs === 0 ? GRACE_SECONDS : softSeconds,

@@ -10,7 +10,7 @@ import type {FilesystemLayout, SignalObservations} from '../../contract/resource
 /** Resource that an eviction reclaims (signalToResource). */
 export type StarvedResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids';
 
-/** History of a node's pressure. Times are in ms since the epoch. */
+/** History of a node's pressure. Times are in ms of the monotonic clock. */
 export interface PressureState {
   /** Thresholds that are met, with the time since when. */
   readonly metSince: ReadonlyMap<EvictionThreshold, number>;
@@ -76,8 +76,7 @@ export function observePressure(
     ...findMetThresholds(state.due, observations, true),
   ]);
   const metSince = new Map(
-    // A clock that was set back starts the grace period again.
-    [...met].map((threshold) => [threshold, Math.min(state.metSince.get(threshold) ?? now, now)] as const),
+    [...met].map((threshold) => [threshold, state.metSince.get(threshold) ?? now] as const),
   );
   const due = [...metSince].flatMap(([threshold, since]) =>
     now - since >= threshold.gracePeriodMs ? [threshold] : [],
@@ -94,7 +93,7 @@ export function nodePressures(
 ): readonly NodePressure[] {
   return NODE_PRESSURES.filter((pressure) => {
     const at = lastObserved.get(pressure);
-    return at !== undefined && at <= now && now - at < pressureTransitionMs;
+    return at !== undefined && now - at < pressureTransitionMs;
   });
 }
 

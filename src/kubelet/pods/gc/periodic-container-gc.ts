@@ -1,4 +1,4 @@
-import {isWaiting, type Clock} from '../../../base/clock.js';
+import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {ContainerGcRules} from './container-collector.js';
 import {DEFAULT_CONTAINER_GC_POLICY, type ContainerGcPolicy} from './container-gc.js';
@@ -16,7 +16,7 @@ export interface PeriodicContainerGcOptions {
   readonly isUnused: (uid: PodUid) => boolean;
   /** Policy of the container GC; the kubelet's default if undefined. */
   readonly policy: ContainerGcPolicy | undefined;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
 
 /** Period of container GC in ms (ContainerGCPeriod). */
@@ -40,8 +40,8 @@ export class PeriodicContainerGc {
   /** Removes dead containers and sandboxes of all pods, at most once a minute and one round at a time. Never rejects. */
   async collectIfDue(): Promise<void> {
     const {clock, collector} = this.#options;
-    if (this.#isCollecting || isWaiting(this.#nextAt, CONTAINER_GC_PERIOD_MS, clock.now())) return;
-    this.#nextAt = clock.now() + CONTAINER_GC_PERIOD_MS;
+    if (this.#isCollecting || clock.monotonic() < this.#nextAt) return;
+    this.#nextAt = clock.monotonic() + CONTAINER_GC_PERIOD_MS;
     this.#isCollecting = true;
     try {
       await collector.collectGarbage(this.#rules());

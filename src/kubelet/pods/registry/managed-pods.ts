@@ -1,6 +1,8 @@
+import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {SystemError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
+import {omit} from '../../../base/omit.js';
 import type {PodUid} from '../../../cri/index.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -140,31 +142,32 @@ export class ManagedPods implements ManagedPodSet {
     return await local.locks.tryWithPodLock(ref, async () => {
       await this.#refuseOther(ref);
       if (known === undefined || isRecreatedByOthers(known, found.status)) this.#refuseForeign(ref, found);
-      return await this.#record(pod, undefined);
+      return await this.#store(this.#createRecord(pod));
     });
   }
 
   /** Records a changed pod. One that terminates is stopped even if that fails: its old record is enough to find it. */
   async #recordChange(pod: Pod, known: PodRecord, {isTerminating = false}: PodInRuntime): Promise<PodSyncer> {
     const {local} = this.#options;
+    const changed = this.#createRecord(pod, known);
+    if (isSameOnDisk(known, changed)) return this.#manage(changed);
     try {
       await local.ensureActuatedResources(known);
-      return await this.#record(pod, known);
+      return await this.#store(changed);
     } catch (error) {
       if (!isTerminating || !(error instanceof SystemError)) throw error;
       const fields = {pod: namespacedName(podRef(pod))};
       this.#logger.error(error, 'Failed to record a pod, stopping it anyway', fields);
-      return this.#manage(this.#createRecord(pod, known));
+      return this.#manage(changed);
     }
   }
 
-  async #record(pod: Pod, known: PodRecord | undefined): Promise<PodSyncer> {
-    const record = this.#createRecord(pod, known);
+  async #store(record: PodRecord): Promise<PodSyncer> {
     await this.#options.local.store.put(record);
     return this.#manage(record);
   }
 
-  #createRecord(pod: Pod, known: PodRecord | undefined): PodRecord {
+  #createRecord(pod: Pod, known?: PodRecord): PodRecord {
     const {local, originOf} = this.#options;
     return {...local.createRecord(pod, originOf(podRef(pod).uid), known), manager: 'kubelet'};
   }
@@ -200,6 +203,19 @@ export class ManagedPods implements ManagedPodSet {
       {hint: 'set another metadata.uid in the manifest, or delete that pod with the tool that created it'},
     );
   }
+}
+
+/**
+ * Reports whether two records are equal, apart from what the API server changes in a Pod whenever its status is stored: no
+ * process reads that from a record, and each write waits for the disk.
+ */
+function isSameOnDisk(one: PodRecord, other: PodRecord): boolean {
+  return isDeepStrictEqual(comparedFields(one), comparedFields(other));
+}
+
+function comparedFields({pod, ...record}: PodRecord): unknown {
+  const {metadata, ...rest} = omit(pod, 'status');
+  return [record, rest, omit(metadata, 'resourceVersion', 'managedFields')];
 }
 
 /**

@@ -101,9 +101,9 @@ export class PodRemover {
     const root = getCgroupRoot(node);
     if (root === undefined) return;
     const {clock, metrics} = this.#options;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const isRemoved = await removePodCgroup(root, podCgroupParents(uid, node.cgroup), clock);
-    if (isRemoved) metrics?.cgroupManaged('destroy', clock.now() - startedAt);
+    if (isRemoved) metrics?.cgroupManaged('destroy', clock.monotonic() - startedAt);
   }
 
   async #forgetPast(uid: PodUid): Promise<void> {

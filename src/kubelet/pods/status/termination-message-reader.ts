@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
 import {withFile} from '../../../base/fs/files.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
-import {hasErrno} from '../../../base/errors.js';
+import {hasErrno, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {parseLine, type ContainerId} from '../../../cri/index.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import {CONTAINER_ANNOTATIONS} from '../../managers/kuberuntime/config/labels.js';
@@ -46,7 +46,8 @@ export class TerminationMessageReader {
         if (isFinal) known.set(id, message);
         if (message !== '') messages.set(id, message);
       } catch (error) {
-        messages.set(id, (error as Error).message);
+        rethrowUnexpected(error);
+        messages.set(id, messageOf(error));
       }
     };
     await Promise.all(exited.map(read));
@@ -81,7 +82,8 @@ async function terminationLog(path: string): Promise<string> {
     return (await readEnd(path, OPEN_UNTRUSTED, MAX_MESSAGE_BYTES)).toString();
   } catch (cause) {
     if (hasErrno(cause, 'ENOENT')) return '';
-    throw new Error(`Error on reading termination log ${path}: ${systemErrorMessage(cause)}`, {cause});
+    rethrowUnexpected(cause);
+    throw new SystemError(`Error on reading termination log ${path}: ${systemErrorMessage(cause)}`, {cause});
   }
 }
 
@@ -89,7 +91,10 @@ async function endOfLog(path: string): Promise<string> {
   try {
     return logOutput(await readEnd(path, OPEN_LOG, LOG_CHUNK_BYTES));
   } catch (cause) {
-    throw new Error(`Error on reading termination message from logs: ${systemErrorMessage(cause)}`, {cause});
+    rethrowUnexpected(cause);
+    throw new SystemError(`Error on reading termination message from logs: ${systemErrorMessage(cause)}`, {
+      cause,
+    });
   }
 }
 

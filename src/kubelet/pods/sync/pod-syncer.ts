@@ -82,7 +82,7 @@ export class PodSyncer {
   #pod: Pod;
   readonly #context: SyncContext;
   readonly #statusManager: PodStatusManager;
-  /** Time of the next volume refresh of an idle pod, in ms since the epoch. */
+  /** Time of the next volume refresh of an idle pod, in ms of the monotonic clock. */
   #remountAt: number | undefined;
   readonly #storageLimits: LocalStorageEviction;
   readonly #resize: ResizeConditionTracker;
@@ -144,7 +144,7 @@ export class PodSyncer {
 
   /** Requests that the next sync refreshes the contents of the volumes. */
   requestVolumeRefresh(): void {
-    if (this.#remountAt !== undefined) this.#remountAt = 0;
+    if (this.#remountAt !== undefined) this.#remountAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Restores the last-known status and reasons, as if the kubelet had never stopped. */
@@ -279,13 +279,13 @@ export class PodSyncer {
     const {actuated} = this;
     const actions = computeActions(this.pod, {runtime, status, actuated}, probes.results);
     // Running containers see the changes in their volumes.
-    const due = clock.now() >= (this.#remountAt ?? 0);
+    const due = clock.monotonic() >= (this.#remountAt ?? Number.NEGATIVE_INFINITY);
     const idle = isIdle(actions);
     const prepared =
       idle && !due ? undefined : await this.#prepare(due, {use: {volumesOnly: idle}, onDirsMade}, signal);
     if (prepared !== undefined) {
       if ('failure' in prepared) return [prepared];
-      this.#remountAt = prepared.retryAt ?? clock.now() + syncFrequencyMs;
+      this.#remountAt = prepared.retryAt ?? clock.monotonic() + syncFrequencyMs;
       probes.add(this.pod, status);
     }
     // As in a kubelet, with each sync (getPullSecretsForPod).
@@ -316,7 +316,7 @@ export class PodSyncer {
     const {clock, objects} = this.#context;
     // The first pass needs no refresh, since the objects have just been read.
     if (isDue && this.#remountAt !== undefined) await objects.refresh?.();
-    this.#remountAt ??= clock.now();
+    this.#remountAt ??= clock.monotonic();
     return await preparePodFilesystem(this.#context, {pod: this.pod, ...options}, signal);
   }
 

@@ -1,6 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {Backoff} from '../../../base/async/backoff.js';
-import {messageOf} from '../../../base/errors.js';
+import {timestampOf} from '../../../base/clock.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
@@ -29,7 +30,7 @@ interface PodPreparation extends Pick<SyncOptions, 'onDirsMade'> {
 /** Prepared resources of a pod. */
 interface PreparedPod {
   readonly volumes: MountedVolumes;
-  /** Time at which volumes that could not be updated are tried again, in ms since the epoch; undefined without any. */
+  /** Time at which volumes that could not be updated are tried again, in ms of the monotonic clock; undefined without any. */
   readonly retryAt: number | undefined;
 }
 
@@ -46,12 +47,14 @@ export async function preparePodFilesystem(
   try {
     await files.makePodCgroup(pod);
   } catch (cause) {
+    rethrowUnexpected(cause);
     const message = `unable to ensure pod container exists: ${messageOf(cause)}`;
     return reportSetUpFailure(context, pod, {reason: 'FailedCreatePodContainer', message, cause});
   }
   try {
     await files.makePodDirs(pod);
   } catch (cause) {
+    rethrowUnexpected(cause);
     const message = `error making pod data directories: ${messageOf(cause)}`;
     return reportSetUpFailure(context, pod, {reason: 'Failed', message, cause});
   }
@@ -65,17 +68,21 @@ export async function preparePodFilesystem(
     return {volumes, retryAt: undefined};
   } catch (cause) {
     signal.throwIfAborted();
+    rethrowUnexpected(cause);
     // Each volume gets an event; the sync fails with the first one.
     const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
     const failed = mountFailure(context, pod, first);
     for (const other of others) mountFailure(context, pod, other);
-    return {...failed, failure: {...failed.failure, retryAt: nextMount(context, podRef(pod))}};
+    return {
+      ...failed,
+      failure: {...failed.failure, retryAt: timestampOf(context.clock, nextMount(context, podRef(pod)))},
+    };
   }
 }
 
-/** Returns the time at which the mounts of a pod are tried again after a failure, in ms since the epoch. */
+/** Returns the time at which the mounts of a pod are tried again after a failure, in ms of the monotonic clock. */
 function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
-  const now = clock.now();
+  const now = clock.monotonic();
   mountBackoff.next(uid, now, now);
   return now + mountBackoff.get(uid);
 }

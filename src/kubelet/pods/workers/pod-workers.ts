@@ -1,7 +1,8 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../api/types/v1-status.js';
 import {runInBackground} from '../../../base/async/background-work.js';
-import type {RandomSource} from '../../../base/clock.js';
+import {timestampOf, type RandomSource} from '../../../base/clock.js';
+import {isExpectedError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
 import {isStaticPod} from '../../managers/sources/static-pod.js';
@@ -47,6 +48,8 @@ export interface PodWorkersOptions extends WorkContext {
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
   readonly syncFrequencyMs: number;
   readonly metrics?: Pick<KubeletMetrics, 'workCompleted'>;
+  /** Called for a programming error in the work of a pod, after it was logged; must not throw. */
+  readonly onInternalError?: (pod: Pod, error: unknown) => void;
   /** Called when a worker has nothing left to do for its pod; must not throw. */
   readonly onFinished?: ((uid: PodUid, wasEvicted: boolean) => void) | undefined;
 }
@@ -98,7 +101,7 @@ export class PodWorkers {
     const cause = worker.lifecycle.kind === 'sync' ? computeTermination(update) : undefined;
     if (cause !== undefined) worker.lifecycle = createTerminatingState(now, cause);
     const shortened = applyKillOptions(worker, update);
-    worker.pending = createWork(update, worker.pending?.requestedAt ?? now);
+    worker.pending = createWork(update, worker.pending?.requestedAt ?? this.#options.clock.monotonic());
     if (cause !== undefined || shortened) cancelWork(worker);
     this.#wake(worker);
   }
@@ -147,7 +150,10 @@ export class PodWorkers {
     worker.waitsFor = undefined;
     if (this.#turns.tryStart(podFullName(worker.ref), uid)) return true;
     worker.waitsFor = 'turn';
-    this.#queue.add(uid, this.#options.clock.now() + addJitter(STATIC_POD_START_WAIT_MS, this.#random()));
+    this.#queue.add(
+      uid,
+      this.#options.clock.monotonic() + addJitter(STATIC_POD_START_WAIT_MS, this.#random()),
+    );
     return false;
   }
 
@@ -156,11 +162,13 @@ export class PodWorkers {
     try {
       const outcome = await runWork(this.#options, worker, work, {lifecycle, signal});
       worker.lastError = outcome.error;
-      this.#options.metrics?.workCompleted(work.type, this.#options.clock.now() - work.requestedAt);
+      this.#options.metrics?.workCompleted(work.type, this.#options.clock.monotonic() - work.requestedAt);
       this.#complete(worker, work, lifecycle, outcome);
     } catch (error) {
       worker.lastError = error;
       if (!signal.aborted) this.#logFailure(worker.ref, error);
+      if (!signal.aborted && work.pod !== undefined && !isExpectedError(error))
+        this.#options.onInternalError?.(work.pod, error);
       this.#requeue(worker, work, {error});
     }
   }
@@ -217,11 +225,8 @@ export class PodWorkers {
   #requeue(worker: WorkerState, work: PendingWork, outcome: Pick<SyncOutcome, 'error' | 'retryAt'>): void {
     if (worker.pending !== undefined) return;
     const {clock, syncFrequencyMs} = this.#options;
-    const now = clock.now();
-    this.#queue.add(
-      worker.ref.uid,
-      now + computeRequeueDelay(outcome, {now, syncFrequencyMs, random: this.#random()}),
-    );
+    const delayMs = computeRequeueDelay(outcome, {now: clock.now(), syncFrequencyMs, random: this.#random()});
+    this.#queue.add(worker.ref.uid, clock.monotonic() + delayMs);
     // takeDue uses it to wake a terminating worker, since the sync loop only syncs desired pods.
     if (worker.lifecycle.kind !== 'sync') worker.active = work;
   }
@@ -245,7 +250,7 @@ export class PodWorkers {
   /** Returns the pods that are due for a sync. Wakes the due workers of terminating pods itself. */
   takeDue(): readonly PodUid[] {
     const due: PodUid[] = [];
-    for (const uid of this.#queue.takeDue(this.#options.clock.now())) {
+    for (const uid of this.#queue.takeDue(this.#options.clock.monotonic())) {
       const worker = this.#workers.get(uid);
       if (worker === undefined) continue;
       if (worker.lifecycle.kind === 'sync') due.push(uid);
@@ -340,6 +345,7 @@ export class PodWorkers {
     const worker = this.#workers.get(uid);
     if (worker === undefined) return undefined;
     const {lifecycle, lastSyncTime, lastError: error, waitsFor} = worker;
+    const dueAt = this.#queue.dueAt(uid);
     const {terminatingAt, gracePeriodSeconds} =
       lifecycle.kind === 'sync' ? {terminatingAt: undefined, gracePeriodSeconds: 0} : lifecycle;
     return {
@@ -350,7 +356,7 @@ export class PodWorkers {
       gracePeriodSeconds,
       lastSyncAt: lastSyncTime > 0 ? lastSyncTime : undefined,
       error,
-      nextSyncAt: this.#queue.dueAt(uid),
+      nextSyncAt: dueAt === undefined ? undefined : timestampOf(this.#options.clock, dueAt),
     };
   }
 

@@ -1,6 +1,6 @@
 import type {PodUid} from '../../../cri/index.js';
 
-/** Queue of pods with the time of their next sync, in ms since the epoch (util/queue work_queue.go). */
+/** Queue of pods with the time of their next sync, in ms of the monotonic clock (util/queue work_queue.go). */
 export class WorkQueue {
   readonly #due = new Map<PodUid, number>();
 

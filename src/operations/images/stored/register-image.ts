@@ -45,11 +45,11 @@ export async function untilCriShows(
   name: string,
   isShown: (image: Image | undefined) => boolean,
 ): Promise<void> {
-  const endsAt = clock.now() + MAX_WAIT_MS;
+  const endsAt = clock.monotonic() + MAX_WAIT_MS;
   for (;;) {
     const {image} = await cri.images.imageStatus({image: {image: name}}, {signal});
     if (isShown(image)) return;
-    if (clock.now() >= endsAt) break;
+    if (clock.monotonic() >= endsAt) break;
     await clock.sleep(POLL_MS, signal);
   }
   throw new SystemError(`containerd has changed the image "${name}", but its CRI plugin has not noticed`, {

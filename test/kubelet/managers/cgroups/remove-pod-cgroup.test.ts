@@ -1,10 +1,14 @@
-import {mkdir, readdir} from 'node:fs/promises';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdir, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {beforeEach, expect, test} from 'vitest';
+import {beforeEach, expect, onTestFinished, test} from 'vitest';
+import {SystemError} from '../../../../src/base/errors.js';
 import {podUid} from '../../../../src/cri/index.js';
 import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
 import {podCgroupParents} from '../../../../src/kubelet/managers/kuberuntime/config/resources/pod-cgroup-parent.js';
 import {CreatedCgroups} from '../../../../src/kubelet/managers/cgroups/created-cgroups.js';
+import {ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
@@ -54,4 +58,21 @@ test('cgroups that another process has removed leave the ledger', async () => {
   await new CreatedCgroups(cgroupRoot.rootDir).begin(levels.map((level) => cgroupRoot.mount + level));
   await removePodCgroup(cgroupRoot, parents, clock);
   expect(await readdir(cgroupRoot.rootDir)).toEqual([]);
+});
+
+test('the kernel kills the processes of a cgroup at once where it can, instead of kcri those that are listed', async () => {
+  const cgroupRoot = await createCgroupRoot(await temporaryDirectory(), 2);
+  const pod = join(cgroupRoot.mount, 'kubepods/podu1');
+  await ensurePodCgroup(cgroupRoot, '/kubepods/podu1', {cpuShares: 2n, hugePages: new Map()});
+  const listed = spawn('sleep', ['3600']);
+  onTestFinished(() => {
+    listed.kill('SIGKILL');
+  });
+  await once(listed, 'spawn');
+  await writeFile(join(pod, 'cgroup.procs'), String(listed.pid));
+  await writeFile(join(pod, 'cgroup.kill'), '');
+  // The files of an ordinary directory keep it from being removed.
+  await expect(removePodCgroup(cgroupRoot, ['/kubepods/podu1'], clock)).rejects.toThrow(SystemError);
+  expect(await readFile(join(pod, 'cgroup.kill'), 'utf8')).toBe('1');
+  expect([listed.exitCode, listed.signalCode]).toEqual([null, null]);
 });

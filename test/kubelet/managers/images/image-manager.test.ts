@@ -265,3 +265,17 @@ describe('a failure to write records', () => {
     expect(reasonOf(await fixture.ensure({pullPolicy: 'Never'}))).toBe('ErrImageNeverPull');
   });
 });
+
+test('a programming error in a pull is no pull failure: it is rejected and delays no pull', async () => {
+  const bug = new TypeError('a bug');
+  let isBroken = true;
+  const fixture = await createImageFixture(
+    aRuntime(() => {
+      if (isBroken) throw bug;
+    }),
+  );
+  await expect(fixture.ensure()).rejects.toThrow(bug);
+  expect(fixture.eventLines()).toEqual([`Normal Pulling: Pulling image "${APP}"`]);
+  isBroken = false;
+  expect(reasonOf(await fixture.ensure())).toBe(`sha256:${APP}`);
+});

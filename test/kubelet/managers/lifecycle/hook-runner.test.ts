@@ -57,6 +57,14 @@ describe('an exec hook', () => {
     expect(requests).toEqual([{containerId: 'c1', cmd: ['sh', '-c', 'echo nope; exit 7'], timeout: 0n}]);
   });
 
+  test('rejects with a programming error', async () => {
+    const execSync: HookContext['runtime']['execSync'] = async () => {
+      await Promise.resolve();
+      throw new TypeError('a bug');
+    };
+    await expect(run(handler, {execSync})).rejects.toThrow(new TypeError('a bug'));
+  });
+
   test('fails with the exit code and output of the command in the kubelet’s message', async () => {
     const execSync = async () => execResponse({exitCode: 7, stdout: 'nope\n', stderr: 'oh "no"'});
 

@@ -266,22 +266,12 @@ describe('the PLEG', () => {
     expect(formatEvents(testbed.events).at(-1)).toBe('ContainerDied main');
   });
 
-  test('recovers by itself if the clock was set forward', async () => {
-    await using runtime = await startRuntime();
-    await using testbed = await startGenericPleg(runtime);
-    await until(() => testbed.clock.sleeping > 0);
-    testbed.clock.jump(3_600_000);
-    expect(testbed.pleg.unhealthyReason()).toBe('pleg was last seen active 1h0m0s ago; threshold is 3m0s');
-    await until(() => testbed.relists() === 2);
-    expect(testbed.pleg.unhealthyReason()).toBeUndefined();
-  });
-
-  test('restarts its threshold if the clock was set back', async () => {
+  test.each([3_600_000, -3_600_000])('keeps its threshold if the clock is set by %d ms', async (jumpMs) => {
     await using runtime = await startRuntime();
     await using testbed = await startGenericPleg(runtime);
     await until(() => testbed.clock.sleeping > 0);
     runtime.injectDelay('ListPodSandbox', 1e9);
-    testbed.clock.jump(-3_600_000);
+    testbed.clock.jump(jumpMs);
     expect(testbed.pleg.unhealthyReason()).toBeUndefined();
     await testbed.clock.advance(181_000);
     expect(testbed.pleg.unhealthyReason()).toBe('pleg was last seen active 3m1s ago; threshold is 3m0s');

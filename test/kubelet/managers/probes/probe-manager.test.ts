@@ -1,4 +1,4 @@
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test} from 'vitest';
 import type {Container, Pod, PodSpec, Probe} from '../../../../src/api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../../../src/api/types/v1-status.js';
 import {containerId, podUid} from '../../../../src/cri/index.js';
@@ -88,6 +88,24 @@ test.each([-7_200_000, 7_200_000])(
     expect(testbed.runs.length - before).toBeGreaterThanOrEqual(2);
   },
 );
+
+test('probes continue after a programming error, which is reported with its part', async () => {
+  const listeners = process.listeners('unhandledRejection');
+  const reported: unknown[] = [];
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', (error) => reported.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of listeners) process.on('unhandledRejection', listener);
+  });
+  const testbed = createTestbed();
+  testbed.hang = Promise.reject(new TypeError('a bug'));
+  testbed.probes.add(aProbedPod({livenessProbe: probe({periodSeconds: 3})}), aStatusOf());
+  await advanceSeconds(testbed.clock, 1);
+  testbed.hang = undefined;
+  await advanceSeconds(testbed.clock, 3);
+  expect(testbed.runs).toEqual(['check 0', 'check 3']);
+  expect(reported).toMatchObject([{part: 'probe worker', message: 'probe worker failed: a bug'}]);
+});
 
 test('first probes are spread over a period soon after the start of the kubelet and not later', async () => {
   const testbed = createTestbed(RANDOM_HALF);

@@ -401,3 +401,14 @@ test('an aborted probe rejects with the reason', async () => {
     await expect(probing).rejects.toBe(reason);
   }
 });
+
+test('a programming error in a probe is neither a result nor retried', async () => {
+  let attempts = 0;
+  const execSync: ExecSync = async () => {
+    attempts += 1;
+    await Promise.resolve();
+    throw new TypeError('a bug');
+  };
+  await expect(run({exec: {command: ['check']}}, {execSync})).rejects.toThrow(new TypeError('a bug'));
+  expect(attempts).toBe(1);
+});

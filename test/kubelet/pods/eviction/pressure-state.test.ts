@@ -76,13 +76,6 @@ test('a condition lasts for the transition period after the pressure', () => {
   expect(nodePressures(relieved, settings, 15_000)).toEqual([]);
 });
 
-test('a clock that is set back neither keeps a condition nor delays an eviction for longer than usual', () => {
-  const low = observe(NO_PRESSURE, [SOFT], 50, 3_600_000);
-  expect(nodePressures(low, {pressureTransitionMs: 10_000}, 0)).toEqual([]);
-  const later = observe(low, [SOFT], 50, 0);
-  expect(observe(later, [SOFT], 50, 30_000).due).toEqual([SOFT]);
-});
-
 test('memory is reclaimed before everything else', () => {
   const observations = available({'nodefs.available': 0, 'memory.available': 0});
   const state = observePressure(NO_PRESSURE, [HARD, MEMORY], observations, 0);

@@ -23,6 +23,10 @@ test.each([-7_200_000, 7_200_000])(
     await gc.collectIfDue();
     expect(collected).toBe(1);
     clock.jump(jumpMs);
+    clock.elapse(59_999);
+    await gc.collectIfDue();
+    expect(collected).toBe(1);
+    clock.elapse(1);
     await gc.collectIfDue();
     await gc.collectIfDue();
     expect(collected).toBe(2);

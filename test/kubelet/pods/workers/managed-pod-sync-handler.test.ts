@@ -135,6 +135,33 @@ test('the record of a pod is written once, before anything is created for it', a
   expect(pods.isManaged(uid)).toBe(true);
 });
 
+test('statuses that come back from the API server write no record, while its other changes do', async () => {
+  const {pods, own, done} = createHandler();
+  const version = (number: number, metadata: Pod['metadata'] = {}): Pod => {
+    const pod = aPod();
+    const managedFields = [{manager: 'kcri', time: `2026-05-01T12:00:0${number}Z`}];
+    return {
+      ...pod,
+      metadata: {...pod.metadata, resourceVersion: String(number), managedFields, ...metadata},
+      status: {phase: number === 1 ? 'Pending' : 'Running', startTime: `2026-05-01T12:00:0${number}Z`},
+    };
+  };
+  const writes = (): number => done.filter((step) => step === 'put record').length;
+  for (const number of [1, 2, 3, 4, 5]) await pods.syncPod(version(number), NO_RUNTIME_POD, signal);
+  expect(writes()).toBe(1);
+  // The desired pod is the newest one, even without a write.
+  expect(own.getSyncer(uid)?.pod).toEqual(version(5));
+  expect(own.get(uid)?.pod).toEqual(version(5));
+  await pods.syncPod(version(6, {labels: {app: 'changed'}}), NO_RUNTIME_POD, signal);
+  await pods.syncPod(version(7, {labels: {app: 'changed'}, generation: 2}), NO_RUNTIME_POD, signal);
+  await pods.syncTerminatingPod(
+    version(8, {labels: {app: 'changed'}, generation: 2, deletionTimestamp: '2026-05-01T12:00:08Z'}),
+    NO_RUNTIME_POD,
+    {gracePeriodSeconds: 1, status: undefined},
+  );
+  expect(writes()).toBe(4);
+});
+
 test.each([
   ['that changed it', [STARTED], true],
   ['without actions', [], false],

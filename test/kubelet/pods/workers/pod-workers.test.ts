@@ -1,5 +1,6 @@
 import {expect, onTestFinished, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
+import {SystemError} from '../../../../src/base/errors.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
 import {podUid, type PodUid} from '../../../../src/cri/index.js';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
@@ -62,6 +63,7 @@ function createWorkers(cacheOf: Partial<PodCache> = {}) {
   const events: PodEvent[] = [];
   const newerThan: number[] = [];
   const relists: number[] = [];
+  const bugs: [Pod, unknown][] = [];
   let marks = 0;
   const cache: PodCache = {
     get: emptyStatus,
@@ -85,9 +87,10 @@ function createWorkers(cacheOf: Partial<PodCache> = {}) {
     logger: SILENT_LOGGER,
     events: (event) => events.push(event),
     syncFrequencyMs: 60_000,
+    onInternalError: (pod, error) => bugs.push([pod, error]),
   });
   onTestFinished(() => workers.stop());
-  return {clock, handler, events, newerThan, relists, workers, done: handler.done};
+  return {clock, handler, events, newerThan, relists, bugs, workers, done: handler.done};
 }
 
 const settle = async (): Promise<void> => {
@@ -414,4 +417,22 @@ test('a pod that has ended and cannot be inspected is released when it can be', 
   workers.update({type: 'sync', pod});
   await settle();
   expect(done).toEqual(['terminating 30', 'terminated']);
+});
+
+test.each([
+  ['a programming error', new TypeError('a bug'), 1],
+  ['an error of the environment', new SystemError('disk full'), 0],
+])('%s of a sync is an internal error or not, and the sync is repeated', async (_title, error, count) => {
+  const {workers, handler, bugs, clock, done} = createWorkers();
+  handler.sync = async () => {
+    await Promise.resolve();
+    throw error;
+  };
+  const pod = aPod();
+  workers.update({type: 'create', pod});
+  await settle();
+  expect(bugs).toEqual([[pod, error]].slice(0, count));
+  clock.elapse(120_000);
+  expect(workers.takeDue()).toEqual([uid]);
+  expect(done).toEqual(['sync web']);
 });

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import type {Clock} from '../../../../base/clock.js';
-import {ConfigError, messageOf, SystemError} from '../../../../base/errors.js';
+import {ConfigError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import {runProgram, type ProgramResult} from '../../../../base/run-program.js';
 import {parseDuration} from '../../../../format/duration.js';
@@ -56,6 +56,7 @@ export class CredentialProvider {
       return {config: response.config};
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       return {problem: `credential provider ${JSON.stringify(name)} failed: ${messageOf(error)}`};
     }
   }
@@ -71,6 +72,7 @@ export class CredentialProvider {
       timeoutMs: TIMEOUT_MS,
       signal,
     }).catch((error: unknown): ProgramResult => {
+      rethrowUnexpected(error);
       throw new SystemError(isTimeout(error) ? 'it timed out after 1 minute' : systemErrorMessage(error), {
         cause: error,
       });
@@ -82,7 +84,7 @@ export class CredentialProvider {
   }
 
   #findCached(repository: string): DockerConfig | undefined {
-    const now = this.#environment.clock.now();
+    const now = this.#environment.clock.monotonic();
     for (const [key, {until}] of this.#cache) if (now > until) this.#cache.delete(key);
     const keys = (['Image', 'Registry', 'Global'] as const).map((type) => cacheKey(type, repository));
     return keys.map((key) => this.#cache.get(key)?.config).find((config) => config !== undefined);
@@ -90,7 +92,7 @@ export class CredentialProvider {
 
   #store(repository: string, {cacheKeyType, cacheMs = this.#defaultCacheMs, config}: ProviderResponse): void {
     if (cacheMs <= 0) return;
-    const until = this.#environment.clock.now() + cacheMs;
+    const until = this.#environment.clock.monotonic() + cacheMs;
     this.#cache.set(cacheKey(cacheKeyType, repository), {config, until});
   }
 

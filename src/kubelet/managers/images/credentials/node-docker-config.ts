@@ -1,7 +1,7 @@
 import {constants} from 'node:fs';
 import {join, resolve} from 'node:path';
 import type {Clock} from '../../../../base/clock.js';
-import {SystemError} from '../../../../base/errors.js';
+import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {ifPresent, withFile} from '../../../../base/fs/files.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 import {parseDockerConfig, type DockerConfig, type DockerConfigFormat} from './docker-config.js';
@@ -58,7 +58,7 @@ export class NodeDockerConfigReader {
    * skipped.
    */
   async read(): Promise<NodeDockerConfig> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (this.#cached !== undefined && now < this.#cached.until) return this.#cached.found;
     const found = await this.#readFirst();
     this.#cached = {found, until: now + CACHE_MS};
@@ -73,6 +73,7 @@ export class NodeDockerConfigReader {
         const config = text === undefined ? undefined : parseDockerConfig(text, format);
         if (config !== undefined) return {config, problems};
       } catch (error) {
+        rethrowUnexpected(error);
         problems.push(`skipped ${JSON.stringify(path)}: ${systemErrorMessage(error)}`);
       }
     }

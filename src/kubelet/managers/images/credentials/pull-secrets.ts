@@ -1,6 +1,6 @@
 import type {Secret} from '../../../../api/types/v1-objects.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import {ConfigError, messageOf} from '../../../../base/errors.js';
+import {ConfigError, messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import {podRef} from '../../../contract/pod-ref.js';
@@ -82,6 +82,7 @@ function decode(secret: Secret, podNamespace: string): SourcedDockerConfig | {re
   try {
     return {config: parseDockerConfig(text, format) ?? new Map(), secret: {uid, namespace, name}};
   } catch (error) {
+    rethrowUnexpected(error);
     throw new ConfigError(`${title}: ${messageOf(error)}`);
   }
 }

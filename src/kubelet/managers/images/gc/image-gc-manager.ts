@@ -59,7 +59,10 @@ export class ImageGcManager {
   readonly #dependencies: ImageGcManagerOptions;
   readonly #logger: FileLogger;
   readonly #policy: ImageGcPolicy;
+  /** Start, in ms since the epoch. */
   readonly #startedAt: number;
+  /** Start, in ms of the monotonic clock. */
+  readonly #startedAtMs: number;
   #uses: ImageUses = new Map();
   readonly #sleep: WakeableSleep;
   #lastFailed = false;
@@ -70,6 +73,7 @@ export class ImageGcManager {
     this.#logger = dependencies.logger.forFile('image-gc-manager.ts');
     this.#policy = policy;
     this.#startedAt = dependencies.clock.now();
+    this.#startedAtMs = dependencies.clock.monotonic();
     this.#sleep = new WakeableSleep(dependencies.clock);
   }
 
@@ -125,9 +129,13 @@ export class ImageGcManager {
    * and SystemError.
    */
   async collect(signal: AbortSignal): Promise<void> {
-    const now = this.#dependencies.clock.now();
+    const now = this.#dependencies.clock.monotonic();
     const {all, unused} = await this.#findUnused(now, signal);
-    const old = imagesOverMaxAge(unused, this.#uses, {policy: this.#policy, now, startedAt: this.#startedAt});
+    const old = imagesOverMaxAge(unused, this.#uses, {
+      policy: this.#policy,
+      now,
+      startedAt: this.#startedAtMs,
+    });
     const removed = new Set<Image>();
     const failures = [
       ...(await this.#removeOld(old, removed, signal)),
@@ -146,7 +154,7 @@ export class ImageGcManager {
   /** Removes all unused images, whatever the used space (DeleteUnusedImages). Rejects like `collect`. */
   async deleteUnused(signal: AbortSignal): Promise<void> {
     this.#logger.info('Attempting to delete unused images');
-    const {all, unused} = await this.#findUnused(this.#dependencies.clock.now(), signal);
+    const {all, unused} = await this.#findUnused(this.#dependencies.clock.monotonic(), signal);
     const removed = new Set<Image>();
     const {freed, failures} = await this.#removeUntil(unused, undefined, {reason: 'space', removed, signal});
     await this.#finish(all, removed);

@@ -20,7 +20,7 @@ export const DEFAULT_IMAGE_GC_POLICY: ImageGcPolicy = {
   maxAgeMs: 0,
 };
 
-/** Times at which an image was first detected and last used, in ms since the epoch; `NEVER` is before any time. */
+/** Times at which an image was first detected and last used, in ms of the monotonic clock; `NEVER` is before any time. */
 export interface ImageUse {
   readonly firstDetected: number;
   readonly lastUsed: number;

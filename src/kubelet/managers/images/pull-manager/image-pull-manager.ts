@@ -1,6 +1,6 @@
 import type {Clock} from '../../../../base/clock.js';
 import {abortable} from '../../../../base/async/abortable.js';
-import {SystemError} from '../../../../base/errors.js';
+import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import type {KubeImageService} from '../../../contract/kube-services.js';
 import {loginHash, type PullCredential} from '../credentials/keyring.js';
 import {parseImageName, type ImageName} from '../../../../base/parse-image-name.js';
@@ -171,7 +171,8 @@ export class ImagePullManager {
       const record = await this.#records.readPulled(imageRef);
       if (record !== undefined) return record;
       return this.#activePulls.has(image) || (await this.#records.hasIntent(image)) ? 'intent' : undefined;
-    } catch {
+    } catch (error) {
+      rethrowUnexpected(error);
       // An unreadable record grants no access. The pull that follows replaces it or fails.
       return 'unreadable';
     }

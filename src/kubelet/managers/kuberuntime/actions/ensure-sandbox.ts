@@ -1,5 +1,5 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import {messageOf} from '../../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import type {PodActions} from '../../../contract/pod-actions.js';
 import type {MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
@@ -92,6 +92,7 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
       result: {action: 'CreatePodSandbox', target: podRef(pod).name},
     };
   } catch (cause) {
+    rethrowUnexpected(cause);
     const {action, reason, event, text} = step;
     context.events({type: 'Warning', reason: event, message: `${text}${messageOf(cause)}`, pod});
     return {result: {action, target: podRef(pod).name, failure: {reason, message: messageOf(cause), cause}}};

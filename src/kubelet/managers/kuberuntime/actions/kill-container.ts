@@ -1,5 +1,6 @@
 import {findContainer} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
+import {anySignal} from '../../../../base/async/any-signal.js';
 import {findByName} from '../../../../base/by-name.js';
 import type {Clock} from '../../../../base/clock.js';
 import {messageOf} from '../../../../base/errors.js';
@@ -133,9 +134,9 @@ function eventRecorderFor({events}: KillContext, pod: Pod, name: string): EventR
 
 /** Runs `work` and returns the rest of a grace period after it, in seconds. */
 async function deductTime(clock: Clock, seconds: number, work: () => Promise<unknown>): Promise<number> {
-  const started = clock.now();
+  const started = clock.monotonic();
   await work();
-  return remainingGracePeriodSeconds(seconds, clock.now() - started);
+  return remainingGracePeriodSeconds(seconds, clock.monotonic() - started);
 }
 
 /** A running preStop hook. */
@@ -164,7 +165,8 @@ function startPreStopHook(
   const exited = new AbortController();
   const run = async (): Promise<void> => {
     const hook = {...target, container, handler, sandboxIps};
-    const failure = await runHook(hook, AbortSignal.any([signal, exited.signal])).catch((error: unknown) => {
+    using either = anySignal(signal, exited.signal);
+    const failure = await runHook(hook, either.signal).catch((error: unknown) => {
       signal.throwIfAborted();
       if (!exited.signal.aborted) throw error;
       return handler.sleep === undefined ? 'the container exited first' : undefined;

@@ -1,7 +1,7 @@
 import {formatAmount} from '../../../../api/quantity.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {Quantity} from '../../../../api/types/v1-meta.js';
-import {messageOf} from '../../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {CriError, isUnimplemented, type ContainerId, type PodSandboxId} from '../../../../cri/index.js';
 import {goQuote} from '../../../../format/go-quote.js';
 import type {CgroupLimits, PodCgroup} from '../../../contract/resources/cgroup-limits.js';
@@ -47,6 +47,7 @@ export async function resizePod(context: SyncContext, input: ResizeInput): Promi
     await context.actuated.setPod(input.pod.spec.resources);
     return result;
   } catch (cause) {
+    rethrowUnexpected(cause);
     const message = cause instanceof CriError ? cause.message : messageOf(cause);
     return {...result, failure: {reason: 'ResizePodInPlaceError', message, cause}};
   }
@@ -60,8 +61,11 @@ async function readCurrentLimits({files, node, actuated}: SyncContext, pod: Pod)
   try {
     cgroup = await files.readPodCgroup(pod);
   } catch (cause) {
+    rethrowUnexpected(cause);
     const name = goQuote(formatPod(podRef(pod)));
-    throw new Error(`unable to get pod cgroup memory config for pod ${name}: ${messageOf(cause)}`, {cause});
+    throw new SystemError(`unable to get pod cgroup memory config for pod ${name}: ${messageOf(cause)}`, {
+      cause,
+    });
   }
   return cgroup ?? podCgroupLimits(withActuatedResources(pod, actuated.current), node);
 }
@@ -99,7 +103,7 @@ class PodResize {
     const [first, ...others] = problems;
     if (first === undefined) return;
     const text = others.length === 0 ? first : `[${problems.join(', ')}]`;
-    throw new Error(`cannot decrease memory limits: ${text}`);
+    throw new SystemError(`cannot decrease memory limits: ${text}`);
   }
 
   #podMemoryProblem(): readonly string[] {
@@ -164,7 +168,8 @@ class PodResize {
     try {
       await this.#notifyRuntime({...before, ...change});
     } catch (cause) {
-      throw new Error(
+      rethrowUnexpected(cause);
+      throw new SystemError(
         `failed to notify runtime for UpdatePodSandboxResources (resource=${resource}); resize rejected: ${messageOf(cause)}`,
         {cause},
       );

@@ -1,5 +1,5 @@
 import type {Container, EphemeralContainer, Pod} from '../../../../api/types/v1-pod.js';
-import {messageOf} from '../../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
 import {
   CriError,
   isNotFound,
@@ -169,6 +169,7 @@ async function hasSandboxEnded(
   try {
     return (await services.runtime.podSandboxStatus({podSandboxId})).status?.state !== 'SANDBOX_READY';
   } catch (error) {
+    rethrowUnexpected(error);
     return isNotFound(error);
   }
 }
@@ -295,6 +296,7 @@ async function attempt<T>(reason: SyncFailure['reason'], act: () => Promise<T>):
   try {
     return await act();
   } catch (cause) {
+    rethrowUnexpected(cause);
     // The kubelet reports the runtime's message without the gRPC prefix.
     const message = cause instanceof CriError ? cause.details : messageOf(cause);
     throw new StartFailure({reason, message, cause});

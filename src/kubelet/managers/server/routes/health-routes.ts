@@ -41,7 +41,9 @@ export function kubeletChecks({kubelet, clock, syncFrequencyMs}: KubeletChecksOp
     [
       'syncloop',
       () =>
-        clock.now() - kubelet.lastActiveAt > limitMs ? 'sync Loop took longer than expected' : undefined,
+        clock.monotonic() - kubelet.lastActiveAt > limitMs
+          ? 'sync Loop took longer than expected'
+          : undefined,
     ],
   ]);
 }

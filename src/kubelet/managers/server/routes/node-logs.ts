@@ -6,8 +6,11 @@ import type {Writable} from 'node:stream';
 import {pipeline} from 'node:stream/promises';
 import {promisify} from 'node:util';
 import {createGzip, constants as zlib} from 'node:zlib';
+import {anySignal} from '../../../../base/async/any-signal.js';
 import {formatAggregate, hasErrno, isSystemCallError, KcriError, messageOf} from '../../../../base/errors.js';
 import {fdPath} from '../../../../base/fs/file-handles.js';
+import {createDeadline} from '../../../../base/async/deadline.js';
+import type {Clock} from '../../../../base/clock.js';
 import {openBeneath} from '../../../../base/fs/open-beneath.js';
 import type {KubeletRequest, StreamedResponse} from '../kubelet-response.js';
 import {hasOptions, journalArguments, type NodeLogQuery} from './node-log-query.js';
@@ -16,22 +19,30 @@ import {hasOptions, journalArguments, type NodeLogQuery} from './node-log-query.
 const TIMEOUT_MS = 30_000;
 const MAX_UNITS_BYTES = 16 * 1024 * 1024;
 
+/** Log directory of the node, and the clock for the time limit. */
+export interface ServiceLogsOptions {
+  readonly systemLogDir: string;
+  readonly clock: Clock;
+}
+
 /**
  * Returns the logs of services: from the journal, or else from the files of the log directory (journalServer). Failures
  * are lines of the response, as with a kubelet.
  */
 export function serviceLogs(
-  directory: string,
+  {systemLogDir: directory, clock}: ServiceLogsOptions,
   query: NodeLogQuery,
   request: KubeletRequest,
 ): StreamedResponse {
   const isCompressed = request.raw.headers['accept-encoding'] === 'gzip';
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   return {
     kind: 'streamed',
     type: 'text/plain;charset=UTF-8',
     ...(isCompressed && {headers: {'content-encoding': 'gzip'}}),
     write: async (response) => {
+      using limit = createDeadline(clock, TIMEOUT_MS);
+      using either = anySignal(request.signal, limit.signal);
+      const {signal} = either;
       if (!isCompressed) {
         await copyLogs(directory, query, response, signal);
         return;

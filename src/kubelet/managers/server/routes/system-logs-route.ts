@@ -9,14 +9,13 @@ import {openBeneath} from '../../../../base/fs/open-beneath.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import type {Route} from '../router.js';
 import {parseNodeLogQuery, validateNodeLogQuery} from './node-log-query.js';
-import {queryProblems, serviceLogs} from './node-logs.js';
+import {queryProblems, serviceLogs, type ServiceLogsOptions} from './node-logs.js';
 
 /** Maximum number of entries in a directory listing. */
 const MAX_ENTRIES = 10_000;
 
 /** Log directory of the node, and whether it can be queried (enableSystemLogQuery). */
-export interface SystemLogsOptions {
-  readonly systemLogDir: string;
+export interface SystemLogsOptions extends ServiceLogsOptions {
   readonly systemLogQuery: boolean;
 }
 
@@ -24,16 +23,19 @@ export interface SystemLogsOptions {
  * Returns the route of /logs/, which serves the files and listings of the log directory (ServeLogs, http.FileServer), and
  * answers queries for the logs of services and files if that is enabled.
  */
-export function systemLogsRoute({systemLogDir, systemLogQuery}: SystemLogsOptions): Route {
-  const systemLogsAt = systemLogQuery ? queriedLogs : systemLogs;
+export function systemLogsRoute(options: SystemLogsOptions): Route {
   return {
     pattern: '/logs/*',
     methods: ['GET'],
-    handle: async (request) => await systemLogsAt(systemLogDir, request),
+    handle: async (request) =>
+      options.systemLogQuery
+        ? await queriedLogs(options, request)
+        : await systemLogs(options.systemLogDir, request),
   };
 }
 
-async function queriedLogs(directory: string, request: KubeletRequest): Promise<KubeletResponse> {
+async function queriedLogs(options: ServiceLogsOptions, request: KubeletRequest): Promise<KubeletResponse> {
+  const {systemLogDir: directory} = options;
   const parsed = parseNodeLogQuery(request.query);
   if (parsed.kind === 'invalid') throw new HttpError(400, queryProblems(parsed.problems));
   const {query} = parsed;
@@ -41,7 +43,7 @@ async function queriedLogs(directory: string, request: KubeletRequest): Promise<
   const problems = await validateNodeLogQuery(query);
   if (problems.length > 0) throw new HttpError(406, queryProblems(problems));
   const [file] = query.files;
-  if (file === undefined) return serviceLogs(directory, query, request);
+  if (file === undefined) return serviceLogs(options, query, request);
   const path = posix.join('/', file.replaceAll('\\', '/')).slice(1);
   return await systemLogs(directory, {...request, params: {'*': path}});
 }

@@ -1,6 +1,7 @@
 import {request as httpRequest, type IncomingHttpHeaders, type IncomingMessage} from 'node:http';
 import type {Socket} from 'node:net';
 import {networkInterfaces} from 'node:os';
+import {anySignal} from '../../../../base/async/any-signal.js';
 import {joinHostPort} from '../../../../base/net/join-host-port.js';
 import {isLoopback} from '../../../../base/net/proxy-variable.js';
 import {parseStreamingAddress, type StreamingAddress} from '../../../../streaming/streaming-address.js';
@@ -68,7 +69,8 @@ export async function openBackend(
   const address = resolveBackendAddress(url);
   const socket = await connectSocket(address, createBackendDialOptions({clock, signal}));
   using limit = createUpgradeDeadline(address, clock);
-  const combined = AbortSignal.any([signal, limit.signal]);
+  using either = anySignal(signal, limit.signal);
+  const combined = either.signal;
   const destroy = (): void => {
     socket.destroy();
   };

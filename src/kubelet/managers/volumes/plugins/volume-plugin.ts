@@ -29,7 +29,7 @@ export interface VolumeHost {
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
   readonly runTool: RunTool;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Receives warnings about volumes that are mounted nevertheless; they are dropped by default. */
   readonly events?: EventSink;
   /** Receives the operations of the volumes; they are dropped by default. */

@@ -57,15 +57,15 @@ export class VolumeUsageReader {
     pods: readonly Pod[],
     isWanted: (pod: Pod) => boolean = () => true,
   ): Promise<ReadonlyMap<string, readonly VolumeUsage[]>> {
-    const startMs = this.#clock.now();
+    const startMs = this.#clock.monotonic();
     const byUid = new Map(pods.map((pod): [string, Pod] => [podRef(pod).uid, pod]));
     for (const uid of this.#measured.keys()) if (!byUid.has(uid)) this.#measured.delete(uid);
     for (const [uid, pod] of byUid) {
-      const nowMs = this.#clock.now();
+      const nowMs = this.#clock.monotonic();
       const {atMs = -Infinity} = this.#measured.get(uid) ?? {};
       if (nowMs - startMs > BUDGET_MS) break;
-      if ((nowMs >= atMs && nowMs < atMs + PERIOD_MS) || !isWanted(pod)) continue;
-      this.#measured.set(uid, {atMs: nowMs, volumes: await this.#measure(pod, nowMs)});
+      if (nowMs < atMs + PERIOD_MS || !isWanted(pod)) continue;
+      this.#measured.set(uid, {atMs: nowMs, volumes: await this.#measure(pod, this.#clock.now())});
     }
     return new Map([...this.#measured].map(([uid, {volumes}]) => [uid, volumes]));
   }
