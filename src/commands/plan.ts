@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {FILENAME_FLAG} from '../cli/flags/manifest-flags.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
 import {planData, planText} from '../cli/output/views/plan-text.js';
 import {readCommandNode} from '../cli/pods/read-command-node.js';
@@ -22,10 +23,12 @@ const OF_MANIFESTS = [
   'namespace',
   'image',
   'set-image',
+  'filename',
 ] as const;
 
 /** Values of the flags that determine what is planned. */
 interface PlanFlagValues extends ManifestFlagValues {
+  readonly filename?: readonly string[] | undefined;
   readonly offline: boolean;
 }
 
@@ -45,6 +48,7 @@ export default class Plan extends BaseCommand {
   ];
   static override flags = {
     ...POD_FLAGS,
+    ...FILENAME_FLAG,
     explain: Flags.boolean({
       description: 'Explain why each call is made, and by which rule of the kubelet.',
     }),
@@ -68,7 +72,7 @@ export default class Plan extends BaseCommand {
     const {flags, argv} = await this.parse(Plan);
     const plans =
       flags.kubeconfig === undefined
-        ? await this.#planManifests(argv as string[], flags)
+        ? await this.#planManifests([...(argv as string[]), ...(flags.filename ?? [])], flags)
         : await this.#planCluster(flags.kubeconfig, argv as string[], flags);
     if (flags.output === 'text') this.out.print(planText(plans, flags));
     else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));

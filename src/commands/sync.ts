@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag} from '../cli/flags/flag-types.js';
+import {FILENAME_FLAG} from '../cli/flags/manifest-flags.js';
 import {POD_FLAGS} from '../cli/flags/pod-flags.js';
 import {minReadyOf} from '../cli/sync/min-ready.js';
 import {loadPods, type LoadedPods} from '../cli/pods/load-pods.js';
@@ -32,6 +33,7 @@ export default class Sync extends BaseCommand {
   ];
   static override flags = {
     ...POD_FLAGS,
+    ...FILENAME_FLAG,
     wait: Flags.custom<'ready' | 'complete'>({options: ['ready', 'complete'], default: 'ready'})({
       helpValue: 'CONDITION',
       description:
@@ -68,7 +70,8 @@ export default class Sync extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Sync);
-    if (argv.length === 0) throw new UsageError('no manifest specified');
+    const sources = [...(argv as string[]), ...(flags.filename ?? [])];
+    if (sources.length === 0) throw new UsageError('no manifest specified');
     const {context, out, report, signal} = this;
     const {secrets} = this.services;
     const {clock} = context;
@@ -77,7 +80,7 @@ export default class Sync extends BaseCommand {
       const {requireJunitPath} = await import('../cli/sync/report/junit-file.js');
       await requireJunitPath(flags.junit);
     }
-    const loaded = await loadPods(this.services, argv as string[], flags);
+    const loaded = await loadPods(this.services, sources, flags);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
     const {stdout, stderr, colors} = out;
     const {runtime} = await this.cri();

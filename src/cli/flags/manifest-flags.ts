@@ -27,6 +27,17 @@ export const createNamespaceFlag = (description: string) =>
     }),
   });
 
+/** Flag that names manifests, as in kubectl, beside the arguments. */
+export const FILENAME_FLAG = nonEmptyFlags({
+  filename: Flags.string({
+    char: 'f',
+    helpValue: 'FILE',
+    multiple: true,
+    description:
+      'File, directory or URL with manifests, or - for standard input, as an argument. Can be repeated.',
+  }),
+});
+
 /** Flags that change what manifests say. */
 export const MANIFEST_FLAGS = {
   ...createNamespaceFlag(
