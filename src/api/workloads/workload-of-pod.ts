@@ -60,6 +60,28 @@ function parentOf(
   return kind === 'Job' ? {kind: 'CronJob', suffix: '-manual'} : undefined;
 }
 
+/** Names and labels of a pod whose owners are unknown, because only the runtime knows it. */
+interface NamedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Returns the workloads that a pod belongs to, as far as the names and labels that controllers give their pods tell. */
+export function workloadsOfLabels({namespace, name, labels}: NamedPod): readonly WorkloadRef[] {
+  const refs = (...found: readonly (readonly [WorkloadRef['kind'], string | undefined])[]) =>
+    found.flatMap(([kind, owner]) => (owner === undefined ? [] : {kind, namespace, name: owner}));
+  const {'pod-template-hash': hash, 'controller-revision-hash': revision} = labels;
+  const job = labels['batch.kubernetes.io/job-name'] ?? labels['job-name'];
+  if (job !== undefined) return refs(['Job', job], ['CronJob', /^(.+)-(?:\d{8}|manual)$/.exec(job)?.[1]]);
+  if (labels['statefulset.kubernetes.io/pod-name'] !== undefined)
+    return refs(['StatefulSet', /^(.+)-\d+$/.exec(name)?.[1]]);
+  const owner = /^(.+)-[a-z0-9]+$/.exec(name)?.[1];
+  if (hash !== undefined && owner?.endsWith(`-${hash}`) === true)
+    return refs(['ReplicaSet', owner], ['Deployment', owner.slice(0, -hash.length - 1)]);
+  return revision === undefined ? [] : refs(['DaemonSet', owner]);
+}
+
 /** Reports whether a pod belongs to a workload of this kind and name, in this namespace or else in any. */
 export function belongsTo(
   pod: Pod,
