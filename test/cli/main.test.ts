@@ -49,7 +49,6 @@ describe('kcri', () => {
     ],
     [['runtime', 'upp'], '"upp" for "kcri runtime"', ''],
     [['get', 'kublet'], '"kublet" for "kcri get"', 'hint: did you mean "kcri get kubelet"?\n'],
-    [['get', 'all'], '"all" for "kcri get"', 'hint: "kcri get --help" lists all commands\n'],
     [['../cli/main'], '"../cli/main" for "kcri"', ''],
   ])('%j is an unknown command and exits with 3', async (args, name, hint) => {
     const {stdout, stderr, exitCode} = await runKcri(args);

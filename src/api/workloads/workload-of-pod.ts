@@ -23,6 +23,11 @@ const WORDS: ReadonlyMap<string, Workload['kind']> = new Map(
   ).flatMap(([kind, ...others]) => [kind.toLowerCase(), ...others].map((word) => [word, kind] as const)),
 );
 
+/** Returns the kind of workloads that a word such as `deployments` or `sts` names; undefined for other words. */
+export function parseWorkloadKind(word: string): Workload['kind'] | undefined {
+  return WORDS.get(word.replace(/\..*/, '').toLowerCase());
+}
+
 /** Returns the workload that `deployment/web` or `sts/db` names, in any namespace; undefined for other words. */
 export function parseWorkload(word: string): Pick<WorkloadRef, 'kind' | 'name'> | undefined {
   const [, resource = '', name = ''] = /^([A-Za-z]+)(?:\.[a-z.0-9]+)?\/([^/]+)$/.exec(word) ?? [];
