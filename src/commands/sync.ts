@@ -2,10 +2,11 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag} from '../cli/flags/flag-types.js';
-import {FILENAME_FLAG} from '../cli/flags/manifest-flags.js';
+import {FILENAME_FLAG, PRUNE_FLAGS} from '../cli/flags/manifest-flags.js';
 import {POD_FLAGS} from '../cli/flags/pod-flags.js';
 import {minReadyOf} from '../cli/sync/min-ready.js';
 import {loadPods, type LoadedPods} from '../cli/pods/load-pods.js';
+import {parsePruneScope, requireInScope} from '../cli/sync/prune-scope.js';
 import {runSync} from '../cli/sync/run-sync.js';
 import {chooseRenderer} from '../cli/sync/view/choose-renderer.js';
 import {LogFollower} from '../cli/sync/view/log-follower.js';
@@ -34,6 +35,7 @@ export default class Sync extends BaseCommand {
   static override flags = {
     ...POD_FLAGS,
     ...FILENAME_FLAG,
+    ...PRUNE_FLAGS,
     wait: Flags.custom<'ready' | 'complete'>({options: ['ready', 'complete'], default: 'ready'})({
       helpValue: 'CONDITION',
       description:
@@ -80,7 +82,9 @@ export default class Sync extends BaseCommand {
       const {requireJunitPath} = await import('../cli/sync/report/junit-file.js');
       await requireJunitPath(flags.junit);
     }
+    const prune = parsePruneScope(sources, flags);
     const loaded = await loadPods(this.services, sources, flags);
+    requireInScope(loaded, prune);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
     const {stdout, stderr, colors} = out;
     const {runtime} = await this.cri();
@@ -100,6 +104,7 @@ export default class Sync extends BaseCommand {
       timeoutMs: flags.timeout,
       minReadyMs,
       replace: flags.replace,
+      prune,
       junit: flags.junit,
       isPrivateRuntime: findPrivateEndpoint(this.settings.rootDir) === loaded.node.endpoint,
       remove: flags.rm,

@@ -1,4 +1,5 @@
 import type {ApiObjects, LocalServices, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
+import type {PodDocument} from '../../api/decoding/parse-manifest.js';
 import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import {jobOf} from '../../api/workloads/expand-documents.js';
 import {createRequests, type WorkloadRequest} from './sync-requests.js';
@@ -12,6 +13,7 @@ import type {
 import type {CommandServices} from '../command/command-services.js';
 import {manifestOverrides} from '../flags/manifest-flags.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
+import {absoluteSource} from '../sync/prune-scope.js';
 import {readCommandNode, openNodeCredentials} from './read-command-node.js';
 
 /** Pods from manifests, and their node. */
@@ -112,9 +114,11 @@ export async function loadPods(
   const node = {...(await describe()), imageCredentials};
   const {nodeName, rootDir} = node.node;
   const full = {...options, nodeName, rootDir};
-  const pods = preparePods(manifests.pods, full);
+  const prepare = (documents: readonly PodDocument[]): readonly PreparedPod[] =>
+    preparePods(documents, full).map((each) => ({...each, source: absoluteSource(each.source)}));
+  const pods = prepare(manifests.pods);
   const requests = createRequests(pods, manifests.workloads, (document) => {
-    const [prepared] = preparePods([document], full);
+    const [prepared] = prepare([document]);
     if (prepared === undefined) throw new Error('a document was not prepared');
     return prepared;
   });
