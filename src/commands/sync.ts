@@ -57,6 +57,11 @@ export default class Sync extends BaseCommand {
     }),
     logs: Flags.boolean({description: 'Print the container logs while waiting.'}),
     rm: Flags.boolean({description: 'Delete the pods on exit, whatever the result.'}),
+    'print-unit': Flags.boolean({
+      description:
+        'Print a systemd unit that runs this sync until the pods have completed, so that they keep their restart policies ' +
+        'without a terminal, and exit.',
+    }),
     junit: Flags.string({
       helpValue: 'FILE',
       description:
@@ -83,6 +88,10 @@ export default class Sync extends BaseCommand {
       await requireJunitPath(flags.junit);
     }
     const prune = parsePruneScope(sources, flags);
+    if (flags['print-unit']) {
+      await this.#printUnit(sources);
+      return;
+    }
     const loaded = await loadPods(this.services, sources, flags);
     requireInScope(loaded, prune);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
@@ -118,6 +127,14 @@ export default class Sync extends BaseCommand {
     });
     report.setExitCode(exitCode);
     for (const error of errors) report.fail(error);
+  }
+
+  async #printUnit(sources: readonly string[]): Promise<void> {
+    if (sources.includes('-'))
+      throw new UsageError('--print-unit requires files, directories or URLs: a unit has no standard input');
+    const {formatSyncUnit} = await import('../cli/kubelet/systemd-unit.js');
+    const {env, program} = this.context;
+    this.out.printText(formatSyncUnit({program, argv: this.argv, directory: process.cwd(), env}));
   }
 
   /** Warns about pods that never complete: the API's default is Always, which is easily forgotten. */
