@@ -13,7 +13,7 @@ import type {
 import type {CommandServices} from '../command/command-services.js';
 import {manifestOverrides} from '../flags/manifest-flags.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
-import {absoluteSource} from '../sync/prune-scope.js';
+import {absoluteSource} from '../../operations/manifests/absolute-source.js';
 import {readCommandNode, openNodeCredentials} from './read-command-node.js';
 
 /** Pods from manifests, and their node. */

@@ -1,8 +1,8 @@
-import {resolve, sep} from 'node:path';
+import {sep} from 'node:path';
 import {belongsTo, workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import {ConfigError, EmptyValueError, UsageError} from '../../base/errors.js';
-import {isHttpUrl} from '../../base/is-http-url.js';
 import type {PodRecord} from '../../kubelet/index.js';
+import {absoluteSource} from '../../operations/manifests/absolute-source.js';
 import type {LoadedPods} from '../pods/load-pods.js';
 import type {CurrentWorkloads, ReplacedPod} from '../pods/select-replaced-pods.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
@@ -21,11 +21,6 @@ export interface PruneScope {
   readonly includes: (record: PodRecord) => boolean;
   /** Label selector that all pods of the manifests match, too. */
   readonly selector: string | undefined;
-}
-
-/** Returns where a manifest comes from, independently of the working directory: a path, a URL or `-`. */
-export function absoluteSource(source: string): string {
-  return source === '-' || isHttpUrl(source) ? source : resolve(source);
 }
 
 /**
