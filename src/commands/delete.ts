@@ -65,13 +65,16 @@ function parseRequest(
 ): DeletionRequest {
   // An empty selector matches all pods: probably a variable that is not set.
   if (selector?.trim() === '') throw new EmptyValueError('--selector');
-  const isNamed = words.length > 0 || filename.length > 0;
-  if (!isNamed && selector === undefined && !all)
-    throw new UsageError('no pod specified');
   if (selector !== undefined && all) throw new ConflictError('--selector and --all are mutually exclusive');
-  if (isNamed && (selector !== undefined || all))
-    throw new ConflictError(`cannot use names together with --${all ? 'all' : 'selector'}`, {
-      hint: `specify either names or --${all ? 'all' : 'selector'}`,
-    });
-  return {words, files: filename, selector: all ? '' : selector};
+  const isNamed = words.length + filename.length > 0;
+  const matched = all ? '' : selector;
+  if (matched === undefined && !isNamed) throw new UsageError('no pod specified');
+  if (matched !== undefined && isNamed) throw namesAndError(all ? '--all' : '--selector');
+  return {words, files: filename, selector: matched};
+}
+
+function namesAndError(flag: string): ConflictError {
+  return new ConflictError(`cannot use names together with ${flag}`, {
+    hint: `specify either names or ${flag}`,
+  });
 }

@@ -3,6 +3,7 @@ import {runKcri} from '../cli/run-kcri.js';
 
 const explain = async (...args: readonly string[]) => await runKcri(['explain', ...args]);
 
+// Proves: explain
 test('explain lists the fields of a type, and which ones kcri ignores or rejects', async () => {
   const {stdout, stderr, exitCode} = await explain('pod.spec');
   expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
@@ -33,6 +34,7 @@ test('fields of other objects than Pods have no support', async () => {
   expect((await explain('deployment.metadata.generateName')).stdout).not.toContain('SUPPORT');
 });
 
+// Proves: explain --recursive
 test('--recursive lists the fields of the objects below', async () => {
   const {stdout} = await explain('pod.spec.containers', '--recursive');
   expect(stdout).toContain('\n  livenessProbe\t<Probe>\n    exec\t<ExecAction>\n      command\t<[]string>\n');

@@ -31,6 +31,7 @@ async function get({runtime, rootDir}: CommandTestbed, ...args: readonly string[
 }
 
 describe('get', () => {
+  // Proves: get all, get all --output, get workloads, get workloads --output, get workloads --all-namespaces, get workloads --no-headers
   test.each([
     ['deployments', /^NAME +READY +SUCCEEDED +FAILED +AGE\nweb +2\/2 +0 +0 +\d+s\n$/],
     ['deploy web', /\nweb +2\/2 /],
@@ -51,6 +52,28 @@ describe('get', () => {
     expect(stdout).toMatch(expected);
   });
 
+  // Proves: get all --namespace, get all --selector, get all --manager, get workloads --namespace, get workloads --selector, get workloads --manager
+  test.each([['all'], ['workloads']])('%s selects by namespace, label and manager', async (word) => {
+    const testbed = await synced();
+    for (const flags of [['-n', 'test'], ['-l', 'app=none'], ['--manager=none']])
+      expect(await get(testbed, word, ...flags)).toMatchObject({stdout: '', stderr: 'No resources found\n'});
+  });
+
+  // Proves: get workloads --exit-code, get workloads --template, get all --template, get all --all-namespaces, get all --no-headers
+  test('the other flags of lists are those of get pods', async () => {
+    const testbed = await synced();
+    expect(await get(testbed, 'jobs', '--exit-code')).toMatchObject({stdout: '', exitCode: 2});
+    expect((await get(testbed, 'all', '-A', '--no-headers')).stdout).toMatch(/^default +pod\/web-/);
+    const template = '{{range .items}}{{.kind}} {{end}}';
+    for (const [word, expected] of [
+      ['deployments', /^Deployment /],
+      ['all', /^Pod Pod Deployment ReplicaSet /],
+    ] as const)
+      expect((await get(testbed, word, '-o', 'go-template', `--template=${template}`)).stdout).toMatch(
+        expected,
+      );
+  });
+
   test('deployment/web -o json is one object', async () => {
     const testbed = await synced();
     const {stdout} = await get(testbed, 'deployment/web', '-o', 'json');
@@ -62,6 +85,7 @@ describe('get', () => {
     });
   });
 
+  // Proves: get pods --show-labels
   test('pod/NAME shows that pod, with its labels on request', async () => {
     const testbed = await synced();
     const names = (await get(testbed, 'pods', '-o', 'name')).stdout.trim().split('\n');

@@ -165,6 +165,7 @@ describe('a workload as the target', () => {
 });
 
 describe('--selector', () => {
+  // Proves: logs --selector
   test('of logs prints the last ten lines of each pod, with prefixes', async () => {
     const {kcri} = await started();
     const {stdout, exitCode} = await kcri('logs', '-l', 'app=web');
@@ -176,6 +177,7 @@ describe('--selector', () => {
     expect((await kcri('logs', '-l', 'app=web', '--tail=-1', '--no-prefix')).stdout).toMatch(/^web0 0$/m);
   });
 
+  // Proves: logs --max-log-requests
   test('of logs -f is limited', async () => {
     const {kcri} = await started();
     expect(await kcri('logs', '-f', '-l', 'app=web', '--max-log-requests=2')).toEqual({
@@ -187,6 +189,7 @@ describe('--selector', () => {
     });
   });
 
+  // Proves: exec --selector
   test('of exec runs the command in each pod', async () => {
     const {kcri, executedIn} = await started();
     const {stdout, stderr, exitCode} = await kcri('exec', '-sq', '--selector=app=web', 'true');

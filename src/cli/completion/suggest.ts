@@ -151,13 +151,20 @@ async function inCommand(
   const values = {...leading.values, ...analysis.values};
   const kinds = ARGUMENTS[name] ?? ['none'];
   const ofCommand = await atCursor({...analysis, values}, {flags, kinds, ask, cur: words.at(-1) ?? ''});
-  const {cursor} = analysis;
-  const isFirst = cursor.kind === 'argument' && cursor.index === 0;
-  const suggested =
-    isFirst && WITH_WORKLOADS.has(name) ? [...ofCommand, ...(await ask('workloads', values))] : ofCommand;
+  const suggested = [...ofCommand, ...(await workloadsFor(name, {...analysis, values}, ask))];
   return words.length === 2 && (first === 'describe' || first === 'image')
     ? [...suggested, ...commandSuggestions(first)]
     : suggested;
+}
+
+/** Returns the workloads of kcri's pods for the first argument of a command that takes them. */
+async function workloadsFor(
+  command: string,
+  {cursor, values}: CommandLineAnalysis,
+  ask: QueryRuntime,
+): Promise<readonly Suggestion[]> {
+  const isFirst = cursor.kind === 'argument' && cursor.index === 0;
+  return isFirst && WITH_WORKLOADS.has(command) ? await ask('workloads', values) : [];
 }
 
 interface Grammar {

@@ -114,8 +114,7 @@ export async function loadPods(
   const node = {...(await describe()), imageCredentials};
   const {nodeName, rootDir} = node.node;
   const full = {...options, nodeName, rootDir};
-  const prepare = (documents: readonly PodDocument[]): readonly PreparedPod[] =>
-    preparePods(documents, full).map((each) => ({...each, source: absoluteSource(each.source)}));
+  const prepare = (documents: readonly PodDocument[]) => preparePods(documents, full).map(withAbsoluteSource);
   const pods = prepare(manifests.pods);
   const requests = createRequests(pods, manifests.workloads, (document) => {
     const [prepared] = prepare([document]);
@@ -131,6 +130,11 @@ export async function loadPods(
     ...{node, pods, workloads, requests, services: loaded, documents: manifests},
     objects: loaded === undefined ? local : loaded.bind(local),
   };
+}
+
+/** Returns a pod whose source does not depend on the working directory, so that later syncs recognize it. */
+function withAbsoluteSource(prepared: PreparedPod): PreparedPod {
+  return {...prepared, source: absoluteSource(prepared.source)};
 }
 
 /** Returns the Services of manifests, and the function that adds them to other objects; undefined without any. */

@@ -74,12 +74,13 @@ function createdAt({inRuntime}: ListedPod): bigint {
 
 /** Returns 2 if the newest instances of all containers of the newest sandbox run, 1 if some do, else 0. */
 function runningShare({inRuntime}: ListedPod): number {
-  const [sandbox] = inRuntime?.sandboxes ?? [];
-  if (sandbox?.state !== 'SANDBOX_READY') return 0;
-  const newest = new Map<string, boolean>();
-  for (const {metadata, state, podSandboxId} of inRuntime?.containers ?? [])
-    if (podSandboxId === sandbox.id && !newest.has(metadata?.name ?? ''))
-      newest.set(metadata?.name ?? '', state === 'CONTAINER_RUNNING');
-  const running = [...newest.values()].filter(Boolean).length;
-  return running === 0 ? 0 : running === newest.size ? 2 : 1;
+  if (inRuntime === undefined) return 0;
+  const {sandboxes, containers} = inRuntime;
+  const [sandbox] = sandboxes;
+  if (sandbox.state !== 'SANDBOX_READY') return 0;
+  const own = containers.filter(({podSandboxId}) => podSandboxId === sandbox.id);
+  // The newest come first, and the last entry of a name wins.
+  const newest = new Map(own.toReversed().map(({metadata, state}) => [metadata?.name, state]));
+  const running = [...newest.values()].filter((state) => state === 'CONTAINER_RUNNING').length;
+  return Number(running > 0) + Number(running > 0 && running === newest.size);
 }

@@ -59,7 +59,7 @@ function summarize(ref: WorkloadRef, pods: readonly Pod[]): WorkloadSummary {
     succeeded,
     failed,
     createdAt: times.toSorted()[0],
-    images: [...new Set(pods.flatMap(({spec}) => spec.containers.map(({image = ''}) => image)))],
+    images: [...new Set(pods.flatMap(({spec}) => spec.containers.map(({image}) => image)))],
   };
 }
 

@@ -102,6 +102,7 @@ const CHECK_INTERVAL_MS = 2000;
 const clockWithFrequentChecks = realTimeClock({sleepMs: (ms) => (ms === CHECK_INTERVAL_MS ? 20 : ms)});
 
 describe('forwarding', () => {
+  // Proves: port-forward --selector
   test.each([
     ['to the pod of a workload', ['job/nightly', `:${OPEN_PORT}`]],
     ['to a pod that a selector matches', ['-l', 'app=web', `:${OPEN_PORT}`]],

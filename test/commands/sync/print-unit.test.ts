@@ -3,6 +3,7 @@ import {InterruptedError} from '../../../src/cli/interrupt.js';
 import {until} from '../../base/until.js';
 import {aManifest, createTestbed, expectUserError} from '../command-testbed.js';
 
+// Proves: sync --print-unit
 test('sync --print-unit prints a unit and changes nothing', async () => {
   const testbed = await createTestbed();
   const {stdout, exitCode} = await testbed.run(['sync', 'web.yaml', '--print-unit']);

@@ -43,6 +43,7 @@ async function synced() {
 }
 
 describe('sync --prune', () => {
+  // Proves: sync --prune, plan --prune
   test('deletes the pods of the directory that it no longer contains, as plan says', async () => {
     const {testbed, directory} = await synced();
     await rm(join(directory, 'b.json'));
@@ -113,6 +114,7 @@ describe('sync --prune', () => {
 });
 
 describe('sync --prune --selector', () => {
+  // Proves: sync --selector
   test('deletes the pods of all earlier syncs that match, also of standard input', async () => {
     const {testbed} = await synced();
     const {exitCode} = await testbed.run(['sync', '-', '--prune', '-l', 'app=web'], {
@@ -122,6 +124,7 @@ describe('sync --prune --selector', () => {
     expect(names(testbed)).toEqual(['default/a', 'default/c']);
   });
 
+  // Proves: plan --selector
   test.each([
     [['-', '--prune'], '--prune of standard input requires --selector'],
     [['-', '-l', 'app=web'], '--selector requires --prune'],
