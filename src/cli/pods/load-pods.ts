@@ -95,9 +95,7 @@ export async function loadPods(
   const manifests = await readManifests(sources, reading);
   editor.assertUsed();
   assertReplicasUsed(flags, manifests);
-  const hide = (values: readonly string[]): void => {
-    secrets.add(values);
-  };
+  const hide = secrets.add.bind(secrets);
   hide(manifests.objects.flatMap(({object}) => secretValuesOf(object)));
   for (const warning of manifests.warnings) report.warn(warning);
   for (const note of manifests.notes) report.info(`kcri: ${note}`);
