@@ -28,6 +28,22 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   nodes: 'node',
 };
 
+/** Words of `get` that name kinds of workloads, all of which `get workloads` lists. */
+const WORKLOAD_KINDS: ReadonlySet<string> = new Set([
+  ...['cronjob', 'cronjobs', 'cj', 'daemonset', 'daemonsets', 'ds', 'deployment', 'deployments', 'deploy'],
+  ...[
+    'job',
+    'jobs',
+    'replicaset',
+    'replicasets',
+    'rs',
+    'replicationcontroller',
+    'replicationcontrollers',
+    'rc',
+  ],
+  ...['statefulset', 'statefulsets', 'sts'],
+]);
+
 /** Selects the commands that exist, by their words separated by spaces. */
 interface Offer {
   offersCommand(words: string): boolean;
@@ -54,7 +70,17 @@ const IMAGE_COMMANDS: Readonly<Record<string, string>> = {
  * `images` unless a subcommand follows.
  */
 export function findCommand(argv: readonly string[], offer = ALL): FoundCommand | undefined {
-  return findImageCommand(argv, offer) ?? findByPath(argv, offer);
+  return findImageCommand(argv, offer) ?? findByPath(argv, offer) ?? findGetCommand(argv, offer);
+}
+
+/** Returns the command of `get` for a kind of workloads, such as `deployments`, or for kubectl's KIND/NAME. */
+function findGetCommand(argv: readonly string[], offer: Offer): FoundCommand | undefined {
+  const [topic = '', word = ''] = argv;
+  if (topic !== 'get' || !isTopic(topic, offer)) return undefined;
+  const [, kind = '', slash] = /^([a-z]+)(?:\.[a-z.]+)?(\/)?/i.exec(word) ?? [];
+  const isPod = slash !== undefined && resolveAlias(SUBCOMMAND_ALIASES, kind) === 'pods';
+  if (!isPod && !WORKLOAD_KINDS.has(kind.toLowerCase())) return undefined;
+  return foundAs([topic, isPod ? 'pods' : 'workloads'], argv, 1);
 }
 
 function findByPath(argv: readonly string[], offer: Offer): FoundCommand | undefined {

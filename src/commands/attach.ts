@@ -6,10 +6,9 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
 import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
 import {
-  createContainerChooser,
   parseContainerSelection,
   POD_CONTAINER_FLAG,
-  selectContainers,
+  choosePodContainers,
 } from '../cli/targets/select-containers.js';
 import {runCommandSession} from '../cli/terminal/command-session.js';
 import {ArgumentsError} from '../cli/usage-errors.js';
@@ -59,8 +58,7 @@ export default class Attach extends BaseCommand {
     const selection = await parseContainerSelection([ref], flags, {states: 'running'});
     const connection = await this.cri();
     const {runtime} = connection;
-    const chooseContainer = createContainerChooser(services, flags);
-    const [target] = await selectContainers(connection, selection, services.resolving({chooseContainer}));
+    const [target] = await choosePodContainers(services, connection, selection, flags);
     const {id, ref: containerName} = requireTarget(target);
     const session = runCommandSession(services, {
       containerName,

@@ -1,9 +1,10 @@
 import * as Flags from '@oclif/core/flags';
-import {UsageError} from '../base/errors.js';
+import {EmptyValueError, UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
-import {createNamespaceFlag} from '../cli/flags/manifest-flags.js';
-import {deletePods} from '../cli/pods/delete-pods.js';
+import {createNamespaceFlag, FILENAME_FLAG} from '../cli/flags/manifest-flags.js';
+import {deletePods, type DeletionRequest} from '../cli/pods/delete-pods.js';
+import {ConflictError} from '../cli/usage-errors.js';
 
 export default class Delete extends BaseCommand {
   static override summary = 'Delete pods created by kcri';
@@ -12,19 +13,25 @@ export default class Delete extends BaseCommand {
     'and directories. Specify pods by name, NAMESPACE/NAME or UID, by their workload, such as ' +
     'deployment/web, or by the manifests they were created from. The directories of ' +
     'PersistentVolumeClaims remain unless --volumes is given. Pods that kcri did not create are never ' +
-    'deleted.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
+    'deleted; those of "kcri run" are deleted by their name or UID. With names that do not exist, the other pods are ' +
+    'deleted, and the exit code is 1.\n\nContainers that ignore their stop signal, such as the shell of "kcri debug", are killed when the ' +
     'grace period has passed; it is 30 seconds unless the Pod has another one.\n\nWithout --runtime-endpoint, each pod is deleted on the runtime it was created on.';
   static override usage = 'delete [FLAGS] POD|WORKLOAD|FILE|DIR|URL...';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> delete web',
     '<%= config.bin %> delete examples/web.yaml',
-    '<%= config.bin %> delete statefulset/db --volumes',
+    '<%= config.bin %> delete -l app=web',
   ];
   static override flags = {
-    ...createNamespaceFlag(
-      'Namespace of the named pods, and of Pods in manifests that have none. [default: any]',
-    ),
+    ...createNamespaceFlag('Namespace of the pods, and of Pods in manifests that have none. [default: any]'),
+    ...FILENAME_FLAG,
+    selector: Flags.string({
+      char: 'l',
+      helpValue: 'SELECTOR',
+      description: 'Delete all pods created by kcri that match a label selector, such as app=web,tier!=db.',
+    }),
+    all: Flags.boolean({description: 'Delete all pods created by kcri.'}),
     'grace-period': integerFlag({
       helpValue: 'SECONDS',
       description: "Time for containers to exit, in seconds. [default: the pod's own grace period]",
@@ -36,11 +43,38 @@ export default class Delete extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Delete);
-    if (argv.length === 0) throw new UsageError('no pod specified');
+    const request = parseRequest(argv as string[], flags);
     const gracePeriodSeconds = flags['grace-period'];
     if (gracePeriodSeconds !== undefined && gracePeriodSeconds < 0)
       throw new UsageError('--grace-period must not be negative');
     const {namespace, volumes} = flags;
-    await deletePods(this.services, argv as string[], {gracePeriodSeconds, namespace, volumes});
+    await deletePods(this.services, request, {gracePeriodSeconds, namespace, volumes});
   }
+}
+
+interface RequestFlags {
+  readonly filename?: readonly string[] | undefined;
+  readonly selector?: string | undefined;
+  readonly all: boolean;
+}
+
+/** Returns the pods to delete. Throws UsageError for a command line that names none, or names them in two ways. */
+function parseRequest(
+  words: readonly string[],
+  {filename = [], selector, all}: RequestFlags,
+): DeletionRequest {
+  // An empty selector matches all pods: probably a variable that is not set.
+  if (selector?.trim() === '') throw new EmptyValueError('--selector');
+  if (selector !== undefined && all) throw new ConflictError('--selector and --all are mutually exclusive');
+  const isNamed = words.length + filename.length > 0;
+  const matched = all ? '' : selector;
+  if (matched === undefined && !isNamed) throw new UsageError('no pod specified');
+  if (matched !== undefined && isNamed) throw namesAndError(all ? '--all' : '--selector');
+  return {words, files: filename, selector: matched};
+}
+
+function namesAndError(flag: string): ConflictError {
+  return new ConflictError(`cannot use names together with ${flag}`, {
+    hint: `specify either names or ${flag}`,
+  });
 }

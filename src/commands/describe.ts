@@ -12,7 +12,7 @@ export default class Describe extends BaseCommand {
   static override summary = 'Show details and events of pods';
   static override description =
     'Shows what "kubectl describe pod" shows: containers and their states, conditions, volumes, and ' +
-    'recent events. Without names, describes all pods that match the flags. Of pods that kcri did not ' +
+    'recent events. A workload, such as deployment/web, stands for its pods. Without names, describes all pods that match the flags. Of pods that kcri did not ' +
     'create, what the runtime reports is shown.\n\nFor a pod that a running ' +
     'kubelet manages, it also shows probe results, back-offs, and the last and next sync. If the ' +
     'runtime of a pod is unavailable, the last known state is shown with a warning.';

@@ -5,7 +5,7 @@ import {execInContainers} from '../cli/exec/exec-in-containers.js';
 import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../cli/flags/filter-flags.js';
 import {integerFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
-import {POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
+import {LONG_SELECTOR_FLAG, POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
 
 export default class Exec extends BaseCommand {
   static override nodes = 'one' as const;
@@ -15,7 +15,8 @@ export default class Exec extends BaseCommand {
     '126 if it is not executable. Flags must precede the container (or the command, if filters select ' +
     'the containers).\n\nWith filters, the command runs in every matching container, one after the ' +
     'other. In a pod, it runs in the container named by --container, or else by the annotation ' +
-    'kubectl.kubernetes.io/default-container, or in the first one.\n\nWhether the command continues after kcri disconnects (Ctrl-C without -t, --timeout, ' +
+    'kubectl.kubernetes.io/default-container, or in the first one. Of a workload, such as deployment/web, one pod is ' +
+    'chosen; with --selector, the command runs in each pod that matches. -l is --latest, as in crictl.\n\nWhether the command continues after kcri disconnects (Ctrl-C without -t, --timeout, ' +
     'detach keys) depends on the runtime: containerd 1.6 leaves it running, containerd 2.1 kills ' +
     'it.\n\nCRI has no user, environment or working directory for a command. --user, --env and --workdir ' +
     'therefore run the command through programs of the container: env, sh, and one of chroot, ' +
@@ -24,19 +25,22 @@ export default class Exec extends BaseCommand {
   static override examples = [
     '<%= config.bin %> exec -it web sh',
     'tar c . | <%= config.bin %> exec -i shop/web tar x -C /srv',
-    '<%= config.bin %> exec -x --label=app=web hostname',
+    '<%= config.bin %> exec deployment/web -- sh -c "ls /"',
+    '<%= config.bin %> exec -x --selector=app=web hostname',
   ];
   static override strict = false;
   static override args = {
     container: Args.string({
       ignoreStdin: true,
-      description: 'ID, ID prefix, name, or POD/NAME of the container; or a pod.',
+      description:
+        'ID, ID prefix, name, or POD/NAME of the container; or a pod, or a workload such as deployment/web.',
     }),
     command: Args.string({ignoreStdin: true, multiple: true, description: 'Command and its arguments.'}),
   };
   static override flags = {
     ...CONTAINER_FILTERS,
     ...POD_CONTAINER_FLAG,
+    ...LONG_SELECTOR_FLAG,
     ...nonEmptyFlags({
       state: withChoices(
         Flags.string({

@@ -13,10 +13,9 @@ import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
 import {formatContainerDetails} from '../cli/output/views/inspect-details.js';
 import {containerStatusJson} from '../cli/output/views/inspect-json.js';
 import {
-  createContainerChooser,
   parseContainerSelection,
   POD_CONTAINER_FLAG,
-  selectContainers,
+  choosePodContainers,
 } from '../cli/targets/select-containers.js';
 import {inspectContainer} from '../operations/inspect/inspect-objects.js';
 
@@ -63,9 +62,5 @@ const INSPECT: CommandStrategies['inspect'] = kcriInspect(async (services, refs,
     refs.length > 0
       ? await parseContainerSelection(refs, flags, {states: 'all'})
       : {refs, query: await containerQuery(flags), filters: filterText(flags), byPod: false};
-  return await selectContainers(
-    await services.connections.default(),
-    selection,
-    services.resolving({chooseContainer: createContainerChooser(services, flags)}),
-  );
+  return await choosePodContainers(services, await services.connections.default(), selection, flags);
 });

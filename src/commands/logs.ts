@@ -8,6 +8,7 @@ import {
   CONTAINER_SELECTION_LONG_FLAGS,
   parseContainerSelection,
   POD_CONTAINER_FLAG,
+  SELECTOR_FLAG,
 } from '../cli/targets/select-containers.js';
 
 export default class Logs extends BaseCommand {
@@ -17,23 +18,30 @@ export default class Logs extends BaseCommand {
     'Reads the log files on this machine, or on a node with an ssh:// endpoint, including rotated ones. Lines that a container wrote to ' +
     'standard error are printed to standard error.\n\nLines of several containers are merged by time and ' +
     'prefixed with the container name. Filters select the latest attempt of each container. Of a pod, the ' +
-    'log of its default container is printed; --pod selects all.\n\nWith -f, ' +
+    'log of its default container is printed; --pod selects all. Of a workload, such as deployment/web, one pod is ' +
+    'chosen; --selector selects all pods that match.\n\nWith -f, ' +
     'logs are followed until the container exits. With --follow-restarts, kcri then waits for the next ' +
     "attempt, up to 330 seconds (the kubelet's maximum back-off). Ctrl-C exits with 0.";
   static override usage = 'logs [CONTAINER...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> logs -f web/nginx',
     '<%= config.bin %> logs --tail=20 --since=10m web',
-    '<%= config.bin %> logs --pod=shop/web --previous',
+    '<%= config.bin %> logs -f -l app=web',
   ];
   static override args = containerOrPodArgs;
   static override flags = {
     ...CONTAINER_SELECTION_LONG_FLAGS,
     ...POD_CONTAINER_FLAG,
+    ...SELECTOR_FLAG,
     follow: Flags.boolean({char: 'f', description: 'Follow the log until the container exits.'}),
     ...kcriOnlyFlags({
       'follow-restarts': Flags.boolean({
         description: 'Follow the log across restarts of the container; implies --follow.',
+      }),
+      'max-log-requests': integerFlag({
+        default: 5,
+        helpValue: 'N',
+        description: 'Follow at most N logs with --selector. [default: 5]',
       }),
     }),
     previous: Flags.boolean({
@@ -44,7 +52,7 @@ export default class Logs extends BaseCommand {
     ...nonEmptyFlags({
       tail: integerFlag({
         helpValue: 'N',
-        description: 'Print only the last N lines of each log. [default: all]',
+        description: 'Print only the last N lines of each log. [default: all, or 10 with --selector]',
       }),
       'limit-bytes': integerFlag({
         default: -1,

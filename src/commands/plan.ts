@@ -1,8 +1,15 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {FILENAME_FLAG, PRUNE_FLAGS} from '../cli/flags/manifest-flags.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
 import {planData, planText} from '../cli/output/views/plan-text.js';
+import {
+  parsePruneScope,
+  requireInScope,
+  selectPrunedPods,
+  type PruneFlagValues,
+} from '../cli/sync/prune-scope.js';
 import {readCommandNode} from '../cli/pods/read-command-node.js';
 import {
   loadPods,
@@ -22,10 +29,14 @@ const OF_MANIFESTS = [
   'namespace',
   'image',
   'set-image',
+  'filename',
+  'prune',
+  'selector',
 ] as const;
 
 /** Values of the flags that determine what is planned. */
-interface PlanFlagValues extends ManifestFlagValues {
+interface PlanFlagValues extends ManifestFlagValues, PruneFlagValues {
+  readonly filename?: readonly string[] | undefined;
   readonly offline: boolean;
 }
 
@@ -45,6 +56,8 @@ export default class Plan extends BaseCommand {
   ];
   static override flags = {
     ...POD_FLAGS,
+    ...FILENAME_FLAG,
+    ...PRUNE_FLAGS,
     explain: Flags.boolean({
       description: 'Explain why each call is made, and by which rule of the kubelet.',
     }),
@@ -68,7 +81,7 @@ export default class Plan extends BaseCommand {
     const {flags, argv} = await this.parse(Plan);
     const plans =
       flags.kubeconfig === undefined
-        ? await this.#planManifests(argv as string[], flags)
+        ? await this.#planManifests([...(argv as string[]), ...(flags.filename ?? [])], flags)
         : await this.#planCluster(flags.kubeconfig, argv as string[], flags);
     if (flags.output === 'text') this.out.print(planText(plans, flags));
     else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));
@@ -80,7 +93,9 @@ export default class Plan extends BaseCommand {
 
   async #planManifests(sources: readonly string[], flags: PlanFlagValues): Promise<readonly PodPlan[]> {
     if (sources.length === 0) throw new UsageError('no manifest specified');
+    const scope = parsePruneScope(sources, flags);
     const loaded = await loadPods(this.services, sources, flags, () => this.#readCommandNode(flags));
+    requireInScope(loaded, scope);
     const {node, pods, objects, services} = loaded;
     const [{planDeletions, planPods}, {selectReplacedPods}, records] = await Promise.all([
       import('../kubelet/index.js'),
@@ -89,10 +104,11 @@ export default class Plan extends BaseCommand {
     ]);
     if (services !== undefined) await this.#planServices(pods, services, records);
     const options = {...node, objects, offline: flags.offline};
+    const deletions = [...selectReplacedPods(records, loaded), ...selectPrunedPods(records, loaded, scope)];
     const wanted = pods.map(({pod}) => pod);
     return [
       ...(await planPods(options, wanted, this.signal)),
-      ...(await planDeletions(options, selectReplacedPods(records, loaded), this.signal)),
+      ...(await planDeletions(options, deletions, this.signal)),
     ];
   }
 

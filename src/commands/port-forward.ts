@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {listFlag} from '../cli/flags/flag-types.js';
 import {STREAMING_FLAGS} from '../cli/flags/streaming-flags.js';
+import {SELECTOR_FLAG} from '../cli/targets/select-containers.js';
 import {forwardPorts} from '../cli/port-forward/forward-ports.js';
 
 export default class PortForward extends BaseCommand {
@@ -11,13 +12,13 @@ export default class PortForward extends BaseCommand {
     'Connections to a local port are forwarded to a port on localhost inside the pod, until Ctrl-C or ' +
     'until the pod stops. Prints a line for each forwarded port and for each connection.\n\nIf the pod ' +
     'refuses a connection, only that connection is reset. After a restart of the runtime, new ' +
-    'connections work again.';
+    'connections work again. Of a workload, and with --selector, one pod is chosen.';
   static override usage = 'port-forward [FLAGS] POD [LOCAL:]REMOTE...';
   static override strict = false;
   static override args = {
     pod: Args.string({
       ignoreStdin: true,
-      description: 'ID, ID prefix, name, or NAMESPACE/NAME of the pod.',
+      description: 'ID, ID prefix, name, or NAMESPACE/NAME of the pod; or a workload such as deployment/web.',
     }),
     port: Args.string({
       ignoreStdin: true,
@@ -27,6 +28,7 @@ export default class PortForward extends BaseCommand {
   };
   static override flags = {
     ...STREAMING_FLAGS,
+    ...SELECTOR_FLAG,
     address: listFlag({
       helpValue: 'IP',
       description:
@@ -36,7 +38,7 @@ export default class PortForward extends BaseCommand {
   };
   static override examples = [
     '<%= config.bin %> port-forward web 8080:80',
-    '<%= config.bin %> port-forward web :80 :443',
+    '<%= config.bin %> port-forward deployment/web :80 :443',
     '<%= config.bin %> port-forward default/web 8080 --address=0.0.0.0',
   ];
 

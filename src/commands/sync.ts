@@ -2,9 +2,11 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag} from '../cli/flags/flag-types.js';
+import {FILENAME_FLAG, PRUNE_FLAGS} from '../cli/flags/manifest-flags.js';
 import {POD_FLAGS} from '../cli/flags/pod-flags.js';
 import {minReadyOf} from '../cli/sync/min-ready.js';
 import {loadPods, type LoadedPods} from '../cli/pods/load-pods.js';
+import {parsePruneScope, requireInScope} from '../cli/sync/prune-scope.js';
 import {runSync} from '../cli/sync/run-sync.js';
 import {chooseRenderer} from '../cli/sync/view/choose-renderer.js';
 import {LogFollower} from '../cli/sync/view/log-follower.js';
@@ -32,6 +34,8 @@ export default class Sync extends BaseCommand {
   ];
   static override flags = {
     ...POD_FLAGS,
+    ...FILENAME_FLAG,
+    ...PRUNE_FLAGS,
     wait: Flags.custom<'ready' | 'complete'>({options: ['ready', 'complete'], default: 'ready'})({
       helpValue: 'CONDITION',
       description:
@@ -53,6 +57,11 @@ export default class Sync extends BaseCommand {
     }),
     logs: Flags.boolean({description: 'Print the container logs while waiting.'}),
     rm: Flags.boolean({description: 'Delete the pods on exit, whatever the result.'}),
+    'print-unit': Flags.boolean({
+      description:
+        'Print a systemd unit that runs this sync until the pods have completed, so that they keep their restart policies ' +
+        'without a terminal, and exit.',
+    }),
     junit: Flags.string({
       helpValue: 'FILE',
       description:
@@ -68,7 +77,8 @@ export default class Sync extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Sync);
-    if (argv.length === 0) throw new UsageError('no manifest specified');
+    const sources = [...(argv as string[]), ...(flags.filename ?? [])];
+    if (sources.length === 0) throw new UsageError('no manifest specified');
     const {context, out, report, signal} = this;
     const {secrets} = this.services;
     const {clock} = context;
@@ -77,7 +87,13 @@ export default class Sync extends BaseCommand {
       const {requireJunitPath} = await import('../cli/sync/report/junit-file.js');
       await requireJunitPath(flags.junit);
     }
-    const loaded = await loadPods(this.services, argv as string[], flags);
+    const prune = parsePruneScope(sources, flags);
+    if (flags['print-unit']) {
+      await this.#printUnit(sources);
+      return;
+    }
+    const loaded = await loadPods(this.services, sources, flags);
+    requireInScope(loaded, prune);
     if (flags.wait === 'complete') this.#warnAboutEndlessPods(loaded);
     const {stdout, stderr, colors} = out;
     const {runtime} = await this.cri();
@@ -97,6 +113,7 @@ export default class Sync extends BaseCommand {
       timeoutMs: flags.timeout,
       minReadyMs,
       replace: flags.replace,
+      prune,
       junit: flags.junit,
       isPrivateRuntime: findPrivateEndpoint(this.settings.rootDir) === loaded.node.endpoint,
       remove: flags.rm,
@@ -110,6 +127,14 @@ export default class Sync extends BaseCommand {
     });
     report.setExitCode(exitCode);
     for (const error of errors) report.fail(error);
+  }
+
+  async #printUnit(sources: readonly string[]): Promise<void> {
+    if (sources.includes('-'))
+      throw new UsageError('--print-unit requires files, directories or URLs: a unit has no standard input');
+    const {formatSyncUnit} = await import('../cli/kubelet/systemd-unit.js');
+    const {env, program} = this.context;
+    this.out.printText(formatSyncUnit({program, argv: this.argv, directory: process.cwd(), env}));
   }
 
   /** Warns about pods that never complete: the API's default is Always, which is easily forgotten. */

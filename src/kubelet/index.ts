@@ -18,6 +18,7 @@ export {LocalServices, withLocalServices} from './managers/network/local-service
 export {measureStorage} from './managers/volumes/measure-storage.js';
 export {claimsOf, removeClaims} from './managers/volumes/remove-claims.js';
 export {withVolumeAffinity} from './pods/node-fit/volume-node-affinity.js';
+export {FIELD_RULES, type FieldRule} from './pods/field-support/field-rules.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
 export {createHostLookup} from './managers/node/lookup-host.js';
 export {NodeAddresses, type NodeAddressFacts} from './managers/node/node-addresses.js';

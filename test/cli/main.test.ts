@@ -34,9 +34,21 @@ describe('kcri', () => {
     [['verson'], '"verson" for "kcri"', 'hint: did you mean "kcri version"?\n'],
     [['sycn'], '"sycn" for "kcri"', 'hint: did you mean "kcri sync"?\n'],
     [['help', 'inspct'], '"inspct" for "kcri"', 'hint: did you mean "kcri inspect"?\n'],
+    [['apply', '-f', 'web.yaml'], '"apply" for "kcri"', 'hint: use "kcri sync FILE"\n'],
+    [['play', 'kube', 'web.yaml'], '"play" for "kcri"', 'hint: use "kcri sync FILE"\n'],
+    [['up', '-d'], '"up" for "kcri"', 'hint: use "kcri sync FILE"\n'],
+    [
+      ['scale', 'deployment/web', '--replicas=3'],
+      '"scale" for "kcri"',
+      'hint: use "kcri sync FILE --replicas=COUNT"\n',
+    ],
+    [
+      ['rollout', 'restart', 'deployment/web'],
+      '"rollout" for "kcri"',
+      'hint: use "kcri restart deployment/NAME", or "kcri wait deployment/NAME --for=condition=Ready"\n',
+    ],
     [['runtime', 'upp'], '"upp" for "kcri runtime"', ''],
     [['get', 'kublet'], '"kublet" for "kcri get"', 'hint: did you mean "kcri get kubelet"?\n'],
-    [['get', 'all'], '"all" for "kcri get"', 'hint: "kcri get --help" lists all commands\n'],
     [['../cli/main'], '"../cli/main" for "kcri"', ''],
   ])('%j is an unknown command and exits with 3', async (args, name, hint) => {
     const {stdout, stderr, exitCode} = await runKcri(args);

@@ -68,6 +68,46 @@ describe('delete accepts', () => {
   });
 });
 
+describe('delete of several pods', () => {
+  test('deletes those that exist, reports the others and exits with 1', async () => {
+    const testbed = await createTestbed();
+    await syncPods(testbed, aManifest({name: 'a'}), aManifest({name: 'b'}));
+    expect(await testbed.run(['delete', 'a', 'nope', 'deploy/none', 'b'])).toEqual({
+      stdout: 'pod "default/a" deleted\npod "default/b" deleted\n',
+      stderr:
+        'kcri: pod "nope" not found\nhint: run "kcri get pods --manager=kcri" to list the pods created by kcri; "kcri rmp" removes others\n' +
+        'kcri: "deploy/none" has no pods here\nhint: run "kcri get pods --manager=kcri" to list the pods created by kcri; "kcri rmp" removes others\n',
+      exitCode: 1,
+    });
+    expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
+  });
+
+  test('changes nothing if one of the names is ambiguous', async () => {
+    const testbed = await createTestbed();
+    const inNamespace = (namespace: string) => aManifest({metadata: {namespace}});
+    await syncPods(testbed, inNamespace('one'), inNamespace('two'), aManifest({name: 'a'}));
+    expect(await testbed.run(['delete', 'a', 'web'])).toMatchObject({stdout: '', exitCode: 1});
+    expect(testbed.mutatingCalls).toEqual([]);
+  });
+
+  // Proves: delete --filename, sync --filename
+  test('takes manifests from -f as from arguments', async () => {
+    const testbed = await createTestbed();
+    const web = await testbed.write('web.json', aManifest());
+    const other = await testbed.write('other.json', aManifest({name: 'other'}));
+    expect(await testbed.run(['sync', '-f', web, `--filename=${other}`])).toMatchObject({exitCode: 0});
+    expect(await testbed.run(['delete', '-f', web, other])).toMatchObject({
+      stdout: 'pod "default/other" deleted\npod "default/web" deleted\n',
+      exitCode: 0,
+    });
+    expect(await testbed.run(['delete', '-f', web])).toMatchObject({
+      stderr: `kcri: no pod of "${web}" was created by kcri\n`,
+      exitCode: 1,
+    });
+    expect(await testbed.run(['delete', '-f', 'web'])).toMatchObject({exitCode: 1});
+  });
+});
+
 describe('delete rejects', () => {
   const inTwoNamespaces = [
     aManifest({metadata: {namespace: 'one'}}),

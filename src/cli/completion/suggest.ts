@@ -92,6 +92,12 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   wait: ['pods or containers'],
 };
 
+/** Commands whose first argument may also be a workload of kcri's pods, such as `deployment/web`. */
+const WITH_WORKLOADS: ReadonlySet<string> = new Set([
+  ...['attach', 'describe', 'exec', 'get pods', 'get workloads', 'inspect', 'logs'],
+  ...['port-forward', 'restart', 'wait'],
+]);
+
 /** Kinds of flag values that the definitions of the flags do not have. */
 const VALUES: Readonly<Record<string, ArgumentKind>> = {
   container: 'container names',
@@ -100,6 +106,7 @@ const VALUES: Readonly<Record<string, ArgumentKind>> = {
   'runtime-endpoint': 'files',
   'image-endpoint': 'files',
   get: CONFIG_KEYS,
+  filename: 'manifests',
   for: ['condition=Ready', 'delete', 'exit', 'jsonpath=', 'log='],
 };
 
@@ -140,13 +147,24 @@ async function inCommand(
     flags,
     (before) => command.flagsEndAfter?.(before) === true,
   );
-  const suggested = await atCursor(
-    {...analysis, values: {...leading.values, ...analysis.values}},
-    {flags, kinds: ARGUMENTS[found.words.join(' ')] ?? ['none'], ask, cur: words.at(-1) ?? ''},
-  );
+  const name = found.words.join(' ');
+  const values = {...leading.values, ...analysis.values};
+  const kinds = ARGUMENTS[name] ?? ['none'];
+  const ofCommand = await atCursor({...analysis, values}, {flags, kinds, ask, cur: words.at(-1) ?? ''});
+  const suggested = [...ofCommand, ...(await workloadsFor(name, {...analysis, values}, ask))];
   return words.length === 2 && (first === 'describe' || first === 'image')
     ? [...suggested, ...commandSuggestions(first)]
     : suggested;
+}
+
+/** Returns the workloads of kcri's pods for the first argument of a command that takes them. */
+async function workloadsFor(
+  command: string,
+  {cursor, values}: CommandLineAnalysis,
+  ask: QueryRuntime,
+): Promise<readonly Suggestion[]> {
+  const isFirst = cursor.kind === 'argument' && cursor.index === 0;
+  return isFirst && WITH_WORKLOADS.has(command) ? await ask('workloads', values) : [];
 }
 
 interface Grammar {

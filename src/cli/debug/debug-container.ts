@@ -23,11 +23,7 @@ import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {ensureImage} from '../pull/ensure-image.js';
 import {prepareRunLogs, removeRunLog} from '../run/run-logs.js';
-import {
-  createContainerChooser,
-  parseContainerSelection,
-  selectContainers,
-} from '../targets/select-containers.js';
+import {parseContainerSelection, choosePodContainers} from '../targets/select-containers.js';
 import {connectMainProcess, isDetached, type MainProcessEnd} from '../terminal/main-process.js';
 import type {DebugRequest} from './debug-request.js';
 
@@ -80,8 +76,7 @@ async function findTarget(
   const {runtime} = connection;
   const choice = {container: flags.target};
   const selection = await parseContainerSelection([ref], choice, {states: 'all'});
-  const chooseContainer = createContainerChooser(services, choice);
-  const [found] = await selectContainers(connection, selection, services.resolving({chooseContainer}));
+  const [found] = await choosePodContainers(services, connection, selection, choice);
   const {id, ref: shown} = requireTarget(found);
   const response = await inspectContainer(runtime, id, {verbose: true, signal});
   if (response.status?.state !== 'CONTAINER_RUNNING')

@@ -96,11 +96,8 @@ async function checkCopyName(
 
 async function deleteOriginal(services: CommandServices, {metadata}: Pod): Promise<void> {
   const {name = '', namespace = 'default'} = metadata;
-  await deletePods(services, [`${namespace}/${name}`], {
-    gracePeriodSeconds: undefined,
-    namespace: undefined,
-    volumes: false,
-  });
+  const request = {words: [`${namespace}/${name}`], files: [], selector: undefined};
+  await deletePods(services, request, {gracePeriodSeconds: undefined, namespace: undefined, volumes: false});
 }
 
 function parseImages(words: readonly string[] = []): ReadonlyMap<string, string> {

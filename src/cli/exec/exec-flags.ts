@@ -6,6 +6,8 @@ import type {SessionFlagValues} from '../flags/session-flags.js';
 export interface ExecFlags extends SessionFlagValues, ContainerFilterValues {
   /** Container of the named pod. */
   readonly container?: string | undefined;
+  /** Label selector of pods. */
+  readonly selector?: string | undefined;
   readonly interactive: boolean;
   readonly tty: boolean;
   readonly sync: boolean;
@@ -27,7 +29,8 @@ export interface ExecWords {
 
 /** Separates the container from the command. */
 export function splitExecWords(words: readonly string[], flags: ExecFlags): ExecWords {
-  const refs = isFiltered(flags) ? [] : words.slice(0, 1);
+  const isNamed = !isFiltered(flags) && flags.selector === undefined;
+  const refs = isNamed ? words.slice(0, 1) : [];
   return {refs, command: words.slice(refs.length)};
 }
 

@@ -9,12 +9,7 @@ import type {ContainerId} from '../../cri/index.js';
 import type {CommandServices} from '../command/command-services.js';
 import {forEachTarget} from '../command/for-each-target.js';
 import {EXIT} from '../exit-codes.js';
-import {isFiltered} from '../flags/filter-flags.js';
-import {
-  createContainerChooser,
-  parseContainerSelection,
-  selectContainers,
-} from '../targets/select-containers.js';
+import {parseContainerSelection, choosePodContainers} from '../targets/select-containers.js';
 import {requireCommand, splitExecWords, type ExecFlags} from './exec-flags.js';
 import {execSyncInContainer, streamExecInContainer, type ExecTarget} from './exec-in-container.js';
 
@@ -61,10 +56,19 @@ export const execInContainers: ExecStrategy = async (services, words, flags) => 
 
 function parseWords(words: readonly string[], flags: ExecFlags) {
   const {refs, command: rest} = splitExecWords(words, flags);
-  const command = !isFiltered(flags) && rest[0] === '--' ? rest.slice(1) : rest;
+  const command = refs.length > 0 && rest[0] === '--' ? rest.slice(1) : rest;
   requireCommand(command);
+  if (flags.latest === true && command.length > 1) rejectSelectorOfKubectl(command[0] ?? '');
   checkFlags(flags);
   return {refs, command};
+}
+
+/** Throws UsageError if `-l` was probably meant as kubectl's selector: no program has such a name. */
+function rejectSelectorOfKubectl(word: string): void {
+  if (/^[\w./-]+!?==?[\w.-]*(,\S*)?$/.test(word))
+    throw new UsageError(`-l is --latest in exec, as in crictl, and "${word}" would be the command`, {
+      hint: `use --selector=${word}`,
+    });
 }
 
 /** Throws UsageError for flags that exclude each other. */
@@ -84,11 +88,8 @@ async function selectTargets(
   flags: ExecFlags,
 ): Promise<readonly Target<ContainerId>[]> {
   const selection = await parseContainerSelection(refs, flags, {states: 'running'});
-  const targets = await selectContainers(
-    await services.connections.default(),
-    selection,
-    services.resolving({chooseContainer: createContainerChooser(services, flags)}),
-  );
+  const connection = await services.connections.default();
+  const targets = await choosePodContainers(services, connection, selection, flags);
   if (targets.length === 0) throw noContainersError();
   return targets;
 }

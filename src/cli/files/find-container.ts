@@ -2,11 +2,7 @@ import type {Connection} from '../../cri/index.js';
 import type {ContainerTarget} from '../../operations/files/container-process.js';
 import {requireTarget} from '../../operations/resolve/resolve-names.js';
 import type {CommandServices} from '../command/command-services.js';
-import {
-  createContainerChooser,
-  parseContainerSelection,
-  selectContainers,
-} from '../targets/select-containers.js';
+import {parseContainerSelection, choosePodContainers} from '../targets/select-containers.js';
 
 /** Finds a container, running or not, or the container of a pod that `container` names. Rejects with KcriError. */
 export async function findContainer(
@@ -16,7 +12,6 @@ export async function findContainer(
   container: string | undefined,
 ): Promise<ContainerTarget> {
   const selection = await parseContainerSelection([ref], {container}, {states: 'all'});
-  const chooseContainer = createContainerChooser(services, {container});
-  const [target] = await selectContainers(connection, selection, services.resolving({chooseContainer}));
+  const [target] = await choosePodContainers(services, connection, selection, {container});
   return {id: requireTarget(target).id, title: ref};
 }

@@ -27,6 +27,33 @@ export const createNamespaceFlag = (description: string) =>
     }),
   });
 
+/** Flag that names manifests, as in kubectl, beside the arguments. */
+export const FILENAME_FLAG = nonEmptyFlags({
+  filename: Flags.string({
+    char: 'f',
+    helpValue: 'FILE',
+    multiple: true,
+    description:
+      'File, directory or URL with manifests, or - for standard input, as an argument. Can be repeated.',
+  }),
+});
+
+/** Flags of `sync` and `plan` for pods of earlier syncs. */
+export const PRUNE_FLAGS = {
+  prune: Flags.boolean({
+    description:
+      'When all pods have met the condition, delete the pods of earlier syncs of the same files, directories and URLs that the ' +
+      'manifests no longer contain.',
+  }),
+  selector: Flags.string({
+    char: 'l',
+    helpValue: 'SELECTOR',
+    description:
+      'With --prune, delete the pods of earlier syncs of any manifests that match a label selector, which all pods of the ' +
+      'manifests must match too.',
+  }),
+};
+
 /** Flags that change what manifests say. */
 export const MANIFEST_FLAGS = {
   ...createNamespaceFlag(

@@ -16,7 +16,9 @@ export const containerOrPodArgs = {
   container: Args.string({
     multiple: true,
     ignoreStdin: true,
-    description: 'ID, ID prefix, name, POD/NAME, or an image that only one container uses; or a pod.',
+    description:
+      'ID, ID prefix, name, POD/NAME, or an image that only one container uses; or a pod, or a workload such as ' +
+      'deployment/web.',
   }),
 };
 

@@ -8,7 +8,9 @@ export const TARGET_ARGS = {
   target: Args.string({
     multiple: true,
     ignoreStdin: true,
-    description: 'Pod or container: ID, ID prefix, name, NAMESPACE/POD, pod/NAME, or POD/CONTAINER.',
+    description:
+      'Pod or container: ID, ID prefix, name, NAMESPACE/POD, pod/NAME, or POD/CONTAINER; or the pods of a workload, such ' +
+      'as deployment/web.',
   }),
 };
 

@@ -1,8 +1,8 @@
-/** Options of {@link formatSystemdUnit}. */
+/** Options of a unit. */
 export interface SystemdUnitOptions {
   /** Command that starts kcri, such as Node.js and its script. */
   readonly program: readonly string[];
-  /** Arguments of `kcri kubelet`. */
+  /** Arguments of the command. */
   readonly argv: readonly string[];
   /** Working directory, against which relative paths are resolved. */
   readonly directory: string;
@@ -14,21 +14,11 @@ const COPIED_VARIABLES = ['KCRI_ROOT_DIR', 'CONTAINER_RUNTIME_ENDPOINT', 'IMAGE_
 
 /** Formats a systemd unit that runs `kcri kubelet` with these options. */
 export function formatSystemdUnit({program, argv, directory, env}: SystemdUnitOptions): string {
-  const words = [...program, 'kubelet', ...argv.filter((word) => !/^--?print-unit(?:=|$)/.test(word))];
-  const variables = COPIED_VARIABLES.flatMap((name) => {
-    const value = env[name] ?? '';
-    return value === '' ? [] : [`Environment=${quoted(`${name}=${value}`.replaceAll('%', '%%'))}\n`];
-  });
-  return `[Unit]
-Description=kcri kubelet
-Wants=network-online.target
-After=network-online.target containerd.service crio.service
-
+  return `${unitSection('kcri kubelet')}
 [Service]
 Type=notify
 NotifyAccess=all
-WorkingDirectory=${directory.replaceAll('%', '%%')}
-${variables.join('')}ExecStart=${words.map(unitWord).join(' ')}
+${environmentLines(directory, env)}ExecStart=${commandLine([...program, 'kubelet', ...argv])}
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=always
 RestartSec=5
@@ -38,9 +28,62 @@ KillMode=process
 OOMScoreAdjust=-999
 LimitNOFILE=1048576
 
-[Install]
+${INSTALL_SECTION}`;
+}
+
+/** Time limit of a sync that shall never give up. */
+const TEN_YEARS = '--timeout=87600h';
+
+/**
+ * Formats a systemd unit that runs `kcri sync` with these options as long as its pods run: it waits until they have
+ * completed, and restarts their containers until then, as their restart policies say.
+ */
+export function formatSyncUnit({program, argv, directory, env}: SystemdUnitOptions): string {
+  const isGiven = (flag: string): boolean =>
+    argv.some((word) => word === flag || word.startsWith(`${flag}=`));
+  const defaults = [
+    ...(isGiven('--wait') ? [] : ['--wait=complete']),
+    ...(isGiven('--timeout') ? [] : [TEN_YEARS]),
+  ];
+  return `${unitSection('kcri sync')}
+[Service]
+Type=exec
+${environmentLines(directory, env)}ExecStart=${commandLine([...program, 'sync', ...argv, ...defaults])}
+# Pods that have finished are not run again.
+Restart=on-failure
+RestartSec=10
+# Pods keep running when the service stops; the next start continues with them.
+KillMode=process
+
+${INSTALL_SECTION}`;
+}
+
+const INSTALL_SECTION = `[Install]
 WantedBy=multi-user.target
 `;
+
+function unitSection(description: string): string {
+  return `[Unit]
+Description=${description}
+Wants=network-online.target
+After=network-online.target containerd.service crio.service
+`;
+}
+
+function environmentLines(directory: string, env: SystemdUnitOptions['env']): string {
+  const variables = COPIED_VARIABLES.flatMap((name) => {
+    const value = env[name] ?? '';
+    return value === '' ? [] : [`Environment=${quoted(`${name}=${value}`.replaceAll('%', '%%'))}\n`];
+  });
+  return `WorkingDirectory=${directory.replaceAll('%', '%%')}\n${variables.join('')}`;
+}
+
+/** Returns a command line without the flag that asks for the unit. */
+function commandLine(words: readonly string[]): string {
+  return words
+    .filter((word) => !/^--?print-unit(?:=|$)/.test(word))
+    .map(unitWord)
+    .join(' ');
 }
 
 /** Quotes a word of a command line and escapes systemd's specifiers and variables. */

@@ -28,6 +28,10 @@ export interface LogsFlags {
   readonly tail?: number | undefined;
   readonly 'limit-bytes': number;
   readonly 'no-prefix': boolean;
+  /** Label selector of pods. */
+  readonly selector?: string | undefined;
+  /** Maximum number of logs of a selector that are followed at once. */
+  readonly 'max-log-requests'?: number | undefined;
   /** Container of the named pod. */
   readonly container?: string | undefined;
 }

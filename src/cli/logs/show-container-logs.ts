@@ -1,5 +1,5 @@
 import {anySignal} from '../../base/async/any-signal.js';
-import {UsageError} from '../../base/errors.js';
+import {ConfigError, UsageError} from '../../base/errors.js';
 import {missingArgument} from '../flags/positional-arguments.js';
 import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';
@@ -10,11 +10,7 @@ import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import {logFilesOf} from '../remote/log-files-of.js';
 import {forEachTarget} from '../command/for-each-target.js';
-import {
-  createContainerChooser,
-  selectContainers,
-  type ContainerSelection,
-} from '../targets/select-containers.js';
+import {choosePodContainers, type ContainerSelection} from '../targets/select-containers.js';
 import {createLogSink} from './log-sink.js';
 import {KCRI_LOGS, type LogsFlags, type LogsStrategy} from './log-strategy.js';
 
@@ -38,6 +34,7 @@ export async function showContainerLogs(
   const connection = await services.connections.default();
   const {runtime} = connection;
   const ids = await selectIds(services, connection, selection, flags);
+  checkLimit(ids.length, flags);
   if (flags.reopen) for (const id of ids) await reopen(services, runtime, id);
   const lines = early ?? parse();
   const found = await findLogs(services, runtime, ids, {strategy, previous: flags.previous});
@@ -47,10 +44,21 @@ export async function showContainerLogs(
 }
 
 /** Throws UsageError for an invalid selection. */
-function checkSelection({refs, query}: ContainerSelection, strategy: LogsStrategy): void {
-  if ((refs.length === 0 && query === undefined) || refs.includes(''))
+function checkSelection({refs, query, selector}: ContainerSelection, strategy: LogsStrategy): void {
+  if ((refs.length === 0 && query === undefined && selector === undefined) || refs.includes(''))
     throw missingArgument('container or a pod');
   strategy.checkRefs(refs);
+}
+
+/** Throws ConfigError if more logs would be followed than kubectl follows by default: each costs a loop of reads. */
+function checkLimit(
+  count: number,
+  {selector, follow, 'follow-restarts': restarts, 'max-log-requests': limit = Infinity}: LogsFlags,
+): void {
+  if (selector === undefined || !(follow || restarts) || count <= limit) return;
+  throw new ConfigError(`cannot follow ${count} logs at once: --max-log-requests is ${limit}`, {
+    hint: `use --max-log-requests=${count}, or a selector that matches fewer pods`,
+  });
 }
 
 async function selectIds(
@@ -60,8 +68,7 @@ async function selectIds(
   {container}: LogsFlags,
 ): Promise<readonly ContainerId[]> {
   const ids: ContainerId[] = [];
-  const chooseContainer = createContainerChooser(services, {container});
-  const targets = await selectContainers(connection, selection, services.resolving({chooseContainer}));
+  const targets = await choosePodContainers(services, connection, selection, {container});
   await forEachTarget(services, targets, async (id) => {
     await Promise.resolve(ids.push(id));
   });
@@ -116,6 +123,9 @@ async function prefixesOf({out}: CommandServices, names: readonly string[]): Pro
   return formatLogPrefixes(names, out.colors);
 }
 
+/** Number of last lines of each pod of a selector, as in kubectl. */
+const SELECTED_TAIL = 10;
+
 interface ShowOptions {
   readonly strategy: LogsStrategy;
   readonly flags: LogsFlags;
@@ -135,7 +145,7 @@ async function show(
     ...lines,
     timestamps: flags.timestamps,
     limitBytes: unlessNegative(flags['limit-bytes']),
-    tailLines: unlessNegative(flags.tail ?? -1),
+    tailLines: unlessNegative(flags.tail ?? (flags.selector === undefined ? -1 : SELECTED_TAIL)),
     strategy: await strategy.readStrategy(),
     clock: context.clock,
     signal,

@@ -1,38 +1,47 @@
-import {SystemError} from '../../base/errors.js';
+import {SystemError, type KcriError} from '../../base/errors.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 import type {PodRecord, PodRegistry, RejectedPodStore} from '../../kubelet/index.js';
 import type {CommandServices} from '../command/command-services.js';
+import {deleteRunPod, listRunPods, type RunPod} from '../run/run-pods.js';
 import {createPodLeftError, isOwnershipError} from '../sync/pod-outcome.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
-import {selectPodRecords} from '../targets/select-pod-records.js';
+import {parseLabelSelector} from '../targets/label-selector.js';
+import {selectPodRecords, type RecordWords} from '../targets/select-pod-records.js';
 import type {ListedPod} from './listed-pod.js';
 import {readCommandNode} from './read-command-node.js';
+
+/** Pods that `delete` deletes: the named ones, or all that match a selector. */
+export interface DeletionRequest extends RecordWords {
+  /** Label selector; undefined if pods are named, empty for all pods. */
+  readonly selector: string | undefined;
+}
 
 /** Options of deletePods. */
 export interface DeletePodsOptions {
   /** Grace period in seconds; by default the pod's. */
   readonly gracePeriodSeconds: number | undefined;
-  /** Namespace of the named pods, and of Pods in manifests without one. */
+  /** Namespace of the pods, and of Pods in manifests without one. */
   readonly namespace: string | undefined;
   /** True to remove the directories of the claims that only the deleted pods use. */
   readonly volumes: boolean;
 }
 
-/** Deletes the named pods. Reports a pod that cannot be deleted and continues with the others. */
+/** Deletes pods. Reports those that do not exist or cannot be deleted, and continues with the others. */
 export async function deletePods(
   services: CommandServices,
-  words: readonly string[],
+  request: DeletionRequest,
   {gracePeriodSeconds, namespace, volumes}: DeletePodsOptions,
 ): Promise<void> {
-  const {context, signal} = services;
-  const records = await readRecords(services, words);
+  const {report, signal} = services;
+  const records = await readRecords(services, request.words);
   const {RejectedPodStore: Store} = await import('../../kubelet/index.js');
   const store = new Store(services.settings.rootDir);
   const rejected: ReadonlySet<PodRecord> = new Set(await store.list());
-  const {createManifestFetcher} = await import('../input/fetch-manifest-url.js');
-  const fetch = createManifestFetcher({clock: context.clock, warn: services.report.warn});
-  const input = {stdin: context.stdin, namespace, fetch, signal};
-  const selected = await selectPodRecords([...records, ...rejected], words, input);
+  const {selected, runPods, missing} = await select(services, [...records, ...rejected], {
+    request,
+    namespace,
+  });
+  for (const error of missing) report.fail(error);
   for (const record of selected) if (rejected.has(record)) await deleteRejected(services, store, record);
   const existing = selected.filter((record) => !rejected.has(record));
   const deleted = new Set<PodRecord>();
@@ -44,7 +53,64 @@ export async function deletePods(
       if (await deletePod(services, pods, record, gracePeriodSeconds)) deleted.add(record);
     }
   }
+  for (const pod of runPods) await deleteOfRun(services, pod, gracePeriodSeconds);
   if (volumes) await deleteVolumes(services, records, deleted);
+}
+
+/** Pods to delete, and the errors for words that name none. */
+interface SelectedPods {
+  readonly selected: readonly PodRecord[];
+  readonly runPods: readonly RunPod[];
+  readonly missing: readonly KcriError[];
+}
+
+/** Selects pods among the records and, for what they do not contain, among the pods of `kcri run`. */
+async function select(
+  services: CommandServices,
+  records: readonly PodRecord[],
+  {request, namespace}: {readonly request: DeletionRequest; readonly namespace: string | undefined},
+): Promise<SelectedPods> {
+  const isInNamespace = (pod: {readonly namespace: string}): boolean =>
+    namespace === undefined || pod.namespace === namespace;
+  const {selector} = request;
+  if (selector !== undefined) {
+    const matches = parseLabelSelector(selector);
+    const selected = records.filter((one) => isInNamespace(one) && matches(one.pod.metadata.labels ?? {}));
+    const runPods = (await listRunPods(services)).filter((one) => isInNamespace(one) && matches(one.labels));
+    if (selected.length + runPods.length === 0) services.report.info('No resources found');
+    return {selected, runPods, missing: []};
+  }
+  const {context, report, signal} = services;
+  const {createManifestFetcher} = await import('../input/fetch-manifest-url.js');
+  const fetch = createManifestFetcher({clock: context.clock, warn: report.warn});
+  const input = {stdin: context.stdin, namespace, fetch, signal};
+  const {selected, missing} = await selectPodRecords(records, request, input);
+  if (missing.length === 0) return {selected, runPods: [], missing: []};
+  const candidates = (await listRunPods(services)).filter(isInNamespace);
+  const {findRecordsByName} = await import('../../kubelet/index.js');
+  const ofRun = missing.map(({word, error}) => ({found: findRecordsByName(candidates, word), error}));
+  return {
+    selected,
+    runPods: [...new Set(ofRun.flatMap(({found}) => found))],
+    missing: ofRun.filter(({found}) => found.length === 0).map(({error}) => error),
+  };
+}
+
+/** Deletes a pod of `kcri run`. Reports one that cannot be deleted. */
+async function deleteOfRun(
+  services: CommandServices,
+  pod: RunPod,
+  gracePeriodSeconds: number | undefined,
+): Promise<void> {
+  const {connections, out, report, signal} = services;
+  signal.throwIfAborted();
+  try {
+    const {runtime} = await connections.default();
+    await deleteRunPod(services, runtime, {pod, gracePeriodSeconds});
+    out.print(`pod "${formatPodTitle(pod)}" deleted`);
+  } catch (error) {
+    report.fail(signal.aborted ? signal.reason : error);
+  }
 }
 
 /**

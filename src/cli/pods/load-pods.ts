@@ -1,4 +1,5 @@
 import type {ApiObjects, LocalServices, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
+import type {PodDocument} from '../../api/decoding/parse-manifest.js';
 import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import {jobOf} from '../../api/workloads/expand-documents.js';
 import {createRequests, type WorkloadRequest} from './sync-requests.js';
@@ -12,6 +13,7 @@ import type {
 import type {CommandServices} from '../command/command-services.js';
 import {manifestOverrides} from '../flags/manifest-flags.js';
 import type {PodFlagValues} from '../flags/pod-flags.js';
+import {absoluteSource} from '../../operations/manifests/absolute-source.js';
 import {readCommandNode, openNodeCredentials} from './read-command-node.js';
 
 /** Pods from manifests, and their node. */
@@ -93,9 +95,7 @@ export async function loadPods(
   const manifests = await readManifests(sources, reading);
   editor.assertUsed();
   assertReplicasUsed(flags, manifests);
-  const hide = (values: readonly string[]): void => {
-    secrets.add(values);
-  };
+  const hide = secrets.add.bind(secrets);
   hide(manifests.objects.flatMap(({object}) => secretValuesOf(object)));
   for (const warning of manifests.warnings) report.warn(warning);
   for (const note of manifests.notes) report.info(`kcri: ${note}`);
@@ -112,9 +112,10 @@ export async function loadPods(
   const node = {...(await describe()), imageCredentials};
   const {nodeName, rootDir} = node.node;
   const full = {...options, nodeName, rootDir};
-  const pods = preparePods(manifests.pods, full);
+  const prepare = (documents: readonly PodDocument[]) => preparePods(documents, full).map(withAbsoluteSource);
+  const pods = prepare(manifests.pods);
   const requests = createRequests(pods, manifests.workloads, (document) => {
-    const [prepared] = preparePods([document], full);
+    const [prepared] = prepare([document]);
     if (prepared === undefined) throw new Error('a document was not prepared');
     return prepared;
   });
@@ -127,6 +128,11 @@ export async function loadPods(
     ...{node, pods, workloads, requests, services: loaded, documents: manifests},
     objects: loaded === undefined ? local : loaded.bind(local),
   };
+}
+
+/** Returns a pod whose source does not depend on the working directory, so that later syncs recognize it. */
+function withAbsoluteSource(prepared: PreparedPod): PreparedPod {
+  return {...prepared, source: absoluteSource(prepared.source)};
 }
 
 /** Returns the Services of manifests, and the function that adds them to other objects; undefined without any. */

@@ -2,6 +2,7 @@ import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError, type KcriError} from '../../base/errors.js';
 import {podNameOf} from '../../operations/pods/pod-labels.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
+import {workloadWithoutPodsError} from '../targets/workload-pods.js';
 import type {ListedPod} from './listed-pod.js';
 
 /**
@@ -20,6 +21,8 @@ export function missingPodError(
       hint: `use ${owners.length === 1 ? 'its pod' : 'one of the pods'} ${titles}`,
     });
   }
+  const ofWorkload = workloadWithoutPodsError(word);
+  if (ofWorkload !== undefined) return ofWorkload;
   const names = candidates.flatMap((listed) => [listed.name, formatPodTitle(listed)]);
   const closest = findClosestMatch(word, names);
   const hint = closest === undefined ? 'run "kcri get pods" to list pods' : `did you mean "${closest}"?`;

@@ -24,6 +24,8 @@ export interface PodListingOptions {
   readonly exitCode: boolean;
   /** Field to sort by, as JSONPath; by default namespace and name. */
   readonly sortBy: string | undefined;
+  /** True to show the labels of each pod. */
+  readonly labels: boolean;
 }
 
 /** Prints the selected pods with their status, once or whenever they change. */
@@ -41,11 +43,12 @@ export class PodListing {
     selected: PodsToShow,
     options: PodListingOptions,
   ) {
-    const {form, header} = options;
+    const {form, header, labels} = options;
     const columns = podColumns({
       wide: form.kind === 'wide',
       namespace: selected.showsNamespace,
       manager: selected.showsManager,
+      labels,
     });
     this.#services = services;
     this.#reader = reader;

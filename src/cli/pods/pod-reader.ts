@@ -12,6 +12,7 @@ import {
 import {compareByTime, type RecordedPodEvent} from '../output/views/event-table.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {parseLabelSelector} from '../targets/label-selector.js';
+import {findWorkloadPods} from '../targets/workload-pods.js';
 import {
   findBySandboxId,
   listKubeletPod,
@@ -48,7 +49,7 @@ export class PodReader {
 
   /**
    * Returns the pods that words and flags select, sorted by namespace and name. A word is a name, NAMESPACE/NAME, a UID,
-   * or the ID of a sandbox. `onMissing` receives the error for a word that matches no pod; by default it is reported.
+   * the ID of a sandbox, or a workload such as deployment/web, for its pods. `onMissing` receives the error for a word that matches no pod; by default it is reported.
    * Rejects with UsageError.
    */
   async select(
@@ -69,6 +70,8 @@ export class PodReader {
     if (names.length === 0) return candidates;
     this.requireRuntime();
     const named = names.flatMap((word) => {
+      const ofWorkload = findWorkloadPods(candidates, word);
+      if (ofWorkload.length > 0) return ofWorkload;
       const found = findRecordsByName(candidates, word);
       const chosen = found.length > 0 ? found : findBySandboxId(candidates, word);
       if (chosen.length > 0) return chosen;

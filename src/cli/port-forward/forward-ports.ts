@@ -1,4 +1,4 @@
-import {SystemError, UsageError} from '../../base/errors.js';
+import {EmptyValueError, SystemError, UsageError} from '../../base/errors.js';
 import type {PodSandboxId, RuntimeService} from '../../cri/index.js';
 import {waitForSandboxEnd} from '../../operations/pods/wait-for-sandbox-end.js';
 import {resolveSandbox} from '../../operations/resolve/resolve-names.js';
@@ -18,6 +18,7 @@ import {
   notListeningText,
   type PortForwardMessages,
 } from '../output/views/port-forward-text.js';
+import {findWorkloads} from '../targets/select-containers.js';
 import {ArgumentsError} from '../usage-errors.js';
 
 declare module '../command-strategies.js' {
@@ -29,6 +30,8 @@ declare module '../command-strategies.js' {
 /** Values of the flags of `port-forward`. */
 export interface PortForwardFlags extends StreamingFlagValues {
   readonly address?: readonly string[] | undefined;
+  /** Label selector of the pod. */
+  readonly selector?: string | undefined;
 }
 
 /** Pod whose ports are forwarded. */
@@ -81,9 +84,12 @@ export const KCRI_PORT_FORWARD: PortForwardStrategy = {
 /** Forwards local ports to a pod until Ctrl-C or the end of the pod. Rejects with KcriError. */
 export async function forwardPorts(
   services: CommandServices,
-  [pod, ...ports]: readonly string[],
+  words: readonly string[],
   flags: PortForwardFlags,
 ): Promise<void> {
+  const {selector} = flags;
+  if (selector?.trim() === '') throw new EmptyValueError('--selector');
+  const [pod, ...ports] = selector === undefined ? words : [selector, ...words];
   if (pod === undefined || ports.length === 0)
     throw new ArgumentsError('specify a pod and at least one port');
   const {connections, context, dialect, signal} = services;
@@ -94,7 +100,7 @@ export async function forwardPorts(
   if (pod === '') throw new UsageError(messages.noId);
   const early = strategy.parsesFirst ? parseRequest(ports, flags, {messages, streaming}) : undefined;
   const {runtime} = await connections.default();
-  const id = await resolveSandbox(runtime, pod, services.resolving({verify: true}));
+  const id = await findPod(services, runtime, pod, selector);
   const url = await withContext(messages.requesting(pod), forwardUrls(runtime, id, signal));
   strategy.checkClient(flags);
   const {specs, groups, transport} = early ?? parseRequest(ports, flags, {messages, streaming});
@@ -103,6 +109,21 @@ export async function forwardPorts(
   const opening = openTunnel(url, {signal, clock, env, tls, transport, forward: throughNode});
   const tunnel = await withContext(messages.connecting(pod), opening);
   await forward(services, strategy, {name: pod, runtime, id, tunnel, specs, groups});
+}
+
+/** Returns the named pod, or one of those of a workload or a label selector. Rejects with KcriError. */
+async function findPod(
+  services: CommandServices,
+  runtime: RuntimeService,
+  pod: string,
+  selector: string | undefined,
+): Promise<PodSandboxId> {
+  if (selector !== undefined) {
+    const {chooseSelectedPod} = await import('../targets/choose-pods.js');
+    return (await chooseSelectedPod(services, selector, {quiet: false})).id;
+  }
+  const ofWorkloads = await findWorkloads(services, [pod], {});
+  return ofWorkloads.get(pod)?.id ?? (await resolveSandbox(runtime, pod, services.resolving({verify: true})));
 }
 
 interface Parsers {

@@ -24,7 +24,7 @@ export async function checkRunningPods(
   );
   if (taken && name !== undefined)
     throw new ConfigError(`pod "${RUN_NAMESPACE}/${name}" already exists`, {
-      hint: `remove it with "kcri rmp --force ${name}", or use another --name`,
+      hint: `remove it with "kcri delete ${name}", or use another --name`,
     });
   if (await hasKubelet(services, sandboxes))
     services.report.info(

@@ -6,7 +6,7 @@ import {isDetached, type MainProcessEnd} from '../terminal/main-process.js';
 import {removeRunLog} from './run-logs.js';
 
 /** Time between the stop signal and SIGKILL after an interruption, in seconds, as in docker. */
-const STOP_SECONDS = 10n;
+export const STOP_SECONDS = 10n;
 
 /** Container whose connection has ended. */
 export interface EndedRun extends RunningContainer {
@@ -33,7 +33,7 @@ export async function endRun(
 ): Promise<void> {
   if (isDetached(end)) {
     report.info(
-      `kcri: "${name}" keeps running; remove it with "kcri rmp --force ${name}"${removes ? ', since --rm has no effect after detaching' : ''}`,
+      `kcri: "${name}" keeps running; remove it with "kcri delete ${name}"${removes ? ', since --rm has no effect after detaching' : ''}`,
     );
     return;
   }

@@ -75,7 +75,7 @@ function checkFlags(flags: ImageRunFlags): void {
     });
   if (detach && rm)
     throw new ConflictError('--detach and --rm are mutually exclusive', {
-      hint: 'nothing waits for a detached container; remove it with "kcri rmp --force NAME"',
+      hint: 'nothing waits for a detached container; remove it with "kcri delete NAME"',
     });
   const invalid = (flag: string, value: string, [problem]: readonly string[]): void => {
     if (problem !== undefined) throw new UsageError(`invalid --${flag} "${value}": ${problem}`);

@@ -4,18 +4,13 @@ import type {Connection, ContainerId} from '../../cri/index.js';
 import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
 import {runContainer, type RunningContainer} from '../../operations/containers/run-container.js';
 import {ExecFailedError, startFailure} from '../../operations/exec/exec-errors.js';
-import {
-  runContainerConfig,
-  RUN_NAMESPACE,
-  runSandboxConfig,
-  type ImageRun,
-} from '../../operations/run/image-run-configs.js';
+import {runContainerConfig, runSandboxConfig, type ImageRun} from '../../operations/run/image-run-configs.js';
 import {withContext} from '../../operations/with-context.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {SessionFlagValues} from '../flags/session-flags.js';
 import {connectMainProcess, type MainProcessEnd} from '../terminal/main-process.js';
 import {endRun} from './end-run.js';
-import {prepareRunLogs, removeRunLog} from './run-logs.js';
+import {prepareRunLogs, removeRunLog, runLogName} from './run-logs.js';
 
 /** Container to run, without what depends on the node. */
 export type PreparedRun = Omit<ImageRun, 'logDirectory' | 'logName' | 'cgroupDriver'>;
@@ -49,7 +44,7 @@ export async function runInPod(
     ...prepared,
     cgroupDriver: await withContext('reading the cgroup driver', reading),
     logDirectory: await prepareRunLogs(settings.rootDir),
-    logName: `${RUN_NAMESPACE}_${prepared.name}_${prepared.uid}.log`,
+    logName: runLogName(prepared),
   };
   const logPath = join(run.logDirectory, run.logName);
   const running = await start(services, connection, run, {logPath, runtimeHandler});

@@ -1,6 +1,7 @@
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {makeDirectories, withFileErrors} from '../../base/fs/files.js';
+import {RUN_NAMESPACE} from '../../operations/run/image-run-configs.js';
 
 /**
  * Creates and returns the directory of the logs of `run` and `debug`, below kcri's root directory: a kubelet removes the
@@ -8,7 +9,7 @@ import {makeDirectories, withFileErrors} from '../../base/fs/files.js';
  * with SystemError.
  */
 export async function prepareRunLogs(rootDir: string): Promise<string> {
-  const directory = join(rootDir, 'run');
+  const directory = runLogDirectory(rootDir);
   await makeDirectories([
     {path: rootDir, mode: 0o750},
     {path: directory, mode: 0o700},
@@ -21,4 +22,14 @@ export async function removeRunLog(path: string): Promise<void> {
   await withFileErrors('removing', path, async () => {
     await rm(path, {force: true});
   });
+}
+
+/** Returns the name of the log of a pod of `run` in that directory. */
+export function runLogName({name, uid}: {readonly name: string; readonly uid: string}): string {
+  return `${RUN_NAMESPACE}_${name}_${uid}.log`;
+}
+
+/** Returns the directory of the logs of `run` and `debug`. */
+export function runLogDirectory(rootDir: string): string {
+  return join(rootDir, 'run');
 }

@@ -1,12 +1,13 @@
 import {belongsTo, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
 import type {ForegroundSyncResult, PodRegistry} from '../../kubelet/index.js';
-import type {LoadedServices} from '../pods/load-pods.js';
+import type {LoadedPods, LoadedServices} from '../pods/load-pods.js';
 import {selectReplacedPods, type CurrentWorkloads} from '../pods/select-replaced-pods.js';
 import {createPodLeftError} from './pod-outcome.js';
+import {selectPrunedPods, type PruneScope} from './prune-scope.js';
 import type {SyncRenderer} from './view/sync-renderer.js';
 
 /** Workloads of a sync and all the pods that they have now. */
-export interface SyncedWorkloads extends CurrentWorkloads {
+export interface SyncedWorkloads extends CurrentWorkloads, Pick<LoadedPods, 'documents'> {
   readonly services?: LoadedServices | undefined;
 }
 
@@ -17,26 +18,29 @@ function isComplete(
   outcomes: readonly ForegroundSyncResult[],
 ): boolean {
   const uids = new Set(pods.filter(({pod}) => belongsTo(pod, ref)).map(({pod}) => pod.metadata.uid));
-  return outcomes
-    .filter(({pod}) => uids.has(pod.uid))
-    .every(({kind}) => kind === 'ready' || kind === 'complete');
+  return outcomes.filter(({pod}) => uids.has(pod.uid)).every(hasMet);
+}
+
+function hasMet({kind}: ForegroundSyncResult): boolean {
+  return kind === 'ready' || kind === 'complete';
 }
 
 /**
- * Deletes the pods that the workloads no longer want; returns the errors to report. A workload keeps its previous pods
- * until all new ones are ready.
+ * Deletes the pods that the workloads no longer want, and those that a prune deletes; returns the errors to report. A
+ * workload keeps its previous pods until all new ones are ready; a prune needs the success of all pods.
  */
 export async function removeReplacedPods(
   registry: PodRegistry,
   synced: SyncedWorkloads,
   outcomes: readonly ForegroundSyncResult[],
-  renderer: SyncRenderer,
+  {renderer, prune}: {readonly renderer: SyncRenderer; readonly prune?: PruneScope | undefined},
 ): Promise<readonly unknown[]> {
-  if (synced.workloads.length === 0) return [];
+  if (synced.workloads.length === 0 && prune === undefined) return [];
   const errors: unknown[] = [];
   const {records} = await registry.store.list();
   const replaced = selectReplacedPods(records, synced, (workload) => isComplete(workload, synced, outcomes));
-  for (const {record, reason} of replaced) {
+  const pruned = outcomes.every(hasMet) ? selectPrunedPods(records, synced, prune) : [];
+  for (const {record, reason} of [...replaced, ...pruned]) {
     try {
       synced.services?.local.remove(record.uid);
       await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));

@@ -29,6 +29,7 @@ import {
 } from './pod-outcome.js';
 import {contentOf} from './manifest-content.js';
 import {ProbeFailures} from './probe-failures.js';
+import type {PruneScope} from './prune-scope.js';
 import {removeReplacedPods} from './replaced-pods.js';
 import {startServices} from './sync-services.js';
 import {hasFailed} from './report/container-exit.js';
@@ -51,6 +52,8 @@ export interface RunSyncOptions {
   readonly replace: boolean;
   /** True to delete the pods when the sync ends, regardless of its outcome. */
   readonly remove: boolean;
+  /** Pods of earlier syncs to delete at the end; undefined without --prune. */
+  readonly prune?: PruneScope | undefined;
   /** True if the pods are on kcri's own runtime. */
   readonly isPrivateRuntime: boolean;
   /** Path of the file for the results as JUnit XML; undefined if not requested. */
@@ -118,7 +121,7 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
     await logs?.end();
     const outcomes = all.filter(({isRetried}) => isRetried !== true);
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
-    const replaced = await removeReplacedPods(local, loaded, outcomes, renderer);
+    const replaced = await removeReplacedPods(local, loaded, outcomes, options);
     totals = countResults(outcomes, elapsedMs());
     const summary = summarize(outcomes, [...left, replaced], {...options, probeFailures});
     if (junit === undefined) return summary;

@@ -14,6 +14,7 @@ import {
 } from '../../operations/resolve/find-by-name.js';
 import {findBySandboxId, withoutKind, type ListedPod} from '../pods/listed-pod.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
+import {findWorkloadPods, workloadWithoutPodsError} from './workload-pods.js';
 
 /** A pod as a command names it. */
 export interface PodTarget {
@@ -51,7 +52,7 @@ export interface FoundTargets {
 
 /**
  * Finds pods and containers by their IDs, ID prefixes and names among the given pods: `pod`, `namespace/pod`, `pod/NAME`
- * and UIDs of pods; `container`, `pod/container` and `namespace/pod/container`. A word that names both a pod and its only
+ * and UIDs of pods; workloads such as `deployment/web` for all of their pods; `container`, `pod/container` and `namespace/pod/container`. A word that names both a pod and its only
  * container means the pod. Without words, all pods are targets. Throws AmbiguousError if a word matches several objects.
  */
 export function findTargets(
@@ -66,6 +67,15 @@ export function findTargets(
   const found: LifecycleTarget[] = [];
   const missing: NotFoundError[] = [];
   for (const word of names) {
+    const ofWorkload = findWorkloadPods(scope, word);
+    if (ofWorkload.length > 0) {
+      found.push(
+        ...ofWorkload.map((each) =>
+          container === undefined ? podTarget(each) : containerOf(each, container),
+        ),
+      );
+      continue;
+    }
     const target = search.find(word, container);
     if (target === undefined) missing.push(search.missingError(word, container !== undefined));
     else found.push(target);
@@ -183,6 +193,8 @@ class TargetSearch {
   }
 
   missingError(word: string, podsOnly: boolean): NotFoundError {
+    const ofWorkload = workloadWithoutPodsError(word);
+    if (ofWorkload !== undefined) return ofWorkload;
     const pods = this.#pods.flatMap((pod) => [pod.name, formatPodTitle(pod)]);
     const containers = [...this.#podOf].length === 0 ? [] : this.#pods.flatMap((pod) => containerNames(pod));
     const closest = findClosestMatch(word, podsOnly ? pods : [...pods, ...containers]);

@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import {belongsTo, parseWorkload, workloadRef} from '../../api/workloads/workload-of-pod.js';
-import {ConfigError, hasErrno, isSystemCallError} from '../../base/errors.js';
+import {ConfigError, hasErrno, isSystemCallError, type KcriError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import {findRecordsByName, findRecordsOfManifest, type PodRecord} from '../../kubelet/index.js';
@@ -19,29 +19,48 @@ export interface ManifestInput {
   readonly signal: AbortSignal;
 }
 
+/** Records that words select, and the words that match none. */
+export interface SelectedRecords {
+  readonly selected: readonly PodRecord[];
+  readonly missing: readonly {readonly word: string; readonly error: KcriError}[];
+}
+
+/** Words of a command line: pods, workloads or manifests, and `files`, which are manifests only. */
+export interface RecordWords {
+  readonly words: readonly string[];
+  readonly files: readonly string[];
+}
+
 /**
  * Returns the pods that the words select: names, `namespace/name`, UIDs, workloads such as
- * `deployment/web`, or manifests. Rejects with ConfigError for a
- * word that matches no pod, or several where one was expected.
+ * `deployment/web`, or manifests. Rejects with ConfigError for a word that is ambiguous, and if manifests without Pods
+ * are all that is named.
  */
 export async function selectPodRecords(
   records: readonly PodRecord[],
-  words: readonly string[],
+  {words, files}: RecordWords,
   input: ManifestInput,
-): Promise<readonly PodRecord[]> {
+): Promise<SelectedRecords> {
   const chosen = new Set<PodRecord>();
-  for (const word of words) for (const record of await guess(records, word, input)) chosen.add(record);
-  if (chosen.size > 0) return [...chosen];
-  throw new ConfigError(`no Pod in ${words.map((word) => `"${nameOf(word)}"`).join(', ')}`, {
+  const missing: {readonly word: string; readonly error: KcriError}[] = [];
+  const add = (word: string, found: readonly PodRecord[] | KcriError): void => {
+    if (found instanceof Error) missing.push({word, error: found});
+    else for (const record of found) chosen.add(record);
+  };
+  for (const word of words) add(word, await guess(records, word, input));
+  for (const file of files) add(file, await fromManifest(records, file, input));
+  if (chosen.size > 0 || missing.length > 0) return {selected: [...chosen], missing};
+  throw new ConfigError(`no Pod in ${[...words, ...files].map((word) => `"${nameOf(word)}"`).join(', ')}`, {
     hint: 'only Pods can be deleted; kcri does not create objects of other kinds',
   });
 }
 
+/** Returns the records that a word selects, or the error that there are none. Rejects with ConfigError. */
 async function guess(
   records: readonly PodRecord[],
   word: string,
   input: ManifestInput,
-): Promise<readonly PodRecord[]> {
+): Promise<readonly PodRecord[] | KcriError> {
   const {namespace} = input;
   const named = findRecordsByName(records, word).filter(
     (record) => namespace === undefined || record.namespace === namespace,
@@ -59,14 +78,14 @@ async function guess(
   if (created.length > 0) return created;
   if (word === '-' || isHttpUrl(word) || (await exists(word)))
     return await fromManifest(records, word, input);
-  throw podNotFound(word, records);
+  return podNotFound(word, records);
 }
 
 async function fromManifest(
   records: readonly PodRecord[],
   source: string,
   {stdin, namespace, fetch, signal}: ManifestInput,
-): Promise<readonly PodRecord[]> {
+): Promise<readonly PodRecord[] | KcriError> {
   const [{readManifests}, {ManifestEditor}] = await Promise.all([
     import('../../operations/manifests/read-manifests.js'),
     import('../../operations/manifests/manifest-overrides.js'),
@@ -82,7 +101,7 @@ async function fromManifest(
     ...records.filter(({pod}) => refs.some((ref) => belongsTo(pod, ref))),
   ];
   if (found.length === 0 && pods.length > 0)
-    throw new ConfigError(`no pod of "${nameOf(source)}" was created by kcri`);
+    return new ConfigError(`no pod of "${nameOf(source)}" was created by kcri`);
   return [...new Set(found)];
 }
 

@@ -20,11 +20,13 @@ export default class GetPods extends BaseCommand {
   static override strict = false;
   static override examples = [
     '<%= config.bin %> get pods',
-    '<%= config.bin %> get pods web -o wide --watch',
+    '<%= config.bin %> get pod/web -o wide --watch',
+    '<%= config.bin %> get pods deployment/web --show-labels',
     "<%= config.bin %> get pods -l app=web -o jsonpath='{.items[*].status.podIP}'",
   ];
   static override flags = {
     ...getFlags(POD_FORMATS, 'Watch for changes of the listed pods.'),
+    'show-labels': Flags.boolean({description: 'Show the labels of each pod in the last column.'}),
     'sort-by': Flags.string({
       helpValue: 'JSONPATH',
       description: 'Sort by a field, such as .metadata.creationTimestamp. [default: namespace and name]',
@@ -43,6 +45,7 @@ export default class GetPods extends BaseCommand {
       header: !flags['no-headers'],
       exitCode: flags['exit-code'],
       sortBy: flags['sort-by'],
+      labels: flags['show-labels'],
     });
     await (flags.watch ? listing.watch() : listing.print());
   }

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {formatSystemdUnit} from '../../../src/cli/kubelet/systemd-unit.js';
+import {formatSyncUnit, formatSystemdUnit} from '../../../src/cli/kubelet/systemd-unit.js';
 
 test('a unit runs the kubelet with the same options, escaped for systemd', () => {
   const unit = formatSystemdUnit({
@@ -13,5 +13,22 @@ test('a unit runs the kubelet with the same options, escaped for systemd', () =>
   );
   expect(unit).toContain('WorkingDirectory=/srv\n');
   expect(unit.match(/^Environment=.*$/gm)).toEqual(['Environment="KCRI_ROOT_DIR=/my root/100%%"']);
+  expect(unit).toContain('KillMode=process\n');
+});
+
+test.each([
+  [['web.yaml', '--print-unit'], 'web.yaml --wait=complete --timeout=87600h'],
+  [['-f', 'my pods/', '--wait', 'ready', '--timeout=1h'], '-f "my pods/" --wait ready --timeout=1h'],
+])('a unit runs a sync until its pods have completed: %j', (argv, words) => {
+  const unit = formatSyncUnit({
+    program: ['/usr/bin/kcri'],
+    argv,
+    directory: '/srv',
+    env: {KCRI_ROOT_DIR: '/r'},
+  });
+  expect(unit).toContain(`ExecStart=/usr/bin/kcri sync ${words}\n`);
+  expect(unit).toContain('WorkingDirectory=/srv\nEnvironment=KCRI_ROOT_DIR=/r\n');
+  expect(unit).toContain('Type=exec\n');
+  expect(unit).toContain('Restart=on-failure\n');
   expect(unit).toContain('KillMode=process\n');
 });

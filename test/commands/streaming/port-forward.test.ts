@@ -25,7 +25,8 @@ async function startRuntime() {
       (request.port === CLOSED_PORT ? refusing : answering('hello'))(request);
     },
   });
-  const sandboxes = [aSandbox({name: 'web'}), aSandbox({name: 'old', state: 'SANDBOX_NOTREADY'})];
+  const labels = {app: 'web', 'job-name': 'nightly'};
+  const sandboxes = [aSandbox({name: 'web', labels}), aSandbox({name: 'old', state: 'SANDBOX_NOTREADY'})];
   const runtime = await FakeRuntime.start({sandboxes, streamingUrl: streaming.base});
   return {
     runtime,
@@ -101,6 +102,20 @@ const CHECK_INTERVAL_MS = 2000;
 const clockWithFrequentChecks = realTimeClock({sleepMs: (ms) => (ms === CHECK_INTERVAL_MS ? 20 : ms)});
 
 describe('forwarding', () => {
+  // Proves: port-forward --selector
+  test.each([
+    ['to the pod of a workload', ['job/nightly', `:${OPEN_PORT}`]],
+    ['to a pod that a selector matches', ['-l', 'app=web', `:${OPEN_PORT}`]],
+  ])('works %s', async (_, args) => {
+    await using testbed = await startRuntime();
+    const responses: string[] = [];
+    const result = await runPortForward(testbed, args, async (ports) => {
+      responses.push(await request(ports[0]!));
+    });
+    expect(responses).toEqual(['hello']);
+    expect(result).toMatchObject({stderr: '', exitCode: 0});
+  });
+
   test('is reported on standard output, as is each connection, and Ctrl-C ends it with 0', async () => {
     await using testbed = await startRuntime();
     let port = 0;

@@ -238,11 +238,13 @@ test('a CronJob runs once, with a note', async () => {
   expect(podNames(testbed)).toEqual([]);
 });
 
-test('the workloads of pods complete the arguments of delete', async () => {
+test('the workloads of pods complete the arguments of commands that take them', async () => {
   const testbed = await createTestbed();
   await testbed.run(['sync', await testbed.write('web.json', aDeployment(2))]);
-  const words = ['completion', '--suggest', '--', 'delete', 'deployment/'];
   const {endpoint} = testbed.runtime;
-  const {stdout} = await runKcri(['--root-dir', testbed.rootDir, ...words], {endpoint});
-  expect(stdout).toBe('deployment/web\tDeployment in default\n');
+  for (const command of ['delete', 'exec', 'logs', 'describe', 'port-forward', 'wait', 'restart']) {
+    const words = ['completion', '--suggest', '--', command, 'deployment/'];
+    const {stdout} = await runKcri(['--root-dir', testbed.rootDir, ...words], {endpoint});
+    expect({command, stdout}).toEqual({command, stdout: 'deployment/web\tDeployment in default\n'});
+  }
 });

@@ -26,6 +26,8 @@ export interface PodRow {
   readonly node: string;
   readonly nominatedNode: string;
   readonly readinessGates: string;
+  /** Labels as kubectl shows them: `app=web,tier=front`. */
+  readonly labels: string;
 }
 
 const NONE = '<none>';
@@ -42,6 +44,7 @@ export function computePodRow(pod: Pod, nowMs: number): PodRow {
     node: orNone(pod.spec.nodeName),
     nominatedNode: orNone(status.nominatedNodeName),
     readinessGates: readinessText(pod, status),
+    labels: formatLabels(metadata.labels),
   };
 }
 
@@ -49,6 +52,16 @@ export function computePodRow(pod: Pod, nowMs: number): PodRow {
 export function managerText({metadata}: Pick<Pod, 'metadata'>): string {
   const manager = metadata.annotations?.[MANAGER_ANNOTATION] ?? 'kcri';
   return manager === 'none' ? NONE : manager;
+}
+
+/** Returns labels on one line, sorted, or `<none>`. */
+function formatLabels(labels: Readonly<Record<string, string>> = {}): string {
+  return orNone(
+    Object.entries(labels)
+      .map(([key, value]) => `${key}=${value}`)
+      .toSorted()
+      .join(','),
+  );
 }
 
 function stateCells(

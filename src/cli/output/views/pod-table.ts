@@ -6,10 +6,11 @@ export interface PodColumnOptions {
   readonly wide: boolean;
   readonly namespace: boolean;
   readonly manager: boolean;
+  readonly labels: boolean;
 }
 
 /** Returns the columns of `get pods`: those of kubectl, and the manager of each pod. */
-export function podColumns({wide, namespace, manager}: PodColumnOptions): readonly Column<PodRow>[] {
+export function podColumns({wide, namespace, manager, labels}: PodColumnOptions): readonly Column<PodRow>[] {
   return [
     ...(namespace ? [{header: 'NAMESPACE', value: (row: PodRow) => row.namespace}] : []),
     {header: 'NAME', value: ({name}) => name},
@@ -19,6 +20,7 @@ export function podColumns({wide, namespace, manager}: PodColumnOptions): readon
     {header: 'AGE', value: ({age}) => age},
     ...(wide ? WIDE : []),
     ...(wide || manager ? [{header: 'MANAGER', value: (row: PodRow) => row.manager}] : []),
+    ...(labels ? [{header: 'LABELS', value: (row: PodRow) => row.labels}] : []),
   ];
 }
 

@@ -19,7 +19,7 @@ export interface PodRecord {
   readonly uid: PodUid;
   readonly namespace: string;
   readonly name: string;
-  /** Path of the manifest as given, or `-` for standard input. */
+  /** Path of the manifest, absolute for a pod of `kcri sync`, its URL, or `-` for standard input. */
   readonly source: string;
   /** `kubelet` for a pod that a daemon manages; undefined for a pod of `kcri sync`. */
   readonly manager?: 'kubelet';

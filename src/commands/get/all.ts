@@ -1,0 +1,73 @@
+import * as Flags from '@oclif/core/flags';
+import {BaseCommand} from '../../cli/command/base-command.js';
+import {POD_SELECTION_FLAGS} from '../../cli/flags/pod-selection-flags.js';
+import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
+import {computePodRow} from '../../cli/output/views/pod-row.js';
+import {podColumns} from '../../cli/output/views/pod-table.js';
+import {formatObjects, podJson} from '../../cli/output/views/pod-text.js';
+import {PodReader} from '../../cli/pods/pod-reader.js';
+import {workloadObject, workloadTitle} from '../../cli/workloads/compute-workloads.js';
+import {formatWorkloads, selectWorkloads} from '../../cli/workloads/list-workloads.js';
+import {GrowingTable} from '../../format/growing-table.js';
+
+const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
+
+export default class GetAll extends BaseCommand {
+  static override nodes = 'one' as const;
+  static override summary = 'List pods and their workloads';
+  static override description =
+    'Lists the pods of the node, and then the Deployments, Jobs and other workloads that they belong to. The tables are ' +
+    'those of "kcri get pods" and "kcri get workloads", with names that say the kind.';
+  static override usage = 'get all [FLAGS]';
+  static override examples = [
+    '<%= config.bin %> get all',
+    '<%= config.bin %> get all -l app=web -o wide',
+    '<%= config.bin %> get all -n kube-system -o name',
+  ];
+  static override flags = {
+    ...POD_SELECTION_FLAGS,
+    'all-namespaces': Flags.boolean({
+      char: 'A',
+      description: 'List objects of all namespaces, and show the namespaces.',
+    }),
+    'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
+    ...outputFlags(FORMATS),
+  };
+
+  async run(): Promise<void> {
+    const {flags} = await this.parse(GetAll);
+    const form = await parseOutputFormat(flags, FORMATS, this.services);
+    const {out, report, services} = this;
+    const all = flags['all-namespaces'];
+    const reader = new PodReader(services);
+    const listed = await reader.select([], all ? {...flags, namespace: undefined} : flags);
+    const shown = await reader.observe(listed);
+    reader.requireRuntime();
+    const pods = shown.map(({pod}) => pod);
+    const workloads = selectWorkloads(services, shown, {kind: undefined, names: []});
+    if (form.kind === 'name') {
+      const names = [
+        ...pods.map(({metadata}) => `pod/${metadata.name ?? ''}`),
+        ...workloads.map(workloadTitle),
+      ];
+      out.printAll(names, (name) => `${name}\n`);
+      return;
+    }
+    if (form.kind !== 'table' && form.kind !== 'wide') {
+      const objects = [...pods.map(podJson), ...workloads.map(workloadObject)];
+      out.printData(await formatObjects(form, objects, false));
+      return;
+    }
+    if (pods.length === 0) report.info('No resources found');
+    const nowMs = this.context.clock.now();
+    const wide = form.kind === 'wide';
+    const namespace = all || listed.some((each) => each.namespace !== 'default');
+    const header = !flags['no-headers'];
+    const manager = listed.some((each) => each.manager !== 'kcri');
+    const columns = podColumns({wide, namespace, manager, labels: false});
+    const rows = pods.map((pod) => ({...computePodRow(pod, nowMs), name: `pod/${pod.metadata.name ?? ''}`}));
+    out.printText(new GrowingTable(columns, {header}).text(rows));
+    if (workloads.length === 0) return;
+    out.printText(`\n${formatWorkloads(workloads, {wide, namespace, header, isOneKind: false, nowMs})}`);
+  }
+}
