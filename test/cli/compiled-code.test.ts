@@ -135,7 +135,7 @@ async function runKubelet(endpoint: string): Promise<void> {
   const exited = once(kubelet, 'exit');
   let log = '';
   for await (const text of kubelet.stderr.setEncoding('utf8')) {
-    log += text;
+    log += String(text);
     // A second signal would end it at once.
     if (!kubelet.killed && log.includes('Starting kubelet main sync loop')) kubelet.kill('SIGTERM');
   }
