@@ -1,4 +1,5 @@
-import {execFile} from 'node:child_process';
+import {execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {
   chmod,
   chown,
@@ -115,6 +116,39 @@ test('a successful command stores the code it loaded, and adds its functions to 
   await kcri('imagefsinfo --output json', {env});
   expect(await files()).toEqual(['chunk', 'imagefsinfo', 'images', 'program', 'version']);
   expect(await start()).toBeGreaterThan(before * 1.01);
+});
+
+/** Runs a kubelet without pods, and stops it when it runs. */
+async function runKubelet(endpoint: string): Promise<void> {
+  const [directory, config] = [join(root, 'kubelet'), join(root, 'kubelet.yaml')];
+  const lines = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration'];
+  await writeFile(config, [...lines, 'enableServer: false', 'healthzPort: 0', ''].join('\n'));
+  const args = ['--container-runtime-endpoint', endpoint, '--root-dir', directory, '--config', config];
+  const kubelet = spawn(
+    process.execPath,
+    [join(root, 'bin/kcri.js'), 'kubelet', ...args, '--pod-logs-dir', join(root, 'logs')],
+    {
+      env: {...process.env, NODE_COMPILE_CACHE: cache()},
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
+  const exited = once(kubelet, 'exit');
+  let log = '';
+  for await (const text of kubelet.stderr.setEncoding('utf8')) {
+    log += String(text);
+    // A second signal would end it at once.
+    if (!kubelet.killed && log.includes('Starting kubelet main sync loop')) kubelet.kill('SIGTERM');
+  }
+  expect(await exited, log).toEqual([0, null]);
+}
+
+test('the compiled code that a kubelet stores is valid for other runs', async () => {
+  await using runtime = await FakeRuntime.start();
+  await runKubelet(runtime.endpoint);
+  const start = async () => (await stat(join(await buildDirectory(), 'program.cjs'))).ino;
+  const stored = await start();
+  await version();
+  expect(await start()).toBe(stored);
 });
 
 test('concurrent first runs succeed and leave one file each', async () => {

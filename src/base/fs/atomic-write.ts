@@ -119,10 +119,14 @@ export async function removeAbandonedFilesBelow(root: string): Promise<void> {
   for (const name of ['', ...subdirectories]) await removeAbandonedFiles(join(root, name));
 }
 
+/** Part of the names of this process' temporary files, because processes in containers can have the same identity. */
+const RANDOM = randomBytes(6).toString('hex');
+let namesCreated = 0;
+
 /** Returns a new name for a temporary file, by which removeAbandonedFiles finds the file if this process is killed. */
 export async function createTemporaryName(): Promise<string> {
-  const random = randomBytes(6).toString('hex');
-  return `.kcri-${await ownProcessIdentity()}.${random}.tmp`;
+  const count = (namesCreated += 1).toString(16).padStart(4, '0');
+  return `.kcri-${await ownProcessIdentity()}.${RANDOM}${count}.tmp`;
 }
 
 /** Writes a temporary file next to `path` and renames it; removes it on failure. */

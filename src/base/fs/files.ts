@@ -1,5 +1,6 @@
 import {constants} from 'node:fs';
-import {mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
+import {lstat, mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
+import {dirname} from 'node:path';
 import {hasErrno, SystemError, unlessRoot} from '../errors.js';
 import {systemErrorMessage} from '../system-error-message.js';
 
@@ -104,21 +105,38 @@ export interface DirectoryToMake {
 }
 
 /**
- * Creates the directories in order, parents first; existing ones stay unchanged. If one cannot be created, the ones
+ * Creates the directories, given with parents first; existing ones stay unchanged. If one cannot be created, the ones
  * created before it are removed. Rejects with SystemError.
  */
 export async function makeDirectories(directories: readonly DirectoryToMake[]): Promise<void> {
   const made: string[] = [];
-  for (const {path, mode} of directories) {
-    try {
+  const make = async ({path, mode}: DirectoryToMake): Promise<void> => {
+    const parent = directories.find((other) => other.path === dirname(path));
+    const attempt = async (): Promise<true> => {
       if (await makeDirectory(path, mode)) made.push(path);
-    } catch (error) {
-      // The first failure matters; a directory that cannot be removed is empty and found by the next run.
-      for (const path of made.reverse()) await rmdir(path).catch(() => undefined);
-      throw fileError('creating the directory', path, error);
-    }
+      return true;
+    };
+    await withFileErrors('creating the directory', path, async () => {
+      // Parents nearly always exist, so they are created only when one is missing.
+      if (parent === undefined) await attempt();
+      else if ((await ifPresent(attempt)) === undefined) {
+        await make(parent);
+        await attempt();
+      }
+    });
+  };
+  const parents = new Set(directories.map(({path}) => dirname(path)));
+  try {
+    for (const directory of directories) if (!parents.has(directory.path)) await make(directory);
+  } catch (error) {
+    // The first failure matters; a directory that cannot be removed is empty and found by the next run.
+    for (const path of made.reverse()) await rmdir(path).catch(() => undefined);
+    throw error;
   }
 }
+
+/** Bits of a file's mode that chmod(2) sets. */
+const MODE_BITS = 0o7777;
 
 /** Returns true if the directory was created, false if it existed. */
 async function makeDirectory(path: string, mode: number): Promise<boolean> {
@@ -128,6 +146,8 @@ async function makeDirectory(path: string, mode: number): Promise<boolean> {
     if (hasErrno(error, 'EEXIST')) return false;
     throw error;
   }
+  // Without a restrictive umask, this takes one call instead of three.
+  if (((await lstat(path)).mode & MODE_BITS) === mode) return true;
   // Another process may have replaced it with a link.
   await withFile(path, constants.O_DIRECTORY | constants.O_NOFOLLOW, 0, async (directory) => {
     await directory.chmod(mode);

@@ -7,8 +7,8 @@ import type {Logger} from '../../base/logger.js';
 import type {ConfigValues} from '../../kubelet/index.js';
 
 /**
- * Prepares the process at the start of a kubelet: sets its OOM score, checks swap and lets the engine optimize less.
- * `swapsFile` is /proc/swaps. Rejects with SystemError if swap is enabled and not allowed.
+ * Prepares the process at the start of a kubelet: sets its OOM score and checks swap. `swapsFile` is /proc/swaps.
+ * Rejects with SystemError if swap is enabled and not allowed.
  */
 export async function prepareProcess(values: ConfigValues, swapsFile: string, logger: Logger): Promise<void> {
   if (values.failSwapOn && (await hasSwap(swapsFile)))
@@ -16,7 +16,6 @@ export async function prepareProcess(values: ConfigValues, swapsFile: string, lo
       'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false',
       {hint: '"swapoff -a" disables swap until the next boot; containers cannot use swap in any case'},
     );
-  limitOptimization();
   try {
     await writeFile('/proc/self/oom_score_adj', String(values.oomScoreAdj));
   } catch (error) {
@@ -25,14 +24,25 @@ export async function prepareProcess(values: ConfigValues, swapsFile: string, lo
   }
 }
 
-/**
- * Amount of executed bytecode, in bytes, after which V8 considers a function for its optimizing compiler: 20 times the
- * default. A kubelet is idle most of the time, so what it compiles for a burst of pods is rarely worth it.
- */
-const INTERRUPT_BUDGET = 1_351_680;
+/** Amount of executed bytecode, in bytes, after which V8 considers a function for its optimizing compiler. */
+const DEFAULT_INTERRUPT_BUDGET = 67_584;
 
-function limitOptimization(): void {
-  if (getBun() === undefined) v8.setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
+/**
+ * Lets V8 optimize fewer functions until it is disposed of. A kubelet is idle most of the time, so what it compiles for
+ * a burst of pods is rarely worth it. Compiled code is stored with V8's settings and rejected with any others, so they
+ * must be the default again when it is stored at the end of a run (scripts/bundle/loader.cjs).
+ */
+export function limitOptimization(): Disposable {
+  setInterruptBudget(20 * DEFAULT_INTERRUPT_BUDGET);
+  return {
+    [Symbol.dispose]: () => {
+      setInterruptBudget(DEFAULT_INTERRUPT_BUDGET);
+    },
+  };
+}
+
+function setInterruptBudget(bytes: number): void {
+  if (getBun() === undefined) v8.setFlagsFromString(`--interrupt-budget=${bytes}`);
 }
 
 /** Reports whether swap is enabled: the file has a line for each device below its header (util/swap IsSwapOn). */

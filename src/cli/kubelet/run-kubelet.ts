@@ -31,7 +31,7 @@ import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {logUnhandledErrors} from './log-unhandled-errors.js';
 import {onHangup} from './on-hangup.js';
 import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
-import {prepareProcess} from './prepare-process.js';
+import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd-notifier.js';
@@ -76,6 +76,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     await prepareProcess(config.values, context.swapsFile, log);
+    using _optimization = limitOptimization();
     const connections = new ConnectionMetrics(context.clock);
     const observed = {...options, config: live.values, logger: log, observe: connections.restClient.observe};
     using api = await openNodeApi(observed);

@@ -1,3 +1,5 @@
+import {EventEmitter, once} from 'node:events';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import {podUid, type PodUid} from '../../../../src/cri/index.js';
@@ -8,6 +10,7 @@ import {
 import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {OrphanedPods} from '../../../../src/kubelet/pods/gc/orphaned-pods.js';
 import {ManagedPods, type ManagedPodsOptions} from '../../../../src/kubelet/pods/registry/managed-pods.js';
+import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import type {RuntimePodStatus} from '../../../../src/kubelet/contract/runtime-pod-status.js';
 import type {SyncResult} from '../../../../src/kubelet/contract/sync-result.js';
 import type {PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
@@ -26,11 +29,13 @@ function createHandler({
   phase = 'Running',
   seen = NO_RUNTIME_POD,
   isWanted = true,
+  onSync,
 }: {
   results?: readonly SyncResult[];
   phase?: string;
   seen?: RuntimePodStatus;
   isWanted?: boolean;
+  onSync?: (name: string | undefined, onDirsMade?: () => void) => Promise<void>;
 } = {}) {
   const done: string[] = [];
   const logs: string[] = [];
@@ -74,8 +79,17 @@ function createHandler({
         list: async () => ({records: [], removed: [], broken: [{uid, error: new Error('not JSON')}]}),
         uids: async () => [],
       },
-      createRecord: (pod: Pod, source: string) => ({uid, namespace: 'default', name: 'web', source, pod}),
-      createSyncer: () => syncer,
+      createRecord: (pod: Pod, source: string) => ({...podRef(pod), source, pod}),
+      createSyncer: (pod: Pod) =>
+        onSync === undefined
+          ? syncer
+          : {
+              ...syncer,
+              syncPod: async (_: unknown, {onDirsMade}: {onDirsMade?: () => void}) => {
+                await onSync(pod.metadata.name, onDirsMade);
+                return await syncer.syncPod();
+              },
+            },
       remover: {
         removeFromNode: async () => void done.push('remove the rest'),
         removeVolumesAndCgroup: async () => void done.push('remove resources'),
@@ -98,7 +112,13 @@ function createHandler({
       info: (message) => void logs.push(message),
       error: (error, message) => void logs.push(`${message}: ${(error as Error).message}`),
     }),
-    clock: {now: () => time.ms},
+    clock: {
+      now: () => time.ms,
+      sleep: async (_: number, end: AbortSignal) => {
+        await once(end, 'abort');
+        end.throwIfAborted();
+      },
+    },
     networkError: () => undefined,
     resizeReview: () => undefined,
     syncFrequencyMs: 60_000,
@@ -365,4 +385,46 @@ test('a waiting removal of dead containers does nothing once the pod has been re
   await pods.removeOrphan(uid);
   await Promise.all(rounds);
   expect(done).toEqual(['begin to remove main', 'remove the rest', 'leave', 'removed main']);
+});
+
+/** Returns a pod with a UID made of its name. */
+function aNamedPod(name: string): Pod {
+  const pod = aPod();
+  return {...pod, metadata: {...pod.metadata, name, uid: `uid-${name}`}};
+}
+
+test('four pods at a time are prepared for their first sandbox, in the order in which they came', async () => {
+  const begun: (string | undefined)[] = [];
+  const made = new Map<string | undefined, () => void>();
+  const end = new EventEmitter();
+  const {pods} = createHandler({
+    onSync: async (name, onDirsMade) => {
+      begun.push(name);
+      if (onDirsMade !== undefined) made.set(name, onDirsMade);
+      await once(end, 'end');
+    },
+  });
+  const sync = async (name: string, status: RuntimePodStatus): Promise<unknown> =>
+    pods.syncPod(aNamedPod(name), status, signal);
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const synced = names.map(async (name) => sync(name, NO_RUNTIME_POD));
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(begun).toEqual(['a', 'b', 'c', 'd']);
+
+  // A pod with a sandbox does not wait.
+  synced.push(sync('b', {...NO_RUNTIME_POD, sandboxes: [aSandboxStatus()]}));
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(begun).toEqual(['a', 'b', 'c', 'd', 'b']);
+
+  for (const [released, next] of [
+    ['c', 'e'],
+    ['a', 'f'],
+  ] as const) {
+    made.get(released)?.();
+    for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+    expect(begun.at(-1)).toBe(next);
+  }
+  end.emit('end');
+  await Promise.all(synced);
+  expect(begun).toHaveLength(names.length + 1);
 });
