@@ -77,7 +77,7 @@ export async function runOnTerminal(
   const stderr = new PassThrough({highWaterMark: 2 ** 26});
   const exitCode = await main(testbed.args(args), {
     ...createProcessContext(signal),
-    env: {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint},
+    env: {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint, LANG: 'C.UTF-8'},
     stdin: Readable.from([]),
     stdout: terminal.stream,
     stderr,
