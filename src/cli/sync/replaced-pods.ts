@@ -33,17 +33,20 @@ export async function removeReplacedPods(
   renderer: SyncRenderer,
 ): Promise<readonly unknown[]> {
   if (synced.workloads.length === 0) return [];
-  const errors: unknown[] = [];
   const {records} = await registry.store.list();
   const replaced = selectReplacedPods(records, synced, (workload) => isComplete(workload, synced, outcomes));
-  for (const {record, reason} of replaced) {
-    try {
-      synced.services?.local.remove(record.uid);
-      await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));
-      renderer.note(record, `deleted (${reason})`);
-    } catch (error) {
-      errors.push(error, createPodLeftError(record, `is not removed; it is ${reason}`));
-    }
-  }
-  return errors;
+  // All at once: one after the other, each would take its grace period.
+  const errors = await Promise.all(
+    replaced.map(async ({record, reason}) => {
+      try {
+        synced.services?.local.remove(record.uid);
+        await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));
+        renderer.note(record, `deleted (${reason})`);
+        return [];
+      } catch (error) {
+        return [error, createPodLeftError(record, `is not removed; it is ${reason}`)];
+      }
+    }),
+  );
+  return errors.flat();
 }

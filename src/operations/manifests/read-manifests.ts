@@ -122,10 +122,10 @@ async function textsOf(
 ): Promise<readonly ReadText[]> {
   if (typeof source !== 'string') return [() => Promise.resolve(source)];
   if (fetch !== undefined && isHttpUrl(source)) return [() => fetch(source, signal)];
-  const reader = (file: string, read: () => Promise<string>) => async (): Promise<NamedText> => {
-    signal.throwIfAborted();
-    return {file, text: await withFileName(file, read)};
-  };
+  const reader = (file: string, read: () => Promise<string>) => async (): Promise<NamedText> => ({
+    file,
+    text: await withFileName(file, read),
+  });
   if (source === STDIN) return [reader('stdin', () => readStreamText(stdin, 'stdin', signal))];
   const files = await withFileName(source, () => filesOf(source));
   return files.map((file) => reader(file, () => readFileText(file, signal)));

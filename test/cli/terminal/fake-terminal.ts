@@ -65,7 +65,7 @@ export class FakeTerminal {
 }
 
 /** Options of a run on a terminal. */
-type TerminalRun = Partial<Pick<CliContext, 'clock' | 'stderr'>> & {readonly signal?: AbortSignal};
+type TerminalRun = Partial<Pick<CliContext, 'clock' | 'env' | 'stderr'>> & {readonly signal?: AbortSignal};
 
 /** Runs kcri in this process with a terminal as standard output. */
 export async function runOnTerminal(

@@ -156,11 +156,13 @@ describe('readManifests rejects', () => {
     expect((failure as ConfigError).message).toBe(parts.join('\n'));
     const e = await write('e.yaml', 'foo: [\n');
     const f = await write('f.yaml', manifest('F'));
-    const invalid: unknown = await read([directory, '/nowhere']).catch((error: unknown) => error);
+    const invalid: unknown = await read([directory, join(directory, 'g.yaml')]).catch(
+      (error: unknown) => error,
+    );
     expect(invalid).toBeInstanceOf(PodValidationError);
     const {message, issues} = invalid as PodValidationError;
-    const nowhere = 'cannot read manifest "/nowhere": no such file or directory';
-    expect(message.split('\n').slice(0, 4)).toEqual([...parts, nowhere]);
+    const missing = `cannot read manifest "${directory}/g.yaml": no such file or directory`;
+    expect(message.split('\n').slice(0, 4)).toEqual([...parts, missing]);
     expect(issues.map(({file}) => file)).toEqual([e, f]);
   });
 

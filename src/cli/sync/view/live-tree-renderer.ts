@@ -66,11 +66,13 @@ export class LiveTreeRenderer implements SyncRenderer {
   }
 
   #draw(above = '', room = this.#screen.maxLines): void {
+    const nowMs = this.#clock.now();
     const tree = formatTree([...this.#views.values()], {
       chalk: this.#chalk,
       glyphs: this.#glyphs,
       columns: this.#output.columns ?? 80,
-      elapsedMs: this.#clock.now() - this.#startedAt,
+      elapsedMs: nowMs - this.#startedAt,
+      nowMs,
     });
     this.#screen.draw(tree.slice(0, room), above);
   }

@@ -1,4 +1,5 @@
 import type {ChalkInstance} from 'chalk';
+import {formatAge} from '../../../format/age.js';
 import {fitLine, type LinePiece} from '../../output/fit-line.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 import type {PartView, PodView} from './pod-view.js';
@@ -42,6 +43,8 @@ export interface FrameOptions {
   readonly columns: number;
   /** Time since the start of the sync, in ms. */
   readonly elapsedMs: number;
+  /** Current time, in ms since the epoch. */
+  readonly nowMs: number;
 }
 
 /** Returns the tree of all pods as lines, each cut to the width of the terminal: a longer line would wrap and break the redraw. */
@@ -54,7 +57,7 @@ export function formatTree(views: readonly PodView[], options: FrameOptions): re
 
 function podPieces(
   view: PodView,
-  {chalk, glyphs, elapsedMs}: FrameOptions,
+  {chalk, glyphs, elapsedMs, nowMs}: FrameOptions,
 ): readonly (readonly LinePiece[])[] {
   const {spinner, pending} = glyphs;
   const frame = spinner[Math.floor(elapsedMs / FRAME_MS) % spinner.length] ?? '';
@@ -66,22 +69,27 @@ function podPieces(
   const width = Math.max(0, ...parts.map(({label}) => label.length));
   return [
     [busy ? [frame, chalk.cyan] : ' ', ' ', [formatPodTitle(view.ref), chalk.bold], `  ${facts.join('  ')}`],
-    ...parts.map((part, index) =>
-      partPieces(part, {
-        chalk,
-        width,
-        branch: index === parts.length - 1 ? glyphs.lastBranch : glyphs.branch,
-      }),
-    ),
+    ...parts.map((part, index) => {
+      const branch = index === parts.length - 1 ? glyphs.lastBranch : glyphs.branch;
+      return partPieces(part, {chalk, nowMs, width, branch});
+    }),
   ];
 }
 
 function partPieces(
-  {label, state, tone, durationMs}: PartView,
-  {chalk, width, branch}: {readonly chalk: ChalkInstance; readonly width: number; readonly branch: string},
+  {label, state, tone, durationMs, ran}: PartView,
+  {
+    chalk,
+    nowMs,
+    width,
+    branch,
+  }: Pick<FrameOptions, 'chalk' | 'nowMs'> & {
+    readonly width: number;
+    readonly branch: string;
+  },
 ): readonly LinePiece[] {
   const paint = {busy: chalk.yellow, good: chalk.green, bad: chalk.red, plain: chalk.dim}[tone];
-  const took = formatElapsed(durationMs);
+  const took = ran === undefined ? formatElapsed(durationMs) : formatAge((ran.untilMs ?? nowMs) - ran.fromMs);
   return [
     [`  ${branch}`, chalk.dim],
     ` ${label.padEnd(width)}  `,
