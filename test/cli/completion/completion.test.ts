@@ -82,24 +82,27 @@ test('cp is completed with running containers, and with files for other words', 
   await using runtime = await FakeRuntime.start({sandboxes: [web], containers});
   const named = async (...words: readonly string[]): Promise<readonly string[]> =>
     (await namesAt(runtime, 'cp', ...words)).filter((word) => !/^[0-9a-f]{13}:$/.test(word));
-  expect(await named('')).toEqual(['server:']);
+  expect(await named('')).toEqual(['server:', 'web:']);
   expect(await named('web/s')).toEqual(['web/server:']);
   expect(await named('./dir', 's')).toEqual(['server:']);
   expect(await named('./')).toEqual([':files']);
   expect(await named('server:/')).toEqual(['']);
 });
 
-test.each(['wait', 'restart', 'tree'])('%s is completed with pods and containers', async (command) => {
-  const [web, single] = ['web', 'single'].map((name) => aSandbox({name}));
-  const containers = [
-    aContainer({sandbox: web!, name: 'main'}),
-    aContainer({sandbox: single!, name: 'single'}),
-  ];
-  await using runtime = await FakeRuntime.start({sandboxes: [web!, single!], containers});
-  expect(await namesAt(runtime, command, '')).toEqual(['main', 'single', 'web']);
-  expect(await namesAt(runtime, command, 'web/')).toEqual(['web/main']);
-  expect(await namesAt(runtime, command, 'web', '-c', '')).toEqual(['main', 'single']);
-});
+test.each(['wait', 'restart', 'tree', 'logs', 'exec', 'attach', 'debug', 'inspect', 'diff'])(
+  '%s is completed with pods and containers',
+  async (command) => {
+    const [web, single] = ['web', 'single'].map((name) => aSandbox({name}));
+    const containers = [
+      aContainer({sandbox: web!, name: 'main'}),
+      aContainer({sandbox: single!, name: 'single'}),
+    ];
+    await using runtime = await FakeRuntime.start({sandboxes: [web!, single!], containers});
+    expect(await namesAt(runtime, command, '')).toEqual(['main', 'single', 'web']);
+    expect(await namesAt(runtime, command, 'web/')).toEqual(['web/main']);
+    expect(await namesAt(runtime, command, 'web', '-c', '')).toEqual(['main', 'single']);
+  },
+);
 
 test('wait --for is completed with its conditions', async () => {
   await using runtime = await FakeRuntime.start();

@@ -159,7 +159,7 @@ describe('the live tree', () => {
       [
         '  default/web  Removed',
         '  ├─ sandbox ID  removed',
-        '  └─ main                   stopped  T',
+        '  └─ main                   stopped',
         '1 pod ready in T',
       ].join('\n'),
     );
