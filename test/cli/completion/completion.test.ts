@@ -44,9 +44,11 @@ test('an ambiguous container name is suggested with its pod, and with the namesp
     containers: [...containers, aContainer({sandbox: web, name: 'proxy'})],
   });
   expect(await namesAt(runtime, 'exec', '')).toEqual([
+    'api',
     'one/api/server',
     'proxy',
     'two/api/server',
+    'web',
     'web/server',
   ]);
 });
@@ -62,16 +64,13 @@ test('a name that begins with its pod or namespace is completed', async () => {
   expect(await namesAt(runtime, 'delete', 'default/w')).toEqual(['default/web']);
 });
 
-test.each(['logs', 'exec', 'attach', 'inspect'])(
-  '%s -c is completed with names of containers',
-  async (command) => {
-    const sandboxes = ['web', 'api'].map((name) => aSandbox({name}));
-    const containers = sandboxes.map((sandbox) => aContainer({sandbox, name: 'server'}));
-    await using runtime = await FakeRuntime.start({sandboxes, containers});
-    expect(await namesAt(runtime, command, '-c', '')).toEqual(['server']);
-    expect(await namesAt(runtime, command, '--container=')).toEqual(['--container=server']);
-  },
-);
+test.each(['logs', 'attach', 'inspect'])('%s -c is completed with names of containers', async (command) => {
+  const sandboxes = ['web', 'api'].map((name) => aSandbox({name}));
+  const containers = sandboxes.map((sandbox) => aContainer({sandbox, name: 'server'}));
+  await using runtime = await FakeRuntime.start({sandboxes, containers});
+  expect(await namesAt(runtime, command, '-c', '')).toEqual(['server']);
+  expect(await namesAt(runtime, command, '--container=')).toEqual(['--container=server']);
+});
 
 test('cp is completed with running containers, and with files for other words', async () => {
   const web = aSandbox({name: 'web'});

@@ -139,7 +139,7 @@ describe('a plan for an existing pod', () => {
     const {stdout} = await testbed.run(['plan', '-'], {stdin: aPodWithFixedUid('localhost:5000/app:2')});
     expect(stdout).toContain(
       [
-        'pod default/web (uid fixed)',
+        'pod default/web (uid fixed): change',
         '  changed in the manifest:',
         '    ~ spec.containers[a].image: "localhost:5000/app:1" → "localhost:5000/app:2"',
         '  container "a": image changed: "localhost:5000/app:1" → "localhost:5000/app:2" → kill, create, start',
@@ -320,7 +320,8 @@ test('the text has each reason once', async () => {
   const count = (text: string): number => stdout.split(text).length - 1;
   // Once for the changes, and once for the calls.
   expect(count('the manifest has changed') + count('changed: metadata.labels')).toBeLessThanOrEqual(2);
-  expect(stdout).toMatch(/^ {4}sandbox: stop, remove, create\n {4}container "main": /m);
+  expect(stdout).toMatch(/^ {4}sandbox: stop, remove, create$/m);
+  expect(stdout).toMatch(/^ {4}container "main": .*create, start$/m);
   expect(stdout).toContain('# as above (container garbage collection of a deleted pod: removeSandbox)\n');
 });
 

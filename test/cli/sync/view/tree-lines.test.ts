@@ -9,7 +9,7 @@ import {aContainerStatus} from '../../../fakes/a-pod.js';
 const START = '2026-11-20T14:00:00Z';
 
 test.each<[string, ContainerState, string]>([
-  ['that runs', {running: {startedAt: START}}, 'running  1m15s'],
+  ['that runs', {running: {startedAt: START}}, 'running  75s'],
   [
     'that has ended',
     {terminated: {exitCode: 0, startedAt: START, finishedAt: '2026-11-20T14:00:03Z'}},
