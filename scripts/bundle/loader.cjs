@@ -14,6 +14,7 @@ const {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } = require('node:fs');
 const {Script} = require('node:vm');
@@ -25,9 +26,13 @@ const {Script} = require('node:vm');
 const files = FILES;
 
 const user = process.geteuid();
-/** Directory of compiled code of all builds, and of this build. Undefined if nothing is stored. */
+/**
+ * Directory of compiled code of all builds, of this build, and of this installation of it: stack traces show the paths
+ * that the code was compiled with. Undefined if nothing is stored.
+ */
 const cache = cacheFolder();
-const folder = cache && `${cache}/${BUILD}-${process.version}-${process.arch}`;
+const build = cache && `${cache}/${BUILD}-${process.version}-${process.arch}`;
+const folder = cache && `${build}${__dirname}`;
 /** Age after which compiled code of other builds is removed: 30 days. */
 const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
@@ -133,6 +138,8 @@ function keepCompiled() {
   if (!isCompiled || folder === undefined) return;
   try {
     const isNew = mkdirSync(folder, {recursive: true, mode: 0o700}) !== undefined;
+    // Its age is that of the last code stored in any installation.
+    utimesSync(build, new Date(), new Date());
     for (const {script, storedAs} of loadedFiles.values())
       storeFile(`${folder}/${storedAs}`, script.createCachedData());
     if (isNew) removeOldBuilds();

@@ -5,6 +5,8 @@ export const EXIT = {
   failed: 1,
   /** A list with --exit-code is empty. */
   emptyList: 2,
+  /** `plan --diff` failed: with 1 it reports changes, as kubectl diff does. */
+  notPlanned: 2,
   /** The command is unknown. */
   unknownCommand: 3,
   /** A timeout set by the user expired. */

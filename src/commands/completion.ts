@@ -19,10 +19,12 @@ export default class Completion extends BaseCommand {
   static override description =
     'Completes commands, flags, flag values, and the names and IDs of existing containers, pods and ' +
     'images.\n\nTo enable completion in every shell, add the line from the examples to ~/.bashrc, ' +
-    '~/.zshrc (after compinit) or ~/.config/fish/config.fish.';
+    '~/.zshrc (after compinit) or ~/.config/fish/config.fish. For an alias of kcri, such as k, add the line ' +
+    'with --name=k too.';
   static override usage = 'completion [bash|zsh|fish] [FLAGS]';
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
+    'source <(<%= config.bin %> completion bash --name=k)',
     'source <(<%= config.bin %> completion zsh --name=crictl)',
     '<%= config.bin %> completion fish | source',
   ];

@@ -3,6 +3,9 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {FILENAME_FLAG, PRUNE_FLAGS} from '../cli/flags/manifest-flags.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
+import {EXIT} from '../cli/exit-codes.js';
+import {exitCodeOf} from '../cli/output/render-error.js';
+import {hasChanges} from '../cli/output/views/plan-summary.js';
 import {planData, planText} from '../cli/output/views/plan-text.js';
 import {
   parsePruneScope,
@@ -34,16 +37,20 @@ const OF_MANIFESTS = [
   'selector',
 ] as const;
 
-/** Values of the flags that determine what is planned. */
+/** Values of the flags. */
 interface PlanFlagValues extends ManifestFlagValues, PruneFlagValues {
   readonly filename?: readonly string[] | undefined;
   readonly offline: boolean;
+  readonly diff: boolean;
+  readonly explain: boolean;
+  readonly kubeconfig?: string | undefined;
+  readonly output: 'text' | 'json' | 'yaml';
 }
 
 export default class Plan extends BaseCommand {
   static override summary = 'Show the CRI calls that a sync would make';
   static override description =
-    'Lists every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
+    'Prints a summary and every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
     'existing pod it shows what changed in the manifest and why its sandbox or containers would be ' +
     'replaced. The pods that a workload no longer wants come last: a sync deletes them when the others are ready.\n\nWith --kubeconfig, it shows what a kubelet would do about the pods that the API server has ' +
     'for this node: all of them, or those named by POD, NAMESPACE/POD or UID.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
@@ -51,6 +58,7 @@ export default class Plan extends BaseCommand {
   static override strict = false;
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml --explain',
+    '<%= config.bin %> plan pods/ --diff',
     '<%= config.bin %> plan web.yaml --offline -o json',
     '<%= config.bin %> plan --explain --kubeconfig=/etc/kubernetes/kubelet.conf',
   ];
@@ -60,6 +68,11 @@ export default class Plan extends BaseCommand {
     ...PRUNE_FLAGS,
     explain: Flags.boolean({
       description: 'Explain why each call is made, and by which rule of the kubelet.',
+    }),
+    diff: Flags.boolean({
+      description:
+        'Show only what changes, without the calls. Exits with 1 if there are changes, with 0 if there are none, and with 2 ' +
+        'on an error, like kubectl diff.',
     }),
     offline: Flags.boolean({
       description: 'Plan for a new pod on an empty runtime; do not connect to a runtime or read pod records.',
@@ -79,12 +92,28 @@ export default class Plan extends BaseCommand {
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Plan);
-    const plans =
-      flags.kubeconfig === undefined
-        ? await this.#planManifests([...(argv as string[]), ...(flags.filename ?? [])], flags)
-        : await this.#planCluster(flags.kubeconfig, argv as string[], flags);
-    if (flags.output === 'text') this.out.print(planText(plans, flags));
-    else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));
+    try {
+      const plans = await this.#plan(argv as string[], flags);
+      await this.#print(plans, flags);
+      if (flags.diff && hasChanges(plans)) this.report.setExitCode(EXIT.failed);
+    } catch (error) {
+      if (flags.diff && exitCodeOf(error) === EXIT.failed) this.report.setExitCode(EXIT.notPlanned);
+      throw error;
+    }
+  }
+
+  async #plan(words: readonly string[], flags: PlanFlagValues): Promise<readonly PodPlan[]> {
+    return flags.kubeconfig === undefined
+      ? await this.#planManifests([...words, ...(flags.filename ?? [])], flags)
+      : await this.#planCluster(flags.kubeconfig, words, flags);
+  }
+
+  async #print(plans: readonly PodPlan[], flags: PlanFlagValues): Promise<void> {
+    if (flags.output === 'text') {
+      const {Chalk} = await import('chalk');
+      const chalk = new Chalk({level: this.out.colors ? 1 : 0});
+      this.out.print(planText(plans, {...flags, chalk}));
+    } else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));
     else {
       const {stringify} = await import('yaml');
       this.out.print(stringify(planData(plans, flags)).trimEnd());

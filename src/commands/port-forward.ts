@@ -23,7 +23,9 @@ export default class PortForward extends BaseCommand {
     port: Args.string({
       ignoreStdin: true,
       multiple: true,
-      description: 'Local and remote port. Without a local port, or with 0, a free port is used.',
+      description:
+        'Local and remote port. A single port is both: 8080 means 8080:8080. With :PORT or 0:PORT, a free ' +
+        'local port is used.',
     }),
   };
   static override flags = {

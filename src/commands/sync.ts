@@ -103,6 +103,7 @@ export default class Sync extends BaseCommand {
       stdout,
       stderr,
       colors,
+      env: context.env,
       clock,
     });
     out.writeAbove(renderer);

@@ -143,9 +143,16 @@ const CONTAINERD_SINCE: Readonly<Record<string, string>> = {
   ListPodSandboxMetrics: '2.2',
 };
 
-function unimplemented(method: string): string {
+/** Commands that need no RPC, instead of those that need one. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  GetContainerEvents: '"kcri get events" shows the events that kcri has stored, and with -w new ones',
+};
+
+function unimplemented(method: string, endpoint: string): string {
   const since = CONTAINERD_SINCE[method];
-  return `this runtime does not implement ${method}${since === undefined ? '' : ` (containerd: ${since} or later)`}`;
+  const version = since === undefined ? '' : ` (containerd: ${since} or later)`;
+  const next = INSTEAD[method] ?? `run "kcri version" to see which runtime serves ${endpoint}`;
+  return `this runtime does not implement ${method}${version}; ${next}`;
 }
 
 const FAULTY_RUNTIME = 'the runtime, or a proxy in front of it, is faulty; see its log';
@@ -154,11 +161,7 @@ const UNIMPLEMENTED: Advice = [
   // The whole service is unknown, not a single RPC.
   [/unknown service|HTTP/, notCri],
   [INVALID_RESPONSE, FAULTY_RUNTIME],
-  [
-    /^/,
-    ({method, endpoint}) =>
-      `${unimplemented(method)}; run "kcri version" to see which runtime serves ${endpoint}`,
-  ],
+  [/^/, ({method, endpoint}) => unimplemented(method, endpoint)],
 ];
 
 const BY_CODE: Readonly<Record<string, Advice>> = {

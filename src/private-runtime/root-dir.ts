@@ -1,6 +1,7 @@
-import {mkdir, realpath} from 'node:fs/promises';
+import {realpath} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {ifPresent, withFileErrors} from '../base/fs/files.js';
+import {makeDirectoryPath} from '../base/fs/make-directory-path.js';
 
 /**
  * Returns the directory without symbolic links, as /proc shows it; unchanged if it does not exist. Throws SystemError.
@@ -12,8 +13,6 @@ export async function canonicalDirectory(dir: string): Promise<string> {
 
 /** Creates the directory if it does not exist; `made` reports whether it did. Rejects with SystemError. */
 export async function ensureRootDir(dir: string): Promise<{rootDir: string; made: boolean}> {
-  const first = await withFileErrors('creating the directory', dir, () =>
-    mkdir(dir, {recursive: true, mode: 0o755}),
-  );
-  return {rootDir: await realpath(dir), made: first !== undefined};
+  const made = await makeDirectoryPath(dir, 0o755);
+  return {rootDir: await realpath(dir), made};
 }

@@ -42,11 +42,12 @@ interface Options {
   /** Shell commands to run before kcri. */
   readonly shell?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly program?: string;
 }
 
-async function kcri(args: string, {uid, shell = '', env}: Options = {}) {
+async function kcri(args: string, {uid, shell = '', env, program = join(root, 'bin/kcri.js')}: Options = {}) {
   const command = `${shell} exec "$0" "$1" ${args}`;
-  return await promisify(execFile)('sh', ['-c', command, process.execPath, join(root, 'bin/kcri.js')], {
+  return await promisify(execFile)('sh', ['-c', command, process.execPath, program], {
     ...(uid === undefined ? {} : {uid, gid: uid}),
     env: {...process.env, NODE_COMPILE_CACHE: cache(), ...env},
   });
@@ -58,18 +59,23 @@ async function version(options?: Options): Promise<string> {
   return stdout;
 }
 
-/** Returns the directory for this bundle and version of Node.js. */
+/** Returns the directory for this bundle and version of Node.js, in all installations. */
 async function buildDirectory(): Promise<string> {
   const [build = ''] = await readdir(cacheDirectory());
   expect(build).toMatch(new RegExp(`^\\w{16}-${process.version}-${process.arch}$`));
   return join(cacheDirectory(), build);
 }
 
+/** Returns the directory for the installation in `root`. */
+async function installationDirectory(): Promise<string> {
+  return join(await buildDirectory(), quick());
+}
+
 /** Returns the file with the compiled code of `kcri --version`. */
 async function cachedFile(): Promise<string> {
-  const files = await readdir(await buildDirectory());
+  const files = await readdir(await installationDirectory());
   expect(files).toEqual(FILES_OF_VERSION);
-  return join(await buildDirectory(), files[0] ?? '');
+  return join(await installationDirectory(), files[0] ?? '');
 }
 
 /** Returns whether another run replaces the file. */
@@ -105,10 +111,10 @@ test('a successful command stores the code it loaded, and adds its functions to 
   expect(await readdir(root)).not.toContain('cache');
   await kcri('version', {env});
   const files = async () => {
-    const names = await readdir(await buildDirectory());
+    const names = await readdir(await installationDirectory());
     return [...new Set(names.map((name) => name.replace(/[-.].*/, '')))].sort();
   };
-  const start = async () => (await stat(join(await buildDirectory(), 'program.cjs'))).size;
+  const start = async () => (await stat(join(await installationDirectory(), 'program.cjs'))).size;
   expect(await files()).toEqual(['program', 'version']);
   const before = await start();
   await kcri('images', {env});
@@ -145,10 +151,50 @@ async function runKubelet(endpoint: string): Promise<void> {
 test('the compiled code that a kubelet stores is valid for other runs', async () => {
   await using runtime = await FakeRuntime.start();
   await runKubelet(runtime.endpoint);
-  const start = async () => (await stat(join(await buildDirectory(), 'program.cjs'))).ino;
+  const start = async () => (await stat(join(await installationDirectory(), 'program.cjs'))).ino;
   const stored = await start();
   await version();
   expect(await start()).toBe(stored);
+});
+
+describe('two installations of the same build', () => {
+  const other = () => join(root, 'other');
+  const otherVersion = async (args = '--version') =>
+    await kcri(args, {program: join(other(), 'bin/kcri.js')});
+
+  beforeEach(async () => {
+    await cp(join(root, 'bin'), join(other(), 'bin'), {recursive: true});
+    await cp(quick(), join(other(), 'dist/quick'), {recursive: true});
+  });
+
+  test('show their own paths in stack traces', async () => {
+    await version();
+    await otherVersion();
+    const stack = async () =>
+      await otherVersion('--debug version --bogus').then(
+        () => '',
+        ({stderr}: {readonly stderr: string}) => stderr,
+      );
+    expect(await stack()).toContain(`${other()}/dist/quick/program.cjs`);
+    expect(await stack()).not.toContain(quick());
+  });
+
+  test('store code of their own, and neither makes the other compile again', async () => {
+    await version();
+    const file = await cachedFile();
+    await otherVersion();
+    expect(await isReplaced(file)).toBe(false);
+    const paths = await readdir(await buildDirectory(), {recursive: true});
+    expect(paths.filter((path) => path.endsWith('program.cjs')).length).toBe(2);
+  });
+
+  test('a build is as old as the last code stored in any installation', async () => {
+    await version();
+    const old = new Date(Date.now() - 31 * 24 * 3600 * 1000);
+    await utimes(await buildDirectory(), old, old);
+    await otherVersion();
+    expect(await readdir(await installationDirectory())).toEqual(FILES_OF_VERSION);
+  });
 });
 
 test('concurrent first runs succeed and leave one file each', async () => {
@@ -178,9 +224,9 @@ describe('an interrupted first run does not affect later ones', () => {
     const pid = `const {kill, pid} = process; Object.defineProperty(process, 'pid', {value: 7});`;
     const killedBeforeRename = `${pid} require('node:fs').renameSync = () => kill.call(process, pid, 'SIGKILL');`;
     await expect(kcri('--version', {env: await preload('killed.cjs', killedBeforeRename)})).rejects.toThrow();
-    expect(await readdir(await buildDirectory())).toHaveLength(1);
+    expect(await readdir(await installationDirectory())).toHaveLength(1);
     await kcri('--version', {env: await preload('same.cjs', pid)});
-    expect(await readdir(await buildDirectory())).toContain('program.cjs');
+    expect(await readdir(await installationDirectory())).toContain('program.cjs');
   });
 });
 
@@ -194,7 +240,9 @@ describe('kcri runs without a writable cache', () => {
   test('if the disk is full, and leaves no partial file', async () => {
     // The limit is in blocks of 512 bytes. Writes beyond it fail as on a full disk.
     expect(await version({shell: 'ulimit -f 16;'})).toMatch(/^kcri version v/);
-    expect((await readdir(await buildDirectory())).filter((name) => !name.endsWith('.cjs'))).toEqual([]);
+    expect((await readdir(await installationDirectory())).filter((name) => !name.endsWith('.cjs'))).toEqual(
+      [],
+    );
   });
 
   test('if the user has no home', async () => {

@@ -301,7 +301,9 @@ describe.each(NAMES)('on %s', (profile) => {
     const scene = await startScene(profile);
     const running = run(scene, ['events'], interruptAt(/CONTAINER_STOPPED_EVENT/));
     if (lacks('GetContainerEvents')) {
-      expectMissing(await running, 'GetContainerEvents');
+      const missing = await running;
+      expectMissing(missing, 'GetContainerEvents');
+      expect(missing.stderr).toContain('; "kcri get events" shows the events that kcri has stored');
     } else if (PROFILES[profile].sendsEvents) {
       await until(() => scene.runtime.state.events.listeners > 0);
       scene.runtime.exitContainer(MAIN.id, 0);

@@ -43,10 +43,12 @@ export class PodValidationError extends KcriError {
   readonly code = 'POD_INVALID';
   readonly issues: readonly ManifestIssue[];
 
-  constructor(issues: readonly ManifestIssue[]) {
+  /** `others` are the errors of manifests that could not be parsed at all; their messages come first. */
+  constructor(issues: readonly ManifestIssue[], others: readonly KcriError[] = []) {
     const shown = issues.slice(0, MOST_SHOWN).map(renderIssue);
     const rest = issues.length - shown.length;
-    super([...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'));
+    const messages = others.map(({message}) => message);
+    super([...messages, ...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n'));
     this.issues = issues;
   }
 }

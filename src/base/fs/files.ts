@@ -2,7 +2,7 @@ import {constants} from 'node:fs';
 import {lstat, mkdir, open, readdir, rmdir, stat, type FileHandle} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {hasErrno, SystemError, unlessRoot} from '../errors.js';
-import {systemErrorMessage} from '../system-error-message.js';
+import {systemErrorCode, systemErrorMessage} from '../system-error-message.js';
 
 const AS_ROOT = unlessRoot('run as root, or ', '');
 
@@ -11,7 +11,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EPERM: `${AS_ROOT}set --root-dir to a directory that you can write to`,
   EROFS: 'set --root-dir to a directory on a writable filesystem',
   ENOSPC: 'free some space, or set --root-dir to a directory on another filesystem',
-  EDQUOT: 'the disk quota is exceeded: free some space, or set --root-dir to another directory',
+  EDQUOT: 'free some space, or set --root-dir to a directory on another filesystem',
   ENOTDIR: 'part of the path is not a directory: move it away, or set --root-dir to another directory',
 };
 
@@ -21,7 +21,7 @@ const NAMED_FILE_HINTS: Readonly<Record<string, string>> = {
   EPERM: `${AS_ROOT}specify a file that you can access`,
   EROFS: 'specify a file on a writable filesystem',
   ENOSPC: 'free some space, or specify a file on another filesystem',
-  EDQUOT: 'the disk quota is exceeded: free some space, or specify another file',
+  EDQUOT: 'free some space, or specify a file on another filesystem',
   ENOTDIR: 'part of the path is not a directory: move it away, or specify another file',
 };
 
@@ -33,12 +33,8 @@ export function fileError(doing: string, path: string, cause: unknown): SystemEr
   if (cause instanceof SystemError) return cause;
   return new SystemError(`${doing} ${JSON.stringify(path)}: ${systemErrorMessage(cause)}`, {
     cause,
-    hint: HINTS[codeOf(cause)],
+    hint: HINTS[systemErrorCode(cause)],
   });
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }
 
 /** Runs a file operation and converts its errors into SystemErrors that name `path` (see fileError). */
@@ -57,7 +53,7 @@ export async function withUserFileHints<T>(act: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     const {message, cause, hint} = error;
-    const code = codeOf(cause);
+    const code = systemErrorCode(cause);
     throw new SystemError(message, {cause, hint: hint === HINTS[code] ? NAMED_FILE_HINTS[code] : hint});
   }
 }

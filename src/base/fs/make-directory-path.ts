@@ -9,10 +9,10 @@ import {ifPresent, withFile, withFileErrors} from './files.js';
  * Creates the directory and its missing parents, all or none, each with this mode regardless of the umask. Unlike the
  * recursive mkdir of Node.js, it reports a full or read-only disk. Links in the existing part of the path are followed;
  * from there on each directory is created relative to the one opened before, so that a link put in its place cannot
- * redirect the creation or the change of mode. Rejects with SystemError.
+ * redirect the creation or the change of mode. Resolves with true if this call created it. Rejects with SystemError.
  */
-export async function makeDirectoryPath(path: string, mode: number): Promise<void> {
-  await withFileErrors('creating the directory', path, async () => {
+export async function makeDirectoryPath(path: string, mode: number): Promise<boolean> {
+  return await withFileErrors('creating the directory', path, async () => {
     const missing: string[] = [];
     let next = path;
     let place: FileHandle | undefined;
@@ -21,7 +21,7 @@ export async function makeDirectoryPath(path: string, mode: number): Promise<voi
       next = dirname(next);
     }
     try {
-      await makeBelow(place, missing, mode);
+      return await makeBelow(place, missing, mode);
     } finally {
       await place.close();
     }
@@ -32,16 +32,16 @@ async function makeBelow(
   parent: FileHandle,
   [name, ...deeper]: readonly string[],
   mode: number,
-): Promise<void> {
-  if (name === undefined) return;
+): Promise<boolean> {
+  if (name === undefined) return false;
   const path = `${fdPath(parent)}/${name}`;
   const isMade = await makeOne(path, mode);
   // Another process created it in the meantime; the caller checks the final component.
-  if (!isMade && deeper.length === 0) return;
+  if (!isMade && deeper.length === 0) return false;
   try {
-    await withFile(path, OPEN_DIRECTORY | constants.O_NOFOLLOW, 0, async (directory) => {
+    return await withFile(path, OPEN_DIRECTORY | constants.O_NOFOLLOW, 0, async (directory) => {
       if (isMade) await directory.chmod(mode);
-      await makeBelow(directory, deeper, mode);
+      return (await makeBelow(directory, deeper, mode)) || isMade;
     });
   } catch (error) {
     // The first failure matters; a directory that cannot be removed is empty and found by the next run.

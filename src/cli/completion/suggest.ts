@@ -37,6 +37,7 @@ type ArgumentKind =
   | 'manifests'
   | 'pods, workloads or manifests'
   | 'pods or containers'
+  | 'pods or running'
   | 'container paths'
   | 'commands'
   | 'none'
@@ -44,17 +45,17 @@ type ArgumentKind =
 
 /** Kinds of the arguments of each command; the last one applies to all further arguments. */
 const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
-  attach: ['running', 'none'],
+  attach: ['pods or running', 'none'],
   checkpoint: ['running'],
   completion: [SHELLS, 'none'],
   config: [CONFIG_KEYS, 'none'],
   cp: ['container paths', 'container paths', 'none'],
   create: ['pods', 'files'],
-  debug: ['running', 'none'],
+  debug: ['pods or running', 'none'],
   delete: ['pods, workloads or manifests'],
   describe: ['pod names'],
-  diff: ['containers', 'none'],
-  exec: ['running', 'none'],
+  diff: ['pods or containers', 'none'],
+  exec: ['pods or running', 'none'],
   generate: ['pods'],
   'get events': ['pod names'],
   'get images': ['images', 'none'],
@@ -66,10 +67,10 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   'image tag': ['images', 'images', 'none'],
   'image untag': ['images', 'none'],
   images: ['images', 'none'],
-  inspect: ['containers'],
+  inspect: ['pods or containers'],
   inspecti: ['images'],
   inspectp: ['pods'],
-  logs: ['containers'],
+  logs: ['pods or containers'],
   plan: ['manifests'],
   'port-forward': ['pods', 'none'],
   pull: ['images', 'none'],
@@ -234,8 +235,10 @@ async function suggestionsOf(
       ...(await ask('workloads', values)),
       ...(await listManifestSuggestions(cur)),
     ];
-  if (kind === 'pods or containers')
-    return withoutRepeats([...(await ask('pods', values)), ...(await ask('containers', values))]);
+  if (kind === 'pods or containers' || kind === 'pods or running') {
+    const containers = await ask(kind === 'pods or running' ? 'running' : 'containers', values);
+    return withoutRepeats([...(await ask('pods', values)), ...containers]);
+  }
   return await ask(kind, values);
 }
 
@@ -244,17 +247,19 @@ function withoutRepeats(suggestions: readonly Suggestion[]): readonly Suggestion
   return [...new Map(suggestions.toReversed().map((each) => [each.word, each])).values()];
 }
 
-/** Returns the running containers as the start of `CONTAINER:PATH`, or files if the word is not one of them. */
+/** Returns pods and running containers as the start of `CONTAINER:PATH`, or files if the word is not one of them. */
 async function listContainerPaths(
   ask: QueryRuntime,
   {values, cur}: {readonly values: CommandLineAnalysis['values']; readonly cur: string},
 ): Promise<readonly Suggestion[]> {
   if (cur.includes(':')) return [];
-  const containers = (await ask('running', values)).map(({word, longForms, ...rest}) => ({
-    ...rest,
-    word: `${word}:`,
-    ...(longForms === undefined ? {} : {longForms: longForms.map((form) => `${form}:`)}),
-  }));
+  const containers = (await suggestionsOf('pods or running', ask, {values, cur})).map(
+    ({word, longForms, ...rest}) => ({
+      ...rest,
+      word: `${word}:`,
+      ...(longForms === undefined ? {} : {longForms: longForms.map((form) => `${form}:`)}),
+    }),
+  );
   const isContainer = containers.some(({word, longForms = []}) =>
     [word, ...longForms].some((form) => form.startsWith(cur)),
   );

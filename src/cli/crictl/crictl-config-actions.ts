@@ -1,8 +1,9 @@
-import {mkdir, writeFile} from 'node:fs/promises';
+import {writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Pair, Scalar} from 'yaml';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {fileError, ifPresent} from '../../base/fs/files.js';
+import {makeDirectoryPath} from '../../base/fs/make-directory-path.js';
 import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {renderTable} from '../../format/table.js';
 import {
@@ -164,7 +165,8 @@ function inQuotesIfEmpty(scalar: Scalar): Scalar {
 
 async function write(path: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(path), {recursive: true, mode: 0o755});
+    // crictl's directory follows the umask.
+    await makeDirectoryPath(dirname(path), 0o755 & ~process.umask());
     await writeFile(path, text, {mode: 0o600});
   } catch (error) {
     throw fileError('writing', path, error);

@@ -1,4 +1,5 @@
 import {KcriError} from '../../base/errors.js';
+import {explainDiskError} from '../../base/system-error-message.js';
 import type {CliContext} from '../context.js';
 import {EXIT} from '../exit-codes.js';
 import {renderError} from '../output/render-error.js';
@@ -23,7 +24,8 @@ export function createCrictlReporter({write}: ReporterOptions, {clock, stderr}: 
     error: (text) => {
       log('error', text);
     },
-    fail: (error) => {
+    fail: (cause) => {
+      const error = explainDiskError(cause);
       if (!(error instanceof KcriError)) write(`${renderError(error, true)}\n`);
       else if (isBare(error)) write(`${error.message}\n`);
       else failures.push(inGoWords(error.message));

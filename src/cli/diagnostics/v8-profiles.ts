@@ -3,6 +3,7 @@ import {Session} from 'node:inspector/promises';
 import {resolve} from 'node:path';
 import {messageOf, SystemError} from '../../base/errors.js';
 import {withUserFileHints, withFileErrors} from '../../base/fs/files.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {Diagnostic, DiagnosedCommand} from './diagnostic.js';
 
 /** Output paths of the profiles. */
@@ -61,7 +62,7 @@ export async function startProfiles(paths: ProfilePaths, command: DiagnosedComma
       try {
         await writeFile(path, JSON.stringify(await stop(session)));
       } catch (error) {
-        command.warn(`cannot write the ${title} profile to "${path}": ${messageOf(error)}`);
+        command.warn(`cannot write the ${title} profile to "${path}": ${systemErrorMessage(error)}`);
       }
     }
     session.disconnect();

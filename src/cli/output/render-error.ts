@@ -1,4 +1,5 @@
 import {KcriError, messageOf} from '../../base/errors.js';
+import {explainDiskError} from '../../base/system-error-message.js';
 import {EXIT} from '../exit-codes.js';
 import {maskSecretText} from '../redaction/mask-secrets.js';
 
@@ -6,7 +7,8 @@ import {maskSecretText} from '../redaction/mask-secrets.js';
  * Returns the error text for users: message and hint, and with `debug` or for a bug the stack. Secrets in debug details
  * are masked.
  */
-export function renderError(error: unknown, debug: boolean): string {
+export function renderError(cause: unknown, debug: boolean): string {
+  const error = explainDiskError(cause);
   if (!(error instanceof KcriError)) return bug(error);
   // Protocol messages are for debugging only.
   const lines = [`kcri: ${debug ? maskSecretText(error.message) : error.plainMessage}`];

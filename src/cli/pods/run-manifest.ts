@@ -28,11 +28,19 @@ export async function startManifest(
   const {context, out, report, secrets} = services;
   const loaded = await loadPods(services, [source], flags);
   const {runtime} = await services.connections.default();
-  const {clock} = context;
+  const {clock, env} = context;
   const {stderr} = out;
   // Standard output is reserved for the ID; progress goes to standard error.
   const renderer = stderr.isTerminal
-    ? await chooseRenderer({format: 'text', warnings: false, stdout: stderr, stderr, colors: false, clock})
+    ? await chooseRenderer({
+        format: 'text',
+        warnings: false,
+        stdout: stderr,
+        stderr,
+        colors: false,
+        env,
+        clock,
+      })
     : new SilentRenderer();
   out.writeAbove(renderer);
   const {exitCode, errors} = await runSync(loaded, {

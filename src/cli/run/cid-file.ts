@@ -19,7 +19,7 @@ export async function withCidFile(
   const written = new Set<ContainerId>();
   try {
     await run(async (id) => {
-      await withFileErrors('writing', path, () => file.writeFile(id));
+      await withUserFileHints(() => withFileErrors('writing', path, () => file.writeFile(id)));
       written.add(id);
     });
   } finally {

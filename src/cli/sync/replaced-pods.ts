@@ -36,18 +36,21 @@ export async function removeReplacedPods(
   {renderer, prune}: {readonly renderer: SyncRenderer; readonly prune?: PruneScope | undefined},
 ): Promise<readonly unknown[]> {
   if (synced.workloads.length === 0 && prune === undefined) return [];
-  const errors: unknown[] = [];
   const {records} = await registry.store.list();
   const replaced = selectReplacedPods(records, synced, (workload) => isComplete(workload, synced, outcomes));
   const pruned = outcomes.every(hasMet) ? selectPrunedPods(records, synced, prune) : [];
-  for (const {record, reason} of [...replaced, ...pruned]) {
-    try {
-      synced.services?.local.remove(record.uid);
-      await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));
-      renderer.note(record, `deleted (${reason})`);
-    } catch (error) {
-      errors.push(error, createPodLeftError(record, `was kept, although it is ${reason}`));
-    }
-  }
-  return errors;
+  // All at once: one after the other, each would take its grace period.
+  const errors = await Promise.all(
+    [...replaced, ...pruned].map(async ({record, reason}) => {
+      try {
+        synced.services?.local.remove(record.uid);
+        await registry.locks.withPodLock(record, undefined, async () => registry.remover.deletePod(record));
+        renderer.note(record, `deleted (${reason})`);
+        return [];
+      } catch (error) {
+        return [error, createPodLeftError(record, `was kept, although it is ${reason}`)];
+      }
+    }),
+  );
+  return errors.flat();
 }

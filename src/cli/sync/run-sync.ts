@@ -125,10 +125,10 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
     totals = countResults(outcomes, elapsedMs());
     const summary = summarize(outcomes, [...left, replaced], {...options, probeFailures});
     if (junit === undefined) return summary;
-    await Promise.all(outcomes.map(async ({pod}) => reports.collect(pod)));
+    await Promise.all(all.map(async ({pod}) => reports.collect(pod)));
     const time = {startedAtMs, durationMs: totals.durationMs};
     return await withJunit(summary, junit, {
-      pods: describePods(outcomes, reports, {...options, probeFailures}),
+      pods: describePods(all, reports, {...options, probeFailures}),
       time,
     });
   } finally {

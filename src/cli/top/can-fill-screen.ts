@@ -8,11 +8,3 @@ const PLAIN_TERMINALS: ReadonlySet<string> = new Set(['', 'dumb', 'linux', 'unkn
 export function canFillScreen({context: {env, stdin}, out}: CommandServices): boolean {
   return out.stdout.isTerminal && isTerminalInput(stdin) && !PLAIN_TERMINALS.has(env['TERM'] ?? '');
 }
-
-/** Reports whether the locale of the environment uses UTF-8. */
-export function usesUtf8(env: CommandServices['context']['env']): boolean {
-  const locale = [env['LC_ALL'], env['LC_CTYPE'], env['LANG']].find(
-    (name) => name !== undefined && name !== '',
-  );
-  return /utf-?8/i.test(locale ?? '');
-}

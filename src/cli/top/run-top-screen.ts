@@ -2,7 +2,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {TopNodes} from '../pods/top-nodes.js';
 import type {TopSelection} from '../pods/top-sampler.js';
-import {usesUtf8} from './can-fill-screen.js';
+import {usesUtf8} from '../output/terminal-features.js';
 import {TerminalDisplay} from './terminal-display.js';
 import {TopController} from './top-controller.js';
 

@@ -5,8 +5,8 @@ import {loadImages} from '../../private-runtime/image/load-images.js';
 export default class RuntimeLoad extends BaseCommand {
   static override summary = 'Load images into the private containerd';
   static override description =
-    'Loads OCI and Docker archives (tar, optionally gzipped) and OCI image layout directories, and ' +
-    'prints the image names.';
+    'Loads every image of OCI and Docker archives (tar, optionally gzipped), such as those of "docker save" ' +
+    'and "kcri image save", and of OCI image layout directories, and prints the image names.';
   static override usage = 'runtime load FILE.tar|DIR...';
   static override examples = ['<%= config.bin %> runtime load busybox.tar'];
   static override strict = false;

@@ -140,7 +140,7 @@ class JobSync {
     await Promise.all([...this.#active.values()].map(({done}) => done));
     const isStopped = ({kind}: ForegroundSyncResult): boolean =>
       kind === 'interrupted' && !this.#signal.aborted;
-    for (const {pod} of this.#results.filter(isStopped)) await this.#options.deletePod(pod);
+    await Promise.all(this.#results.filter(isStopped).map(({pod}) => this.#options.deletePod(pod)));
     if (decision.kind === 'complete')
       return this.#results.map((result) =>
         isStopped(result) || (result.kind === 'complete' && result.exitCode !== 0)

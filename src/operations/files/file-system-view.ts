@@ -8,7 +8,7 @@ import {
   type OpenInRootOptions,
   type PathPlace,
 } from '../../base/fs/open-beneath.js';
-import {systemErrorMessage} from '../../base/system-error-message.js';
+import {diskHint, systemErrorCode, systemErrorMessage} from '../../base/system-error-message.js';
 import {SAME_OWNERS, type OwnerMap} from './id-map.js';
 
 /** A file system as the processes of a container or of this machine see it. */
@@ -65,13 +65,7 @@ const CONTAINER_HINTS: Readonly<Record<string, string>> = {
   EROFS:
     'the root filesystem or the mount is read-only in the container: use a writable volume, such as an emptyDir',
   ENOSPC: 'free some space, or use another volume',
-  EDQUOT: 'the disk quota is exceeded: free some space, or use another volume',
-};
-
-const LOCAL_HINTS: Readonly<Record<string, string>> = {
-  EROFS: 'use a directory on a writable filesystem',
-  ENOSPC: 'free some space, or use a directory on another filesystem',
-  EDQUOT: 'the disk quota is exceeded: free some space, or use another directory',
+  EDQUOT: 'free some space, or use another volume',
 };
 
 /**
@@ -85,14 +79,16 @@ export function copyError(
   {isContainer}: Pick<FileSystemView, 'isContainer'>,
 ): unknown {
   if (!(cause instanceof Error) || !isSystemCallError(cause)) return cause;
-  const code = 'code' in cause ? String(cause.code) : '';
+  const code = systemErrorCode(cause);
   const isDenied = code === 'EACCES' || code === 'EPERM';
   const hint = isDenied
     ? unlessRoot(
         'run as root, or choose files that you can access',
         'the filesystem or a security module refuses it',
       )
-    : (isContainer ? CONTAINER_HINTS : LOCAL_HINTS)[code];
+    : isContainer
+      ? CONTAINER_HINTS[code]
+      : diskHint(cause);
   return new CopyError(`${doing} ${JSON.stringify(path)}: ${systemErrorMessage(cause)}`, {cause, hint});
 }
 

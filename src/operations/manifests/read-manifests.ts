@@ -22,9 +22,10 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import type {Service} from '../../api/types/v1-services.js';
 import {claimKey} from '../../api/claims/bind-claims.js';
 import {expandClaims, expandDocuments} from '../../api/workloads/expand-documents.js';
-import {ConfigError, isSystemCallError, UsageError} from '../../base/errors.js';
+import {ConfigError, isSystemCallError, messageOf, UsageError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
+import {ifPresent} from '../../base/fs/files.js';
 import {notAFileError} from '../../base/fs/read-text-file.js';
 import {claimIssues} from './claim-issues.js';
 import {readFileText, readStreamText, type NamedText} from './read-text.js';
@@ -89,12 +90,18 @@ async function listDirectory(directory: string): Promise<readonly string[]> {
   const files: string[] = [];
   for (const name of candidates) {
     const file = join(directory, name);
-    if ((await stat(file)).isFile()) files.push(file);
+    if (await isRegularFile(file)) files.push(file);
   }
   if (files.length > 0) return files;
   throw new ConfigError(`no manifests in directory "${directory}"`, {
     hint: 'manifests end in .yaml, .yml or .json; subdirectories are not searched',
   });
+}
+
+/** Reports whether the entry of a directory is a manifest. A dangling link is one, whose reading fails with its name. */
+async function isRegularFile(file: string): Promise<boolean> {
+  const found = await ifPresent(() => stat(file));
+  return found?.isFile() ?? true;
 }
 
 /** Returns the files of a source on the command line. */
@@ -105,21 +112,68 @@ async function filesOf(source: string): Promise<readonly string[]> {
   throw notAFileError(source);
 }
 
-async function* readTexts(
-  sources: readonly ManifestSource[],
+/** Reads one text. Rejects with ConfigError. */
+type ReadText = () => Promise<NamedText>;
+
+/** Returns the texts of a source, unread. Rejects with ConfigError. */
+async function textsOf(
+  source: ManifestSource,
   {stdin, fetch, signal}: ReadManifestsOptions,
-): AsyncGenerator<NamedText> {
-  for (const source of sources) {
-    if (typeof source !== 'string') yield source;
-    else if (fetch !== undefined && isHttpUrl(source)) yield await fetch(source, signal);
-    else if (source === STDIN)
-      yield {file: 'stdin', text: await withFileName('stdin', () => readStreamText(stdin, 'stdin', signal))};
-    else
-      for (const file of await withFileName(source, () => filesOf(source))) {
-        signal.throwIfAborted();
-        yield {file, text: await withFileName(file, () => readFileText(file, signal))};
-      }
-  }
+): Promise<readonly ReadText[]> {
+  if (typeof source !== 'string') return [() => Promise.resolve(source)];
+  if (fetch !== undefined && isHttpUrl(source)) return [() => fetch(source, signal)];
+  const reader = (file: string, read: () => Promise<string>) => async (): Promise<NamedText> => ({
+    file,
+    text: await withFileName(file, read),
+  });
+  if (source === STDIN) return [reader('stdin', () => readStreamText(stdin, 'stdin', signal))];
+  const files = await withFileName(source, () => filesOf(source));
+  return files.map((file) => reader(file, () => readFileText(file, signal)));
+}
+
+/** Manifests that could be loaded, and the errors of the others. */
+interface LoadedSources {
+  readonly manifests: readonly LoadedManifest[];
+  readonly files: readonly string[];
+  readonly errors: readonly ConfigError[];
+}
+
+async function loadSources(
+  sources: readonly ManifestSource[],
+  options: ReadManifestsOptions,
+): Promise<LoadedSources> {
+  const {lenient, edit} = options;
+  const manifests: LoadedManifest[] = [];
+  const files: string[] = [];
+  const errors: ConfigError[] = [];
+  const attempt = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act();
+    } catch (error) {
+      // The others may be invalid too.
+      if (!(error instanceof ConfigError)) throw error;
+      errors.push(error);
+    }
+  };
+  for (const source of sources)
+    await attempt(async () => {
+      for (const read of await textsOf(source, options))
+        await attempt(async () => {
+          const {file, text} = await read();
+          manifests.push(loadManifest(text, {file, lenient, edit}));
+          files.push(file);
+        });
+    });
+  return {manifests, files, errors};
+}
+
+/** Throws one error with all that is wrong with the manifests. */
+function rejectInvalid(errors: readonly ConfigError[], issues: readonly ManifestIssue[]): void {
+  if (issues.length > 0) throw new PodValidationError(issues, errors);
+  const [first, ...others] = errors;
+  if (first === undefined) return;
+  if (others.length === 0) throw first;
+  throw new ConfigError(errors.map(messageOf).join('\n'), {cause: first, hint: first.hint});
 }
 
 /** Adds the file name to system errors. */
@@ -262,9 +316,9 @@ function describe({file, line, column, message}: ManifestIssue): string {
  * Reads Pods, workloads and the objects they refer to from files, directories (their .yaml, .yml and .json files by
  * name), URLs and, as `-`, standard input. The result has the API's defaults and is validated.
  *
- * @throws PodValidationError with all problems of all manifests.
+ * @throws PodValidationError with all problems of all manifests, including unreadable files.
  *
- * @throws ConfigError for unreadable files, manifests without Pods, and duplicates; UsageError for a second `-`.
+ * @throws ConfigError for unreadable files alone, manifests without Pods, and duplicates; UsageError for a second `-`.
  */
 export async function readManifests(
   sources: readonly ManifestSource[],
@@ -273,18 +327,13 @@ export async function readManifests(
   if (sources.filter((source) => source === STDIN).length > 1) {
     throw new UsageError('"-" must not be repeated: standard input can only be read once');
   }
-  const manifests: LoadedManifest[] = [];
-  const files: string[] = [];
-  for await (const {file, text} of readTexts(sources, options)) {
-    manifests.push(loadManifest(text, {file, lenient: options.lenient, edit: options.edit}));
-    files.push(file);
-  }
+  const {manifests, files, errors} = await loadSources(sources, options);
   const skipped = manifests.flatMap((manifest) => manifest.skipped);
   const issues = [
     ...manifests.flatMap((manifest) => manifest.issues),
     ...(options.strict === true ? [...skipped.map(rejectSkipped), ...lossesOf(manifests)] : []),
   ];
-  if (issues.length > 0) throw new PodValidationError(issues);
+  rejectInvalid(errors, issues);
   const workloads = manifests.flatMap((manifest) => manifest.workloads);
   const written = manifests.flatMap((manifest) => manifest.objects);
   const pods = [...manifests.flatMap((manifest) => manifest.pods), ...expandDocuments(workloads, options)];

@@ -1,5 +1,5 @@
 import {systemClock, type Clock} from '../../base/clock.js';
-import {SystemError} from '../../base/errors.js';
+import {messageOf, SystemError} from '../../base/errors.js';
 import {findBinaries, type BinaryChoice} from '../containerd/binaries.js';
 import {waitUntilReady} from '../containerd/start-containerd.js';
 import {withLock, requireRoot} from '../host/with-lock.js';
@@ -46,7 +46,10 @@ export async function bringUpRuntime(options: BringUpOptions, signal: AbortSigna
     try {
       return await startRuntime({...before?.choice, ...choice}, before, context);
     } catch (error) {
-      await undo(before, context);
+      // The first failure matters; what is left is removed by "kcri runtime down".
+      await undo(before, context).catch((cause: unknown) => {
+        onProgress(`cannot undo the failed start: ${messageOf(cause)}; run "kcri runtime down"`);
+      });
       throw error;
     }
   });

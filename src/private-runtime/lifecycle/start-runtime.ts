@@ -1,9 +1,9 @@
-import {mkdir, readdir, rm} from 'node:fs/promises';
+import {readdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {bootId} from '../../base/boot-id.js';
 import type {Clock} from '../../base/clock.js';
 import {writeFileAtomic} from '../../base/fs/atomic-write.js';
-import {withFileErrors} from '../../base/fs/files.js';
+import {makeDirectoryPath} from '../../base/fs/make-directory-path.js';
 import {
   findBinaries,
   containerdSearchPath,
@@ -91,7 +91,7 @@ export async function stopUnrecordedContainerd({
 
 async function makeDirectories(layout: PrivateRuntimeLayout): Promise<void> {
   for (const dir of [layout.root, layout.stateDir, layout.tempDir, layout.cniConfDir, layout.ipamDir]) {
-    await withFileErrors('creating the directory', dir, () => mkdir(dir, {recursive: true, mode: 0o711}));
+    await makeDirectoryPath(dir, 0o711);
   }
 }
 

@@ -132,13 +132,13 @@ async function removeFiles(layout: PrivateRuntimeLayout, bundles: readonly Bundl
   removeEmptyDirs(['/run/containerd/s', '/run/containerd', RUN_ROOT]);
 }
 
-/** Directories that others may use too; removed only if empty. */
+/** Removes directories that others may use too, if they are empty. A read-only filesystem says EROFS for missing ones. */
 function removeEmptyDirs(dirs: readonly string[]): void {
   for (const dir of dirs) {
     try {
       rmdirSync(dir);
     } catch (error) {
-      if (!hasErrno(error, 'ENOENT', 'ENOTEMPTY', 'EBUSY')) throw error;
+      if (!hasErrno(error, 'ENOENT', 'ENOTEMPTY', 'EBUSY', 'EROFS')) throw error;
     }
   }
 }

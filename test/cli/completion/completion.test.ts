@@ -44,9 +44,11 @@ test('an ambiguous container name is suggested with its pod, and with the namesp
     containers: [...containers, aContainer({sandbox: web, name: 'proxy'})],
   });
   expect(await namesAt(runtime, 'exec', '')).toEqual([
+    'api',
     'one/api/server',
     'proxy',
     'two/api/server',
+    'web',
     'web/server',
   ]);
 });
@@ -62,16 +64,13 @@ test('a name that begins with its pod or namespace is completed', async () => {
   expect(await namesAt(runtime, 'delete', 'default/w')).toEqual(['default/web']);
 });
 
-test.each(['logs', 'exec', 'attach', 'inspect'])(
-  '%s -c is completed with names of containers',
-  async (command) => {
-    const sandboxes = ['web', 'api'].map((name) => aSandbox({name}));
-    const containers = sandboxes.map((sandbox) => aContainer({sandbox, name: 'server'}));
-    await using runtime = await FakeRuntime.start({sandboxes, containers});
-    expect(await namesAt(runtime, command, '-c', '')).toEqual(['server']);
-    expect(await namesAt(runtime, command, '--container=')).toEqual(['--container=server']);
-  },
-);
+test.each(['logs', 'attach', 'inspect'])('%s -c is completed with names of containers', async (command) => {
+  const sandboxes = ['web', 'api'].map((name) => aSandbox({name}));
+  const containers = sandboxes.map((sandbox) => aContainer({sandbox, name: 'server'}));
+  await using runtime = await FakeRuntime.start({sandboxes, containers});
+  expect(await namesAt(runtime, command, '-c', '')).toEqual(['server']);
+  expect(await namesAt(runtime, command, '--container=')).toEqual(['--container=server']);
+});
 
 test('cp is completed with running containers, and with files for other words', async () => {
   const web = aSandbox({name: 'web'});
@@ -82,24 +81,27 @@ test('cp is completed with running containers, and with files for other words', 
   await using runtime = await FakeRuntime.start({sandboxes: [web], containers});
   const named = async (...words: readonly string[]): Promise<readonly string[]> =>
     (await namesAt(runtime, 'cp', ...words)).filter((word) => !/^[0-9a-f]{13}:$/.test(word));
-  expect(await named('')).toEqual(['server:']);
+  expect(await named('')).toEqual(['server:', 'web:']);
   expect(await named('web/s')).toEqual(['web/server:']);
   expect(await named('./dir', 's')).toEqual(['server:']);
   expect(await named('./')).toEqual([':files']);
   expect(await named('server:/')).toEqual(['']);
 });
 
-test.each(['wait', 'restart', 'tree'])('%s is completed with pods and containers', async (command) => {
-  const [web, single] = ['web', 'single'].map((name) => aSandbox({name}));
-  const containers = [
-    aContainer({sandbox: web!, name: 'main'}),
-    aContainer({sandbox: single!, name: 'single'}),
-  ];
-  await using runtime = await FakeRuntime.start({sandboxes: [web!, single!], containers});
-  expect(await namesAt(runtime, command, '')).toEqual(['main', 'single', 'web']);
-  expect(await namesAt(runtime, command, 'web/')).toEqual(['web/main']);
-  expect(await namesAt(runtime, command, 'web', '-c', '')).toEqual(['main', 'single']);
-});
+test.each(['wait', 'restart', 'tree', 'logs', 'exec', 'attach', 'debug', 'inspect', 'diff'])(
+  '%s is completed with pods and containers',
+  async (command) => {
+    const [web, single] = ['web', 'single'].map((name) => aSandbox({name}));
+    const containers = [
+      aContainer({sandbox: web!, name: 'main'}),
+      aContainer({sandbox: single!, name: 'single'}),
+    ];
+    await using runtime = await FakeRuntime.start({sandboxes: [web!, single!], containers});
+    expect(await namesAt(runtime, command, '')).toEqual(['main', 'single', 'web']);
+    expect(await namesAt(runtime, command, 'web/')).toEqual(['web/main']);
+    expect(await namesAt(runtime, command, 'web', '-c', '')).toEqual(['main', 'single']);
+  },
+);
 
 test('wait --for is completed with its conditions', async () => {
   await using runtime = await FakeRuntime.start();

@@ -65,7 +65,7 @@ export class FakeTerminal {
 }
 
 /** Options of a run on a terminal. */
-type TerminalRun = Partial<Pick<CliContext, 'clock' | 'stderr'>> & {readonly signal?: AbortSignal};
+type TerminalRun = Partial<Pick<CliContext, 'clock' | 'env' | 'stderr'>> & {readonly signal?: AbortSignal};
 
 /** Runs kcri in this process with a terminal as standard output. */
 export async function runOnTerminal(
@@ -77,7 +77,7 @@ export async function runOnTerminal(
   const stderr = new PassThrough({highWaterMark: 2 ** 26});
   const exitCode = await main(testbed.args(args), {
     ...createProcessContext(signal),
-    env: {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint},
+    env: {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint, LANG: 'C.UTF-8'},
     stdin: Readable.from([]),
     stdout: terminal.stream,
     stderr,

@@ -139,7 +139,7 @@ describe('a plan for an existing pod', () => {
     const {stdout} = await testbed.run(['plan', '-'], {stdin: aPodWithFixedUid('localhost:5000/app:2')});
     expect(stdout).toContain(
       [
-        'pod default/web (uid fixed)',
+        'pod default/web (uid fixed): change',
         '  changed in the manifest:',
         '    ~ spec.containers[a].image: "localhost:5000/app:1" → "localhost:5000/app:2"',
         '  container "a": image changed: "localhost:5000/app:1" → "localhost:5000/app:2" → kill, create, start',
@@ -276,4 +276,59 @@ describe('--offline', () => {
     expect(stderr).toBe('');
     expect(stdout).toContain('"recursive_read_only": true');
   });
+});
+
+describe('plan --diff', () => {
+  // Proves: plan --diff
+  test('exits with 0 without changes, with 1 and without calls if there are some', async () => {
+    const testbed = await createTestbed({registry});
+    const file = await testbed.write('a.json', aManifest({name: 'a'}));
+    expect(await testbed.run(['plan', file, '--diff'])).toMatchObject({
+      stdout: expect.stringMatching(
+        /^1 pod: 1 to create; \d+ CRI calls\n\npod default\/a \(uid \S+\): create\n$/,
+      ) as string,
+      exitCode: 1,
+    });
+    await testbed.run(['sync', file]);
+    expect(await testbed.run(['plan', file, '--diff'])).toEqual({
+      stdout: '1 pod: 1 unchanged; 0 CRI calls\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    const changed = await testbed.write('a.json', aManifest({name: 'a', metadata: {labels: {v: '2'}}}));
+    const other = await testbed.write('b.json', aManifest({name: 'b'}));
+    const {stdout, exitCode} = await testbed.run(['plan', changed, other, '--diff']);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^2 pods: 1 to create, 1 to replace; \d+ CRI calls\n/);
+    expect(stdout).toContain('    + metadata.labels.v: "2"\n');
+    expect(stdout).not.toContain('RunPodSandbox');
+  });
+
+  test('exits with 2 on an error', async () => {
+    const testbed = await createTestbed();
+    expect(await testbed.run(['plan', '/proc/1/none.yaml', '--diff'])).toMatchObject({exitCode: 2});
+    expect(await testbed.run(['plan', '/proc/1/none.yaml'])).toMatchObject({exitCode: 1});
+  });
+});
+
+test('the text has each reason once', async () => {
+  const testbed = await createTestbed();
+  await testbed.run(['sync', await testbed.write('a.json', aManifest())]);
+  const changed = await testbed.write('a.json', aManifest({metadata: {labels: {v: '2'}}}));
+  const {stdout} = await testbed.run(['plan', changed, '--explain']);
+  const count = (text: string): number => stdout.split(text).length - 1;
+  // Once for the changes, and once for the calls.
+  expect(count('the manifest has changed') + count('changed: metadata.labels')).toBeLessThanOrEqual(2);
+  expect(stdout).toMatch(/^ {4}sandbox: stop, remove, create$/m);
+  expect(stdout).toMatch(/^ {4}container "main": .*create, start$/m);
+  expect(stdout).toContain('# as above (container garbage collection of a deleted pod: removeSandbox)\n');
+});
+
+test('the text has colors where they are wanted', async () => {
+  const testbed = await createTestbed();
+  const file = await testbed.write('a.json', aManifest());
+  const {stdout} = await testbed.run(['plan', file], {env: {FORCE_COLOR: '1'}});
+  expect(stdout).toMatch(/^\u001B\[1m1 pod: 1 to create; \d+ CRI calls\u001B\[22m\n/);
+  expect(stdout).toContain('\u001B[32mpod default/web');
+  expect((await testbed.run(['plan', file])).stdout).not.toContain('\u001B');
 });

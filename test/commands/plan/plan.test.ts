@@ -203,7 +203,9 @@ describe('plan', () => {
     const file = await testbed.write('pod.json', aManifest({initContainers: [aScript('setup', 'true')]}));
     await testbed.run(['sync', file]);
     const {stdout, exitCode} = await testbed.run(['plan', file]);
-    expect(stdout).toMatch(/^pod default\/web \(uid [0-9a-f-]{36}\): nothing to do\n$/);
+    expect(stdout).toMatch(
+      /^1 pod: 1 unchanged; 0 CRI calls\n\npod default\/web \(uid [0-9a-f-]{36}\): nothing to do\n$/,
+    );
     expect(exitCode).toBe(0);
   });
 
@@ -212,7 +214,7 @@ describe('plan', () => {
     const file = await testbed.write('pod.json', aManifest({containers: [aContainerSpec('main', {env})]}));
     const {stdout} = await testbed.run(['plan', file]);
     expect(stdout).toMatch(
-      /^pod default\/web \(uid [0-9a-f-]{36}\)\n {2}1\. RunPodSandbox\n {5}config\.metadata\.name: web$/m,
+      /^1 pod: 1 to create; \d+ CRI calls\n\npod default\/web \(uid [0-9a-f-]{36}\): create\n {2}1\. RunPodSandbox\n {5}config\.metadata\.name: web$/m,
     );
     expect(stdout).toMatch(/^ {2}2\. CreateContainer\n {5}pod_sandbox_id: <sandbox default\/web\/0>$/m);
     expect(stdout).toContain('     sandbox_config: as RunPodSandbox\n');

@@ -1,4 +1,4 @@
-import {readdir} from 'node:fs/promises';
+import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {runKcri} from '../../cli/run-kcri.js';
@@ -208,6 +208,17 @@ describe('sync of a Job', () => {
       'Job default/once has failed: BackoffLimitExceeded: Job has reached the specified backoff limit',
     );
     expect(podNames(testbed)).toEqual([]);
+  });
+
+  test('has all attempts of the Job in JUnit XML', async () => {
+    const testbed = await createTestbed();
+    const spec = {completions: 2, parallelism: 2, backoffLimit: 0};
+    const file = await testbed.write('job.json', aJob('exit 3', spec));
+    const junit = join(testbed.directory, 'results.xml');
+    await testbed.run(['sync', file, '--wait=complete', '--junit', junit]);
+    const xml = await readFile(junit, 'utf8');
+    expect(xml.match(/<testsuite /g)).toHaveLength(2);
+    expect(xml.match(/<failure /g)).toHaveLength(1);
   });
 
   test('stops its pods after activeDeadlineSeconds', async () => {

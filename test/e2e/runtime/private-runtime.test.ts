@@ -229,6 +229,21 @@ describe('error conditions', () => {
     },
   );
 
+  test.each(['', 'new'])('a read-only root directory (%j) is a one-line error with a hint', async (below) => {
+    const mountPoint = await temporaryDirectory();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', mountPoint]);
+    onTestFinished(() => {
+      execFileSync('umount', [mountPoint]);
+    });
+    const {stdout, stderr, exitCode} = await runKcriProcess(['runtime', 'up'], {
+      env: {KCRI_ROOT_DIR: join(mountPoint, below)},
+    });
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toMatch(
+      /^kcri: creating the directory ".*": read-only file system\nhint: set --root-dir to .*\n$/,
+    );
+  });
+
   test('load without a runtime is an error', async () => {
     const rootDir = await temporaryDirectory();
     const {stderr, exitCode} = await runKcriProcess(['runtime', 'load', '/etc/passwd'], {

@@ -141,6 +141,31 @@ describe('readManifests rejects', () => {
     ]);
   });
 
+  test('all invalid files of a directory at once, also those that are no manifests', async () => {
+    await write('a.yaml', '');
+    await symlink('/nonexistent', join(directory, 'b.yaml'));
+    await write('c.yaml', Buffer.from([0xff, 0xfe, 0xff]));
+    await write('d.yaml', manifest('good'));
+    const parts = [
+      `no Pod in "${directory}/a.yaml"`,
+      `cannot read manifest "${directory}/b.yaml": no such file or directory`,
+      `"${directory}/c.yaml" is not UTF-8 text`,
+    ];
+    const failure: unknown = await read([directory]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigError);
+    expect((failure as ConfigError).message).toBe(parts.join('\n'));
+    const e = await write('e.yaml', 'foo: [\n');
+    const f = await write('f.yaml', manifest('F'));
+    const invalid: unknown = await read([directory, join(directory, 'g.yaml')]).catch(
+      (error: unknown) => error,
+    );
+    expect(invalid).toBeInstanceOf(PodValidationError);
+    const {message, issues} = invalid as PodValidationError;
+    const missing = `cannot read manifest "${directory}/g.yaml": no such file or directory`;
+    expect(message.split('\n').slice(0, 4)).toEqual([...parts, missing]);
+    expect(issues.map(({file}) => file)).toEqual([e, f]);
+  });
+
   test('a file that does not exist', async () => {
     const file = join(directory, 'nope.yaml');
     await expect(read([file])).rejects.toThrow(

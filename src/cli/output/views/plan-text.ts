@@ -1,6 +1,14 @@
+import type {ChalkInstance} from 'chalk';
 import {toJson} from '../../../cri/index.js';
-import {podRef, type FieldChange, type PlannedCall, type PodPlan} from '../../../kubelet/index.js';
+import {
+  podRef,
+  type FieldChange,
+  type PlannedCall,
+  type PlannedChange,
+  type PodPlan,
+} from '../../../kubelet/index.js';
 import {formatPodTitle} from '../../sync/view/sync-text.js';
+import {changeKindOf, formatPlanSummary, type PlannedChangeKind} from './plan-summary.js';
 
 /** Options of the plan views. */
 export interface PlanViewOptions {
@@ -54,56 +62,99 @@ function octal(mode: number): string {
   return mode.toString(8).padStart(4, '0');
 }
 
-/**
- * Formats a plan as text: changes of existing pods with their reasons, the files of their volumes without content, and
- * the numbered calls with their fields.
- */
-export function planText(plans: readonly PodPlan[], options: PlanViewOptions): string {
-  return plans.map((plan) => podText(plan, options)).join('\n\n');
+/** Options of planText. */
+export interface PlanTextOptions extends PlanViewOptions {
+  readonly chalk: ChalkInstance;
+  /** True to show only what changes, without calls and unchanged pods. */
+  readonly diff: boolean;
 }
 
-function podText(plan: PodPlan, options: PlanViewOptions): string {
+/**
+ * Formats a plan as text: a summary, then for each pod its changes with their reasons, the files of its volumes without
+ * content, and the numbered calls with their fields.
+ */
+export function planText(plans: readonly PodPlan[], options: PlanTextOptions): string {
+  const shown = options.diff ? plans.filter((plan) => changeKindOf(plan) !== 'none') : plans;
+  return [options.chalk.bold(formatPlanSummary(plans)), ...shown.map((plan) => podText(plan, options))].join(
+    '\n\n',
+  );
+}
+
+function podText(plan: PodPlan, options: PlanTextOptions): string {
   const {pod, note, replaces, calls, files} = plan;
-  const title = `pod ${formatPodTitle(podRef(pod))} (uid ${podRef(pod).uid})`;
+  const {chalk, diff} = options;
+  const kind = changeKindOf(plan);
+  const title = chalk[COLORS[kind]](`pod ${formatPodTitle(podRef(pod))} (uid ${podRef(pod).uid})`);
   const notes = note === undefined ? [] : [`  ${note}`];
   const replaced =
     replaces === undefined ? [] : [`  terminates the existing pod with this name (uid ${replaces}) first`];
+  if (kind === 'none') return [`${title}: nothing to do`, ...notes].join('\n');
   const written = files.map(({path, mode}) => `  writes file ${path} with mode ${octal(mode)}`);
-  if (calls.length === 0 && files.length === 0)
-    return [`${title}: nothing to do`, ...notes, ...replaced].join('\n');
+  const head = [`${title}: ${kind}`, ...notes, ...replaced, ...changeLines(plan, chalk), ...written];
+  if (diff) return head.join('\n');
   const width = String(calls.length).length;
-  const lines = calls.flatMap((call, index) =>
-    callLines(call, `${String(index + 1).padStart(width)}. `, options),
-  );
-  return [title, ...notes, ...replaced, ...changeLines(plan), ...written, ...lines].join('\n');
+  const lines = calls.flatMap((call, index) => {
+    const number = `${String(index + 1).padStart(width)}. `;
+    return callLines(call, {...options, number, previous: calls[index - 1]});
+  });
+  return [...head, ...lines].join('\n');
 }
 
-function changeLines({fields, changes, diffs}: PodPlan): readonly string[] {
+const COLORS = {
+  create: 'green',
+  replace: 'yellow',
+  change: 'yellow',
+  stop: 'red',
+  none: 'reset',
+} as const satisfies Record<PlannedChangeKind, string>;
+
+function changeLines({fields, changes, diffs}: PodPlan, chalk: ChalkInstance): readonly string[] {
   return [
-    ...(fields.length === 0 ? [] : ['  changed in the manifest:', ...fieldChangeLines(fields)]),
-    ...changes.map(({target, why, actions}) => `  ${target}: ${why} → ${actions.join(', ')}`),
+    ...(fields.length === 0 ? [] : ['  changed in the manifest:', ...fieldChangeLines(fields, chalk)]),
+    ...reasonLines(changes),
     ...diffs.flatMap((diff) => [
       `  ${diff.target} differs from the existing one:`,
-      ...fieldChangeLines(diff.changes),
+      ...fieldChangeLines(diff.changes, chalk),
     ]),
   ];
 }
 
-function fieldChangeLines(changes: readonly FieldChange[]): readonly string[] {
-  return changes.map(({path, before, after}) => {
-    if (before === undefined) return `    + ${path}: ${JSON.stringify(after)}`;
-    if (after === undefined) return `    - ${path}: ${JSON.stringify(before)}`;
-    return `    ~ ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`;
+/** Returns the changes by reason, each reason once. */
+function reasonLines(changes: readonly PlannedChange[]): readonly string[] {
+  const byReason = new Map<string, PlannedChange[]>();
+  for (const change of changes) byReason.set(change.why, [...(byReason.get(change.why) ?? []), change]);
+  return [...byReason].flatMap(([why, [first, ...others]]) => {
+    const textOf = ({target, actions}: PlannedChange, reason: string): string =>
+      `${target}: ${reason}${actions.join(', ')}`;
+    if (first === undefined) return [];
+    if (others.length === 0) return [`  ${textOf(first, `${why} → `)}`];
+    return [`  ${why}:`, ...[first, ...others].map((change) => `    ${textOf(change, '')}`)];
   });
 }
 
-function callLines(call: PlannedCall, number: string, {explain}: PlanViewOptions): readonly string[] {
+function fieldChangeLines(changes: readonly FieldChange[], chalk: ChalkInstance): readonly string[] {
+  return changes.map(({path, before, after}) => {
+    if (before === undefined) return chalk.green(`    + ${path}: ${JSON.stringify(after)}`);
+    if (after === undefined) return chalk.red(`    - ${path}: ${JSON.stringify(before)}`);
+    return chalk.yellow(`    ~ ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+  });
+}
+
+interface CallOptions extends PlanTextOptions {
+  readonly number: string;
+  /** Call before this one, whose reason is not repeated. */
+  readonly previous: PlannedCall | undefined;
+}
+
+function callLines(call: PlannedCall, {chalk, explain, number, previous}: CallOptions): readonly string[] {
   const indent = ' '.repeat(number.length + 2);
   const fields = fieldLines('', requestJson(call)).filter(([path]) => !REPEATED.test(path));
   const sameSandbox = call.method === 'CreateContainer' || call.method === 'PullImage';
+  const {text, rule} = call.why;
+  const why = text === previous?.why.text ? 'as above' : text;
   return [
-    `  ${number}${call.method}`,
-    ...(explain ? [`${indent}# ${call.why.text} (${call.why.rule})`] : []),
+    `  ${number}${chalk.bold(call.method)}`,
+    ...(explain ? [`${indent}${chalk.dim(`# ${why} (${rule})`)}`] : []),
     ...fields.map(([path, value]) => `${indent}${path}: ${value}`),
     ...(sameSandbox ? [`${indent}sandbox_config: as RunPodSandbox`] : []),
   ];

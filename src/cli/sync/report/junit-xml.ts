@@ -22,10 +22,14 @@ export interface JunitTime {
   readonly durationMs: number;
 }
 
-type Verdict =
-  | {readonly kind: 'passed'}
-  | {readonly kind: 'skipped'}
-  | {readonly kind: 'failure' | 'error'; readonly type: string; readonly message: string};
+type Verdict = {readonly kind: 'passed'} | {readonly kind: 'skipped'} | Problem;
+
+/** A failure, or that of an attempt after which the Job went on. */
+interface Problem {
+  readonly kind: 'failure' | 'error' | 'flakyFailure' | 'flakyError';
+  readonly type: string;
+  readonly message: string;
+}
 
 interface TestCase {
   readonly name: string;
@@ -76,7 +80,7 @@ function formatCase({name, durationMs, verdict, output}: TestCase, classname: st
   const text = output.join('\n');
   const children: XmlElement[] = [];
   if (verdict.kind === 'skipped') children.push({name: 'skipped'});
-  if (verdict.kind === 'failure' || verdict.kind === 'error') {
+  if (isProblem(verdict)) {
     const {message, type} = verdict;
     // Many consumers show only the text of a failure.
     const shown = [message, ...(text === '' ? [] : ['', text])].join('\n');
@@ -92,6 +96,25 @@ function counts(cases: readonly TestCase[]): Readonly<Record<'tests' | 'failures
   return {tests: String(cases.length), failures: number('failure'), errors: number('error')};
 }
 
+function isProblem(verdict: Verdict): verdict is Problem {
+  return verdict.kind !== 'passed' && verdict.kind !== 'skipped';
+}
+
+/**
+ * Returns the verdict on an attempt of a Job that does not decide about it: readers count a failure as that of the run,
+ * but not a flaky one.
+ */
+function ofRetried(verdict: Verdict): Verdict {
+  switch (verdict.kind) {
+    case 'failure':
+      return {...verdict, kind: 'flakyFailure'};
+    case 'error':
+      return {...verdict, kind: 'flakyError'};
+    default:
+      return verdict;
+  }
+}
+
 /** Returns a test case for each container; if none of an unsuccessful pod failed, another one has the pod's error. */
 function testCases({result, containers, error}: PodReport): readonly TestCase[] {
   const passed = ['ready', 'complete'].includes(countedAs(result));
@@ -101,8 +124,8 @@ function testCases({result, containers, error}: PodReport): readonly TestCase[] 
     verdict: verdictOf(status, {result, passed, isInit}),
     output,
   }));
-  const hasProblem = cases.some(({verdict}) => verdict.kind === 'failure' || verdict.kind === 'error');
-  if (passed || hasProblem) return cases;
+  if (result.isRetried === true) return cases.map((each) => ({...each, verdict: ofRetried(each.verdict)}));
+  if (passed || cases.some(({verdict}) => isProblem(verdict))) return cases;
   const message = error instanceof PodError ? error.problem : messageOf(error);
   const verdict = {kind: 'error', type: asReason(result.kind), message} as const;
   return [...cases, {name: 'pod', durationMs: 0, verdict, output: []}];

@@ -17,12 +17,13 @@ import {
 import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
 import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
 import {formatPodTitle} from './sync-text.js';
-import {FRAME_MS, formatTree} from './tree-lines.js';
+import {FRAME_MS, formatTree, type TreeGlyphs} from './tree-lines.js';
 
 /** Options of a LiveTreeRenderer. */
 export interface LiveTreeRendererOptions {
   readonly output: Output;
   readonly chalk: ChalkInstance;
+  readonly glyphs: TreeGlyphs;
   readonly clock: Clock;
   /** True to show the pods' Warning events. */
   readonly warnings: boolean;
@@ -32,6 +33,7 @@ export interface LiveTreeRendererOptions {
 export class LiveTreeRenderer implements SyncRenderer {
   readonly #output: Output;
   readonly #chalk: ChalkInstance;
+  readonly #glyphs: TreeGlyphs;
   readonly #clock: Clock;
   readonly #warnings: boolean;
   readonly #startedAt: number;
@@ -40,9 +42,10 @@ export class LiveTreeRenderer implements SyncRenderer {
   readonly #ended = new AbortController();
   readonly #screen: LiveRegion;
 
-  constructor({output, chalk, clock, warnings}: LiveTreeRendererOptions) {
+  constructor({output, chalk, glyphs, clock, warnings}: LiveTreeRendererOptions) {
     this.#output = output;
     this.#chalk = chalk;
+    this.#glyphs = glyphs;
     this.#clock = clock;
     this.#warnings = warnings;
     this.#startedAt = clock.monotonic();
@@ -65,8 +68,10 @@ export class LiveTreeRenderer implements SyncRenderer {
   #draw(above = '', room = this.#screen.maxLines): void {
     const tree = formatTree([...this.#views.values()], {
       chalk: this.#chalk,
+      glyphs: this.#glyphs,
       columns: this.#output.columns ?? 80,
       elapsedMs: this.#elapsedMs,
+      nowMs: this.#clock.now(),
     });
     this.#screen.draw(tree.slice(0, room), above);
   }

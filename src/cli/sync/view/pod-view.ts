@@ -11,8 +11,10 @@ export interface PartView {
   readonly label: string;
   readonly state: string;
   readonly tone: 'busy' | 'good' | 'bad' | 'plain';
-  /** Duration of the call that created it, in ms. */
-  readonly durationMs: number | undefined;
+  /** Duration of the call that created the sandbox, in ms. */
+  readonly durationMs?: number | undefined;
+  /** Start of a container and, if it has ended, its end, in ms since the epoch; the status has whole seconds. */
+  readonly ran?: {readonly fromMs: number; readonly untilMs?: number} | undefined;
 }
 
 /** View of a pod during a sync. */
@@ -89,7 +91,6 @@ export function applyCallFinished(view: PodView, call: CriCall, subject: string)
     label: before?.label ?? subject,
     state: call.error === undefined ? 'started' : 'failed to start',
     tone: call.error === undefined ? 'good' : 'bad',
-    durationMs: call.durationMs,
   };
   return {...idle, containers: new Map(view.containers).set(subject, part)};
 }
@@ -118,7 +119,7 @@ function applyEnd(view: PodView, {method}: CriCall, subject: string): PodView {
 }
 
 function stoppedPart(part: PartView): PartView {
-  return {...part, state: 'stopped', tone: 'plain'};
+  return {...part, state: 'stopped', tone: 'plain', ran: undefined};
 }
 
 function endedPart(part: PartView | undefined, state: string): PartView | undefined {
@@ -139,8 +140,8 @@ function sandboxPart(call: CriCall): PartView {
 /** Returns the view with the state of the pod status. */
 export function applyPodStatus(view: PodView, status: PodStatus): PodView {
   const containers = new Map<string, PartView>();
-  for (const {name, label, state} of containerStates(status))
-    containers.set(name, {label, ...state, durationMs: view.containers.get(name)?.durationMs});
+  for (const {name, label, state, ran} of containerStates(status))
+    containers.set(name, {label, ...state, ran});
   return {...view, phase: status.phase ?? 'Pending', ip: status.podIP ?? '', containers};
 }
 
@@ -163,6 +164,7 @@ export interface ContainerView {
   readonly name: string;
   readonly label: string;
   readonly state: StateText;
+  readonly ran: PartView['ran'];
   /** True if the runtime has created the container. */
   readonly exists: boolean;
 }
@@ -176,6 +178,7 @@ export function containerStates({
     name: status.name,
     label,
     state: containerState(status),
+    ran: runOf(status),
     exists: status.containerID !== undefined,
   });
   return [
@@ -183,6 +186,13 @@ export function containerStates({
     ...initContainerStatuses.map((status) => view(`init ${status.name}`, {...status, ready: true})),
     ...containerStatuses.map((status) => view(status.name, status)),
   ];
+}
+
+/** Returns when a container has run; undefined if it was never started. */
+function runOf({state: {running, terminated} = {}}: ContainerStatus): PartView['ran'] {
+  const fromMs = Date.parse(running?.startedAt ?? terminated?.startedAt ?? '');
+  if (!(fromMs > 0)) return undefined;
+  return terminated === undefined ? {fromMs} : {fromMs, untilMs: Date.parse(terminated.finishedAt ?? '')};
 }
 
 /** Describes the state of a container. */

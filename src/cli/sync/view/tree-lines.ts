@@ -4,34 +4,74 @@ import {fitLine, type LinePiece} from '../../output/fit-line.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 import type {PartView, PodView} from './pod-view.js';
 
-const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+/** Characters that a tree consists of. */
+export interface TreeGlyphs {
+  readonly spinner: readonly string[];
+  readonly branch: string;
+  readonly lastBranch: string;
+  /** Follows an activity that has not ended. */
+  readonly pending: string;
+  /** Replaces the end of a line that is too long. */
+  readonly ellipsis: string;
+}
+
+/** Characters for terminals with Unicode. */
+export const UNICODE_TREE: TreeGlyphs = {
+  spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
+  branch: '├─',
+  lastBranch: '└─',
+  pending: '…',
+  ellipsis: '…',
+};
+
+/** Characters for other terminals. */
+export const ASCII_TREE: TreeGlyphs = {
+  spinner: ['|', '/', '-', '\\'],
+  branch: '|-',
+  lastBranch: '`-',
+  pending: '...',
+  ellipsis: '~',
+};
+
 /** Duration of a spinner frame, in ms. */
 export const FRAME_MS = 100;
 
 /** Options of a frame. */
 export interface FrameOptions {
   readonly chalk: ChalkInstance;
+  readonly glyphs: TreeGlyphs;
   readonly columns: number;
   /** Time since the start of the sync, in ms. */
   readonly elapsedMs: number;
+  /** Current time, in ms since the epoch. */
+  readonly nowMs: number;
 }
 
 /** Returns the tree of all pods as lines, each cut to the width of the terminal: a longer line would wrap and break the redraw. */
 export function formatTree(views: readonly PodView[], options: FrameOptions): readonly string[] {
-  return views.flatMap((view) => podPieces(view, options)).map((pieces) => fitLine(pieces, options.columns));
+  const {columns, glyphs} = options;
+  return views
+    .flatMap((view) => podPieces(view, options))
+    .map((pieces) => fitLine(pieces, columns, glyphs.ellipsis));
 }
 
-function podPieces(view: PodView, {chalk, elapsedMs}: FrameOptions): readonly (readonly LinePiece[])[] {
-  const frame = SPINNER[Math.floor(elapsedMs / FRAME_MS) % SPINNER.length] ?? '';
+function podPieces(
+  view: PodView,
+  {chalk, glyphs, elapsedMs, nowMs}: FrameOptions,
+): readonly (readonly LinePiece[])[] {
+  const {spinner, pending} = glyphs;
+  const frame = spinner[Math.floor(elapsedMs / FRAME_MS) % spinner.length] ?? '';
   const busy = view.activity !== '';
-  const facts = [view.phase, view.ip, waitText(view, elapsedMs), busy ? `${view.activity} …` : ''].filter(
-    (fact) => fact !== '',
-  );
+  const activity = busy ? `${view.activity} ${pending}` : '';
+  const facts = [view.phase, view.ip, waitText(view, elapsedMs), activity].filter((fact) => fact !== '');
   const parts = [...(view.sandbox === undefined ? [] : [view.sandbox]), ...view.containers.values()];
   const width = Math.max(0, ...parts.map(({label}) => label.length));
   return [
     [busy ? [frame, chalk.cyan] : ' ', ' ', [formatPodTitle(view.ref), chalk.bold], `  ${facts.join('  ')}`],
-    ...parts.map((part, index) => partPieces(part, {chalk, width, last: index === parts.length - 1})),
+    ...parts.map((part, index) => {
+      const branch = index === parts.length - 1 ? glyphs.lastBranch : glyphs.branch;
+      return partPieces(part, {chalk, nowMs, width, branch});
+    }),
   ];
 }
 
@@ -42,13 +82,21 @@ function waitText({waitingSinceMs}: PodView, elapsedMs: number): string {
 }
 
 function partPieces(
-  {label, state, tone, durationMs}: PartView,
-  {chalk, width, last}: {readonly chalk: ChalkInstance; readonly width: number; readonly last: boolean},
+  {label, state, tone, durationMs, ran}: PartView,
+  {
+    chalk,
+    nowMs,
+    width,
+    branch,
+  }: Pick<FrameOptions, 'chalk' | 'nowMs'> & {
+    readonly width: number;
+    readonly branch: string;
+  },
 ): readonly LinePiece[] {
   const paint = {busy: chalk.yellow, good: chalk.green, bad: chalk.red, plain: chalk.dim}[tone];
-  const took = formatElapsed(durationMs);
+  const took = ran === undefined ? formatElapsed(durationMs) : formatAge((ran.untilMs ?? nowMs) - ran.fromMs);
   return [
-    [last ? '  └─' : '  ├─', chalk.dim],
+    [`  ${branch}`, chalk.dim],
     ` ${label.padEnd(width)}  `,
     [took === '' ? state : `${state}  ${took}`, paint],
   ];

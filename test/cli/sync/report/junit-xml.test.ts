@@ -99,6 +99,30 @@ a &lt; b
     );
   });
 
+  test('has every attempt of a Job, and counts the failure of a repeated one as flaky', () => {
+    const failed = aReport(
+      {name: 'main', state: {terminated: {exitCode: 3, reason: 'Error'}}},
+      {output: ['no']},
+    );
+    const passed = aReport({name: 'main', state: {terminated: {exitCode: 0}}});
+    const missing = aReport({name: 'side', state: {waiting: {reason: 'ErrImagePull'}}});
+    const xml = format(
+      {result: {...complete(3), isRetried: true}, containers: [failed, missing], error: undefined},
+      {result: complete(0), containers: [passed], error: undefined},
+    );
+    expect(xml).toContain('<testsuites name="kcri sync" tests="3" failures="0" errors="0"');
+    expect(xml.match(/<testsuite /g)).toHaveLength(2);
+    expect(xml).toContain('<flakyFailure message="exited with code 3 (Error)" type="Error">');
+    expect(xml).toContain('<flakyError message="ErrImagePull" type="ErrImagePull">');
+  });
+
+  test('has no other case for an attempt that a Job has stopped', () => {
+    const result = {...common, kind: 'interrupted', reason: undefined, isRetried: true} as const;
+    const running = aReport({name: 'main', state: {running: {}}});
+    const xml = format({result, containers: [running], error: new Error('interrupted')});
+    expect(xml).toContain('tests="1" failures="0" errors="0" skipped="1"');
+  });
+
   test('has no failure for ready pods', () => {
     const result: ForegroundSyncResult = {...common, kind: 'ready'};
     const containers = [aReport({state: {running: {}}, ready: true})];

@@ -41,6 +41,37 @@ describe('the live tree', () => {
     expect(terminal.cursorVisible).toBe(true);
   });
 
+  test.each([{}, {LANG: 'C'}, {LANG: 'de_DE.UTF-8', LC_ALL: 'POSIX'}])(
+    'consists of ASCII characters with the locale %j',
+    async (locale) => {
+      const testbed = await createTestbed();
+      const terminal = new FakeTerminal(70);
+      const containers = [aContainerSpec('main'), aContainerSpec('x'.repeat(63))];
+      const file = await testbed.write('web.json', aManifest({containers}));
+      const env = {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint, ...locale};
+      let isAscii = true;
+      terminal.stream.on('data', (bytes: Buffer) => {
+        isAscii &&= /^[\x00-\x7F]*$/.test(bytes.toString());
+      });
+      expect(await runOnTerminal(testbed, terminal, ['sync', file], {env})).toMatchObject({exitCode: 0});
+      expect(isAscii).toBe(true);
+      expect(terminal.text).toContain('  |- main ');
+      expect(terminal.text).toMatch(/^ {2}`- xxx.*~$/m);
+    },
+  );
+
+  test.each(['dumb', 'unknown', 'emacs'])('is replaced by lines on a terminal of type %s', async (TERM) => {
+    const testbed = await createTestbed();
+    const terminal = new FakeTerminal();
+    const written: string[] = [];
+    terminal.stream.on('data', (bytes: Buffer) => written.push(bytes.toString()));
+    const env = {CONTAINER_RUNTIME_ENDPOINT: testbed.runtime.endpoint, LANG: 'C.UTF-8', TERM};
+    const file = await testbed.write('web.json', aManifest());
+    expect(await runOnTerminal(testbed, terminal, ['sync', file], {env})).toMatchObject({exitCode: 0});
+    expect(written.join('')).not.toContain('\u001B');
+    expect(written.join('')).toMatch(/^default\/web: ready\r?\n1 pod ready in /m);
+  });
+
   test('shows the current activity', async () => {
     const testbed = await createTestbed({images: [], registry: [anImage()]});
     testbed.runtime.injectDelay('PullImage', 250);
@@ -146,7 +177,7 @@ describe('the live tree', () => {
       [
         '  default/web  Removed',
         '  ├─ sandbox ID  removed',
-        '  └─ main                   stopped  T',
+        '  └─ main                   stopped',
         '1 pod ready in T',
       ].join('\n'),
     );

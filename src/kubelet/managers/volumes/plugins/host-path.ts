@@ -21,7 +21,7 @@ interface Creation {
   /** System call with which a kubelet creates it. */
   readonly call: string;
   /** Creates it; keeps an existing one. */
-  readonly create: (path: string) => Promise<void>;
+  readonly create: (path: string) => Promise<unknown>;
 }
 
 const DIRECTORY_MODE = 0o755;
