@@ -1,6 +1,8 @@
 import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
+import {byKey} from '../../src/base/compare.js';
+import {isObject} from '../../src/base/is-object.js';
 import {until} from '../base/until.js';
 import type {FakeRuntime} from '../fakes/fake-runtime.js';
 import type {CompatCase} from './cases.js';
@@ -86,7 +88,8 @@ function withoutDefaults(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value === 0n ? undefined : String(value);
   const isEmpty = value === '' || value === 0 || value === false || value === null;
   if (isEmpty || (Array.isArray(value) && value.length === 0)) return undefined;
-  return value;
+  // Go writes maps in any order.
+  return isObject(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value;
 }
 
 function environment(
