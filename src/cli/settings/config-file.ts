@@ -127,12 +127,25 @@ export async function readConfigText(path: string, signal: AbortSignal): Promise
  * ConfigError.
  */
 export async function parseConfigFile(source: string, dialect: ConfigFileDialect): Promise<ConfigFile> {
-  const settings: Record<string, unknown> = {};
+  const texts = await readConfigTexts(source, dialect);
+  return Object.fromEntries(
+    Array.from(texts, ([key, value]) => [key, parseConfigValue(key, value, dialect)]),
+  );
+}
+
+/** Returns the texts of the options in a config file, all of which are valid. Rejects as parseConfigFile. */
+export async function readConfigTexts(
+  source: string,
+  dialect: ConfigFileDialect,
+): Promise<ReadonlyMap<ConfigKey, string>> {
+  const texts = new Map<ConfigKey, string>();
   const unknown: string[] = [];
   const entries = plainEntries(source, dialect) ?? (await yamlEntries(source, dialect));
   for (const [key, value] of entries) {
     if (isConfigKey(key)) {
-      if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
+      if (value === '' && dialect.isLenient) continue;
+      parseConfigValue(key, value, dialect);
+      texts.set(key, value);
     } else if (dialect.isLenient) unknown.push(key);
     else dialect.onUnknown(key);
   }
@@ -140,7 +153,7 @@ export async function parseConfigFile(source: string, dialect: ConfigFileDialect
     named: dialect.onUnknown,
     others: (count) => dialect.onMoreUnknown?.(count),
   });
-  return settings;
+  return texts;
 }
 
 type Entry = readonly [key: string, value: string];
@@ -166,7 +179,12 @@ async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Prom
   const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
-  if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
+  if (error !== undefined) {
+    if (isLenient) throw new ConfigError(yamlErrorText(error), {cause: error});
+    const {goYamlError} = await import('../crictl/configs/go-yaml-error.js');
+    const problem = {offset: error.pos[0], message: lowerFirst(yamlErrorText(error))};
+    throw new ConfigError(goYamlError(source, problem) ?? problem.message, {cause: error});
+  }
   if (document !== undefined)
     visit(document, {
       Alias: (_, alias) => {
@@ -188,6 +206,10 @@ async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Prom
   return items.flatMap((item, index) =>
     index % 2 === 0 && index + 1 < items.length ? [[text(item), text(items[index + 1])]] : [],
   );
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Parses the value of an option. Throws ConfigError with the dialect's text. */

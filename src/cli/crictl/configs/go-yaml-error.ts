@@ -1,4 +1,8 @@
-import type {SyntaxProblem} from '../../../api/decoding/parse-yaml.js';
+/** An error of kcri's parser, without its position at the end. */
+interface Problem {
+  readonly offset: number;
+  readonly message: string;
+}
 
 /** Who finds an error: the scanner counts lines from 1, the parser from 0, and neither shows the first. */
 type Finder = 'scanner' | 'parser' | 'nobody';
@@ -38,17 +42,25 @@ const TEXTS: readonly (readonly [
 /** A quoted string with an escape for one half of a surrogate pair, which go-yaml rejects even with the other half. */
 const SURROGATE = /"(?:[^"\\]|\\.)*?\\u[dD][89a-fA-F][\da-fA-F]{2}/s;
 
+/** Directives in front of the first document that go-yaml does not know. */
+const DIRECTIVES: readonly (readonly [RegExp, string])[] = [
+  [/^%YAML (?!1\.1\s)/, 'found incompatible YAML document'],
+  [/^%(?!YAML |TAG )/, 'found unknown directive name'],
+];
+
 /**
  * Returns the text of go-yaml 2 for the first problem of a text, or undefined if it reads the text. For rare mistakes,
  * the words are those of kcri's parser.
  */
-export function goYamlError(text: string, problem: SyntaxProblem | undefined): string | undefined {
+export function goYamlError(text: string, problem: Problem | undefined): string | undefined {
+  const directive = DIRECTIVES.find(([pattern]) => pattern.test(text));
+  if (directive !== undefined) return `yaml: ${directive[1]}`;
   const surrogate = SURROGATE.exec(text);
   if (surrogate !== null && (problem === undefined || surrogate.index < problem.offset))
     return at('scanner', lineOf(text, surrogate.index + surrogate[0].length), SURROGATE_ESCAPE);
   if (problem === undefined) return undefined;
   const {message, offset} = problem;
-  if (/^missing closing /.test(message)) return at('scanner', lastLine(text), 'found unexpected end of stream');
+  if (/^missing closing /.test(message)) return at('scanner', lineOf(text, text.length), 'found unexpected end of stream');
   const flow = /^flow (map|sequence) .*end with a/.exec(message);
   if (flow !== null) return at('parser', lastLine(text), endOfFlow(text, flow[1] === 'map' ? '}' : ']'));
   for (const [pattern, finder, words] of TEXTS) {
