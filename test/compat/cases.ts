@@ -1,6 +1,7 @@
 import type {GrpcCode} from '../../src/cri/errors.js';
 import type {Rpc} from '../fakes/runtime/cri-messages.js';
 import {CHANGING_CASES} from './cases-changing.js';
+import {FILE_CASES} from './cases-files.js';
 import {GENERAL_CASES} from './cases-general.js';
 import {LISTING_CASES} from './cases-listing.js';
 import {OTHER_CASES} from './cases-other.js';
@@ -41,7 +42,7 @@ export interface CompatCase extends CaseOptions {
 
 /** All command lines by the file of their recordings. */
 export const CASES: Readonly<Record<string, readonly CompatCase[]>> = Object.fromEntries(
-  Object.entries({...GENERAL_CASES, ...LISTING_CASES, ...CHANGING_CASES, ...OTHER_CASES}).map(
+  Object.entries({...GENERAL_CASES, ...LISTING_CASES, ...CHANGING_CASES, ...FILE_CASES, ...OTHER_CASES}).map(
     ([command, cases]) => [command, cases.map(compatCase)],
   ),
 );

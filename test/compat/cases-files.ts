@@ -1,0 +1,132 @@
+import type {Case} from './cases.js';
+
+const POD = 'metadata: {name: p, namespace: d}\n';
+const CONTAINER = 'metadata: {name: m}\nimage: {image: "localhost:5000/busybox:1"}\n';
+const NO_ENDPOINT = {CONTAINER_RUNTIME_ENDPOINT: undefined, CRI_CONFIG_FILE: undefined};
+
+const pod = (given: string): Case => ['runp {DIR}/given', {given, shows: 'requests'}];
+const container = (given: string): Case => [
+  'create {web} {DIR}/given {DIR}/web.json',
+  {given: given.startsWith('{') ? given : CONTAINER + given, shows: 'requests'},
+];
+const crictl = (line: string, given?: string): Case => [
+  `-c {DIR}/given ${line}`,
+  {...(given === undefined ? {} : {given}), env: NO_ENDPOINT, shows: 'file'},
+];
+
+/** Cases of config files: those of pods and containers, and crictl's own. */
+export const FILE_CASES: Readonly<Record<string, readonly Case[]>> = {
+  'pod-files': [
+    ...[
+      '{"metadata":{"name":"a","name":"p","namespace":"d"}}',
+      '{"metadata":{"name":"a"},"metadata":{"namespace":"d"}}',
+      '{"metadata":{"name":"p","namespace":"d"},"labels":{"a":null},"annotations":null,"linux":null}',
+      '{"metadata":{"name":"p","namespace":"d"},"logDirectory":"/x","linux":{"cgroupParent":"/x"}}',
+      '{"metadata":{"name":"p","namespace":"d"},"LOG_DIRECTORY":"/y","log_directory":"/x","Hostname":"h"}',
+      '{"metadata":{"name":"p","namespace":"d"},"port_mappings":[{"protocol":"UDP"}]}',
+      '{"metadata":{"name":"p","namespace":"d"},"port_mappings":[{"protocol":7}]}',
+      '{"metadata":{"name":"p","namespace":"d"},"labels":"a","annotations":5}',
+      '{"metadata":{"name":"p","namespace":"d"}} x',
+      '[{"metadata":{"name":"p","namespace":"d"}}]',
+      '{"status":{"id":"x","state":"SANDBOX_READY","metadata":{"name":"p","namespace":"d"}}}',
+      '{"metadata": ',
+      'metadata: {name: p, namespace: d, attempt: -1}\n',
+      'metadata: {name: p, namespace: d, attempt: 4294967295}\n',
+      'metadata: {name: p, namespace: d, attempt: 4294967296}\n',
+      'metadata: {name: p, namespace: d, attempt: 1.5}\n',
+      'metadata: {name: p, namespace: d, attempt: "1"}\n',
+      'metadata: {name: p, namespace: d, attempt: null}\n',
+      'metadata: {name: 5, namespace: yes}\n',
+      'metadata: text\n',
+      'metadata: {name: p, namespace: d}\n---\nx\n',
+      'base: &b {name: p, namespace: d}\nmetadata: {<<: *b, attempt: 010}\n',
+      ...[
+        'labels: {a: 1, b: true, c: 1.5, d: 1e3, e: 12345678.9, f: .inf, g: 2020-01-01}\n',
+        'labels: {1: a, 1.5: b, true: c}\n',
+        'labels: [a]\n',
+        'labels: {a: [1]}\n',
+        'labels: *nowhere\n',
+        'port_mappings: [{container_port: 2147483648}]\n',
+        'port_mappings: [null]\n',
+        'port_mappings: {}\n',
+        'linux: {cgroup_parent: /x, security_context: {namespace_options: {network: NODE}}}\n',
+        'linux: {cgroup_parent: /x, security_context: {namespace_options: {network: 2}}}\n',
+        'linux: {cgroup_parent: /x, security_context: {privileged: 1}}\n',
+        'linux: {cgroup_parent: /x, security_context: {run_as_user: {value: 9223372036854775808}}}\n',
+        'linux: {cgroup_parent: /x, security_context: {supplemental_groups: [-9223372036854775809]}}\n',
+        'linux: {cgroup_parent: /x, resources: {memory_limit_in_bytes: 9223372036854775807}}\n',
+        'linux: {resources: {memory_limit_in_bytes: .nan}}\n',
+        'hostname: "\\ud83d\\ude00"\n',
+      ].map((rest) => POD + rest),
+      ...['a: [', 'a: b: c', 'a: "x', 'a:\n  b: c\n d: e', '- a\nb: c', 'a: @x', 'metadata:\n\tname: p'],
+      ...['a: "\\q"', 'a: *', '{"a": 1 "b": 2}', '%YAML 1.2\n---\na: b', '[a, b', '', '5', 'null'],
+    ].map(pod),
+    ...[
+      '{"metadata":{"name":"m","attempt":-1},"image":{"image":"localhost:5000/busybox:1"}}',
+      '{"metadata":{"name":"m"},"image":"localhost:5000/busybox:1"}',
+      '{"metadata":{"name":"m"},"image":{"image":"","annotations":{"a":"b"},"runtime_handler":"r"}}',
+      '{"metadata":{"name":"m"},"image":{"image":"localhost:5000/busybox:1"},"logPath":"x"}',
+      'envs: [{key: A, value: 1}]\n',
+      'envs: [{key: A, value: null}, null]\n',
+      'envs: [text]\n',
+      'command: [1, null, yes]\n',
+      'stop_signal: SIGTERM\n',
+      'stop_signal: 15\n',
+      'mounts: [{propagation: PROPAGATION_PRIVATE}]\n',
+      'linux: {resources: {hugepage_limits: [{limit: -1}]}}\n',
+    ].map(container),
+  ],
+  'crictl-files': [
+    ...[
+      'timeout: 1\ntimeout: 2\n',
+      'timeout: null\n',
+      'debug: ~\n',
+      'runtime-endpoint: null\nimage-endpoint: 2020-01-01\n',
+      'runtime-endpoint: &a unix:///x.sock\nimage-endpoint: *a\n',
+      'runtimeEndpoint: x\n',
+      'Timeout: 5\n',
+      'timeout: 9223372036854775807\n',
+      'timeout: 9223372036854775808\n',
+      'timeout: 0x10\n',
+      'timeout: !!int "5"\n',
+      'runtime-endpoint: a: b\n',
+      'runtime-endpoint: [a\n',
+    ].map((given) => crictl('config --list', given)),
+    ...[
+      'timeout: 1\ntimeout: 2\n',
+      'debug: TRUE\n',
+      '# head\n\n# more\nruntime-endpoint: a # line\n# foot\n\n# end\n',
+      'runtime-endpoint: |\n  unix:///x.sock\n  y\n',
+      "runtime-endpoint: 'it''s'\ntimeout: \"5\"\n",
+      '{"timeout": 4, "debug": true}\n',
+      '[timeout, 5]\n',
+      'null\n',
+      'text\n',
+      '--- # c\ntimeout: 4\n...\n',
+      '%YAML 1.1\n---\ntimeout: 4\n---\ntimeout: 5\n',
+    ].map((given) => crictl('config --set timeout=9', given)),
+    ...[
+      'timeout=9223372036854775807',
+      'timeout=9223372036854775808',
+      'timeout=-9223372036854775809',
+      'timeout=+5',
+      'max-retries=-1',
+      'debug=T',
+      'runtime-endpoint=yes',
+      'runtime-endpoint=*a',
+      'timeout=1,timeout=2',
+      'timeout=1,debug',
+    ].map((change) => crictl(`config --set ${change}`)),
+    crictl('config --get timeout'),
+    crictl('config --get=timeout --list', 'timeout: 9223372036854775807\n'),
+    crictl('config --list --set timeout=4', 'timeout: 3\n'),
+  ],
+  patterns: [
+    ...['\\p{Foo}', '\\p{Letter}', '\\P{Letter}', '\\p{^Nd}', '[[:foo:]]', '(?P<a>w)(?P<a>e)', '(?<n-x>w)'],
+    ...['(?=w)', 'w**', 'w{1001}', '((w{100}){10}){2}', 'a\\', '[z-a]', '(', ')', '\\1', '\\u0077', '(?i)WEB'],
+  ].flatMap((pattern): readonly Case[] => [
+    [['ps', '-aq', '--name', pattern], {}],
+    [['pods', '-q', '--namespace', pattern], {}],
+    [['images', '-q', '-f', `reference=${pattern}`], {}],
+  ]),
+};
