@@ -123,7 +123,19 @@ export const FILE_CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
   patterns: [
     ...['\\p{Foo}', '\\p{Letter}', '\\P{Letter}', '\\p{^Nd}', '[[:foo:]]', '(?P<a>w)(?P<a>e)', '(?<n-x>w)'],
-    ...['(?=w)', 'w**', 'w{1001}', '((w{100}){10}){2}', 'a\\', '[z-a]', '(', ')', '\\1', '\\u0077', '(?i)WEB'],
+    ...[
+      '(?=w)',
+      'w**',
+      'w{1001}',
+      '((w{100}){10}){2}',
+      'a\\',
+      '[z-a]',
+      '(',
+      ')',
+      '\\1',
+      '\\u0077',
+      '(?i)WEB',
+    ],
   ].flatMap((pattern): readonly Case[] => [
     [['ps', '-aq', '--name', pattern], {}],
     [['pods', '-q', '--namespace', pattern], {}],

@@ -26,7 +26,9 @@ export async function compare(crictl: string, kcri: string, filter: RegExp): Pro
     const actual = {...ours, stdout: withoutKcriHelp(ours.stdout, expected.stdout)};
     if (isDeepStrictEqual(actual, expected)) continue;
     different++;
-    process.stdout.write(`${JSON.stringify({line: each.title, crictl: expected, kcri: actual}, undefined, 1)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({line: each.title, crictl: expected, kcri: actual}, undefined, 1)}\n`,
+    );
   }
   process.stdout.write(`${different} of ${lines.length} command lines differ\n`);
   return different;

@@ -114,7 +114,7 @@ const POD_TEXTS = [
   `${HEAD}} ${HEAD}}`,
   `${HEAD}}\n---\n${HEAD}}`,
   `${HEAD},}`,
-  `${HEAD}`,
+  HEAD,
   `${HEAD},"labels":{"a":"\\u00e9\\ud83d\\ude00\\u2028<&>"}}`,
   `${HEAD},"labels":{"a":"\\x"}}`,
   `${HEAD},"hostname":"a\tb"}`,
@@ -215,9 +215,10 @@ export function generatedConfigs(): readonly Case[] {
   const containers = [...filled(CONTAINER_FIELDS).map((text) => CONTAINER_HEAD + text), ...CONTAINER_TEXTS];
   return [
     ...pods.map((given): Case => ['runp {DIR}/given', {given, shows: 'requests'}]),
-    ...containers.map(
-      (given): Case => ['create {web} {DIR}/given {DIR}/web.json', {given, shows: 'requests'}],
-    ),
+    ...containers.map((given): Case => [
+      'create {web} {DIR}/given {DIR}/web.json',
+      {given, shows: 'requests'},
+    ]),
     ...[...POD_TEXTS.slice(0, 3), '{', '[]', '5'].flatMap((given): readonly Case[] => [
       ['create {web} {DIR}/container.json {DIR}/given', {given, shows: 'requests'}],
       ['run --no-pull {DIR}/container.json {DIR}/given', {given, shows: 'requests'}],
@@ -396,8 +397,11 @@ export function generatedCrictlFiles(): readonly Case[] {
       [['-c', '{DIR}/given', 'config', '--get', key], {shows: 'file'}],
       [['-c', '{DIR}/given', 'config', `--get=${key}`, '--list'], {given: 'timeout: 3\n', shows: 'file'}],
     ]),
-    ...['config --list --set timeout=4', 'config --list x', 'config --list=false', 'config --set timeout=4 debug true'].map(
-      (line): Case => [`-c {DIR}/given ${line}`, {given: 'timeout: 3\n', shows: 'file'}],
-    ),
+    ...[
+      'config --list --set timeout=4',
+      'config --list x',
+      'config --list=false',
+      'config --set timeout=4 debug true',
+    ].map((line): Case => [`-c {DIR}/given ${line}`, {given: 'timeout: 3\n', shows: 'file'}]),
   ];
 }

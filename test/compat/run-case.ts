@@ -60,7 +60,12 @@ export async function runCase(
       exitCode: outcome.exitCode,
       ...(shows === undefined
         ? {}
-        : {shown: withoutPaths(shows === 'file' ? await fileText(givenFile) : requestTexts(runtime), placeholders)}),
+        : {
+            shown: withoutPaths(
+              shows === 'file' ? await fileText(givenFile) : requestTexts(runtime),
+              placeholders,
+            ),
+          }),
     };
   } finally {
     await rm(directory, {recursive: true});
@@ -70,9 +75,7 @@ export async function runCase(
 /** Returns the mode and the content of a file; empty if it does not exist. */
 async function fileText(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined);
-  return found === undefined
-    ? ''
-    : `${(found.mode & 0o777).toString(8)}\n${await readFile(path, 'utf8')}`;
+  return found === undefined ? '' : `${(found.mode & 0o777).toString(8)}\n${await readFile(path, 'utf8')}`;
 }
 
 /** Returns the requests that created pods and containers, one a line. */

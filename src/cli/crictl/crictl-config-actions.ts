@@ -123,8 +123,7 @@ async function rewritten(source: string, values: Values): Promise<string> {
   const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
   const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
   const {contents} = document;
-  const isText = isScalar(contents) && (contents.value !== null || (contents.source ?? '') !== '');
-  if (isText) return document.toString();
+  if (isScalar(contents) && isWritten(contents)) return document.toString();
   const list = isSeq(contents) ? contents : undefined;
   const map = isMap(contents) ? contents : new NewMap();
   document.contents = list ?? map;
@@ -141,6 +140,10 @@ async function rewritten(source: string, values: Values): Promise<string> {
   });
   if (document.directives !== undefined) document.directives.docEnd = false;
   return document.toString({lineWidth: 0, flowCollectionPadding: false, indent: 4, directives: false});
+}
+
+function isWritten({value, source = ''}: Scalar): boolean {
+  return value !== null || source !== '';
 }
 
 /** Sets the values of the given options, and returns the others with theirs. */

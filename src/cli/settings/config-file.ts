@@ -176,15 +176,10 @@ function plainEntries(source: string, {isLenient}: ConfigFileDialect): Entry[] |
 /** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
 async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
   const {isAlias, isMap, isScalar, isSeq, visit} = await import('yaml');
-  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
+  const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
-  if (error !== undefined) {
-    if (isLenient) throw new ConfigError(yamlErrorText(error), {cause: error});
-    const {goYamlError} = await import('../crictl/configs/go-yaml-error.js');
-    const problem = {offset: error.pos[0], message: lowerFirst(yamlErrorText(error))};
-    throw new ConfigError(goYamlError(source, problem) ?? problem.message, {cause: error});
-  }
+  if (error !== undefined) throw await yamlFault(source, error, isLenient);
   if (document !== undefined)
     visit(document, {
       Alias: (_, alias) => {
@@ -206,6 +201,19 @@ async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Prom
   return items.flatMap((item, index) =>
     index % 2 === 0 && index + 1 < items.length ? [[text(item), text(items[index + 1])]] : [],
   );
+}
+
+async function yamlFault(
+  source: string,
+  error: Error & {readonly pos: readonly [number, number]},
+  isLenient: boolean,
+): Promise<ConfigError> {
+  const {yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
+  const text = yamlErrorText(error);
+  if (isLenient) return new ConfigError(text, {cause: error});
+  const {goYamlError} = await import('../crictl/configs/go-yaml-error.js');
+  const problem = {offset: error.pos[0], message: lowerFirst(text)};
+  return new ConfigError(goYamlError(source, problem) ?? text, {cause: error});
 }
 
 function lowerFirst(text: string): string {

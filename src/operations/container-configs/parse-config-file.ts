@@ -132,9 +132,7 @@ async function parseConfig<Name extends keyof Configs>(
         onWarning(`${file}: unknown field "${shorten(key, LONGEST_KEY)}" in the ${name}, ignored${hint}`);
       },
       others: (count) => {
-        onWarning(
-          `${file}: ${count} more unknown field${count === 1 ? '' : 's'} in the ${name}, ignored`,
-        );
+        onWarning(`${file}: ${count} more unknown field${count === 1 ? '' : 's'} in the ${name}, ignored`);
       },
     });
   };

@@ -15,5 +15,5 @@ export function decodeCrictlConfig<Name extends keyof Configs>(name: Name, text:
   const error = goYamlError(text, problem);
   if (error !== undefined) throw new ConfigError(`error converting YAML to JSON: ${error}`);
   const json = document?.root === undefined ? null : toGoJson(document.root, {kind: 'message', name});
-  return decodeGoJson(name, json) as Configs[Name];
+  return decodeGoJson(name, json);
 }

@@ -1,5 +1,5 @@
 import {ConfigError} from '../../../base/errors.js';
-import {CRI_SCHEMAS, type FieldType, type ScalarKind} from '../../../cri/message-schema.js';
+import type {FieldType, ScalarKind} from '../../../cri/message-schema.js';
 import {SELF_DECODING, fieldOf, targetOf, type GoJson, type GoObject, type Target} from './go-json-value.js';
 
 /** Where a value is, for errors. */
@@ -29,9 +29,7 @@ function decodeMessage(name: string, json: GoJson, message: Message, place: Plac
     const field = fieldOf(name, key);
     if (field === undefined) continue;
     const inside = {message: decodesItself ? place.message : name, path: [...place.path, field.protoName]};
-    const decoded = decodeValue(targetOf(field), value, message[field.name], inside);
-    if (decoded === undefined) delete message[field.name];
-    else message[field.name] = decoded;
+    message[field.name] = decodeValue(targetOf(field), value, message[field.name], inside);
   }
   return message;
 }
@@ -97,7 +95,8 @@ function decodeScalar(type: FieldType, json: GoJson, place: Place): unknown {
   const value = typeof json === 'bigint' || !Number.isSafeInteger(json) ? json : BigInt(json);
   const [bits, signed] = integer;
   const fits =
-    typeof value === 'bigint' && (signed ? BigInt.asIntN : BigInt.asUintN)(bits, value) === value;
+    typeof value === 'bigint' &&
+    (signed ? BigInt.asIntN(bits, value) : BigInt.asUintN(bits, value)) === value;
   if (!fits) throw mismatch(json, goType(type), place, ` ${String(json)}`);
   if (type.kind === 'enum') return type.values.names.get(Number(value)) ?? Number(value);
   return bits === 64 ? value : Number(value);

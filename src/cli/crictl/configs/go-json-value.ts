@@ -2,7 +2,12 @@ import {formatFloat32} from '../../../api/decoding/key-text.js';
 import type {ManifestNode, MapNode, ScalarNode} from '../../../api/decoding/manifest-node.js';
 import {byKey} from '../../../base/compare.js';
 import {ConfigError} from '../../../base/errors.js';
-import {CRI_SCHEMAS, type FieldSchema, type FieldType, type MessageType} from '../../../cri/message-schema.js';
+import {
+  CRI_SCHEMAS,
+  type FieldSchema,
+  type FieldType,
+  type MessageType,
+} from '../../../cri/message-schema.js';
 
 /** JSON with exact integers and with the keys of objects sorted, as Go writes maps. */
 export type GoJson = string | bigint | number | boolean | null | readonly GoJson[] | GoObject;

@@ -60,7 +60,8 @@ export function goYamlError(text: string, problem: Problem | undefined): string 
     return at('scanner', lineOf(text, surrogate.index + surrogate[0].length), SURROGATE_ESCAPE);
   if (problem === undefined) return undefined;
   const {message, offset} = problem;
-  if (/^missing closing /.test(message)) return at('scanner', lineOf(text, text.length), 'found unexpected end of stream');
+  if (message.startsWith('missing closing '))
+    return at('scanner', lineOf(text, text.length), 'found unexpected end of stream');
   const flow = /^flow (map|sequence) .*end with a/.exec(message);
   if (flow !== null) return at('parser', lastLine(text), endOfFlow(text, flow[1] === 'map' ? '}' : ']'));
   for (const [pattern, finder, words] of TEXTS) {
@@ -75,7 +76,9 @@ const SURROGATE_ESCAPE = 'found invalid Unicode character escape code';
 
 /** Returns what is missing at the end of a text with an open bracket. */
 function endOfFlow(text: string, bracket: string): string {
-  return /[[{,:?]\s*$/.test(text) ? 'did not find expected node content' : `did not find expected ',' or '${bracket}'`;
+  return /[[{,:?]\s*$/.test(text)
+    ? 'did not find expected node content'
+    : `did not find expected ',' or '${bracket}'`;
 }
 
 function at(finder: Finder, line: number, text: string): string {
