@@ -1,6 +1,7 @@
 import type {GrpcCode} from '../../src/cri/errors.js';
 import type {Rpc} from '../fakes/runtime/cri-messages.js';
 import {CHANGING_CASES} from './cases-changing.js';
+import {FILE_CASES} from './cases-files.js';
 import {GENERAL_CASES} from './cases-general.js';
 import {LISTING_CASES} from './cases-listing.js';
 import {OTHER_CASES} from './cases-other.js';
@@ -24,6 +25,10 @@ export interface CaseOptions {
   readonly crash?: Rpc;
   /** True if the order of lines is arbitrary. */
   readonly unordered?: true;
+  /** Content of the file `{DIR}/given`, in which IDs are replaced, too. */
+  readonly given?: string;
+  /** What else is compared: the content and mode of `{DIR}/given`, or the requests that create pods and containers. */
+  readonly shows?: 'file' | 'requests';
 }
 
 /** A command line, as a string or as a list of words, with options. */
@@ -37,17 +42,19 @@ export interface CompatCase extends CaseOptions {
 
 /** All command lines by the file of their recordings. */
 export const CASES: Readonly<Record<string, readonly CompatCase[]>> = Object.fromEntries(
-  Object.entries({...GENERAL_CASES, ...LISTING_CASES, ...CHANGING_CASES, ...OTHER_CASES}).map(
+  Object.entries({...GENERAL_CASES, ...LISTING_CASES, ...CHANGING_CASES, ...FILE_CASES, ...OTHER_CASES}).map(
     ([command, cases]) => [command, cases.map(compatCase)],
   ),
 );
 
-function compatCase(testCase: Case): CompatCase {
+/** Completes a case with its title. */
+export function compatCase(testCase: Case): CompatCase {
   const [line, options] = typeof testCase === 'string' ? [testCase, {}] : testCase;
   const words = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
-  const {fixture, env = {}, fault, delay, crash, interrupted} = options;
+  const {fixture, env = {}, fault, delay, crash, interrupted, given} = options;
   const extras = [
     ...Object.entries(env).map(([name, value]) => `${name}=${value ?? '(unset)'}`),
+    ...(given === undefined ? [] : [`<<< ${JSON.stringify(given)}`]),
     ...(fixture === undefined ? [] : [`(${fixture})`]),
     ...(fault === undefined ? [] : [`(${fault[0]} fails with ${fault[1]})`]),
     ...(delay === undefined ? [] : [`(${delay[0]} takes ${delay[1]} ms)`]),

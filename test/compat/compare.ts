@@ -1,5 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
-import {generatedLines} from './generated-lines.js';
+import type {CompatCase} from './cases.js';
+import {generatedCases} from './generated-lines.js';
 import {withoutCrictlHelp, withoutKcriHelp} from './help-text.js';
 import {runCase, type Call, type Outcome} from './run-case.js';
 import {runProgram} from './run-program.js';
@@ -9,23 +10,25 @@ import {runProgram} from './run-program.js';
  * their number. Called by scripts/compare-crictl.mjs.
  */
 export async function compare(crictl: string, kcri: string, filter: RegExp): Promise<number> {
-  const lines = generatedLines().filter((words) => filter.test(words.join(' ')));
-  const run = async (program: string, words: readonly string[]): Promise<Outcome> => {
+  const lines = generatedCases().filter(({title}) => filter.test(title));
+  const run = async (program: string, each: CompatCase): Promise<Outcome> => {
     const call = async (request: Call): Promise<Outcome> =>
       await runProgram(program, {
         ...request,
         env: {...request.env, KCRI_COMPAT: 'crictl', PATH: process.env['PATH'] ?? ''},
       });
-    return await runCase({title: '', words}, {path: program, call});
+    return await runCase(each, {path: program, call});
   };
   let different = 0;
-  for (const words of lines) {
-    const [theirs, ours] = await Promise.all([run(crictl, words), run(kcri, words)]);
+  for (const each of lines) {
+    const [theirs, ours] = await Promise.all([run(crictl, each), run(kcri, each)]);
     const expected = {...theirs, stdout: withoutCrictlHelp(theirs.stdout)};
     const actual = {...ours, stdout: withoutKcriHelp(ours.stdout, expected.stdout)};
     if (isDeepStrictEqual(actual, expected)) continue;
     different++;
-    process.stdout.write(`${JSON.stringify({words, crictl: expected, kcri: actual}, undefined, 1)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({line: each.title, crictl: expected, kcri: actual}, undefined, 1)}\n`,
+    );
   }
   process.stdout.write(`${different} of ${lines.length} command lines differ\n`);
   return different;

@@ -1,3 +1,7 @@
+import {compatCase, type Case, type CompatCase} from './cases.js';
+import {REGULAR_EXPRESSIONS} from './generated-patterns.js';
+import {generatedConfigs, generatedCrictlFiles} from './generated-configs.js';
+
 /** Values that parsers of flags decide on: limits of the types, other bases, separators, spaces and signs. */
 const INTEGERS = [
   '010',
@@ -150,9 +154,227 @@ const LINES: readonly (readonly [line: string, values: readonly string[]])[] = [
   ['-i|VALUE|images|-q', ENDPOINTS],
 ];
 
-/** Returns the generated command lines, as lists of words. */
-export function generatedLines(): readonly (readonly string[])[] {
-  return LINES.flatMap(([line, values]) =>
-    values.map((value) => line.split('|').map((word) => (word === 'VALUE' ? value : word))),
+/** Commands with arguments that they accept. */
+const COMMANDS = [
+  'attach|{nginx}',
+  'checkpoint|-e|{DIR}/x.tar|{nginx}',
+  'create|{web}|{DIR}/container.json|{DIR}/web.json',
+  'events',
+  'exec|{nginx}|true',
+  'exec|-s|{nginx}|true',
+  'images',
+  'imagefsinfo',
+  'info',
+  'inspect|{nginx}',
+  'inspecti|{busybox}',
+  'inspectp|{web}',
+  'logs|{nginx}',
+  'metricdescs',
+  'metricsp',
+  'pods',
+  'port-forward|{web}|0:80',
+  'ps',
+  'pull|localhost:5000/new:1',
+  'rm|{init}',
+  'rmi|{busybox}',
+  'rmp|{job}',
+  'run|--no-pull|{DIR}/container.json|{DIR}/pod.json',
+  'runp|{DIR}/pod.json',
+  'runtime-config',
+  'start|{fresh}',
+  'stats',
+  'statsp',
+  'stop|{nginx}',
+  'stopp|{web}',
+  'update|--memory|1|{nginx}',
+  'update-runtime-config|-p|10.0.0.0/8',
+  'version',
+  'config|--list',
+  'completion|bash',
+];
+
+/** Flags that a command may or may not have, with values it may reject. */
+const EVERY_FLAG = [
+  '-o|bad',
+  '--output=bad',
+  '-l',
+  '-n|x',
+  '--last=1',
+  '-s|bad',
+  '--seconds=x',
+  '--label|x',
+  '--id|nothing',
+  '--name|[',
+  '--namespace|[',
+  '-p|nothing',
+  '-a',
+  '-q',
+  '-v',
+  '-w',
+  '--watch=false',
+  '--no-trunc',
+  '--digests',
+  '--pinned',
+  '--image|x',
+  '-r|x',
+  '-t',
+  '-T|x',
+  '--timeout|x',
+  '-f',
+  '--force',
+  '-k',
+  '-i',
+  '--tty',
+  '--tls-ca|/nowhere',
+  '--tls-cert|/nowhere',
+  '--transport|bad',
+  '-x',
+  '-e|x',
+  '--parallel',
+  '--creds|:',
+  '--auth|x',
+  '--filter|x',
+  '--template|{{',
+  '--tail|x',
+  '--since|x',
+  '--memory|x',
+  '--no-header',
+  '--help=false',
+  '-h=x',
+  '--version',
+];
+
+function splitAtValue(line: string, value: string): readonly string[] {
+  return line.split('|').map((word) => (word === 'VALUE' ? value : word));
+}
+
+/** Command lines that show which check comes first, and which flags a command has. */
+function checkCases(): readonly Case[] {
+  const nowhere = ['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock'];
+  return COMMANDS.flatMap((line): readonly Case[] => {
+    const words = line.split('|');
+    const [name = ''] = words;
+    const variants = [
+      words,
+      [name],
+      [name, 'a', 'b', 'c', 'd'],
+      [name, '--bogus'],
+      [name, '-o', 'bad'],
+      [name, 'nothing', '-x'],
+      ...EVERY_FLAG.map((flag) => [name, ...flag.split('|'), ...words.slice(1)]),
+    ];
+    return [
+      ...variants.slice(0, 6).flatMap((each): readonly Case[] => [
+        [[...nowhere, ...each], {}],
+        // config would create the file.
+        ...(name === 'config' ? [] : [[['-c', '/nowhere/crictl.yaml', ...each], {}] as const]),
+        [['-r', 'tcp://x', ...each], {}],
+        [['-t', 'x', ...each], {}],
+        [[...each], {fault: ['Version', 'UNAVAILABLE']}],
+      ]),
+      ...variants.slice(6).map((each): Case => [[...nowhere, ...each], {}]),
+    ];
+  });
+}
+
+/** Command lines of formats and faults of stats and metrics. */
+function statsCases(): readonly Case[] {
+  const commands = ['stats', 'statsp', 'metricsp', 'metricdescs', 'imagefsinfo'];
+  const flags = [
+    '',
+    '-o|json',
+    '-o|yaml',
+    '-o|table',
+    '-o|bad',
+    '-o|',
+    '-o|wide',
+    '-o|JSON',
+    '-o|go-template',
+  ];
+  const rpcs = [
+    'ListContainerStats',
+    'ListPodSandboxStats',
+    'ListPodSandboxMetrics',
+    'ListMetricDescriptors',
+    'ImageFsInfo',
+  ] as const;
+  const targets: Readonly<Record<string, readonly string[]>> = {
+    stats: [
+      '',
+      '{nginx}',
+      'nothing',
+      'a|b',
+      '--id|{nginx}',
+      '--id|x|{nginx}',
+      '-p|{web}',
+      '--label|app=web',
+      '--label|x',
+      '-a',
+      '-s|x',
+      '-s|0',
+      '-s|1',
+      '-s|-1',
+      '-w=false',
+    ],
+    statsp: [
+      '',
+      '{web}',
+      'nothing',
+      'a|b',
+      '--id|{web}',
+      '--id|x|{web}',
+      '--label|app=web',
+      '--label|x',
+      '-s|x',
+      '-s|0',
+      '-w=false',
+      '-a',
+    ],
+    metricsp: ['', 'x', '{web}', '-w=false', '-s|1'],
+    metricdescs: ['', 'x', '-w'],
+    imagefsinfo: ['', 'x'],
+  };
+  return commands.flatMap((name, index) =>
+    flags.flatMap((flag) =>
+      (targets[name] ?? []).flatMap((target): readonly Case[] => {
+        const words = [name, ...flag.split('|'), ...target.split('|')].filter(
+          (word, at, all) => word !== '' || all[at - 1] === '-o',
+        );
+        const rpc = rpcs[index] ?? 'Version';
+        if (target !== '') return [[words, {}]];
+        return [
+          [words, {}],
+          [words, {fixture: 'empty'}],
+          [words, {fault: [rpc, 'UNIMPLEMENTED']}],
+          [words, {fault: [rpc, 'UNKNOWN']}],
+        ];
+      }),
+    ),
   );
+}
+
+/** Returns the generated command lines. */
+export function generatedCases(): readonly CompatCase[] {
+  const lines = LINES.flatMap(([line, values]) =>
+    values.map((value): Case => [splitAtValue(line, value), {}]),
+  );
+  const expressions = [
+    'ps|-aq|--name|VALUE',
+    'pods|-q|--namespace|VALUE',
+    'images|-q|-f|reference=VALUE',
+    'inspectp|-q|-o|table|--name|VALUE',
+  ].flatMap((line, index) =>
+    [...PATTERNS, ...REGULAR_EXPRESSIONS]
+      .filter((_, at) => index === 0 || at % 3 === index % 3)
+      .map((value): Case => [line.split('|').map((word) => word.replace('VALUE', () => value)), {}]),
+  );
+  const all = [
+    ...lines,
+    ...expressions,
+    ...checkCases(),
+    ...statsCases(),
+    ...generatedCrictlFiles(),
+    ...generatedConfigs(),
+  ].map(compatCase);
+  return [...new Map(all.map((each) => [each.title, each])).values()];
 }

@@ -1,7 +1,10 @@
-import {mkdtemp, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
+import {byKey} from '../../src/base/compare.js';
+import {isObject} from '../../src/base/is-object.js';
 import {until} from '../base/until.js';
+import type {FakeRuntime} from '../fakes/fake-runtime.js';
 import type {CompatCase} from './cases.js';
 import {NAMES, startFixture, writeFixtureFiles} from './fixture.js';
 
@@ -10,6 +13,8 @@ export interface Outcome {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
+  /** What the case shows in addition: a file, or requests. */
+  readonly shown?: string;
 }
 
 /** A call of a program with a fixture. */
@@ -22,7 +27,7 @@ export interface Call {
 
 /** Calls a program with the fixture of a case, and returns the result without values that change between runs. */
 export async function runCase(
-  {words, env, fixture = 'full', fault, delay, crash, interrupted, unordered}: CompatCase,
+  {words, env, fixture = 'full', fault, delay, crash, interrupted, unordered, given, shows}: CompatCase,
   program: {readonly path: string; readonly call: (call: Call) => Promise<Outcome>},
 ): Promise<Outcome> {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-compat-'));
@@ -40,6 +45,8 @@ export async function runCase(
     const replacements = {DIR: directory, ENDPOINT: runtime.endpoint, SOCKET: runtime.socketPath};
     const fill = (text: string): string =>
       text.replace(/\{(\w+)\}/g, (whole, name: string) => ({...NAMES, ...replacements})[name] ?? whole);
+    const givenFile = join(directory, 'given');
+    if (given !== undefined) await writeFile(givenFile, fill(given));
     const outcome = await program.call({
       words: words.map(fill),
       env: environment(env, fill),
@@ -51,10 +58,41 @@ export async function runCase(
       stdout: order(withoutPaths(outcome.stdout, placeholders)),
       stderr: order(withoutPaths(withoutKlog(outcome.stderr), placeholders)),
       exitCode: outcome.exitCode,
+      ...(shows === undefined
+        ? {}
+        : {
+            shown: withoutPaths(
+              shows === 'file' ? await fileText(givenFile) : requestTexts(runtime),
+              placeholders,
+            ),
+          }),
     };
   } finally {
     await rm(directory, {recursive: true});
   }
+}
+
+/** Returns the mode and the content of a file; empty if it does not exist. */
+async function fileText(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? '' : `${(found.mode & 0o777).toString(8)}\n${await readFile(path, 'utf8')}`;
+}
+
+/** Returns the requests that created pods and containers, one a line. */
+function requestTexts(runtime: FakeRuntime): string {
+  return runtime.calls
+    .filter(({method}) => method === 'RunPodSandbox' || method === 'CreateContainer')
+    .map(({method, request}) => `${method} ${JSON.stringify(request, withoutDefaults)}`)
+    .join('\n');
+}
+
+/** Leaves out what a message has by default; writes bytes as text. */
+function withoutDefaults(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value === 0n ? undefined : String(value);
+  const isEmpty = value === '' || value === 0 || value === false || value === null;
+  if (isEmpty || (Array.isArray(value) && value.length === 0)) return undefined;
+  // Go writes maps in any order.
+  return isObject(value) ? Object.fromEntries(Object.entries(value).sort(byKey)) : value;
 }
 
 function environment(

@@ -21,6 +21,12 @@ export interface YamlDocument {
   readonly problems: readonly SyntaxProblem[];
 }
 
+/** Options of parseYaml. */
+export interface ParseYamlOptions {
+  /** Rejects infinity and NaN, which JSON does not have. Default true. */
+  readonly onlyFinite?: boolean;
+}
+
 /** Maximum nesting depth: more than any API object has, and far less than would exhaust the stack of a recursion. */
 const DEEPEST = 200;
 /** Maximum number of values with those of aliases, which multiply in aliases of aliases. */
@@ -99,10 +105,12 @@ class TreeBuilder {
   readonly #built = new Map<Node, ManifestNode>();
   readonly #open = new Set<Node>();
   readonly #extents = new Map<ManifestNode, Extent>();
+  readonly #onlyFinite: boolean;
   #merged = 0;
 
-  constructor(document: Document.Parsed) {
+  constructor(document: Document.Parsed, {onlyFinite = true}: ParseYamlOptions) {
     this.#targets = resolveAliases(document);
+    this.#onlyFinite = onlyFinite;
   }
 
   build(node: Node): ManifestNode {
@@ -151,7 +159,7 @@ class TreeBuilder {
   /** Builds the scalar of a value, whose numbers JSON limits to finite ones. */
   #buildValue(node: Scalar): ScalarNode {
     const scalar = this.#buildScalar(node);
-    if (typeof scalar.value === 'number' && !Number.isFinite(scalar.value))
+    if (this.#onlyFinite && typeof scalar.value === 'number' && !Number.isFinite(scalar.value))
       throw new YamlFault(scalar.offset, `unsupported value: ${NOT_IN_JSON[String(scalar.value)] ?? ''}`);
     return scalar;
   }
@@ -220,13 +228,13 @@ function mergeSources(value: ManifestNode): readonly MapNode[] {
   });
 }
 
-function buildDocument(document: Document.Parsed, text: string): YamlDocument {
+function buildDocument(document: Document.Parsed, text: string, options: ParseYamlOptions): YamlDocument {
   const [error, ...consequences] = document.errors;
   if (error !== undefined)
     return {root: undefined, problems: [explainSyntax(text, [error, ...consequences])]};
   const contents: ParsedNode | null = document.contents;
   if (contents === null) return {root: undefined, problems: []};
-  const builder = new TreeBuilder(document);
+  const builder = new TreeBuilder(document, options);
   try {
     const root = builder.build(contents);
     const empty = root.kind === 'scalar' && root.value === null;
@@ -237,7 +245,7 @@ function buildDocument(document: Document.Parsed, text: string): YamlDocument {
   }
 }
 
-function parsePart(text: string, part: TextPart): readonly YamlDocument[] {
+function parsePart(text: string, part: TextPart, options: ParseYamlOptions): readonly YamlDocument[] {
   const composer = new Composer({
     version: '1.1',
     schema: 'failsafe',
@@ -246,7 +254,9 @@ function parsePart(text: string, part: TextPart): readonly YamlDocument[] {
     prettyErrors: false,
     logLevel: 'silent',
   });
-  return [...composer.compose(tokenize(text, part))].map((document) => buildDocument(document, text));
+  return [...composer.compose(tokenize(text, part))].map((document) =>
+    buildDocument(document, text, options),
+  );
 }
 
 function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {
@@ -257,13 +267,13 @@ function unparsed(...problems: readonly SyntaxProblem[]): YamlDocument {
  * Parses YAML or JSON as Kubernetes does (sigs.k8s.io/yaml); documents are separated by `---`, or are JSON objects one
  * after the other. Never throws for invalid text: errors, including duplicate keys, are part of the result.
  */
-export function parseYaml(text: string): readonly YamlDocument[] {
+export function parseYaml(text: string, options: ParseYamlOptions = {}): readonly YamlDocument[] {
   const control = CONTROL_CHARACTER.exec(text);
   if (control !== null)
     return [unparsed({offset: control.index, message: 'control characters are not allowed'})];
   const {parts, problem} = splitJsonStream(text);
   try {
-    const documents = parts.flatMap((part) => parsePart(text, part));
+    const documents = parts.flatMap((part) => parsePart(text, part, options));
     return problem === undefined ? documents : [...documents, unparsed(problem)];
   } catch (fault) {
     if (!(fault instanceof YamlFault)) throw fault;

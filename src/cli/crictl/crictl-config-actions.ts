@@ -8,25 +8,26 @@ import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {renderTable} from '../../format/table.js';
 import {
   CONFIG_KEYS,
-  parseConfigValue,
+  CONFIG_OPTIONS,
   CRICTL_CONFIG_FILE_DIALECT,
   goParseError,
   isConfigKey,
-  parseConfigFile,
-  type ConfigFile,
+  parseConfigValue,
+  readConfigTexts,
+  type ConfigFileDialect,
+  type ConfigKey,
 } from '../settings/config-file.js';
 import type {ConfigActions} from '../settings/edit-config-file.js';
 
-/** Value of every option that the config file does not set. */
-const ZEROS = {
-  'runtime-endpoint': '',
-  'image-endpoint': '',
-  timeout: 0,
-  debug: false,
-  'pull-image-on-create': false,
-  'disable-pull-on-run': false,
-  'max-retries': 0,
-} as const satisfies Required<ConfigFile>;
+/** Text of an option that the config file does not set, by its type. */
+const ZEROS = {text: '', integer: '0', seconds: '0', boolean: 'false'} as const;
+
+function zeroOf(key: ConfigKey): string {
+  return ZEROS[CONFIG_OPTIONS[key]];
+}
+
+/** Values by option, as texts, since integers have more digits than a number. */
+type Values = ReadonlyMap<ConfigKey, string>;
 
 const CLEAR_SCREEN = '\x1b[2J\x1b[H';
 
@@ -39,20 +40,20 @@ export async function createCrictlConfigActions(
   inform: (text: string) => void,
 ): Promise<ConfigActions> {
   const found = (await ifPresent(() => readBoundedFile(path)))?.toString();
-  const source = found ?? (await rewritten('', {}));
+  const source = found ?? (await rewritten('', new Map()));
   if (found === undefined) await write(path, source);
-  const values: Record<string, unknown> = {
-    ...ZEROS,
-    ...(await parseConfigFile(source, CRICTL_CONFIG_FILE_DIALECT)),
-  };
-  const assign = (key: string, value: string): void => {
-    values[key] = checkedValue(key, value);
+  const texts = await readConfigTexts(source, CRICTL_CONFIG_FILE_DIALECT);
+  const values = new Map(CONFIG_KEYS.map((key) => [key, canonicalText(key, texts.get(key) ?? zeroOf(key))]));
+  const assign = (name: string, text: string): void => {
+    const key = knownKey(name);
+    parseConfigValue(key, text, COMMAND_LINE_DIALECT);
+    values.set(key, canonicalText(key, text));
   };
   const store = async (): Promise<void> => {
     await write(path, await rewritten(source, values));
   };
   return {
-    get: (key) => Promise.resolve(String(values[knownKey(key)])),
+    get: (key) => Promise.resolve(values.get(knownKey(key)) ?? ''),
     set: async (texts) => {
       for (const text of texts.flatMap((all) => all.split(',')).map((part) => part.trim())) {
         const [key, value, ...more] = text.split('=');
@@ -62,7 +63,7 @@ export async function createCrictlConfigActions(
       }
       await store();
     },
-    list: () => Promise.resolve(CLEAR_SCREEN + renderTable(COLUMNS, Object.entries(values)).toString()),
+    list: () => Promise.resolve(CLEAR_SCREEN + renderTable(COLUMNS, [...values]).toString()),
     legacy: async (key, value = '') => {
       const what = `${JSON.stringify(key)} to value ${JSON.stringify(value)}`;
       inform(`No --get, --set or --list provided, setting key ${what}`);
@@ -79,29 +80,38 @@ export async function createCrictlConfigActions(
 }
 
 const COLUMNS = [
-  {header: 'KEY', value: ([key]: [string, unknown]) => key},
-  {header: 'VALUE', value: ([, value]: [string, unknown]) => String(value)},
+  {header: 'KEY', value: ([key]: [string, string]) => key},
+  {header: 'VALUE', value: ([, value]: [string, string]) => value},
 ];
 
-function knownKey(key: string): string {
+function knownKey(key: string): ConfigKey {
   if (isConfigKey(key)) return key;
   throw new ConfigError(`no configuration option named ${key}`);
 }
 
-function checkedValue(name: string, value: string): unknown {
-  const key = knownKey(name);
-  return parseConfigValue(key as keyof ConfigFile, value, {
-    ...CRICTL_CONFIG_FILE_DIALECT,
-    createValueError: (wrong) =>
-      new ConfigError(`parse ${wrong} value '${value}': ${goParseError(wrong, value)}`),
-  });
+const COMMAND_LINE_DIALECT: ConfigFileDialect = {
+  ...CRICTL_CONFIG_FILE_DIALECT,
+  createValueError: (wrong, value) =>
+    new ConfigError(`parse ${wrong} value '${value}': ${goParseError(wrong, value)}`),
+};
+
+/** Returns a valid value as Go writes it. */
+function canonicalText(key: ConfigKey, text: string): string {
+  switch (CONFIG_OPTIONS[key]) {
+    case 'boolean':
+      return String(/^[1t]/i.test(text));
+    case 'text':
+      return text;
+    default:
+      return String(BigInt(text.replace(/^\+/, '')));
+  }
 }
 
 /**
  * Returns the text of the file's first document with all options, in its own order and quotes. Preserves comments, drops
  * blank lines. As in crictl, a list holds options as pairs of items, and a scalar stays as it is.
  */
-async function rewritten(source: string, values: Readonly<Record<string, unknown>>): Promise<string> {
+async function rewritten(source: string, values: Values): Promise<string> {
   const {
     Document: NewDocument,
     isMap,
@@ -114,7 +124,7 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
   const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
   const document = parseFirstYamlDocument(source, {uniqueKeys: false}).document ?? new NewDocument();
   const {contents} = document;
-  if (isScalar(contents) && contents.value !== null) return document.toString();
+  if (isScalar(contents) && isWritten(contents)) return document.toString();
   const list = isSeq(contents) ? contents : undefined;
   const map = isMap(contents) ? contents : new NewMap();
   document.contents = list ?? map;
@@ -129,21 +139,37 @@ async function rewritten(source: string, values: Readonly<Record<string, unknown
       node.spaceBefore = false;
     },
   });
-  return document.toString({lineWidth: 0, flowCollectionPadding: false});
+  if (document.directives !== undefined) document.directives.docEnd = false;
+  return document.toString({lineWidth: 0, flowCollectionPadding: false, indent: 4, directives: false});
+}
+
+function isWritten({value, source = ''}: Scalar): boolean {
+  return value !== null || source !== '';
 }
 
 /** Sets the values of the given options, and returns the others with theirs. */
 async function assignOptions(
   given: readonly Pair[],
-  values: Readonly<Record<string, unknown>>,
+  values: Values,
 ): Promise<readonly (readonly [key: string, value: Scalar])[]> {
   const {isScalar, Scalar: NewScalar} = await import('yaml');
   return CONFIG_KEYS.flatMap((key) => {
-    const value = values[key] ?? ZEROS[key];
+    const text = values.get(key) ?? zeroOf(key);
     const pairs = given.filter((pair) => isScalar(pair.key) && pair.key.value === key);
-    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, value);
-    return pairs.length > 0 ? [] : [[key, inQuotesIfEmpty(new NewScalar(value))] as const];
+    for (const pair of pairs) if (isScalar(pair.value)) assignScalar(pair.value, key, text);
+    return pairs.length > 0 ? [] : [[key, inQuotesIfEmpty(new NewScalar(yamlValue(key, text)))] as const];
   });
+}
+
+function yamlValue(key: ConfigKey, text: string): unknown {
+  switch (CONFIG_OPTIONS[key]) {
+    case 'boolean':
+      return text === 'true';
+    case 'text':
+      return text;
+    default:
+      return BigInt(text);
+  }
 }
 
 function pairsOf(items: readonly unknown[]): (readonly [key: unknown, value: unknown])[] {
@@ -153,9 +179,10 @@ function pairsOf(items: readonly unknown[]): (readonly [key: unknown, value: unk
 }
 
 /** Sets a scalar's value unless it has the same text already; a string remains one. */
-function assignScalar(scalar: Scalar, value: unknown): void {
-  if (scalar.source === String(value)) return;
-  scalar.value = typeof scalar.value === 'string' ? String(value) : value;
+function assignScalar(scalar: Scalar, key: ConfigKey, text: string): void {
+  if (scalar.source === text) return;
+  scalar.value = typeof scalar.value === 'string' ? text : yamlValue(key, text);
+  delete scalar.source;
 }
 
 function inQuotesIfEmpty(scalar: Scalar): Scalar {

@@ -127,12 +127,25 @@ export async function readConfigText(path: string, signal: AbortSignal): Promise
  * ConfigError.
  */
 export async function parseConfigFile(source: string, dialect: ConfigFileDialect): Promise<ConfigFile> {
-  const settings: Record<string, unknown> = {};
+  const texts = await readConfigTexts(source, dialect);
+  return Object.fromEntries(
+    Array.from(texts, ([key, value]) => [key, parseConfigValue(key, value, dialect)]),
+  );
+}
+
+/** Returns the texts of the options in a config file, all of which are valid. Rejects as parseConfigFile. */
+export async function readConfigTexts(
+  source: string,
+  dialect: ConfigFileDialect,
+): Promise<ReadonlyMap<ConfigKey, string>> {
+  const texts = new Map<ConfigKey, string>();
   const unknown: string[] = [];
   const entries = plainEntries(source, dialect) ?? (await yamlEntries(source, dialect));
   for (const [key, value] of entries) {
     if (isConfigKey(key)) {
-      if (value !== '' || !dialect.isLenient) settings[key] = parseConfigValue(key, value, dialect);
+      if (value === '' && dialect.isLenient) continue;
+      parseConfigValue(key, value, dialect);
+      texts.set(key, value);
     } else if (dialect.isLenient) unknown.push(key);
     else dialect.onUnknown(key);
   }
@@ -140,7 +153,7 @@ export async function parseConfigFile(source: string, dialect: ConfigFileDialect
     named: dialect.onUnknown,
     others: (count) => dialect.onMoreUnknown?.(count),
   });
-  return settings;
+  return texts;
 }
 
 type Entry = readonly [key: string, value: string];
@@ -163,10 +176,10 @@ function plainEntries(source: string, {isLenient}: ConfigFileDialect): Entry[] |
 /** Returns the options of the first document. Without a map, crictl finds no options, or those of a list's pairs. */
 async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Promise<Entry[]> {
   const {isAlias, isMap, isScalar, isSeq, visit} = await import('yaml');
-  const {parseFirstYamlDocument, yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
+  const {parseFirstYamlDocument} = await import('../../format/yaml/first-yaml-document.js');
   const {document} = parseFirstYamlDocument(source, {uniqueKeys: false});
   const [error] = document?.errors ?? [];
-  if (error !== undefined) throw new ConfigError(yamlErrorText(error), {cause: error});
+  if (error !== undefined) throw await yamlFault(source, error, isLenient);
   if (document !== undefined)
     visit(document, {
       Alias: (_, alias) => {
@@ -188,6 +201,23 @@ async function yamlEntries(source: string, {isLenient}: ConfigFileDialect): Prom
   return items.flatMap((item, index) =>
     index % 2 === 0 && index + 1 < items.length ? [[text(item), text(items[index + 1])]] : [],
   );
+}
+
+async function yamlFault(
+  source: string,
+  error: Error & {readonly pos: readonly [number, number]},
+  isLenient: boolean,
+): Promise<ConfigError> {
+  const {yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
+  const text = yamlErrorText(error);
+  if (isLenient) return new ConfigError(text, {cause: error});
+  const {goYamlError} = await import('../crictl/configs/go-yaml-error.js');
+  const problem = {offset: error.pos[0], message: lowerFirst(text)};
+  return new ConfigError(goYamlError(source, problem) ?? text, {cause: error});
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Parses the value of an option. Throws ConfigError with the dialect's text. */

@@ -11,22 +11,15 @@ import {readFileOrPipeText, readStreamText, type NamedText} from '../manifests/r
 /** Called with a warning for everything in a file that is probably a mistake. */
 export type OnWarning = (warning: string) => void;
 
-/** Error and warning texts for config files, which differ between kcri and crictl. */
+/** Differences between kcri and crictl in how config files are read, with their texts. */
 export interface ConfigMessages {
   readonly invalid: (file: string, what: string) => string;
   readonly unreadable: (file: string, error: unknown) => string;
-  /** Returns a warning, or undefined for none. */
-  readonly unknownField: (file: string, kind: string, key: string, guess?: string) => string | undefined;
-  /** Returns a warning about documents after the first one, or undefined for none. */
-  readonly moreUnknownFields: (file: string, kind: string, count: number) => string | undefined;
-  readonly moreDocuments: (file: string) => string | undefined;
-  /** Returns the error for a document that is not an object, or undefined to decode it. */
-  readonly wrongDocument: (kind: string, document: unknown) => string | undefined;
-  /** Returns a warning, or undefined for none. */
-  readonly incomplete: (file: string, what: string) => string | undefined;
   readonly noCgroupParent: (file: string) => string;
   /** Suffix of an error about incomplete metadata. */
   readonly metadata: (metadata: Readonly<Record<string, unknown>>) => string;
+  /** Decodes a text instead of kcri. Rejects with ConfigError. */
+  readonly decode?: <Name extends keyof Configs>(name: Name, text: string) => Promise<Configs[Name]>;
 }
 
 /** Maximum length of a key in a warning. */
@@ -35,13 +28,6 @@ const LONGEST_KEY = 100;
 const KCRI_MESSAGES: ConfigMessages = {
   invalid: (file, what) => `invalid config "${file}": ${what}`,
   unreadable: (file, error) => `cannot read config "${file}": ${messageOf(error)}`,
-  unknownField: (file, kind, key, guess) =>
-    `${file}: unknown field "${shorten(key, LONGEST_KEY)}" in the ${kind}, ignored${guess === undefined ? '' : `; did you mean "${guess}"?`}`,
-  moreUnknownFields: (file, kind, count) =>
-    `${file}: ${count} more unknown field${count === 1 ? '' : 's'} in the ${kind}, ignored`,
-  moreDocuments: (file) => `${file}: only the first document is used`,
-  wrongDocument: () => undefined,
-  incomplete: (file, what) => `${file}: ${what}`,
   noCgroupParent: (file) => `${file}: cgroup_parent is not set; the runtime chooses the pod's cgroup`,
   metadata: () => '',
 };
@@ -122,7 +108,8 @@ export async function parseSandboxConfig(
   return {...config, metadata};
 }
 
-interface Configs {
+/** Messages that config files contain. */
+export interface Configs {
   readonly ContainerConfig: Init<ContainerConfig>;
   readonly PodSandboxConfig: Init<PodSandboxConfig>;
 }
@@ -132,9 +119,7 @@ async function parseConfig<Name extends keyof Configs>(
   {file, text}: NamedText,
   {onWarning, messages}: {readonly onWarning: OnWarning; readonly messages: ConfigMessages},
 ): Promise<Configs[Name]> {
-  const warn = (warning: string | undefined): void => {
-    if (warning !== undefined) onWarning(warning);
-  };
+  if (messages.decode !== undefined) return await messages.decode(name, text);
   const unknown: (readonly [key: string, known: readonly string[]])[] = [];
   const onUnknown = (key: string, known: readonly string[]): void => {
     unknown.push([key, known]);
@@ -142,22 +127,22 @@ async function parseConfig<Name extends keyof Configs>(
   const reportUnknown = (hasKnownKeys: boolean): void => {
     reportUnknownKeys(unknown, hasKnownKeys, {
       named: ([key, known]) => {
-        warn(messages.unknownField(file, name, key, findClosestMatch(key.replace(/^.*\./, ''), known)));
+        const guess = findClosestMatch(key.replace(/^.*\./, ''), known);
+        const hint = guess === undefined ? '' : `; did you mean "${guess}"?`;
+        onWarning(`${file}: unknown field "${shorten(key, LONGEST_KEY)}" in the ${name}, ignored${hint}`);
       },
       others: (count) => {
-        warn(messages.moreUnknownFields(file, name, count));
+        onWarning(`${file}: ${count} more unknown field${count === 1 ? '' : 's'} in the ${name}, ignored`);
       },
     });
   };
   const wrong = (error: unknown, what = messageOf(error)): ConfigError =>
     new ConfigError(messages.invalid(file, what), {cause: error});
   const {document, hasMore} = await parseFirstDocument(text, wrong);
-  if (hasMore) warn(messages.moreDocuments(file));
-  const refusal = messages.wrongDocument(name, document);
-  if (refusal !== undefined) throw wrong(undefined, refusal);
+  if (hasMore) onWarning(`${file}: only the first document is used`);
   try {
     const {data, incompleteReason} = configFromInspect(name, document);
-    if (incompleteReason !== undefined) warn(messages.incomplete(file, incompleteReason));
+    if (incompleteReason !== undefined) onWarning(`${file}: ${incompleteReason}`);
     // Config files contain the values of environment variables as text, though the CRI field is bytes.
     const config: Configs[Name] = fromJson(name, data, {onUnknown, bytes: 'text'});
     reportUnknown(Object.keys(config).length > 0);

@@ -1,5 +1,5 @@
 import type {ConfigFileStrategy} from '../../input/cri-config-reader.js';
-import {CRICTL_CONFIG_MESSAGES} from '../crictl-config-messages.js';
+import {CRICTL_CONFIG_MESSAGES} from '../configs/crictl-config-messages.js';
 import {withErrorContext} from '../crictl-lists.js';
 
 /** Config file handling of crictl. */
