@@ -28,21 +28,12 @@ const SUBCOMMAND_ALIASES: Readonly<Record<string, string>> = {
   nodes: 'node',
 };
 
-/** Words of `get` that name kinds of workloads, all of which `get workloads` lists. */
-const WORKLOAD_KINDS: ReadonlySet<string> = new Set([
-  ...['cronjob', 'cronjobs', 'cj', 'daemonset', 'daemonsets', 'ds', 'deployment', 'deployments', 'deploy'],
-  ...[
-    'job',
-    'jobs',
-    'replicaset',
-    'replicasets',
-    'rs',
-    'replicationcontroller',
-    'replicationcontrollers',
-    'rc',
-  ],
-  ...['statefulset', 'statefulsets', 'sts'],
-]);
+/** Reports whether a word of `get` names a kind of workloads, all of which `get workloads` lists. */
+function isWorkloadKind(word: string): boolean {
+  return /^(cronjobs?|cj|daemonsets?|ds|deploy(ments?)?|jobs?|replicasets?|rs|replicationcontrollers?|rc|statefulsets?|sts)$/i.test(
+    word,
+  );
+}
 
 /** Selects the commands that exist, by their words separated by spaces. */
 interface Offer {
@@ -79,7 +70,7 @@ function findGetCommand(argv: readonly string[], offer: Offer): FoundCommand | u
   if (topic !== 'get' || !isTopic(topic, offer)) return undefined;
   const [, kind = '', slash] = /^([a-z]+)(?:\.[a-z.]+)?(\/)?/i.exec(word) ?? [];
   const isPod = slash !== undefined && resolveAlias(SUBCOMMAND_ALIASES, kind) === 'pods';
-  if (!isPod && !WORKLOAD_KINDS.has(kind.toLowerCase())) return undefined;
+  if (!isPod && !isWorkloadKind(kind)) return undefined;
   return foundAs([topic, isPod ? 'pods' : 'workloads'], argv, 1);
 }
 

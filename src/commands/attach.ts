@@ -1,7 +1,6 @@
 import * as Args from '@oclif/core/args';
 import {missingArgument} from '../cli/flags/positional-arguments.js';
 import * as Flags from '@oclif/core/flags';
-import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/command-strategies.js';
 import {SESSION_FLAGS} from '../cli/flags/session-flags.js';

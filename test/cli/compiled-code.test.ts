@@ -173,7 +173,7 @@ describe('two installations of the same build', () => {
     const stack = async () =>
       await otherVersion('--debug version --bogus').then(
         () => '',
-        ({stderr}: {readonly stderr: string}) => stderr,
+        (error: unknown) => (error as {readonly stderr: string}).stderr,
       );
     expect(await stack()).toContain(`${other()}/dist/quick/program.cjs`);
     expect(await stack()).not.toContain(quick());

@@ -5,10 +5,16 @@ export interface ParserError {
   readonly message: string;
 }
 
-/** A syntax error in the terms of who wrote the text. */
-export interface ExplainedSyntax {
+/** A place in a text, and what is wrong there. */
+interface Located {
   readonly offset: number;
   readonly message: string;
+}
+
+/** A syntax error in the terms of who wrote the text. */
+export interface ExplainedSyntax extends Located {
+  /** The parser's own words. */
+  readonly original: Located;
 }
 
 /** Texts for messages of the parser that are not about indentation; none quotes the text, which may be secret. */
@@ -32,6 +38,12 @@ export function explainSyntax(
   errors: readonly [ParserError, ...ParserError[]],
 ): ExplainedSyntax {
   const [error] = errors;
+  const original = {offset: error.pos[0], message: lowerFirst(error.message)};
+  return {...explain(text, errors), original};
+}
+
+function explain(text: string, errors: readonly [ParserError, ...ParserError[]]): Located {
+  const [error] = errors;
   const spanning = errors.find(({code, pos}) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === error.pos[0]);
   const {pos} = spanning ?? error;
   const last = contentFrom(text, spanning === undefined ? pos[0] : Math.max(pos[0], pos[1] - 1));
@@ -42,7 +54,11 @@ export function explainSyntax(
   const [offset] = error.pos;
   const plain = TEXTS.find(([pattern]) => pattern.test(error.message));
   const message = plain === undefined ? error.message : error.message.replace(/^.*$/s, replace(plain, error));
-  return {offset, message: message.charAt(0).toLowerCase() + message.slice(1)};
+  return {offset, message: lowerFirst(message)};
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 function replace([pattern, plain]: readonly [RegExp, string], {message}: ParserError): string {

@@ -13,6 +13,8 @@ export interface SyntaxProblem {
   readonly message: string;
   /** For a key that its map already has: the offset of the one before. The last one is in the tree. */
   readonly duplicateOf?: number;
+  /** The parser's own words, if the message explains them. */
+  readonly original?: Pick<SyntaxProblem, 'offset' | 'message'>;
 }
 
 /** One YAML document: its value, or undefined if it is empty or has a syntax error. */

@@ -86,14 +86,14 @@ export abstract class BaseCommand extends Command {
     } catch (error) {
       const help = error instanceof HelpRequest ? error : dialect.helpFor(error, words, report.reporter);
       if (help !== undefined) throw help;
-      failure = connections.lost.aborted ? undefined : error;
-      if (!connections.lost.aborted) report.fail(error);
+      failure = connections.loss === undefined ? error : undefined;
+      if (connections.loss === undefined) report.fail(error);
     } finally {
       await connections.close();
     }
     // Whatever the command made of it, it did not end as it should have.
-    if (connections.lost.aborted && report.exitCode === EXIT.ok)
-      report.fail((failure = connections.lost.reason));
+    if (connections.loss !== undefined && report.exitCode === EXIT.ok)
+      report.fail((failure = connections.loss));
     await this.services.finish(failure);
     return report.exitCode;
   }

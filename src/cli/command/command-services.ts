@@ -1,4 +1,3 @@
-import {anySignal} from '../../base/async/any-signal.js';
 import type {CallObserver} from '../../cri/index.js';
 import type {ResolveOptions} from '../../operations/resolve/resolve-names.js';
 import type {CliContext} from '../context.js';
@@ -57,6 +56,7 @@ export class CommandServices {
   readonly #run: CommandRun;
   readonly #command: CommandIdentity;
   readonly #whole: WholeRun | undefined;
+  readonly #ending = new AbortController();
   #diagnostics: readonly Diagnostic[] = [];
 
   /** `whole` is given for the part of a run that has connections of its own. */
@@ -82,8 +82,22 @@ export class CommandServices {
         },
       });
     this.connections = new RuntimeConnections(this);
-    // All of them live as long as this command.
-    this.signal = anySignal(context.signal, this.connections.lost).signal;
+    this.signal = this.#endWith(context.signal);
+  }
+
+  /** Ends the command: its connection to a remote node is lost. */
+  readonly end = (reason: unknown): void => {
+    this.#ending.abort(reason);
+  };
+
+  /** Returns the signal of these services, which also follows the command's. */
+  #endWith(interrupt: AbortSignal): AbortSignal {
+    const follow = (): void => {
+      this.end(interrupt.reason);
+    };
+    if (interrupt.aborted) follow();
+    else interrupt.addEventListener('abort', follow, {once: true});
+    return this.#ending.signal;
   }
 
   /** True if these are the services of one of several nodes. */

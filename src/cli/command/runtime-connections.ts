@@ -19,6 +19,8 @@ export interface ConnectionServices {
   readonly report: CommandReporter;
   readonly settings: CommandSettings;
   readonly signal: AbortSignal;
+  /** Ends the command with this reason. */
+  readonly end: (reason: unknown) => void;
   /** True if ssh may ask questions on the terminal. */
   readonly mayAsk: boolean;
   /** Returns the observers of calls to the runtime. */
@@ -43,7 +45,7 @@ export class RuntimeConnections {
   #default: Connection | undefined;
   readonly #remotes: RemoteRuntime[] = [];
   readonly #parts = new Set<RuntimeConnections>();
-  readonly #lost = new AbortController();
+  #loss: unknown;
   readonly #containerd = new Map<ContainerdEndpoint, Promise<ContainerdConnection>>();
 
   constructor(services: ConnectionServices) {
@@ -92,9 +94,9 @@ export class RuntimeConnections {
     return connection;
   }
 
-  /** Signal that aborts with a RemoteError when the connection to a remote node is lost. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
+  /** The RemoteError of a lost connection to a remote node; undefined while none is lost. */
+  get loss(): unknown {
+    return this.#loss;
   }
 
   /**
@@ -156,7 +158,8 @@ export class RuntimeConnections {
     this.#remotes.push(remote);
     const {lost} = remote.node;
     lost.addEventListener('abort', () => {
-      this.#lost.abort(lost.reason);
+      this.#loss ??= lost.reason;
+      this.#services.end(lost.reason);
     });
     return remote;
   }

@@ -192,8 +192,7 @@ function inQuotesIfEmpty(scalar: Scalar): Scalar {
 
 async function write(path: string, text: string): Promise<void> {
   try {
-    // crictl's directory follows the umask.
-    await makeDirectoryPath(dirname(path), 0o755 & ~process.umask());
+    await makeDirectoryPath(dirname(path), 0o755);
     await writeFile(path, text, {mode: 0o600});
   } catch (error) {
     throw fileError('writing', path, error);

@@ -1,4 +1,3 @@
-import {UsageError} from '../../base/errors.js';
 import {missingArgument} from '../flags/positional-arguments.js';
 import {textToBytes} from '../../base/byte-text.js';
 import type {FileChange} from '../../operations/files/compare-layers.js';

@@ -81,10 +81,11 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const observed = {...options, config: live.values, logger: log, observe: connections.restClient.observe};
     using api = await openNodeApi(observed);
     const {connection, describe} = await options.open(connections.operations.observer);
-    const described = await retryStart(describe, {...context, logger});
+    const found = await retryStart(describe, {...context, logger});
     const addresses = await findAddresses(options, log);
+    const inCluster = api !== undefined;
     const node = withReservations(
-      {...described, node: {...described.node, inCluster: api !== undefined, hostIps: addresses}},
+      {...found, node: {...found.node, inCluster, hostIps: addresses}},
       live.values,
     );
     const observeCertificate = connections.certificates.observe;

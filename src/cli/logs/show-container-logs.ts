@@ -1,5 +1,5 @@
 import {anySignal} from '../../base/async/any-signal.js';
-import {ConfigError, UsageError} from '../../base/errors.js';
+import {ConfigError} from '../../base/errors.js';
 import {missingArgument} from '../flags/positional-arguments.js';
 import type {Connection, ContainerId, ContainerStatus, RuntimeService} from '../../cri/index.js';
 import {getContainerStatus, logPathOf, previousLogPath} from '../../operations/logs/container-log.js';

@@ -20,8 +20,7 @@ export async function queryAllNodes<T>(
       try {
         return {result: {node, services: own, value: await query(own)}};
       } catch (error) {
-        const {lost} = own.connections;
-        return {node, error: lost.aborted ? lost.reason : error};
+        return {node, error: own.connections.loss ?? error};
       }
     }),
   );

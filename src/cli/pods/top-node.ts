@@ -95,8 +95,7 @@ export class TopNode {
       this.#accept(await sampler.sample(selection.words, selection.flags), services);
     } catch (error) {
       whole.signal.throwIfAborted();
-      const {lost} = this.#services?.connections ?? {};
-      const reason: unknown = lost?.aborted === true ? lost.reason : error;
+      const reason = this.#services?.connections.loss ?? error;
       if (open === undefined || !(reason instanceof KcriError)) throw reason;
       await this.#fail(reason);
     }
@@ -120,7 +119,7 @@ export class TopNode {
     this.#retryAtMs = whole.context.clock.monotonic() + pauseMs;
     const services = this.#services;
     // A connection that is only slow or refused is used again: a shell or a log may be open on it.
-    if (services?.connections.lost.aborted !== true) return;
+    if (services?.connections.loss === undefined) return;
     this.#services = this.#sampler = undefined;
     await whole.connections.closePart(services.connections);
   }

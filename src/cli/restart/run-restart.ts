@@ -183,7 +183,7 @@ class Restarter {
     const gracePeriodSeconds = gracePeriodOf(seen, newest, this.#flags.timeout);
     if (plan.kind === 'managed') {
       const oldId = newest?.id ?? currentId(seen, plan.name);
-      if (oldId !== undefined && statusOfContainer(seen.pod, plan.name)?.state?.running !== undefined)
+      if (oldId !== undefined && isRunning(seen, plan.name))
         await stopContainer(runtime, oldId, {shown, gracePeriodSeconds, signal});
       const next = {listed: seen.listed, name: plan.name, oldId, shown, timeoutMs: this.#flags.wait};
       return {id: await waitForNextInstance(this.#services, this.#reader, next), oldId};
@@ -234,4 +234,9 @@ interface RestartJob {
 
 function siblingsOf({inRuntime}: ListedPod, {podSandboxId}: Container): readonly Container[] {
   return (inRuntime?.containers ?? []).filter((container) => container.podSandboxId === podSandboxId);
+}
+
+/** Reports whether the container of that name runs. */
+function isRunning({pod}: SeenPod, name: string): boolean {
+  return statusOfContainer(pod, name)?.state?.running !== undefined;
 }

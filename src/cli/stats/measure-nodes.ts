@@ -43,8 +43,7 @@ export async function measureNodes<T extends object, Layout>(
         } catch (error) {
           if (each.node === undefined || services.signal.aborted) throw error;
           const {nodeError} = await import('../nodes/query-all-nodes.js');
-          const {lost} = each.services.connections;
-          services.report.fail(nodeError(each.node, lost.aborted ? lost.reason : error));
+          services.report.fail(nodeError(each.node, each.services.connections.loss ?? error));
           return undefined;
         }
       }),

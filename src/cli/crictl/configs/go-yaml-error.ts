@@ -1,8 +1,4 @@
-/** An error of kcri's parser, without its position at the end. */
-interface Problem {
-  readonly offset: number;
-  readonly message: string;
-}
+import type {SyntaxProblem} from '../../../api/decoding/parse-yaml.js';
 
 /** Who finds an error: the scanner counts lines from 1, the parser from 0, and neither shows the first. */
 type Finder = 'scanner' | 'parser' | 'nobody';
@@ -52,14 +48,19 @@ const DIRECTIVES: readonly (readonly [RegExp, string])[] = [
  * Returns the text of go-yaml 2 for the first problem of a text, or undefined if it reads the text. For rare mistakes,
  * the words are those of kcri's parser.
  */
-export function goYamlError(text: string, problem: Problem | undefined): string | undefined {
+export function goYamlError(text: string, found: SyntaxProblem | undefined): string | undefined {
+  const problem = found?.original ?? found;
   const directive = DIRECTIVES.find(([pattern]) => pattern.test(text));
   if (directive !== undefined) return `yaml: ${directive[1]}`;
   const surrogate = SURROGATE.exec(text);
   if (surrogate !== null && (problem === undefined || surrogate.index < problem.offset))
     return at('scanner', lineOf(text, surrogate.index + surrogate[0].length), SURROGATE_ESCAPE);
   if (problem === undefined) return undefined;
-  const {message, offset} = problem;
+  return ofParser(text, problem);
+}
+
+/** Returns the text for an error of kcri's parser. */
+function ofParser(text: string, {message, offset}: Pick<SyntaxProblem, 'message' | 'offset'>): string {
   if (message.startsWith('missing closing '))
     return at('scanner', lineOf(text, text.length), 'found unexpected end of stream');
   const flow = /^flow (map|sequence) .*end with a/.exec(message);

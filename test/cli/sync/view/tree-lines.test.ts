@@ -17,7 +17,7 @@ test.each<[string, ContainerState, string]>([
   ],
   ['that waits', {waiting: {reason: 'ContainerCreating'}}, 'waiting'],
 ])('the time of a container %s is that of its run', (_, state, text) => {
-  const view = createPodView({namespace: 'default', name: 'web', uid: podUid('u1')});
+  const view = createPodView({namespace: 'default', name: 'web', uid: podUid('u1')}, 0);
   const status = {
     phase: 'Running' as const,
     containerStatuses: [aContainerStatus({name: 'main', state, ready: true})],
