@@ -7,7 +7,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export interface Clock {
   /** Returns the time in ms since the epoch, for timestamps. It jumps when the machine's clock is set. */
   now(): number;
-  /** Returns the time in ms since an arbitrary moment of this process, for durations. It never jumps. */
+  /** Returns the time in whole ms since an arbitrary moment, for durations. It never jumps. */
   monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -17,7 +17,7 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   // performance.now() would load a module of Node.js in every command.
-  monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+  monotonic: () => Number(process.hrtime.bigint() / 1_000_000n),
   sleep: async (ms, signal) => {
     try {
       await delay(ms, undefined, signal === undefined ? {} : {signal});

@@ -25,7 +25,6 @@ export default class Completion extends BaseCommand {
   static override examples = [
     'source <(<%= config.bin %> completion bash)',
     'source <(<%= config.bin %> completion bash --name=k)',
-    'source <(<%= config.bin %> completion zsh --name=crictl)',
     '<%= config.bin %> completion fish | source',
   ];
   static override strict = false;

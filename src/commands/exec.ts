@@ -24,7 +24,6 @@ export default class Exec extends BaseCommand {
   static override usage = 'exec [FLAGS] [CONTAINER] COMMAND [ARG...]';
   static override examples = [
     '<%= config.bin %> exec -it web sh',
-    'tar c . | <%= config.bin %> exec -i shop/web tar x -C /srv',
     '<%= config.bin %> exec deployment/web -- sh -c "ls /"',
     '<%= config.bin %> exec -x --selector=app=web hostname',
   ];

@@ -59,7 +59,6 @@ export default class Plan extends BaseCommand {
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml --explain',
     '<%= config.bin %> plan pods/ --diff',
-    '<%= config.bin %> plan web.yaml --offline -o json',
     '<%= config.bin %> plan --explain --kubeconfig=/etc/kubernetes/kubelet.conf',
   ];
   static override flags = {

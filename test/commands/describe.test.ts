@@ -133,14 +133,14 @@ test('describe prints a pod like kubectl', async () => {
     Node-Selectors:    <none>
     Tolerations:       <none>
     Events:
-      Type    Reason   Age   From     Message
-      ----    ------   ----  ----     -------
-      Normal  Pulled   <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
-      Normal  Created  <age> kubelet  Container created
-      Normal  Started  <age> kubelet  Container started
-      Normal  Pulled   <age> kubelet  Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
-      Normal  Created  <age> kubelet  Container created
-      Normal  Started  <age> kubelet  Container started
+      Type    Reason   Age   From     Container  Message
+      ----    ------   ----  ----     ---------  -------
+      Normal  Pulled   <age> kubelet  setup      Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal  Created  <age> kubelet  setup      Container created
+      Normal  Started  <age> kubelet  setup      Container started
+      Normal  Pulled   <age> kubelet  main       Container image "localhost:5000/busybox:1" already present on machine and can be accessed by the pod
+      Normal  Created  <age> kubelet  main       Container created
+      Normal  Started  <age> kubelet  main       Container started
     "
   `);
 });

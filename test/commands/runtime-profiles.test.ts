@@ -28,7 +28,7 @@ import {startKubelet} from './kubelet/kubelet-testbed.js';
 const NAMES = Object.keys(PROFILES) as readonly ProfileName[];
 
 /** Commands that do not call the runtime, or only that of `kcri runtime`. */
-const WITHOUT_RUNTIME = /^(completion|config|options|runtime\/.*|.*\/jsonschema|get\/events)$/;
+const WITHOUT_RUNTIME = /^(completion|config|explain|options|runtime\/.*|.*\/jsonschema|get\/events)$/;
 
 const BARE_WEB = aSandbox({name: 'web', labels: {app: 'web'}});
 const PORT = {hostPort: 18_099, containerPort: 8080, protocol: 'TCP', hostIp: ''} as const;
@@ -167,6 +167,9 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   runp: {args: ({sandbox}) => ['runp', sandbox], prints: /^[0-9a-f]{64}\n$/},
   stopp: {args: words('stopp web'), prints: /web/},
   rmp: {args: words('rmp old'), prints: /old/},
+  // No pod of a workload runs; it prints no heading for an empty list.
+  'get/workloads': {args: words('get workloads'), prints: /^$/},
+  'get/all': {args: words('get all'), prints: /^NAMESPACE +NAME +READY +STATUS .*\n\S+ +\S+ +\d\/\d +/},
   'run, an image': {args: words(`run --rm ${BUSYBOX} -- echo hello`), prints: /^hello\n$/},
   debug: {args: words(`debug main --image=${BUSYBOX} -- echo hello`), prints: /^hello\n$/},
   run: {args: ({container, sandbox}) => ['run', container, sandbox], prints: /^[0-9a-f]{64}\n$/},

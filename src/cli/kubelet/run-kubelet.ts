@@ -63,6 +63,8 @@ export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
   readonly hide: (texts: readonly string[]) => void;
 }
 
+type FoundNode = Parameters<typeof withReservations>[0];
+
 /** Minimum time without activity after which the sync loop is unhealthy, in ms (kubelet.go syncLoopHealthCheck). */
 const MIN_LOOP_LIMIT_MS = 5 * 60_000;
 
@@ -83,11 +85,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const {connection, describe} = await options.open(connections.operations.observer);
     const found = await retryStart(describe, {...context, logger});
     const addresses = await findAddresses(options, log);
-    const inCluster = api !== undefined;
-    const node = withReservations(
-      {...found, node: {...found.node, inCluster, hostIps: addresses}},
-      live.values,
-    );
+    const node = joinedNode(found, {inCluster: api !== undefined, hostIps: addresses}, live.values);
     const observeCertificate = connections.certificates.observe;
     const joined = api && (await openCluster(api, {...observed, connection, node, observeCertificate}));
     const reviews = api === undefined ? {} : await openAccessReviews(api.server, live.values, context);
@@ -128,6 +126,15 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   } finally {
     await log.flush();
   }
+}
+
+/** Returns a node with its addresses, and without the resources that the configuration reserves. */
+function joinedNode(
+  found: FoundNode,
+  facts: Pick<FoundNode['node'], 'inCluster' | 'hostIps'>,
+  config: LiveConfig['values'],
+): FoundNode {
+  return withReservations({...found, node: {...found.node, ...facts}}, config);
 }
 
 /** Finds the addresses of the node. A failure is logged, and does not keep the kubelet from starting. */

@@ -19,7 +19,6 @@ export default class GetPods extends BaseCommand {
   static override usage = 'get pods [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
-    '<%= config.bin %> get pods',
     '<%= config.bin %> get pod/web -o wide --watch',
     '<%= config.bin %> get pods deployment/web --show-labels',
     "<%= config.bin %> get pods -l app=web -o jsonpath='{.items[*].status.podIP}'",

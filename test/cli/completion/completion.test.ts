@@ -99,7 +99,7 @@ test.each(['wait', 'restart', 'tree', 'logs', 'exec', 'attach', 'debug', 'inspec
     await using runtime = await FakeRuntime.start({sandboxes: [web!, single!], containers});
     expect(await namesAt(runtime, command, '')).toEqual(['main', 'single', 'web']);
     expect(await namesAt(runtime, command, 'web/')).toEqual(['web/main']);
-    expect(await namesAt(runtime, command, 'web', '-c', '')).toEqual(['main', 'single']);
+    expect(await namesAt(runtime, command, '-c', '')).toEqual(['main', 'single']);
   },
 );
 

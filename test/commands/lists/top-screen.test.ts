@@ -32,8 +32,8 @@ test('fills the screen, follows its size, shows texts, and restores the terminal
   const testbed = await testbedWithPods();
   const terminal = new ScreenTerminal(60, 20);
   const running = runTop(testbed, terminal, {env: {NO_COLOR: '1'}});
-  await screen(terminal, /^NAME +STATE +RESTARTS +CPU%▼ +MEM\n[\s\S]*^default\/web +Running /m);
-  await screen(terminal, /^kube-system\/coredns +Running/m);
+  await screen(terminal, /^NAME +READY STATE +RESTARTS +CPU%▼ +MEM\n[\s\S]*^default\/web +1\/1 +Running /m);
+  await screen(terminal, /^kube-system\/coredns +1\/1 +Running/m);
   expect({modes: [...terminal.modes], raw: terminal.isRaw}).toEqual({modes: ['1049'], raw: true});
   terminal.resize(200, 60);
   await screen(terminal, /^NAME .* MANAGER .* CONTAINER ID\n/m);

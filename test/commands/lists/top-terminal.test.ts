@@ -38,7 +38,7 @@ test('redraws pods and events on a terminal until Ctrl-C, which is success', asy
     expect.stringMatching(/^ {2}main +yes +Running +0 /),
     '',
   ]);
-  expect(rest[5]).toMatch(/^\d+s +default\/\w+ {2}(Normal|Warning) {2}/);
+  expect(rest[5]).toMatch(/^\d+s +default\/\w+\/\w+ {2}(Normal|Warning) {2}/);
   expect(screenLines(terminal).filter((line) => line.startsWith('POD '))).toHaveLength(1);
   expect(terminal.cursorVisible).toBe(true);
 });

@@ -22,7 +22,7 @@ test('prints pods, containers and events once in a pipe, and changes nothing', a
   expect(stdout).toMatch(/^POD +READY +STATE +RESTARTS +CPU % +MEM +AGE +PROBES\n/);
   expect(stdout).toMatch(/^default\/api +1\/1 +Running +0 +\S+ +\S+ +\d+s\s*\n {2}main +yes +Running +0 /m);
   expect(stdout).toMatch(/^default\/web +1\/1 +Running /m);
-  expect(stdout).toMatch(/^\d+s +default\/web {2}Normal {2}Started {2}Container started$/m);
+  expect(stdout).toMatch(/^\d+s +default\/web\/main {2}Normal {2}Started {2}Container started$/m);
   expect(testbed.mutatingCalls).toEqual([]);
 });
 

@@ -105,7 +105,7 @@ test('a pod that is rejected or cannot start is reported, and the others are pla
   const {stdout, stderr, exitCode} = await plan(testbed);
 
   expect(stdout).toMatch(
-    /^pod default\/fine \(uid .*\)\n {2}the pod is new to the node\n {2}1\. RunPodSandbox\n/,
+    /^1 pod: 1 to create; 3 CRI calls\n\npod default\/fine \(uid .*\): create\n {2}the pod is new to the node\n {2}1\. RunPodSandbox/,
   );
   expect(stdout.match(/^pod /gm)).toHaveLength(1);
   expect(stderr).toContain('default/elsewhere": NodeAffinity: Pod was rejected: ');
@@ -159,7 +159,9 @@ test('a running pod with a token has nothing to do', async () => {
   await testbed.untilPhase('web', 'Running');
   await testbed.daemon.stop();
   const {stdout} = await plan(testbed);
-  expect(stdout).toMatch(/^pod default\/web \(uid .*\): nothing to do\n {2}the node manages the pod\n$/);
+  expect(stdout).toMatch(
+    /^1 pod: 1 unchanged; 0 CRI calls\n\npod default\/web \(uid .*\): nothing to do\n {2}the node manages the pod\n$/,
+  );
   // The volume is a mount, which the kubelet removes.
   testbed.daemon.run();
   testbed.api.deletePod('web');

@@ -68,7 +68,7 @@ test('several nodes are shown in the order of the endpoints, each with its own p
     [hostname(), 'default/own'],
     [hostname(), 'main'],
   ]);
-  expect(stdout).toMatch(new RegExp(`^\\d+s +${hostname()} {2}default/own {2}Normal {2}Started `, 'm'));
+  expect(stdout).toMatch(new RegExp(`^\\d+s +${hostname()} {2}default/own/main {2}Normal {2}Started `, 'm'));
 });
 
 test('JSON, YAML and templates have the node of each pod and event', async () => {

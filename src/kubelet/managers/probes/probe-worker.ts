@@ -169,7 +169,11 @@ export class ProbeWorker {
       return result;
     } catch (error) {
       // After a programming error the probe goes on: otherwise, its last result would remain.
-      if (!signal.aborted) runInBackground('probe worker', Promise.reject(error));
+      if (!signal.aborted)
+        runInBackground(
+          'probe worker',
+          Promise.reject(error instanceof Error ? error : new Error(String(error))),
+        );
       return undefined; // abandoned, or without a result
     } finally {
       this.#probing = undefined;

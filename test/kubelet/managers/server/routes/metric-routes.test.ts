@@ -221,7 +221,7 @@ describe('stats summary', () => {
 
   test('the node has a CPU rate from the second request on', async () => {
     let now = Date.now();
-    const clock = {...systemClock, now: () => now};
+    const clock = {...systemClock, now: () => now, monotonic: () => now};
     const testbed = await startServerTestbed({options: {clock}});
     expect((await summary(testbed)).node['cpu']).not.toHaveProperty('usageNanoCores');
     now += 10_000;
@@ -405,7 +405,7 @@ test('a pod has its ephemeral storage: layers, logs, volumes on disk and its hos
 
 test('volumes are measured again after a minute', async () => {
   let now = Date.now();
-  const clock = {...systemClock, now: () => now};
+  const clock = {...systemClock, now: () => now, monotonic: () => now};
   const testbed = await startServerTestbed({options: {clock}});
   const [pod] = testbed.kubelet.pods();
   testbed.kubelet.pods = () => [{...pod!, spec: {...pod!.spec, volumes: [{name: 'data', emptyDir: {}}]}}];
