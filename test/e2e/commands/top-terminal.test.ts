@@ -74,9 +74,9 @@ describe.each(newestRuntime)('top on a terminal: $name', (which) => {
   test('the view has 60 by 20 and 200 by 60 cells, sorts, filters, has help, and restores the terminal', async () => {
     const terminal = await atTerminal(60, 20);
     terminal.typeLine('$K top --seconds 1');
-    await terminal.waitForScreen(/^default\/top-web +Running +0 +\d+\.\d+ +\S+B$/m);
+    await terminal.waitForScreen(/^default\/top-web +(1\/1 +)?Running +0 +\d+\.\d+ +\S+B$/m);
     expect(terminal.screen).toMatch(/^ kcri top {3}CPU .* of \d+ {2}MEM .*B {2}PODS 3/m);
-    expect(terminal.screen).toMatch(/^NAME +STATE +RESTARTS +CPU%▼ +MEM\n/m);
+    expect(terminal.screen).toMatch(/^NAME +(READY )?STATE +RESTARTS +CPU%▼ +MEM\n/m);
     terminal.resize(200, 60);
     await terminal.waitForScreen(/^NAME .* CPU HISTORY +MEM HISTORY +PROBES +CONTAINER ID\n/m);
     await terminal.waitForScreen(/^\S+\/top-other .* <none> .*\n └ .*Running/m);

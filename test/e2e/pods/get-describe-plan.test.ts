@@ -113,7 +113,9 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     const text = await shown('describe', 'show-runs');
     expect(text).toMatch(new RegExp(`^IP: +${status.podIP.replaceAll('.', '\\.')}$`, 'm'));
     expect(text).toContain(`    Image ID:      ${status.containerStatuses[0]!.imageID}\n`);
-    expect(text).toMatch(/^ {2}Normal +Started +\d+s( \(x2 over \d+s\))? +kubelet {2}Container started$/m);
+    expect(text).toMatch(
+      /^ {2}Normal +Started +\d+s( \(x2 over \d+s\))? +kubelet +main +Container started$/m,
+    );
   });
 
   test('a crashing container is printed with its last state and restart count', async () => {
@@ -130,7 +132,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
       '20s',
     ]);
     expect(await shown('get', 'pods', 'show-crashes', '--no-headers')).toMatch(
-      /^show-crashes +0\/1 +CrashLoopBackOff +\d+ \(\d+s ago\) +\d+s\n$/,
+      /^show-crashes +0\/1 +NotRestarted +\d+ \(\d+s ago\) +\d+s\n$/,
     );
     const text = await shown('describe', 'show-crashes');
     expect(text).toMatch(
