@@ -136,7 +136,7 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
     );
     const text = await shown('describe', 'show-crashes');
     expect(text).toMatch(
-      /State: +Waiting\n {6}Reason: +CrashLoopBackOff\n {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Message: +oh no\n/,
+      /State: +Waiting\n {6}Reason: +NotRestarted\n {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Message: +oh no\n/,
     );
     expect(text).toMatch(/\n {4}Last Log Lines:\n {6}on the way\n/);
     expect(text).toMatch(
