@@ -88,8 +88,8 @@ export function isExpectedError(error: unknown): boolean {
 }
 
 /**
- * Throws programming errors again. For a catch block that makes a reason, a message or a state of the error: a programming
- * error must not become one, where nobody finds it.
+ * Throws the error again if it is a programming error. Catch blocks that turn errors into a reason, a message or a state of
+ * a pod call it first, so that programming errors are reported as internal errors.
  */
 export function rethrowUnexpected(error: unknown): void {
   if (!isExpectedError(error)) throw error;

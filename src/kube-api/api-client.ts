@@ -191,8 +191,8 @@ export class ApiClient {
 }
 
 /**
- * Starts a time limit. The result returns what is left of it, in ms: never more than the limit, when the clock is set
- * back, and at least 1, so that a request which begins has a timer.
+ * Starts a time limit. Returns a function that returns what is left of it, in ms: at least 1, so that a request which
+ * begins has a timer.
  */
 function startTimeLimit(clock: Clock, limitMs: number): () => number {
   const endsAt = clock.monotonic() + limitMs;

@@ -77,11 +77,11 @@ function explainIndentation(text: string, offset: number): string | undefined {
   const start = lineStart(text, offset);
   const line = lineAt(text, offset);
   const indent = indentOf(line);
-  const number = text.slice(0, start).split('\n').length;
-  const above = text.slice(0, start).split('\n').filter(hasContent);
+  const lines = text.slice(0, start).split('\n');
+  const above = lines.filter(hasContent);
   const levels = levelsOf(above);
   const own = levels.find(({column}) => column === indent);
-  const title = `line ${number} is indented by ${count(indent)}`;
+  const title = `line ${lines.length} is indented by ${count(indent)}`;
   if (own !== undefined)
     return own.isList && !/^\s*-(\s|$)/.test(line)
       ? `${title} like the items above, but does not start with a dash`

@@ -38,6 +38,8 @@ export class Backoff {
         ? this.#initialMs
         : Math.min(entry.delayMs * 2, this.#maxMs);
     this.#removeExpired(now);
+    // Entries are in the order of their last updates.
+    this.#entries.delete(key);
     this.#entries.set(key, {
       delayMs,
       lastUpdate: now,
@@ -70,8 +72,10 @@ export class Backoff {
 
   /** Removes the entries of keys that may never be used again, such as those of deleted pods (Backoff.GC). */
   #removeExpired(now: number): void {
-    for (const [key, {lastUpdate}] of this.#entries)
-      if (this.#expired(lastUpdate, now)) this.#entries.delete(key);
+    for (const [key, {lastUpdate}] of this.#entries) {
+      if (!this.#expired(lastUpdate, now)) return;
+      this.#entries.delete(key);
+    }
   }
 
   #expired(lastUpdate: number, eventTime: number): boolean {

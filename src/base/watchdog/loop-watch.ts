@@ -8,7 +8,7 @@ export interface WatchLimits {
   readonly fatalTicks: number;
 }
 
-/** What a watcher has seen so far. */
+/** State of the watch after a tick. */
 export interface LoopWatch {
   /** Number of beats at the last tick. */
   readonly beats: number;
@@ -16,7 +16,7 @@ export interface LoopWatch {
   readonly silentTicks: number;
 }
 
-/** What a watcher does at a tick; `resumed` follows a block of some ticks. */
+/** Decision at a tick: `resumed` means that the event loop turns again after a block of `silentTicks`. */
 export type WatchDecision =
   | {readonly kind: 'wait' | 'blocked' | 'fatal'}
   | {readonly kind: 'resumed'; readonly silentTicks: number};

@@ -2,7 +2,7 @@ import {ConfigError} from '../../../base/errors.js';
 import type {FieldType, ScalarKind} from '../../../cri/message-schema.js';
 import {SELF_DECODING, fieldOf, targetOf, type GoJson, type GoObject, type Target} from './go-json-value.js';
 
-/** Where a value is, for errors. */
+/** Location of a value, as Go's errors name it. */
 interface Place {
   /** Innermost message; undefined at the top. */
   readonly message: string | undefined;

@@ -15,7 +15,7 @@ export interface GoObject {
   readonly entries: readonly (readonly [key: string, value: GoJson])[];
 }
 
-/** What a value will be decoded into; undefined where that does not matter. */
+/** Type that a value is decoded into; undefined for the value of an unknown field. */
 export type Target =
   | Exclude<FieldType, MessageType>
   | Pick<MessageType, 'kind' | 'name'>

@@ -1,16 +1,16 @@
 import type {SyntaxProblem} from '../../../api/decoding/parse-yaml.js';
 
-/** Who finds an error: the scanner counts lines from 1, the parser from 0, and neither shows the first. */
-type Finder = 'scanner' | 'parser' | 'nobody';
+/** Stage of go-yaml that reports an error. The scanner counts lines from 1, the parser from 0; neither shows the first. */
+type Stage = 'scanner' | 'parser' | 'other';
 
 /** Errors of kcri's parser with those of go-yaml 2, by the most frequent mistakes. */
 const TEXTS: readonly (readonly [
   pattern: RegExp,
-  finder: Finder,
+  stage: Stage,
   text: string | ((match: RegExpExecArray) => string),
 ])[] = [
-  [/^control characters are not allowed/, 'nobody', 'control characters are not allowed'],
-  [/^unknown anchor "(.*)" referenced/, 'nobody', ([, name = '']) => `unknown anchor '${name}' referenced`],
+  [/^control characters are not allowed/, 'other', 'control characters are not allowed'],
+  [/^unknown anchor "(.*)" referenced/, 'other', ([, name = '']) => `unknown anchor '${name}' referenced`],
   [
     /^tabs are not allowed|^plain value cannot start/,
     'scanner',
@@ -65,10 +65,10 @@ function ofParser(text: string, {message, offset}: Pick<SyntaxProblem, 'message'
     return at('scanner', lineOf(text, text.length), 'found unexpected end of stream');
   const flow = /^flow (map|sequence) .*end with a/.exec(message);
   if (flow !== null) return at('parser', lastLine(text), endOfFlow(text, flow[1] === 'map' ? '}' : ']'));
-  for (const [pattern, finder, words] of TEXTS) {
+  for (const [pattern, stage, words] of TEXTS) {
     const match = pattern.exec(message);
     if (match !== null)
-      return at(finder, lineOf(text, offset), typeof words === 'string' ? words : words(match));
+      return at(stage, lineOf(text, offset), typeof words === 'string' ? words : words(match));
   }
   return `yaml: ${message}`;
 }
@@ -82,8 +82,8 @@ function endOfFlow(text: string, bracket: string): string {
     : `did not find expected ',' or '${bracket}'`;
 }
 
-function at(finder: Finder, line: number, text: string): string {
-  const shown = line === 0 || finder === 'nobody' ? '' : `line ${finder === 'scanner' ? line + 1 : line}: `;
+function at(stage: Stage, line: number, text: string): string {
+  const shown = line === 0 || stage === 'other' ? '' : `line ${stage === 'scanner' ? line + 1 : line}: `;
   return `yaml: ${shown}${text}`;
 }
 
