@@ -222,7 +222,7 @@ describe('a runtime that crashes during', () => {
 });
 
 describe('Ctrl-C', () => {
-  /** Runs a sync and interrupts it at the start of its n-th mutating call. */
+  /** Runs a sync and interrupts it at the start of its n-th mutating call. All of them take a while. */
   async function syncAndInterrupt(
     testbed: CommandTestbed,
     file: string,
@@ -230,10 +230,16 @@ describe('Ctrl-C', () => {
     ...flags: readonly string[]
   ): Promise<RunResult> {
     const controller = new AbortController();
-    const syncing = testbed.run(['sync', file, ...flags], {signal: controller.signal});
-    await until(() => testbed.mutatingCalls.length >= n);
-    controller.abort(new InterruptedError('SIGINT'));
-    return await syncing;
+    let begun = 0;
+    const interrupt = (): void => {
+      begun += 1;
+      if (begun === n) controller.abort(new InterruptedError('SIGINT'));
+    };
+    for (const rpc of ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'PullImage'] as const) {
+      testbed.runtime.injectAction(rpc, interrupt, {times: Infinity});
+      testbed.runtime.injectDelay(rpc, 20);
+    }
+    return await testbed.run(['sync', file, ...flags], {signal: controller.signal});
   }
 
   /** RunPodSandbox, CreateContainer and StartContainer of four containers, PullImage. */
@@ -241,8 +247,6 @@ describe('Ctrl-C', () => {
 
   test.each(CALLS.slice(0, -1))('at call %i reports what is left, and a delete leaves nothing', async (n) => {
     const {testbed, file} = await createFullTestbed();
-    for (const rpc of ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'PullImage'] as const)
-      testbed.runtime.injectDelay(rpc, 20);
     const {stderr, exitCode} = await syncAndInterrupt(testbed, file, n);
     expect(stderr).toMatch(
       /^kcri: interrupted\nkcri: pod "default\/web": was kept; .*\nhint: run "kcri delete default\/web" to delete it\n$/,
@@ -261,8 +265,6 @@ describe('Ctrl-C', () => {
 
   test.each(CALLS.slice(0, -1))('at call %i with --rm leaves nothing', async (n) => {
     const {testbed, file} = await createFullTestbed();
-    for (const rpc of ['RunPodSandbox', 'CreateContainer', 'StartContainer', 'PullImage'] as const)
-      testbed.runtime.injectDelay(rpc, 20);
     const {stderr, exitCode} = await syncAndInterrupt(testbed, file, n, '--rm');
     expect(stderr).toContain('kcri: interrupted\n');
     expect(exitCode).toBe(130);

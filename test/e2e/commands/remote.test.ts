@@ -301,15 +301,15 @@ describe.each(newestRuntime)('remote nodes through sshd: $name', (which) => {
     terminal.typeLine(`${FORGET_HOST_KEYS}; $K top`);
     await terminal.waitForScreen(/Are you sure you want to continue connecting/);
     terminal.typeLine('yes');
-    await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +Running/m);
+    await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +2\/2 +Running/m);
     terminal.pressKeys('C-z');
     await terminal.waitForScreen(/Stopped/);
     terminal.typeLine('fg');
-    await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +Running/m);
+    await terminal.waitForScreen(/^ kcri top [\s\S]*^default\/web +2\/2 +Running/m);
     terminal.pressKeys('l');
     await terminal.waitForScreen(/^ Logs {2}default\/web [\s\S]*^counter \| line \d+$/m);
     terminal.pressKeys('q');
-    await terminal.waitForScreen(/^default\/web +Running/m);
+    await terminal.waitForScreen(/^default\/web +2\/2 +Running/m);
     terminal.pressKeys('q');
     await until(() => terminal.describe('#{alternate_on}') === '0');
   });

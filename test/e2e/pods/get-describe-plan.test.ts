@@ -131,9 +131,9 @@ describe.each(newestRuntime)('get, describe and plan: $name', (which) => {
       '--timeout',
       '20s',
     ]);
-    expect(await shown('get', 'pods', 'show-crashes', '--no-headers')).toMatch(
-      /^show-crashes +0\/1 +NotRestarted +\d+ \(\d+s ago\) +\d+s\n$/,
-    );
+    const {stdout, stderr} = await testbed.runtime.kcri(['get', 'pods', 'show-crashes', '--no-headers']);
+    expect(stdout).toMatch(/^show-crashes +0\/1 +NotRestarted +\d+ \(\d+s ago\) +\d+s\n$/);
+    expect(stderr).toMatch(/^kcri: note: pod "default\/show-crashes" is not restarted: no kcri process runs/);
     const text = await shown('describe', 'show-crashes');
     expect(text).toMatch(
       /State: +Waiting\n {6}Reason: +NotRestarted\n {4}Last State: +Terminated\n {6}Reason: +Error\n {6}Message: +oh no\n/,

@@ -37,6 +37,7 @@ import {
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import {PodStatusManager} from '../status/status-manager.js';
 import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
+import {timestampOf} from '../../../base/clock.js';
 import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
 import {terminatedPodStatus} from '../status/compute/terminated-pod-status.js';
@@ -210,7 +211,8 @@ export class PodSyncer {
     const acted = await this.#act({runtime, status, doubt, syncFrequencyMs, onDirsMade}, signal);
     const results = this.#context.secrets.maskResults(acted);
     this.#recordResults(results);
-    return {...before, results, refreshAt: this.#remountAt};
+    const refreshAt = this.#remountAt && timestampOf(this.#context.clock, this.#remountAt);
+    return {...before, results, refreshAt};
   }
 
   /** Stops the pod for good (SyncTerminatingPod). Rejects with PodError if it could not be stopped. */

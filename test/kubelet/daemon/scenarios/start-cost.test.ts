@@ -10,6 +10,8 @@ import {DaemonTestbed} from '../daemon-testbed.js';
 /** Maximum time of the clock between the manifest or the exit and the start of the container, in ms. */
 const MAX_WAIT_MS = 100;
 const PODS = 20;
+/** The default of syncFrequency, in ms. */
+const SYNC_FREQUENCY_MS = 60_000;
 /** Calls that start a pod of one container, in order. */
 const START_CALLS = ['RunPodSandbox', 'CreateContainer', 'StartContainer'];
 /** Reading calls of such a start: the kubelet's own, and one inspection of the pod afterwards. */
@@ -52,6 +54,16 @@ describe('without waits and unnecessary calls', () => {
     expect(methods.filter(isRead).toSorted()).toEqual(START_READS);
     const [container] = testbed.ownContainers.filter((each) => testbed.nameOf(each).startsWith('web-'));
     expect(startedAtMs(container!) - seenAtMs(testbed, 'web')).toBeLessThanOrEqual(MAX_WAIT_MS);
+  });
+
+  test('an idle pod is synced again after syncFrequency, not before', async () => {
+    await using testbed = await startDaemon();
+    const worker = () => testbed.view.report().pods[0]!.worker;
+    await testbed.until('it is idle', () => worker().nextSyncAt !== undefined);
+    const {lastSyncAt, nextSyncAt} = worker();
+    expect(Date.parse(nextSyncAt!) - Date.parse(lastSyncAt!)).toBeGreaterThanOrEqual(SYNC_FREQUENCY_MS);
+    await testbed.clock.sleep(SYNC_FREQUENCY_MS / 2);
+    expect(worker()).toMatchObject({lastSyncAt, nextSyncAt});
   });
 
   test('pods that start at once do not wait for each other', async () => {
