@@ -59,17 +59,23 @@ export class GoldenPlay implements AsyncDisposable {
   readonly #results: KcriResult[] = [];
   readonly #podIps = new Set<string>();
 
-  private constructor(node: GoldenNode, name: string, proxy: RecordingProxy, scratchDir: string) {
+  private constructor(node: GoldenNode, golden: GoldenCase, proxy: RecordingProxy, scratchDir: string) {
     this.#node = node;
     this.#proxy = proxy;
     this.#scratchDir = scratchDir;
-    this.golden = readGoldenCase(name, scratchDir);
+    this.golden = golden;
     this.#substitutes = new Map([[join(scratchDir, 'vda'), BLOCK_DEVICE]]);
   }
 
-  static async start(node: GoldenNode, name: string): Promise<GoldenPlay> {
+  /** Starts the play of a case, of which `change` derives another one. */
+  static async start(
+    node: GoldenNode,
+    name: string,
+    change: (recorded: GoldenCase) => GoldenCase = (recorded) => recorded,
+  ): Promise<GoldenPlay> {
     const proxy = await startRecordingProxy(node.testbed.runtime.endpoint);
-    const play = new GoldenPlay(node, name, proxy, await mkdtemp(join(tmpdir(), 'kcri-golden-')));
+    const scratchDir = await mkdtemp(join(tmpdir(), 'kcri-golden-'));
+    const play = new GoldenPlay(node, change(readGoldenCase(name, scratchDir)), proxy, scratchDir);
     play.#prepare();
     return play;
   }
@@ -165,7 +171,11 @@ export class GoldenPlay implements AsyncDisposable {
         process.kill(await this.#node.testbed.pidOf(await this.#runningContainer(argument)), 'SIGKILL');
       },
       'kill-sandbox': async () => {
-        process.kill(await this.#sandboxPid(), 'SIGKILL');
+        process.kill(await this.#node.testbed.sandboxPidOf(await this.#readySandbox()), 'SIGKILL');
+      },
+      'rm-sandbox': async () => {
+        const {runtime} = this.#node.testbed.runtime.connection;
+        await runtime.stopPodSandbox({podSandboxId: await this.#readySandbox()});
       },
       'stop-kubelet': () => this.#stop(FIRST_FILE),
       'start-kubelet': () => void this.add(),
@@ -257,11 +267,10 @@ export class GoldenPlay implements AsyncDisposable {
     )!.id;
   }
 
-  async #sandboxPid(): Promise<number> {
+  async #readySandbox() {
     const {items} = await this.#node.testbed.runtime.connection.runtime.listPodSandbox();
-    const {id} = items.find(
+    return items.find(
       ({metadata, state}) => this.#uids.includes(metadata?.uid ?? '') && state === 'SANDBOX_READY',
-    )!;
-    return await this.#node.testbed.sandboxPidOf(id);
+    )!.id;
   }
 }

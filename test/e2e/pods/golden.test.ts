@@ -86,6 +86,7 @@ interface RunningCase {
 function exclusiveResource(name: string, runtime: string): string | undefined {
   if (name === 'host-port') return "the machine's port 38080";
   if (name === 'minimal' || name === 'multi-pod') return `the pod minimal on ${runtime}`;
+  if (name === 'kill-sandbox') return `the pod kills on ${runtime}`;
   // Together these cases request more than the two CPUs of the recorded node.
   return readGoldenCase(name).manifest.includes('cpu: ') ? `CPUs on ${runtime}` : undefined;
 }
@@ -145,6 +146,17 @@ function withRecordedGrace(
     const isInTime = call.timeout_s - grace === recorded.timeout_s - whole;
     return isShorter && isInTime ? {...call, req: recorded.req, timeout_s: recorded.timeout_s} : call;
   });
+}
+
+/**
+ * Derives a case in which another client stops the sandbox instead of killing its process: its containers have exited
+ * by then, and a kubelet only stops those that run (killPodWithSyncResult).
+ */
+function stopsSandboxInstead(recorded: GoldenCase): GoldenCase {
+  const at = recorded.lines.findIndex((line) => 'mark' in line && line.mark === 'kill-sandbox');
+  const [before, after] = [recorded.lines.slice(0, at), recorded.lines.slice(at + 1)];
+  const stop = after.findIndex((line) => 'method' in line && line.method === 'StopContainer');
+  return {...recorded, lines: [...before, {mark: 'rm-sandbox'}, ...after.toSpliced(stop, 1)]};
 }
 
 /** Returns the recorded container statuses of a case. */
@@ -251,13 +263,18 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
   }
 
   async function playRecorded(name: string): Promise<void> {
+    await playDerived(name);
+  }
+
+  /** Plays a recorded case, or one that is derived from it. */
+  async function playDerived(name: string, change?: (recorded: GoldenCase) => GoldenCase): Promise<void> {
     await queue.run(exclusiveResource(name, which.name), async () => {
-      await playRecordedNow(name);
+      await playNow(name, change);
     });
   }
 
-  async function playRecordedNow(name: string): Promise<void> {
-    await using play = await GoldenPlay.start(node, name);
+  async function playNow(name: string, change?: (recorded: GoldenCase) => GoldenCase): Promise<void> {
+    await using play = await GoldenPlay.start(node, name, change);
     await play.playUntilDeletion();
     const states = recordedStates(name);
     const running = states.filter(({state}) => state?.running).map((container) => container.name);
@@ -295,6 +312,10 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
   }
 
   test.for(PLAYED.filter(isPlayed))('%s', playRecorded);
+
+  test('kill-sandbox: a sandbox that another client stops is replaced in the same way', async () => {
+    await playDerived('kill-sandbox', stopsSandboxInstead);
+  });
 
   test.for(RUN.filter(isPlayed))('%s: containers have the requested properties', playUnrecorded);
 
