@@ -1,7 +1,7 @@
 import {existsSync} from 'node:fs';
-import {connect} from 'node:net';
 import {join} from 'node:path';
 import {ConfigError, hasErrno} from '../../base/errors.js';
+import {connectUnixSocket} from '../../base/net/unix-socket.js';
 import {socketPath} from '../../cri/endpoint.js';
 import type {CriError} from '../../cri/errors.js';
 import {findPrivateEndpoint} from '../../private-runtime/private-endpoint.js';
@@ -53,13 +53,16 @@ export function formatRetryMessage({plainMessage}: CriError, attempt: number, de
  */
 async function hasListener(path: string): Promise<boolean> {
   return await new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', (error) => {
-      resolve(hasErrno(error, 'EACCES', 'EPERM', 'EAGAIN'));
+    const socket = connectUnixSocket(path, {
+      onConnect: () => {
+        socket.destroy();
+        resolve(true);
+      },
+      onRead: () => undefined,
+      onDrain: () => undefined,
+      onLost: (error) => {
+        resolve(hasErrno(error, 'EACCES', 'EPERM', 'EAGAIN'));
+      },
     });
   });
 }

@@ -1,5 +1,5 @@
-import {connect, type OnReadOpts, type Socket} from 'node:net';
 import {hasErrno} from '../../base/errors.js';
+import {connectUnixSocket, type UnixSocket} from '../../base/net/unix-socket.js';
 import {startStallTolerantTimer} from '../../base/async/timer.js';
 import {FrameReader, type FrameHandler} from './frame-reader.js';
 import {goAway, pingAck, PREFACE, rstStream, settings, SETTINGS_ACK, windowUpdate} from './frames.js';
@@ -22,8 +22,6 @@ import {Http2Stream, type ConnectionFailure, type Exchange} from './http2-stream
  * at once.
  */
 const RECEIVE_WINDOW = 2 ** 28;
-/** Size of the read buffer. */
-const READ_BYTES = 64 * 1024;
 /** Maximum size of response headers: status messages may be long. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
@@ -57,7 +55,7 @@ type State = 'connecting' | 'ready' | 'draining' | 'ended';
  * requests are outstanding.
  */
 export class Http2Connection implements FrameHandler {
-  readonly #socket: Socket;
+  readonly #socket: UnixSocket;
   readonly #reader = new FrameReader(this);
   readonly #headerBlocks = new HeaderBlockReader(MAX_HEADER_BYTES);
   readonly #outbox: SendQueue;
@@ -77,9 +75,9 @@ export class Http2Connection implements FrameHandler {
   constructor({path, connectTimeoutMs, onEnd, firstStreamId = 1}: ConnectionOptions) {
     this.#onEnd = onEnd;
     this.#firstId = this.#nextId = firstStreamId;
-    this.#socket = connect({path, onread: this.#onRead()}).unref();
+    this.#socket = this.#connect(path);
+    this.#socket.unref();
     this.#outbox = new SendQueue(this.#socket);
-    this.#listen(this.#socket);
     this.#outbox.write(GREETING);
     this.#cancelTimeout = startStallTolerantTimer(connectTimeoutMs, () => {
       this.#fail({kind: 'silent'});
@@ -115,29 +113,21 @@ export class Http2Connection implements FrameHandler {
 
   // The socket
 
-  #listen(socket: Socket): void {
-    socket.on('connect', () => {
-      this.#connected = true;
+  #connect(path: string): UnixSocket {
+    return connectUnixSocket(path, {
+      onConnect: () => {
+        this.#connected = true;
+      },
+      onRead: (chunk) => {
+        this.#read(chunk);
+      },
+      onDrain: () => {
+        this.#outbox.onDrain();
+      },
+      onLost: (error) => {
+        this.#onLost(error);
+      },
     });
-    socket.on('error', (error) => {
-      this.#onLost(error);
-    });
-    socket.on('end', () => {
-      this.#onLost();
-    });
-    socket.on('close', () => {
-      this.#onLost();
-    });
-  }
-
-  /** Reuses one read buffer: allocating one per read costs more than copying the bytes that are retained. */
-  #onRead(): OnReadOpts {
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-    const callback = (length: number): boolean => {
-      this.#read(buffer.subarray(0, length));
-      return true;
-    };
-    return {buffer, callback};
   }
 
   #onLost(cause?: Error): void {
@@ -161,7 +151,7 @@ export class Http2Connection implements FrameHandler {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#cancelTimeout();
-    if (code !== undefined && this.#socket.writableLength === 0) this.#outbox.write(goAway(code));
+    if (code !== undefined && !this.#socket.hasUnsent) this.#outbox.write(goAway(code));
     this.#socket.destroy();
     this.#onEnd();
     const sent = [...this.#streams.values()];

@@ -1,4 +1,4 @@
-import type {Socket} from 'node:net';
+import type {UnixSocket} from '../../base/net/unix-socket.js';
 import {frameHeader, headerFrames} from './frames.js';
 import {DEFAULT_PEER_SETTINGS, type PeerSettings} from './peer-settings.js';
 import {
@@ -16,19 +16,21 @@ const MAX_UNREAD_REPLIES = 1024 * 1024;
 
 /** Sends frames on one connection, within the flow-control windows and the socket's buffer. */
 export class SendQueue {
-  readonly #socket: Socket;
+  readonly #socket: UnixSocket;
   #window = DEFAULT_WINDOW;
   #settings = DEFAULT_PEER_SETTINGS;
   /** Streams with data to send, the next one first. */
   readonly #sendingStreams = new Set<Http2Stream>();
   #unreadReplies = 0;
 
-  constructor(socket: Socket) {
+  constructor(socket: UnixSocket) {
     this.#socket = socket;
-    socket.on('drain', () => {
-      this.#unreadReplies = 0;
-      this.flush();
-    });
+  }
+
+  /** Goes on once the socket's buffer has been sent. */
+  onDrain(): void {
+    this.#unreadReplies = 0;
+    this.flush();
   }
 
   /** Writes bytes that this side initiates. */
@@ -38,7 +40,7 @@ export class SendQueue {
 
   /** Writes a reply to the peer. Throws ProtocolError if the peer causes replies without reading them. */
   reply(bytes: Buffer): void {
-    this.#unreadReplies = this.#socket.writableNeedDrain ? this.#unreadReplies + bytes.length : 0;
+    this.#unreadReplies = this.#socket.needsDrain ? this.#unreadReplies + bytes.length : 0;
     if (this.#unreadReplies > MAX_UNREAD_REPLIES)
       throw new ProtocolError(ERROR_CODE.enhanceYourCalm, 'the peer does not read replies');
     this.#socket.write(bytes);
@@ -49,7 +51,7 @@ export class SendQueue {
     const {maxFrameSize, initialWindowSize} = this.#settings;
     const headers = headerFrames(stream.id, headerBlock, maxFrameSize);
     const {length} = stream.unsent;
-    if (length > Math.min(maxFrameSize, initialWindowSize, this.#window) || this.#socket.writableNeedDrain) {
+    if (length > Math.min(maxFrameSize, initialWindowSize, this.#window) || this.#socket.needsDrain) {
       stream.sendWindow = initialWindowSize;
       this.write(headers);
       this.#sendingStreams.add(stream);
@@ -100,7 +102,7 @@ export class SendQueue {
 
   #sendFrame(stream: Http2Stream): boolean {
     const limit = Math.min(this.#settings.maxFrameSize, this.#window, stream.sendWindow);
-    if (limit <= 0 || this.#socket.writableNeedDrain) return false;
+    if (limit <= 0 || this.#socket.needsDrain) return false;
     const chunk = stream.unsent.subarray(0, limit);
     stream.unsent = stream.unsent.subarray(chunk.length);
     const last = stream.unsent.length === 0;
