@@ -81,8 +81,10 @@ describe('kcri', () => {
 
   test('the endpoint is discovered if none is given', async () => {
     await using runtime = await FakeRuntime.start();
-    const {exitCode} = await runKcri(['version'], {wellKnownEndpoints: ['/nowhere', runtime.endpoint]});
-    expect(exitCode).toBe(0);
+    const {exitCode, stderr} = await runKcri(['version'], {
+      wellKnownEndpoints: ['/nowhere', runtime.endpoint],
+    });
+    expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
   });
 
   test('--timeout limits the time of a call', async () => {

@@ -35,18 +35,18 @@ export class BunSocket implements UnixSocket {
             this.#flush();
           },
           end: () => {
-            handlers.onLost();
+            this.#onLost();
           },
           close: (_, error) => {
-            handlers.onLost(error);
+            this.#onLost(error);
           },
           error: (_, error) => {
-            handlers.onLost(error);
+            this.#onLost(error);
           },
         },
       })
       .catch((error: unknown) => {
-        handlers.onLost(error as Error);
+        this.#onLost(error as Error);
       });
   }
 
@@ -59,6 +59,11 @@ export class BunSocket implements UnixSocket {
     if (!this.#isReferenced) connection.unref();
     this.#handlers.onConnect();
     this.#flush();
+  }
+
+  /** Bun calls `close` within `terminate`. */
+  #onLost(error?: Error): void {
+    if (!this.#isDestroyed) this.#handlers.onLost(error);
   }
 
   get needsDrain(): boolean {

@@ -29,7 +29,7 @@ export interface UnixSocket {
   /** Makes the connection keep the process alive, which it does by default. */
   ref(): void;
   unref(): void;
-  /** Closes the connection without a further call of the handlers but `onLost`. Unsent bytes are dropped. */
+  /** Closes the connection. Unsent bytes are dropped, and no handler is called afterwards but `onLost`. */
   destroy(): void;
 }
 

@@ -1,7 +1,6 @@
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {ConfigError, hasErrno} from '../../base/errors.js';
-import {connectUnixSocket} from '../../base/net/unix-socket.js';
 import {socketPath} from '../../cri/endpoint.js';
 import type {CriError} from '../../cri/errors.js';
 import {findPrivateEndpoint} from '../../private-runtime/private-endpoint.js';
@@ -52,11 +51,12 @@ export function formatRetryMessage({plainMessage}: CriError, attempt: number, de
  * Makes no call.
  */
 async function hasListener(path: string): Promise<boolean> {
+  const {connectUnixSocket} = await import('../../base/net/unix-socket.js');
   return await new Promise((resolve) => {
     const socket = connectUnixSocket(path, {
       onConnect: () => {
-        socket.destroy();
         resolve(true);
+        socket.destroy();
       },
       onRead: () => undefined,
       onDrain: () => undefined,

@@ -126,6 +126,7 @@ describe('a socket of Bun', () => {
     socket.destroy();
     bun.open();
     bun.handlers!.data(bun.connection, Buffer.from('x'));
+    bun.handlers!.close(bun.connection);
     expect([bun.sent, bun.did, events]).toEqual(['', ['terminate'], []]);
   });
 
