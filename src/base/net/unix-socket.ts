@@ -1,7 +1,3 @@
-import {getBun} from '../bun.js';
-import {BunSocket} from './bun-socket.js';
-import {NodeSocket} from './node-socket.js';
-
 /** What a connection calls. */
 export interface SocketHandlers {
   onConnect(): void;
@@ -31,13 +27,4 @@ export interface UnixSocket {
   unref(): void;
   /** Closes the connection. Unsent bytes are dropped, and no handler is called afterwards but `onLost`. */
   destroy(): void;
-}
-
-/**
- * Connects to the Unix socket at `path`. Uses Bun's own API in the executable: the module node:net, with the streams on
- * which it is built, takes a quarter of a short command's time to load there.
- */
-export function connectUnixSocket(path: string, handlers: SocketHandlers): UnixSocket {
-  const bun = getBun();
-  return bun === undefined ? new NodeSocket(path, handlers) : new BunSocket(bun, path, handlers);
 }

@@ -51,7 +51,7 @@ export function formatRetryMessage({plainMessage}: CriError, attempt: number, de
  * Makes no call.
  */
 async function hasListener(path: string): Promise<boolean> {
-  const {connectUnixSocket} = await import('../../base/net/unix-socket.js');
+  const {connectUnixSocket} = await import('../../base/net/connect-unix-socket.js');
   return await new Promise((resolve) => {
     const socket = connectUnixSocket(path, {
       onConnect: () => {

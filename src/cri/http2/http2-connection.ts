@@ -1,5 +1,6 @@
 import {hasErrno} from '../../base/errors.js';
-import {connectUnixSocket, type UnixSocket} from '../../base/net/unix-socket.js';
+import {connectUnixSocket} from '../../base/net/connect-unix-socket.js';
+import type {UnixSocket} from '../../base/net/unix-socket.js';
 import {startStallTolerantTimer} from '../../base/async/timer.js';
 import {FrameReader, type FrameHandler} from './frame-reader.js';
 import {goAway, pingAck, PREFACE, rstStream, settings, SETTINGS_ACK, windowUpdate} from './frames.js';
