@@ -1,10 +1,12 @@
 // Compares `kcri kubelet` on a real containerd with recorded results of kubelet 1.36.2 on a similar machine.
+// bench:kubelet-turns compares them in one run, and needs a kubelet.
 // Usage: npm run bench:kubelet [-- --rounds=9] [--idle-seconds=30]      (needs root and containerd; 2 minutes)
 import {loadavg} from 'node:os';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
 import {ensureSecondContainerd} from '../../scripts/test-runtimes/second-containerd.mjs';
 import {aPod, BUSYBOX, until, withNode} from './kubelet/node.mjs';
+import {watchStarts} from './kubelet/watch-starts.mjs';
 
 /** Results of kubelet 1.36.2 with containerd 2.1.9 on two cores, and the maximum ratio of kcri's results to them. */
 const RECORDED = {
@@ -38,26 +40,6 @@ await withNode(second ?? {}, async (node) => {
     `\nThe same pod with three direct calls (RunPodSandbox, CreateContainer, StartContainer): ${calibration.toFixed(0)} ms.\n`,
   );
 });
-
-/** Records the start times of containers, as reported by the runtime, by pod name. */
-function watchStarts(node) {
-  const started = new Map();
-  void (async () => {
-    for await (const {containerEventType, containerId, podSandboxStatus} of node.runtime.getContainerEvents(
-      {},
-    ))
-      if (containerEventType === 'CONTAINER_STARTED_EVENT' && containerId !== podSandboxStatus?.id)
-        started.set(podSandboxStatus?.metadata?.name, performance.now());
-  })().catch(() => undefined); // the daemon was stopped
-  return {
-    /** Resolves to the time of the pod's first container start after `time`. */
-    after: async (pod, time) => {
-      const name = `${pod}-benchnode`;
-      await until(`${pod} runs`, () => (started.get(name) ?? -Infinity) > time);
-      return started.get(name);
-    },
-  };
-}
 
 /** Measures the three calls alone, a lower bound for any daemon. */
 async function rawPod({runtime, rootDir}, round) {

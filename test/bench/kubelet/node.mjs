@@ -16,8 +16,9 @@ import {buildOciArchive} from '../../../dist/private-runtime/image/oci-image.js'
 const KCRI = fileURLToPath(new URL('../../../bin/kcri.js', import.meta.url));
 const {KCRI_TEST_PROGRAM: EXECUTABLE} = process.env;
 /** Command that starts kcri, as in test/kcri-command.ts. */
-const [PROGRAM, ...LEADING_ARGS] = EXECUTABLE === undefined ? [process.execPath, KCRI] : [EXECUTABLE];
-const NODE_NAME = 'benchnode';
+export const PROGRAM = EXECUTABLE === undefined ? [process.execPath, KCRI] : [EXECUTABLE];
+const [FILE, ...LEADING_ARGS] = PROGRAM;
+export const NODE_NAME = 'benchnode';
 const CGROUP_ROOT = `/kcri-bench-${process.pid}`;
 export const BUSYBOX = 'docker.io/library/busybox:1.36';
 /** Unit of the times in /proc/PID/stat. */
@@ -29,7 +30,7 @@ export async function withNode({folder, runc}, use) {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-node-'));
   const env = {...process.env, KCRI_ROOT_DIR: rootDir};
   const kcri = async (...args) => {
-    const {stdout} = await promisify(execFile)(PROGRAM, [...LEADING_ARGS, ...args], {env});
+    const {stdout} = await promisify(execFile)(FILE, [...LEADING_ARGS, ...args], {env});
     return stdout.trim();
   };
   const manifestsDir = join(rootDir, 'manifests');
@@ -70,7 +71,7 @@ class BenchNode {
       ...['--hostname-override', NODE_NAME, '--cgroup-root', CGROUP_ROOT, '--no-admission'],
       ...['--config', await this.#config()],
     ];
-    this.daemon = spawn(PROGRAM, [...LEADING_ARGS, ...args], {
+    this.daemon = spawn(FILE, [...LEADING_ARGS, ...args], {
       env: this.env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
