@@ -75,8 +75,8 @@ export class PodListing {
     }
     if (pods.length === 0 && !exitCode) report.info(noResourcesText(selection.namespace));
     out.printText(this.#text(form, pods));
-    for (const {pod, listed} of observed) {
-      const note = form.kind === 'name' ? undefined : notRestartedNote(listed.record, pod.status);
+    for (const shown of observed) {
+      const note = form.kind === 'name' ? undefined : notRestartedNote(shown);
       if (note !== undefined) report.info(`kcri: note: ${note}`);
     }
   }
