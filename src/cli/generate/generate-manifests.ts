@@ -13,7 +13,7 @@ import {NotFoundError, type Target} from '../../operations/resolve/resolve-names
 import type {CommandServices} from '../command/command-services.js';
 import {forEachTarget} from '../command/for-each-target.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
-import {targetTitle, type LifecycleTarget} from '../targets/find-targets.js';
+import {targetTitle, type ContainerTarget, type LifecycleTarget} from '../targets/find-targets.js';
 import {readTargets} from '../targets/read-targets.js';
 import {readPodFacts} from './read-pod-facts.js';
 
@@ -84,20 +84,23 @@ function titleOf({metadata: {name = '', namespace = 'default'}}: Pod): {
 /** Returns the source of a target, or the error that nothing is known of it. */
 function sourceOf(target: LifecycleTarget): Target<Source> {
   const {record, rejected, ofKubelet, inRuntime} = target.listed;
+  if (target.kind === 'container') return sourceOfContainer(target);
   const ref = targetTitle(target);
-  if (target.kind === 'container') {
-    const sandbox = inRuntime?.containers.find(({id}) => id === target.id)?.podSandboxId;
-    if (target.id !== undefined && sandbox !== undefined)
-      return {kind: 'found', ref, id: {kind: 'sandbox', id: sandbox, only: target.id}};
-    const pod = formatPodTitle(target.listed);
-    const error = new NotFoundError(`container "${ref}" has not been created`, {
-      hint: `run "kcri generate ${pod}" for the manifest of the pod`,
-    });
-    return {kind: 'missing', ref, error};
-  }
   const pod = record?.pod ?? rejected?.pod ?? ofKubelet;
   if (pod !== undefined) return {kind: 'found', ref, id: {kind: 'manifest', pod}};
   const [newest] = inRuntime?.sandboxes ?? [];
   if (newest !== undefined) return {kind: 'found', ref, id: {kind: 'sandbox', id: newest.id}};
   return {kind: 'missing', ref, error: new NotFoundError(`pod "${ref}" has no sandbox`)};
+}
+
+function sourceOfContainer(target: ContainerTarget): Target<Source> {
+  const ref = targetTitle(target);
+  const {id, listed} = target;
+  const sandbox = listed.inRuntime?.containers.find((container) => container.id === id)?.podSandboxId;
+  if (id !== undefined && sandbox !== undefined)
+    return {kind: 'found', ref, id: {kind: 'sandbox', id: sandbox, only: id}};
+  const error = new NotFoundError(`container "${ref}" has not been created`, {
+    hint: `run "kcri generate ${formatPodTitle(listed)}" for the manifest of the pod`,
+  });
+  return {kind: 'missing', ref, error};
 }

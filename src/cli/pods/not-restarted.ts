@@ -1,6 +1,7 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type ContainerState, type ContainerStatus} from '../../api/types/v1-status.js';
 import type {PodRecord} from '../../kubelet/index.js';
+import type {CommandServices} from '../command/command-services.js';
 import {formatPodTitle} from '../sync/view/sync-text.js';
 import {mayRestart, restartPolicyOf} from '../wait/restart-policy.js';
 import type {ShownPod} from './listed-pod.js';
@@ -43,12 +44,13 @@ function withoutBackOff({waiting}: ContainerState): ContainerState {
   return {waiting: {reason, message}};
 }
 
+/** Prints a note on each of the pods that no process runs. */
+export function reportNotRestarted({info}: CommandServices['report'], shown: readonly ShownPod[]): void {
+  for (const note of shown.map(notRestartedNote)) if (note !== undefined) info(`kcri: note: ${note}`);
+}
+
 /** Returns a note on a pod that no process runs; undefined for other pods. */
-export function notRestartedNote({
-  listed: {record},
-  pod,
-  isUnattended = false,
-}: ShownPod): string | undefined {
+function notRestartedNote({listed: {record}, pod, isUnattended = false}: ShownPod): string | undefined {
   if (record === undefined || !isUnattended) return undefined;
   const how = `"${restartCommand(record)}"`;
   const note = `pod "${formatPodTitle(record)}" is not`;

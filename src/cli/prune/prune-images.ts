@@ -30,7 +30,7 @@ export async function pruneImages(
     try {
       const result = await pruner.remove(image);
       if (result.kind === 'skipped') {
-        report.warn(`image "${imageDisplayName(image)}" is not removed: ${result.reason}`);
+        report.warn(`image "${imageDisplayName(image)}" was kept: ${result.reason}`);
         continue;
       }
       out.printAll(result.names.length === 0 ? [image.id] : result.names, (name) => `Deleted: ${name}\n`);

@@ -40,8 +40,10 @@ export async function runWait(
   const since = flags.since === undefined ? undefined : logTime(parseSince(flags.since, context.clock.now()));
   const form = await parseOutputFormat(flags, WAIT_FORMATS, services);
   const timeoutMs = flags.timeout < 0 ? undefined : flags.timeout;
-  if (condition.kind === 'condition' && isWorkloadCondition(condition) && areWorkloads(words))
-    return await waitForWorkloadCondition(services, words, {condition, flags, timeoutMs, form});
+  if (condition.kind === 'condition' && isWorkloadCondition(condition) && areWorkloads(words)) {
+    await waitForWorkloadCondition(services, words, {condition, flags, timeoutMs, form});
+    return;
+  }
   const {reader, targets} =
     condition.kind === 'create'
       ? await waitForCreation(services, words, flags, timeoutMs)

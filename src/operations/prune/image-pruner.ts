@@ -117,7 +117,11 @@ export class ImagePruner {
       this.#usageCheck(() => true),
     ]);
     if (image === undefined) return {kind: 'skipped', reason: 'another program has removed it'};
-    const reason = inUse(image) ?? (all || isDangling(image) ? undefined : 'it has a tag now');
+    const reason =
+      inUse(image) ??
+      (all || isDangling(image)
+        ? undefined
+        : 'it was tagged in the meantime; use --all to remove tagged images too');
     if (reason !== undefined) return {kind: 'skipped', reason};
     return {kind: 'removed', names: await removeImage(this.#connection, id, {signal, usageCheck: undefined})};
   }
