@@ -20,7 +20,6 @@ export default class Wait extends BaseCommand {
   static override usage = 'wait TARGET... --for=CONDITION [FLAGS]';
   static override examples = [
     '<%= config.bin %> wait pod/web --for=condition=Ready --timeout=2m',
-    '<%= config.bin %> wait deployment/web --for=condition=Available',
     '<%= config.bin %> wait job/main --for=exit --exit-code',
     "<%= config.bin %> wait db -c postgres --for=log='ready to accept connections'",
   ];
