@@ -312,9 +312,7 @@ describe('image prune', () => {
       images.set(other.id, {...other, repoTags: ['localhost:5000/tagged:1']});
     });
     const {stderr} = await run(testbed, ['image', 'prune', '-y']);
-    expect(stderr).toContain(
-      'was kept: it was tagged in the meantime; use --all to remove tagged images too',
-    );
+    expect(stderr).toContain('was kept: it was tagged in the meantime; use --all to');
     expect(leftovers(testbed)).toEqual(['tagged']);
   });
 
