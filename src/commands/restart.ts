@@ -10,11 +10,12 @@ export default class Restart extends BaseCommand {
   static override nodes = 'one' as const;
   static override summary = 'Restart containers';
   static override description =
-    'A container that a kubelet manages is stopped, and its kubelet starts the next instance; the command waits for it, and ' +
-    'fails for containers that are not restarted (restartPolicy Never). Other containers are replaced by a new instance with ' +
-    'the same config, since the CRI cannot start a container twice: it is created before the old one is stopped, so that a ' +
-    'failure changes nothing. Of a pod, all containers are restarted except init containers.\n\n' +
-    'A pod of "kcri sync", or of a kcri kubelet that does not run, has no manager: kcri replaces its containers.';
+    'A container whose pod a kubelet or a running "kcri sync" manages is stopped, and that process starts the next instance; ' +
+    'the command waits for it. Containers that are not restarted (restartPolicy Never) are an error. Other containers are ' +
+    'replaced by a new instance with the same config, since the CRI cannot start a container twice: it is created before ' +
+    'the old one is stopped, so that a failure changes nothing. Of a pod, all containers are restarted except init ' +
+    'containers.\n\n' +
+    'A pod whose "kcri sync" has ended, or whose kcri kubelet does not run, has no manager: kcri replaces its containers.';
   static override usage = 'restart TARGET... [FLAGS]';
   static override examples = [
     '<%= config.bin %> restart web/nginx',
@@ -33,7 +34,7 @@ export default class Restart extends BaseCommand {
     wait: durationFlag({
       default: RESTART_WAIT_MS,
       helpValue: 'DURATION',
-      description: 'Time for a kubelet to start the next instance. [default: 5m30s]',
+      description: 'Time for a kubelet or "kcri sync" to start the next instance. [default: 5m30s]',
     }),
     'keep-old': Flags.boolean({description: 'Keep the stopped instance of containers that kcri replaces.'}),
     quiet: Flags.boolean({char: 'q', description: 'Print only the IDs of the new instances.'}),

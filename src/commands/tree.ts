@@ -39,12 +39,17 @@ export default class Tree extends BaseCommand {
     if (reader.runtimeFailure !== undefined) throw reader.runtimeFailure;
     const {pods, notes} = await readTree(services, targets);
     if (form.kind === 'table') {
-      const [{Chalk}, {formatPodTree}] = await Promise.all([
+      const [{Chalk}, {glyphsOf}, {formatPodTree}] = await Promise.all([
         import('chalk'),
+        import('../cli/output/terminal-features.js'),
         import('../cli/tree/tree-text.js'),
       ]);
       const chalk = new Chalk({level: out.colors ? 1 : 0});
-      const lines = formatPodTree(pods, {chalk, columns: out.stdout.columns ?? Infinity});
+      const lines = formatPodTree(pods, {
+        chalk,
+        glyphs: glyphsOf(services.context.env),
+        columns: out.stdout.columns ?? Infinity,
+      });
       for (const line of lines) out.stdout.write(`${line}\n`);
       if (pods.length === 0 && words.length === 0) report.info('No resources found');
     } else {

@@ -10,7 +10,7 @@ export default class Wait extends BaseCommand {
   static override summary = 'Wait for a condition of pods and containers';
   static override description =
     'Waits until all targets meet the condition: a condition of a pod such as Ready, ContainersReady or Initialized ' +
-    '(of a container: Ready or Started), a value in the pod, an exit, a line of the log, the creation or the deletion. With exit, prints ' +
+    '(of a container: Ready or Started), Available of a Deployment, Complete or Failed of a Job, a value in the pod, an exit, a line of the log, the creation or the deletion. With exit, prints ' +
     'the exit codes of the container, or of all containers of the pod, as "docker wait" does; with log, prints the line ' +
     'that matches. If a container has exited and is not restarted, the wait fails at once; exit code 124 means that the ' +
     'time limit has expired.\n\n' +

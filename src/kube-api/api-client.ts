@@ -4,6 +4,7 @@ import {startTimer} from '../base/async/timer.js';
 import type {TokenBucket} from '../base/async/token-bucket.js';
 import {createDeadline} from '../base/async/deadline.js';
 import type {Clock} from '../base/clock.js';
+import {SystemError} from '../base/errors.js';
 import {isObject} from '../base/is-object.js';
 import {ApiError, createApiError, fromStatus} from './api-error.js';
 import type {HttpConnection, HttpRequest} from './http-connection.js';
@@ -65,8 +66,8 @@ export class ApiClient {
 
   /**
    * Resolves with the object in the response. A PATCH is a strategic merge patch. Repeats the request when the server
-   * names a time for it (Retry-After), within the time limit. Rejects with ApiError, with the connection's errors, and
-   * with the signal's reason.
+   * names a time for it (Retry-After), within the time limit. Rejects with ApiError, with the connection's errors, with
+   * SystemError, and with the signal's reason; with anything else for programming errors only.
    */
   async request(request: ApiRequest, signal: AbortSignal): Promise<unknown> {
     const startedAt = this.#options.clock.monotonic();
@@ -108,13 +109,13 @@ export class ApiClient {
 
   /**
    * Watches a collection. Ends when the server ends the watch or the connection. Rejects like `request`, with the
-   * ApiError of an event of type ERROR, and with Error for malformed events and for a watch that does not end.
+   * ApiError of an event of type ERROR, and with SystemError for malformed events and for a watch that does not end.
    */
   async *watch({path, query, maxMs}: WatchRequest, signal: AbortSignal): AsyncGenerator<RawWatchEvent> {
     using deadline = createDeadline(
       this.#options.clock,
       maxMs,
-      () => new Error(`the watch did not end within ${maxMs / 1000} s`),
+      () => new SystemError(`the watch did not end within ${maxMs / 1000} s`),
     );
     using either = anySignal(signal, deadline.signal);
     yield* this.#watch({path, query}, either.signal);
@@ -210,7 +211,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error(`the server sent ${text.length} characters that are not JSON`);
+    throw new SystemError(`the server sent ${text.length} characters that are not JSON`);
   }
 }
 
@@ -218,7 +219,8 @@ function parseEvent(line: string): RawWatchEvent {
   const event = parseJson(line);
   const {type, object} = isObject(event) ? event : {};
   const isComplete = isObject(object) && (type === 'ERROR' || isObject(object['metadata']));
-  if (typeof type !== 'string' || !isComplete) throw new Error('the server sent a malformed watch event');
+  if (typeof type !== 'string' || !isComplete)
+    throw new SystemError('the server sent a malformed watch event');
   return {type, object};
 }
 
@@ -232,14 +234,14 @@ function requireSuccess(response: WireResponse, text: string): void {
 
 async function readText(response: WireResponse, timeoutMs: number): Promise<string> {
   const cancelTimer = startTimer(timeoutMs, () => {
-    response.destroy(new Error(`the response was incomplete after ${timeoutMs / 1000} s`));
+    response.destroy(new SystemError(`the response was incomplete after ${timeoutMs / 1000} s`));
   });
   try {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of response.body) {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) throw new Error(`the response has more than ${MAX_BODY_BYTES} bytes`);
+      if (size > MAX_BODY_BYTES) throw new SystemError(`the response has more than ${MAX_BODY_BYTES} bytes`);
       chunks.push(chunk);
     }
     return Buffer.concat(chunks).toString();

@@ -3,6 +3,7 @@ import type {Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import {abortable} from '../base/async/abortable.js';
 import {systemClock, type Clock} from '../base/clock.js';
+import {SystemError} from '../base/errors.js';
 import {joinHostPort} from '../base/net/join-host-port.js';
 import type {ClientTls, Credentials, CredentialSource} from './kubeconfig/credentials.js';
 import {Http1Transport} from './transport/http1-transport.js';
@@ -92,7 +93,7 @@ export class HttpConnection {
       if (reason === undefined) throw error;
       // A renewed certificate is used from the next connection on.
       this.#credentials.rejected?.(credentials);
-      throw new Error(`the API server rejected the client certificate: ${reason}`, {cause: error});
+      throw new SystemError(`the API server rejected the client certificate: ${reason}`, {cause: error});
     }
   }
 

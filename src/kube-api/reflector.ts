@@ -1,6 +1,6 @@
 import {pause} from '../base/async/pause.js';
 import type {Clock, RandomSource} from '../base/clock.js';
-import {hasErrno} from '../base/errors.js';
+import {hasErrno, SystemError} from '../base/errors.js';
 import {isGone, isTooManyRequests, isVersionTooLarge} from './api-error.js';
 import type {ListedObject, ListerWatcher, WatchEvent, WatchStart} from './list-watch.js';
 import {ObjectStore} from './object-store.js';
@@ -133,12 +133,12 @@ export class Reflector<T extends ListedObject> {
         } else initial.apply(event);
       }
       signal.throwIfAborted();
-      if (initial !== undefined) throw new Error('the watch ended before all objects were sent');
+      if (initial !== undefined) throw new SystemError('the watch ended before all objects were sent');
     } catch (error) {
       throw initial === undefined ? error : new InitialEventsError('no initial events', {cause: error});
     }
     if (events === 0 && clock.monotonic() - startedAt < MIN_WATCH_MS)
-      throw new Error(
+      throw new SystemError(
         'very short watch: Unexpected watch close - watch lasted less than a second and no items received',
       );
   }

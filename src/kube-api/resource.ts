@@ -1,4 +1,5 @@
 import type {RandomSource} from '../base/clock.js';
+import {SystemError} from '../base/errors.js';
 import type {ApiClient} from './api-client.js';
 import type {ListedObject, ListerWatcher, WatchEvent, WatchStart} from './list-watch.js';
 
@@ -53,7 +54,8 @@ export function createCollection<T extends ListedObject>({
         const query = {...selector, ...limit, ...(next === '' ? {resourceVersion} : {continue: next})};
         const page = (await client.request({method: 'GET', path, query}, signal)) as RawList;
         items.push(...(page.items ?? []).flatMap((item) => decode(item) ?? []));
-        if (items.length > MAX_OBJECTS) throw new Error(`the list has more than ${MAX_OBJECTS} objects`);
+        if (items.length > MAX_OBJECTS)
+          throw new SystemError(`the list has more than ${MAX_OBJECTS} objects`);
         ({resourceVersion: version = '', continue: next = ''} = page.metadata ?? {});
       } while (next !== '');
       return {items, resourceVersion: version};

@@ -53,6 +53,7 @@ export {SignalReader} from './managers/server/stats/eviction/read-signals.js';
 export {openPodSources} from './daemon/open-pod-sources.js';
 export {recordPodEvent} from './pods/registry/record-pod-event.js';
 export {isPodRun} from './pods/registry/pod-runs.js';
+export {JobStore} from './managers/workloads/job-store.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
 export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
 export {createNodeReport, withReportedFacts} from './daemon/introspection/node-report.js';

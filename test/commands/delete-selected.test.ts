@@ -1,8 +1,15 @@
 import {mkdir, readdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {until} from '../base/until.js';
 import {aContainer, anImage, aSandbox} from '../fakes/fake-runtime.js';
-import {aManifest, createTestbed, expectUserError, type CommandTestbed} from './command-testbed.js';
+import {
+  aContainerSpec,
+  aManifest,
+  createTestbed,
+  expectUserError,
+  type CommandTestbed,
+} from './command-testbed.js';
 
 async function syncPods(testbed: CommandTestbed, ...manifests: readonly string[]): Promise<void> {
   const {exitCode} = await testbed.run(['sync', '-'], {stdin: manifests.join('\n---\n')});
@@ -115,4 +122,33 @@ describe('a pod of kcri run', () => {
     expect(await testbed.run(['delete', 'one', '-n', 'test'])).toMatchObject({exitCode: 1});
     expect(names(testbed)).toEqual(['one', 'two']);
   });
+});
+
+test.each([
+  ['deployment/web', ['deployment/web']],
+  ['names', ['default/a', 'default/b', 'default/c']],
+  ['--all', ['--all']],
+])('the pods of %s stop at the same time', async (kind, args) => {
+  const testbed = await createTestbed();
+  const template = {
+    metadata: {labels: {app: 'web'}},
+    spec: {containers: [aContainerSpec('main')], terminationGracePeriodSeconds: 600},
+  };
+  const deployment = {
+    ...{apiVersion: 'apps/v1', kind: 'Deployment', metadata: {name: 'web'}},
+    spec: {replicas: 3, selector: {matchLabels: {app: 'web'}}, template},
+  };
+  await syncPods(
+    testbed,
+    ...(kind === 'names' ? ['a', 'b', 'c'].map((name) => aManifest({name})) : [JSON.stringify(deployment)]),
+  );
+  const stops = () => testbed.runtime.callsTo('StopContainer').length;
+  // No container stops before all are told to.
+  testbed.runtime.injectAction('StopContainer', async () => until(() => stops() === 3), {times: 3});
+  const {stdout, exitCode} = await testbed.run(['delete', ...args]);
+  expect({deleted: stdout.match(/^pod ".*" deleted$/gm)?.length, exitCode}).toEqual({
+    deleted: 3,
+    exitCode: 0,
+  });
+  expect(await testbed.records()).toEqual([]);
 });

@@ -217,6 +217,36 @@ describe('generate', () => {
     });
   });
 
+  test('a name of several pods is an error that lists them, also before they have a sandbox', async () => {
+    const testbed = await createTestbed();
+    testbed.runtime.injectError('RunPodSandbox', {code: 'UNKNOWN', message: 'no network'});
+    for (const namespace of ['shop', 'blog']) {
+      const stdin = aManifest({metadata: {namespace}});
+      await testbed.run(['sync', '--timeout=1ms', '-'], {stdin});
+    }
+    const options = {endpoint: testbed.runtime.endpoint};
+    const kcri = async (...args: readonly string[]) =>
+      await runKcri(['--root-dir', testbed.rootDir, ...args], options);
+    const expected = '"web" matches 2 pods\nhint: use one of blog/web, shop/web\n';
+    const {stdout, stderr, exitCode} = await kcri('generate', 'web');
+    expect({stdout, exitCode}).toEqual({stdout: '', exitCode: 1});
+    expect(stderr).toContain(expected);
+    expect((await kcri('tree', 'web')).stderr).toContain(expected);
+    const one = await kcri('generate', 'shop/web');
+    expect(parse(one.stdout)).toMatchObject({metadata: {name: 'web', namespace: 'shop'}});
+  });
+
+  test('a name of a pod of kcri and of another one is ambiguous', async () => {
+    const other = aSandbox({name: 'web', namespace: 'blog', uid: 'u2'});
+    const testbed = await createTestbed({images: [anImage()], sandboxes: [other]});
+    expect(await testbed.run(['sync', '-'], {stdin: aManifest()})).toMatchObject({exitCode: 0});
+    const {stderr, exitCode} = await runKcri(['--root-dir', testbed.rootDir, 'generate', 'web'], {
+      endpoint: testbed.runtime.endpoint,
+    });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('hint: use one of blog/web, default/web\n');
+  });
+
   test('needs a name', async () => {
     await using runtime = await FakeRuntime.start();
     expect(await generate(runtime)).toMatchObject({

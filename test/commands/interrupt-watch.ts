@@ -26,12 +26,20 @@ export function interruptAt(pattern: RegExp): {signal: AbortSignal; onStdout: (t
 export async function runKcriOnTerminal(
   terminal: FakeTerminal,
   args: readonly string[],
-  {endpoint, signal}: {readonly endpoint: string; readonly signal: AbortSignal},
+  {
+    endpoint,
+    signal,
+    env = {},
+  }: {
+    readonly endpoint: string;
+    readonly signal: AbortSignal;
+    readonly env?: Readonly<Record<string, string>>;
+  },
 ): Promise<{exitCode: number; stderr: string}> {
   const stderr = new PassThrough({highWaterMark: 2 ** 26});
   const exitCode = await main(args, {
     ...createProcessContext(signal),
-    env: {CONTAINER_RUNTIME_ENDPOINT: endpoint},
+    env: {CONTAINER_RUNTIME_ENDPOINT: endpoint, ...env},
     stdin: Readable.from([]),
     stdout: terminal.stream,
     stderr,

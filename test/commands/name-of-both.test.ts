@@ -36,6 +36,7 @@ describe('a name of a pod and of a container of another pod', () => {
     [['diff', 'web']],
     [['debug', '--image=busybox', 'web']],
     [['tree', 'web']],
+    [['generate', 'web']],
     [['restart', 'web']],
     [['wait', 'web', '--for=exit']],
   ])('is an error that names both: %j', async (args) => {

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {Chalk} from 'chalk';
 import {expect, onTestFinished, test} from 'vitest';
 import {omit} from '../../src/base/omit.js';
+import {UNICODE_GLYPHS} from '../../src/cli/output/terminal-features.js';
 import {formatPodTree} from '../../src/cli/tree/tree-text.js';
 import {processesOf, readProcesses} from '../../src/operations/processes/read-processes.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -24,13 +25,14 @@ async function started() {
   onTestFinished(async () => {
     await runtime.stop();
   });
-  return async (...args: readonly string[]) => await runKcri(['tree', ...args], {endpoint: runtime.endpoint});
+  return async (args: readonly string[], LANG = 'C.UTF-8') =>
+    await runKcri(['tree', ...args], {endpoint: runtime.endpoint, env: {LANG}});
 }
 
 // Proves: tree, tree --output
 test('tree shows pods, sandboxes and containers, and why processes are missing', async () => {
   const tree = await started();
-  const {stdout, stderr, exitCode} = await tree();
+  const {stdout, stderr, exitCode} = await tree([]);
   expect({stdout, exitCode}).toEqual({
     stdout: [
       'default/tool  kubelet',
@@ -47,7 +49,7 @@ test('tree shows pods, sandboxes and containers, and why processes are missing',
   expect(stderr).toMatch(
     /^kcri: note: processes of 2 of 2 running containers are not visible: they run on another machine/,
   );
-  const json = JSON.parse((await tree('web/side', '-o', 'json')).stdout) as unknown;
+  const json = JSON.parse((await tree(['web/side', '-o', 'json'])).stdout) as unknown;
   expect(json).toEqual({
     pods: [
       expect.objectContaining({
@@ -65,7 +67,7 @@ test('tree shows pods, sandboxes and containers, and why processes are missing',
       }),
     ],
   });
-  expect(await tree('nope')).toMatchObject({
+  expect(await tree(['nope'])).toMatchObject({
     stdout: '',
     stderr: expect.stringContaining('no pod or container "nope"') as string,
     exitCode: 1,
@@ -85,7 +87,7 @@ test.each([
   [['--manager', 'none'], []],
 ])('tree %j shows the containers %j', async (args, names) => {
   const tree = await started();
-  const {stdout, exitCode} = await tree(...args);
+  const {stdout, exitCode} = await tree(args);
   expect(exitCode).toBe(0);
   expect(Array.from(stdout.matchAll(/container (\w+)/g), ([, name]) => name)).toEqual(names);
 });
@@ -97,7 +99,21 @@ test.each([
   [['-o', 'custom-columns=NAME:.name', '--no-headers'], /^tool\nweb\n$/],
 ])('tree %j prints rows', async (args, expected) => {
   const tree = await started();
-  expect((await tree(...args)).stdout).toMatch(expected);
+  expect((await tree(args)).stdout).toMatch(expected);
+});
+
+test('tree draws ASCII lines in a locale without UTF-8', async () => {
+  const tree = await started();
+  for (const locale of ['C', 'POSIX', 'en_US.ISO-8859-1', ''])
+    expect((await tree(['web'], locale)).stdout).toBe(
+      [
+        'default/web  kubelet',
+        '`- sandbox aa10000000000  Ready',
+        '   |- container side c200000000000  Exited (3)',
+        '   `- container main c100000000000  Running  attempt 2',
+        '',
+      ].join('\n'),
+    );
 });
 
 test('processes of a container are found by their cgroup, with any name', async () => {
@@ -133,7 +149,8 @@ test('lines fit the width, and names of processes cannot control the terminal', 
   };
   const sandboxes = [{id: hex('aa'), state: 'Ready', processes: [process], containers: []}];
   const pods = [{namespace: 'default', name: 'web', uid: 'u', manager: 'none' as const, sandboxes}];
-  const lines = (columns: number) => formatPodTree(pods, {chalk: new Chalk({level: 0}), columns});
+  const lines = (columns: number) =>
+    formatPodTree(pods, {chalk: new Chalk({level: 0}), glyphs: UNICODE_GLYPHS, columns});
   expect(lines(Infinity)).toEqual([
     'default/web',
     '└─ sandbox aa00000000000  Ready',

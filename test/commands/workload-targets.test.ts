@@ -121,6 +121,8 @@ describe('a workload as the target', () => {
     [['wait', 'deploy/none', '--for=condition=Ready']],
     [['restart', 'deploy/none']],
     [['get', 'pods', 'deploy/none']],
+    [['port-forward', 'deploy/none', ':80']],
+    [['wait', 'deploy/none', '--for=condition=Available']],
   ])('without pods is an error: %j', async (args) => {
     const {kcri} = await started();
     expect(await kcri(...args)).toEqual({

@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {TokenBucket} from '../../src/base/async/token-bucket.js';
+import {SystemError} from '../../src/base/errors.js';
 import {ApiClient, type RawWatchEvent} from '../../src/kube-api/api-client.js';
 import {ApiError, isAlreadyExists, isNotFound} from '../../src/kube-api/api-error.js';
 import {HttpConnection} from '../../src/kube-api/http-connection.js';
@@ -126,7 +127,11 @@ describe('a request', () => {
   test('ends when its time is over', async () => {
     await using api = await FakeApiServer.start();
     api.inject(() => true, 'hang');
-    await expect(clientOf(api).request({...GET, timeoutMs: 50}, NEVER)).rejects.toThrow('no response within');
+    const failed = await clientOf(api)
+      .request({...GET, timeoutMs: 50}, NEVER)
+      .catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(SystemError);
+    expect(String(failed)).toContain('no response within');
   });
 
   test('ends when its signal aborts', async () => {
@@ -184,20 +189,20 @@ describe('a watch', () => {
   ])('ends with an error that quotes nothing, at an event %s', async (_title, text, message) => {
     await using api = await FakeApiServer.start();
     const next = watchNodes(api).next();
-    const failed = next.catch((error: unknown) => (error as Error).message);
+    const failed = next.catch((error: unknown) => error);
     await until(() => api.watches.count === 1);
     api.watches.sendText(text);
-    expect(await failed).toBe(message);
+    expect(await failed).toEqual(new SystemError(message));
   });
 
   test('that the server does not end is ended', async () => {
     await using api = await FakeApiServer.start();
     const clock = new FakeClock();
     const next = watchNodes(api, clock, 330_000).next();
-    const failed = next.catch(() => 'ended');
+    const failed = next.catch((error: unknown) => error);
     await until(() => api.watches.count === 1);
     await clock.advance(330_000);
-    expect(await failed).toBe('ended');
+    expect(await failed).toEqual(new SystemError('the watch did not end within 330 s'));
     await until(() => api.watches.count === 0);
   });
 });

@@ -2,6 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
+import {SystemError} from '../../src/base/errors.js';
 import {ApiClient} from '../../src/kube-api/api-client.js';
 import {connectApiServer, type ApiServer} from '../../src/kube-api/connect-api-server.js';
 import {HttpConnection} from '../../src/kube-api/http-connection.js';
@@ -77,9 +78,10 @@ test.each<[FakeProxyOptions, string | undefined, RegExp]>([
 ])('a password that %o rejects is an error without it', async (options, user, message) => {
   await using api = await startApi();
   await using proxy = await FakeProxy.start(options);
-  const failure = await getNode(new URL(api.url), proxy.url(user)).catch((error: unknown) => String(error));
-  expect(String(failure).replace('Error: ', '')).toMatch(message);
-  expect(failure).not.toContain('wrong');
+  const failure = await getNode(new URL(api.url), proxy.url(user)).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(SystemError);
+  expect((failure as Error).message).toMatch(message);
+  expect(String(failure)).not.toContain('wrong');
 });
 
 test('a proxy that needs a user is reported', async () => {
@@ -160,4 +162,14 @@ describe('variables of the environment', () => {
       hint: 'set it to a URL such as http://10.0.0.1:3128, or add api.example to NO_PROXY',
     });
   });
+});
+
+test('a proxy URL with an invalid escape is an error of the configuration, not of the program', async () => {
+  await using proxy = await FakeProxy.start({protocol: 'http'});
+  const failure = await getNode(new URL('https://10.0.0.1'), proxy.url('me:%zz')).catch(
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(SystemError);
+  expect(String(failure)).toContain('invalid escape');
+  expect(String(failure)).not.toContain('%zz');
 });

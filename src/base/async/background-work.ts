@@ -32,14 +32,18 @@ export class BackgroundWork {
     this.#onError = onError;
   }
 
+  /** Resolves when the work of a part of the program has ended; its rejection is reported. */
+  async attempt(part: string, work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.#onError(new BackgroundError(part, error));
+    }
+  }
+
   /** Takes over work of a part of the program. */
   start(part: string, work: Promise<unknown>): void {
-    const ended = work.then(
-      () => undefined,
-      (error: unknown) => {
-        this.#onError(new BackgroundError(part, error));
-      },
-    );
+    const ended = this.attempt(part, work);
     this.#running.add(ended);
     runInBackground(
       part,

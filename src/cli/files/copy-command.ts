@@ -125,7 +125,7 @@ async function copyWithProgress(
   });
   const activity = (): string => `copying ${files} ${files === 1 ? 'file' : 'files'}, ${humanSize(bytes)}`;
   try {
-    await withElapsedTime(work, {activity, output: out.stderr, clock: context.clock});
+    await withElapsedTime(work, {activity, output: out.stderr, context});
   } catch (error) {
     // The reader of the archive has read what it wanted.
     if (!closed.aborted || interrupted.aborted) throw error;

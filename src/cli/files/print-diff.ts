@@ -28,7 +28,7 @@ export async function printDiff(
   const changes = await withElapsedTime(diffContainer(connection.runtime, target, source), {
     activity: `comparing ${ref}`,
     output: out.stderr,
-    clock: context.clock,
+    context,
   });
   if (form.kind === 'table') out.printText(textToBytes(changes.map(lineOf).join('')));
   else out.printData(await formatSorted(form, {changes: changes.map(jsonOf)}));

@@ -37,7 +37,7 @@ export async function loadImages(
         return await withElapsedTime(loading, {
           activity: () => `${activity} ${shown}, ${humanSize(done)}`,
           output: services.out.stderr,
-          clock: services.context.clock,
+          context: services.context,
         });
       },
       crio: async () => await loadFromFile(runtime, path),

@@ -39,7 +39,7 @@ export async function saveImages(
       await withElapsedTime(write(services, path, chunks()), {
         activity,
         output: out.stderr,
-        clock: services.context.clock,
+        context: services.context,
       });
     },
     crio: async () => {

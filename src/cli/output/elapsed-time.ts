@@ -1,13 +1,14 @@
-import type {Clock} from '../../base/clock.js';
 import {formatDuration} from '../../format/duration.js';
+import type {CommandServices} from '../command/command-services.js';
 import type {Output} from './output.js';
+import {glyphsOf} from './terminal-features.js';
 
 /** Options of the elapsed-time display. */
 export interface ElapsedTimeOptions {
   /** Activity, such as `pulling busybox`; a function for one that changes. */
   readonly activity: string | (() => string);
   readonly output: Output;
-  readonly clock: Clock;
+  readonly context: Pick<CommandServices['context'], 'clock' | 'env'>;
 }
 
 const SECOND_MS = 1000;
@@ -31,9 +32,10 @@ export async function withElapsedTime<T>(work: Promise<T>, waiting: ElapsedTimeO
 }
 
 async function showEverySecond(
-  {activity, output, clock}: ElapsedTimeOptions,
+  {activity, output, context: {clock, env}}: ElapsedTimeOptions,
   done: AbortSignal,
 ): Promise<void> {
+  const {pending} = glyphsOf(env);
   for (let seconds = 1n; ; seconds += 1n) {
     // Rejects when the work is done.
     const over = await clock.sleep(SECOND_MS, done).then(
@@ -45,6 +47,6 @@ async function showEverySecond(
       return;
     }
     const shown = typeof activity === 'string' ? activity : activity();
-    output.write(`${ERASE}${shown} … ${formatDuration(seconds * 1_000_000_000n)}`);
+    output.write(`${ERASE}${shown} ${pending} ${formatDuration(seconds * 1_000_000_000n)}`);
   }
 }

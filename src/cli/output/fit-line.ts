@@ -6,7 +6,7 @@ type Paint = (text: string) => string;
 export type LinePiece = string | readonly [text: string, paint: Paint];
 
 /** Joins pieces, with control characters escaped, and cuts them to the width of the terminal, where it appends `ellipsis`. */
-export function fitLine(pieces: readonly LinePiece[], columns: number, ellipsis = '…'): string {
+export function fitLine(pieces: readonly LinePiece[], columns: number, ellipsis: string): string {
   const parts = pieces.map((piece) => {
     const [text, paint]: readonly [string, Paint] =
       typeof piece === 'string' ? [piece, (plain) => plain] : piece;

@@ -2,7 +2,9 @@ import type {Clock} from '../../base/clock.js';
 import {formatRfc3339Nano} from '../../format/time.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {LiveRegion} from './live-region.js';
+import type {CommandServices} from '../command/command-services.js';
 import type {Output} from './output.js';
+import {glyphsOf, type LineGlyphs} from './terminal-features.js';
 
 /** Content of a watch at one point in time. */
 export interface Frame {
@@ -58,11 +60,13 @@ export class ScrollingScreen implements Screen {
 export class TerminalScreen implements Screen {
   readonly #output: Output;
   readonly #clock: Clock;
+  readonly #glyphs: LineGlyphs;
   readonly #screen: LiveRegion;
 
-  constructor(output: Output, clock: Clock) {
+  constructor(output: Output, {clock, env}: Pick<CommandServices['context'], 'clock' | 'env'>) {
     this.#output = output;
     this.#clock = clock;
+    this.#glyphs = glyphsOf(env);
     this.#screen = new LiveRegion(output);
   }
 
@@ -71,7 +75,7 @@ export class TerminalScreen implements Screen {
     const room = this.#screen.maxLines - warnings.length;
     const below = warnings.map((warning) => `warning: ${escapeToLine(warning)}`);
     const width = this.#output.columns ?? 80;
-    this.#screen.draw([...fitting(lines, room), ...below].map((line) => line.slice(0, width)));
+    this.#screen.draw([...fitting(lines, room, this.#glyphs), ...below].map((line) => line.slice(0, width)));
   }
 
   end(): void {
@@ -80,10 +84,10 @@ export class TerminalScreen implements Screen {
 }
 
 /** Limits lines to the available height and adds the number of omitted lines. */
-function fitting(lines: readonly string[], room: number): readonly string[] {
+function fitting(lines: readonly string[], room: number, {pending}: LineGlyphs): readonly string[] {
   if (lines.length <= room) return lines;
   const shown = Math.max(room - 1, 0);
-  return [...lines.slice(0, shown), `… ${lines.length - shown} more`];
+  return [...lines.slice(0, shown), `${pending} ${lines.length - shown} more`];
 }
 
 /** Formats the local time in seconds with its time zone. */

@@ -1,3 +1,5 @@
+import {forEachLimit} from '../../base/async/for-each-limit.js';
+import {inOrder} from '../../base/async/in-order.js';
 import {SystemError, type KcriError} from '../../base/errors.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 import type {PodRecord, PodRegistry, RejectedPodStore} from '../../kubelet/index.js';
@@ -26,7 +28,13 @@ export interface DeletePodsOptions {
   readonly volumes: boolean;
 }
 
-/** Deletes pods. Reports those that do not exist or cannot be deleted, and continues with the others. */
+/** Maximum number of pods that are deleted at once. */
+const MAX_CONCURRENT = 16;
+
+/**
+ * Deletes pods. Reports those that do not exist or cannot be deleted, and continues with the others, and an interruption
+ * with the pods whose deletion it ended.
+ */
 export async function deletePods(
   services: CommandServices,
   request: DeletionRequest,
@@ -45,16 +53,39 @@ export async function deletePods(
   for (const record of selected) if (rejected.has(record)) await deleteRejected(services, store, record);
   const existing = selected.filter((record) => !rejected.has(record));
   const deleted = new Set<PodRecord>();
+  const left: PodRecord[] = [];
   for (const [endpoint, group] of await groupByEndpoint(services, existing)) {
     const pods = await openOrReport(services, endpoint);
     if (pods === undefined) continue;
-    for (const record of group) {
-      signal.throwIfAborted();
-      if (await deletePod(services, pods, record, gracePeriodSeconds)) deleted.add(record);
-    }
+    await deleteAtOnce(services, group, async (record) => {
+      const deletion = await deletePod(services, pods, record, gracePeriodSeconds);
+      if (deletion.result === 'deleted') deleted.add(record);
+      if (deletion.result === 'interrupted') left.push(record);
+      return deletion.report;
+    });
   }
-  for (const pod of runPods) await deleteOfRun(services, pod, gracePeriodSeconds);
+  await deleteAtOnce(services, runPods, async (pod) => deleteOfRun(services, pod, gracePeriodSeconds));
+  if (signal.aborted) {
+    report.fail(signal.reason);
+    for (const record of left) reportLeft(services, record);
+    return;
+  }
   if (volumes) await deleteVolumes(services, records, deleted);
+}
+
+/**
+ * Deletes pods at once, since one after the other each would take its grace period. Reports them in their order; after an
+ * interruption, no others are deleted.
+ */
+async function deleteAtOnce<T>(
+  {signal}: CommandServices,
+  pods: readonly T[],
+  act: (pod: T) => Promise<() => void>,
+): Promise<void> {
+  const report = inOrder();
+  await forEachLimit([...pods.entries()], MAX_CONCURRENT, async ([index, pod]) => {
+    report(index, signal.aborted ? () => undefined : await act(pod));
+  });
 }
 
 /** Pods to delete, and the errors for words that name none. */
@@ -96,20 +127,23 @@ async function select(
   };
 }
 
-/** Deletes a pod of `kcri run`. Reports one that cannot be deleted. */
+/** Deletes a pod of `kcri run`, and returns the function that reports the result. */
 async function deleteOfRun(
   services: CommandServices,
   pod: RunPod,
   gracePeriodSeconds: number | undefined,
-): Promise<void> {
+): Promise<() => void> {
   const {connections, out, report, signal} = services;
-  signal.throwIfAborted();
   try {
     const {runtime} = await connections.default();
     await deleteRunPod(services, runtime, {pod, gracePeriodSeconds});
-    out.print(`pod "${formatPodTitle(pod)}" deleted`);
+    return () => {
+      out.print(`pod "${formatPodTitle(pod)}" deleted`);
+    };
   } catch (error) {
-    report.fail(signal.aborted ? signal.reason : error);
+    return () => {
+      if (!signal.aborted) report.fail(error);
+    };
   }
 }
 
@@ -242,23 +276,41 @@ async function openRegistry(services: CommandServices, endpoint: string): Promis
   return openPodRegistry(node, SILENT_OBSERVER);
 }
 
-/** Deletes a pod and returns whether that succeeded. */
+/** A deletion that has ended. */
+interface Deletion {
+  readonly result: 'deleted' | 'failed' | 'interrupted';
+  /** Reports the result to the user. */
+  readonly report: () => void;
+}
+
+/** Deletes a pod. */
 async function deletePod(
   services: CommandServices,
   pods: PodRegistry,
   record: PodRecord,
   gracePeriodSeconds: number | undefined,
-): Promise<boolean> {
+): Promise<Deletion> {
   const {out, report, signal} = services;
   try {
     await removePod(services, pods, record, gracePeriodSeconds);
-    out.print(`pod "${formatPodTitle(record)}" deleted`);
-    return true;
+    const print = (): void => {
+      out.print(`pod "${formatPodTitle(record)}" deleted`);
+    };
+    return {result: 'deleted', report: print};
   } catch (error) {
-    report.fail(signal.aborted ? signal.reason : error);
-    if (!isOwnershipError(error)) report.fail(createPodLeftError(record, 'is partially deleted'));
-    return false;
+    const isOwned = isOwnershipError(error);
+    if (signal.aborted) return {result: isOwned ? 'failed' : 'interrupted', report: () => undefined};
+    const fail = (): void => {
+      report.fail(error);
+      if (!isOwned) reportLeft(services, record);
+    };
+    return {result: 'failed', report: fail};
   }
+}
+
+/** Reports a pod whose deletion has begun. */
+function reportLeft({report}: CommandServices, record: PodRecord): void {
+  report.fail(createPodLeftError(record, 'is partially deleted'));
 }
 
 /** Removes a pod while its lock is held. Warns if another process was faster. Rejects with KcriError. */

@@ -28,6 +28,8 @@ export interface ShownPod {
   readonly listed: ListedPod;
   /** Pod with its status, as an API server would return it. */
   readonly pod: Pod;
+  /** True if containers are not started again, or images not pulled again, since no process runs the pod. */
+  readonly isUnattended?: boolean;
 }
 
 /** Returns the pod of a record. */

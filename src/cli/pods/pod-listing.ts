@@ -7,7 +7,7 @@ import {computePodRow, type PodRow} from '../output/views/pod-row.js';
 import {podColumns} from '../output/views/pod-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import {formatPodDocument, formatPods, sortPods} from '../output/views/pod-text.js';
-import {notRestartedNote} from './not-restarted.js';
+import {reportNotRestarted} from './not-restarted.js';
 import type {PodReader} from './pod-reader.js';
 import {watchPods, type PodsToShow} from './watch-pods.js';
 
@@ -75,10 +75,7 @@ export class PodListing {
     }
     if (pods.length === 0 && !exitCode) report.info(noResourcesText(selection.namespace));
     out.printText(this.#text(form, pods));
-    for (const {pod, listed} of observed) {
-      const note = form.kind === 'name' ? undefined : notRestartedNote(listed.record, pod.status);
-      if (note !== undefined) report.info(`kcri: note: ${note}`);
-    }
+    if (form.kind !== 'name') reportNotRestarted(report, observed);
   }
 
   /** Prints every pod once, and again when it is deleted or anything but its age changes, until Ctrl-C. */

@@ -128,20 +128,21 @@ export class PodReader {
       if (each.rejected !== undefined) return showRejectedPod(each, each.rejected);
       const own = byUid.get(each.uid);
       if (each.record === undefined) return otherPods.get(each) ?? [];
-      return own === undefined ? [] : [{listed: each, pod: left.get(own) ?? own.pod}];
+      if (own === undefined) return [];
+      const changed = left.get(own);
+      return [{listed: each, pod: changed ?? own.pod, isUnattended: changed !== undefined}];
     });
   }
 
   /** Returns the pods that announce a restart although no process runs them, without the announcement. */
   async #notRun(observed: readonly ObservedPod[]): Promise<ReadonlyMap<ObservedPod, Pod>> {
-    const pods = observed.filter(({pod: {status}}) => status !== undefined && announcesRestart(status));
+    const pods = observed.filter(({pod}) => announcesRestart(pod));
     if (pods.length === 0) return new Map();
     const {isPodRun} = await import('../../kubelet/index.js');
     const {rootDir} = this.#services.settings;
     const left = new Map<ObservedPod, Pod>();
     for (const each of pods)
-      if (!(await isPodRun(rootDir, each.record)))
-        left.set(each, {...each.pod, status: withoutRestart(each.pod.status ?? {})});
+      if (!(await isPodRun(rootDir, each.record))) left.set(each, withoutRestart(each.pod));
     return left;
   }
 

@@ -82,7 +82,7 @@ async function showTable(
   report.redirectWarnings((text) => {
     warnings.push(text);
   });
-  const screen = new TerminalScreen(out.stdout, context.clock);
+  const screen = new TerminalScreen(out.stdout, context);
   const sample = async () => await nodes.sample({isPatient: false});
   try {
     for await (const sampled of repeatSample(sample, {clock: context.clock, pauseMs, signal})) {

@@ -2,8 +2,8 @@ import {anySignal} from '../../base/async/any-signal.js';
 import type {CommandServices} from '../command/command-services.js';
 import type {PodSelectionFlagValues} from '../flags/pod-selection-flags.js';
 import {repeatSample} from '../output/watch-screen.js';
-import type {ListedPod} from './listed-pod.js';
-import type {PodReader} from './pod-reader.js';
+import type {ListedPod, ShownPod} from './listed-pod.js';
+import {PodReader} from './pod-reader.js';
 
 /** Pods that words and flags of `get` select. */
 export interface PodsToShow {
@@ -19,17 +19,40 @@ export interface PodsToShow {
 /** Interval of a watch, in ms; equals that of a kubelet's relists. */
 const WATCH_MS = 1000;
 
+/** Values of the flags that select pods for a list. */
+export type ListedPodFlagValues = PodSelectionFlagValues & {readonly 'all-namespaces': boolean};
+
 /** Returns the pods to show; undefined if words name only missing pods, which is reported. */
 export async function selectPodsToShow(
   reader: PodReader,
   words: readonly string[],
-  flags: PodSelectionFlagValues & {readonly 'all-namespaces': boolean},
+  flags: ListedPodFlagValues,
 ): Promise<PodsToShow | undefined> {
+  const selected = await select(reader, words, flags);
+  return words.length > 0 && selected.pods.length === 0 ? undefined : selected;
+}
+
+/** Returns the pods that flags select, with their statuses. */
+export async function observePodsToShow(
+  services: CommandServices,
+  flags: ListedPodFlagValues,
+): Promise<PodsToShow & {readonly shown: readonly ShownPod[]}> {
+  const reader = new PodReader(services);
+  const selected = await select(reader, [], flags);
+  const shown = await reader.observe(selected.pods);
+  reader.requireRuntime();
+  return {...selected, shown};
+}
+
+async function select(
+  reader: PodReader,
+  words: readonly string[],
+  flags: ListedPodFlagValues,
+): Promise<PodsToShow> {
   const all = flags['all-namespaces'];
   const selection = all ? {...flags, namespace: undefined} : flags;
   const pods = await reader.select(words, selection);
   reader.requireRuntime();
-  if (words.length > 0 && pods.length === 0) return undefined;
   const others = selection.namespace === undefined && pods.some(({namespace}) => namespace !== 'default');
   return {
     words,

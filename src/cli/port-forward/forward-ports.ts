@@ -1,7 +1,7 @@
 import {EmptyValueError, SystemError, UsageError} from '../../base/errors.js';
 import type {PodSandboxId, RuntimeService} from '../../cri/index.js';
 import {waitForSandboxEnd} from '../../operations/pods/wait-for-sandbox-end.js';
-import {resolveSandbox} from '../../operations/resolve/resolve-names.js';
+import {requireTarget, resolveSandboxes} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
 import {StreamingError} from '../../streaming/errors.js';
 import {parseListenAddresses, type AddressGroup} from '../../streaming/port-forward/listen-addresses.js';
@@ -18,7 +18,7 @@ import {
   notListeningText,
   type PortForwardMessages,
 } from '../output/views/port-forward-text.js';
-import {findWorkloads} from '../targets/select-containers.js';
+import {explainMissing, findWorkloads} from '../targets/select-containers.js';
 import {ArgumentsError} from '../usage-errors.js';
 
 declare module '../command-strategies.js' {
@@ -123,7 +123,10 @@ async function findPod(
     return (await chooseSelectedPod(services, selector, {quiet: false})).id;
   }
   const ofWorkloads = await findWorkloads(services, [pod], {});
-  return ofWorkloads.get(pod)?.id ?? (await resolveSandbox(runtime, pod, services.resolving({verify: true})));
+  const chosen = ofWorkloads.get(pod);
+  if (chosen !== undefined) return chosen.id;
+  const [target] = await resolveSandboxes(runtime, [pod], services.resolving({verify: true}));
+  return requireTarget(target && (await explainMissing(target))).id;
 }
 
 interface Parsers {

@@ -29,10 +29,10 @@ export async function pruneImages(
     signal.throwIfAborted();
     try {
       const result = await pruner.remove(image);
-      if (result.kind === 'skipped') {
-        report.warn(`image "${imageDisplayName(image)}" is not removed: ${result.reason}`);
-        continue;
-      }
+      const title = `image "${imageDisplayName(image)}"`;
+      if (result.kind === 'kept') report.warn(`${title} was kept: ${result.reason}`);
+      if (result.kind === 'gone') report.warn(`${title} was removed by another program in the meantime`);
+      if (result.kind !== 'removed') continue;
       out.printAll(result.names.length === 0 ? [image.id] : result.names, (name) => `Deleted: ${name}\n`);
       removed.push(image);
     } catch (error) {

@@ -14,6 +14,9 @@ import type {
 import {StillRunningError} from '../../operations/still-running-error.js';
 import type {CommandServices} from '../command/command-services.js';
 
+/** What to do about an object that is in use now. */
+const AGAIN = 'prune again when it has ended';
+
 /** Objects that were removed. */
 export interface PrunedPods {
   readonly sandboxes: number;
@@ -70,7 +73,9 @@ class PodPruner implements PrunedPods {
         !containers.some((known) => known.id === container.id && known.state === container.state),
     );
     if (isUsed) {
-      report.warn(`pod "${title}" is not removed: one of its containers is in use now`);
+      report.warn(
+        `pod "${title}" was kept: one of its containers was created or started in the meantime; ${AGAIN}`,
+      );
       return;
     }
     for (const container of now) if (!(await this.removeContainer({pod, container}))) return;
@@ -92,7 +97,9 @@ class PodPruner implements PrunedPods {
         this.containers.add(id);
         out.print(`Removed container ${shown} (${truncateId(id)})`);
         await removeLogFiles(removed, (file) => {
-          report.warn(`log file "${file}" is kept: it is older than the container`);
+          report.warn(
+            `log file "${file}" was kept: it is older than the container, so that it may be that of another one`,
+          );
         });
       },
       signal,
@@ -111,7 +118,8 @@ class PodPruner implements PrunedPods {
       if (!(error instanceof KcriError)) throw error;
       // Another program has removed it.
       if (isNotFound(error)) return true;
-      if (error instanceof StillRunningError) report.warn(`${title} is not removed: it runs now`);
+      if (error instanceof StillRunningError)
+        report.warn(`${title} was kept: it was started in the meantime; ${AGAIN}`);
       else report.fail(error);
       return false;
     }

@@ -8,6 +8,7 @@ import {
 } from '../../operations/images/pull-progress.js';
 import type {CommandServices} from '../command/command-services.js';
 import {LiveRegion} from '../output/live-region.js';
+import {glyphsOf, type LineGlyphs} from '../output/terminal-features.js';
 
 /** Downloads are shown when a pull takes longer than this, in milliseconds. */
 const SHOWN_AFTER_MS = 1000;
@@ -32,13 +33,16 @@ export async function withPullProgress<T>(
   const {clock} = context;
   const startedAtMs = clock.now();
   const progress = new PullProgress(startedAtMs);
+  const glyphs = glyphsOf(context.env);
   const done = new AbortController();
   let region: LiveRegion | undefined;
   const draw = (): void => {
     const elapsedMs = clock.now() - startedAtMs;
     if (!out.stderr.isTerminal || elapsedMs < SHOWN_AFTER_MS || done.signal.aborted) return;
     region ??= new LiveRegion(out.stderr);
-    region.draw(progressLines({activity, elapsedMs, progress, ...sizeOf(region, out.stderr.columns)}));
+    region.draw(
+      progressLines({activity, elapsedMs, progress, glyphs, ...sizeOf(region, out.stderr.columns)}),
+    );
   };
   const following = followPull(async () => await connections.containerd(), progress, {
     clock,
@@ -82,6 +86,7 @@ interface ProgressView {
   readonly activity: string;
   readonly elapsedMs: number;
   readonly progress: Pick<PullProgress, 'downloads' | 'isDownloaded'>;
+  readonly glyphs: Pick<LineGlyphs, 'pending'>;
   readonly maxLines: number;
   readonly columns: number;
 }
@@ -91,6 +96,7 @@ export function progressLines({
   activity,
   elapsedMs,
   progress,
+  glyphs: {pending},
   maxLines,
   columns,
 }: ProgressView): readonly string[] {
@@ -99,7 +105,7 @@ export function progressLines({
   const seconds = formatMilliseconds(Math.floor(elapsedMs / 1000) * 1000);
   // The newest layers are those that still move.
   const shown = maxLines > 1 ? layers.slice(-(maxLines - 1)) : [];
-  return [`${activity}${unpacking} … ${seconds}`, ...shown.map(layerLine)].map((line) =>
+  return [`${activity}${unpacking} ${pending} ${seconds}`, ...shown.map(layerLine)].map((line) =>
     line.slice(0, columns),
   );
 }

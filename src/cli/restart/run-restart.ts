@@ -156,12 +156,11 @@ class Restarter {
     return [...jobs.values()];
   }
 
-  /** Reports whether a program that restarts the containers of a pod runs. A kubelet is assumed to. */
+  /** Reports whether a program that restarts the containers of a pod runs. A kubelet other than kcri is assumed to. */
   async #isManagerRunning({manager, record}: ListedPod): Promise<boolean> {
-    if (manager !== 'kcri') return manager === 'kubelet';
-    if (record?.manager !== 'kubelet') return false;
-    const {findKubelet} = await import('../../kubelet/index.js');
-    return (await findKubelet(this.#services.settings.rootDir)) !== undefined;
+    if (record === undefined) return manager === 'kubelet';
+    const {isPodRun} = await import('../../kubelet/index.js');
+    return await isPodRun(this.#services.settings.rootDir, record);
   }
 
   async #observe(listed: readonly ListedPod[]): Promise<ReadonlyMap<string, SeenPod>> {

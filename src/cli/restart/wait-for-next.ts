@@ -4,7 +4,7 @@ import {KcriError, SystemError} from '../../base/errors.js';
 import {formatDuration} from '../../format/duration.js';
 import type {CommandServices} from '../command/command-services.js';
 import {EXIT} from '../exit-codes.js';
-import type {ListedPod} from '../pods/listed-pod.js';
+import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
 import {containerState, whyNeverRuns, type SeenPod} from '../wait/judge-readiness.js';
 import {statusOfContainer} from '../wait/restart-policy.js';
@@ -71,30 +71,29 @@ export async function waitForNextInstance(
   }
 }
 
+type ObservedTarget = (SeenPod & Pick<ShownPod, 'isUnattended'>) | 'unknown' | undefined;
+
 /** Returns a pod with its status; undefined if it was deleted, `unknown` while the runtime does not answer. */
 async function observe(
   {context}: CommandServices,
   reader: PodReader,
   {uid}: ListedPod,
-): Promise<SeenPod | 'unknown' | undefined> {
+): Promise<ObservedTarget> {
   const all = await reader.select([], {}, () => undefined);
   const listed = all.find((each) => each.uid === uid);
   if (listed === undefined) return reader.runtimeFailure === undefined ? undefined : 'unknown';
   const [shown] = await reader.observe([listed]);
-  return shown === undefined ? 'unknown' : {listed, pod: shown.pod, nowMs: context.clock.now()};
+  return shown === undefined ? 'unknown' : {...shown, listed, nowMs: context.clock.now()};
 }
 
-function findNext(
-  seen: SeenPod | 'unknown' | undefined,
-  name: string,
-  oldId: string | undefined,
-): NextInstance {
+function findNext(seen: ObservedTarget, name: string, oldId: string | undefined): NextInstance {
   if (seen === undefined) return {kind: 'ended', reason: 'its pod was deleted'};
   if (seen === 'unknown') return {kind: 'waiting', state: 'the runtime does not respond', backOff: undefined};
   const id = currentId(seen, name);
   const {running, waiting} = statusOfContainer(seen.pod, name)?.state ?? {};
   if (id !== undefined && id !== oldId && running !== undefined) return {kind: 'started', id};
-  const reason = whyNeverRuns(seen, name);
+  const reason =
+    seen.isUnattended === true ? 'no kcri process runs its pod any more' : whyNeverRuns(seen, name);
   return reason === undefined
     ? {
         kind: 'waiting',

@@ -41,7 +41,7 @@ const KCRI_WATCH: WatchStrategy = {
     const {context, out} = services;
     if (!watch) return scrollingScreen(services);
     return out.stdout.isTerminal
-      ? new TerminalScreen(out.stdout, context.clock)
+      ? new TerminalScreen(out.stdout, context)
       : scrollingScreen(services, (table) => `${formatTimeLine(context.clock.now())}\n${table}\n`);
   },
   separatesDocuments: true,

@@ -1,5 +1,5 @@
 import {podRef, type ForegroundSyncResult, type PodEvent, type PodRef} from '../../kubelet/index.js';
-import {eventContainerName} from './view/sync-renderer.js';
+import {eventContainer} from './view/sync-text.js';
 import {formatElapsed} from './view/sync-text.js';
 
 /** Options of ProbeFailures. */
@@ -41,7 +41,7 @@ export class ProbeFailures {
   /** Observes an event of a pod. */
   observe(event: PodEvent): void {
     const pod = podRef(event.pod);
-    const name = eventContainerName(event);
+    const name = eventContainer(event) ?? '';
     // A probe without output leaves the colon before it.
     const message = event.message.trim().replace(/:$/, '');
     if (event.reason === 'Killing' && KILLED_BY_PROBE.test(message)) this.#note(pod, message);

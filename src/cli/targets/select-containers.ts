@@ -166,7 +166,7 @@ export async function choosePodContainers(
 }
 
 /** Replaces the error of a word that names a workload: it has no pods here. */
-async function explainMissing<Id>(target: Target<Id>): Promise<Target<Id>> {
+export async function explainMissing<Id>(target: Target<Id>): Promise<Target<Id>> {
   if (target.kind === 'found' || !target.ref.includes('/')) return target;
   const {workloadWithoutPodsError} = await import('./workload-pods.js');
   return {...target, error: workloadWithoutPodsError(target.ref) ?? target.error};

@@ -2,11 +2,13 @@ import type {ChalkInstance} from 'chalk';
 import {humanSize} from '../../format/human-size.js';
 import {truncateId} from '../../format/truncate-id.js';
 import {fitLine, type LinePiece} from '../output/fit-line.js';
+import type {LineGlyphs} from '../output/terminal-features.js';
 import type {ContainerNode, PodNode, ProcessNode, SandboxNode} from './read-tree.js';
 
 /** Options of formatPodTree. */
 export interface PodTreeOptions {
   readonly chalk: ChalkInstance;
+  readonly glyphs: LineGlyphs;
   /** Width of the output; Infinity outside of a terminal. */
   readonly columns: number;
 }
@@ -18,14 +20,18 @@ interface Branch {
 }
 
 /** Returns the lines of pods with their sandboxes, containers and processes, each cut to the width. */
-export function formatPodTree(pods: readonly PodNode[], {chalk, columns}: PodTreeOptions): readonly string[] {
+export function formatPodTree(
+  pods: readonly PodNode[],
+  {chalk, glyphs, columns}: PodTreeOptions,
+): readonly string[] {
+  const {branch: fork, lastBranch, vertical, ellipsis} = glyphs;
   const dim = (text: string): string => chalk.dim(text);
   const lines = (branch: Branch, first: string, rest: string): readonly string[] => [
-    fitLine([[first, dim], ...branch.pieces], columns),
+    fitLine([[first, dim], ...branch.pieces], columns, ellipsis),
     ...branch.branches.flatMap((each, index) =>
       index === branch.branches.length - 1
-        ? lines(each, `${rest}└─ `, `${rest}   `)
-        : lines(each, `${rest}├─ `, `${rest}│  `),
+        ? lines(each, `${rest}${lastBranch} `, `${rest}   `)
+        : lines(each, `${rest}${fork} `, `${rest}${vertical}  `),
     ),
   ];
   return pods.flatMap((pod) => lines(podBranch(pod, chalk), '', ''));

@@ -12,6 +12,9 @@ import {checkContainerCondition} from './judge-readiness.js';
 import {parseWaitCondition, type WaitCondition} from './wait-condition.js';
 import {waitForCreation} from './wait-for-creation.js';
 import {waitForTargets, type WaitResult} from './wait-for-targets.js';
+import {areWorkloads, waitForWorkloads, type WaitForWorkloadsOptions} from './wait-for-workloads.js';
+import {workloadObject, workloadTitle, type WorkloadSummary} from '../workloads/compute-workloads.js';
+import {isWorkloadCondition} from './judge-workload.js';
 
 /** Output formats of `wait`. */
 export const WAIT_FORMATS = ['table', 'json', 'yaml'] as const;
@@ -37,6 +40,10 @@ export async function runWait(
   const since = flags.since === undefined ? undefined : logTime(parseSince(flags.since, context.clock.now()));
   const form = await parseOutputFormat(flags, WAIT_FORMATS, services);
   const timeoutMs = flags.timeout < 0 ? undefined : flags.timeout;
+  if (condition.kind === 'condition' && isWorkloadCondition(condition) && areWorkloads(words)) {
+    await waitForWorkloadCondition(services, words, {condition, flags, timeoutMs, form});
+    return;
+  }
   const {reader, targets} =
     condition.kind === 'create'
       ? await waitForCreation(services, words, flags, timeoutMs)
@@ -65,6 +72,24 @@ export async function runWait(
   else if (condition.kind === 'exit') out.printAll(codes, (code) => `${code}\n`);
   const failed = codes.find((code) => code !== 0);
   if (flags['exit-code'] && failed !== undefined) report.setExitCode(failed);
+}
+
+type WaitForm = OutputFormat<(typeof WAIT_FORMATS)[number]>;
+
+/** Waits for a condition of workloads, and prints those that meet it, as kubectl names them. */
+async function waitForWorkloadCondition(
+  services: CommandServices,
+  words: readonly string[],
+  {form, ...options}: Omit<WaitForWorkloadsOptions, 'onMet'> & {readonly form: WaitForm},
+): Promise<void> {
+  const items: JsonObject[] = [];
+  const onMet = (workload: WorkloadSummary): void => {
+    items.push(workloadObject(workload));
+    if (form.kind === 'table') services.out.printText(`${workloadTitle(workload)} condition met\n`);
+  };
+  await waitForWorkloads(services, words, {...options, onMet});
+  if (form.kind !== 'table')
+    services.out.printData((await formatSorted(form, {items})).replace(/\n\n$/, '\n'));
 }
 
 async function parseFor(flags: WaitFlags): Promise<WaitCondition> {
@@ -96,7 +121,7 @@ function resultText({target, line}: WaitResult): string {
 }
 
 async function formatResults(
-  form: Exclude<OutputFormat<(typeof WAIT_FORMATS)[number]>, {kind: 'table'}>,
+  form: Exclude<WaitForm, {kind: 'table'}>,
   results: readonly WaitResult[],
 ): Promise<string> {
   const items = results.map(({target, exitCodes, line}): JsonObject => {

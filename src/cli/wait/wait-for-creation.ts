@@ -4,7 +4,7 @@ import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
 import type {CommandServices} from '../command/command-services.js';
 import {readTargets, type ReadTargets, type TargetFlagValues} from '../targets/read-targets.js';
-import {POLL_MS, WaitTimeoutError} from './wait-for-targets.js';
+import {POLL_MS, WaitTimeoutError} from './wait-rounds.js';
 
 /**
  * Reads targets until every word names one, and flags select one. Reports those that do not exist in time, and returns

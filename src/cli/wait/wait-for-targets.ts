@@ -1,12 +1,6 @@
-import {anySignal} from '../../base/async/any-signal.js';
-import {createDeadline} from '../../base/async/deadline.js';
-import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
-import {KcriError} from '../../base/errors.js';
 import type {RuntimeService} from '../../cri/index.js';
-import {formatDuration} from '../../format/duration.js';
 import type {LogTime} from '../../operations/logs/log-selection.js';
 import type {CommandServices} from '../command/command-services.js';
-import {EXIT} from '../exit-codes.js';
 import {podJson} from '../output/views/pod-text.js';
 import {logFilesOf} from '../remote/log-files-of.js';
 import type {ListedPod} from '../pods/listed-pod.js';
@@ -20,23 +14,15 @@ import {
   type SeenPod,
 } from './judge-readiness.js';
 import {LogWatch} from './log-watch.js';
-import {wakeOnEvents} from './runtime-changes.js';
 import {formatWaitCondition, type WaitCondition} from './wait-condition.js';
+import {
+  repeatRounds,
+  timedOutText,
+  WaitFailedError,
+  WaitTimeoutError,
+  type RoundWake,
+} from './wait-rounds.js';
 import {ExitWatch, isDeleted, whyReplaced} from './wait-target.js';
-
-/** Interval at which pods are read, in ms; events of the runtime shorten it. */
-export const POLL_MS = 500;
-
-/** A target did not meet the condition in time. */
-export class WaitTimeoutError extends KcriError {
-  readonly code = 'WAIT_TIMEOUT';
-  override readonly exitCode = EXIT.timedOut;
-}
-
-/** The condition can no longer be met. */
-class WaitFailedError extends KcriError {
-  readonly code = 'WAIT_FAILED';
-}
 
 /** Options of waitForTargets. */
 export interface WaitOptions {
@@ -75,48 +61,22 @@ export async function waitForTargets(
   targets: readonly LifecycleTarget[],
   options: WaitOptions,
 ): Promise<void> {
-  const {clock} = services.context;
-  const {timeoutMs} = options;
-  const ended = new AbortController();
-  const sleep = new WakeableSleep(clock);
-  using deadline = createDeadline(clock, timeoutMs);
-  using working = anySignal(services.signal, ended.signal);
-  using waiting = anySignal(services.signal, deadline.signal);
-  try {
-    const round = new WaitRounds(services, reader, options, {sleep, signal: working.signal});
-    await round.start(targets);
-    // Never rejects; without events, the targets are read at the interval.
-    void listen(services, sleep, ended.signal);
-    for (;;) {
-      // The last round begins after the time limit, so that its state is current.
-      const isLast = timeoutMs === 0 || deadline.signal.aborted;
-      await round.run();
-      services.signal.throwIfAborted();
-      if (round.pending.length === 0) return;
-      if (isLast) break;
-      await sleep.sleep(POLL_MS, waiting.signal);
-      services.signal.throwIfAborted();
-    }
-    for (const pending of round.pending) services.report.fail(timeoutError(pending, options));
-  } finally {
-    ended.abort();
-  }
+  let rounds: WaitRounds | undefined;
+  await repeatRounds(services, options.timeoutMs, async (wake) => {
+    const started = new WaitRounds(services, reader, options, wake);
+    await started.start(targets);
+    rounds = started;
+    return async () => {
+      await started.run();
+      return started.pending.length === 0;
+    };
+  });
+  for (const pending of rounds?.pending ?? []) services.report.fail(timeoutError(pending, options));
 }
 
-/** Wakes the sleep at events of the default runtime. */
-async function listen(
-  {connections}: CommandServices,
-  sleep: WakeableSleep,
-  signal: AbortSignal,
-): Promise<void> {
-  const connection = await connections.default().catch(() => undefined);
-  if (connection !== undefined) await wakeOnEvents(connection.runtime, sleep, signal);
-}
-
-function timeoutError({target, state}: Pending, {condition, timeoutMs = 0}: WaitOptions): WaitTimeoutError {
-  const waited = timeoutMs === 0 ? '' : ` after ${formatDuration(BigInt(Math.round(timeoutMs * 1e6)))}`;
+function timeoutError({target, state}: Pending, {condition, timeoutMs}: WaitOptions): WaitTimeoutError {
   return new WaitTimeoutError(
-    `timed out${waited} waiting for ${formatWaitCondition(condition)} of ${describeTarget(target)}: ${state}`,
+    `${timedOutText(timeoutMs)} ${formatWaitCondition(condition)} of ${describeTarget(target)}: ${state}`,
   );
 }
 
@@ -129,16 +89,11 @@ class WaitRounds {
   readonly #services: CommandServices;
   readonly #reader: PodReader;
   readonly #options: WaitOptions;
-  readonly #wake: {readonly sleep: WakeableSleep; readonly signal: AbortSignal};
+  readonly #wake: RoundWake;
   readonly #runtimes = new Map<string, RuntimeService>();
   #pending: readonly Pending[] = [];
 
-  constructor(
-    services: CommandServices,
-    reader: PodReader,
-    options: WaitOptions,
-    wake: {readonly sleep: WakeableSleep; readonly signal: AbortSignal},
-  ) {
+  constructor(services: CommandServices, reader: PodReader, options: WaitOptions, wake: RoundWake) {
     this.#services = services;
     this.#reader = reader;
     this.#options = options;

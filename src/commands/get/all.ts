@@ -5,7 +5,8 @@ import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-form
 import {computePodRow} from '../../cli/output/views/pod-row.js';
 import {podColumns} from '../../cli/output/views/pod-table.js';
 import {formatObjects, podJson} from '../../cli/output/views/pod-text.js';
-import {PodReader} from '../../cli/pods/pod-reader.js';
+import {reportNotRestarted} from '../../cli/pods/not-restarted.js';
+import {observePodsToShow} from '../../cli/pods/watch-pods.js';
 import {workloadObject, workloadTitle} from '../../cli/workloads/compute-workloads.js';
 import {formatWorkloads, selectWorkloads} from '../../cli/workloads/list-workloads.js';
 import {GrowingTable} from '../../format/growing-table.js';
@@ -38,11 +39,11 @@ export default class GetAll extends BaseCommand {
     const {flags} = await this.parse(GetAll);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
     const {out, report, services} = this;
-    const all = flags['all-namespaces'];
-    const reader = new PodReader(services);
-    const listed = await reader.select([], all ? {...flags, namespace: undefined} : flags);
-    const shown = await reader.observe(listed);
-    reader.requireRuntime();
+    const {
+      shown,
+      showsNamespace: namespace,
+      showsManager: manager,
+    } = await observePodsToShow(services, flags);
     const pods = shown.map(({pod}) => pod);
     const workloads = selectWorkloads(services, shown, {kind: undefined, names: []});
     if (form.kind === 'name') {
@@ -61,13 +62,12 @@ export default class GetAll extends BaseCommand {
     if (pods.length === 0) report.info('No resources found');
     const nowMs = this.context.clock.now();
     const wide = form.kind === 'wide';
-    const namespace = all || listed.some((each) => each.namespace !== 'default');
     const header = !flags['no-headers'];
-    const manager = listed.some((each) => each.manager !== 'kcri');
     const columns = podColumns({wide, namespace, manager, labels: false});
     const rows = pods.map((pod) => ({...computePodRow(pod, nowMs), name: `pod/${pod.metadata.name ?? ''}`}));
     out.printText(new GrowingTable(columns, {header}).text(rows));
-    if (workloads.length === 0) return;
-    out.printText(`\n${formatWorkloads(workloads, {wide, namespace, header, isOneKind: false, nowMs})}`);
+    if (workloads.length > 0)
+      out.printText(`\n${formatWorkloads(workloads, {wide, namespace, header, isOneKind: false, nowMs})}`);
+    reportNotRestarted(report, shown);
   }
 }

@@ -4,7 +4,7 @@ import {EXIT_CODE_FLAG, setListExitCode} from '../../cli/flags/list-flags.js';
 import {POD_SELECTION_FLAGS} from '../../cli/flags/pod-selection-flags.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {formatObjects} from '../../cli/output/views/pod-text.js';
-import {PodReader} from '../../cli/pods/pod-reader.js';
+import {observePodsToShow} from '../../cli/pods/watch-pods.js';
 import {workloadObject, workloadTitle} from '../../cli/workloads/compute-workloads.js';
 import {formatWorkloads, parseWorkloadWords, selectWorkloads} from '../../cli/workloads/list-workloads.js';
 
@@ -41,11 +41,7 @@ export default class GetWorkloads extends BaseCommand {
     const {flags, argv} = await this.parse(GetWorkloads);
     const words = parseWorkloadWords(argv as string[]);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
-    const all = flags['all-namespaces'];
-    const reader = new PodReader(this.services);
-    const listed = await reader.select([], all ? {...flags, namespace: undefined} : flags);
-    const shown = await reader.observe(listed);
-    reader.requireRuntime();
+    const {shown} = await observePodsToShow(this.services, flags);
     const workloads = selectWorkloads(this.services, shown, words);
     if (words.names.length > 0 && workloads.length === 0) return;
     setListExitCode(this.report, flags, workloads.length);
@@ -55,7 +51,7 @@ export default class GetWorkloads extends BaseCommand {
       this.out.printText(
         formatWorkloads(workloads, {
           wide: form.kind === 'wide',
-          namespace: all || workloads.some(({namespace}) => namespace !== 'default'),
+          namespace: flags['all-namespaces'] || workloads.some(({namespace}) => namespace !== 'default'),
           header: !flags['no-headers'],
           isOneKind: words.kind !== undefined,
           nowMs: this.context.clock.now(),

@@ -4,7 +4,7 @@ import {delimiter, join} from 'node:path';
 import {createPrivateKey, X509Certificate} from 'node:crypto';
 import {coalesce} from '../../base/async/coalesce.js';
 import type {Clock} from '../../base/clock.js';
-import {ConfigError, messageOf, SystemError} from '../../base/errors.js';
+import {ConfigError, messageOf, rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
 import {runProgram} from '../../base/run-program.js';
 import type {ExecConfig} from './exec-config.js';
@@ -100,6 +100,7 @@ export class ExecPlugin {
       this.#isRejected = false;
       this.#failure = undefined;
     } catch (error) {
+      rethrowUnexpected(error);
       const message = `credential plugin "${config.command}": ${messageOf(error)}`;
       this.#failure = new SystemError(message, {cause: error});
     }
@@ -120,7 +121,7 @@ export class ExecPlugin {
     });
     if (exitCode === 0) return output;
     const says = errorOutput.trim() === '' ? '' : `: ${errorOutput.trim()}`;
-    throw new Error(`failed with ${exitCode === null ? 'a signal' : `exit code ${exitCode}`}${says}`);
+    throw new SystemError(`failed with ${exitCode === null ? 'a signal' : `exit code ${exitCode}`}${says}`);
   }
 }
 
@@ -133,27 +134,27 @@ async function isExecutable(path: string): Promise<boolean> {
   }
 }
 
-/** Returns the credentials in the output of a plugin. Throws Error, whose message has nothing of the output. */
+/** Returns the credentials in the output of a plugin. Throws SystemError, whose message has nothing of the output. */
 export function parseExecCredential(
   output: string,
   apiVersion: string,
 ): {readonly credentials: PluginCredentials; readonly expiresAt: number} {
   const {apiVersion: own, kind, status} = parseObject(output);
-  if (kind !== 'ExecCredential') throw new Error('the output is not an ExecCredential');
+  if (kind !== 'ExecCredential') throw new SystemError('the output is not an ExecCredential');
   if (own !== apiVersion)
-    throw new Error(
+    throw new SystemError(
       `exec plugin is configured to use API version ${apiVersion}, plugin returned version ${String(own)}`,
     );
-  if (!isObject(status)) throw new Error("exec plugin didn't return a status field");
+  if (!isObject(status)) throw new SystemError("exec plugin didn't return a status field");
   const [token, cert, key] = ['token', 'clientCertificateData', 'clientKeyData'].map((name) => {
     const value = status[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   });
   if (token === undefined && cert === undefined && key === undefined)
-    throw new Error("exec plugin didn't return a token or cert/key pair");
-  if (token !== undefined && /[\r\n\0]/.test(token)) throw new Error('the token contains line breaks');
+    throw new SystemError("exec plugin didn't return a token or cert/key pair");
+  if (token !== undefined && /[\r\n\0]/.test(token)) throw new SystemError('the token contains line breaks');
   if ((cert === undefined) !== (key === undefined))
-    throw new Error('exec plugin returned only certificate or key, not both');
+    throw new SystemError('exec plugin returned only certificate or key, not both');
   if (cert !== undefined && key !== undefined) checkPair(cert, key);
   return {credentials: {token, cert, key}, expiresAt: expiryOf(status['expirationTimestamp'])};
 }
@@ -163,9 +164,9 @@ function parseObject(output: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(output);
   } catch {
-    throw new Error('the output is not JSON'); // the parser quotes what may be a secret
+    throw new SystemError('the output is not JSON'); // the parser quotes what may be a secret
   }
-  if (!isObject(value)) throw new Error('the output is not a JSON object');
+  if (!isObject(value)) throw new SystemError('the output is not a JSON object');
   return value;
 }
 
@@ -174,14 +175,14 @@ function checkPair(cert: string, key: string): void {
   try {
     matches = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    throw new Error('failed parsing client key/certificate');
+    throw new SystemError('failed parsing client key/certificate');
   }
-  if (!matches) throw new Error('the client key does not match the client certificate');
+  if (!matches) throw new SystemError('the client key does not match the client certificate');
 }
 
 function expiryOf(timestamp: unknown): number {
   if (timestamp === undefined || timestamp === null) return Number.POSITIVE_INFINITY;
   const time = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
-  if (Number.isNaN(time)) throw new Error('expirationTimestamp is not a time');
+  if (Number.isNaN(time)) throw new SystemError('expirationTimestamp is not a time');
   return time;
 }

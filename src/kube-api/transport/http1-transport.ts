@@ -1,7 +1,7 @@
 import http, {type IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {startTimer} from '../../base/async/timer.js';
-import {hasErrno} from '../../base/errors.js';
+import {hasErrno, SystemError} from '../../base/errors.js';
 import {StaleConnectionError, type Transport, type WireRequest, type WireResponse} from './transport.js';
 
 /**
@@ -37,7 +37,7 @@ export class Http1Transport implements Transport {
         headers: {host: this.#host, ...headers, ...length},
       });
       const cancelTimer = startTimer(timeoutMs, () => {
-        sent.destroy(new Error(`no response within ${timeoutMs / 1000} s`));
+        sent.destroy(new SystemError(`no response within ${timeoutMs / 1000} s`));
         this.close();
       });
       sent.once('response', (response) => {

@@ -4,7 +4,7 @@ import {pause} from '../../base/async/pause.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import {startTimer} from '../../base/async/timer.js';
 import type {Clock} from '../../base/clock.js';
-import {hasErrno} from '../../base/errors.js';
+import {hasErrno, SystemError} from '../../base/errors.js';
 import {StaleConnectionError, type WireRequest, type WireResponse} from './transport.js';
 
 /**
@@ -103,7 +103,7 @@ export class Http2Session {
       });
       if (await finishesWithin(answered, PING_TIMEOUT_MS, clock, signal)) continue;
       const problem = `the API server did not answer a ping within ${PING_TIMEOUT_MS / 1000} s`;
-      this.#session.destroy(new Error(problem));
+      this.#session.destroy(new SystemError(problem));
     }
   }
 }
@@ -111,13 +111,13 @@ export class Http2Session {
 async function readHead(stream: ClientHttp2Stream, timeoutMs: number): Promise<IncomingHttpHeaders> {
   const cancelTimer = startTimer(timeoutMs, () => {
     stream.close(NGHTTP2_CANCEL);
-    stream.destroy(new Error(`no response within ${timeoutMs / 1000} s`));
+    stream.destroy(new SystemError(`no response within ${timeoutMs / 1000} s`));
   });
   try {
     return await new Promise<IncomingHttpHeaders>((resolve, reject) => {
       stream.once('response', resolve).on('error', reject);
       stream.once('close', () => {
-        reject(new Error('the API server ended the request without a response'));
+        reject(new SystemError('the API server ended the request without a response'));
       });
     });
   } finally {

@@ -1,6 +1,7 @@
 import type {TLSSocket} from 'node:tls';
 import {abortable} from '../../base/async/abortable.js';
 import type {Clock} from '../../base/clock.js';
+import {SystemError} from '../../base/errors.js';
 import {Http2Session} from './http2-session.js';
 import type {Transport, WireRequest, WireResponse} from './transport.js';
 
@@ -58,7 +59,7 @@ export class Http2Transport implements Transport {
     const session = new Http2Session(await this.#options.open(), this.#options);
     if (this.#isClosed) {
       session.close();
-      throw new Error('the connections to the API server were closed');
+      throw new SystemError('the connections to the API server were closed');
     }
     this.#sessions = [...this.#sessions, session];
     return session;

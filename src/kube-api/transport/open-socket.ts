@@ -1,7 +1,7 @@
 import {connect, isIP, type Socket} from 'node:net';
 import {connect as connectTls, type SecureContext, type TLSSocket} from 'node:tls';
 import {startTimer} from '../../base/async/timer.js';
-import {messageOf} from '../../base/errors.js';
+import {messageOf, SystemError} from '../../base/errors.js';
 
 /** Host and port, such as those of the API server. */
 export interface HostPort {
@@ -60,7 +60,9 @@ export async function openTls(
   } catch (error) {
     if (!isUntrusted(secured)) throw error;
     // The messages of OpenSSL do not say whose certificate it is.
-    throw new Error(`failed to verify the certificate of "${host}": ${messageOf(error)}`, {cause: error});
+    throw new SystemError(`failed to verify the certificate of "${host}": ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -82,14 +84,14 @@ async function whenReady<S extends Socket>(socket: S, event: string): Promise<S>
       reject(error);
     };
     const close = (): void => {
-      fail(new Error('the connection was closed while it was opened'));
+      fail(new SystemError('the connection was closed while it was opened'));
     };
     const open = (): void => {
       settle();
       resolve(socket);
     };
     const cancelTimer = startTimer(CONNECT_MS, () => {
-      fail(new Error(`no connection within ${CONNECT_MS / 1000} s`));
+      fail(new SystemError(`no connection within ${CONNECT_MS / 1000} s`));
     });
     // The listener stays: later errors reach the requests on the connection.
     socket.on('error', fail).on('close', close).on(event, open);

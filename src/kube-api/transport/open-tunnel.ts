@@ -2,6 +2,7 @@ import http from 'node:http';
 import type {Socket} from 'node:net';
 import type {SecureContext} from 'node:tls';
 import {startTimer} from '../../base/async/timer.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
 import {hostPortOf, openTcp, openTls, type HostPort} from './open-socket.js';
 import {connectSocks5, type ProxyUser} from './socks5.js';
@@ -16,8 +17,8 @@ export interface ProxyTls {
 }
 
 /**
- * Opens a connection to the target through a proxy: with CONNECT for http and https, or with SOCKS5. Rejects with Error,
- * whose message names the proxy.
+ * Opens a connection to the target through a proxy: with CONNECT for http and https, or with SOCKS5. Rejects with
+ * SystemError, whose message names the proxy.
  */
 export async function openTunnel(
   proxy: URL,
@@ -26,7 +27,8 @@ export async function openTunnel(
 ): Promise<Socket> {
   const at = proxyAddress(proxy);
   const fail = (error: unknown): never => {
-    throw new Error(`proxy ${joinHostPort(at)}: ${(error as Error).message}`, {cause: error});
+    rethrowUnexpected(error);
+    throw new SystemError(`proxy ${joinHostPort(at)}: ${messageOf(error)}`, {cause: error});
   };
   const plain = await openTcp(at).catch(fail);
   let cancelTimer = (): void => undefined;
@@ -38,9 +40,9 @@ export async function openTunnel(
           })
         : plain;
     cancelTimer = startTimer(PROXY_MS, () => {
-      plain.destroy(new Error(`no answer within ${PROXY_MS / 1000} s`));
+      plain.destroy(new SystemError(`no answer within ${PROXY_MS / 1000} s`));
     });
-    const user = {name: decodeURIComponent(proxy.username), password: decodeURIComponent(proxy.password)};
+    const user = userOf(proxy);
     if (proxy.protocol === 'socks5:') await connectSocks5(socket, target, user);
     else await connectHttp(socket, target, user);
     return socket;
@@ -49,6 +51,14 @@ export async function openTunnel(
     return fail(error);
   } finally {
     cancelTimer();
+  }
+}
+
+function userOf({username, password}: URL): ProxyUser {
+  try {
+    return {name: decodeURIComponent(username), password: decodeURIComponent(password)};
+  } catch (cause) {
+    throw new SystemError('the user name or password in its URL has an invalid escape', {cause});
   }
 }
 
@@ -72,7 +82,7 @@ async function connectHttp(socket: Socket, target: HostPort, {name, password}: P
     request.once('error', reject);
     request.once('connect', ({statusCode = 0, statusMessage = ''}, _socket, head) => {
       if (statusCode !== 200) {
-        reject(new Error(`answered CONNECT with ${statusCode} ${statusMessage}`.trimEnd()));
+        reject(new SystemError(`answered CONNECT with ${statusCode} ${statusMessage}`.trimEnd()));
         return;
       }
       if (head.length > 0) socket.unshift(head);

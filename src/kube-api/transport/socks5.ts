@@ -1,4 +1,5 @@
 import {isIPv4, isIPv6, type Socket} from 'node:net';
+import {SystemError} from '../../base/errors.js';
 import type {HostPort} from './open-socket.js';
 
 /** User of a proxy; the name is empty without one. */
@@ -27,32 +28,33 @@ const REPLIES: readonly string[] = [
 
 /**
  * Asks a SOCKS5 server to connect to the target (RFC 1928; RFC 1929 for the user). The server resolves the name. Rejects with
- * Error, and with the error of the socket.
+ * SystemError, and with the error of the socket.
  */
 export async function connectSocks5(socket: Socket, target: HostPort, user: ProxyUser): Promise<void> {
   const methods = user.name === '' ? [METHOD.none] : [METHOD.none, METHOD.password];
   socket.write(Buffer.from([VERSION, methods.length, ...methods]));
   const [version, method] = await readBytes(socket, 2);
-  if (version !== VERSION) throw new Error('is not a SOCKS5 server');
+  if (version !== VERSION) throw new SystemError('is not a SOCKS5 server');
   if (method === METHOD.password) await authenticate(socket, user);
-  else if (method !== METHOD.none) throw new Error('accepts no authentication method that is available');
+  else if (method !== METHOD.none)
+    throw new SystemError('accepts no authentication method that is available');
   const port = Buffer.alloc(2);
   port.writeUInt16BE(target.port);
   socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), encodeHost(target.host), port]));
   const [, reply = 1, , type] = await readBytes(socket, 4);
-  if (reply !== 0) throw new Error(`cannot connect: ${REPLIES[reply] ?? `reply ${reply}`}`);
+  if (reply !== 0) throw new SystemError(`cannot connect: ${REPLIES[reply] ?? `reply ${reply}`}`);
   await readBytes(socket, (await boundAddressLength(socket, type)) + 2);
 }
 
 async function authenticate(socket: Socket, {name, password}: ProxyUser): Promise<void> {
   const fields = [name, password].map((text) => Buffer.from(text));
   if (fields.some(({length}) => length > 255))
-    throw new Error('the user name or password has more than 255 bytes');
+    throw new SystemError('the user name or password has more than 255 bytes');
   socket.write(
     Buffer.concat([Buffer.from([1]), ...fields.flatMap((field) => [Buffer.from([field.length]), field])]),
   );
   const [, status] = await readBytes(socket, 2);
-  if (status !== 0) throw new Error('rejected the user name or password');
+  if (status !== 0) throw new SystemError('rejected the user name or password');
 }
 
 function encodeHost(host: string): Buffer {
@@ -80,7 +82,7 @@ function ipv6Bytes(address: string): readonly number[] {
 async function boundAddressLength(socket: Socket, type: number | undefined): Promise<number> {
   if (type === ADDRESS.ipv4) return 4;
   if (type === ADDRESS.ipv6) return 16;
-  if (type !== ADDRESS.name) throw new Error('sent an invalid reply');
+  if (type !== ADDRESS.name) throw new SystemError('sent an invalid reply');
   const [length = 0] = await readBytes(socket, 1);
   return length;
 }
@@ -96,14 +98,14 @@ async function readBytes(socket: Socket, count: number): Promise<Buffer> {
       if (bytes === null) return;
       settle();
       if (bytes.length === count) resolve(bytes);
-      else reject(new Error('closed the connection'));
+      else reject(new SystemError('closed the connection'));
     };
     const fail = (error: Error): void => {
       settle();
       reject(error);
     };
     const close = (): void => {
-      fail(new Error('closed the connection'));
+      fail(new SystemError('closed the connection'));
     };
     socket.on('readable', read).on('error', fail).on('close', close);
     read();

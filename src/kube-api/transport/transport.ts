@@ -1,3 +1,5 @@
+import {SystemError} from '../../base/errors.js';
+
 /** A request as it is sent. */
 export interface WireRequest {
   readonly method: string;
@@ -33,4 +35,4 @@ export interface Transport {
 }
 
 /** A connection that was closed before it could transport the next request. */
-export class StaleConnectionError extends Error {}
+export class StaleConnectionError extends SystemError {}

@@ -185,7 +185,7 @@ export class Kubelet {
     await this.#own.load();
     this.#rejections.start();
     for (const {pod} of this.#own.presentRecords()) allocations.grant(pod);
-    await runtimeState.check(signal);
+    await background.attempt('runtime check', runtimeState.check(signal));
     const {node} = this.#options.node;
     const record = (event: NodeEvent): void => {
       recordNodeEvent(this.#options, event);
@@ -194,7 +194,10 @@ export class Kubelet {
     await enforceReservations(allocatable);
     await using _hosts = this.#services.start(this.#registry);
     const parts = [
-      runtimeState.run(this.#end.signal, () => this.#options.cluster?.runtimeChecked()),
+      runtimeState.run(this.#end.signal, {
+        onChecked: () => this.#options.cluster?.runtimeChecked(),
+        background,
+      }),
       pleg.run(),
       this.#createLogRotator().run(this.#end.signal),
       this.#images?.run(this.#end.signal) ?? Promise.resolve(),

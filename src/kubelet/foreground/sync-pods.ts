@@ -5,6 +5,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
 import {systemRandom, type Clock, type RandomSource} from '../../base/clock.js';
+import type {Lock} from '../../base/fs/lock.js';
 import {CriError, type RuntimeService} from '../../cri/index.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
 import {createCallError, PodError, PodRejectedError, SupersededError} from '../pods/pod-errors.js';
@@ -21,7 +22,7 @@ import type {
   SyncRequest,
   TimedOutSync,
 } from './sync-result.js';
-import {syncJob, type JobRequest} from './sync-job.js';
+import {syncJob, type JobRequest, type SyncJobOptions} from './sync-job.js';
 import {SyncSession} from './sync-session.js';
 
 /**
@@ -143,26 +144,30 @@ async function syncJobPods(
   signal: AbortSignal,
 ): Promise<readonly ForegroundSyncResult[]> {
   const {clock, onStatus} = options;
-  return await syncJob(
-    request,
-    {
-      clock,
-      syncPod: async (one, stop, observe) => {
-        const notify: SyncPodsOptions['onStatus'] = (ref, status) => {
-          onStatus(ref, status);
-          observe(status);
-        };
-        return await syncOne(one, {wait: 'complete', onStatus: notify}, stop);
-      },
-      deletePod: async (pod) => {
-        await registry.locks.withPodLock(pod, undefined, async () => {
-          const record = await registry.store.get(pod.uid);
-          if (record !== undefined) await registry.remover.deletePod(record);
-        });
-      },
-    },
-    signal,
-  );
+  const syncPod: SyncJobOptions['syncPod'] = async (one, stop, observe) => {
+    const notify: SyncPodsOptions['onStatus'] = (ref, status) => {
+      onStatus(ref, status);
+      observe(status);
+    };
+    return await syncOne(one, {wait: 'complete', onStatus: notify}, stop);
+  };
+  const deletePod: SyncJobOptions['deletePod'] = async (pod) => {
+    await registry.locks.withPodLock(pod, undefined, async () => {
+      const record = await registry.store.get(pod.uid);
+      if (record !== undefined) await registry.remover.deletePod(record);
+    });
+  };
+  const marks: Lock[] = [];
+  try {
+    const marked: SyncJobOptions['syncPod'] = async (one, stop, observe) => {
+      // Until the Job has ended, also between two pods: so others know that it has not.
+      marks.push(await markPodRun(registry.node.rootDir, podRef(one.pod).uid));
+      return await syncPod(one, stop, observe);
+    };
+    return await syncJob(request, {clock, syncPod: marked, deletePod}, signal);
+  } finally {
+    for (const mark of marks) await mark[Symbol.asyncDispose]();
+  }
 }
 
 interface PodSyncOptions {

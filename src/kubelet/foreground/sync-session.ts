@@ -136,12 +136,12 @@ export class SyncSession {
 
   async #start(): Promise<void> {
     const {signal} = this.#end;
-    const {runtimeState, pleg, loop} = this.#core;
+    const {runtimeState, pleg, loop, background} = this.#core;
     let onChecked = (): void => undefined;
     const checked = new Promise<void>((resolve) => {
       onChecked = resolve;
     });
-    const parts = [runtimeState.run(signal, onChecked), pleg.run()];
+    const parts = [runtimeState.run(signal, {onChecked, background}), pleg.run()];
     // The loop would pause if it started before the first runtime check and relist.
     await Promise.all([checked, this.#relisted]);
     this.#isStarted = true;

@@ -47,7 +47,9 @@ export interface ImagePrunePlan {
 /** Result for one image. */
 export type PrunedImage =
   | {readonly kind: 'removed'; readonly names: readonly string[]}
-  | {readonly kind: 'skipped'; readonly reason: string};
+  | {readonly kind: 'kept'; readonly reason: string}
+  /** Another program has removed it. */
+  | {readonly kind: 'gone'};
 
 const AT_ONCE = 16;
 
@@ -116,9 +118,13 @@ export class ImagePruner {
       images.imageStatus({image: {image: id}}, {signal}),
       this.#usageCheck(() => true),
     ]);
-    if (image === undefined) return {kind: 'skipped', reason: 'another program has removed it'};
-    const reason = inUse(image) ?? (all || isDangling(image) ? undefined : 'it has a tag now');
-    if (reason !== undefined) return {kind: 'skipped', reason};
+    if (image === undefined) return {kind: 'gone'};
+    const reason =
+      inUse(image) ??
+      (all || isDangling(image)
+        ? undefined
+        : 'it was tagged in the meantime; use --all to remove tagged images too');
+    if (reason !== undefined) return {kind: 'kept', reason};
     return {kind: 'removed', names: await removeImage(this.#connection, id, {signal, usageCheck: undefined})};
   }
 

@@ -34,7 +34,7 @@ function timeoutError(container: ContainerStatus, remove: boolean) {
 test('a timeout while a container crashes names its exit once', () => {
   expect(timeoutError(CRASHING, false)).toMatchObject({
     message:
-      'pod "default/web": not ready after 5s; container "main": CrashLoopBackOff: exited with code 137 (OOMKilled), restarted 2×',
+      'pod "default/web": not ready after 5s; container "main": CrashLoopBackOff: exited with code 137 (OOMKilled), restarted 2 times',
     hint: 'run "kcri logs default/web/main" to print its log',
     exitCode: 124,
   });

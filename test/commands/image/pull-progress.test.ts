@@ -1,5 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import type {Status} from '../../../src/containerd/gen/types.js';
+import {glyphsOf} from '../../../src/cli/output/terminal-features.js';
 import {progressLines} from '../../../src/cli/pull/pull-progress.js';
 import {PullProgress} from '../../../src/operations/images/pull-progress.js';
 import {until} from '../../base/until.js';
@@ -51,13 +52,15 @@ describe('the progress of a pull', () => {
       [ingest(LAYER, 50_000_000n, 100_000_000n), ingest('config-sha256:' + 'c'.repeat(64), 1n, 2n)],
       1,
     );
-    const view = {activity: 'pulling x', elapsedMs: 2500, progress, maxLines: 20, columns: 80};
+    const glyphs = glyphsOf({LANG: 'C.UTF-8'});
+    const view = {activity: 'pulling x', elapsedMs: 2500, progress, glyphs, maxLines: 20, columns: 80};
     expect(progressLines(view)).toEqual([
       'pulling x … 2s',
       '  aaaaaaaaaaaa  [==========          ] 50MB/100MB',
     ]);
     progress.update([], 2);
     expect(progressLines(view)).toEqual(['pulling x, unpacking … 2s', '  aaaaaaaaaaaa  downloaded 100MB']);
+    expect(progressLines({...view, glyphs: glyphsOf({LANG: 'C'})})[0]).toBe('pulling x, unpacking ... 2s');
     expect(progressLines({...view, maxLines: 1, columns: 10})).toEqual(['pulling x,']);
   });
 });

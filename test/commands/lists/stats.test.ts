@@ -257,7 +257,10 @@ describe('stats --watch', () => {
     });
   });
 
-  test('redraws on a terminal, within its size', async () => {
+  test.each([
+    ['C.UTF-8', '…'],
+    ['C', '...'],
+  ])('redraws on a terminal with the locale %s, within its size', async (LANG, mark) => {
     await using runtime = await startRuntime();
     const terminal = new FakeTerminal(60, 5);
     const {signal, onStdout} = interruptAt(/(CPU %[^]*){3}/);
@@ -266,6 +269,7 @@ describe('stats --watch', () => {
     });
     const {exitCode, stderr} = await runKcriOnTerminal(terminal, ['stats', '--watch'], {
       endpoint: runtime.endpoint,
+      env: {LANG},
       signal,
     });
     expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
@@ -273,7 +277,7 @@ describe('stats --watch', () => {
       expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       expect.stringMatching(/^CONTAINER +NAME +CPU %/),
       expect.stringMatching(/^aaaaaaaaaaaaa +sidecar/),
-      '… 2 more',
+      `${mark} 2 more`,
     ]);
     expect({wrapped: terminal.wrapped, cursor: terminal.cursorVisible}).toEqual({wrapped: [], cursor: true});
   });

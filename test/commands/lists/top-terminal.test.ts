@@ -62,7 +62,7 @@ test('counts rows that do not fit', async () => {
   const terminal = new FakeTerminal(100, 6);
   await top(testbed, terminal, /(CPU %[^]*){3}/);
   expect(screenLines(terminal)).toHaveLength(5);
-  expect(screenLines(terminal).at(-1)).toMatch(/^… \d+ more$/);
+  expect(screenLines(terminal).at(-1)).toMatch(/^\.\.\. \d+ more$/);
 });
 
 test('shows an unavailable runtime below the pods', async () => {

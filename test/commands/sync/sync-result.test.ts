@@ -21,7 +21,7 @@ describe('readiness', () => {
     expect(stdout).not.toContain('default/web: ready');
     expect(stdout).toMatch(/^1 pod failed in /m);
     expect(stderr).toContain(
-      'kcri: pod "default/web": container "main": CrashLoopBackOff: exited with code 3 (Error), restarted 1×\n' +
+      'kcri: pod "default/web": container "main": CrashLoopBackOff: exited with code 3 (Error), restarted once\n' +
         'hint: run "kcri logs default/web/main" to print its log\n',
     );
     expect(stderr).toContain('default/web/main | boom\n');
@@ -31,7 +31,7 @@ describe('readiness', () => {
     const testbed = await createTestbed();
     const completing = aManifest({containers: [aScript('main', 'sleep 0.1')]});
     const {stderr} = await testbed.run(['sync', '-', '--min-ready', '1s'], {stdin: completing});
-    expect(stderr).toContain('CrashLoopBackOff: exited with code 0 (Completed), restarted 1×\n');
+    expect(stderr).toContain('CrashLoopBackOff: exited with code 0 (Completed), restarted once\n');
     expect(stderr).toContain('hint: for a container that completes, set restartPolicy to OnFailure or Never');
   });
 

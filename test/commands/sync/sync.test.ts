@@ -73,7 +73,7 @@ describe('waiting until ready', () => {
     const file = await testbed.write('web.json', aManifest({containers: [aScript('main', 'exit 2')]}));
     const {stderr, exitCode} = await testbed.run(['sync', file]);
     expect(stderr).toContain(
-      'container "main": CrashLoopBackOff: exited with code 2 (Error), restarted 1×\n',
+      'container "main": CrashLoopBackOff: exited with code 2 (Error), restarted once\n',
     );
     expect(stderr).toContain(
       'was kept; none of its containers is running\nhint: run "kcri delete default/web" to delete it',

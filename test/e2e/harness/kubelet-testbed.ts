@@ -19,7 +19,12 @@ export interface KubeletTestbed extends AsyncDisposable {
   readonly podTestbed: PodTestbed;
   /** Writes a manifest. */
   put(name: string, manifest: string): Promise<void>;
-  /** Removes a manifest and waits until nothing is left of its pod. */
+  /** Removes a manifest. */
+  withdraw(name: string): Promise<void>;
+  /**
+   * Removes a manifest and waits until nothing is left of its pod: up to a minute, since the sandbox and the record stay until the
+   * container garbage collection, as with a kubelet.
+   */
   remove(name: string): Promise<void>;
   /** Starts a daemon on free ports, with additional lines of configuration and flags. */
   start(config?: string, flags?: readonly string[]): Promise<ServingDaemon>;
@@ -59,16 +64,20 @@ ${config}`,
     const published = await readFile(join(rootDir, 'kubelet.json'), 'utf8');
     return {kcri, ...(JSON.parse(published) as Pick<ServingDaemon, 'pid' | 'urls'>)};
   };
+  const withdraw: KubeletTestbed['withdraw'] = async (name) => {
+    await rm(join(directory, `${name}.json`));
+  };
   return {
     podTestbed,
     start,
+    withdraw,
     put: async (name, manifest) => {
       names.push(`${name}-${node}`);
       await putManifest(join(directory, `${name}.json`), manifest);
     },
     remove: async (name) => {
       const {uid} = await podTestbed.pod(`${name}-${node}`);
-      await rm(join(directory, `${name}.json`));
+      await withdraw(name);
       const left = async (): Promise<readonly string[]> =>
         (await podTestbed.listLeftovers(uid)).filter((path) => !path.endsWith('/__kubelet.lock'));
       await until(async () => (await left()).length === 0);

@@ -119,7 +119,8 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     await expect.poll(async () => (await kcri('get', 'kubelet')).stderr).toBe('');
     const listed = async () => (await kcri('get', 'pods', 'view-bad-view-node', '--no-headers')).stdout;
     await expect.poll(listed).toMatch(/ Running /);
-    await kubelet.remove('view-bad');
+    await kubelet.withdraw('view-bad');
+    await expect.poll(listed).toBe('');
   });
 
   test('logs and exec resolve its pods by name, and events reports them', async () => {

@@ -100,7 +100,7 @@ describe.each(newestRuntime)('the life of a pod: $name', (which) => {
     expect(stdout).not.toContain('crash: ready');
     expect(stderr).toBe(
       'default/crash/main | boom\n' +
-        'kcri: pod "default/crash": container "main": CrashLoopBackOff: exited with code 3 (Error), restarted 1×\n',
+        'kcri: pod "default/crash": container "main": CrashLoopBackOff: exited with code 3 (Error), restarted once\n',
     );
   });
 

@@ -6,7 +6,7 @@ import {omit} from '../../../base/omit.js';
 import {formatRfc1123} from '../../../format/rfc1123.js';
 import {formatAgeSince} from '../../../format/age.js';
 import type {RecordedEvent} from '../../../kubelet/index.js';
-import {containerOf} from '../views/event-table.js';
+import {eventContainer} from '../../sync/view/sync-text.js';
 import {managerText} from '../views/pod-row.js';
 import {containerSection, resourceLines, seccompLines} from './describe-containers.js';
 import {alignLines, annotationTexts, besideTitle, indentLines, labelTexts, NONE} from './aligned-lines.js';
@@ -150,13 +150,13 @@ function tolerationText({key = '', value = '', effect, operator, tolerationSecon
 
 function eventLines(events: readonly RecordedEvent[], nowMs: number): readonly string[] {
   const latestLast = events.toSorted((a, b) => Date.parse(a.lastTimestamp) - Date.parse(b.lastTimestamp));
-  const hasContainers = events.some((event) => containerOf(event) !== undefined);
+  const hasContainers = events.some((event) => eventContainer(event) !== undefined);
   const row = (cells: readonly string[], container: string, message: string): string =>
     [...cells, ...(hasContainers ? [container] : []), message].join('\t');
   const rows = latestLast.map((event) =>
     row(
       [event.type, event.reason, eventAge(event, nowMs), 'kubelet'],
-      containerOf(event) ?? '',
+      eventContainer(event) ?? '',
       event.message.trim(),
     ),
   );

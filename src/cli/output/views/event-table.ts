@@ -5,6 +5,7 @@ import type {Column} from '../../../format/table.js';
 import {escapeToLine} from '../../../format/escape-controls.js';
 import type {PodRecord, RecordedEvent} from '../../../kubelet/index.js';
 import type {EventSubject} from '../../../operations/events/container-events.js';
+import {eventContainer} from '../../sync/view/sync-text.js';
 
 /** Pod of an event. */
 export type EventPod = Pick<PodRecord, 'uid' | 'namespace' | 'name' | 'pod'>;
@@ -54,7 +55,7 @@ export function eventColumns({
 }
 
 function containerText({event}: RecordedPodEvent): string {
-  return containerOf(event) ?? '<none>';
+  return eventContainer(event) ?? '<none>';
 }
 
 function sourceText({record: {pod}, component = 'kubelet'}: RecordedPodEvent): string {
@@ -101,18 +102,13 @@ export function eventJson(recorded: RecordedPodEvent): JsonObject {
   };
 }
 
-/** Returns the container of an event; undefined if it concerns the pod. */
-export function containerOf({fieldPath = ''}: Pick<RecordedEvent, 'fieldPath'>): string | undefined {
-  return /\{(.+)\}$/.exec(fieldPath)?.[1];
-}
-
 /** Returns the subject of an event for event filters, with the UID of the pod as the sandbox ID. */
 export function eventSubject({
   record: {uid: id, name, namespace, pod},
   event,
 }: RecordedPodEvent): EventSubject {
   const {labels = {}} = pod.metadata;
-  const container = containerOf(event);
+  const container = eventContainer(event);
   return {
     pod: {id, name, namespace, labels},
     container: container === undefined ? undefined : {id: '', name: container, podId: id, labels},
@@ -122,7 +118,7 @@ export function eventSubject({
 /** Formats a recorded event as one line of `kcri events`, with control characters escaped. */
 export function podEventLine({record, event}: RecordedPodEvent): string {
   const {type, reason, message, lastTimestamp} = event;
-  const container = containerOf(event);
+  const container = eventContainer(event);
   const pod = `${record.namespace}/${record.name}`;
   const title = container === undefined ? pod : `${pod}/${container}`;
   const time = lastTimestamp.replace(/\.\d+Z$/, 'Z');

@@ -5,7 +5,7 @@ import type {ContainerStats} from '../../../cri/index.js';
 import {formatAgeSince} from '../../../format/age.js';
 import {humanSize} from '../../../format/human-size.js';
 import type {Column} from '../../../format/table.js';
-import {containerOf} from './event-table.js';
+import {eventContainer} from '../../sync/view/sync-text.js';
 import {escapeToLine} from '../../../format/escape-controls.js';
 import type {RecordedEvent} from '../../../kubelet/index.js';
 import type {CpuPercent, Usage} from '../../../operations/stats/compute-usage.js';
@@ -227,7 +227,7 @@ function cpuText(cpu: CpuPercent | undefined): string {
 export function topEventLines(events: readonly TopEvent[], nowMs: number): readonly string[] {
   return events.map((event) => {
     const {node, lastTimestamp, namespace, pod, type, reason, message, count} = event;
-    const container = containerOf(event);
+    const container = eventContainer(event);
     return escapeToLine(
       [
         formatAgeSince(lastTimestamp, nowMs).padEnd(5),

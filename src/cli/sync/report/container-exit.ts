@@ -32,10 +32,15 @@ export function describeExit({
   return `exited with code ${exitCode}${reason === '' ? '' : ` (${reason})`}`;
 }
 
-/** Describes the exit of a container in back-off, such as `exited with code 3 (Error), restarted 1×`. */
+/** Describes the exit of a container in back-off, such as `exited with code 3 (Error), restarted once`. */
 export function describeCrash(status: ContainerStatus): string | undefined {
   const exit = lastExitOf(status);
   if (exit === undefined || !isBackingOff(status)) return undefined;
-  const {restartCount} = status;
-  return `${describeExit(exit)}${restartCount === 0 ? '' : `, restarted ${restartCount}×`}`;
+  return `${describeExit(exit)}${describeRestarts(status)}`;
+}
+
+/** Describes restarts, to follow a state: empty without any, else such as `, restarted 3 times`. */
+export function describeRestarts({restartCount}: Pick<ContainerStatus, 'restartCount'>): string {
+  if (restartCount === 0) return '';
+  return `, restarted ${restartCount === 1 ? 'once' : `${restartCount} times`}`;
 }

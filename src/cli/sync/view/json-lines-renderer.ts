@@ -4,12 +4,8 @@ import {messageOf} from '../../../base/errors.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {callSubject} from './pod-view.js';
 import type {SyncTotals} from '../report/sync-counts.js';
-import {
-  eventContainerName,
-  type LogOrigin,
-  type ManifestContent,
-  type SyncRenderer,
-} from './sync-renderer.js';
+import {type LogOrigin, type ManifestContent, type SyncRenderer} from './sync-renderer.js';
+import {eventContainer} from './sync-text.js';
 
 /**
  * Writes one JSON object per line: `{"time", "type": "call"|"event"|"status"|"note"|"log"|"output"|"result",
@@ -63,8 +59,8 @@ export class JsonLinesRenderer implements SyncRenderer {
 
   event(pod: PodRef, event: PodEvent): void {
     const {type: eventType, reason, message} = event;
-    const container = eventContainerName(event);
-    this.#write('event', pod, {eventType, reason, message, ...(container === '' ? {} : {container})});
+    const container = eventContainer(event);
+    this.#write('event', pod, {eventType, reason, message, ...(container !== undefined && {container})});
   }
 
   status(pod: PodRef, status: PodStatus): void {

@@ -2,8 +2,8 @@ import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {containerNames, containerStates, callSubject} from './pod-view.js';
 import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
-import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
-import {formatPodTitle, formatElapsed} from './sync-text.js';
+import type {LogOrigin, SyncRenderer} from './sync-renderer.js';
+import {eventContainer, formatPodTitle, formatElapsed} from './sync-text.js';
 
 /** Phase of a pod before its first sync, which is not printed. */
 const INITIAL_PHASE = 'Pending';
@@ -55,8 +55,9 @@ export class LineRenderer implements SyncRenderer {
 
   event(pod: PodRef, event: PodEvent): void {
     if (!this.#warnings || event.type !== 'Warning') return;
-    const container = eventContainerName(event);
-    const where = container === '' ? formatPodTitle(pod) : `${formatPodTitle(pod)}: container ${container}`;
+    const container = eventContainer(event);
+    const where =
+      container === undefined ? formatPodTitle(pod) : `${formatPodTitle(pod)}: container ${container}`;
     this.#err(`${where}: ${event.reason}: ${event.message}`);
   }
 

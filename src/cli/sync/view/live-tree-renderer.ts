@@ -15,8 +15,8 @@ import {
   type PodView,
 } from './pod-view.js';
 import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
-import {eventContainerName, type LogOrigin, type SyncRenderer} from './sync-renderer.js';
-import {formatPodTitle} from './sync-text.js';
+import type {LogOrigin, SyncRenderer} from './sync-renderer.js';
+import {eventContainer, formatPodTitle} from './sync-text.js';
 import {FRAME_MS, formatTree, type TreeGlyphs} from './tree-lines.js';
 
 /** Options of a LiveTreeRenderer. */
@@ -97,8 +97,8 @@ export class LiveTreeRenderer implements SyncRenderer {
 
   event(pod: PodRef, event: PodEvent): void {
     if (!this.#warnings || event.type !== 'Warning') return;
-    const container = eventContainerName(event);
-    const where = container === '' ? formatPodTitle(pod) : `${formatPodTitle(pod)}/${container}`;
+    const container = eventContainer(event);
+    const where = container === undefined ? formatPodTitle(pod) : `${formatPodTitle(pod)}/${container}`;
     this.#draw(`${this.#chalk.yellow(`${where}: ${event.reason}:`)} ${escapeControls(event.message)}\n`);
   }
 

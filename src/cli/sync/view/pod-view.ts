@@ -5,6 +5,7 @@ import type {
   PodStatus,
 } from '../../../api/types/v1-status.js';
 import type {CriCall, PodRef} from '../../../kubelet/index.js';
+import {describeRestarts} from '../report/container-exit.js';
 
 /** One line below a pod: its sandbox or a container. */
 export interface PartView {
@@ -204,7 +205,7 @@ function containerState({state = {}, ready, restartCount}: ContainerStatus): Sta
         ? waitingText(waiting)
         : runningText(ready)
       : endedText(terminated);
-  return restartCount === 0 ? text : {...text, state: `${text.state}, restarted ${restartCount}×`};
+  return {...text, state: `${text.state}${describeRestarts({restartCount})}`};
 }
 
 function runningText(ready: boolean): StateText {

@@ -43,11 +43,6 @@ export interface SyncRenderer extends LiveDisplay {
   end(totals?: SyncTotals): void;
 }
 
-/** Returns the name of the container that an event concerns; empty for the pod itself. */
-export function eventContainerName({fieldPath}: PodEvent): string {
-  return /\{(.*)\}$/.exec(fieldPath ?? '')?.[1] ?? '';
-}
-
 /** Renders nothing, for pipes whose reader expects only the result. */
 export class SilentRenderer implements SyncRenderer {
   readonly callStarted = ignore;

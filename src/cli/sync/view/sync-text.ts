@@ -1,8 +1,13 @@
-import type {PodRef} from '../../../kubelet/index.js';
+import type {PodEvent, PodRef} from '../../../kubelet/index.js';
 
 /** Formats a pod as NAMESPACE/NAME. */
 export function formatPodTitle({namespace, name}: Pick<PodRef, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`;
+}
+
+/** Returns the container of an event; undefined if it concerns the pod. */
+export function eventContainer({fieldPath = ''}: Pick<PodEvent, 'fieldPath'>): string | undefined {
+  return /\{(.+)\}$/.exec(fieldPath)?.[1];
 }
 
 /** Formats a duration as `412ms` or `3.1s`; empty if undefined. */

@@ -1,37 +1,23 @@
 import type {ChalkInstance} from 'chalk';
 import {formatAge} from '../../../format/age.js';
 import {fitLine, type LinePiece} from '../../output/fit-line.js';
+import {ASCII_GLYPHS, UNICODE_GLYPHS, type LineGlyphs} from '../../output/terminal-features.js';
 import {formatPodTitle, formatElapsed} from './sync-text.js';
 import type {PartView, PodView} from './pod-view.js';
 
 /** Characters that a tree consists of. */
-export interface TreeGlyphs {
+export interface TreeGlyphs extends LineGlyphs {
   readonly spinner: readonly string[];
-  readonly branch: string;
-  readonly lastBranch: string;
-  /** Follows an activity that has not ended. */
-  readonly pending: string;
-  /** Replaces the end of a line that is too long. */
-  readonly ellipsis: string;
 }
 
 /** Characters for terminals with Unicode. */
 export const UNICODE_TREE: TreeGlyphs = {
+  ...UNICODE_GLYPHS,
   spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
-  branch: '├─',
-  lastBranch: '└─',
-  pending: '…',
-  ellipsis: '…',
 };
 
 /** Characters for other terminals. */
-export const ASCII_TREE: TreeGlyphs = {
-  spinner: ['|', '/', '-', '\\'],
-  branch: '|-',
-  lastBranch: '`-',
-  pending: '...',
-  ellipsis: '~',
-};
+export const ASCII_TREE: TreeGlyphs = {...ASCII_GLYPHS, spinner: ['|', '/', '-', '\\']};
 
 /** Duration of a spinner frame, in ms. */
 export const FRAME_MS = 100;

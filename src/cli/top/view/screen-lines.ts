@@ -1,5 +1,10 @@
 import {displayWidth, fitToWidth, toCells} from '../../../format/display-width.js';
 import {escapeToLine} from '../../../format/escape-controls.js';
+import {
+  ASCII_GLYPHS as ASCII_LINES,
+  UNICODE_GLYPHS as UNICODE_LINES,
+  type LineGlyphs,
+} from '../../output/terminal-features.js';
 
 /** Appearance of a piece of text. */
 export type Style =
@@ -26,12 +31,9 @@ export interface Segment {
 export type ScreenLine = readonly Segment[];
 
 /** Characters for drawing: those of Unicode, or ASCII on terminals without it. */
-export interface Glyphs {
-  readonly ellipsis: string;
+export interface Glyphs extends Pick<LineGlyphs, 'ellipsis' | 'branch' | 'lastBranch'> {
   readonly up: string;
   readonly down: string;
-  readonly branch: string;
-  readonly lastBranch: string;
   readonly cursor: string;
   /** Bars from the lowest to the highest. */
   readonly bars: readonly string[];
@@ -39,7 +41,7 @@ export interface Glyphs {
 
 /** Characters for terminals with Unicode. */
 export const UNICODE_GLYPHS: Glyphs = {
-  ellipsis: '…',
+  ...UNICODE_LINES,
   up: '▲',
   down: '▼',
   branch: '├ ',
@@ -50,11 +52,9 @@ export const UNICODE_GLYPHS: Glyphs = {
 
 /** Characters for other terminals. */
 export const ASCII_GLYPHS: Glyphs = {
-  ellipsis: '~',
+  ...ASCII_LINES,
   up: '^',
   down: 'v',
-  branch: '|-',
-  lastBranch: '`-',
   cursor: '_',
   bars: ['_', '.', ':', '-', '=', '+', '*', '#'],
 };

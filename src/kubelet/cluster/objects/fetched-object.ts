@@ -2,7 +2,7 @@ import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
 import {coalesce} from '../../../base/async/coalesce.js';
 import {abortable} from '../../../base/async/abortable.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf, SystemError, type KcriError} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError, type KcriError} from '../../../base/errors.js';
 import {isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {FollowedObject} from './followed-object.js';
 import {collectionPath, type DataObject, type DataObjectRef} from './object-reference.js';
@@ -39,6 +39,7 @@ export class FetchedObject implements FollowedObject {
         );
       } catch (error) {
         if (!isNotFound(error)) {
+          rethrowUnexpected(error);
           if (this.object === undefined) this.failure = new SystemError(messageOf(error), {cause: error});
           return;
         }

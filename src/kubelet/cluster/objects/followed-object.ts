@@ -7,7 +7,9 @@ export interface FollowedObject {
   readonly object: DataObject | undefined;
   /** Reason why nothing is known about the object; undefined if it is known, or known to be missing. */
   readonly failure: KcriError | undefined;
-  /** Resolves when the state of the object is known as well as it can be now. Rejects with the signal's reason only. */
+  /**
+   * Resolves when the state of the object is known as well as it can be now. Rejects with the
+   * signal's reason and programming errors. */
   load(signal: AbortSignal): Promise<void>;
   /** Called when another pod starts to refer to the object. */
   referenced(): void;

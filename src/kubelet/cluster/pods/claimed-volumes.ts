@@ -41,7 +41,7 @@ export class ClaimedVolumes {
     this.#options = options;
   }
 
-  /** Reads the claims of the volumes that the pod's containers use. Rejects only with the signal's reason. */
+  /** Reads the claims of the volumes that the pod's containers use. Rejects with the signal's reason and programming errors. */
   async load(pod: Pod, signal: AbortSignal): Promise<void> {
     const {uid} = podRef(pod);
     const known = this.#results.get(uid);
@@ -122,6 +122,7 @@ export class ClaimedVolumes {
     try {
       return await this.#options.client.request({method: 'GET', path}, signal);
     } catch (cause) {
+      rethrowUnexpected(cause);
       throw new SystemError(`${failure}: ${messageOf(cause)}`, {cause});
     }
   }

@@ -106,7 +106,7 @@ export class ClusterObjects implements ApiObjects {
 
   /**
    * Follows the objects that a pod of the API server refers to, waits for those that it uses, and requests its tokens.
-   * Rejects with ApiError and the errors of connections if a token or a claim is missing.
+   * Rejects with the signal's reason and programming errors: what is missing is reported by what is used of it.
    */
   async load(pod: Pod, use: ObjectUse, signal: AbortSignal): Promise<void> {
     if (isStaticPod(pod)) return;

@@ -1,7 +1,8 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection} from '../../../api/types/v1-volumes.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf, SystemError} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
+import {isObject} from '../../../base/is-object.js';
 import type {ApiClient} from '../../../kube-api/index.js';
 import {podRef} from '../../contract/pod-ref.js';
 
@@ -10,10 +11,6 @@ interface CachedToken {
   readonly token: string;
   readonly refreshAt: number;
   readonly expiresAt: number;
-}
-
-interface TokenRequest {
-  readonly status: {readonly token: string; readonly expirationTimestamp: string};
 }
 
 /** Default lifetime of a token, in seconds. */
@@ -49,7 +46,7 @@ export class ServiceAccountTokens {
 
   /**
    * Requests the token of a projection unless the last one is recent. A token that cannot be renewed is used until it
-   * expires; without one, `get` throws. Rejects with the signal's reason.
+   * expires; without one, `get` throws. Rejects with the signal's reason and programming errors.
    */
   async load(pod: Pod, projection: ServiceAccountTokenProjection, signal: AbortSignal): Promise<void> {
     const key = keyOf(pod, projection);
@@ -61,6 +58,7 @@ export class ServiceAccountTokens {
       this.#failures.delete(key);
     } catch (error) {
       signal.throwIfAborted();
+      rethrowUnexpected(error);
       if (known === undefined || now >= known.expiresAt) this.#failures.set(key, error);
     }
   }
@@ -80,7 +78,7 @@ export class ServiceAccountTokens {
     const account = pod.spec.serviceAccountName ?? 'default';
     const hasAudience = audience !== undefined && audience !== '';
     const requestedAt = this.#clock.now();
-    const {status} = (await this.#client.request(
+    const response = await this.#client.request(
       {
         method: 'POST',
         path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
@@ -96,11 +94,21 @@ export class ServiceAccountTokens {
         },
       },
       signal,
-    )) as TokenRequest;
-    const expiresAt = Date.parse(status.expirationTimestamp);
+    );
+    const {token, expiresAt} = readTokenRequest(response);
     const lifetimeMs = Math.min((expiresAt - requestedAt) * REFRESH_SHARE, MAX_USE_MS);
-    return {token: status.token, expiresAt, refreshAt: requestedAt + lifetimeMs};
+    return {token, expiresAt, refreshAt: requestedAt + lifetimeMs};
   }
+}
+
+/** Returns token and expiry of a TokenRequest. Throws SystemError, whose message has nothing of the token. */
+function readTokenRequest(response: unknown): Pick<CachedToken, 'token' | 'expiresAt'> {
+  const status = isObject(response) ? response['status'] : undefined;
+  const {token, expirationTimestamp} = isObject(status) ? status : {};
+  const expiresAt = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : Number.NaN;
+  if (typeof token !== 'string' || token === '' || Number.isNaN(expiresAt))
+    throw new SystemError('the API server sent a TokenRequest without token or expiry');
+  return {token, expiresAt};
 }
 
 function keyOf(pod: Pod, {audience = '', expirationSeconds = 0}: ServiceAccountTokenProjection): string {

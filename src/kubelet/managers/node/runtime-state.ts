@@ -1,6 +1,7 @@
+import type {BackgroundWork} from '../../../base/async/background-work.js';
 import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
-import {messageOf} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {RuntimeService, StatusResponse} from '../../../cri/index.js';
 import type {RuntimeFeatures} from '../../contract/node-facts.js';
 import {runtimeFeaturesOf} from './runtime-features.js';
@@ -15,6 +16,14 @@ const DOWN_AFTER_MS = 30_000;
 
 const NETWORK_UNKNOWN = 'network state unknown';
 const NEVER_CHECKED = 'container runtime status check may not have completed yet';
+
+/** Options of {@link RuntimeState.run}. */
+export interface RuntimeChecksOptions {
+  /** Called after each check. */
+  readonly onChecked: () => void;
+  /** Receives programming errors of checks. */
+  readonly background: Pick<BackgroundWork, 'attempt'>;
+}
 
 /** State of the runtime and its network (runtime.go runtimeState, Kubelet.updateRuntimeUp). */
 export class RuntimeState {
@@ -52,13 +61,13 @@ export class RuntimeState {
   }
 
   /**
-   * Checks the runtime until the signal aborts, and calls `onChecked` after each check: every 5 s, and more often until the
-   * runtime and its network are ready for the first time.
+   * Checks the runtime until the signal aborts: every 5 s, and more often until the runtime and its network are ready for the
+   * first time.
    */
-  async run(signal: AbortSignal, onChecked: () => void): Promise<void> {
+  async run(signal: AbortSignal, {onChecked, background}: RuntimeChecksOptions): Promise<void> {
     const startedAt = this.#clock.monotonic();
     for (let isStarting = true; !signal.aborted;) {
-      await this.check(signal);
+      await background.attempt('runtime check', this.check(signal));
       onChecked();
       isStarting &&= !this.#isReady() && this.#clock.monotonic() - startedAt < START_MS;
       const intervalMs = isStarting ? START_INTERVAL_MS : CHECK_INTERVAL_MS;
@@ -70,12 +79,16 @@ export class RuntimeState {
     return this.networkError === undefined && this.errors().length === 0;
   }
 
-  /** Checks the runtime once. A failed call keeps the last state, until the runtime counts as down. */
+  /**
+   * Checks the runtime once. A failed call keeps the last state, until the runtime counts as down. Rejects with programming
+   * errors.
+   */
   async check(signal: AbortSignal): Promise<void> {
     try {
       this.#update(await this.#runtime.status({verbose: false}, {signal}));
       this.#callError = undefined;
     } catch (error) {
+      if (!signal.aborted) rethrowUnexpected(error);
       this.#callError = error;
     }
   }

@@ -68,7 +68,7 @@ a &lt; b
         restartCount: 2,
       },
       timeout,
-      '<failure message="exited with code 137 (OOMKilled), restarted 2×" type="OOMKilled">',
+      '<failure message="exited with code 137 (OOMKilled), restarted 2 times" type="OOMKilled">',
     ],
     ['a container that still runs', {state: {running: {}}, ready: true}, timeout, 'type="Timeout"'],
     [

@@ -1,4 +1,6 @@
 import {expect, test} from 'vitest';
+import {BackgroundWork, type BackgroundError} from '../../../../src/base/async/background-work.js';
+import {SystemError} from '../../../../src/base/errors.js';
 import {RuntimeState} from '../../../../src/kubelet/managers/node/runtime-state.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 
@@ -81,7 +83,7 @@ test('a runtime that is no longer ready is an error with its reason', async () =
 test('a runtime that does not respond is down after 30 s, with the error of the last check', async () => {
   const {state, clock, response} = aRuntime();
   await state.check(signal);
-  response.is = new Error('connection refused');
+  response.is = new SystemError('connection refused');
   await clock.advance(30_000);
   await state.check(signal);
   expect(state.errors()).toEqual([]);
@@ -95,7 +97,7 @@ test('a runtime that does not respond is down after 30 s, with the error of the 
 test('a clock that is set back does not hide that the runtime is down', async () => {
   const {state, clock, response} = aRuntime();
   await state.check(signal);
-  response.is = new Error('gone');
+  response.is = new SystemError('gone');
   clock.jump(-86_400_000);
   expect(state.errors()).toEqual([]);
   await clock.advance(30_001);
@@ -107,12 +109,18 @@ async function countChecks(
   {state, clock}: ReturnType<typeof aRuntime>,
   steps: readonly number[],
   onChecked: (checks: number) => void = () => undefined,
+  reported: BackgroundError[] = [],
 ): Promise<readonly number[]> {
   const stop = new AbortController();
   let checks = 0;
-  const ended = state.run(stop.signal, () => {
-    checks += 1;
-    onChecked(checks);
+  const ended = state.run(stop.signal, {
+    onChecked: () => {
+      checks += 1;
+      onChecked(checks);
+    },
+    background: new BackgroundWork((error) => {
+      reported.push(error);
+    }),
   });
   const counts: number[] = [];
   for (const ms of [0, ...steps]) {
@@ -142,7 +150,7 @@ test('a runtime that starts is checked every 100 ms until it and its network are
 });
 
 test('a runtime that is not ready two minutes after the start is checked every five seconds', async () => {
-  const runtime = aRuntime(new Error('connection refused'));
+  const runtime = aRuntime(new SystemError('connection refused'));
   const counts = await countChecks(runtime, [100, 120_000, 4900, 100]);
   expect(counts).toEqual([1, 2, 3, 3, 4]);
 });
@@ -157,4 +165,20 @@ test('the features of the runtime are those of the last check in which it was re
   Object.assign(response, {is: [['RuntimeReady', false]], handlers: []});
   await state.check(signal);
   expect(state.features?.handlers.size).toBe(3);
+});
+
+test('a programming error in a check is reported, checks continue, and it is not a state of the runtime', async () => {
+  const runtime = aRuntime(READY);
+  const bug = new TypeError('a bug');
+  const reported: BackgroundError[] = [];
+  const onChecked = (): void => {
+    runtime.response.is = bug;
+  };
+  expect(await countChecks(runtime, [5000, 5000], onChecked, reported)).toEqual([1, 2, 3]);
+  expect(reported.map(({part, cause}) => [part, cause])).toEqual([
+    ['runtime check', bug],
+    ['runtime check', bug],
+  ]);
+  await runtime.clock.advance(30_000);
+  expect(runtime.state.errors()).toEqual(['container runtime is down']);
 });
