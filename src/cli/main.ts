@@ -100,7 +100,7 @@ const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
 /** Returns the global flags before the command, and the remaining words. Rejects with HelpRequest and UsageError. */
 async function leadingFlags(argv: readonly string[], {dialect}: Run): Promise<Leading> {
   const scope = {command: undefined, own: VERSION, shared: GLOBAL_FLAGS, flagsEndAfter: () => true};
-  const tokens = dialect.tokenize(argv, scope);
+  const tokens = await dialect.tokenize(argv, scope);
   if (tokens.help) throw new HelpRequest([]);
   const globals = pickGivenValues(await parseFlagValues(GLOBAL_FLAGS, tokens.flags, dialect), tokens);
   return {
