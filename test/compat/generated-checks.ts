@@ -1,5 +1,8 @@
 import type {Case, CaseOptions} from './cases.js';
 
+/** Flags of a runtime that does not answer. */
+const DEAD = ['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock'];
+
 /** Commands with arguments that they accept. */
 const COMMANDS = [
   'attach|{nginx}',
@@ -92,7 +95,6 @@ const EVERY_FLAG = [
 
 /** Returns command lines that show which check comes first, and which flags a command has. */
 export function generatedChecks(): readonly Case[] {
-  const nowhere = ['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock'];
   return COMMANDS.flatMap((line): readonly Case[] => {
     const words = line.split('|');
     const [name = ''] = words;
@@ -107,14 +109,14 @@ export function generatedChecks(): readonly Case[] {
     ];
     return [
       ...variants.slice(0, 6).flatMap((each): readonly Case[] => [
-        [[...nowhere, ...each], {}],
+        [[...DEAD, ...each], {}],
         // config would create the file.
         ...(name === 'config' ? [] : [[['-c', '/nowhere/crictl.yaml', ...each], {}] as const]),
         [['-r', 'tcp://x', ...each], {}],
         [['-t', 'x', ...each], {}],
         [[...each], {fault: ['Version', 'UNAVAILABLE']}],
       ]),
-      ...variants.slice(6).map((each): Case => [[...nowhere, ...each], {}]),
+      ...variants.slice(6).map((each): Case => [[...DEAD, ...each], {}]),
     ];
   });
 }
@@ -218,11 +220,11 @@ const FAULTY = [
 /** Flags before the command, and faults, that decide which check fails. */
 const CONNECTIONS: readonly (readonly [globals: readonly string[], options: CaseOptions])[] = [
   [[], {}],
-  [['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock'], {}],
+  [DEAD, {}],
   [['--max-retries', '0', '-i', 'unix:///nowhere/cri.sock'], {}],
   [['-r', 'tcp://x'], {}],
   [['-i', 'tcp://x'], {}],
-  [['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock', '-i', 'tcp://x'], {}],
+  [[...DEAD, '-i', 'tcp://x'], {}],
   [['-t', 'x', '--bogus'], {}],
   [[], {fault: ['Version', 'UNAVAILABLE']}],
   [[], {fault: ['ImageFsInfo', 'UNAVAILABLE']}],
@@ -233,4 +235,32 @@ export function generatedFaults(): readonly Case[] {
   return FAULTY.flatMap((line) =>
     CONNECTIONS.map(([globals, options]): Case => [[...globals, ...line.split('|')], options]),
   );
+}
+
+/** Returns the faulty command lines that are recorded: without a runtime all of them, and others that were mended. */
+export function recordedFaults(): readonly Case[] {
+  return [
+    ...FAULTY.map((line): Case => [[...DEAD, ...line.split('|')], {}]),
+    ...[
+      'metricdescs',
+      'metricsp',
+      'statsp',
+      'runtime-config',
+      'info -o bad',
+      'imagefsinfo -o bad',
+      'rm',
+      'rmi',
+      'rmp',
+    ].map((line): Case => ['-r tcp://x ' + line, {}]),
+    ...['exec {nginx} true', 'run {DIR}/container.json {DIR}/pod.json', 'images'].flatMap(
+      (line): readonly Case[] => [
+        ['-i tcp://x ' + line, {}],
+        [[...DEAD, '-i', 'tcp://x', ...line.split(' ')], {}],
+        [line, {fault: ['ImageFsInfo', 'UNAVAILABLE']}],
+      ],
+    ),
+    ['rmi -q', {fault: ['Version', 'UNAVAILABLE']}],
+    ['-r tcp://x -i {ENDPOINT} images -q', {}],
+    [['pull', '', 'x'], {}],
+  ];
 }

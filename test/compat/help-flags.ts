@@ -7,7 +7,17 @@ export type HelpFlags = Readonly<Record<string, readonly string[]>>;
 const FILE = 'test/compat/recordings/help-flags.json';
 
 const COMMANDS = [
-  ...['attach', 'checkpoint', 'completion', 'config', 'create', 'create jsonschema', 'events', 'exec', 'images'],
+  ...[
+    'attach',
+    'checkpoint',
+    'completion',
+    'config',
+    'create',
+    'create jsonschema',
+    'events',
+    'exec',
+    'images',
+  ],
   ...['imagefsinfo', 'info', 'inspect', 'inspecti', 'inspectp', 'logs', 'metricdescs', 'metricsp', 'pods'],
   ...['port-forward', 'ps', 'pull', 'pull jsonschema', 'rm', 'rmi', 'rmp', 'run', 'run jsonschema', 'runp'],
   ...['runp jsonschema', 'runtime-config', 'start', 'stats', 'statsp', 'stop', 'stopp', 'update'],

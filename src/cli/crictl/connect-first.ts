@@ -1,6 +1,5 @@
 import {withContext} from '../../operations/with-context.js';
 import type {ConnectingServices, ParsedLine} from '../dialect.js';
-import {shouldPull, type PullDecisionFlags} from '../flags/pull-flags.js';
 import {crictlCommand} from './crictl-commands.js';
 
 /**
@@ -11,11 +10,9 @@ export async function connectFirst(
   {name, settings, connections}: ConnectingServices,
   {flags, words}: ParsedLine,
 ): Promise<void> {
-  const {connectsFirst, connecting, pulls} = crictlCommand(name);
+  const {connectsFirst, connecting, servicesFor} = crictlCommand(name);
   if (connectsFirst?.(words) !== true) return;
-  const pullsFirst =
-    pulls !== undefined && shouldPull(flags as unknown as PullDecisionFlags, pulls(await settings.read()));
-  if (pullsFirst) connections.require(['images', 'runtime']);
+  if (servicesFor !== undefined) connections.require(await servicesFor(flags, await settings.read()));
   const made = connections.default(flags['cancel-timeout'] as number | undefined);
   await (connecting === undefined ? made : withContext(connecting, made));
 }

@@ -1,5 +1,7 @@
 import type {ServiceName} from '../dialect.js';
+import type {ParsedValues} from '../parsing/parse-values.js';
 import type {Settings} from '../settings/settings.js';
+import type {PullDecisionFlags} from '../flags/pull-flags.js';
 
 /** Characteristics of a crictl command. */
 export interface CrictlCommand {
@@ -13,9 +15,19 @@ export interface CrictlCommand {
   readonly connectsFirst?: (words: readonly string[]) => boolean;
   /** Context of errors of this connection. */
   readonly connecting?: string;
-  /** Reports whether it pulls the image by default. Then it connects to the images first. */
-  readonly pulls?: (settings: Settings) => boolean;
+  /** Resolves with the services of a command line, if they depend on its flags. Rejects with UsageError. */
+  readonly servicesFor?: (flags: ParsedValues, settings: Settings) => Promise<readonly ServiceName[]>;
 }
+
+/** Returns a function that adds the images if the command pulls the image first. */
+const pulling =
+  (byDefault: (settings: Settings) => boolean): NonNullable<CrictlCommand['servicesFor']> =>
+  async (flags, settings) => {
+    // Only these commands load the flags.
+    const {shouldPull} = await import('../flags/pull-flags.js');
+    const pulls = shouldPull(flags as unknown as PullDecisionFlags, byDefault(settings));
+    return pulls ? ['images', 'runtime'] : ['runtime'];
+  };
 
 const always = (): boolean => true;
 const atLeast =
@@ -31,7 +43,7 @@ const COMMANDS: Readonly<Record<string, CrictlCommand>> = {
   config: {combinesShorts: true, ignoresArguments: true},
   'create jsonschema': {combinesShorts: true},
   events: {combinesShorts: true},
-  create: {connectsFirst: always, pulls: ({pullImageOnCreate}) => pullImageOnCreate},
+  create: {connectsFirst: always, servicesFor: pulling(({pullImageOnCreate}) => pullImageOnCreate)},
   exec: {combinesShorts: true, services: ['runtime', 'images'], connectsFirst: atLeast(1)},
   images: {combinesShorts: true, services: ['images']},
   imagefsinfo: {
@@ -52,9 +64,15 @@ const COMMANDS: Readonly<Record<string, CrictlCommand>> = {
   ps: {combinesShorts: true, services: ['runtime', 'images']},
   pull: {combinesShorts: true, services: ['images'], connectsFirst: oneNamed},
   rm: {combinesShorts: true, connectsFirst: always},
-  rmi: {combinesShorts: true, services: ['images'], connectsFirst: always},
+  rmi: {
+    combinesShorts: true,
+    services: ['images'],
+    connectsFirst: always,
+    servicesFor: async ({prune}) =>
+      await Promise.resolve(prune === true ? ['images', 'runtime'] : ['images']),
+  },
   rmp: {combinesShorts: true, connectsFirst: always},
-  run: {connectsFirst: always, pulls: ({disablePullOnRun}) => !disablePullOnRun},
+  run: {connectsFirst: always, servicesFor: pulling(({disablePullOnRun}) => !disablePullOnRun)},
   'run jsonschema': {combinesShorts: true},
   runp: {connectsFirst: oneNamed},
   'runp jsonschema': {ignoresArguments: true},

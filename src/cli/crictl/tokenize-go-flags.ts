@@ -54,11 +54,7 @@ interface Taken {
 }
 
 /** Parses leading flags (flag.go FlagSet.Parse). */
-async function takeFlags(
-  words: readonly string[],
-  table: Table,
-  check: GoSyntax['check'],
-): Promise<Taken> {
+async function takeFlags(words: readonly string[], table: Table, check: GoSyntax['check']): Promise<Taken> {
   const flags: FlagToken[] = [];
   const rest = [...words];
   for (let word = rest[0]; word !== undefined; word = rest[0]) {
