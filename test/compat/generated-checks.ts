@@ -233,7 +233,11 @@ const CONNECTIONS: readonly (readonly [globals: readonly string[], options: Case
 /** Returns faulty command lines against runtimes that do and do not answer. */
 export function generatedFaults(): readonly Case[] {
   return FAULTY.flatMap((line) =>
-    CONNECTIONS.map(([globals, options]): Case => [[...globals, ...line.split('|')], options]),
+    CONNECTIONS.map(([globals, options]): Case => {
+      // crictl removes objects in any order.
+      const unordered = /^rm[ip]?\|-[aq]/.test(line) ? ({unordered: true} as const) : {};
+      return [[...globals, ...line.split('|')], {...options, ...unordered}];
+    }),
   );
 }
 

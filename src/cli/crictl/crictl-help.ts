@@ -18,8 +18,8 @@ type HelpFlags = Command.Loadable['flags'];
 export async function asCrictlCommand(command: Command.Loadable): Promise<Command.Loadable> {
   const name = command.id.replaceAll(':', ' ');
   // oclif's description of a command has no marks of kcri's own flags.
-  const {flags = {}} = await command.load();
-  const shown = Object.keys(withoutKcriFlags(name, flags as ScopedFlags)).flatMap((each) => {
+  const {flags} = (await command.load()) as {readonly flags?: ScopedFlags};
+  const shown = Object.keys(withoutKcriFlags(name, flags ?? {})).flatMap((each) => {
     const flag = command.flags[each];
     return flag === undefined ? [] : [[each, asCrictlFlag(name, {...flag, name: each})] as const];
   });
