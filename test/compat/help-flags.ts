@@ -4,7 +4,7 @@ import {runProgram} from './run-program.js';
 /** Flags that crictl's help lists for each command, in all their spellings, without `--help`. */
 export type HelpFlags = Readonly<Record<string, readonly string[]>>;
 
-const FILE = 'test/compat/recordings/help-flags.json';
+const FILE = 'test/compat/help-flags.json';
 
 const COMMANDS = [
   ...[
