@@ -27,7 +27,7 @@ const ON_BUNDLE = IS_FULL
   ? ['test/{cli,commands,compat}/**/*.test.ts']
   : [
       'test/compat/*.test.ts',
-      'test/cli/{bundled,find-command,help,main}.test.ts',
+      'test/cli/{bundled,find-command,help,invalid-arguments,main}.test.ts',
       'test/commands/{describe,events,jsonschema,logs,run}.test.ts',
       'test/commands/{help,kubelet,plan,streaming}/*.test.ts',
       'test/commands/sync/sync.test.ts',

@@ -64,7 +64,8 @@ function helpSource(helpTexts) {
   return `import {unpackHelp} from './bundled/help-blanks.js';
     ${lazyTable(imports)}
     export const helpText = async (words, program) => {
-      const topic = words.length === 0 && program === 'crictl' ? ${JSON.stringify(CRICTL_HELP)} : words.join('/');
+      const own = [${JSON.stringify(CRICTL_HELP)}, ...words].join('/');
+      const topic = program === 'crictl' && own in table ? own : words.join('/');
       return unpackHelp((await table[topic]()).default, program);
     };`;
 }

@@ -15,6 +15,8 @@ export interface CliContext {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly clock: Clock;
+  /** Start of the program, in ms since the epoch. */
+  readonly startedAtMs: number;
   /** Signal that Ctrl-C or SIGTERM aborts, with the error to show. */
   readonly signal: AbortSignal;
   /** Well-known endpoints that are searched when no endpoint is given. */
@@ -58,6 +60,7 @@ export function createProcessContext(
       return (stderr ??= openStandardOutput(2));
     },
     clock: systemClock,
+    startedAtMs: systemClock.now(),
     signal,
     wellKnownEndpoints: WELL_KNOWN_ENDPOINTS,
     defaultConfigFile: '/etc/crictl.yaml',

@@ -5,21 +5,29 @@ import type {DiagnosedCommand} from './diagnostics/diagnostic.js';
 import type {OutputFlagValues, OutputFormat, OutputFormatName} from './output/output-format.js';
 import {discoverEndpoint, requireEndpoint} from './settings/discover-endpoint.js';
 import type {HelpRequest} from './help-request.js';
-import {KCRI_FLAG_SYNTAX, type FlagSyntax, type ParsedValues} from './parsing/parse-values.js';
+import {
+  KCRI_FLAG_SYNTAX,
+  type FlagDefinition,
+  type FlagSyntax,
+  type ParsedValues,
+} from './parsing/parse-values.js';
 import {crictlVersionLine} from './crictl-version.js';
 import {programVersion} from './program-version.js';
-import type {SettingsSource} from './settings/settings.js';
-import {tokenize, type FlagShapes, type Tokens} from './parsing/tokenize.js';
+import type {Settings, SettingsSource} from './settings/settings.js';
+import {tokenize, type FlagShape, type Tokens} from './parsing/tokenize.js';
 import {createReporter, type Reporter, type ReporterOptions} from './output/reporter.js';
+
+/** Flags by their canonical name; those whose values a dialect checks while it splits a line have a parser. */
+export type ScopedFlags = Readonly<Record<string, FlagShape & Partial<FlagDefinition>>>;
 
 /** Scope of the flags being parsed: a command, or the program before it. */
 export interface FlagScope {
   /** Words of the command separated by spaces; undefined for the program. */
   readonly command: string | undefined;
   /** Flags of the command. */
-  readonly own: FlagShapes;
+  readonly own: ScopedFlags;
   /** Flags of all commands. */
-  readonly shared: FlagShapes;
+  readonly shared: ScopedFlags;
   /** Reports whether everything after these arguments is taken literally. */
   readonly flagsEndAfter: (positionals: readonly string[]) => boolean;
 }
@@ -30,12 +38,15 @@ export interface CommandLineStart {
   readonly words: readonly string[];
 }
 
-/** New connection and the command that needs it. */
+/** Service of a runtime, which a dialect checks before its first use. */
+export type ServiceName = 'runtime' | 'images';
+
+/** New connection and the services that are used over it. */
 export interface NewConnection {
   readonly connection: Connection;
   readonly endpoint: string;
   readonly imageEndpoint: string | undefined;
-  readonly command: string;
+  readonly needs: readonly ServiceName[];
   readonly signal: AbortSignal;
 }
 
@@ -43,11 +54,27 @@ export interface NewConnection {
 export interface EndpointSearch {
   readonly wellKnownEndpoints: readonly string[];
   readonly rootDir: string;
-  readonly command: string;
+  readonly needs: readonly ServiceName[];
   /** Connects without a check. */
   readonly open: (endpoint: string) => Promise<Connection>;
   readonly reporter: Reporter;
   readonly signal: AbortSignal;
+}
+
+/** Part of CommandServices with which a command connects before its own checks. */
+export interface ConnectingServices {
+  readonly name: string;
+  readonly settings: {read(): Promise<Settings>};
+  readonly connections: {
+    require(needs: readonly ServiceName[]): void;
+    default(timeoutMs?: number): Promise<unknown>;
+  };
+}
+
+/** Values of a command line. */
+export interface ParsedLine {
+  readonly flags: ParsedValues;
+  readonly words: readonly string[];
 }
 
 /**
@@ -61,7 +88,7 @@ export interface Dialect {
   readonly helpTitle: string;
   /** Returns the output of `--version`. */
   version(): string;
-  tokenize(argv: readonly string[], scope: FlagScope): Tokens;
+  tokenize(argv: readonly string[], scope: FlagScope): Promise<Tokens>;
   readonly flagSyntax: FlagSyntax;
   createReporter(options: ReporterOptions, context: CliContext): Reporter;
   /** Returns the help to show for an error, in place of the error or before it; undefined for none. */
@@ -74,19 +101,23 @@ export interface Dialect {
   ignoresArguments(command: string): boolean;
   /** Runs before every command line except requests for help or the version. */
   beforeCommand(line: CommandLineStart, context: CliContext, reporter: Reporter): Promise<void>;
+  /** Runs after a command line is parsed, before the command's own checks: crictl connects before most of them. */
+  afterParsing(services: ConnectingServices, line: ParsedLine): Promise<void>;
   /** Runs a check of the command line that crictl does not make. */
   checkUsage(check: () => void): void;
   /** Source of the settings in place of kcri's (settings.ts). */
   readonly settingsSource?: SettingsSource;
   /** True if commands repeat warnings about the config file; crictl warns before the command. */
   readonly warnsOfConfigFile: boolean;
+  /** Returns the services that a command uses, in the order in which they are checked. */
+  servicesOf(command: string): readonly ServiceName[];
   /** Returns the address to connect to for a configured endpoint. Throws ConfigError. */
-  resolveAddress(endpoint: string, command: string): string;
+  resolveAddress(endpoint: string): string;
   /** Returns the address of the images for their configured endpoint; undefined for the runtime's. Throws ConfigError. */
-  resolveImageAddress(endpoint: string, command: string): string | undefined;
+  resolveImageAddress(endpoint: string, needs: readonly ServiceName[]): string | undefined;
   /** Returns the endpoint when none is configured. Rejects with KcriError when none is found. */
   findEndpoint(search: EndpointSearch): Promise<string>;
-  /** Checks a new connection before its first use. */
+  /** Checks a new connection before its first use. Rejects with KcriError. */
   checkConnection(made: NewConnection): Promise<void>;
   /** True if arguments are IDs that only the runtime resolves, rather than names. */
   readonly takesOnlyIds: boolean;
@@ -117,7 +148,8 @@ export const KCRI_DIALECT: Dialect = {
   helpTitle: '',
   // Programs that run crictl through an alias of kcri look for its version.
   version: () => `kcri version v${programVersion()}\n${crictlVersionLine()}`,
-  tokenize: (argv, {own, shared, flagsEndAfter}) => tokenize(argv, own, shared, {flagsEndAfter}),
+  tokenize: async (argv, {own, shared, flagsEndAfter}) =>
+    await Promise.resolve(tokenize(argv, own, shared, {flagsEndAfter})),
   flagSyntax: KCRI_FLAG_SYNTAX,
   createReporter,
   helpFor: () => undefined,
@@ -128,10 +160,14 @@ export const KCRI_DIALECT: Dialect = {
   beforeCommand: async () => {
     await Promise.resolve();
   },
+  afterParsing: async () => {
+    await Promise.resolve();
+  },
   checkUsage: (check) => {
     check();
   },
   warnsOfConfigFile: true,
+  servicesOf: () => [],
   resolveAddress: requireEndpoint,
   resolveImageAddress: (endpoint) => endpoint,
   findEndpoint: async ({wellKnownEndpoints, rootDir}) => await discoverEndpoint(wellKnownEndpoints, rootDir),

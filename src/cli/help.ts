@@ -5,6 +5,7 @@ import type {Topic} from '@oclif/core/interfaces';
 
 import {CommandHelp, Help} from '@oclif/core/help';
 import {isCrictlCommand} from './crictl/crictl-commands.js';
+import {asCrictlCommand} from './crictl/crictl-help.js';
 
 /**
  * Resolves with the help of a command or a topic, or of the program if `words` is empty. `program` is the name by which
@@ -67,7 +68,9 @@ class ProgramHelp extends Help {
     this.#logOptionsHint();
   }
 
-  override async showCommandHelp(command: Command.Loadable): Promise<void> {
+  override async showCommandHelp(given: Command.Loadable): Promise<void> {
+    const asCrictl = this.config.bin === 'crictl' && isCrictlCommand(given.id.replaceAll(':', ' '));
+    const command = asCrictl ? await asCrictlCommand(given) : given;
     const {summary = '', description = ''} = command;
     // The manual page contains the whole description.
     const [paragraph = ''] = description.split('\n\n');

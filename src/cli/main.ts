@@ -28,7 +28,7 @@ export async function main(argv: readonly string[], context = createInterruptibl
     context,
   );
   try {
-    return await dispatch(argv, {context, dialect, reporter: reporter});
+    return await dispatch(await exactArguments(argv), {context, dialect, reporter: reporter});
   } catch (error) {
     const exitCode = reporter.fail(error);
     reporter.flush();
@@ -37,6 +37,12 @@ export async function main(argv: readonly string[], context = createInterruptibl
     await stderr?.flush(limit.signal).catch(() => undefined);
     return exitCode;
   }
+}
+
+/** Returns the arguments with the bytes that Node.js could not decode. */
+async function exactArguments(argv: readonly string[]): Promise<readonly string[]> {
+  if (!argv.some((argument) => argument.includes('\uFFFD'))) return argv;
+  return (await import('./parsing/raw-arguments.js')).withInvalidBytes(argv);
 }
 
 /** Returns the context of this process, interrupted by Ctrl-C and SIGTERM. `program` defaults to that of a script. */
@@ -100,7 +106,7 @@ const VERSION = {version: {type: 'boolean', char: 'v'}} as const;
 /** Returns the global flags before the command, and the remaining words. Rejects with HelpRequest and UsageError. */
 async function leadingFlags(argv: readonly string[], {dialect}: Run): Promise<Leading> {
   const scope = {command: undefined, own: VERSION, shared: GLOBAL_FLAGS, flagsEndAfter: () => true};
-  const tokens = dialect.tokenize(argv, scope);
+  const tokens = await dialect.tokenize(argv, scope);
   if (tokens.help) throw new HelpRequest([]);
   const globals = pickGivenValues(await parseFlagValues(GLOBAL_FLAGS, tokens.flags, dialect), tokens);
   return {

@@ -4,6 +4,7 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {kcriOnlyFlags, listFlag} from '../cli/flags/flag-types.js';
 import {PULL_FLAGS} from '../cli/flags/pull-flags.js';
+import {ArgumentsError} from '../cli/usage-errors.js';
 import {createCriConfigReader} from '../cli/input/cri-config-reader.js';
 import {KCRI_PULL, pullOptions} from '../cli/pull/pull-options.js';
 import type {PullTimes} from '../operations/images/pull-progress.js';
@@ -26,6 +27,7 @@ export default class Pull extends BaseCommand {
     '<%= config.bin %> pull -u alice registry.example/app:2',
     '<%= config.bin %> pull --pull-timeout=5m registry.example/app@sha256:0123…',
   ];
+  static override strict = false;
   static override args = {name: Args.string({ignoreStdin: true, description: 'Name of the image.'})};
   static override flags = {
     ...PULL_FLAGS,
@@ -53,10 +55,11 @@ export default class Pull extends BaseCommand {
   };
 
   async run(): Promise<void> {
-    const {args, flags} = await this.parse(Pull);
+    const {argv, flags} = await this.parse(Pull);
     const {services, signal} = this;
-    const {name = ''} = args;
+    const [name = '', ...rest] = argv as string[];
     if (name === '') throw new UsageError('image name cannot be empty');
+    if (rest.length > 0) throw new ArgumentsError(`unexpected argument "${rest[0] ?? ''}"`);
     const {showProgress} = await this.dialect.strategy('pull', KCRI_PULL);
     const {authFor, timeoutMs} = await pullOptions(services, flags);
     const sandboxConfig = await this.#readPodConfig(flags['pod-config']);

@@ -62,7 +62,7 @@ function unaryMethod(service: string, info: MethodInfo, wire: ServiceWire) {
       const createDecoder = (): Decoder => new Decoder(wire.schemas.message(info.response), fields);
       const decoder = await wire.transport.unary(
         path,
-        encodeMessage(wire.schemas.message(info.request), message),
+        encodeRequest(wire, path, info.request, message),
         createDecoder,
         {
           signal: signalOf(options),
@@ -151,6 +151,22 @@ function observe(
 ): Required<CallWatch> | undefined {
   if (observers.length === 0) return undefined;
   return observeCall(observers, {service, endpoint, method: method as ObservedCall['method'], request});
+}
+
+/** Encodes a request. Throws CriError with grpc-go's code and text if it has bytes that are not UTF-8. */
+function encodeRequest(
+  {endpoint, schemas}: ServiceWire,
+  path: string,
+  name: string,
+  message: Fields,
+): Buffer {
+  try {
+    return encodeMessage(schemas.message(name), message);
+  } catch (cause) {
+    if (!(cause instanceof WireError)) throw cause;
+    const details = `grpc: error while marshaling: ${cause.goMessage}`;
+    throw rpcFailure(endpoint, path, {grpcCode: 'INTERNAL', details, cause});
+  }
 }
 
 /** Decodes a response. Throws CriError with grpc-go's code and text if it is malformed. */

@@ -259,7 +259,10 @@ export class WireWriter {
     this.#length = this.#buffer.writeDoubleLE(value, this.#length);
   }
 
+  /** Writes a string. Throws WireError for bytes that are not UTF-8, which are lone surrogates in this range. */
   string(value: string): void {
+    if (/[\udc80-\udcff]/u.test(value))
+      throw new WireError('a string is not valid UTF-8', 'string field contains invalid UTF-8');
     const size = Buffer.byteLength(value);
     this.uint32(size);
     this.#reserve(size);

@@ -24,6 +24,8 @@ export function goQuoteAscii(text: string): string {
 function escape(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = (digits: number): string => code.toString(16).padStart(digits, '0');
+  // A byte that is not UTF-8 (raw-arguments.ts).
+  if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
   if (code < 0x80) return ESCAPES[character] ?? `\\x${hex(2)}`;
   return code < 0x10000 ? `\\u${hex(4)}` : `\\U${hex(8)}`;
 }

@@ -1,7 +1,9 @@
 import type {Case} from './cases.js';
+import {recordedFaults} from './generated-checks.js';
 
 /** Cases of streaming commands, stats and metrics. */
 export const OTHER_CASES: Readonly<Record<string, readonly Case[]>> = {
+  checks: recordedFaults(),
   logs: [
     'logs {nginx}',
     'logs -t {nginx}',

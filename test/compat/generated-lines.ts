@@ -1,5 +1,6 @@
 import {compatCase, type Case, type CompatCase} from './cases.js';
 import {REGULAR_EXPRESSIONS} from './generated-patterns.js';
+import {generatedChecks, generatedFaults} from './generated-checks.js';
 import {generatedConfigs, generatedCrictlFiles} from './generated-configs.js';
 
 /** Values that parsers of flags decide on: limits of the types, other bases, separators, spaces and signs. */
@@ -154,127 +155,8 @@ const LINES: readonly (readonly [line: string, values: readonly string[]])[] = [
   ['-i|VALUE|images|-q', ENDPOINTS],
 ];
 
-/** Commands with arguments that they accept. */
-const COMMANDS = [
-  'attach|{nginx}',
-  'checkpoint|-e|{DIR}/x.tar|{nginx}',
-  'create|{web}|{DIR}/container.json|{DIR}/web.json',
-  'events',
-  'exec|{nginx}|true',
-  'exec|-s|{nginx}|true',
-  'images',
-  'imagefsinfo',
-  'info',
-  'inspect|{nginx}',
-  'inspecti|{busybox}',
-  'inspectp|{web}',
-  'logs|{nginx}',
-  'metricdescs',
-  'metricsp',
-  'pods',
-  'port-forward|{web}|0:80',
-  'ps',
-  'pull|localhost:5000/new:1',
-  'rm|{init}',
-  'rmi|{busybox}',
-  'rmp|{job}',
-  'run|--no-pull|{DIR}/container.json|{DIR}/pod.json',
-  'runp|{DIR}/pod.json',
-  'runtime-config',
-  'start|{fresh}',
-  'stats',
-  'statsp',
-  'stop|{nginx}',
-  'stopp|{web}',
-  'update|--memory|1|{nginx}',
-  'update-runtime-config|-p|10.0.0.0/8',
-  'version',
-  'config|--list',
-  'completion|bash',
-];
-
-/** Flags that a command may or may not have, with values it may reject. */
-const EVERY_FLAG = [
-  '-o|bad',
-  '--output=bad',
-  '-l',
-  '-n|x',
-  '--last=1',
-  '-s|bad',
-  '--seconds=x',
-  '--label|x',
-  '--id|nothing',
-  '--name|[',
-  '--namespace|[',
-  '-p|nothing',
-  '-a',
-  '-q',
-  '-v',
-  '-w',
-  '--watch=false',
-  '--no-trunc',
-  '--digests',
-  '--pinned',
-  '--image|x',
-  '-r|x',
-  '-t',
-  '-T|x',
-  '--timeout|x',
-  '-f',
-  '--force',
-  '-k',
-  '-i',
-  '--tty',
-  '--tls-ca|/nowhere',
-  '--tls-cert|/nowhere',
-  '--transport|bad',
-  '-x',
-  '-e|x',
-  '--parallel',
-  '--creds|:',
-  '--auth|x',
-  '--filter|x',
-  '--template|{{',
-  '--tail|x',
-  '--since|x',
-  '--memory|x',
-  '--no-header',
-  '--help=false',
-  '-h=x',
-  '--version',
-];
-
 function splitAtValue(line: string, value: string): readonly string[] {
   return line.split('|').map((word) => (word === 'VALUE' ? value : word));
-}
-
-/** Command lines that show which check comes first, and which flags a command has. */
-function checkCases(): readonly Case[] {
-  const nowhere = ['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock'];
-  return COMMANDS.flatMap((line): readonly Case[] => {
-    const words = line.split('|');
-    const [name = ''] = words;
-    const variants = [
-      words,
-      [name],
-      [name, 'a', 'b', 'c', 'd'],
-      [name, '--bogus'],
-      [name, '-o', 'bad'],
-      [name, 'nothing', '-x'],
-      ...EVERY_FLAG.map((flag) => [name, ...flag.split('|'), ...words.slice(1)]),
-    ];
-    return [
-      ...variants.slice(0, 6).flatMap((each): readonly Case[] => [
-        [[...nowhere, ...each], {}],
-        // config would create the file.
-        ...(name === 'config' ? [] : [[['-c', '/nowhere/crictl.yaml', ...each], {}] as const]),
-        [['-r', 'tcp://x', ...each], {}],
-        [['-t', 'x', ...each], {}],
-        [[...each], {fault: ['Version', 'UNAVAILABLE']}],
-      ]),
-      ...variants.slice(6).map((each): Case => [[...nowhere, ...each], {}]),
-    ];
-  });
 }
 
 /** Command lines of formats and faults of stats and metrics. */
@@ -371,7 +253,8 @@ export function generatedCases(): readonly CompatCase[] {
   const all = [
     ...lines,
     ...expressions,
-    ...checkCases(),
+    ...generatedChecks(),
+    ...generatedFaults(),
     ...statsCases(),
     ...generatedCrictlFiles(),
     ...generatedConfigs(),

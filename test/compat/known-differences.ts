@@ -1,6 +1,5 @@
 /** Command lines whose results differ from crictl's, by a pattern of their titles, with the reason. */
 const KNOWN: readonly (readonly [title: RegExp, reason: string])[] = [
-  [/-r unix:\/\/\/nowhere\/cri\.sock stop$/, 'rejects the command line before connecting'],
   [/(enum-name|text-number)\.json/, 'names the struct of the field, as crictl does since Go 1.26'],
   [/# foot/, 'keeps the place of a comment between two blank lines'],
   [/completion (zsh|fish)$/, "contains kcri's descriptions of commands and flags"],

@@ -1,4 +1,5 @@
 import {CASES} from './cases.js';
+import {recordHelpFlags} from './help-flags.js';
 import {withoutCrictlHelp} from './help-text.js';
 import {writeRecordings} from './recordings.js';
 import {runCase, type Call, type Outcome} from './run-case.js';
@@ -11,6 +12,7 @@ import {runProgram} from './run-program.js';
 export async function record(crictl: string, only: readonly string[]): Promise<void> {
   const call = async (request: Call): Promise<Outcome> => await runProgram(crictl, request);
   const version = (await runProgram(crictl, {words: ['--version'], env: {}})).stdout.trim();
+  if (only.length === 0 || only.includes('help-flags')) await recordHelpFlags(crictl);
   for (const [command, cases] of Object.entries(CASES)) {
     if (only.length > 0 && !only.includes(command)) continue;
     const recordedAtMs = Date.now();

@@ -108,11 +108,14 @@ class TreeBuilder {
   readonly #open = new Set<Node>();
   readonly #extents = new Map<ManifestNode, Extent>();
   readonly #onlyFinite: boolean;
+  /** End of a last line without a line break; undefined if there is one. */
+  readonly #openEnd: number | undefined;
   #merged = 0;
 
-  constructor(document: Document.Parsed, {onlyFinite = true}: ParseYamlOptions) {
+  constructor(document: Document.Parsed, text: string, {onlyFinite = true}: ParseYamlOptions) {
     this.#targets = resolveAliases(document);
     this.#onlyFinite = onlyFinite;
+    this.#openEnd = /\S[ \t]*$/.test(text) ? text.length : undefined;
   }
 
   build(node: Node): ManifestNode {
@@ -155,7 +158,12 @@ class TreeBuilder {
   }
 
   #buildScalar(node: Scalar): ScalarNode {
-    return {kind: 'scalar', value: scalarValue(node), source: node.source ?? '', offset: offsetOf(node)};
+    const {range, source = '', type = ''} = node;
+    const value = scalarValue(node);
+    // The parser adds the line break that the last line of a block lacks.
+    const isOpen = type.startsWith('BLOCK') && range?.[1] === this.#openEnd && typeof value === 'string';
+    const exact = isOpen ? value.replace(/\n$/, '') : value;
+    return {kind: 'scalar', value: exact, source, offset: offsetOf(node)};
   }
 
   /** Builds the scalar of a value, whose numbers JSON limits to finite ones. */
@@ -236,7 +244,7 @@ function buildDocument(document: Document.Parsed, text: string, options: ParseYa
     return {root: undefined, problems: [explainSyntax(text, [error, ...consequences])]};
   const contents: ParsedNode | null = document.contents;
   if (contents === null) return {root: undefined, problems: []};
-  const builder = new TreeBuilder(document, options);
+  const builder = new TreeBuilder(document, text, options);
   try {
     const root = builder.build(contents);
     const empty = root.kind === 'scalar' && root.value === null;

@@ -112,7 +112,7 @@ export abstract class BaseCommand extends Command {
     const own = (definitions.flags ?? {}) as FlagDefinitions;
     const shared = withoutKeys(definitions.baseFlags ?? GLOBAL_FLAGS, own);
     const {flagsEndAfter} = this.constructor as typeof BaseCommand;
-    const tokens = dialect.tokenize(argv, {command, own, shared, flagsEndAfter});
+    const tokens = await dialect.tokenize(argv, {command, own, shared, flagsEndAfter});
     if (tokens.help) throw new HelpRequest(words);
     const globals = await parseFlagValues(shared, tokens.flags, dialect);
     settings.addGlobals(pickGivenValues(globals, tokens));
@@ -121,6 +121,7 @@ export abstract class BaseCommand extends Command {
     const strict = definitions.strict !== false && !dialect.ignoresArguments(command);
     const args = await parseArgValues(definitions.args ?? {}, tokens, strict);
     await checkNodes(this.services, (this.constructor as typeof BaseCommand).nodes);
+    await dialect.afterParsing(this.services, {flags, words: tokens.positionals});
     return {
       flags: {...globals, ...flags},
       args,

@@ -5,7 +5,7 @@ import type {ForwardedAddress} from '../../streaming/session.js';
 import type {RemoteRuntime} from '../remote/remote-runtime.js';
 import {formatRetryMessage} from '../settings/discover-endpoint.js';
 import type {CliContext} from '../context.js';
-import type {Dialect} from '../dialect.js';
+import type {Dialect, ServiceName} from '../dialect.js';
 import type {CommandOutput} from './command-output.js';
 import type {CommandReporter} from './command-reporter.js';
 import type {CommandSettings} from './command-settings.js';
@@ -43,6 +43,7 @@ export class RuntimeConnections {
   readonly #services: ConnectionServices;
   readonly #open: Pick<Connection, 'close'>[] = [];
   #default: Connection | undefined;
+  #needs: readonly ServiceName[] | undefined;
   readonly #remotes: RemoteRuntime[] = [];
   readonly #parts = new Set<RuntimeConnections>();
   #loss: unknown;
@@ -50,6 +51,17 @@ export class RuntimeConnections {
 
   constructor(services: ConnectionServices) {
     this.#services = services;
+  }
+
+  /** Sets the services that the command line uses, if they are not those of its command. */
+  require(needs: readonly ServiceName[]): void {
+    this.#needs = needs;
+  }
+
+  /** Services that the command line uses. */
+  get #required(): readonly ServiceName[] {
+    const {dialect, name} = this.#services;
+    return this.#needs ?? dialect.servicesOf(name);
   }
 
   /**
@@ -68,11 +80,11 @@ export class RuntimeConnections {
   }
 
   async #findEndpoint(): Promise<string> {
-    const {context, dialect, name, report, settings, signal} = this.#services;
+    const {context, dialect, report, settings, signal} = this.#services;
     return await dialect.findEndpoint({
       wellKnownEndpoints: context.wellKnownEndpoints,
       rootDir: settings.rootDir,
-      command: name,
+      needs: this.#required,
       open: async (endpoint) => await this.#connect(endpoint, {maxRetries: 0}),
       reporter: report.reporter,
       signal,
@@ -81,16 +93,17 @@ export class RuntimeConnections {
 
   /** Connects to the runtime at `endpoint`, independent of the settings. */
   async open(endpoint: string, options: OpenConnectionOptions = {}): Promise<Connection> {
-    const {dialect, name: command, settings, signal} = this.#services;
+    const {dialect, settings, signal} = this.#services;
+    const needs = this.#required;
     const {timeoutMs = 0, observers = []} = options;
     const imageEndpoint = options.imageEndpoint ?? (await settings.read()).imageEndpoint;
-    const connection = await this.#connect(dialect.resolveAddress(endpoint, command), {
+    const connection = await this.#connect(dialect.resolveAddress(endpoint), {
       imageEndpoint:
-        imageEndpoint === undefined ? undefined : dialect.resolveImageAddress(imageEndpoint, command),
+        imageEndpoint === undefined ? undefined : dialect.resolveImageAddress(imageEndpoint, needs),
       observers,
       ...(timeoutMs === 0 ? {} : {timeoutMs}),
     });
-    await dialect.checkConnection({connection, endpoint, imageEndpoint, command, signal});
+    await dialect.checkConnection({connection, endpoint, imageEndpoint, needs, signal});
     return connection;
   }
 

@@ -1,5 +1,7 @@
-/** Name of a service that crictl connects to before it runs a command. */
-export type ServiceName = 'runtime' | 'images';
+import type {ServiceName} from '../dialect.js';
+import type {ParsedValues} from '../parsing/parse-values.js';
+import type {Settings} from '../settings/settings.js';
+import type {PullDecisionFlags} from '../flags/pull-flags.js';
 
 /** Characteristics of a crictl command. */
 export interface CrictlCommand {
@@ -9,7 +11,31 @@ export interface CrictlCommand {
   readonly ignoresArguments?: true;
   /** Services to connect to and validate first; the runtime service by default. */
   readonly services?: readonly [ServiceName, ...ServiceName[]];
+  /** Reports for which arguments it connects before its other checks. If absent, it connects after them. */
+  readonly connectsFirst?: (words: readonly string[]) => boolean;
+  /** Context of errors of this connection. */
+  readonly connecting?: string;
+  /** Resolves with the services of a command line, if they depend on its flags. Rejects with UsageError. */
+  readonly servicesFor?: (flags: ParsedValues, settings: Settings) => Promise<readonly ServiceName[]>;
 }
+
+/** Returns a function that adds the images if the command pulls the image first. */
+const pulling =
+  (byDefault: (settings: Settings) => boolean): NonNullable<CrictlCommand['servicesFor']> =>
+  async (flags, settings) => {
+    // Only these commands load the flags.
+    const {shouldPull} = await import('../flags/pull-flags.js');
+    const pulls = shouldPull(flags as unknown as PullDecisionFlags, byDefault(settings));
+    return pulls ? ['images', 'runtime'] : ['runtime'];
+  };
+
+const always = (): boolean => true;
+const atLeast =
+  (count: number) =>
+  (words: readonly string[]): boolean =>
+    words.length >= count;
+const atMostOne = (words: readonly string[]): boolean => words.length <= 1;
+const oneNamed = (words: readonly string[]): boolean => words.length === 1 && words[0] !== '';
 
 const COMMANDS: Readonly<Record<string, CrictlCommand>> = {
   attach: {combinesShorts: true},
@@ -17,40 +43,56 @@ const COMMANDS: Readonly<Record<string, CrictlCommand>> = {
   config: {combinesShorts: true, ignoresArguments: true},
   'create jsonschema': {combinesShorts: true},
   events: {combinesShorts: true},
-  exec: {combinesShorts: true, services: ['runtime', 'images']},
+  create: {connectsFirst: always, servicesFor: pulling(({pullImageOnCreate}) => pullImageOnCreate)},
+  exec: {combinesShorts: true, services: ['runtime', 'images'], connectsFirst: atLeast(1)},
   images: {combinesShorts: true, services: ['images']},
-  imagefsinfo: {combinesShorts: true, ignoresArguments: true, services: ['images']},
-  info: {combinesShorts: true},
+  imagefsinfo: {
+    combinesShorts: true,
+    ignoresArguments: true,
+    services: ['images'],
+    connectsFirst: always,
+  },
+  info: {combinesShorts: true, connectsFirst: always},
   inspect: {services: ['runtime', 'images']},
   inspecti: {combinesShorts: true, services: ['images']},
   inspectp: {combinesShorts: true},
   logs: {combinesShorts: true},
-  metricdescs: {combinesShorts: true},
-  metricsp: {combinesShorts: true},
+  metricdescs: {combinesShorts: true, connectsFirst: always, connecting: 'get runtime service'},
+  metricsp: {combinesShorts: true, connectsFirst: always, connecting: 'get runtime service'},
   pods: {combinesShorts: true, ignoresArguments: true},
+  'port-forward': {connectsFirst: atLeast(2)},
   ps: {combinesShorts: true, services: ['runtime', 'images']},
-  pull: {combinesShorts: true, services: ['images']},
-  rm: {combinesShorts: true},
-  rmi: {combinesShorts: true, services: ['images']},
-  rmp: {combinesShorts: true},
+  pull: {combinesShorts: true, services: ['images'], connectsFirst: oneNamed},
+  rm: {combinesShorts: true, connectsFirst: always},
+  rmi: {
+    combinesShorts: true,
+    services: ['images'],
+    connectsFirst: always,
+    servicesFor: async ({prune}) =>
+      await Promise.resolve(prune === true ? ['images', 'runtime'] : ['images']),
+  },
+  rmp: {combinesShorts: true, connectsFirst: always},
+  run: {connectsFirst: always, servicesFor: pulling(({disablePullOnRun}) => !disablePullOnRun)},
   'run jsonschema': {combinesShorts: true},
+  runp: {connectsFirst: oneNamed},
   'runp jsonschema': {ignoresArguments: true},
   'pull jsonschema': {ignoresArguments: true},
-  'runtime-config': {combinesShorts: true, ignoresArguments: true},
-  stats: {combinesShorts: true},
-  statsp: {combinesShorts: true},
-  stop: {combinesShorts: true},
+  'runtime-config': {
+    combinesShorts: true,
+    ignoresArguments: true,
+    connectsFirst: always,
+    connecting: 'get runtime client',
+  },
+  stats: {combinesShorts: true, connectsFirst: atMostOne},
+  statsp: {combinesShorts: true, connectsFirst: atMostOne, connecting: 'get runtime service'},
+  stop: {combinesShorts: true, connectsFirst: always},
   'update-runtime-config': {combinesShorts: true},
 };
 
 /** Commands of crictl without characteristics, and the list of the global flags, to which every help refers. */
 const OTHER_COMMANDS: ReadonlySet<string> = new Set([
   'completion',
-  'create',
   'options',
-  'port-forward',
-  'run',
-  'runp',
   'start',
   'stopp',
   'update',

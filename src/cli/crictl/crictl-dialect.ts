@@ -1,20 +1,26 @@
 import {UsageError} from '../../base/errors.js';
 import {NothingFoundError} from '../../operations/resolve/resolve-names.js';
 import {crictlVersionLine} from '../crictl-version.js';
-import type {Dialect, FlagScope} from '../dialect.js';
+import type {Dialect, FlagScope, ScopedFlags} from '../dialect.js';
 import {HelpRequest} from '../help-request.js';
 import {resolveSettings} from '../settings/settings.js';
-import type {Tokens} from '../parsing/tokenize.js';
+import {parseFlagValue} from '../parsing/parse-values.js';
+import type {FlagToken, Tokens} from '../parsing/tokenize.js';
 import {ArgumentsError, FlagError, UnknownCommandError} from '../usage-errors.js';
+import {connectFirst} from './connect-first.js';
 import {crictlCommand, isCrictlCommand} from './crictl-commands.js';
 import {CRICTL_FLAG_SYNTAX} from './crictl-flag-syntax.js';
 import {withoutKcriFlags} from './kcri-flags.js';
 import {parseCrictlOutputFormat} from './crictl-output-format.js';
 import {CRICTL_SETTINGS_SOURCE} from './crictl-settings.js';
 import {CRICTL_STRATEGIES} from './crictl-strategies.js';
-import {findCrictlEndpoint, resolveCrictlAddress, resolveCrictlImageAddress} from './crictl-endpoints.js';
+import {
+  checkCrictlServices,
+  findCrictlEndpoint,
+  resolveCrictlAddress,
+  resolveCrictlImageAddress,
+} from './crictl-endpoints.js';
 import {tokenizeGoFlags} from './tokenize-go-flags.js';
-import {validateServices} from './validate-services.js';
 import {createCrictlReporter} from './crictl-reporter.js';
 
 /**
@@ -25,12 +31,12 @@ export const CRICTL_DIALECT: Dialect = {
   // Scripts and cri-tools' own tests look for this line.
   helpTitle: 'crictl - client for CRI\n\n',
   version: crictlVersionLine,
-  tokenize: (argv, {command, own, shared}) =>
-    command === undefined
-      ? tokenizeGoFlags(argv, {...shared, ...own}, {combinesShorts: false})
-      : withHelpCommand(
-          tokenizeGoFlags(argv, withoutKcriFlags(command, own), {combinesShorts: combinesShorts(command)}),
-        ),
+  tokenize: async (argv, {command, own, shared}) => {
+    const flags = command === undefined ? {...shared, ...own} : withoutKcriFlags(command, own);
+    const syntax = {combinesShorts: combinesShorts(command), check: checkValue(flags)};
+    const tokens = await tokenizeGoFlags(argv, flags, syntax);
+    return command === undefined ? tokens : withHelpCommand(tokens);
+  },
   flagSyntax: CRICTL_FLAG_SYNTAX,
   createReporter: createCrictlReporter,
   helpFor: (error, words, reporter) => {
@@ -55,13 +61,15 @@ export const CRICTL_DIALECT: Dialect = {
       },
     });
   },
+  afterParsing: connectFirst,
   checkUsage: () => undefined,
   settingsSource: CRICTL_SETTINGS_SOURCE,
   warnsOfConfigFile: false,
+  servicesOf: (command) => crictlCommand(command).services ?? ['runtime'],
   resolveAddress: resolveCrictlAddress,
   resolveImageAddress: resolveCrictlImageAddress,
   findEndpoint: findCrictlEndpoint,
-  checkConnection: validateServices,
+  checkConnection: checkCrictlServices,
   takesOnlyIds: true,
   stopsAtFailure: ({limit, signal}) => limit === 1 || signal.aborted,
   escapesControls: false,
@@ -71,8 +79,17 @@ export const CRICTL_DIALECT: Dialect = {
   strategy: async (name) => await CRICTL_STRATEGIES[name](),
 };
 
-const combinesShorts = (command: NonNullable<FlagScope['command']>): boolean =>
-  crictlCommand(command).combinesShorts === true;
+const combinesShorts = (command: FlagScope['command']): boolean =>
+  command !== undefined && crictlCommand(command).combinesShorts === true;
+
+/** Returns a function that parses the value of a flag, and forgets it. */
+function checkValue(flags: ScopedFlags): (token: FlagToken) => Promise<void> {
+  return async (token) => {
+    const {parse, ...rule} = flags[token.name] ?? {type: 'boolean'};
+    if (rule.type === 'option' && parse !== undefined)
+      await parseFlagValue({...rule, parse}, token, CRICTL_DIALECT);
+  };
+}
 
 const crictlUnknownCommand = (name: string): string => `No help topic for '${name}'`;
 

@@ -1,20 +1,36 @@
 import {ConfigError, KcriError, messageOf} from '../../base/errors.js';
 import {goQuote} from '../../format/go-quote.js';
-import type {EndpointSearch} from '../dialect.js';
-import {crictlCommand, type ServiceName} from './crictl-commands.js';
+import type {EndpointSearch, NewConnection, ServiceName} from '../dialect.js';
 import {validate, validationContext} from './validate-services.js';
 
-/** Returns the socket path of the runtime's endpoint as crictl resolves it. Throws ConfigError. */
-export function resolveCrictlAddress(endpoint: string, command: string): string {
-  return resolveFor(requiredServices(command)[0], endpoint);
+/** Returns the socket path of an endpoint; one on which nothing answers if checkCrictlServices rejects the endpoint. */
+export function resolveCrictlAddress(endpoint: string): string {
+  try {
+    return resolveFor('runtime', endpoint);
+  } catch (error) {
+    if (error instanceof ConfigError) return '/';
+    throw error;
+  }
+}
+
+/** Returns the same for the images; undefined unless they are needed: crictl then does not read their endpoint. */
+export function resolveCrictlImageAddress(
+  endpoint: string,
+  needs: readonly ServiceName[],
+): string | undefined {
+  return needs.includes('images') ? resolveCrictlAddress(endpoint) : undefined;
 }
 
 /**
- * Returns the socket path of the images' endpoint as crictl resolves it; undefined for a command that needs no images,
- * for which crictl does not read it. Throws ConfigError.
+ * Resolves the address of each needed service and validates the service, before the next one. Rejects with KcriError
+ * with crictl's message.
  */
-export function resolveCrictlImageAddress(endpoint: string, command: string): string | undefined {
-  return requiredServices(command).includes('images') ? resolveFor('images', endpoint) : undefined;
+export async function checkCrictlServices(made: NewConnection): Promise<void> {
+  const {endpoint, imageEndpoint = endpoint} = made;
+  for (const service of made.needs) {
+    resolveFor(service, service === 'images' ? imageEndpoint : endpoint);
+    await validate(service, made);
+  }
 }
 
 function resolveFor(service: ServiceName, endpoint: string): string {
@@ -88,24 +104,19 @@ function decodeBytes(escapes: string): string {
   return Buffer.from(escapes.replaceAll('%', ''), 'hex').toString();
 }
 
-/** Returns the services that a command connects to first, in order. */
-export function requiredServices(command: string): readonly [ServiceName, ...ServiceName[]] {
-  return crictlCommand(command).services ?? ['runtime'];
-}
-
 /**
  * Returns the default endpoint that crictl finds. Warns for each service that the command needs, and reports an error
  * for each socket that does not respond. Rejects with the last of these errors.
  */
 export async function findCrictlEndpoint(search: EndpointSearch): Promise<string> {
   let found = '';
-  for (const service of requiredServices(search.command)) found = await findService(service, search);
+  for (const service of search.needs) found = await findService(service, search);
   return found;
 }
 
 async function findService(
   service: ServiceName,
-  {wellKnownEndpoints, command, open, reporter, signal}: EndpointSearch,
+  {wellKnownEndpoints, open, reporter, signal}: EndpointSearch,
 ): Promise<string> {
   const what = service === 'images' ? 'Image' : 'runtime';
   reporter.warn(
@@ -116,7 +127,7 @@ async function findService(
   for (const endpoint of wellKnownEndpoints) {
     const connection = await open(endpoint);
     try {
-      await validate(service, {connection, endpoint, imageEndpoint: undefined, command, signal});
+      await validate(service, {connection, endpoint, imageEndpoint: undefined, signal});
       return endpoint;
     } catch (error) {
       if (!(error instanceof KcriError)) throw error;

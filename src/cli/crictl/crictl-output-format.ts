@@ -45,6 +45,15 @@ const OUTPUTS: Readonly<Record<string, CrictlOutput>> = {
   statsp: {},
 };
 
+/** Returns which of the formats that kcri's help of a command lists are also crictl's. */
+export function listCrictlFormats(command: string, formats: readonly string[]): readonly string[] {
+  const hasTemplates = OUTPUTS[command]?.template !== undefined;
+  const plain = formats.filter((format) => isCrictlFormat(format) && !format.includes('='));
+  return [...plain, ...(hasTemplates ? ['go-template'] : [])];
+}
+
+const isCrictlFormat = (format: string): boolean => format !== 'wide' && format !== 'name';
+
 /** Name that crictl gives its templates. */
 const TEMPLATE_NAME = 'tmplExecuteRawJSON';
 
@@ -69,7 +78,7 @@ function knownKind(
   formats: readonly OutputFormatName[],
   {refusal, showsHelp}: CrictlOutput,
 ): OutputFormatName {
-  const kind = formats.find((known) => known === output && known !== 'wide' && known !== 'name');
+  const kind = formats.find((known) => known === output && isCrictlFormat(known));
   if (kind === undefined && showsHelp === true)
     throw new ArgumentsError(`unsupported output format "${output}"`);
   if (kind === undefined && refusal !== undefined) throw new UsageError(refusal(goQuote(output)));

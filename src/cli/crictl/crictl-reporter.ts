@@ -8,11 +8,19 @@ import type {Reporter, ReporterOptions} from '../output/reporter.js';
 import {formatLogrusLine, type LogrusLevel} from './logrus-line.js';
 
 /** Creates crictl's reporter, which logs to standard error. Logs all failures of a command as one record at the end. */
-export function createCrictlReporter({write}: ReporterOptions, {clock, stderr}: CliContext): Reporter {
-  const startMs = clock.now();
+export function createCrictlReporter(
+  {write}: ReporterOptions,
+  {clock, startedAtMs, stderr}: CliContext,
+): Reporter {
   const failures: string[] = [];
   const log = (level: LogrusLevel, text: string): void => {
-    write(formatLogrusLine(level, text, {nowMs: clock.now(), startMs, terminal: stderr.isTTY === true}));
+    write(
+      formatLogrusLine(level, text, {
+        nowMs: clock.now(),
+        startMs: startedAtMs,
+        terminal: stderr.isTTY === true,
+      }),
+    );
   };
   return {
     info: (text) => {

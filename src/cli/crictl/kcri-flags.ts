@@ -1,4 +1,4 @@
-import type {FlagShapes} from '../parsing/tokenize.js';
+import type {ScopedFlags} from '../dialect.js';
 
 const STREAMING = ['tls-skip-verify'];
 const SESSION = [...STREAMING, 'detach-keys'];
@@ -8,6 +8,7 @@ const CREDENTIALS = ['auth-file', 'no-auth-file'];
 /** Flags that crictl's commands have only under kcri's name, in addition to those marked with kcriOnlyFlags. */
 const KCRI_FLAGS: Readonly<Record<string, readonly string[]>> = {
   attach: SESSION,
+  completion: ['breaks', 'line', 'suggest'],
   create: CREDENTIALS,
   events: ['container', 'label', 'namespace', 'pod', 'since', 'type'],
   exec: [...SESSION, 'env', 'user', 'workdir'],
@@ -28,7 +29,7 @@ const KCRI_FLAGS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns the flags of a command that crictl has too. */
-export function withoutKcriFlags(command: string, flags: FlagShapes): FlagShapes {
+export function withoutKcriFlags(command: string, flags: ScopedFlags): ScopedFlags {
   const others = Object.hasOwn(KCRI_FLAGS, command) ? KCRI_FLAGS[command] : undefined;
   return Object.fromEntries(
     Object.entries(flags).filter(

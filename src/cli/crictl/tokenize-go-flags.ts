@@ -13,23 +13,25 @@ import {
 export interface GoSyntax {
   /** True if `-ab` means `-a -b`. */
   readonly combinesShorts: boolean;
+  /** Checks a flag's value as soon as it is read: the first fault of a line counts. Rejects with FlagError. */
+  readonly check: (token: FlagToken) => Promise<void>;
 }
 
 /**
  * Splits a command line as crictl does, with Go's flag package under urfave/cli. Flags end at the first argument. A
  * flag must not occur in two spellings. Combined letters are split only if `-ab` itself is not a flag, all letters are
- * flags, and there is no `=value`. Throws FlagError with Go's message.
+ * flags, and there is no `=value`. Rejects with FlagError with Go's message.
  */
-export function tokenizeGoFlags(
+export async function tokenizeGoFlags(
   argv: readonly string[],
   shapes: FlagShapes,
-  {combinesShorts}: GoSyntax,
-): Tokens {
+  {combinesShorts, check}: GoSyntax,
+): Promise<Tokens> {
   const table = indexFlagSpellings(shapes, {});
   const flags: FlagToken[] = [];
   let words = argv;
   for (;;) {
-    const parsed = takeFlags(words, table);
+    const parsed = await takeFlags(words, table, check);
     flags.push(...parsed.flags);
     if (parsed.undefinedName === undefined) {
       refuseTwoForms(shapes, flags);
@@ -52,7 +54,7 @@ interface Taken {
 }
 
 /** Parses leading flags (flag.go FlagSet.Parse). */
-function takeFlags(words: readonly string[], table: Table): Taken {
+async function takeFlags(words: readonly string[], table: Table, check: GoSyntax['check']): Promise<Taken> {
   const flags: FlagToken[] = [];
   const rest = [...words];
   for (let word = rest[0]; word !== undefined; word = rest[0]) {
@@ -64,7 +66,9 @@ function takeFlags(words: readonly string[], table: Table): Taken {
     const [, spelling = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(body) ?? [];
     const flag = table.get(spelling);
     if (flag === undefined) return {flags, rest, undefinedName: spelling};
-    flags.push({name: flag.name, spelling, value: valueOf(flag, {spelling, value, rest})});
+    const token = {name: flag.name, spelling, value: valueOf(flag, {spelling, value, rest})};
+    await check(token);
+    flags.push(token);
   }
   return {flags, rest};
 }

@@ -1,24 +1,15 @@
 import {KcriError} from '../../base/errors.js';
-import type {NewConnection} from '../dialect.js';
-import {crictlCommand, type ServiceName} from './crictl-commands.js';
+import type {NewConnection, ServiceName} from '../dialect.js';
 
 /** Reports that a service failed crictl's validation. */
 class ServiceError extends KcriError {
   readonly code = 'CRI_SERVICE';
 }
 
-/**
- * Validates each service that a command needs before its first use, with the same calls as crictl. Rejects with
- * KcriError with crictl's message.
- */
-export async function validateServices(made: NewConnection): Promise<void> {
-  for (const service of crictlCommand(made.command).services ?? ['runtime']) await validate(service, made);
-}
-
-/** Validates one service. Rejects with KcriError. */
+/** Validates a service with the same call as crictl. Rejects with KcriError with crictl's message. */
 export async function validate(
   service: ServiceName,
-  {connection, endpoint, imageEndpoint = endpoint, signal}: NewConnection,
+  {connection, endpoint, imageEndpoint = endpoint, signal}: Omit<NewConnection, 'needs'>,
 ): Promise<void> {
   const {runtime, images} = connection;
   const at = service === 'images' ? imageEndpoint : endpoint;

@@ -59,7 +59,8 @@ export const PULL_ON_CREATE_FLAGS = {
   'cancel-timeout': CANCEL_TIMEOUT_FLAG,
 };
 
-interface PullDecisionFlags {
+/** Values of the flags that decide whether to pull. */
+export interface PullDecisionFlags {
   readonly 'no-pull': boolean;
   readonly 'with-pull': boolean;
 }

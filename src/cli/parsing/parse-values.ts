@@ -90,9 +90,9 @@ async function flagValue(
     if (rule.required === true) throw new FlagError(`required flag "--${name}" not set`);
     return await defaultOf(rule);
   }
-  if (rule.multiple !== true) return await parsed(rule, last, context);
+  if (rule.multiple !== true) return await parseFlagValue(rule, last, context);
   const tokens = given.flatMap((token) => split(token, rule.delimiter));
-  return await Promise.all(tokens.map((token) => parsed(rule, token, context)));
+  return await Promise.all(tokens.map((token) => parseFlagValue(rule, token, context)));
 }
 
 /** Splits a list. Spaces around its parts do not count, as in Go's library for command lines. */
@@ -102,7 +102,12 @@ function split(token: FlagToken, delimiter: string | undefined): readonly FlagTo
   return value.split(delimiter).map((part) => ({...token, value: part.trim()}));
 }
 
-async function parsed(rule: FlagDefinition, token: FlagToken, {flagSyntax}: ParseContext): Promise<unknown> {
+/** Returns the value of one occurrence of a flag. Rejects with UsageError. */
+export async function parseFlagValue(
+  rule: FlagDefinition,
+  token: FlagToken,
+  {flagSyntax}: ParseContext,
+): Promise<unknown> {
   const {value} = token;
   const empty = rule.rejectsEmpty === true && value === '' ? flagSyntax.emptyValue(token) : undefined;
   if (empty !== undefined) throw empty;

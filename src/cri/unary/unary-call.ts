@@ -59,7 +59,8 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
     signal?.addEventListener('abort', this.#onAbort, {once: true});
     if (timeoutMs <= MAX_DEADLINE_MS)
       this.#cancelTimeout = startTimer(Math.max(timeoutMs, 0), this.#onTimeout);
-    this.#send();
+    // A deadline in the past fails the call, whether or not the runtime answers.
+    if (timeoutMs >= 0) this.#send();
   }
 
   #send(): void {

@@ -12,6 +12,9 @@ export interface TextPattern {
  * first use.
  */
 export async function compileGoRegexp(pattern: string): Promise<TextPattern> {
+  // Bytes of an argument that are not UTF-8 are lone surrogates.
+  const [invalid] = /[\udc80-\udcff].*/su.exec(pattern) ?? [];
+  if (invalid !== undefined) throw new UsageError(`error parsing regexp: invalid UTF-8: \`${invalid}\``);
   const {RE2JS, RE2JSSyntaxException} = await import('re2js');
   try {
     return RE2JS.compile(forEngine(pattern));

@@ -32,6 +32,17 @@ function keyOf(text: string): string | undefined {
   return problems.length > 0 || root?.kind !== 'map' ? undefined : [...root.entries.keys()][0];
 }
 
+test.each([
+  ['a: |\n  b\n  c', '"b\\nc"'],
+  ['a: |+\n  b', '"b"'],
+  ['a: >\n  b\n  c', '"b c"'],
+  ['a: |\n  b\n', '"b\\n"'],
+  ['a: |\n  b\n ', '"b\\n"'],
+  ['a: |-\n  b', '"b"'],
+])('the block of %j ends with a line break only if its text does', (text, json) => {
+  expect(memberOf(text)).toBe(json);
+});
+
 describe('scalars have the values of the YAML library of Kubernetes', () => {
   test.each(YAML_SCALARS)('%s', (scalar, json, key) => {
     // JSON does not distinguish -0.

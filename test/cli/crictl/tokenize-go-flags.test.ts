@@ -10,10 +10,16 @@ const FLAGS: FlagShapes = {
   'pull-timeout': {type: 'option', aliases: ['pt']},
 };
 
-const parse = (argv: readonly string[], combinesShorts = true) =>
-  tokenizeGoFlags(argv, FLAGS, {combinesShorts});
-const flagsOf = (argv: readonly string[]) =>
-  parse(argv).flags.map(({name, value}) => (value === true ? name : `${name}=${value}`));
+const parse = async (argv: readonly string[], combinesShorts = true) =>
+  await tokenizeGoFlags(argv, FLAGS, {
+    combinesShorts,
+    check: async ({value}) => {
+      if (value === 'bad') throw new FlagError('bad value');
+      await Promise.resolve();
+    },
+  });
+const flagsOf = async (argv: readonly string[]) =>
+  (await parse(argv)).flags.map(({name, value}) => (value === true ? name : `${name}=${value}`));
 
 describe("flags in the style of Go's flag package and urfave/cli", () => {
   test.each([
@@ -38,8 +44,8 @@ describe("flags in the style of Go's flag package and urfave/cli", () => {
       ['-o', 'json', '-aq'],
       ['output=json', 'all', 'quiet'],
     ],
-  ])('%j is parsed as %j', (argv, flags) => {
-    expect(flagsOf(argv)).toEqual(flags);
+  ])('%j is parsed as %j', async (argv, flags) => {
+    expect(await flagsOf(argv)).toEqual(flags);
   });
 
   test.each([
@@ -60,8 +66,8 @@ describe("flags in the style of Go's flag package and urfave/cli", () => {
       ['', '-a'],
       ['', '-a'],
     ],
-  ])('flags end before the first argument of %j', (argv, positionals) => {
-    expect(parse(argv).positionals).toEqual(positionals);
+  ])('flags end before the first argument of %j', async (argv, positionals) => {
+    expect((await parse(argv)).positionals).toEqual(positionals);
   });
 
   test.each([
@@ -73,17 +79,20 @@ describe("flags in the style of Go's flag package and urfave/cli", () => {
     [['-a=x'], 'invalid boolean value "x" for -a: parse error'],
     [['---a'], 'bad flag syntax: ---a'],
     [['-=a'], 'bad flag syntax: -=a'],
+    [['-o', 'bad', '-o', 'json'], 'bad value'],
+    [['-o', 'bad', '--bogus'], 'bad value'],
+    [['--bogus', '-o', 'bad'], 'flag provided but not defined: -bogus'],
     [['-a', '--all'], 'Cannot use two forms of the same flag: a all'],
     [['--pt', '1s', '--pull-timeout', '2s'], 'Cannot use two forms of the same flag: pt pull-timeout'],
-  ])('%j is rejected with "%s"', (argv, message) => {
-    expect(() => parse(argv)).toThrow(new FlagError(message));
+  ])('%j is rejected with "%s"', async (argv, message) => {
+    await expect(parse(argv)).rejects.toThrow(new FlagError(message));
   });
 
-  test('short flags can be combined only if the command allows it', () => {
-    expect(() => parse(['-aq'], false)).toThrow(new FlagError('flag provided but not defined: -aq'));
+  test('short flags can be combined only if the command allows it', async () => {
+    await expect(parse(['-aq'], false)).rejects.toThrow(new FlagError('flag provided but not defined: -aq'));
   });
 
-  test.each([['-h'], ['--help'], ['-ah']])('%s requests help', (flag) => {
-    expect(parse([flag]).help).toBe(true);
+  test.each([['-h'], ['--help'], ['-ah']])('%s requests help', async (flag) => {
+    expect((await parse([flag])).help).toBe(true);
   });
 });

@@ -69,6 +69,7 @@ class Run {
       env,
       stdin: this.#stdin,
       clock: isSystemClock ? systemClock : this.#clock(),
+      startedAtMs: systemClock.now(),
       signal: this.#controller.signal,
       cgroupMount: rest.cgroupMount ?? undefined,
     };

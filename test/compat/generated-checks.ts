@@ -1,0 +1,270 @@
+import type {Case, CaseOptions} from './cases.js';
+
+/** Flags of a runtime that does not answer. */
+const DEAD = ['--max-retries', '0', '-r', 'unix:///nowhere/cri.sock'];
+
+/** Commands with arguments that they accept. */
+const COMMANDS = [
+  'attach|{nginx}',
+  'checkpoint|-e|{DIR}/x.tar|{nginx}',
+  'create|{web}|{DIR}/container.json|{DIR}/web.json',
+  'events',
+  'exec|{nginx}|true',
+  'exec|-s|{nginx}|true',
+  'images',
+  'imagefsinfo',
+  'info',
+  'inspect|{nginx}',
+  'inspecti|{busybox}',
+  'inspectp|{web}',
+  'logs|{nginx}',
+  'metricdescs',
+  'metricsp',
+  'pods',
+  'port-forward|{web}|0:80',
+  'ps',
+  'pull|localhost:5000/new:1',
+  'rm|{init}',
+  'rmi|{busybox}',
+  'rmp|{job}',
+  'run|--no-pull|{DIR}/container.json|{DIR}/pod.json',
+  'runp|{DIR}/pod.json',
+  'runtime-config',
+  'start|{fresh}',
+  'stats',
+  'statsp',
+  'stop|{nginx}',
+  'stopp|{web}',
+  'update|--memory|1|{nginx}',
+  'update-runtime-config|-p|10.0.0.0/8',
+  'version',
+  'config|--list',
+  'completion|bash',
+];
+
+/** Flags that a command may or may not have, with values it may reject. */
+const EVERY_FLAG = [
+  '-o|bad',
+  '--output=bad',
+  '-l',
+  '-n|x',
+  '--last=1',
+  '-s|bad',
+  '--seconds=x',
+  '--label|x',
+  '--id|nothing',
+  '--name|[',
+  '--namespace|[',
+  '-p|nothing',
+  '-a',
+  '-q',
+  '-v',
+  '-w',
+  '--watch=false',
+  '--no-trunc',
+  '--digests',
+  '--pinned',
+  '--image|x',
+  '-r|x',
+  '-t',
+  '-T|x',
+  '--timeout|x',
+  '-f',
+  '--force',
+  '-k',
+  '-i',
+  '--tty',
+  '--tls-ca|/nowhere',
+  '--tls-cert|/nowhere',
+  '--transport|bad',
+  '-x',
+  '-e|x',
+  '--parallel',
+  '--creds|:',
+  '--auth|x',
+  '--filter|x',
+  '--template|{{',
+  '--tail|x',
+  '--since|x',
+  '--memory|x',
+  '--no-header',
+  '--help=false',
+  '-h=x',
+  '--version',
+];
+
+/** Returns command lines that show which check comes first, and which flags a command has. */
+export function generatedChecks(): readonly Case[] {
+  return COMMANDS.flatMap((line): readonly Case[] => {
+    const words = line.split('|');
+    const [name = ''] = words;
+    const variants = [
+      words,
+      [name],
+      [name, 'a', 'b', 'c', 'd'],
+      [name, '--bogus'],
+      [name, '-o', 'bad'],
+      [name, 'nothing', '-x'],
+      ...EVERY_FLAG.map((flag) => [name, ...flag.split('|'), ...words.slice(1)]),
+    ];
+    return [
+      ...variants.slice(0, 6).flatMap((each): readonly Case[] => [
+        [[...DEAD, ...each], {}],
+        // config would create the file.
+        ...(name === 'config' ? [] : [[['-c', '/nowhere/crictl.yaml', ...each], {}] as const]),
+        [['-r', 'tcp://x', ...each], {}],
+        [['-t', 'x', ...each], {}],
+        [[...each], {fault: ['Version', 'UNAVAILABLE']}],
+      ]),
+      ...variants.slice(6).map((each): Case => [[...DEAD, ...each], {}]),
+    ];
+  });
+}
+
+/** Command lines with faults that crictl finds at different times: as it parses, before or after it connects. */
+const FAULTY = [
+  'attach||x',
+  'attach|--transport|bad|{nginx}',
+  'checkpoint|{nginx}',
+  'checkpoint|-e||{nginx}',
+  'create|--with-pull|{web}|{DIR}/container.json|{DIR}/web.json',
+  'create|--with-pull|--no-pull|{web}|{DIR}/nothing|{DIR}/web.json',
+  'create|--with-pull|--creds|:|{web}|{DIR}/container.json|{DIR}/web.json',
+  'create|{web}|{DIR}/nothing|{DIR}/web.json',
+  'create|{web}|{DIR}/bad.json|{DIR}/web.json',
+  'create|nothing|{DIR}/container.json|{DIR}/bad.json',
+  'events|--template|{{|-o|json',
+  'events|-o|go-template|--template|{{',
+  'exec|{nginx}',
+  'exec||true',
+  'exec|-e|{nginx}|true',
+  'exec|-s|-e|nothing|true',
+  'exec|--transport|bad|{nginx}|true',
+  'exec|--label|app=web',
+  'exec|-s|--name|[|--|true',
+  'images|-f|x',
+  'images|-o|bad|nothing',
+  'info|-o|bad|--template|{{',
+  'info|-o|go-template|--template|{{',
+  'inspect|-o|bad',
+  'inspect|--name|[',
+  'inspecti|nothing|-o',
+  'inspectp|-o|bad|nothing',
+  'logs|',
+  'logs|--tail|1|nothing',
+  'logs|--since|x|{nginx}',
+  'pods|-o|bad|--label|x',
+  'pods|--state|bad',
+  'ps|-o|bad|--label|x',
+  'ps|--state|bad',
+  'ps|--name|[|-o|bad',
+  'port-forward|{web}',
+  'port-forward|{web}|x:y',
+  'port-forward|--transport|bad|{web}|0:80',
+  'pull',
+  'pull||x',
+  'pull|--creds|:|--pod-config|{DIR}/nothing|localhost:5000/new:1',
+  'pull|--pod-config|{DIR}/nothing|-a|x|localhost:5000/new:1',
+  'pull|-a|x|localhost:5000/new:1',
+  'pull|--auth|x|localhost:5000/new:1',
+  'rm|-a|{init}',
+  'rm|-a|-f',
+  'rmi|-a|x',
+  'rmi|-q',
+  'rmp|-a|x',
+  'run|{DIR}/container.json|{DIR}/pod.json',
+  'run|{DIR}/nothing|{DIR}/pod.json',
+  'run|{DIR}/container.json|{DIR}/nothing',
+  'run|--no-pull|{DIR}/bad.json|{DIR}/bad.json',
+  'run|--with-pull|--no-pull|{DIR}/bad.json|{DIR}/bad.json',
+  'run|--creds|:|{DIR}/container.json|{DIR}/pod.json',
+  'runp|',
+  'runp|{DIR}/nothing',
+  'runp|{DIR}/bad.json',
+  'runp|-T|-1s|{DIR}/nothing',
+  'start|',
+  'start|nothing',
+  'stats|--label|x|nothing',
+  'stats|-o|bad|-p|nothing',
+  'stats|-s|0|nothing',
+  'statsp|--label|x|nothing',
+  'statsp|-o|bad|--id|x',
+  'stop|-a|x',
+  'stop|',
+  'stopp|',
+  'update|--memory|x|--memory|1|{nginx}',
+  'update|--memory|x|--bogus|{nginx}',
+  'update|--bogus|--memory|x|{nginx}',
+  'update|--memory|x|--cpu-period|y|{nginx}',
+  'update|--cpu-period|y|--memory|x|{nginx}',
+  'update|--memory|x|--help',
+  'update|--help|--memory|x',
+  'update|--memory|1|--memory|x|{nginx}',
+  'update|{nginx}',
+  'update|--memory|1|',
+  'update-runtime-config|-p|x',
+  'update-runtime-config|-p|',
+  'ps|-n|x|-n|1',
+  'ps|-n|x|--bogus',
+  'ps|-n|x|-a=maybe',
+  'ps|-a=maybe|-n|x',
+  'ps|-n|x|--last|1',
+  'ps|-n|1|--last|1',
+  'ps|-n|x|-o',
+  'ps|-n|x|--=',
+  'version|a',
+  'completion|bad',
+  'completion|a|b',
+];
+
+/** Flags before the command, and faults, that decide which check fails. */
+const CONNECTIONS: readonly (readonly [globals: readonly string[], options: CaseOptions])[] = [
+  [[], {}],
+  [DEAD, {}],
+  [['--max-retries', '0', '-i', 'unix:///nowhere/cri.sock'], {}],
+  [['-r', 'tcp://x'], {}],
+  [['-i', 'tcp://x'], {}],
+  [[...DEAD, '-i', 'tcp://x'], {}],
+  [['-t', 'x', '--bogus'], {}],
+  [[], {fault: ['Version', 'UNAVAILABLE']}],
+  [[], {fault: ['ImageFsInfo', 'UNAVAILABLE']}],
+];
+
+/** Returns faulty command lines against runtimes that do and do not answer. */
+export function generatedFaults(): readonly Case[] {
+  return FAULTY.flatMap((line) =>
+    CONNECTIONS.map(([globals, options]): Case => {
+      // crictl removes objects in any order.
+      const unordered = /^rm[ip]?\|-[aq]/.test(line) ? ({unordered: true} as const) : {};
+      return [[...globals, ...line.split('|')], {...options, ...unordered}];
+    }),
+  );
+}
+
+/** Returns the faulty command lines that are recorded: without a runtime all of them, and others that were mended. */
+export function recordedFaults(): readonly Case[] {
+  return [
+    ...FAULTY.map((line): Case => [[...DEAD, ...line.split('|')], {}]),
+    ...[
+      'metricdescs',
+      'metricsp',
+      'statsp',
+      'runtime-config',
+      'info -o bad',
+      'imagefsinfo -o bad',
+      'rm',
+      'rmi',
+      'rmp',
+    ].map((line): Case => ['-r tcp://x ' + line, {}]),
+    ...['exec {nginx} true', 'run {DIR}/container.json {DIR}/pod.json', 'images'].flatMap(
+      (line): readonly Case[] => [
+        ['-i tcp://x ' + line, {}],
+        [[...DEAD, '-i', 'tcp://x', ...line.split(' ')], {}],
+        [line, {fault: ['ImageFsInfo', 'UNAVAILABLE']}],
+      ],
+    ),
+    ['rmi -q', {fault: ['Version', 'UNAVAILABLE']}],
+    ['-r tcp://x -i {ENDPOINT} images -q', {}],
+    [['pull', '', 'x'], {}],
+  ];
+}
