@@ -146,10 +146,12 @@ export function unknownNameError(
   {noun, lister}: Pick<ObjectKind<never>, 'noun' | 'lister'>,
   names: readonly string[],
 ): NotFoundError {
-  const closest = findClosestMatch(ref, names);
-  return new NotFoundError(`no such ${noun} "${ref}"`, {
-    hint: closest === undefined ? `run "${lister}" to list ${noun}s` : `did you mean "${closest}"?`,
-  });
+  const hint = (): string => {
+    if (ref === '') return 'the name is empty; check the variable that sets it';
+    const closest = findClosestMatch(ref, names);
+    return closest === undefined ? `run "${lister}" to list ${noun}s` : `did you mean "${closest}"?`;
+  };
+  return new NotFoundError(`no such ${noun} "${ref}"`, {hint: hint()});
 }
 
 /** Maximum number of candidates in an error. */

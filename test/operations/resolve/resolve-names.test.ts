@@ -67,6 +67,12 @@ describe('resolveContainer', () => {
     await expect(resolveContainer(cri.runtime, ref, {signal})).rejects.toThrow(message);
   });
 
+  test('an empty name, as from an unset variable, has a hint of its own', async () => {
+    await expect(resolveContainer(cri.runtime, '', {signal})).rejects.toMatchObject({
+      hint: 'the name is empty; check the variable that sets it',
+    });
+  });
+
   test('a name matches all attempts unless the newest is preferred', async () => {
     const resolving = resolveContainer(cri.runtime, 'main', {signal, newestAttempt: false});
     await expect(resolving).rejects.toThrow('"main" matches 2 containers');
