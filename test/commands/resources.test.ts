@@ -261,8 +261,10 @@ describe('metricsp and metricdescs', () => {
   ])('%s %s %s is rejected, and prints the help as crictl', async (...args) => {
     await using runtime = await startRuntime();
     expect((await run(runtime, args)).stderr).toContain('kcri: unsupported output format');
-    expect((await run(runtime, args, CRICTL)).exitCode).toBe(0);
     expect(runtime.calls).toEqual([]);
+    expect((await run(runtime, args, CRICTL)).exitCode).toBe(0);
+    // crictl checks the connection first.
+    expect(new Set(runtime.calls.map(({method}) => method))).toEqual(new Set(['Version']));
   });
 });
 
