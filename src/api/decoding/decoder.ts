@@ -58,7 +58,8 @@ function isNull(node: ManifestNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }
 
-function decodeAnything(node: ManifestNode): unknown {
+/** Returns the JSON value of a node. */
+export function decodeAnything(node: ManifestNode): unknown {
   if (node.kind === 'list') return node.items.map(decodeAnything);
   if (node.kind === 'scalar') return typeof node.value === 'bigint' ? Number(node.value) : node.value;
   return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, decodeAnything(value)]));

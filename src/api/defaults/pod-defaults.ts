@@ -71,7 +71,7 @@ function roundResources(resources: ResourceList): ResourceList {
   );
 }
 
-function defaultRequirements(resources: ResourceRequirements): ResourceRequirements {
+function roundRequirements(resources: ResourceRequirements): ResourceRequirements {
   return mapPresent(resources, {limits: roundResources, requests: roundResources});
 }
 
@@ -137,7 +137,7 @@ function defaultContainer<T extends Container>(container: T): T {
   return {
     ...container,
     ...present,
-    resources: defaultRequirements(container.resources ?? {}),
+    resources: container.resources ?? {},
     terminationMessagePath: orElse(container.terminationMessagePath, '/dev/termination-log'),
     terminationMessagePolicy: container.terminationMessagePolicy ?? 'File',
     imagePullPolicy: container.imagePullPolicy ?? defaultPullPolicy(container.image),
@@ -226,13 +226,6 @@ function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): Re
   return {...resources, limits: allLimits, ...(nothing ? {} : {requests: allRequests})};
 }
 
-/** Normalizes sysctl names to dots. */
-function defaultSecurity(security: PodSecurityContext): PodSecurityContext {
-  return mapPresent(security, {
-    sysctls: each((sysctl) => ({...sysctl, name: normalizeSysctlName(sysctl.name)})),
-  });
-}
-
 /** Returns the grace period of a pod; a negative one becomes 1 (Convert_v1_Pod_To_core_Pod). */
 function gracePeriod(seconds = 30): number {
   return seconds < 0 ? 1 : seconds;
@@ -244,8 +237,6 @@ function defaultSpec(written: PodSpec): PodSpec {
     initContainers: each(defaultPodContainer),
     ephemeralContainers: each(defaultEphemeralContainer),
     volumes: each(defaultVolume),
-    overhead: roundResources,
-    resources: defaultRequirements,
   });
   const ports =
     spec.hostNetwork === true ? {containers: each(useHostPorts), initContainers: each(useHostPorts)} : {};
@@ -257,9 +248,38 @@ function defaultSpec(written: PodSpec): PodSpec {
     enableServiceLinks: spec.enableServiceLinks ?? true,
     restartPolicy: spec.restartPolicy ?? 'Always',
     schedulerName: orElse(spec.schedulerName, 'default-scheduler'),
-    securityContext: defaultSecurity(spec.securityContext ?? {}),
+    securityContext: spec.securityContext ?? {},
     terminationGracePeriodSeconds: gracePeriod(spec.terminationGracePeriodSeconds),
   };
+}
+
+function roundContainer<T extends Container>(container: T): T {
+  const rounded: Container = mapPresent<Container>(container, {resources: roundRequirements});
+  return {...container, ...rounded};
+}
+
+/** Normalizes sysctl names to dots. */
+function normalizeSysctls(security: PodSecurityContext): PodSecurityContext {
+  return mapPresent(security, {
+    sysctls: each((sysctl) => ({...sysctl, name: normalizeSysctlName(sysctl.name)})),
+  });
+}
+
+/** Rounds amounts of resources up to thousandths (SetDefaults_ResourceList), and normalizes names of sysctls. */
+function normalizeSpec(spec: PodSpec): PodSpec {
+  return mapPresent(spec, {
+    containers: each(roundContainer),
+    initContainers: each(roundContainer),
+    ephemeralContainers: each((container) => roundContainer(container)),
+    overhead: roundResources,
+    resources: roundRequirements,
+    securityContext: normalizeSysctls,
+  });
+}
+
+/** Returns the Pod with defaults like applyPodDefaults, but with amounts and sysctls as written and its own namespace. */
+export function applyExactPodDefaults(pod: Pod): Pod {
+  return {...pod, spec: defaultSpec(pod.spec)};
 }
 
 /**
@@ -267,9 +287,10 @@ function defaultSpec(written: PodSpec): PodSpec {
  * functions and the namespace `default`. Pure and idempotent.
  */
 export function applyPodDefaults(pod: Pod): Pod {
+  const {metadata, spec, ...rest} = applyExactPodDefaults(pod);
   return {
-    ...pod,
-    metadata: {...pod.metadata, namespace: orElse(pod.metadata.namespace, 'default')},
-    spec: defaultSpec(pod.spec),
+    ...rest,
+    metadata: {...metadata, namespace: orElse(metadata.namespace, 'default')},
+    spec: normalizeSpec(spec),
   };
 }
