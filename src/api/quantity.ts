@@ -121,6 +121,16 @@ function binaryAmount(magnitude: bigint, negative: boolean): Amount {
   return {nanos: negative ? -nanos : nanos, format: lessThanOne ? 'DecimalSI' : 'BinarySI'};
 }
 
+/** Reports whether a text is a valid quantity. */
+export function isQuantity(text: string): boolean {
+  try {
+    parseQuantity(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Divides by `base` as long as the result is exact, at most `limit` times. */
 function factorOut(
   value: bigint,

@@ -9,7 +9,7 @@ import type {DecodedObject, SkippedObject} from './decode-objects.js';
 import {decodeObjects} from './decode-objects.js';
 import type {ManifestIssue} from './manifest-issue.js';
 import {PodValidationError} from './manifest-issue.js';
-import {findFieldOffset, type ManifestNode} from './manifest-node.js';
+import {findFieldOffset, findNode, type ManifestNode} from './manifest-node.js';
 import {findTemplateAction, TEMPLATE_PROBLEM} from './find-template-action.js';
 import {findSecretRanges} from './secret-ranges.js';
 import {SourceText} from './source-text.js';
@@ -56,6 +56,8 @@ export interface DocumentLocation {
 export interface PodDocument extends DocumentLocation {
   /** The object without parts that do not match the schema. */
   readonly pod: Pod;
+  /** The object as written, with the caller's changes; undefined for pods of workloads. */
+  readonly written?: ManifestNode | undefined;
 }
 
 /** An object of a manifest that Pods may refer to. */
@@ -135,14 +137,20 @@ function describeRemoved(
   return {title, names: fields.map((field) => field.name), losses};
 }
 
+interface PreparedDocument extends Partial<EditedDocument> {
+  readonly exported: readonly ExportedObject[];
+  /** The document with only the caller's changes. */
+  readonly written?: ManifestNode;
+}
+
 /** Returns a document as it is to be decoded: what a server added is removed, and the caller's changes are made. */
 function prepareDocument(
   {root}: YamlDocument,
   edit: EditDocument = (unchanged) => ({root: unchanged, problems: []}),
-): Partial<EditedDocument> & {readonly exported: readonly ExportedObject[]} {
+): PreparedDocument {
   if (root === undefined) return {exported: []};
   const {root: cleaned, exported} = removeServerFields(root);
-  return {...edit(cleaned), exported};
+  return {...edit(cleaned), exported, written: edit(root).root};
 }
 
 function describeTaken(issue: ManifestIssue): ManifestIssue {
@@ -155,7 +163,7 @@ function readDocument(
   {lenient = false, edit}: Omit<DecodeOptions, 'file'>,
 ): DocumentContent {
   const {problems} = document;
-  const {root, exported, problems: editProblems = []} = prepareDocument(document, edit);
+  const {root, written, exported, problems: editProblems = []} = prepareDocument(document, edit);
   const decoder = new Decoder();
   const found = root === undefined ? [] : decodeObjects(root, new FieldPath(), decoder);
   const toIssue = ({offset, path, message}: Omit<DecodeProblem, 'kind'>): ManifestIssue =>
@@ -167,9 +175,11 @@ function readDocument(
     ...editProblems.map(toIssue),
     ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
   ];
-  const places = found.map((one) => ({object: one.object, place: toPlace(one, text, issues)}));
+  const places = found.map((one) => ({...one, place: toPlace(one, text, issues)}));
   return {
-    pods: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [{...place, pod: object}] : [])),
+    pods: places.flatMap(({object, place, path}) =>
+      object.kind === 'Pod' ? [{...place, pod: object, written: written && findNode(written, path)}] : [],
+    ),
     workloads: places.flatMap(({object, place}) =>
       isWorkload(object) ? [{...place, workload: object}] : [],
     ),

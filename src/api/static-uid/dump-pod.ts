@@ -2,6 +2,7 @@ import {byKey} from '../../base/compare.js';
 import {applyExactPodDefaults} from '../defaults/pod-defaults.js';
 import {goJson} from '../container-hash.js';
 import type {Pod} from '../types/v1-pod.js';
+import type {PodStatus} from '../types/v1-status.js';
 import {dumpQuantity} from './go-quantity.js';
 import {goType, type GoType} from './go-type.js';
 import {readGoValue} from './go-value.js';
@@ -94,26 +95,20 @@ function withoutDropped(annotations: Readonly<Record<string, string>>): Readonly
   return Object.fromEntries(Object.entries(annotations).filter(([name]) => !DROPPED_ANNOTATION.test(name)));
 }
 
+/** Returns the addresses of a status; `podIP` wins (Convert_v1_PodStatus_To_core_PodStatus). */
+function podIpsOf({podIP, podIPs = []}: PodStatus): Pick<PodStatus, 'podIPs'> {
+  return podIP === undefined || podIP === '' || podIP === podIPs[0]?.ip ? {} : {podIPs: [{ip: podIP}]};
+}
+
 /** Returns the Pod with fields where a kubelet has them internally (Convert_v1_Pod_To_core_Pod). */
-function convertPod({metadata, spec, status}: Pod): object {
+function convertPod({metadata, spec, status = {}}: Pod): object {
   const {hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers} = spec;
+  const host = {hostNetwork, hostPID, hostIPC, shareProcessNamespace, hostUsers};
   const {annotations} = metadata;
   return {
-    metadata: undefined,
-    ...metadata,
-    ...(annotations && {annotations: withoutDropped(annotations)}),
-    spec: {
-      ...spec,
-      securityContext: {
-        ...spec.securityContext,
-        hostNetwork,
-        hostPID,
-        hostIPC,
-        shareProcessNamespace,
-        hostUsers,
-      },
-    },
-    status,
+    metadata: {...metadata, ...(annotations && {annotations: withoutDropped(annotations)})},
+    spec: {...spec, securityContext: {...spec.securityContext, ...host}},
+    status: {...status, ...podIpsOf(status)},
   };
 }
 
@@ -123,6 +118,8 @@ function convertPod({metadata, spec, status}: Pod): object {
  */
 export function dumpPod(manifest: unknown): string {
   const type = goType('core.Pod');
-  const pod = applyExactPodDefaults(readGoValue(type, manifest) as Pod);
-  return `(*${type.name})${dumpBare(type, convertPod(pod))}`;
+  const pod = readGoValue(type, manifest) as Pod;
+  // Pods without containers are hashed before they are rejected.
+  const complete = {...pod, spec: {...pod.spec, containers: pod.spec.containers ?? []}};
+  return `(*${type.name})${dumpBare(type, convertPod(applyExactPodDefaults(complete)))}`;
 }

@@ -84,7 +84,7 @@ function roundUp(quantity: GoQuantity): GoQuantity {
 function dumpDecimal({value, scale}: GoQuantity): string {
   const words: bigint[] = [];
   for (let rest = value < 0n ? -value : value; rest > 0n; rest /= WORD) words.push(rest % WORD);
-  const number = `{neg:(bool)${value < 0n} abs:(big.nat)[${words.join(' ')}]}`;
+  const number = `{neg:(bool)${value < 0n} abs:(big.nat)${words.length === 0 ? '<nil>' : `[${words.join(' ')}]`}}`;
   return `(*inf.Dec){unscaled:(big.Int)${number} scale:(inf.Scale)${-scale}}`;
 }
 

@@ -5,7 +5,7 @@
  * strings, or are printed by functions of their own.
  */
 export const GO_TYPES = `
-core.Pod: TypeMeta= v1.TypeMeta, ObjectMeta= v1.ObjectMeta, Spec core.PodSpec, Status core.PodStatus
+core.Pod: TypeMeta= v1.TypeMeta, ObjectMeta=metadata v1.ObjectMeta, Spec core.PodSpec, Status core.PodStatus
 v1.TypeMeta: Kind string, APIVersion=apiVersion string
 v1.ObjectMeta: Name string, GenerateName string, Namespace string, SelfLink string, UID=uid types.UID,
   ResourceVersion string, Generation int64, CreationTimestamp v1.Time, DeletionTimestamp *v1.Time,
@@ -107,7 +107,7 @@ core.StorageOSVolumeSource: VolumeName string, VolumeNamespace string, FSType=fs
 core.CSIVolumeSource: Driver string, ReadOnly *bool, FSType=fsType *string, VolumeAttributes map[string]string,
   NodePublishSecretRef *core.LocalObjectReference
 core.EphemeralVolumeSource: VolumeClaimTemplate *core.PersistentVolumeClaimTemplate
-core.PersistentVolumeClaimTemplate: ObjectMeta= v1.ObjectMeta, Spec core.PersistentVolumeClaimSpec
+core.PersistentVolumeClaimTemplate: ObjectMeta=metadata v1.ObjectMeta, Spec core.PersistentVolumeClaimSpec
 core.PersistentVolumeClaimSpec: AccessModes []core.PersistentVolumeAccessMode, Selector *v1.LabelSelector,
   Resources core.VolumeResourceRequirements, VolumeName string, StorageClassName *string,
   VolumeMode *core.PersistentVolumeMode, DataSource *core.TypedLocalObjectReference,

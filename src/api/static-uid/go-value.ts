@@ -1,3 +1,4 @@
+import {isQuantity} from '../quantity.js';
 import type {GoType} from './go-type.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -5,6 +6,9 @@ type JsonObject = Readonly<Record<string, unknown>>;
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Values that Go cannot tell from absent ones. */
+const ZEROS: readonly unknown[] = ['', 0, false];
 
 /** Returns the zero value of a member of a list or map. */
 function zeroOf({kind}: GoType): unknown {
@@ -29,7 +33,8 @@ export function readGoValue(type: GoType, value: unknown): unknown {
     case 'struct':
       return isObject(value) ? readStruct(type, value) : undefined;
     case 'quantity':
-      return String(value).trim();
+      // Amounts in parts that are removed before validation may be wrong.
+      return isQuantity(String(value).trim()) ? String(value).trim() : undefined;
     default:
       return value;
   }
@@ -66,5 +71,6 @@ function readField(type: GoType, member: unknown): unknown {
   // Defaults tell an absent quantity from one that is zero.
   if (type.kind === 'quantity') return readMember(type, member);
   const value = readGoValue(type, member);
-  return type.kind !== 'pointer' && (value === '' || value === 0 || value === false) ? undefined : value;
+  const isAbsent = ZEROS.includes(value) && type.kind !== 'pointer' && type.kind !== 'intOrString';
+  return isAbsent ? undefined : value;
 }
