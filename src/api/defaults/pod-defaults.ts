@@ -4,6 +4,7 @@ import {
   isHugePageResource,
   isOvercommitAllowed,
   isPodLevelResource,
+  type QuantityArithmetic,
 } from '../resource-list.js';
 import {normalizeSysctlName} from '../sysctl.js';
 import type {
@@ -210,16 +211,20 @@ function pick(resources: ResourceList, wanted: (name: string) => boolean): Resou
 /**
  * Sets pod-level limits of huge pages and requests from the containers (defaultHugePagePodLimits, defaultPodRequests).
  */
-function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+function defaultPodResources(
+  spec: PodSpec,
+  resources: ResourceRequirements,
+  arithmetic: QuantityArithmetic | undefined,
+): ResourceRequirements {
   const {limits = {}, requests = {}} = resources;
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
   const wantedPages = (name: string): boolean => isHugePageResource(name) && !Object.hasOwn(requests, name);
-  const allLimits = {...pick(aggregateContainerResources(spec, 'limits'), wantedPages), ...limits};
+  const allLimits = {...pick(aggregateContainerResources(spec, 'limits', arithmetic), wantedPages), ...limits};
   if (Object.keys(allLimits).length === 0) return resources;
   const wanted = (name: string): boolean => isPodLevelResource(name) && isOvercommitAllowed(name);
   const allRequests = {
     ...pick(allLimits, isPodLevelResource),
-    ...pick(aggregateContainerResources(spec, 'requests'), wanted),
+    ...pick(aggregateContainerResources(spec, 'requests', arithmetic), wanted),
     ...requests,
   };
   const nothing = Object.keys(allRequests).length === 0;
@@ -231,7 +236,7 @@ function gracePeriod(seconds = 30): number {
   return seconds < 0 ? 1 : seconds;
 }
 
-function defaultSpec(written: PodSpec): PodSpec {
+function defaultSpec(written: PodSpec, arithmetic: QuantityArithmetic | undefined): PodSpec {
   const spec = mapPresent(written, {
     containers: each(defaultPodContainer),
     initContainers: each(defaultPodContainer),
@@ -242,7 +247,7 @@ function defaultSpec(written: PodSpec): PodSpec {
     spec.hostNetwork === true ? {containers: each(useHostPorts), initContainers: each(useHostPorts)} : {};
   const serviceAccountName = orElse(spec.serviceAccountName, spec.serviceAccount ?? '');
   return {
-    ...mapPresent(spec, {...ports, resources: (resources) => defaultPodResources(spec, resources)}),
+    ...mapPresent(spec, {...ports, resources: (resources) => defaultPodResources(spec, resources, arithmetic)}),
     ...(serviceAccountName === '' ? {} : {serviceAccountName}),
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
     enableServiceLinks: spec.enableServiceLinks ?? true,
@@ -277,9 +282,12 @@ function normalizeSpec(spec: PodSpec): PodSpec {
   });
 }
 
-/** Returns the Pod with defaults like applyPodDefaults, but with amounts and sysctls as written and its own namespace. */
-export function applyExactPodDefaults(pod: Pod): Pod {
-  return {...pod, spec: defaultSpec(pod.spec)};
+/**
+ * Returns the Pod with defaults like applyPodDefaults, but with amounts and sysctls as written and its own namespace.
+ * `arithmetic` adds amounts of containers.
+ */
+export function applyExactPodDefaults(pod: Pod, arithmetic?: QuantityArithmetic): Pod {
+  return {...pod, spec: defaultSpec(pod.spec, arithmetic)};
 }
 
 /**

@@ -3,7 +3,7 @@ import {applyExactPodDefaults} from '../defaults/pod-defaults.js';
 import {goJson} from '../container-hash.js';
 import type {Pod} from '../types/v1-pod.js';
 import type {PodStatus} from '../types/v1-status.js';
-import {dumpQuantity} from './go-quantity.js';
+import {dumpQuantity, GO_ARITHMETIC} from './go-quantity.js';
 import {goType, type GoType} from './go-type.js';
 import {readGoValue} from './go-value.js';
 
@@ -121,5 +121,5 @@ export function dumpPod(manifest: unknown): string {
   const pod = readGoValue(type, manifest) as Pod;
   // Pods without containers are hashed before they are rejected.
   const complete = {...pod, spec: {...pod.spec, containers: pod.spec.containers ?? []}};
-  return `(*${type.name})${dumpBare(type, convertPod(applyExactPodDefaults(complete)))}`;
+  return `(*${type.name})${dumpBare(type, convertPod(applyExactPodDefaults(complete, GO_ARITHMETIC)))}`;
 }

@@ -1,4 +1,5 @@
 import {NANOS_PER_UNIT, roundAwayFromZero, scaleOf, splitQuantity} from '../quantity.js';
+import type {QuantityArithmetic} from '../resource-list.js';
 import type {Quantity} from '../types/v1-meta.js';
 
 /** A quantity as Go stores it: `value` × 10^`scale`, either as an int64 or as a decimal of any size. */
@@ -19,10 +20,46 @@ const MOST_INT64 = 2n ** 63n - 1n;
 const WORD = 2n ** 64n;
 const NANO = -9;
 const MILLI = -3;
+/** Separator of the parts of a sum; no quantity contains it. */
+const SEPARATOR = ' ';
 
-/** Parses a quantity into Go's fields (resource.ParseQuantity); an empty text is an absent quantity. */
+/** Parses a quantity, an absent one, which is an empty text, or a sum. */
 function parse(text: Quantity): GoQuantity {
   if (text === '') return ZERO;
+  const [value = '', scale, isDecimal, format = ''] = text.split(SEPARATOR);
+  if (scale === undefined) return parseWritten(text);
+  return {value: BigInt(value), scale: Number(scale), isDecimal: isDecimal === 'true', text: '', format};
+}
+
+/** Adds quantities as Go does; the sum is a text that only this arithmetic and dumpQuantity read (Quantity.Add). */
+function add(a: Quantity, b: Quantity): Quantity {
+  const [left, right] = [parse(a), parse(b)];
+  const format = left.value === 0n ? right.format : left.format;
+  const exact = addExactly(left, right);
+  const isDecimal = left.isDecimal || right.isDecimal || exact.value > MOST_INT64;
+  return [exact.value, exact.scale, isDecimal, format].join(SEPARATOR);
+}
+
+function addExactly(left: GoQuantity, right: GoQuantity): Pick<GoQuantity, 'value' | 'scale'> {
+  const isInteger = !left.isDecimal && !right.isDecimal;
+  if (isInteger && right.value === 0n) return left;
+  if (isInteger && left.value === 0n) return right;
+  const scale = Math.min(left.scale, right.scale);
+  const [a, b] = [left, right].map((one) => rescale(one.value, one.scale, scale).value);
+  return {value: (a ?? 0n) + (b ?? 0n), scale};
+}
+
+function compare(a: Quantity, b: Quantity): number {
+  const [left, right] = [parse(a), parse(b)];
+  const difference = addExactly(left, {...right, value: -right.value}).value;
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
+/** Arithmetic that keeps what Go prints of quantities. */
+export const GO_ARITHMETIC: QuantityArithmetic = {add, compare};
+
+/** Parses a quantity into Go's fields (resource.ParseQuantity). */
+function parseWritten(text: Quantity): GoQuantity {
   if (text === '0') return {...ZERO, text, format: 'DecimalSI'};
   const {negative, whole, fraction, suffix} = splitQuantity(text);
   const {numerator, exponent, format} = scaleOf(suffix);
