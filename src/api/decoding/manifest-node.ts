@@ -35,15 +35,19 @@ export interface MapEntry {
   readonly value: ManifestNode;
 }
 
-/** Returns the value of a node as JSON; `integer` converts integers. */
-export function toJson(node: ManifestNode, integer: (value: bigint) => unknown = Number): unknown {
-  if (node.kind === 'list') return node.items.map((item) => toJson(item, integer));
-  if (node.kind === 'scalar') return typeof node.value === 'bigint' ? integer(node.value) : node.value;
-  return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, toJson(value, integer)]));
+function scalarToJson({value}: ScalarNode): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Returns the value of a node as JSON. */
+export function toJson(node: ManifestNode, scalar: (node: ScalarNode) => unknown = scalarToJson): unknown {
+  if (node.kind === 'list') return node.items.map((item) => toJson(item, scalar));
+  if (node.kind === 'scalar') return scalar(node);
+  return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, toJson(value, scalar)]));
 }
 
 /** Returns the value at a path; undefined if it is absent. */
-export function findNode(root: ManifestNode, path: FieldPath): ManifestNode | undefined {
+export function findNode(root: ManifestNode | undefined, path: FieldPath): ManifestNode | undefined {
   return path.steps.reduce<ManifestNode | undefined>((node, next) => node && step(node, next)?.node, root);
 }
 

@@ -9,7 +9,7 @@ import type {DecodedObject, SkippedObject} from './decode-objects.js';
 import {decodeObjects} from './decode-objects.js';
 import type {ManifestIssue} from './manifest-issue.js';
 import {PodValidationError} from './manifest-issue.js';
-import {findFieldOffset, findNode, type ManifestNode} from './manifest-node.js';
+import {findFieldOffset, findNode, toJson, type ManifestNode} from './manifest-node.js';
 import {findTemplateAction, TEMPLATE_PROBLEM} from './find-template-action.js';
 import {findSecretRanges} from './secret-ranges.js';
 import {SourceText} from './source-text.js';
@@ -56,8 +56,11 @@ export interface DocumentLocation {
 export interface PodDocument extends DocumentLocation {
   /** The object without parts that do not match the schema. */
   readonly pod: Pod;
-  /** The object as written, with the caller's changes; undefined for pods of workloads. */
-  readonly written?: ManifestNode | undefined;
+  /**
+   * Returns the object's JSON as a kubelet reads it: with what kcri removes, and amounts in their notation. Undefined for
+   * pods of workloads.
+   */
+  readonly written?: () => unknown;
 }
 
 /** An object of a manifest that Pods may refer to. */
@@ -157,10 +160,19 @@ function describeTaken(issue: ManifestIssue): ManifestIssue {
   return {...issue, message: `${issue.message}; this one is used`};
 }
 
+/** Returns the JSON of an object. Its numbers have the digits that a kubelet reads: those of JSON as written. */
+function toWrittenJson(node: ManifestNode, isJson: boolean): unknown {
+  return toJson(node, ({value, source}) => {
+    if (typeof value === 'number') return isJson ? source : value;
+    if (typeof value !== 'bigint') return value;
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  });
+}
+
 function readDocument(
   document: YamlDocument,
   text: SourceText,
-  {lenient = false, edit}: Omit<DecodeOptions, 'file'>,
+  {lenient = false, edit, isJson}: Omit<DecodeOptions, 'file'> & {readonly isJson: boolean},
 ): DocumentContent {
   const {problems} = document;
   const {root, written, exported, problems: editProblems = []} = prepareDocument(document, edit);
@@ -177,8 +189,10 @@ function readDocument(
   ];
   const places = found.map((one) => ({...one, place: toPlace(one, text, issues)}));
   return {
-    pods: places.flatMap(({object, place, path}) =>
-      object.kind === 'Pod' ? [{...place, pod: object, written: written && findNode(written, path)}] : [],
+    pods: places.flatMap(({object, place, path, node}) =>
+      object.kind === 'Pod'
+        ? [{...place, pod: object, written: () => toWrittenJson(findNode(written, path) ?? node, isJson)}]
+        : [],
     ),
     workloads: places.flatMap(({object, place}) =>
       isWorkload(object) ? [{...place, workload: object}] : [],
@@ -233,9 +247,10 @@ export function parseManifest(text: string, {file, ...options}: DecodeOptions): 
     throw new ConfigError(`"${file}" is larger than ${MAX_MANIFEST_BYTES / 1024 / 1024} MiB`);
   }
   const content = text.replace(/^\uFEFF/, '');
+  const isJson = content.trimStart().startsWith('{');
   const yaml = parseYaml(content);
   const source = new SourceText(file, content, findSecretRanges(yaml, content));
-  const parts = yaml.map((document) => readDocument(document, source, options));
+  const parts = yaml.map((document) => readDocument(document, source, {...options, isJson}));
   const issues = parts.flatMap((part) => part.issues).sort(byPosition);
   const templateIssue = createTemplateIssue(source, content);
   const manifest = {

@@ -81,11 +81,25 @@ function dumpIntOrString(value: number | string): string {
 /** Seconds from the year 1, Go's zero time, to the epoch. */
 const SECONDS_TO_EPOCH = 62_135_596_800;
 
+const UTC = '{name:(string)UTC offset:(int)0 isDST:(bool)false}';
+const LEAST_INT64 = -(2n ** 63n);
+/** The time zone of a machine in UTC; elsewhere a kubelet's UID of a manifest with a time depends on the zone's file. */
+const LOCAL_ZONE = [
+  `(*time.Location){name:(string)Local zone:([]time.zone)[${UTC}]`,
+  `tx:([]time.zoneTrans)[{when:(int64)${LEAST_INT64} index:(uint8)0 isstd:(bool)false isutc:(bool)false}]`,
+  `extend:(string)UTC0 cacheStart:(int64)${LEAST_INT64} cacheEnd:(int64)${-LEAST_INT64 - 1n}`,
+  `cacheZone:(*time.zone)${UTC}}`,
+].join(' ');
+
 function dumpTime(value: string | undefined): string {
-  const seconds = value === undefined ? 0 : Math.floor(Date.parse(value) / 1000) + SECONDS_TO_EPOCH;
-  const digits = /\.(\d+)/.exec(value ?? '')?.[1] ?? '';
-  const nanos = Number(digits.padEnd(9, '0').slice(0, 9));
-  return `{Time:(time.Time){wall:(uint64)${nanos} ext:(int64)${seconds} loc:(*time.Location)<nil>}}`;
+  if (value === undefined) return dumpInstant(0, 0, '(*time.Location)<nil>');
+  const seconds = Math.floor(Date.parse(value) / 1000) + SECONDS_TO_EPOCH;
+  const digits = /\.(\d+)/.exec(value)?.[1] ?? '';
+  return dumpInstant(seconds, Number(digits.padEnd(9, '0').slice(0, 9)), LOCAL_ZONE);
+}
+
+function dumpInstant(seconds: number, nanos: number, zone: string): string {
+  return `{Time:(time.Time){wall:(uint64)${nanos} ext:(int64)${seconds} loc:${zone}}}`;
 }
 
 /** Annotations that a kubelet drops. */

@@ -1,6 +1,5 @@
 import {resolve} from 'node:path';
 import {computePodUid} from '../../../api/container-hash.js';
-import type {ManifestNode} from '../../../api/decoding/manifest-node.js';
 import {computeStaticPodUid} from '../../../api/static-uid/static-pod-uid.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {ConfigError} from '../../../base/errors.js';
@@ -35,8 +34,8 @@ export interface StaticPodSource extends PodSource {
   readonly file: string;
   /** URL from which the manifest was fetched. */
   readonly url?: string | undefined;
-  /** The Pod's manifest, from which a kubelet computes the UID; undefined for pods of workloads. */
-  readonly written?: ManifestNode | undefined;
+  /** Returns the JSON of the manifest, from which a kubelet computes the UID; by default that of the Pod. */
+  readonly written?: (() => unknown) | undefined;
 }
 
 /** Returns the source of a pod: `file`, `http` or `api`. */
@@ -102,10 +101,10 @@ export function toLocalPod(pod: Pod, {nodeName, seen, rootDir}: LocalPodSource):
  * its UID is a kubelet's, a hash of its content and origin, which is the node and absolute path, or the URL. Pods from files
  * tolerate all NoExecute taints.
  */
-export function toStaticPod(pod: Pod, {nodeName, seen, file, url, written}: StaticPodSource): Pod {
+export function toStaticPod(pod: Pod, {nodeName, seen, file, url, written = () => pod}: StaticPodSource): Pod {
   const isFile = url === undefined;
   const origin = isFile ? `host:${nodeName}file:${file === STDIN ? file : resolve(file)}` : `url:${url}`;
-  const uid = manifestUid(pod) ?? computeStaticPodUid(pod, {origin, written});
+  const uid = manifestUid(pod) ?? computeStaticPodUid(written(), origin);
   const named = withNamespace(pod);
   return {
     ...named,
