@@ -219,7 +219,10 @@ function defaultPodResources(
   const {limits = {}, requests = {}} = resources;
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
   const wantedPages = (name: string): boolean => isHugePageResource(name) && !Object.hasOwn(requests, name);
-  const allLimits = {...pick(aggregateContainerResources(spec, 'limits', arithmetic), wantedPages), ...limits};
+  const allLimits = {
+    ...pick(aggregateContainerResources(spec, 'limits', arithmetic), wantedPages),
+    ...limits,
+  };
   if (Object.keys(allLimits).length === 0) return resources;
   const wanted = (name: string): boolean => isPodLevelResource(name) && isOvercommitAllowed(name);
   const allRequests = {
@@ -247,7 +250,10 @@ function defaultSpec(written: PodSpec, arithmetic: QuantityArithmetic | undefine
     spec.hostNetwork === true ? {containers: each(useHostPorts), initContainers: each(useHostPorts)} : {};
   const serviceAccountName = orElse(spec.serviceAccountName, spec.serviceAccount ?? '');
   return {
-    ...mapPresent(spec, {...ports, resources: (resources) => defaultPodResources(spec, resources, arithmetic)}),
+    ...mapPresent(spec, {
+      ...ports,
+      resources: (resources) => defaultPodResources(spec, resources, arithmetic),
+    }),
     ...(serviceAccountName === '' ? {} : {serviceAccountName}),
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
     enableServiceLinks: spec.enableServiceLinks ?? true,

@@ -56,7 +56,10 @@ function dumpSlice(element: GoType, items: readonly unknown[]): string {
 }
 
 /** Prints a map; the amounts of a resource list are rounded (SetDefaults_ResourceList). */
-function dumpMap({name, element}: Extract<GoType, {kind: 'map' | 'pointer' | 'slice'}>, value: object): string {
+function dumpMap(
+  {name, element}: Extract<GoType, {kind: 'map' | 'pointer' | 'slice'}>,
+  value: object,
+): string {
   const entries = Object.entries(value).sort(byKey);
   const rounded = name === 'core.ResourceList';
   return `map[${entries.map(([key, item]) => `${key}:${dumpBare(element, item, rounded)}`).join(' ')}]`;
@@ -67,7 +70,8 @@ function dumpStruct(
   value: Readonly<Record<string, unknown>>,
 ): string {
   const members = fields.map(({name, jsonName, type}) => {
-    const member = jsonName === undefined ? value : Object.hasOwn(value, jsonName) ? value[jsonName] : undefined;
+    const member =
+      jsonName === undefined ? value : Object.hasOwn(value, jsonName) ? value[jsonName] : undefined;
     return `${name}:${dump(type, member)}`;
   });
   return `{${members.join(' ')}}`;

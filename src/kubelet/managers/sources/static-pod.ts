@@ -101,7 +101,10 @@ export function toLocalPod(pod: Pod, {nodeName, seen, rootDir}: LocalPodSource):
  * its UID is a kubelet's, a hash of its content and origin, which is the node and absolute path, or the URL. Pods from files
  * tolerate all NoExecute taints.
  */
-export function toStaticPod(pod: Pod, {nodeName, seen, file, url, written = () => pod}: StaticPodSource): Pod {
+export function toStaticPod(
+  pod: Pod,
+  {nodeName, seen, file, url, written = () => pod}: StaticPodSource,
+): Pod {
   const isFile = url === undefined;
   const origin = isFile ? `host:${nodeName}file:${file === STDIN ? file : resolve(file)}` : `url:${url}`;
   const uid = manifestUid(pod) ?? computeStaticPodUid(written(), origin);
