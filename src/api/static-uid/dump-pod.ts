@@ -1,7 +1,7 @@
 import {byKey} from '../../base/compare.js';
 import {applyExactPodDefaults} from '../defaults/pod-defaults.js';
 import {goJson} from '../container-hash.js';
-import type {Pod} from '../types/v1-pod.js';
+import type {Pod, PodSpec} from '../types/v1-pod.js';
 import type {PodStatus} from '../types/v1-status.js';
 import {dumpQuantity, GO_ARITHMETIC} from './go-quantity.js';
 import {goType, type GoType} from './go-type.js';
@@ -35,11 +35,11 @@ function dumpLeaf(
 ): string {
   switch (kind) {
     case 'bool':
-      return String(value ?? false);
+      return JSON.stringify(value ?? false);
     case 'integer':
-      return String(value ?? 0);
+      return JSON.stringify(value ?? 0);
     case 'string':
-      return String(value ?? '');
+      return (value ?? '') as string;
     case 'intOrString':
       return dumpIntOrString((value ?? 0) as number | string);
     case 'time':
@@ -136,8 +136,8 @@ function convertPod({metadata, spec, status = {}}: Pod): object {
  */
 export function dumpPod(manifest: unknown): string {
   const type = goType('core.Pod');
-  const pod = readGoValue(type, manifest) as Pod;
+  const {spec, ...pod} = readGoValue(type, manifest) as Omit<Pod, 'spec'> & {readonly spec: Partial<PodSpec>};
   // Pods without containers are hashed before they are rejected.
-  const complete = {...pod, spec: {...pod.spec, containers: pod.spec.containers ?? []}};
-  return `(*${type.name})${dumpBare(type, convertPod(applyExactPodDefaults(complete, GO_ARITHMETIC)))}`;
+  const complete = applyExactPodDefaults({...pod, spec: {containers: [], ...spec}}, GO_ARITHMETIC);
+  return `(*${type.name})${dumpBare(type, convertPod(complete))}`;
 }

@@ -33,11 +33,16 @@ export function readGoValue(type: GoType, value: unknown): unknown {
     case 'struct':
       return isObject(value) ? readStruct(type, value) : undefined;
     case 'quantity':
-      // Amounts in parts that are removed before validation may be wrong.
-      return isQuantity(String(value).trim()) ? String(value).trim() : undefined;
+      return readQuantity(value);
     default:
       return value;
   }
+}
+
+/** Returns the text of a quantity; undefined if it is wrong in a part that is removed before validation. */
+function readQuantity(value: unknown): string | undefined {
+  const text = typeof value === 'string' ? value.trim() : JSON.stringify(value);
+  return isQuantity(text) ? text : undefined;
 }
 
 function readMember(type: GoType, value: unknown): unknown {
