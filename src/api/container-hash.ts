@@ -17,7 +17,7 @@ const TWO_TO_32 = 2 ** 32;
  * Returns the 128-bit FNV-1a hash of the UTF-8 bytes of a text, as 32 hex digits. Computes with four 32-bit numbers,
  * lowest first, because bigints take ten times as long.
  */
-function fnv128(text: string): string {
+export function fnv128(text: string): string {
   let [a, b, c, d] = [0x6295c58d, 0x62b82175, 0x07bb0142, 0x6c62272e];
   // No arrays, because interpreted code, such as that of the first pods, takes several times as long with them.
   for (const byte of Buffer.from(text)) {
@@ -70,15 +70,6 @@ export function canonicalJson(value: unknown): string {
 function uidContent(pod: Pod): string {
   const metadata = {...pod.metadata, uid: undefined};
   return canonicalJson({...pod, metadata, status: undefined});
-}
-
-/**
- * Returns the UID of a static pod that has none, as 32 hex digits (config/common.go applyDefaults): the 128-bit FNV-1a
- * hash of the decoded pod and of `origin`, its source: `host:NODEfile:PATH` or `url:URL`. The digits differ from the
- * kubelet's, which hashes a Go memory dump, but change in the same cases.
- */
-export function computeStaticPodUid(pod: Pod, origin: string): string {
-  return fnv128(`${uidContent(pod)}${origin}`);
 }
 
 /** Returns a UUID (version 8) computed from the SHA-256 digest of a text. */

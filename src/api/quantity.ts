@@ -10,7 +10,8 @@ export interface Amount {
   readonly format: QuantityFormat;
 }
 
-const NANOS_PER_UNIT = 1_000_000_000n;
+/** Resolution of quantities. */
+export const NANOS_PER_UNIT = 1_000_000_000n;
 const NANOS_PER_MILLI = 1_000_000n;
 /** Maximum exponent; a larger one is a mistake or an attack on memory. */
 const LARGEST_EXPONENT = 100;
@@ -47,7 +48,8 @@ interface Scale {
   readonly format: QuantityFormat;
 }
 
-function scaleOf(suffix: string): Scale {
+/** Returns the factor of a suffix; throws ConfigError for an unknown one. */
+export function scaleOf(suffix: string): Scale {
   const decimal = Object.hasOwn(DECIMAL_SUFFIXES, suffix) ? DECIMAL_SUFFIXES[suffix] : undefined;
   if (decimal !== undefined) return {numerator: 1n, exponent: decimal, format: 'DecimalSI'};
   const binary = (BINARY_SUFFIXES as readonly string[]).indexOf(suffix);
@@ -63,7 +65,8 @@ function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor;
 }
 
-function roundAwayFromZero(nanos: bigint, unit: bigint): bigint {
+/** Divides by a unit, rounding away from zero. */
+export function roundAwayFromZero(nanos: bigint, unit: bigint): bigint {
   return nanos < 0n ? -divideUp(-nanos, unit) : divideUp(nanos, unit);
 }
 
@@ -74,7 +77,8 @@ interface QuantityText {
   readonly suffix: string;
 }
 
-function splitQuantity(text: string): QuantityText {
+/** Splits a quantity into its parts; throws ConfigError for an invalid one. */
+export function splitQuantity(text: string): QuantityText {
   const match = text.length > LONGEST_TEXT ? null : SYNTAX.exec(text);
   // As upstream, a missing number before a suffix is zero, but an empty text is an error.
   if (match === null || text === '') throw new ConfigError(SYNTAX_PROBLEM);
@@ -115,6 +119,16 @@ function binaryAmount(magnitude: bigint, negative: boolean): Amount {
   const nanos = magnitude > LARGEST_BINARY_NANOS ? LARGEST_BINARY_NANOS : magnitude;
   const lessThanOne = nanos > 0n && nanos < NANOS_PER_UNIT;
   return {nanos: negative ? -nanos : nanos, format: lessThanOne ? 'DecimalSI' : 'BinarySI'};
+}
+
+/** Reports whether a text is a valid quantity. */
+export function isQuantity(text: string): boolean {
+  try {
+    parseQuantity(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Divides by `base` as long as the result is exact, at most `limit` times. */

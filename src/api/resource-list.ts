@@ -41,14 +41,18 @@ function combine(a: ResourceList, b: ResourceList, how: Combine): ResourceList {
   return {...a, ...Object.fromEntries(entries)};
 }
 
+/** Arithmetic of quantities. */
+export interface QuantityArithmetic {
+  readonly add: Combine;
+  /** Compares two quantities: negative, zero or positive. */
+  readonly compare: (a: Quantity, b: Quantity) => number;
+}
+
+const CANONICAL: QuantityArithmetic = {add: addQuantities, compare: compareQuantities};
+
 /** Returns the sum per resource. */
 export function addResources(a: ResourceList, b: ResourceList): ResourceList {
   return combine(a, b, addQuantities);
-}
-
-/** Returns the maximum per resource. */
-export function maxResources(a: ResourceList, b: ResourceList): ResourceList {
-  return combine(a, b, (left, right) => (compareQuantities(right, left) > 0 ? right : left));
 }
 
 interface PodContainers {
@@ -64,15 +68,22 @@ interface PodContainers {
 export function aggregateContainerResources(
   {containers, initContainers = []}: PodContainers,
   part: keyof Pick<ResourceRequirements, 'requests' | 'limits'>,
+  {add, compare}: QuantityArithmetic = CANONICAL,
 ): ResourceList {
   const of = (container: Container): ResourceList => container.resources?.[part] ?? {};
-  const running = containers.map(of).reduce(addResources, {});
+  const sum = (a: ResourceList, b: ResourceList): ResourceList => combine(a, b, add);
+  const max = (a: ResourceList, b: ResourceList): ResourceList =>
+    combine(a, b, (left, right) => (compare(right, left) > 0 ? right : left));
+  let running = containers.map(of).reduce(sum, {});
   let sidecars: ResourceList = {};
   let starting: ResourceList = {};
   for (const container of initContainers) {
-    const needed = addResources(sidecars, of(container));
-    if (isRestartableInitContainer(container)) sidecars = needed;
-    starting = maxResources(starting, needed);
+    const own = of(container);
+    if (isRestartableInitContainer(container)) {
+      running = sum(running, own);
+      sidecars = sum(sidecars, own);
+      starting = max(starting, sidecars);
+    } else starting = max(starting, sum(own, sidecars));
   }
-  return maxResources(addResources(running, sidecars), starting);
+  return max(running, starting);
 }

@@ -1,10 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {
-  canonicalJson,
-  hashContainer,
-  computePodUid,
-  computeStaticPodUid,
-} from '../../src/api/container-hash.js';
+import {canonicalJson, hashContainer, computePodUid, fnv128} from '../../src/api/container-hash.js';
 import type {Pod} from '../../src/api/types/v1-pod.js';
 
 const pod: Pod = {
@@ -19,7 +14,6 @@ const sameInAnotherOrder: Pod = {
   kind: 'Pod',
   apiVersion: 'v1',
 };
-const source = 'host:node1file:/manifests/a.yaml';
 
 test.each([
   ['test_container', 'foo/image:v1', '8e45cbd0'],
@@ -44,7 +38,6 @@ describe.each([
     (subject: Pod) => computePodUid(subject, '/root'),
     /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   ],
-  ['computeStaticPodUid', (subject: Pod) => computeStaticPodUid(subject, source), /^[0-9a-f]{32}$/],
 ])('%s', (_name, uid, format) => {
   test('has the expected format', () => {
     expect(uid(pod)).toMatch(format);
@@ -66,20 +59,9 @@ describe.each([
 });
 
 test.each([
-  ['node', 'host:otherfile:/manifests/a.yaml'],
-  ['file', 'host:node1file:/manifests/b.yaml'],
-])('the UID of a static pod changes with the %s', (_what, other) => {
-  expect(computeStaticPodUid(pod, other)).not.toBe(computeStaticPodUid(pod, source));
-});
-
-test.each([
-  ['ASCII text', pod, source, 'f81667019403a1310d01334da403652f'],
-  [
-    'multi-byte characters',
-    {...pod, metadata: {...pod.metadata, annotations: {a: 'é漢'}}},
-    'url:http://x',
-    '5603b360ae0bbca82b7c15965e1edda6',
-  ],
-])('the UID of a static pod with %s is stable between versions', (_what, subject, origin, uid) => {
-  expect(computeStaticPodUid(subject, origin)).toBe(uid);
+  ['', '6c62272e07bb014262b821756295c58d'],
+  ['a', 'd228cb696f1a8caf78912b704e4a8964'],
+  ['foobar', '343e1662793c64bf6f0d3597ba446f18'],
+])('the 128-bit FNV-1a hash of "%s" is %s', (text, hash) => {
+  expect(fnv128(text)).toBe(hash);
 });

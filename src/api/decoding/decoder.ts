@@ -2,7 +2,7 @@ import {findClosestMatch} from '../../base/closest-match.js';
 import type {FieldError} from '../field-error.js';
 import {describeFieldError} from '../field-error.js';
 import type {FieldPath} from '../field-path.js';
-import type {ManifestNode, MapNode} from './manifest-node.js';
+import {toJson, type ManifestNode, type MapNode} from './manifest-node.js';
 import {describeMismatch, describeType, isSecretKind, decodeScalar} from './decode-scalar.js';
 import type {
   AnyField,
@@ -58,12 +58,6 @@ function isNull(node: ManifestNode): boolean {
   return node.kind === 'scalar' && node.value === null;
 }
 
-function decodeAnything(node: ManifestNode): unknown {
-  if (node.kind === 'list') return node.items.map(decodeAnything);
-  if (node.kind === 'scalar') return typeof node.value === 'bigint' ? Number(node.value) : node.value;
-  return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, decodeAnything(value)]));
-}
-
 /** Decodes trees according to schemas and collects all problems. */
 export class Decoder {
   readonly problems: DecodeProblem[] = [];
@@ -91,7 +85,7 @@ export class Decoder {
   /** Decodes a value; undefined for null and for a mismatch. */
   #decodeNode(type: FieldType, node: ManifestNode, path: FieldPath): unknown {
     if (isNull(node)) return undefined;
-    if (type.kind === 'anything') return decodeAnything(node);
+    if (type.kind === 'anything') return toJson(node);
     if (type.kind === 'list') return this.#decodeList(type.item, node, path);
     if (type.kind === 'map') return this.#decodeMap(type.value, node, path);
     if (type.kind === 'object') return this.#decodeObject(type.schema, node, path);

@@ -35,6 +35,22 @@ export interface MapEntry {
   readonly value: ManifestNode;
 }
 
+function scalarToJson({value}: ScalarNode): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Returns the value of a node as JSON. */
+export function toJson(node: ManifestNode, scalar: (node: ScalarNode) => unknown = scalarToJson): unknown {
+  if (node.kind === 'list') return node.items.map((item) => toJson(item, scalar));
+  if (node.kind === 'scalar') return scalar(node);
+  return Object.fromEntries([...node.entries].map(([name, {value}]) => [name, toJson(value, scalar)]));
+}
+
+/** Returns the value at a path; undefined if it is absent. */
+export function findNode(root: ManifestNode | undefined, path: FieldPath): ManifestNode | undefined {
+  return path.steps.reduce<ManifestNode | undefined>((node, next) => node && step(node, next)?.node, root);
+}
+
 function step(
   node: ManifestNode,
   to: PathStep,

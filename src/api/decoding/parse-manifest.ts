@@ -9,7 +9,7 @@ import type {DecodedObject, SkippedObject} from './decode-objects.js';
 import {decodeObjects} from './decode-objects.js';
 import type {ManifestIssue} from './manifest-issue.js';
 import {PodValidationError} from './manifest-issue.js';
-import {findFieldOffset, type ManifestNode} from './manifest-node.js';
+import {findFieldOffset, findNode, toJson, type ManifestNode} from './manifest-node.js';
 import {findTemplateAction, TEMPLATE_PROBLEM} from './find-template-action.js';
 import {findSecretRanges} from './secret-ranges.js';
 import {SourceText} from './source-text.js';
@@ -56,6 +56,11 @@ export interface DocumentLocation {
 export interface PodDocument extends DocumentLocation {
   /** The object without parts that do not match the schema. */
   readonly pod: Pod;
+  /**
+   * Returns the object's JSON as a kubelet reads it: with what kcri removes, and amounts in their notation. Undefined for
+   * pods of workloads.
+   */
+  readonly written?: () => unknown;
 }
 
 /** An object of a manifest that Pods may refer to. */
@@ -135,27 +140,42 @@ function describeRemoved(
   return {title, names: fields.map((field) => field.name), losses};
 }
 
+interface PreparedDocument extends Partial<EditedDocument> {
+  readonly exported: readonly ExportedObject[];
+  /** The document with only the caller's changes. */
+  readonly written?: ManifestNode;
+}
+
 /** Returns a document as it is to be decoded: what a server added is removed, and the caller's changes are made. */
 function prepareDocument(
   {root}: YamlDocument,
   edit: EditDocument = (unchanged) => ({root: unchanged, problems: []}),
-): Partial<EditedDocument> & {readonly exported: readonly ExportedObject[]} {
+): PreparedDocument {
   if (root === undefined) return {exported: []};
   const {root: cleaned, exported} = removeServerFields(root);
-  return {...edit(cleaned), exported};
+  return {...edit(cleaned), exported, written: edit(root).root};
 }
 
 function describeTaken(issue: ManifestIssue): ManifestIssue {
   return {...issue, message: `${issue.message}; this one is used`};
 }
 
+/** Returns the JSON of an object. Its numbers have the digits that a kubelet reads: those of JSON as written. */
+function toWrittenJson(node: ManifestNode, isJson: boolean): unknown {
+  return toJson(node, ({value, source}) => {
+    if (typeof value === 'number') return isJson ? source : value;
+    if (typeof value !== 'bigint') return value;
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  });
+}
+
 function readDocument(
   document: YamlDocument,
   text: SourceText,
-  {lenient = false, edit}: Omit<DecodeOptions, 'file'>,
+  {lenient = false, edit, isJson}: Omit<DecodeOptions, 'file'> & {readonly isJson: boolean},
 ): DocumentContent {
   const {problems} = document;
-  const {root, exported, problems: editProblems = []} = prepareDocument(document, edit);
+  const {root, written, exported, problems: editProblems = []} = prepareDocument(document, edit);
   const decoder = new Decoder();
   const found = root === undefined ? [] : decodeObjects(root, new FieldPath(), decoder);
   const toIssue = ({offset, path, message}: Omit<DecodeProblem, 'kind'>): ManifestIssue =>
@@ -167,9 +187,13 @@ function readDocument(
     ...editProblems.map(toIssue),
     ...decoder.problems.filter((problem) => !tolerated(problem)).map(toIssue),
   ];
-  const places = found.map((one) => ({object: one.object, place: toPlace(one, text, issues)}));
+  const places = found.map((one) => ({...one, place: toPlace(one, text, issues)}));
   return {
-    pods: places.flatMap(({object, place}) => (object.kind === 'Pod' ? [{...place, pod: object}] : [])),
+    pods: places.flatMap(({object, place, path, node}) =>
+      object.kind === 'Pod'
+        ? [{...place, pod: object, written: () => toWrittenJson(findNode(written, path) ?? node, isJson)}]
+        : [],
+    ),
     workloads: places.flatMap(({object, place}) =>
       isWorkload(object) ? [{...place, workload: object}] : [],
     ),
@@ -223,9 +247,10 @@ export function parseManifest(text: string, {file, ...options}: DecodeOptions): 
     throw new ConfigError(`"${file}" is larger than ${MAX_MANIFEST_BYTES / 1024 / 1024} MiB`);
   }
   const content = text.replace(/^\uFEFF/, '');
+  const isJson = content.trimStart().startsWith('{');
   const yaml = parseYaml(content);
   const source = new SourceText(file, content, findSecretRanges(yaml, content));
-  const parts = yaml.map((document) => readDocument(document, source, options));
+  const parts = yaml.map((document) => readDocument(document, source, {...options, isJson}));
   const issues = parts.flatMap((part) => part.issues).sort(byPosition);
   const templateIssue = createTemplateIssue(source, content);
   const manifest = {

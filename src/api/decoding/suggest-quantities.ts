@@ -1,4 +1,4 @@
-import {parseQuantity} from '../quantity.js';
+import {isQuantity} from '../quantity.js';
 
 /** Suffixes of quantities by common misspellings, in lower case. */
 const UNITS: readonly (readonly [pattern: RegExp, suffixes: readonly string[]])[] = [
@@ -28,13 +28,4 @@ export function suggestQuantities(text: string): readonly string[] {
   if (isQuantity(compact)) return [compact];
   const [, suffixes = []] = UNITS.find(([pattern]) => pattern.test(unit.toLowerCase())) ?? [];
   return suffixes.map((suffix) => `${number}${suffix}`).filter(isQuantity);
-}
-
-function isQuantity(text: string): boolean {
-  try {
-    parseQuantity(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

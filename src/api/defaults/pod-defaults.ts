@@ -4,6 +4,7 @@ import {
   isHugePageResource,
   isOvercommitAllowed,
   isPodLevelResource,
+  type QuantityArithmetic,
 } from '../resource-list.js';
 import {normalizeSysctlName} from '../sysctl.js';
 import type {
@@ -71,7 +72,7 @@ function roundResources(resources: ResourceList): ResourceList {
   );
 }
 
-function defaultRequirements(resources: ResourceRequirements): ResourceRequirements {
+function roundRequirements(resources: ResourceRequirements): ResourceRequirements {
   return mapPresent(resources, {limits: roundResources, requests: roundResources});
 }
 
@@ -137,7 +138,7 @@ function defaultContainer<T extends Container>(container: T): T {
   return {
     ...container,
     ...present,
-    resources: defaultRequirements(container.resources ?? {}),
+    resources: container.resources ?? {},
     terminationMessagePath: orElse(container.terminationMessagePath, '/dev/termination-log'),
     terminationMessagePolicy: container.terminationMessagePolicy ?? 'File',
     imagePullPolicy: container.imagePullPolicy ?? defaultPullPolicy(container.image),
@@ -210,27 +211,27 @@ function pick(resources: ResourceList, wanted: (name: string) => boolean): Resou
 /**
  * Sets pod-level limits of huge pages and requests from the containers (defaultHugePagePodLimits, defaultPodRequests).
  */
-function defaultPodResources(spec: PodSpec, resources: ResourceRequirements): ResourceRequirements {
+function defaultPodResources(
+  spec: PodSpec,
+  resources: ResourceRequirements,
+  arithmetic: QuantityArithmetic | undefined,
+): ResourceRequirements {
   const {limits = {}, requests = {}} = resources;
   if (Object.keys(limits).length + Object.keys(requests).length === 0) return resources;
   const wantedPages = (name: string): boolean => isHugePageResource(name) && !Object.hasOwn(requests, name);
-  const allLimits = {...pick(aggregateContainerResources(spec, 'limits'), wantedPages), ...limits};
+  const allLimits = {
+    ...pick(aggregateContainerResources(spec, 'limits', arithmetic), wantedPages),
+    ...limits,
+  };
   if (Object.keys(allLimits).length === 0) return resources;
   const wanted = (name: string): boolean => isPodLevelResource(name) && isOvercommitAllowed(name);
   const allRequests = {
     ...pick(allLimits, isPodLevelResource),
-    ...pick(aggregateContainerResources(spec, 'requests'), wanted),
+    ...pick(aggregateContainerResources(spec, 'requests', arithmetic), wanted),
     ...requests,
   };
   const nothing = Object.keys(allRequests).length === 0;
   return {...resources, limits: allLimits, ...(nothing ? {} : {requests: allRequests})};
-}
-
-/** Normalizes sysctl names to dots. */
-function defaultSecurity(security: PodSecurityContext): PodSecurityContext {
-  return mapPresent(security, {
-    sysctls: each((sysctl) => ({...sysctl, name: normalizeSysctlName(sysctl.name)})),
-  });
 }
 
 /** Returns the grace period of a pod; a negative one becomes 1 (Convert_v1_Pod_To_core_Pod). */
@@ -238,28 +239,61 @@ function gracePeriod(seconds = 30): number {
   return seconds < 0 ? 1 : seconds;
 }
 
-function defaultSpec(written: PodSpec): PodSpec {
+function defaultSpec(written: PodSpec, arithmetic: QuantityArithmetic | undefined): PodSpec {
   const spec = mapPresent(written, {
     containers: each(defaultPodContainer),
     initContainers: each(defaultPodContainer),
     ephemeralContainers: each(defaultEphemeralContainer),
     volumes: each(defaultVolume),
-    overhead: roundResources,
-    resources: defaultRequirements,
   });
   const ports =
     spec.hostNetwork === true ? {containers: each(useHostPorts), initContainers: each(useHostPorts)} : {};
   const serviceAccountName = orElse(spec.serviceAccountName, spec.serviceAccount ?? '');
   return {
-    ...mapPresent(spec, {...ports, resources: (resources) => defaultPodResources(spec, resources)}),
+    ...mapPresent(spec, {
+      ...ports,
+      resources: (resources) => defaultPodResources(spec, resources, arithmetic),
+    }),
     ...(serviceAccountName === '' ? {} : {serviceAccountName}),
     dnsPolicy: spec.dnsPolicy ?? 'ClusterFirst',
     enableServiceLinks: spec.enableServiceLinks ?? true,
     restartPolicy: spec.restartPolicy ?? 'Always',
     schedulerName: orElse(spec.schedulerName, 'default-scheduler'),
-    securityContext: defaultSecurity(spec.securityContext ?? {}),
+    securityContext: spec.securityContext ?? {},
     terminationGracePeriodSeconds: gracePeriod(spec.terminationGracePeriodSeconds),
   };
+}
+
+function roundContainer<T extends Container>(container: T): T {
+  const rounded: Container = mapPresent<Container>(container, {resources: roundRequirements});
+  return {...container, ...rounded};
+}
+
+/** Normalizes sysctl names to dots. */
+function normalizeSysctls(security: PodSecurityContext): PodSecurityContext {
+  return mapPresent(security, {
+    sysctls: each((sysctl) => ({...sysctl, name: normalizeSysctlName(sysctl.name)})),
+  });
+}
+
+/** Rounds amounts of resources up to thousandths (SetDefaults_ResourceList), and normalizes names of sysctls. */
+function normalizeSpec(spec: PodSpec): PodSpec {
+  return mapPresent(spec, {
+    containers: each(roundContainer),
+    initContainers: each(roundContainer),
+    ephemeralContainers: each((container) => roundContainer(container)),
+    overhead: roundResources,
+    resources: roundRequirements,
+    securityContext: normalizeSysctls,
+  });
+}
+
+/**
+ * Returns the Pod with defaults like applyPodDefaults, but with amounts and sysctls as written and its own namespace.
+ * `arithmetic` adds amounts of containers.
+ */
+export function applyExactPodDefaults(pod: Pod, arithmetic?: QuantityArithmetic): Pod {
+  return {...pod, spec: defaultSpec(pod.spec, arithmetic)};
 }
 
 /**
@@ -267,9 +301,10 @@ function defaultSpec(written: PodSpec): PodSpec {
  * functions and the namespace `default`. Pure and idempotent.
  */
 export function applyPodDefaults(pod: Pod): Pod {
+  const {metadata, spec, ...rest} = applyExactPodDefaults(pod);
   return {
-    ...pod,
-    metadata: {...pod.metadata, namespace: orElse(pod.metadata.namespace, 'default')},
-    spec: defaultSpec(pod.spec),
+    ...rest,
+    metadata: {...metadata, namespace: orElse(metadata.namespace, 'default')},
+    spec: normalizeSpec(spec),
   };
 }

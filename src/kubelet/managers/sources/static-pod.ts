@@ -1,5 +1,6 @@
 import {resolve} from 'node:path';
-import {computePodUid, computeStaticPodUid} from '../../../api/container-hash.js';
+import {computePodUid} from '../../../api/container-hash.js';
+import {computeStaticPodUid} from '../../../api/static-uid/static-pod-uid.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {ConfigError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
@@ -33,6 +34,8 @@ export interface StaticPodSource extends PodSource {
   readonly file: string;
   /** URL from which the manifest was fetched. */
   readonly url?: string | undefined;
+  /** Returns the JSON of the manifest, from which a kubelet computes the UID; by default that of the Pod. */
+  readonly written?: (() => unknown) | undefined;
 }
 
 /** Returns the source of a pod: `file`, `http` or `api`. */
@@ -95,13 +98,16 @@ export function toLocalPod(pod: Pod, {nodeName, seen, rootDir}: LocalPodSource):
 
 /**
  * Returns the Pod of a manifest as a static pod (config/common.go applyDefaults): its name ends with the node name, and
- * its UID is a hash of its content and origin, which is the node and absolute path, or the URL. Pods from files
+ * its UID is a kubelet's, a hash of its content and origin, which is the node and absolute path, or the URL. Pods from files
  * tolerate all NoExecute taints.
  */
-export function toStaticPod(pod: Pod, {nodeName, seen, file, url}: StaticPodSource): Pod {
+export function toStaticPod(
+  pod: Pod,
+  {nodeName, seen, file, url, written = () => pod}: StaticPodSource,
+): Pod {
   const isFile = url === undefined;
   const origin = isFile ? `host:${nodeName}file:${file === STDIN ? file : resolve(file)}` : `url:${url}`;
-  const uid = manifestUid(pod) ?? computeStaticPodUid(pod, origin);
+  const uid = manifestUid(pod) ?? computeStaticPodUid(written(), origin);
   const named = withNamespace(pod);
   return {
     ...named,

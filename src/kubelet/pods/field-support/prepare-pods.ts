@@ -55,11 +55,11 @@ export function preparePods(
   return documents.map((document) => ({pod: prepared(document, options), source: document.file}));
 }
 
-function prepared({pod, file}: PodDocument, options: PrepareOptions): Pod {
+function prepared({pod, file, written}: PodDocument, options: PrepareOptions): Pod {
   const {static: isStatic, nodeName, rootDir = '', seenAtMs, url} = options;
   const seen = new Date(seenAtMs).toISOString();
   return isStatic
-    ? toStaticPod(pod, {nodeName, file, seen, url: url ?? (isHttpUrl(file) ? file : undefined)})
+    ? toStaticPod(pod, {nodeName, file, seen, written, url: url ?? (isHttpUrl(file) ? file : undefined)})
     : toLocalPod(admitted(pod, options), {nodeName, seen, rootDir});
 }
 
