@@ -7,7 +7,7 @@ export interface Bun {
   connect(options: {readonly unix: string; readonly socket: BunConnectionHandlers}): Promise<unknown>;
 }
 
-/** What Bun calls with the events of a connection. */
+/** Handles the events of a connection of Bun. */
 export interface BunConnectionHandlers {
   open(connection: BunConnection): void;
   data(connection: BunConnection, chunk: Buffer): void;

@@ -1,4 +1,4 @@
-/** What a connection calls. */
+/** Handles the events of a connection to a Unix socket. */
 export interface SocketHandlers {
   onConnect(): void;
   /** `chunk` is only valid during the call. */

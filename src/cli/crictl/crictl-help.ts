@@ -49,8 +49,8 @@ function asCrictlFlag(command: string, flag: HelpFlags[string]): HelpFlags[strin
   const {aliases = [], charAliases: [letter] = [], description = '', name} = flag;
   const {char = letter} = flag;
   const also = aliases.map((alias) => ` Also --${alias}.`).join('');
-  const told = {...flag, hidden: false, description: describe(command, name, description) + also};
-  return char === undefined ? told : {...told, char};
+  const shown = {...flag, hidden: false, description: describe(command, name, description) + also};
+  return char === undefined ? shown : {...shown, char};
 }
 
 function describe(command: string, flag: string, description: string): string {

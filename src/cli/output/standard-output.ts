@@ -51,51 +51,64 @@ function ownPipe(fd: number): number {
   }
 }
 
-/** Stream that writes synchronously and calls back later like a Writable, which takes longer to load than help. */
-class FileOutput implements OutputStream {
-  readonly writableNeedDrain = false;
-  readonly #fd: number;
+/** Stream of a file or pipe, which has no size. Its writes call back as those of a Writable, which takes longer to load. */
+abstract class BareOutput implements OutputStream {
   readonly #onError = new Set<(error: Error) => void>();
-  #failure: Error | undefined;
+  /** Error of the first write that failed; output after it is dropped. */
+  protected failure: Error | undefined;
 
-  constructor(fd: number) {
-    this.#fd = fd;
-  }
+  abstract readonly writableNeedDrain: boolean;
+  abstract write(chunk: string | Uint8Array, done?: Done): boolean;
+  abstract destroy(): void;
 
   on(event: 'error' | 'resize', listener: (error: Error) => void): void {
     if (event === 'error') this.#onError.add(listener);
   }
 
   removeListener(): void {
-    // A file has no size that changes.
+    // The size never changes.
   }
 
   removeAllListeners(): void {
     this.#onError.clear();
   }
 
-  write(chunk: string | Uint8Array, done?: Done): boolean {
-    // Output after lost output is dropped.
-    const isFirstLoss = this.#failure === undefined && !this.#wrote(chunk);
-    const failure = this.#failure;
+  protected reportFailure(error: Error): void {
+    for (const onError of this.#onError) onError(error);
+  }
+}
+
+/** Stream that writes synchronously and calls back later. */
+class FileOutput extends BareOutput {
+  override readonly writableNeedDrain = false;
+  readonly #fd: number;
+
+  constructor(fd: number) {
+    super();
+    this.#fd = fd;
+  }
+
+  override write(chunk: string | Uint8Array, done?: Done): boolean {
+    const isFirstLoss = this.failure === undefined && !this.#wrote(chunk);
+    const {failure} = this;
     process.nextTick(() => {
       done?.(failure);
-      if (isFirstLoss && failure !== undefined) for (const onError of this.#onError) onError(failure);
+      if (isFirstLoss && failure !== undefined) this.reportFailure(failure);
     });
     return true;
   }
 
   #wrote(chunk: string | Uint8Array): boolean {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    const bytes = toBytes(chunk);
     try {
       for (let at = 0; at < bytes.length;) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
-      this.#failure = error as Error;
+      this.failure = error as Error;
     }
-    return this.#failure === undefined;
+    return this.failure === undefined;
   }
 
-  destroy(): void {
+  override destroy(): void {
     // Nothing is buffered.
   }
 }
@@ -103,59 +116,49 @@ class FileOutput implements OutputStream {
 /** Size of pending output above which producers should wait, as in Node.js. */
 const FULL_BYTES = 64 * 1024;
 
-/** Stream over Bun's file writer, which calls back like a Writable; that takes a tenth of a short command to load. */
-class SinkOutput implements OutputStream {
+/** Stream over Bun's file writer. */
+class SinkOutput extends BareOutput {
   readonly #sink: BunWriter;
-  readonly #onError = new Set<(error: Error) => void>();
   #pendingBytes = 0;
   #last: Promise<void> = Promise.resolve();
-  #failure: Error | undefined;
 
   constructor(sink: BunWriter) {
+    super();
     this.#sink = sink;
   }
 
-  get writableNeedDrain(): boolean {
+  override get writableNeedDrain(): boolean {
     return this.#pendingBytes >= FULL_BYTES;
   }
 
-  on(event: 'error' | 'resize', listener: (error: Error) => void): void {
-    if (event === 'error') this.#onError.add(listener);
-  }
-
-  removeListener(): void {
-    // A pipe has no size that changes.
-  }
-
-  removeAllListeners(): void {
-    this.#onError.clear();
-  }
-
-  write(chunk: string | Uint8Array, done?: Done): boolean {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  override write(chunk: string | Uint8Array, done?: Done): boolean {
+    const bytes = toBytes(chunk);
     this.#pendingBytes += bytes.length;
     this.#last = this.#last.then(async () => {
       await this.#send(bytes);
       this.#pendingBytes -= bytes.length;
-      done?.(this.#failure);
+      done?.(this.failure);
     });
     return !this.writableNeedDrain;
   }
 
-  /** Output after lost output is dropped. */
   async #send(bytes: Uint8Array): Promise<void> {
-    if (this.#failure !== undefined) return;
+    if (this.failure !== undefined) return;
     try {
       const taken = this.#sink.write(bytes);
       await (typeof taken === 'number' ? this.#sink.flush() : taken);
     } catch (error) {
-      this.#failure = error as Error;
-      for (const onError of this.#onError) onError(this.#failure);
+      this.failure = error as Error;
+      this.reportFailure(this.failure);
     }
   }
 
   /** Lets the process end although output is pending. */
-  destroy(): void {
+  override destroy(): void {
     this.#sink.unref();
   }
+}
+
+function toBytes(chunk: string | Uint8Array): Uint8Array {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }

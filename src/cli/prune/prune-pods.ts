@@ -14,7 +14,7 @@ import type {
 import {StillRunningError} from '../../operations/still-running-error.js';
 import type {CommandServices} from '../command/command-services.js';
 
-/** What to do about an object that is in use now. */
+/** Advice on an object that was kept because it is in use. */
 const AGAIN = 'prune again when it has ended';
 
 /** Objects that were removed. */
