@@ -24,10 +24,11 @@ const ISOLATED = readdirSync(join(import.meta.dirname, 'test'), {recursive: true
 
 /** Tests of the CLI that bundling may break: every command once, streams, terminals, errors and workers. */
 const ON_BUNDLE = IS_FULL
-  ? ['test/{cli,commands,compat}/**/*.test.ts']
+  ? ['test/{cli,commands,compat,features,program}/**/*.test.ts']
   : [
       'test/compat/*.test.ts',
-      'test/cli/{bundled,find-command,help,invalid-arguments,main}.test.ts',
+      'test/cli/catalog/*.test.ts',
+      'test/program/{bundled,help,invalid-arguments,main}.test.ts',
       'test/commands/{describe,events,jsonschema,logs,run}.test.ts',
       'test/commands/{help,kubelet,plan,streaming}/*.test.ts',
       'test/commands/sync/sync.test.ts',
@@ -41,7 +42,7 @@ const ON_BINARY = IS_FULL
   ? ON_BUNDLE
   : [
       'test/compat/compat.test.ts',
-      'test/cli/main.test.ts',
+      'test/program/main.test.ts',
       'test/commands/logs.test.ts',
       'test/commands/kubelet/kubelet-{reload,start}.test.ts',
       'test/commands/streaming/*.test.ts',

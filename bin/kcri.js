@@ -7,11 +7,11 @@
  */
 const {existsSync} = require('node:fs');
 
-/** Made from dist/cli by `npm run build`, see scripts/bundle.mjs. */
+/** Made from dist by `npm run build`, see scripts/bundle.mjs. */
 const quick = `${__dirname}/../dist/quick/loader.cjs`;
 
 async function program() {
-  return existsSync(quick) ? require(quick) : {program: await import('../dist/cli/main.js')};
+  return existsSync(quick) ? require(quick) : {program: await import('../dist/program/main.js')};
 }
 
 program().then(async ({program: {main}, keepCompiled}) => {

@@ -20,7 +20,7 @@ import {programOptions} from './bundle/program.mjs';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FOLDER = join(ROOT, 'dist/binary');
 /** Name of an executable, and its entry module. */
-const KCRI = {name: 'kcri', entry: 'src/cli/bundled/standalone.ts', ordered: true};
+const KCRI = {name: 'kcri', entry: 'src/program/bundled/standalone.ts', ordered: true};
 /** The executable in which unit tests run command lines, built in the same way (test/cli/worker). */
 const TEST_WORKER = {name: 'kcri-test-worker', entry: 'test/cli/worker/worker.ts'};
 

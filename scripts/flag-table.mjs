@@ -18,7 +18,7 @@ const END = '<!-- end of flag table -->';
 const {GLOBAL_FLAGS} = await load('cli/flags/global-flags.js');
 const {tokenize} = await load('cli/parsing/tokenize.js');
 const {UsageError} = await load('base/errors.js');
-const {findCommand} = await load('cli/find-command.js');
+const {findCommand} = await load('cli/catalog/find-command.js');
 
 const visibleFlags = (flags) =>
   Object.fromEntries(Object.entries(flags).filter(([, {hidden}]) => hidden !== true));

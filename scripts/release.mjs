@@ -87,7 +87,7 @@ async function withFolder(use) {
 /** Writes the files below `folder`, as in /usr/local. */
 async function layOut(folder, {program, noticesText}) {
   const {COMPLETION_SCRIPTS: scripts} = await import(
-    pathToFileURL(join(ROOT, 'dist/cli/completion/completion-scripts.js')).href
+    pathToFileURL(join(ROOT, 'dist/features/completion/completion-scripts.js')).href
   );
   const texts = {
     'share/bash-completion/completions/kcri': scripts.bash('kcri'),

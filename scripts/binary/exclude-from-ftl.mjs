@@ -4,9 +4,9 @@ import {relative} from 'node:path';
 /** Modules that process each object of a list. */
 export const LIST_MODULES = new Set([
   'src/base/compare.ts',
-  'src/cli/output/views/container-table.ts',
-  'src/cli/output/views/image-table.ts',
-  'src/cli/output/views/sandbox-table.ts',
+  'src/features/lists/container-table.ts',
+  'src/features/lists/image-table.ts',
+  'src/features/lists/sandbox-table.ts',
   'src/cri/codec.ts',
   'src/cri/wire-format.ts',
   'src/format/duration.ts',

@@ -5,7 +5,7 @@ import {programOptions} from './program.mjs';
 import {sharedChunks, withoutAddedModules} from './shared-chunks.mjs';
 
 /** The entry module of the bundle. */
-export const ENTRY = 'src/cli/bundled/program.ts';
+export const ENTRY = 'src/program/bundled/program.ts';
 
 /** The file of the entry chunk, and of the chunks that every run loads. */
 export const ENTRY_FILE = 'program.cjs';
@@ -54,7 +54,7 @@ const CHUNK = {
  * @returns {Promise<{chunks: readonly Chunk[], inputs: ReturnType<typeof withoutAddedModules>}>}
  */
 export async function makeChunks(root, helpTexts) {
-  const groups = {start: ENTRY, common: COMMON, startOnly: ['src/cli/help.ts']};
+  const groups = {start: ENTRY, common: COMMON, startOnly: ['src/program/help.ts']};
   const options = programOptions(root, helpTexts);
   const {outputFiles, metafile} = await build({
     ...options,

@@ -6,7 +6,7 @@ import {helpTopics} from './commands.mjs';
 export const CRICTL_HELP = 'crictl';
 
 /**
- * Resolves to all help texts by their words, joined with slashes, as the compiled dist/cli/help.js renders them: with
+ * Resolves to all help texts by their words, joined with slashes, as the compiled dist/program/help.js renders them: with
  * colors, packed, and with a placeholder for the program's name. Texts of crictl's commands are also there for crictl.
  * Rejects if another text wraps differently for one of the names of kcri.
  *
@@ -16,10 +16,10 @@ export const CRICTL_HELP = 'crictl';
 export async function helpTexts(root) {
   // oclif reads this variable when it is imported.
   process.env.FORCE_COLOR = '1';
-  const load = (file) => import(pathToFileURL(join(root, 'dist/cli', file)).href);
-  const {helpText} = await load('help.js');
-  const {isCrictlCommand} = await load('crictl/crictl-commands.js');
-  const {packHelp, unpackHelp, PROGRAM_PLACEHOLDER} = await load('bundled/help-blanks.js');
+  const load = (file) => import(pathToFileURL(join(root, 'dist', file)).href);
+  const {helpText} = await load('program/help.js');
+  const {isCrictlCommand} = await load('cli/crictl/crictl-commands.js');
+  const {packHelp, unpackHelp, PROGRAM_PLACEHOLDER} = await load('program/bundled/help-blanks.js');
   const texts = new Map();
   for (const topic of helpTopics(root)) {
     const words = topic === '' ? [] : topic.split('/');

@@ -1,5 +1,5 @@
 import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {commandPaths} from './commands.mjs';
 import {CRICTL_HELP} from './help.mjs';
 
@@ -12,17 +12,17 @@ import {CRICTL_HELP} from './help.mjs';
  * @returns {import('esbuild').Plugin}
  */
 export function replacements(root, helpTexts) {
-  const cli = join(root, 'src/cli');
+  const program = join(root, 'src/program');
   const sources = {
-    [join(cli, 'command-files.ts')]: () => commandTable(root),
-    [join(cli, 'program-version.ts')]: () => versionSource(root),
-    [join(cli, 'help.ts')]: () => helpSource(helpTexts),
+    [join(root, 'src/cli/catalog/command-files.ts')]: () => commandTable(root),
+    [join(root, 'src/cli/process/program-version.ts')]: () => versionSource(root),
+    [join(program, 'help.ts')]: () => helpSource(helpTexts),
   };
   return {
     name: 'replacements',
     setup(build) {
       build.onResolve({filter: /^@oclif\/core\//}, ({path}) => ({
-        path: join(cli, 'bundled', `${path.slice('@oclif/core/'.length)}.ts`),
+        path: join(program, 'bundled', `${path.slice('@oclif/core/'.length)}.ts`),
       }));
       build.onResolve({filter: /^help-text:/}, ({path}) => ({
         path: path.slice('help-text:'.length),
@@ -41,8 +41,8 @@ export function replacements(root, helpTexts) {
         contents: `export {${await namesIn(path)}} from ${JSON.stringify(path)};`,
         resolveDir: root,
       }));
-      build.onLoad({filter: /\/src\/cli\/[\w-]+\.ts$/}, ({path}) =>
-        path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: cli} : undefined,
+      build.onLoad({filter: /\/src\/(cli|program)\/([\w-]+\/)?[\w-]+\.ts$/}, ({path}) =>
+        path in sources ? {contents: sources[path](), loader: 'ts', resolveDir: dirname(path)} : undefined,
       );
     },
   };
@@ -53,7 +53,7 @@ async function namesIn(module) {
 }
 
 function commandTable(root) {
-  const imports = commandPaths(root).map((path) => [path, `../commands/${path}.js`]);
+  const imports = commandPaths(root).map((path) => [path, `../../commands/${path}.js`]);
   return `${lazyTable(imports)}
     export const commandPaths = () => Object.keys(table);
     export const loadCommand = async (path) => await table[path]();`;

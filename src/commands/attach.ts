@@ -2,15 +2,15 @@ import * as Args from '@oclif/core/args';
 import {missingArgument} from '../cli/flags/positional-arguments.js';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
-import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
+import {SESSION_FLAGS} from '../features/sessions/session-flags.js';
 import {
   parseContainerSelection,
   POD_CONTAINER_FLAG,
   choosePodContainers,
-} from '../cli/targets/select-containers.js';
-import {runCommandSession} from '../cli/terminal/command-session.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
+} from '../features/containers/select-containers.js';
+import {runCommandSession} from '../features/sessions/command-session.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 import {waitForExitCode} from '../operations/containers/wait-for-exit.js';
 import {ExecFailedError} from '../operations/exec/exec-errors.js';
 import {startAttachSession} from '../operations/exec/start-attach-session.js';

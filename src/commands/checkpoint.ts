@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {forEachTarget} from '../cli/command/for-each-target.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
 import {containerArgs, requireArguments} from '../cli/flags/positional-arguments.js';
 import {resolveContainers} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';

@@ -1,14 +1,19 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {bashWordBreakLength, splitShellWords} from '../cli/completion/analyze-command-line.js';
+import {bashWordBreakLength, splitShellWords} from '../features/completion/analyze-command-line.js';
 import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
-import {COMPLETION_SCRIPTS, SHELLS, SUGGEST_FILES, type Shell} from '../cli/completion/completion-scripts.js';
-import {suggest, type QueryRuntime, type Suggestion} from '../cli/completion/suggest.js';
+import {
+  COMPLETION_SCRIPTS,
+  SHELLS,
+  SUGGEST_FILES,
+  type Shell,
+} from '../features/completion/completion-scripts.js';
+import {suggest, type QueryRuntime, type Suggestion} from '../features/completion/suggest.js';
 import {resolveRootDir, resolveSettings} from '../cli/settings/settings.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 
 /** Timeout of calls to the runtime during a completion, in ms. */
 const TIMEOUT_MS = 1000;
@@ -86,7 +91,7 @@ export default class Completion extends BaseCommand {
     const flags = {...this.settings.globals, ...globals};
     try {
       if (kind === 'workloads') {
-        const {listWorkloadSuggestions} = await import('../cli/completion/workload-suggestions.js');
+        const {listWorkloadSuggestions} = await import('../features/completion/workload-suggestions.js');
         return await listWorkloadSuggestions(resolveRootDir(flags, this.context.env));
       }
       const {runtimeEndpoint} = await resolveSettings(flags, this.context, {
@@ -95,7 +100,7 @@ export default class Completion extends BaseCommand {
       });
       // A connection through ssh takes too long for a key stroke, and may ask for a password.
       if (runtimeEndpoint?.startsWith('ssh:') === true) return [];
-      const {listRuntimeSuggestions} = await import('../cli/completion/runtime-suggestions.js');
+      const {listRuntimeSuggestions} = await import('../features/completion/runtime-suggestions.js');
       const connection =
         runtimeEndpoint === undefined
           ? await this.cri(TIMEOUT_MS)

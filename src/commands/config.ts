@@ -2,9 +2,9 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {HelpRequest} from '../cli/help-request.js';
+import {HelpRequest} from '../cli/parsing/help-request.js';
 import {CONFIG_KEYS} from '../cli/settings/config-file.js';
-import {createConfigActions} from '../cli/settings/config-actions.js';
+import {createConfigActions} from '../features/config/config-actions.js';
 import {resolveConfigPath} from '../cli/settings/settings.js';
 
 export default class Config extends BaseCommand {

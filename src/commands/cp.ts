@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
+import {POD_CONTAINER_FLAG} from '../features/containers/select-containers.js';
 
 const PATH = 'CONTAINER:PATH, a local path, or "-" for a tar archive on standard';
 
@@ -43,7 +43,7 @@ export default class Cp extends BaseCommand {
 
   async run(): Promise<void> {
     const {argv, flags} = await this.parse(Cp);
-    const {runCopy} = await import('../cli/files/copy-command.js');
+    const {runCopy} = await import('../features/files/copy-command.js');
     await runCopy(this.services, argv as string[], flags);
   }
 }

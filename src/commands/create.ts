@@ -1,9 +1,10 @@
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
-import {PULL_FLAGS, PULL_ON_CREATE_FLAGS, shouldPull} from '../cli/flags/pull-flags.js';
-import {createCriConfigReader} from '../cli/input/cri-config-reader.js';
-import {pullOptions} from '../cli/pull/pull-options.js';
+import {CONFIG_ARGS} from '../features/cri-configs/config-file-args.js';
+import {shouldPull} from '../cli/settings/should-pull.js';
+import {PULL_FLAGS, PULL_ON_CREATE_FLAGS} from '../features/pull/pull-flags.js';
+import {createCriConfigReader} from '../features/cri-configs/cri-config-reader.js';
+import {pullOptions} from '../features/pull/pull-options.js';
 import {createContainer, type CreateContainerOptions} from '../operations/containers/run-container.js';
 import {resolveSandbox} from '../operations/resolve/resolve-names.js';
 import {withContext} from '../operations/with-context.js';

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {DEBUG_FLAGS} from '../cli/flags/debug-flags.js';
-import {splitRunLine} from '../cli/run/run-form.js';
+import {DEBUG_FLAGS} from '../features/debug/debug-flags.js';
+import {splitRunLine} from '../features/run/run-form.js';
 
 export default class Debug extends BaseCommand {
   static override summary = 'Debug a container, a copy of its pod, or the node';
@@ -37,11 +37,12 @@ export default class Debug extends BaseCommand {
   async run(): Promise<void> {
     const {argv, flags} = await this.parse(Debug);
     const {services} = this;
-    const {parseDebugRequest} = await import('../cli/debug/debug-request.js');
+    const {parseDebugRequest} = await import('../features/debug/debug-request.js');
     const request = parseDebugRequest(services, splitRunLine(this.argv, argv as string[]), flags);
-    if (request.flags.node) await (await import('../cli/debug/debug-node.js')).debugNode(services, request);
+    if (request.flags.node)
+      await (await import('../features/debug/debug-node.js')).debugNode(services, request);
     else if (flags['copy-to'] !== undefined)
-      await (await import('../cli/debug/debug-copy.js')).debugCopy(services, request);
-    else await (await import('../cli/debug/debug-container.js')).debugContainer(services, request);
+      await (await import('../features/debug/debug-copy.js')).debugCopy(services, request);
+    else await (await import('../features/debug/debug-container.js')).debugContainer(services, request);
   }
 }

@@ -2,9 +2,9 @@ import * as Flags from '@oclif/core/flags';
 import {EmptyValueError, UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
-import {createNamespaceFlag, FILENAME_FLAG} from '../cli/flags/manifest-flags.js';
-import {deletePods, type DeletionRequest} from '../cli/pods/delete-pods.js';
-import {ConflictError} from '../cli/usage-errors.js';
+import {createNamespaceFlag, FILENAME_FLAG} from '../features/manifests/manifest-flags.js';
+import {deletePods, type DeletionRequest} from '../features/delete/delete-pods.js';
+import {ConflictError} from '../cli/parsing/usage-errors.js';
 
 export default class Delete extends BaseCommand {
   static override summary = 'Delete pods created by kcri';

@@ -1,9 +1,9 @@
 import {BaseCommand} from '../cli/command/base-command.js';
-import {POD_SELECTION_FLAGS} from '../cli/flags/pod-selection-flags.js';
+import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
-import {formatPods} from '../cli/output/views/pod-text.js';
-import {describePods} from '../cli/pods/describe-pods.js';
-import {PodReader} from '../cli/pods/pod-reader.js';
+import {formatPods} from '../features/pods/pod-text.js';
+import {describePods} from '../features/describe/describe-pods.js';
+import {PodReader} from '../features/pods/pod-reader.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
-import {POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
+import {POD_CONTAINER_FLAG} from '../features/containers/select-containers.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
@@ -27,7 +27,7 @@ export default class Diff extends BaseCommand {
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Diff);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
-    const {printDiff} = await import('../cli/files/print-diff.js');
+    const {printDiff} = await import('../features/files/print-diff.js');
     await printDiff(this.services, args.container, {form, container: flags.container});
   }
 }

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {EVENT_FORMATS, KCRI_EVENTS} from '../cli/events/show-events.js';
+import {EVENT_FORMATS, KCRI_EVENTS} from '../features/events/show-events.js';
 import {listFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {EVENT_TYPES, type EventType} from '../operations/events/container-events.js';

@@ -1,11 +1,11 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {execInContainers} from '../cli/exec/exec-in-containers.js';
-import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../cli/flags/filter-flags.js';
+import {execInContainers} from '../features/exec/exec-in-containers.js';
+import {CONTAINER_FILTERS, CONTAINER_STATE_CHOICES} from '../features/containers/filter-flags.js';
 import {integerFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
-import {SESSION_FLAGS} from '../cli/flags/session-flags.js';
-import {LONG_SELECTOR_FLAG, POD_CONTAINER_FLAG} from '../cli/targets/select-containers.js';
+import {SESSION_FLAGS} from '../features/sessions/session-flags.js';
+import {LONG_SELECTOR_FLAG, POD_CONTAINER_FLAG} from '../features/containers/select-containers.js';
 
 export default class Exec extends BaseCommand {
   static override nodes = 'one' as const;

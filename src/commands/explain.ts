@@ -31,8 +31,8 @@ export default class Explain extends BaseCommand {
     if (kind === '')
       throw new UsageError('no field specified', {hint: 'name one, such as pod.spec.containers'});
     const [{explainField}, {findSchema}, {FIELD_RULES}] = await Promise.all([
-      import('../cli/explain/explain-field.js'),
-      import('../cli/explain/explained-objects.js'),
+      import('../features/explain/explain-field.js'),
+      import('../features/explain/explained-objects.js'),
       import('../kubelet/index.js'),
     ]);
     // kubectl accepts the brackets of a list, and a dot at the end.

@@ -30,8 +30,8 @@ export default class Generate extends BaseCommand {
     const {flags, argv} = await this.parse(Generate);
     if (argv.length === 0) throw new UsageError('no pod specified');
     const [{generateManifests}, {formatManifests}] = await Promise.all([
-      import('../cli/generate/generate-manifests.js'),
-      import('../cli/generate/format-manifests.js'),
+      import('../features/generate/generate-manifests.js'),
+      import('../features/generate/format-manifests.js'),
     ]);
     const objects = await generateManifests(this.services, argv as string[]);
     if (objects.length > 0) this.out.print(formatManifests(objects, flags.output));

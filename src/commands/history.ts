@@ -2,14 +2,14 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {formatListTable} from '../cli/flags/list-flags.js';
+import {formatListTable} from '../features/lists/list-flags.js';
 import {
   formatSorted,
   NO_HEADERS_FLAG,
   outputFlags,
   parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
-import {historyColumns} from '../cli/output/views/history-table.js';
+import {historyColumns} from '../features/images/history-table.js';
 import {readImageHistory} from '../operations/images/image-history.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;

@@ -1,12 +1,12 @@
 import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
 import {
   formatSorted,
   NO_HEADERS_FLAG,
   outputFlags,
   parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
-import {filesystemColumns, filesystemRows} from '../cli/output/views/filesystem-table.js';
+import {filesystemColumns, filesystemRows} from '../features/images/filesystem-table.js';
 import {toJson} from '../cri/index.js';
 import {renderTable} from '../format/table.js';
 import {withContext} from '../operations/with-context.js';

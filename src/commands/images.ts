@@ -1,14 +1,14 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {IMAGE_FILTER_FLAG} from '../cli/flags/filter-flags.js';
-import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
-import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
-import {collectImages} from '../cli/lists/collect-images.js';
-import {printImages} from '../cli/lists/print-images.js';
-import {queryNodes} from '../cli/nodes/query-nodes.js';
+import {IMAGE_FILTER_FLAG} from '../features/containers/filter-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../features/lists/list-flags.js';
+import {LIST_FORMATS} from '../features/lists/collect-containers.js';
+import {collectImages} from '../features/lists/collect-images.js';
+import {printImages} from '../features/lists/print-images.js';
+import {queryNodes} from '../features/nodes/query-nodes.js';
 import {outputFlags} from '../cli/output/parse-output-format.js';
-import {IMAGE_ORDERS} from '../cli/output/views/image-table.js';
+import {IMAGE_ORDERS} from '../features/lists/image-table.js';
 
 export default class Images extends BaseCommand {
   static override nodes = 'several' as const;

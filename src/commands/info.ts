@@ -6,7 +6,7 @@ import {
   outputFlags,
   parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
-import {runtimeStatusJson} from '../cli/output/views/inspect-json.js';
+import {runtimeStatusJson} from '../features/inspect/inspect-json.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['json', 'yaml'] as const;

@@ -1,22 +1,22 @@
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
 import {
   CONTAINER_FILTERS,
   CONTAINER_SCOPE_FLAGS,
   containerQuery,
   filterText,
-} from '../cli/flags/filter-flags.js';
-import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
+} from '../features/containers/filter-flags.js';
+import {INSPECT_FLAGS} from '../features/inspect/inspect-flags.js';
 import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
-import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
-import {formatContainerDetails} from '../cli/output/views/inspect-details.js';
-import {containerStatusJson} from '../cli/output/views/inspect-json.js';
+import {inspectTargets, kcriInspect} from '../features/inspect/inspect-targets.js';
+import {formatContainerDetails} from '../features/inspect/inspect-details.js';
+import {containerStatusJson} from '../features/inspect/inspect-json.js';
 import {
   parseContainerSelection,
   POD_CONTAINER_FLAG,
   choosePodContainers,
-} from '../cli/targets/select-containers.js';
+} from '../features/containers/select-containers.js';
 import {inspectContainer} from '../operations/inspect/inspect-objects.js';
 
 export default class Inspect extends BaseCommand {

@@ -1,12 +1,12 @@
 import {BaseCommand} from '../cli/command/base-command.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
-import {filterText, isFiltered, SANDBOX_FILTERS, sandboxQuery} from '../cli/flags/filter-flags.js';
-import {INSPECT_FLAGS} from '../cli/flags/inspect-flags.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
+import {filterText, isFiltered, SANDBOX_FILTERS, sandboxQuery} from '../features/containers/filter-flags.js';
+import {INSPECT_FLAGS} from '../features/inspect/inspect-flags.js';
 import {podArgs} from '../cli/flags/positional-arguments.js';
-import {inspectTargets, kcriInspect} from '../cli/inspect/inspect-targets.js';
-import {formatSandboxDetails} from '../cli/output/views/inspect-details.js';
-import {sandboxStatusJson} from '../cli/output/views/inspect-json.js';
-import {selectPodSandboxes} from '../cli/targets/select-pod-sandboxes.js';
+import {inspectTargets, kcriInspect} from '../features/inspect/inspect-targets.js';
+import {formatSandboxDetails} from '../features/inspect/inspect-details.js';
+import {sandboxStatusJson} from '../features/inspect/inspect-json.js';
+import {selectPodSandboxes} from '../features/containers/select-pod-sandboxes.js';
 import {inspectSandbox} from '../operations/inspect/inspect-objects.js';
 
 export default class Inspectp extends BaseCommand {

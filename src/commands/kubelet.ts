@@ -6,13 +6,13 @@ import {
   IGNORED_FLAGS,
   kubeconfigFlags,
   listIgnoredFlags,
-} from '../cli/kubelet/kubelet-flags.js';
-import {CONTAINER_GC_FLAGS} from '../cli/kubelet/container-gc-flags.js';
-import {readKubeletConfigFiles} from '../cli/kubelet/read-kubelet-config-files.js';
+} from '../features/kubelet/kubelet-flags.js';
+import {CONTAINER_GC_FLAGS} from '../features/kubelet/container-gc-flags.js';
+import {readKubeletConfigFiles} from '../features/kubelet/read-kubelet-config-files.js';
 import {ConfigError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {checkKubeletLabels} from '../cli/flags/node-labels.js';
-import {NODE_FLAGS} from '../cli/flags/pod-flags.js';
+import {checkKubeletLabels} from '../features/manifests/node-labels.js';
+import {NODE_FLAGS} from '../features/manifests/pod-flags.js';
 import type {KubeletConfig} from '../kubelet/index.js';
 
 export default class Kubelet extends BaseCommand {
@@ -98,16 +98,16 @@ export default class Kubelet extends BaseCommand {
         kubeconfigs.kubeconfig !== undefined,
       );
     const config = await readConfig();
-    const {readKubeletNodeFlags} = await import('../cli/kubelet/kubelet-node-flags.js');
+    const {readKubeletNodeFlags} = await import('../features/kubelet/kubelet-node-flags.js');
     const node = readKubeletNodeFlags(flags);
     if (flags['print-unit']) {
-      const {formatSystemdUnit} = await import('../cli/kubelet/systemd-unit.js');
+      const {formatSystemdUnit} = await import('../features/kubelet/systemd-unit.js');
       const {env, program} = this.context;
       this.out.printText(formatSystemdUnit({program, argv: this.argv, directory: process.cwd(), env}));
       return;
     }
     if (flags['check-config']) {
-      const {openApiServer} = await import('../cli/kubelet/open-cluster.js');
+      const {openApiServer} = await import('../features/kubelet/open-cluster.js');
       const {kubeconfig, bootstrapKubeconfig} = kubeconfigs;
       // The kubeconfig may not exist yet.
       const file = bootstrapKubeconfig ?? kubeconfig;
@@ -123,8 +123,8 @@ export default class Kubelet extends BaseCommand {
       });
       return;
     }
-    const {runKubelet} = await import('../cli/kubelet/run-kubelet.js');
-    const {createRunKubeletOptions} = await import('../cli/kubelet/run-kubelet-options.js');
+    const {runKubelet} = await import('../features/kubelet/run-kubelet.js');
+    const {createRunKubeletOptions} = await import('../features/kubelet/run-kubelet-options.js');
     await runKubelet(
       createRunKubeletOptions(this.services, flags, {
         config,

@@ -2,14 +2,14 @@ import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag, kcriOnlyFlags, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
-import {LOG_STREAMS} from '../cli/logs/log-strategy.js';
-import {showContainerLogs} from '../cli/logs/show-container-logs.js';
+import {LOG_STREAMS} from '../features/logs/log-strategy.js';
+import {showContainerLogs} from '../features/logs/show-container-logs.js';
 import {
   CONTAINER_SELECTION_LONG_FLAGS,
   parseContainerSelection,
   POD_CONTAINER_FLAG,
   SELECTOR_FLAG,
-} from '../cli/targets/select-containers.js';
+} from '../features/containers/select-containers.js';
 
 export default class Logs extends BaseCommand {
   static override nodes = 'one' as const;

@@ -3,7 +3,7 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
-import {showObjects} from '../cli/stats/watch.js';
+import {showObjects} from '../features/stats/watch.js';
 import {listAllPodMetrics} from '../cri/list-all.js';
 import {withContext} from '../operations/with-context.js';
 

@@ -1,7 +1,7 @@
 import {BaseCommand} from '../cli/command/base-command.js';
-import {HelpRequest} from '../cli/help-request.js';
+import {HelpRequest} from '../cli/parsing/help-request.js';
 
-/** Prints the global flags, which its help lists as well (src/cli/help.ts). */
+/** Prints the global flags, which its help lists as well (src/program/help.ts). */
 export default class Options extends BaseCommand {
   static override nodes = 'none' as const;
   static override summary = 'List the global flags';

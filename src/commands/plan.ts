@@ -1,25 +1,25 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {FILENAME_FLAG, PRUNE_FLAGS} from '../cli/flags/manifest-flags.js';
-import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../cli/flags/pod-flags.js';
-import {EXIT} from '../cli/exit-codes.js';
+import {FILENAME_FLAG, PRUNE_FLAGS} from '../features/manifests/manifest-flags.js';
+import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../features/manifests/pod-flags.js';
+import {EXIT} from '../cli/process/exit-codes.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
-import {hasChanges} from '../cli/output/views/plan-summary.js';
-import {planData, planText} from '../cli/output/views/plan-text.js';
+import {hasChanges} from '../features/plan/plan-summary.js';
+import {planData, planText} from '../features/plan/plan-text.js';
 import {
   parsePruneScope,
   requireInScope,
   selectPrunedPods,
   type PruneFlagValues,
-} from '../cli/sync/prune-scope.js';
-import {readCommandNode} from '../cli/pods/read-command-node.js';
+} from '../features/sync/prune-scope.js';
+import {readCommandNode} from '../features/manifests/read-command-node.js';
 import {
   loadPods,
   type LoadedPods,
   type LoadedServices,
   type ManifestFlagValues,
-} from '../cli/pods/load-pods.js';
+} from '../features/manifests/load-pods.js';
 import type {NodeAndRuntime, PodPlan, PodRecord} from '../kubelet/index.js';
 
 /** Flags that only concern manifests. */
@@ -127,7 +127,7 @@ export default class Plan extends BaseCommand {
     const {node, pods, objects, services} = loaded;
     const [{planDeletions, planPods}, {selectReplacedPods}, records] = await Promise.all([
       import('../kubelet/index.js'),
-      import('../cli/pods/select-replaced-pods.js'),
+      import('../features/manifests/select-replaced-pods.js'),
       this.#readRecords(flags),
     ]);
     if (services !== undefined) await this.#planServices(pods, services, records);
@@ -148,7 +148,7 @@ export default class Plan extends BaseCommand {
     if (kubeconfig === '') throw new UsageError('--kubeconfig must not be empty');
     const given = OF_MANIFESTS.filter((name) => ![undefined, false].includes(flags[name] as boolean));
     if (given.length > 0) throw new UsageError(`--${given[0]} and --kubeconfig are mutually exclusive`);
-    const {planCluster} = await import('../cli/pods/plan-cluster.js');
+    const {planCluster} = await import('../features/plan/plan-cluster.js');
     return await planCluster(this.services, {kubeconfig, words, flags});
   }
 
@@ -159,7 +159,7 @@ export default class Plan extends BaseCommand {
     records: readonly PodRecord[],
   ): Promise<void> {
     for (const {pod} of pods) services.local.addPlanned(pod);
-    const {describeIdleServices} = await import('../cli/sync/sync-services.js');
+    const {describeIdleServices} = await import('../features/sync/sync-services.js');
     const all = [...pods, ...records].map(({pod}) => pod);
     for (const warning of describeIdleServices(services, all)) this.report.warn(warning);
   }

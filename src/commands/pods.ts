@@ -1,16 +1,16 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {SANDBOX_FILTERS} from '../cli/flags/filter-flags.js';
+import {SANDBOX_FILTERS} from '../features/containers/filter-flags.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
-import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../features/lists/list-flags.js';
 import {isListAlias} from '../cli/flags/positional-arguments.js';
-import {LIST_FORMATS} from '../cli/lists/collect-containers.js';
-import {collectPods} from '../cli/lists/collect-pods.js';
-import {printPods} from '../cli/lists/print-pods.js';
-import {queryNodes} from '../cli/nodes/query-nodes.js';
+import {LIST_FORMATS} from '../features/lists/collect-containers.js';
+import {collectPods} from '../features/lists/collect-pods.js';
+import {printPods} from '../features/lists/print-pods.js';
+import {queryNodes} from '../features/nodes/query-nodes.js';
 import {outputFlags} from '../cli/output/parse-output-format.js';
-import {SANDBOX_ORDERS} from '../cli/output/views/sandbox-table.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
+import {SANDBOX_ORDERS} from '../features/lists/sandbox-table.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 
 export default class Pods extends BaseCommand {
   static override nodes = 'several' as const;

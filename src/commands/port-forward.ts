@@ -1,9 +1,9 @@
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {listFlag} from '../cli/flags/flag-types.js';
-import {STREAMING_FLAGS} from '../cli/flags/streaming-flags.js';
-import {SELECTOR_FLAG} from '../cli/targets/select-containers.js';
-import {forwardPorts} from '../cli/port-forward/forward-ports.js';
+import {STREAMING_FLAGS} from '../features/sessions/streaming-flags.js';
+import {SELECTOR_FLAG} from '../features/containers/select-containers.js';
+import {forwardPorts} from '../features/port-forward/forward-ports.js';
 
 export default class PortForward extends BaseCommand {
   static override nodes = 'one' as const;

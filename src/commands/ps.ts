@@ -1,13 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
-import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../cli/flags/filter-flags.js';
-import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../cli/flags/list-flags.js';
-import {LIST_FORMATS, collectContainers} from '../cli/lists/collect-containers.js';
-import {printContainers} from '../cli/lists/print-containers.js';
-import {queryNodes} from '../cli/nodes/query-nodes.js';
+import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../features/containers/filter-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../features/lists/list-flags.js';
+import {LIST_FORMATS, collectContainers} from '../features/lists/collect-containers.js';
+import {printContainers} from '../features/lists/print-containers.js';
+import {queryNodes} from '../features/nodes/query-nodes.js';
 import {outputFlags} from '../cli/output/parse-output-format.js';
-import {CONTAINER_ORDERS} from '../cli/output/views/container-table.js';
+import {CONTAINER_ORDERS} from '../features/lists/container-table.js';
 
 export default class Ps extends BaseCommand {
   static override nodes = 'several' as const;

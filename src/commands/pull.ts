@@ -3,10 +3,10 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {kcriOnlyFlags, listFlag} from '../cli/flags/flag-types.js';
-import {PULL_FLAGS} from '../cli/flags/pull-flags.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
-import {createCriConfigReader} from '../cli/input/cri-config-reader.js';
-import {KCRI_PULL, pullOptions} from '../cli/pull/pull-options.js';
+import {PULL_FLAGS} from '../features/pull/pull-flags.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
+import {createCriConfigReader} from '../features/cri-configs/cri-config-reader.js';
+import {KCRI_PULL, pullOptions} from '../features/pull/pull-options.js';
 import type {PullTimes} from '../operations/images/pull-progress.js';
 import {formatJson} from '../format/json.js';
 import {parseLabels} from '../operations/filters/list-filters.js';
@@ -80,7 +80,7 @@ export default class Pull extends BaseCommand {
   }
 
   async #printTimes(times: PullTimes): Promise<void> {
-    const {formatPullTimes} = await import('../cli/pull/pull-progress.js');
+    const {formatPullTimes} = await import('../features/pull/pull-progress.js');
     this.report.info(formatPullTimes(times));
   }
 

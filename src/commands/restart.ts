@@ -2,9 +2,9 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag, integerFlag} from '../cli/flags/flag-types.js';
-import {TARGET_ARGS, TARGET_FLAGS} from '../cli/flags/target-flags.js';
+import {TARGET_ARGS, TARGET_FLAGS} from '../features/targets/target-flags.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
-import {RESTART_FORMATS, RESTART_WAIT_MS, runRestart} from '../cli/restart/run-restart.js';
+import {RESTART_FORMATS, RESTART_WAIT_MS, runRestart} from '../features/restart/run-restart.js';
 
 export default class Restart extends BaseCommand {
   static override nodes = 'one' as const;

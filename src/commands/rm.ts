@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {forEachTarget} from '../cli/command/for-each-target.js';
-import type {CommandStrategies} from '../cli/command-strategies.js';
-import {removeContainerLogs} from '../cli/remote/remove-container-logs.js';
+import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
+import {removeContainerLogs} from '../features/logs/remove-container-logs.js';
 import {
   containerArgs,
   rejectArgumentsWithAll,
@@ -13,7 +13,7 @@ import {
   parseContainerSelection,
   selectContainers,
   type ContainerSelection,
-} from '../cli/targets/select-containers.js';
+} from '../features/containers/select-containers.js';
 import type {Connection, ContainerId} from '../cri/index.js';
 import {listAllContainers} from '../cri/list-all.js';
 import {removeContainer} from '../operations/containers/remove-container.js';

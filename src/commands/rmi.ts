@@ -6,7 +6,7 @@ import {
   rejectArgumentsWithAll,
   requireArgumentsOrHelp,
 } from '../cli/flags/positional-arguments.js';
-import {planImageRemoval} from '../cli/images/remove-images.js';
+import {planImageRemoval} from '../features/images/remove-images.js';
 
 /** Number of images removed concurrently. */
 const PARALLELISM = 16;

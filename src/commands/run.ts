@@ -1,11 +1,11 @@
 import {existsSync, statSync} from 'node:fs';
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {EXIT} from '../cli/exit-codes.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
-import {CONFIG_ARGS} from '../cli/flags/config-file-args.js';
-import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../cli/flags/run-flags.js';
-import type {ConfigRunFlags} from '../cli/run/run-config-files.js';
+import {EXIT} from '../cli/process/exit-codes.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
+import {CONFIG_ARGS} from '../features/cri-configs/config-file-args.js';
+import {CONFIG_RUN_FLAGS, IMAGE_RUN_FLAGS} from '../features/run/run-flags.js';
+import type {ConfigRunFlags} from '../features/run/run-config-files.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {
   checkFormFlags,
@@ -14,9 +14,9 @@ import {
   isConfig,
   splitRunLine,
   type RunForm,
-} from '../cli/run/run-form.js';
+} from '../features/run/run-form.js';
 
-declare module '../cli/command-strategies.js' {
+declare module '../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
     readonly run: {
       /** True if an image can be run without config files. */
@@ -98,12 +98,12 @@ export default class Run extends BaseCommand {
       await this.#runFiles(form.container, form.pod, {...flags, username});
       return;
     }
-    const {runImage} = await import('../cli/run/run-image.js');
+    const {runImage} = await import('../features/run/run-image.js');
     await runImage(this.services, form, flags);
   }
 
   async #runFiles(container: string, pod: string, flags: ConfigRunFlags): Promise<void> {
-    const {runConfigFiles} = await import('../cli/run/run-config-files.js');
+    const {runConfigFiles} = await import('../features/run/run-config-files.js');
     this.out.print((await runConfigFiles(this.services, {container, pod}, flags)).containerId);
   }
 }

@@ -2,12 +2,12 @@ import * as Args from '@oclif/core/args';
 import {isHttpUrl} from '../base/is-http-url.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
-import {POD_FLAGS} from '../cli/flags/pod-flags.js';
-import {CANCEL_TIMEOUT_FLAG, RUNTIME_FLAG} from '../cli/flags/pull-flags.js';
-import {createCriConfigReader, type CriConfigReader} from '../cli/input/cri-config-reader.js';
-import {isManifest} from '../cli/input/is-manifest.js';
-import {runManifest} from '../cli/pods/run-manifest.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
+import {POD_FLAGS} from '../features/manifests/pod-flags.js';
+import {CANCEL_TIMEOUT_FLAG, RUNTIME_FLAG} from '../features/pull/pull-flags.js';
+import {createCriConfigReader, type CriConfigReader} from '../features/cri-configs/cri-config-reader.js';
+import {isManifest} from '../features/manifests/is-manifest.js';
+import {runManifest} from '../features/run/run-manifest.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 import type {NamedText} from '../operations/manifests/read-text.js';
 import {withContext} from '../operations/with-context.js';
 

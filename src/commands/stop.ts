@@ -8,8 +8,8 @@ import {
   parseContainerSelection,
   selectContainers,
   type ContainerSelection,
-} from '../cli/targets/select-containers.js';
-import {ConflictError} from '../cli/usage-errors.js';
+} from '../features/containers/select-containers.js';
+import {ConflictError} from '../cli/parsing/usage-errors.js';
 import type {Connection, ContainerId} from '../cri/index.js';
 import {listContainers} from '../operations/containers/list-containers.js';
 import {stopContainer} from '../operations/containers/stop-container.js';

@@ -2,15 +2,15 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag} from '../cli/flags/flag-types.js';
-import {FILENAME_FLAG, PRUNE_FLAGS} from '../cli/flags/manifest-flags.js';
-import {POD_FLAGS} from '../cli/flags/pod-flags.js';
-import {minReadyOf} from '../cli/sync/min-ready.js';
-import {loadPods, type LoadedPods} from '../cli/pods/load-pods.js';
-import {parsePruneScope, requireInScope} from '../cli/sync/prune-scope.js';
-import {runSync} from '../cli/sync/run-sync.js';
-import {chooseRenderer} from '../cli/sync/view/choose-renderer.js';
-import {LogFollower} from '../cli/sync/view/log-follower.js';
-import {formatPodTitle} from '../cli/sync/view/sync-text.js';
+import {FILENAME_FLAG, PRUNE_FLAGS} from '../features/manifests/manifest-flags.js';
+import {POD_FLAGS} from '../features/manifests/pod-flags.js';
+import {minReadyOf} from '../features/sync/min-ready.js';
+import {loadPods, type LoadedPods} from '../features/manifests/load-pods.js';
+import {parsePruneScope, requireInScope} from '../features/sync/prune-scope.js';
+import {runSync} from '../features/sync/run-sync.js';
+import {chooseRenderer} from '../features/sync/view/choose-renderer.js';
+import {LogFollower} from '../features/sync/view/log-follower.js';
+import {formatPodTitle} from '../features/pods/pod-title.js';
 import {podRef} from '../kubelet/index.js';
 import {findPrivateEndpoint} from '../private-runtime/private-endpoint.js';
 
@@ -84,7 +84,7 @@ export default class Sync extends BaseCommand {
     const {clock} = context;
     const minReadyMs = minReadyOf(flags['min-ready'], context.env);
     if (flags.junit !== undefined) {
-      const {requireJunitPath} = await import('../cli/sync/report/junit-file.js');
+      const {requireJunitPath} = await import('../features/sync/report/junit-file.js');
       await requireJunitPath(flags.junit);
     }
     const prune = parsePruneScope(sources, flags);
@@ -133,7 +133,7 @@ export default class Sync extends BaseCommand {
   async #printUnit(sources: readonly string[]): Promise<void> {
     if (sources.includes('-'))
       throw new UsageError('--print-unit requires files, directories or URLs: a unit has no standard input');
-    const {formatSyncUnit} = await import('../cli/kubelet/systemd-unit.js');
+    const {formatSyncUnit} = await import('../features/kubelet/systemd-unit.js');
     const {env, program} = this.context;
     this.out.printText(formatSyncUnit({program, argv: this.argv, directory: process.cwd(), env}));
   }

@@ -2,9 +2,9 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {integerFlag} from '../cli/flags/flag-types.js';
-import {POD_SELECTION_FLAGS} from '../cli/flags/pod-selection-flags.js';
+import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
-import {showTop} from '../cli/pods/show-top.js';
+import {showTop} from '../features/top/show-top.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 

@@ -1,13 +1,13 @@
 import {BaseCommand} from '../cli/command/base-command.js';
-import {TARGET_ARGS, TARGET_FLAGS} from '../cli/flags/target-flags.js';
+import {TARGET_ARGS, TARGET_FLAGS} from '../features/targets/target-flags.js';
 import {
   formatSorted,
   NO_HEADERS_FLAG,
   outputFlags,
   parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
-import {readTargets} from '../cli/targets/read-targets.js';
-import {readTree} from '../cli/tree/read-tree.js';
+import {readTargets} from '../features/targets/read-targets.js';
+import {readTree} from '../features/tree/read-tree.js';
 import type {Json} from '../format/json.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
@@ -42,7 +42,7 @@ export default class Tree extends BaseCommand {
       const [{Chalk}, {glyphsOf}, {formatPodTree}] = await Promise.all([
         import('chalk'),
         import('../cli/output/terminal-features.js'),
-        import('../cli/tree/tree-text.js'),
+        import('../features/tree/tree-text.js'),
       ]);
       const chalk = new Chalk({level: out.colors ? 1 : 0});
       const lines = formatPodTree(pods, {

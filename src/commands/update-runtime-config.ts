@@ -2,7 +2,7 @@ import {isIP} from 'node:net';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {ArgumentsError} from '../cli/usage-errors.js';
+import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 import {withContext} from '../operations/with-context.js';
 
 export default class UpdateRuntimeConfig extends BaseCommand {

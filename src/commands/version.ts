@@ -6,7 +6,7 @@ import {
   outputFlags,
   parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
-import {versionText} from '../cli/output/views/version-text.js';
+import {versionText} from '../features/version/version-text.js';
 import {withContext} from '../operations/with-context.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;

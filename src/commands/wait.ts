@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {durationFlag, nonEmptyFlags} from '../cli/flags/flag-types.js';
-import {TARGET_ARGS, TARGET_FLAGS} from '../cli/flags/target-flags.js';
+import {TARGET_ARGS, TARGET_FLAGS} from '../features/targets/target-flags.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
-import {runWait, WAIT_FORMATS} from '../cli/wait/run-wait.js';
+import {runWait, WAIT_FORMATS} from '../features/wait/run-wait.js';
 
 export default class Wait extends BaseCommand {
   static override nodes = 'one' as const;

@@ -92,3 +92,9 @@ export function humanAgo(createdAtNanos: bigint, nowMs: number): string {
   const createdAtMs = Math.round(Number(createdAtNanos) / 1000) / 1000;
   return `${humanDuration(nowMs - createdAtMs)} ago`;
 }
+
+/** Formats a duration as `412ms` or `3.1s`; empty if undefined. */
+export function formatElapsed(ms: number | undefined): string {
+  if (ms === undefined) return '';
+  return ms < 1000 ? `${Math.round(ms)}ms` : `${(ms / 1000).toFixed(1)}s`;
+}

@@ -1,9 +1,9 @@
 import {createRequire} from 'node:module';
 import {expect} from 'vitest';
 import {KcriError} from '../../src/base/errors.js';
-import type {CliContext} from '../../src/cli/context.js';
-import {InterruptedError, type interruption} from '../../src/cli/interrupt.js';
-import {main as sourceMain} from '../../src/cli/main.js';
+import type {CliContext} from '../../src/cli/process/context.js';
+import {InterruptedError, type interruption} from '../../src/cli/process/interrupt.js';
+import {main as sourceMain} from '../../src/program/main.js';
 import {runInWorker, workerPid} from './worker/run-in-worker.js';
 
 /** The module dist/quick: the same program, with its own classes. */

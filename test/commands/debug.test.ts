@@ -2,7 +2,7 @@ import {existsSync, readdirSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {InterruptedError} from '../../src/cli/interrupt.js';
+import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {until} from '../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aContainer, aSandbox, anImage, BUSYBOX, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';

@@ -1,7 +1,7 @@
 import {readdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {InterruptedError} from '../../src/cli/interrupt.js';
+import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {aContainer, anImage, aSandbox} from '../fakes/fake-runtime.js';
 import {
   aContainerSpec,

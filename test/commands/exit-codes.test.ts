@@ -3,7 +3,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
-import {InterruptedError} from '../../src/cli/interrupt.js';
+import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {until} from '../base/until.js';
 import {runKcri} from '../cli/run-kcri.js';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {findCommand} from '../../src/cli/find-command.js';
+import {findCommand} from '../../src/cli/catalog/find-command.js';
 import {parseWorkloadKind} from '../../src/api/workloads/workload-of-pod.js';
 import {aContainerSpec, createTestbed, type CommandTestbed} from './command-testbed.js';
 

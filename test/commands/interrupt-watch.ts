@@ -1,9 +1,9 @@
 import {PassThrough, Readable} from 'node:stream';
-import {createProcessContext} from '../../src/cli/context.js';
+import {createProcessContext} from '../../src/cli/process/context.js';
 import {main} from '../cli/program.js';
 import {realTimeClock} from '../fakes/fake-clock.js';
 import type {FakeTerminal} from '../cli/terminal/fake-terminal.js';
-import {InterruptedError} from '../../src/cli/interrupt.js';
+import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {UNCREATABLE_CONFIG_FILE} from '../cli/uncreatable-path.js';
 
 /** A clock whose sleeps are short, but long enough that the fake runtime's time advances. */

@@ -6,7 +6,7 @@ import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
 import type {TLSSocket} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import type {LocalKubelet} from '../../src/cli/pods/local-kubelet.js';
+import type {LocalKubelet} from '../../src/cli/process/context.js';
 import {createSelfSignedPair} from '../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri} from '../cli/run-kcri.js';

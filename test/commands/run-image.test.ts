@@ -1,7 +1,7 @@
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, onTestFinished, test} from 'vitest';
-import {InterruptedError} from '../../src/cli/interrupt.js';
+import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {until} from '../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../cli/run-kcri.js';
 import {aSandbox, anImage, BUSYBOX, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';

@@ -111,7 +111,7 @@ describe('run', () => {
   });
 
   test('leaves nothing if it is interrupted', async () => {
-    const {InterruptedError} = await import('../../src/cli/interrupt.js');
+    const {InterruptedError} = await import('../../src/cli/process/interrupt.js');
     await using runtime = await startRuntime();
     runtime.injectDelay('CreateContainer', 60_000);
     const controller = new AbortController();

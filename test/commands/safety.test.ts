@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
-import {commandPaths, loadCommand} from '../../src/cli/command-files.js';
+import {commandPaths, loadCommand} from '../../src/cli/catalog/command-files.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {FakeRuntime, aContainer, aSandbox, anImage} from '../fakes/fake-runtime.js';
 

@@ -4,7 +4,7 @@ import {Chalk} from 'chalk';
 import {expect, onTestFinished, test} from 'vitest';
 import {omit} from '../../src/base/omit.js';
 import {UNICODE_GLYPHS} from '../../src/cli/output/terminal-features.js';
-import {formatPodTree} from '../../src/cli/tree/tree-text.js';
+import {formatPodTree} from '../../src/features/tree/tree-text.js';
 import {processesOf, readProcesses} from '../../src/operations/processes/read-processes.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {runKcri} from '../cli/run-kcri.js';

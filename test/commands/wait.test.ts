@@ -1,7 +1,7 @@
 import {appendFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {InterruptedError} from '../../src/cli/interrupt.js';
+import {InterruptedError} from '../../src/cli/process/interrupt.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {until} from '../base/until.js';
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';

@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, describe, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
-import {interruption} from '../../src/cli/interrupt.js';
+import {interruption} from '../../src/cli/process/interrupt.js';
 import {runKcri} from '../cli/run-kcri.js';
 import {CASES} from './cases.js';
 import {withoutKcriHelp} from './help-text.js';

@@ -3,7 +3,7 @@ import {readFileSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {interruption} from '../../src/cli/interrupt.js';
+import {interruption} from '../../src/cli/process/interrupt.js';
 import {temporaryDirectory} from '../base/temporary-directory.js';
 import {OtlpReceiver} from '../cli/diagnostics/otlp-receiver.js';
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';

@@ -1,6 +1,6 @@
 import {stripVTControlCharacters} from 'node:util';
 import {expect, test} from 'vitest';
-import {helpText} from '../../src/cli/help.js';
+import {helpText} from '../../src/program/help.js';
 import {flagsOfKcri, readHelpFlags} from './help-flags.js';
 
 test.each(Object.entries(await readHelpFlags()))(

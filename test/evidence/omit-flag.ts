@@ -1,6 +1,6 @@
 import type {FlagShape} from '../../src/cli/parsing/tokenize.js';
 import {GLOBAL_FLAGS} from '../../src/cli/flags/global-flags.js';
-import {findCommand} from '../../src/cli/find-command.js';
+import {findCommand} from '../../src/cli/catalog/find-command.js';
 import {noteOmission, readOmittedSubject} from './omitted-subject.js';
 
 /** Returns the command line, without the flag that `npm run prove` takes away. */

@@ -1,21 +1,21 @@
 import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
 import type {Connection} from '../../cri/index.js';
-import type {CliContext} from '../context.js';
-import type {Dialect} from '../dialect.js';
+import type {CliContext} from '../process/context.js';
+import type {Dialect} from '../dialect/dialect.js';
 import {GLOBAL_FLAGS} from '../flags/global-flags.js';
-import {EXIT} from '../exit-codes.js';
-import {HelpRequest} from '../help-request.js';
+import {EXIT} from '../process/exit-codes.js';
+import {HelpRequest} from '../parsing/help-request.js';
 import {
   parseArgValues,
   parseFlagValues,
   pickGivenValues,
   type FlagDefinition,
 } from '../parsing/parse-values.js';
-import type {CommandOutput} from './command-output.js';
-import type {CommandReporter} from './command-reporter.js';
+import type {CommandOutput} from '../output/command-output.js';
+import type {CommandReporter} from '../output/command-reporter.js';
 import {CommandServices, type CommandRun} from './command-services.js';
-import type {CommandSettings} from './command-settings.js';
+import type {CommandSettings} from '../settings/command-settings.js';
 import {checkNodes, type NodeSupport} from './node-support.js';
 import type {RuntimeConnections} from './runtime-connections.js';
 

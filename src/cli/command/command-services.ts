@@ -1,17 +1,17 @@
 import type {CallObserver} from '../../cri/index.js';
 import type {ResolveOptions} from '../../operations/resolve/resolve-names.js';
-import type {CliContext} from '../context.js';
+import type {CliContext} from '../process/context.js';
 import type {Diagnostic} from '../diagnostics/diagnostic.js';
 import {hasDiagnosticFlags, startDiagnostics} from '../diagnostics/start-diagnostics.js';
-import type {Dialect} from '../dialect.js';
+import type {Dialect} from '../dialect/dialect.js';
 import {createFlushDeadline} from '../output/output.js';
 import type {Reporter} from '../output/reporter.js';
 import {exitCodeOf} from '../output/render-error.js';
 import type {ParsedValues} from '../parsing/parse-values.js';
 import {ValueRedactor} from '../redaction/value-redactor.js';
-import {CommandOutput} from './command-output.js';
-import {CommandReporter} from './command-reporter.js';
-import {CommandSettings} from './command-settings.js';
+import {CommandOutput} from '../output/command-output.js';
+import {CommandReporter} from '../output/command-reporter.js';
+import {CommandSettings} from '../settings/command-settings.js';
 import {RuntimeConnections} from './runtime-connections.js';
 
 /** Environment of one run of a command. */

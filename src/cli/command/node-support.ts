@@ -1,6 +1,6 @@
 import {ConfigError, UsageError} from '../../base/errors.js';
-import type {Dialect} from '../dialect.js';
-import type {CommandSettings} from './command-settings.js';
+import type {Dialect} from '../dialect/dialect.js';
+import type {CommandSettings} from '../settings/command-settings.js';
 
 /**
  * Nodes that a command works on: only this machine, since it reads or changes its files, cgroups or processes; one node,

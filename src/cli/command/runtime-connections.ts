@@ -4,11 +4,11 @@ import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js'
 import type {ForwardedAddress} from '../../streaming/session.js';
 import type {RemoteRuntime} from '../remote/remote-runtime.js';
 import {formatRetryMessage} from '../settings/discover-endpoint.js';
-import type {CliContext} from '../context.js';
-import type {Dialect, ServiceName} from '../dialect.js';
-import type {CommandOutput} from './command-output.js';
-import type {CommandReporter} from './command-reporter.js';
-import type {CommandSettings} from './command-settings.js';
+import type {CliContext} from '../process/context.js';
+import type {Dialect, ServiceName} from '../dialect/dialect.js';
+import type {CommandOutput} from '../output/command-output.js';
+import type {CommandReporter} from '../output/command-reporter.js';
+import type {CommandSettings} from '../settings/command-settings.js';
 
 /** Part of CommandServices that connections need. */
 export interface ConnectionServices {

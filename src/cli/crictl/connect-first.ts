@@ -1,5 +1,5 @@
 import {withContext} from '../../operations/with-context.js';
-import type {ConnectingServices, ParsedLine} from '../dialect.js';
+import type {ConnectingServices, ParsedLine} from '../dialect/dialect.js';
 import {crictlCommand} from './crictl-commands.js';
 
 /**

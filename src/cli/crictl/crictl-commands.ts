@@ -1,7 +1,7 @@
-import type {ServiceName} from '../dialect.js';
+import type {ServiceName} from '../dialect/dialect.js';
 import type {ParsedValues} from '../parsing/parse-values.js';
 import type {Settings} from '../settings/settings.js';
-import type {PullDecisionFlags} from '../flags/pull-flags.js';
+import type {PullDecisionFlags} from '../settings/should-pull.js';
 
 /** Characteristics of a crictl command. */
 export interface CrictlCommand {
@@ -24,7 +24,7 @@ const pulling =
   (byDefault: (settings: Settings) => boolean): NonNullable<CrictlCommand['servicesFor']> =>
   async (flags, settings) => {
     // Only these commands load the flags.
-    const {shouldPull} = await import('../flags/pull-flags.js');
+    const {shouldPull} = await import('../settings/should-pull.js');
     const pulls = shouldPull(flags as unknown as PullDecisionFlags, byDefault(settings));
     return pulls ? ['images', 'runtime'] : ['runtime'];
   };

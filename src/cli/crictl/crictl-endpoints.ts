@@ -1,6 +1,6 @@
 import {ConfigError, KcriError, messageOf} from '../../base/errors.js';
 import {goQuote} from '../../format/go-quote.js';
-import type {EndpointSearch, NewConnection, ServiceName} from '../dialect.js';
+import type {EndpointSearch, NewConnection, ServiceName} from '../dialect/dialect.js';
 import {validate, validationContext} from './validate-services.js';
 
 /** Returns the socket path of an endpoint; one on which nothing answers if checkCrictlServices rejects the endpoint. */

@@ -2,7 +2,7 @@ import {goQuote} from '../../format/go-quote.js';
 import {parseGoInteger} from '../../format/go-integer.js';
 import {durationMs} from '../flags/flag-types.js';
 import type {FlagSyntax} from '../parsing/parse-values.js';
-import {FlagError} from '../usage-errors.js';
+import {FlagError} from '../parsing/usage-errors.js';
 
 /** Parsers of crictl's flag values, with Go's errors. */
 export const CRICTL_FLAG_SYNTAX: FlagSyntax = {

@@ -1,5 +1,5 @@
 import type {Command} from '@oclif/core/command';
-import type {ScopedFlags} from '../dialect.js';
+import type {ScopedFlags} from '../dialect/dialect.js';
 import {listCrictlFormats} from './crictl-output-format.js';
 import {withoutKcriFlags} from './kcri-flags.js';
 

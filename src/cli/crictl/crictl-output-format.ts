@@ -7,7 +7,7 @@ import type {
   OutputFlagValues,
   TemplateFormat,
 } from '../output/output-format.js';
-import {ArgumentsError} from '../usage-errors.js';
+import {ArgumentsError} from '../parsing/usage-errors.js';
 
 /** Output options of a crictl command. */
 interface CrictlOutput {

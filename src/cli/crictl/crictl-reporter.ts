@@ -1,9 +1,9 @@
 import {KcriError} from '../../base/errors.js';
 import {explainDiskError} from '../../base/system-error-message.js';
-import type {CliContext} from '../context.js';
-import {EXIT} from '../exit-codes.js';
+import type {CliContext} from '../process/context.js';
+import {EXIT} from '../process/exit-codes.js';
 import {renderError} from '../output/render-error.js';
-import {ConflictError, UnknownCommandError} from '../usage-errors.js';
+import {ConflictError, UnknownCommandError} from '../parsing/usage-errors.js';
 import type {Reporter, ReporterOptions} from '../output/reporter.js';
 import {formatLogrusLine, type LogrusLevel} from './logrus-line.js';
 

@@ -1,6 +1,6 @@
 import {ConfigError, isSystemCallError, messageOf} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
-import type {CliContext} from '../context.js';
+import type {CliContext} from '../process/context.js';
 import {CRICTL_CONFIG_FILE_DIALECT, parseConfigFile} from '../settings/config-file.js';
 import {
   findConfigFile,

@@ -1,4 +1,4 @@
-import type {ScopedFlags} from '../dialect.js';
+import type {ScopedFlags} from '../dialect/dialect.js';
 
 const STREAMING = ['tls-skip-verify'];
 const SESSION = [...STREAMING, 'detach-keys'];

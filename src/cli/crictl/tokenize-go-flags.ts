@@ -1,4 +1,4 @@
-import {FlagError} from '../usage-errors.js';
+import {FlagError} from '../parsing/usage-errors.js';
 import {
   isSet,
   parseBooleanValue,

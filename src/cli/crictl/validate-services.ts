@@ -1,5 +1,5 @@
 import {KcriError} from '../../base/errors.js';
-import type {NewConnection, ServiceName} from '../dialect.js';
+import type {NewConnection, ServiceName} from '../dialect/dialect.js';
 
 /** Reports that a service failed crictl's validation. */
 class ServiceError extends KcriError {

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import {UsageError} from '../../base/errors.js';
-import {ArgumentsError, ConflictError} from '../usage-errors.js';
+import {ArgumentsError, ConflictError} from '../parsing/usage-errors.js';
 
 /** Argument `CONTAINER...`: IDs, ID prefixes, names, `pod/name`, images. */
 export const containerArgs = {

@@ -1,5 +1,5 @@
 import {formatDuration} from '../../format/duration.js';
-import type {CommandServices} from '../command/command-services.js';
+import type {CliContext} from '../process/context.js';
 import type {Output} from './output.js';
 import {glyphsOf} from './terminal-features.js';
 
@@ -8,7 +8,7 @@ export interface ElapsedTimeOptions {
   /** Activity, such as `pulling busybox`; a function for one that changes. */
   readonly activity: string | (() => string);
   readonly output: Output;
-  readonly context: Pick<CommandServices['context'], 'clock' | 'env'>;
+  readonly context: Pick<CliContext, 'clock' | 'env'>;
 }
 
 const SECOND_MS = 1000;

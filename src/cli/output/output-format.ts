@@ -29,6 +29,13 @@ export interface RowFormat {
   readonly render: (rows: readonly Json[]) => string;
 }
 
+/** Parses `-o` and `--template` of a command; the first of `formats` is the default. Rejects with UsageError. */
+export type OutputFormatParser = <F extends OutputFormatName>(
+  command: string,
+  flags: OutputFlagValues,
+  formats: readonly F[],
+) => Promise<OutputFormat<F>>;
+
 /** Output format for any object. */
 export type ObjectFormat = OutputFormat<'json' | 'yaml'>;
 

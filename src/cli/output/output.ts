@@ -2,8 +2,8 @@ import {hasErrno, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {Deadline} from '../../base/async/deadline.js';
 import {abortable} from '../../base/async/abortable.js';
-import type {CliContext} from '../context.js';
-import type {OutputStream} from './standard-output.js';
+import type {CliContext} from '../process/context.js';
+import type {OutputStream} from '../process/standard-output.js';
 
 /** Time for the reader to take the remaining output after an interrupt, in ms. */
 const LAST_OUTPUT_MS = 1000;

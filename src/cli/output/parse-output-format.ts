@@ -3,10 +3,15 @@ import {kcriOnlyFlags, nonEmptyFlags, withChoices} from '../flags/flag-types.js'
 import {findClosestMatch} from '../../base/closest-match.js';
 import {UsageError} from '../../base/errors.js';
 import type {Init, MessageTypes} from '../../cri/index.js';
-import type {Dialect} from '../dialect.js';
 import {isObject} from '../../base/is-object.js';
 import {toFloat64Numbers, formatJson, isJsonList, omitNulls, type Json} from '../../format/json.js';
-import type {OutputFormat, OutputFormatName, OutputFlagValues, ObjectFormat} from './output-format.js';
+import type {
+  ObjectFormat,
+  OutputFlagValues,
+  OutputFormat,
+  OutputFormatName,
+  OutputFormatParser,
+} from './output-format.js';
 
 export type {OutputFormat, OutputFormatName, ObjectFormat} from './output-format.js';
 
@@ -50,7 +55,7 @@ const templateFlag = Flags.string({
 /** Command that prints in an output format. */
 interface Caller {
   readonly name: string;
-  readonly dialect: Pick<Dialect, 'parseOutputFormat'>;
+  readonly dialect: {readonly parseOutputFormat?: OutputFormatParser};
   /** Receives warnings about flags that have no effect. */
   readonly report: {warn(text: string): void};
 }

@@ -1,6 +1,6 @@
 import {KcriError, messageOf} from '../../base/errors.js';
 import {explainDiskError} from '../../base/system-error-message.js';
-import {EXIT} from '../exit-codes.js';
+import {EXIT} from '../process/exit-codes.js';
 import {maskSecretText} from '../redaction/mask-secrets.js';
 
 /**

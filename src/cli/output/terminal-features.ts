@@ -1,6 +1,6 @@
-import type {CommandServices} from '../command/command-services.js';
+import type {CliContext} from '../process/context.js';
 
-type Environment = CommandServices['context']['env'];
+type Environment = CliContext['env'];
 
 /** Terminals that print control sequences as text. */
 const WITHOUT_CURSOR_CONTROL: ReadonlySet<string> = new Set(['dumb', 'unknown', 'emacs']);

@@ -2,7 +2,7 @@ import type {Clock} from '../../base/clock.js';
 import {formatRfc3339Nano} from '../../format/time.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {LiveRegion} from './live-region.js';
-import type {CommandServices} from '../command/command-services.js';
+import type {CliContext} from '../process/context.js';
 import type {Output} from './output.js';
 import {glyphsOf, type LineGlyphs} from './terminal-features.js';
 
@@ -63,7 +63,7 @@ export class TerminalScreen implements Screen {
   readonly #glyphs: LineGlyphs;
   readonly #screen: LiveRegion;
 
-  constructor(output: Output, {clock, env}: Pick<CommandServices['context'], 'clock' | 'env'>) {
+  constructor(output: Output, {clock, env}: Pick<CliContext, 'clock' | 'env'>) {
     this.#output = output;
     this.#clock = clock;
     this.#glyphs = glyphsOf(env);

@@ -1,6 +1,6 @@
 import {EmptyValueError, messageOf, type UsageError} from '../../base/errors.js';
 import {flagTitle, type FlagToken, type Tokens} from './tokenize.js';
-import {ArgumentsError, FlagError} from '../usage-errors.js';
+import {ArgumentsError, FlagError} from './usage-errors.js';
 
 /** Part of an oclif flag definition that decides its value. */
 export interface FlagDefinition {

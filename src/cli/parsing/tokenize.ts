@@ -1,5 +1,5 @@
 import {findClosestMatch} from '../../base/closest-match.js';
-import {FlagError} from '../usage-errors.js';
+import {FlagError} from './usage-errors.js';
 
 /** Shape of a flag, a subset of oclif's flag definitions. */
 export interface FlagShape {

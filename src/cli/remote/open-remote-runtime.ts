@@ -1,7 +1,7 @@
-import type {CommandOutput} from '../command/command-output.js';
-import type {CommandReporter} from '../command/command-reporter.js';
-import type {CommandSettings} from '../command/command-settings.js';
-import type {CliContext} from '../context.js';
+import type {CommandOutput} from '../output/command-output.js';
+import type {CommandReporter} from '../output/command-reporter.js';
+import type {CommandSettings} from '../settings/command-settings.js';
+import type {CliContext} from '../process/context.js';
 import {RemoteRuntime} from './remote-runtime.js';
 
 /** Longest time to connect to a node, in ms. */

@@ -211,7 +211,7 @@ async function yamlFault(
   const {yamlErrorText} = await import('../../format/yaml/first-yaml-document.js');
   const text = yamlErrorText(error);
   if (isLenient) return new ConfigError(text, {cause: error});
-  const {goYamlError} = await import('../crictl/configs/go-yaml-error.js');
+  const {goYamlError} = await import('./go-yaml-error.js');
   const problem = {offset: error.pos[0], message: lowerFirst(text)};
   return new ConfigError(goYamlError(source, problem) ?? text, {cause: error});
 }

@@ -10,7 +10,7 @@ import {
   type ConfigFile,
   type ConfigKey,
 } from './config-file.js';
-import type {CliContext} from '../context.js';
+import type {CliContext} from '../process/context.js';
 import type {ParsedValues} from '../parsing/parse-values.js';
 
 /** Effective settings from flags, environment and config file. */

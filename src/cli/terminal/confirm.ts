@@ -1,6 +1,6 @@
 import {createInterface} from 'node:readline';
 import {UsageError} from '../../base/errors.js';
-import type {CliContext} from '../context.js';
+import type {CliContext} from '../process/context.js';
 
 /** Values of the flags of commands that ask before they remove anything. */
 export interface ConfirmationFlags {

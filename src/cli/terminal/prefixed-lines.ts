@@ -1,5 +1,5 @@
 import {Writable} from 'node:stream';
-import type {OutputStream} from '../output/standard-output.js';
+import type {OutputStream} from '../process/standard-output.js';
 
 /** Maximum length of a line in bytes; longer lines are written in pieces. */
 const MAX_LINE = 64 * 1024;

@@ -1,7 +1,7 @@
 import {createInterface} from 'node:readline/promises';
 import {Writable} from 'node:stream';
 import {SystemError} from '../../base/errors.js';
-import type {CliContext} from '../context.js';
+import type {CliContext} from '../process/context.js';
 
 /**
  * Prompts for a password on the terminal without echo; reads the first line of a pipe. Rejects with SystemError if the

@@ -1,6 +1,6 @@
 import {fstatSync} from 'node:fs';
 import {Socket} from 'node:net';
-import type {InputStream} from '../context.js';
+import type {InputStream} from '../process/context.js';
 
 /** Reports whether standard input is a regular file. */
 export function isFileInput(stdin: InputStream): boolean {

@@ -1,8 +1,8 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {readNodeObject} from '../../cli/node/read-node-object.js';
-import {readNodePods} from '../../cli/node/read-node-pods.js';
-import {describeNode, nodeKubeletSection} from '../../cli/output/describe/describe-node.js';
-import {fetchKubeletReport} from '../../cli/pods/kubelet-reports.js';
+import {readNodeObject} from '../../features/node/read-node-object.js';
+import {readNodePods} from '../../features/node/read-node-pods.js';
+import {describeNode, nodeKubeletSection} from '../../features/node/describe-node.js';
+import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
 
 export default class DescribeNode extends BaseCommand {
   static override summary = 'Show details of this machine as a node';

@@ -1,14 +1,14 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {POD_SELECTION_FLAGS} from '../../cli/flags/pod-selection-flags.js';
+import {POD_SELECTION_FLAGS} from '../../features/pods/pod-selection-flags.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {computePodRow} from '../../cli/output/views/pod-row.js';
-import {podColumns} from '../../cli/output/views/pod-table.js';
-import {formatObjects, podJson} from '../../cli/output/views/pod-text.js';
-import {reportNotRestarted} from '../../cli/pods/not-restarted.js';
-import {observePodsToShow} from '../../cli/pods/watch-pods.js';
-import {workloadObject, workloadTitle} from '../../cli/workloads/compute-workloads.js';
-import {formatWorkloads, selectWorkloads} from '../../cli/workloads/list-workloads.js';
+import {computePodRow} from '../../features/pods/pod-row.js';
+import {podColumns} from '../../features/pods/pod-table.js';
+import {formatObjects, podJson} from '../../features/pods/pod-text.js';
+import {reportNotRestarted} from '../../features/pods/not-restarted.js';
+import {observePodsToShow} from '../../features/get/watch-pods.js';
+import {workloadObject, workloadTitle} from '../../features/workloads/compute-workloads.js';
+import {formatWorkloads, selectWorkloads} from '../../features/workloads/list-workloads.js';
 import {GrowingTable} from '../../format/growing-table.js';
 
 const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;

@@ -1,21 +1,21 @@
-import {checkExitCodeFlag, setListExitCode} from '../../cli/flags/list-flags.js';
+import {checkExitCodeFlag, setListExitCode} from '../../features/lists/list-flags.js';
 import {UsageError} from '../../base/errors.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {listFlag, nonEmptyFlags, withChoices} from '../../cli/flags/flag-types.js';
-import {getFlags} from '../../cli/flags/get-flags.js';
+import {getFlags} from '../../features/get/get-flags.js';
 import {parseOutputFormat, type OutputFormat} from '../../cli/output/parse-output-format.js';
 import {
   EventChangeDetector,
   eventColumns,
   eventJson,
   type RecordedPodEvent,
-} from '../../cli/output/views/event-table.js';
+} from '../../features/events/event-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
-import {formatObjectDocument, formatObjects} from '../../cli/output/views/pod-text.js';
-import type {ListedPod} from '../../cli/pods/listed-pod.js';
-import {PodReader} from '../../cli/pods/pod-reader.js';
-import {RuntimeEventDetector} from '../../cli/pods/runtime-event-detector.js';
-import {selectPodsToShow, watchPods, type PodsToShow} from '../../cli/pods/watch-pods.js';
+import {formatObjectDocument, formatObjects} from '../../features/pods/pod-text.js';
+import type {ListedPod} from '../../features/pods/listed-pod.js';
+import {PodReader} from '../../features/pods/pod-reader.js';
+import {RuntimeEventDetector} from '../../features/get/runtime-event-detector.js';
+import {selectPodsToShow, watchPods, type PodsToShow} from '../../features/get/watch-pods.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 

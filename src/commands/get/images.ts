@@ -1,17 +1,12 @@
-import {EXIT_CODE_FLAG, setListExitCode} from '../../cli/flags/list-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode} from '../../features/lists/list-flags.js';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {readImageDetails} from '../../cli/lists/print-images.js';
+import {readImageDetails} from '../../features/lists/print-images.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {
-  imageColumns,
-  imageDetailColumns,
-  imageObject,
-  imageRows,
-} from '../../cli/output/views/image-table.js';
+import {imageColumns, imageDetailColumns, imageObject, imageRows} from '../../features/lists/image-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
-import {formatObjects} from '../../cli/output/views/pod-text.js';
+import {formatObjects} from '../../features/pods/pod-text.js';
 import {listImages} from '../../operations/images/list-images.js';
 import {withContext} from '../../operations/with-context.js';
 

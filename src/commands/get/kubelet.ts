@@ -1,9 +1,9 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {kubeletColumns} from '../../cli/output/views/kubelet-table.js';
+import {kubeletColumns} from '../../features/node/kubelet-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
-import {formatObjects} from '../../cli/output/views/pod-text.js';
-import {requireKubeletReport} from '../../cli/pods/kubelet-reports.js';
+import {formatObjects} from '../../features/pods/pod-text.js';
+import {requireKubeletReport} from '../../features/node/kubelet-reports.js';
 import type {JsonObject} from '../../format/json.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;

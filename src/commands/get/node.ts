@@ -1,10 +1,10 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {readNodeObject} from '../../cli/node/read-node-object.js';
-import {fetchKubeletReport} from '../../cli/pods/kubelet-reports.js';
+import {readNodeObject} from '../../features/node/read-node-object.js';
+import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {nodeColumns} from '../../cli/output/views/node-table.js';
+import {nodeColumns} from '../../features/node/node-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
-import {formatObjects} from '../../cli/output/views/pod-text.js';
+import {formatObjects} from '../../features/pods/pod-text.js';
 import type {JsonObject} from '../../format/json.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;

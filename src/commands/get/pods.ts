@@ -1,11 +1,11 @@
-import {checkExitCodeFlag} from '../../cli/flags/list-flags.js';
+import {checkExitCodeFlag} from '../../features/lists/list-flags.js';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {getFlags} from '../../cli/flags/get-flags.js';
+import {getFlags} from '../../features/get/get-flags.js';
 import {parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {POD_FORMATS, PodListing} from '../../cli/pods/pod-listing.js';
-import {PodReader} from '../../cli/pods/pod-reader.js';
-import {selectPodsToShow} from '../../cli/pods/watch-pods.js';
+import {POD_FORMATS, PodListing} from '../../features/get/pod-listing.js';
+import {PodReader} from '../../features/pods/pod-reader.js';
+import {selectPodsToShow} from '../../features/get/watch-pods.js';
 
 export default class GetPods extends BaseCommand {
   static override nodes = 'one' as const;

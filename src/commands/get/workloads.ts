@@ -1,12 +1,16 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {EXIT_CODE_FLAG, setListExitCode} from '../../cli/flags/list-flags.js';
-import {POD_SELECTION_FLAGS} from '../../cli/flags/pod-selection-flags.js';
+import {EXIT_CODE_FLAG, setListExitCode} from '../../features/lists/list-flags.js';
+import {POD_SELECTION_FLAGS} from '../../features/pods/pod-selection-flags.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {formatObjects} from '../../cli/output/views/pod-text.js';
-import {observePodsToShow} from '../../cli/pods/watch-pods.js';
-import {workloadObject, workloadTitle} from '../../cli/workloads/compute-workloads.js';
-import {formatWorkloads, parseWorkloadWords, selectWorkloads} from '../../cli/workloads/list-workloads.js';
+import {formatObjects} from '../../features/pods/pod-text.js';
+import {observePodsToShow} from '../../features/get/watch-pods.js';
+import {workloadObject, workloadTitle} from '../../features/workloads/compute-workloads.js';
+import {
+  formatWorkloads,
+  parseWorkloadWords,
+  selectWorkloads,
+} from '../../features/workloads/list-workloads.js';
 
 const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 

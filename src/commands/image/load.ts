@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../../base/errors.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {loadImages} from '../../cli/images/load-images.js';
+import {loadImages} from '../../features/images/load-images.js';
 
 export default class ImageLoad extends BaseCommand {
   static override nodes = 'one' as const;

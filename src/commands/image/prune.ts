@@ -1,13 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {listFlag, nonEmptyFlags} from '../../cli/flags/flag-types.js';
-import {formatListTable} from '../../cli/flags/list-flags.js';
-import {PodReader} from '../../cli/pods/pod-reader.js';
-import {createImageReservations} from '../../cli/prune/image-reservations.js';
-import {parseImageFilters} from '../../cli/prune/parse-image-filters.js';
-import {CONFIRMATION_FLAGS} from '../../cli/prune/prune-flags.js';
-import {PRUNED_IMAGE_COLUMNS, pruneImages} from '../../cli/prune/prune-images.js';
-import {countText, spaceText} from '../../cli/prune/space-text.js';
+import {formatListTable} from '../../features/lists/list-flags.js';
+import {PodReader} from '../../features/pods/pod-reader.js';
+import {createImageReservations} from '../../features/prune/image-reservations.js';
+import {parseImageFilters} from '../../features/prune/parse-image-filters.js';
+import {CONFIRMATION_FLAGS} from '../../features/prune/prune-flags.js';
+import {PRUNED_IMAGE_COLUMNS, pruneImages} from '../../features/prune/prune-images.js';
+import {countText, spaceText} from '../../features/prune/space-text.js';
 import {checkConfirmable, confirm} from '../../cli/terminal/confirm.js';
 import {ImagePruner} from '../../operations/prune/image-pruner.js';
 

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {imageArgs, requireArguments} from '../../cli/flags/positional-arguments.js';
-import {saveImages} from '../../cli/images/save-images.js';
+import {saveImages} from '../../features/images/save-images.js';
 
 export default class ImageSave extends BaseCommand {
   static override nodes = 'one' as const;

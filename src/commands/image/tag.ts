@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import {UsageError} from '../../base/errors.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {imageRuntime} from '../../cli/images/image-runtime.js';
+import {imageRuntime} from '../../features/images/image-runtime.js';
 import {tagImage} from '../../operations/images/stored/tag-image.js';
 
 export default class ImageTag extends BaseCommand {

@@ -1,5 +1,5 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {printSchema} from '../../cli/output/print-schema.js';
+import {printSchema} from '../../features/cri-configs/print-schema.js';
 
 export default class PullJsonschema extends BaseCommand {
   static override nodes = 'none' as const;

@@ -3,8 +3,8 @@ import {
   CONTAINER_SCHEMA_DESCRIPTION,
   CONTAINER_SCHEMA_FLAGS,
   CONTAINER_SCHEMA_SUMMARY,
-} from '../../cli/flags/schema-flags.js';
-import {printContainerSchemas} from '../../cli/output/print-schema.js';
+} from '../../features/cri-configs/schema-flags.js';
+import {printContainerSchemas} from '../../features/cri-configs/print-schema.js';
 
 export default class RunJsonschema extends BaseCommand {
   static override nodes = 'none' as const;

@@ -1,5 +1,5 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {createPodLeftError} from '../../cli/sync/pod-outcome.js';
+import {createPodLeftError} from '../../features/sync/pod-outcome.js';
 import {takeDownRuntime} from '../../private-runtime/lifecycle/take-down-runtime.js';
 
 export default class RuntimeDown extends BaseCommand {

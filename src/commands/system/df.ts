@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {diskUsageJson} from '../../cli/disk/disk-usage-report.js';
-import {formatDiskUsage} from '../../cli/disk/disk-usage-text.js';
-import {readDiskUsage} from '../../cli/disk/read-disk-usage.js';
+import {diskUsageJson} from '../../features/disk-usage/disk-usage-report.js';
+import {formatDiskUsage} from '../../features/disk-usage/disk-usage-text.js';
+import {readDiskUsage} from '../../features/disk-usage/read-disk-usage.js';
 import {
   formatSorted,
   NO_HEADERS_FLAG,

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {listFlag, nonEmptyFlags} from '../../cli/flags/flag-types.js';
-import {PodReader} from '../../cli/pods/pod-reader.js';
-import {createImageReservations} from '../../cli/prune/image-reservations.js';
-import {parseUntilFilter} from '../../cli/prune/parse-image-filters.js';
-import {CONFIRMATION_FLAGS} from '../../cli/prune/prune-flags.js';
-import {pruneSystem, readPrunablePods} from '../../cli/prune/prune-system.js';
+import {PodReader} from '../../features/pods/pod-reader.js';
+import {createImageReservations} from '../../features/prune/image-reservations.js';
+import {parseUntilFilter} from '../../features/prune/parse-image-filters.js';
+import {CONFIRMATION_FLAGS} from '../../features/prune/prune-flags.js';
+import {pruneSystem, readPrunablePods} from '../../features/prune/prune-system.js';
 import {checkConfirmable} from '../../cli/terminal/confirm.js';
 import {parseSince} from '../../operations/logs/parse-since.js';
 import {ImagePruner} from '../../operations/prune/image-pruner.js';

@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import {createProcessContext} from '../../../src/cli/context.js';
+import {createProcessContext} from '../../../src/cli/process/context.js';
 import {createCrictlReporter} from '../../../src/cli/crictl/crictl-reporter.js';
 
 test('on a terminal, lines count the seconds since the program started', () => {

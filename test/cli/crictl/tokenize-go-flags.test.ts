@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {tokenizeGoFlags} from '../../../src/cli/crictl/tokenize-go-flags.js';
 import type {FlagShapes} from '../../../src/cli/parsing/tokenize.js';
-import {FlagError} from '../../../src/cli/usage-errors.js';
+import {FlagError} from '../../../src/cli/parsing/usage-errors.js';
 
 const FLAGS: FlagShapes = {
   all: {type: 'boolean', char: 'a'},

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {formatMessage, formatSorted} from '../../../src/cli/output/parse-output-format.js';
-import {runtimeStatusJson} from '../../../src/cli/output/views/inspect-json.js';
+import {runtimeStatusJson} from '../../../src/features/inspect/inspect-json.js';
 
 const STATUS = runtimeStatusJson({
   status: {conditions: []},

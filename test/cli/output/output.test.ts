@@ -2,7 +2,7 @@ import {PassThrough, Writable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {Output} from '../../../src/cli/output/output.js';
 import {main} from '../program.js';
-import {createProcessContext} from '../../../src/cli/context.js';
+import {createProcessContext} from '../../../src/cli/process/context.js';
 import {FakeRuntime, aContainer} from '../../fakes/fake-runtime.js';
 
 function errno(code: string, number: number): Error {

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
-import {formatLogPrefixes} from '../../../src/cli/output/log-prefixes.js';
-import {eventLine} from '../../../src/cli/output/views/event-line.js';
+import {formatLogPrefixes} from '../../../src/features/logs/log-prefixes.js';
+import {eventLine} from '../../../src/features/events/event-line.js';
 import {formatKeyValueList} from '../../../src/cli/output/views/key-value-list.js';
 import {createReporter} from '../../../src/cli/output/reporter.js';
 import {KcriError} from '../../../src/base/errors.js';

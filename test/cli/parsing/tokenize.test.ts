@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {tokenize, type FlagShapes} from '../../../src/cli/parsing/tokenize.js';
-import {FlagError} from '../../../src/cli/usage-errors.js';
+import {FlagError} from '../../../src/cli/parsing/usage-errors.js';
 
 const OWN: FlagShapes = {
   all: {type: 'boolean', char: 'a'},

@@ -6,7 +6,7 @@ import {
   createKcriConfigFileDialect,
   parseConfigFile,
 } from '../../../src/cli/settings/config-file.js';
-import {createProcessContext} from '../../../src/cli/context.js';
+import {createProcessContext} from '../../../src/cli/process/context.js';
 import {CRICTL_SETTINGS_SOURCE} from '../../../src/cli/crictl/crictl-settings.js';
 import {resolveSettings, resolveRootDir} from '../../../src/cli/settings/settings.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';

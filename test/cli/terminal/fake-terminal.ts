@@ -1,5 +1,5 @@
 import {PassThrough, Readable} from 'node:stream';
-import {createProcessContext, type CliContext} from '../../../src/cli/context.js';
+import {createProcessContext, type CliContext} from '../../../src/cli/process/context.js';
 import {main} from '../program.js';
 import type {CommandTestbed} from '../../commands/command-testbed.js';
 import {UNCREATABLE_CONFIG_FILE} from '../uncreatable-path.js';

@@ -25,7 +25,7 @@ export interface StreamError {
 }
 
 /**
- * Reason for interrupting a run: a signal of src/cli/interrupt.ts, or the name and message of an AbortSignal's default
+ * Reason for interrupting a run: a signal of src/cli/process/interrupt.ts, or the name and message of an AbortSignal's default
  * reason.
  */
 export type Interruption =

@@ -4,10 +4,10 @@ import {createInterface} from 'node:readline';
 import type {Readable, Writable} from 'node:stream';
 import {systemClock} from '../../../src/base/clock.js';
 import {KcriError} from '../../../src/base/errors.js';
-import type {CliContext} from '../../../src/cli/context.js';
-import type {OutputStream} from '../../../src/cli/output/standard-output.js';
+import type {CliContext} from '../../../src/cli/process/context.js';
+import type {OutputStream} from '../../../src/cli/process/standard-output.js';
 import {waitForWorkOf} from '../../fakes/fake-clock.js';
-import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {
   TIME_FD,
   type FromWorker,

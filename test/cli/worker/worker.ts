@@ -3,9 +3,9 @@ import {createInterface} from 'node:readline';
 import {Readable, Writable} from 'node:stream';
 import {finished} from 'node:stream/promises';
 import {systemClock, type Clock} from '../../../src/base/clock.js';
-import type {CliContext} from '../../../src/cli/context.js';
-import {interruption} from '../../../src/cli/interrupt.js';
-import {main} from '../../../src/cli/main.js';
+import type {CliContext} from '../../../src/cli/process/context.js';
+import {interruption} from '../../../src/cli/process/interrupt.js';
+import {main} from '../../../src/program/main.js';
 import {
   TIME_FD,
   type FromWorker,

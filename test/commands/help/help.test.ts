@@ -2,7 +2,7 @@ import {execFile} from 'node:child_process';
 import {readdirSync} from 'node:fs';
 import {promisify} from 'node:util';
 import {describe, expect, test} from 'vitest';
-import {commandPaths} from '../../../src/cli/command-files.js';
+import {commandPaths} from '../../../src/cli/catalog/command-files.js';
 import {GLOBAL_FLAGS} from '../../../src/cli/flags/global-flags.js';
 import {KCRI_COMMAND} from '../../kcri-command.js';
 

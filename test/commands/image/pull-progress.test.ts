@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Status} from '../../../src/containerd/gen/types.js';
 import {glyphsOf} from '../../../src/cli/output/terminal-features.js';
-import {progressLines} from '../../../src/cli/pull/pull-progress.js';
+import {progressLines} from '../../../src/features/pull/pull-progress.js';
 import {PullProgress} from '../../../src/operations/images/pull-progress.js';
 import {until} from '../../base/until.js';
 import {anImage, FakeRuntime} from '../../fakes/fake-runtime.js';

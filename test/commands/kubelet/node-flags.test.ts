@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {nodeOptions} from '../../../src/cli/flags/pod-flags.js';
+import {nodeOptions} from '../../../src/features/manifests/pod-flags.js';
 import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 
 /** Flags that describe the node. All node facts in pods must be from these flags. */

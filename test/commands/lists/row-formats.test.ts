@@ -1,7 +1,7 @@
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {commandPaths, loadCommand} from '../../../src/cli/command-files.js';
+import {commandPaths, loadCommand} from '../../../src/cli/catalog/command-files.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';

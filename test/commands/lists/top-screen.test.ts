@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
-import {runTop, ScreenTerminal} from '../../cli/top/screen-terminal.js';
+import {runTop, ScreenTerminal} from '../../features/top/screen-terminal.js';
 import {aContainer, aSandbox} from '../../fakes/fake-runtime.js';
 import {aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 

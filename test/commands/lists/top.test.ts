@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {topEventLines} from '../../../src/cli/output/views/top-table.js';
+import {topEventLines} from '../../../src/features/top/metrics/top-table.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {aManifest, createTestbed, type CommandTestbed} from '../command-testbed.js';
 import {FAST_CLOCK} from '../interrupt-watch.js';

@@ -2,7 +2,7 @@ import {hostname} from 'node:os';
 import {expect, onTestFinished, test} from 'vitest';
 import {until} from '../../base/until.js';
 import {runKcri} from '../../cli/run-kcri.js';
-import {runTop, ScreenTerminal} from '../../cli/top/screen-terminal.js';
+import {runTop, ScreenTerminal} from '../../features/top/screen-terminal.js';
 import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
 import {installFakeSsh, remoteEndpoint} from '../../fakes/ssh/install-fake-ssh.js';
 import {aManifest, createTestbed} from '../command-testbed.js';

@@ -151,7 +151,7 @@ describe('exec', () => {
     const {kcri, server} = await startRuntime(() => undefined);
     const result = kcri(['exec', 'main', 'sleep', '9'], {signal: controller.signal});
     await until(() => (server.sessions[0]?.streams.size ?? 0) > 0);
-    const {InterruptedError} = await import('../../../src/cli/interrupt.js');
+    const {InterruptedError} = await import('../../../src/cli/process/interrupt.js');
     controller.abort(new InterruptedError('SIGTERM'));
     expect(await result).toMatchObject({exitCode: 143});
   });

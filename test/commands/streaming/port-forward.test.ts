@@ -2,7 +2,7 @@ import {once} from 'node:events';
 import {connect, createServer, type AddressInfo, type Server} from 'node:net';
 import {describe, expect, test} from 'vitest';
 import {systemClock, type Clock} from '../../../src/base/clock.js';
-import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {until} from '../../base/until.js';
 import {runKcri, type RunOptions, type RunResult} from '../../cli/run-kcri.js';
 import {aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';

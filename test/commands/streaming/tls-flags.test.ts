@@ -3,7 +3,7 @@ import {connect} from 'node:net';
 import {join} from 'node:path';
 import {createServer, type TlsOptions} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {listenOnLoopback} from '../../base/listen-on-loopback.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';

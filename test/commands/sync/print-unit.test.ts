@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {until} from '../../base/until.js';
 import {aManifest, createTestbed, expectUserError} from '../command-testbed.js';
 

@@ -2,7 +2,7 @@ import {readdir, readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {aContainerSpec, aManifest, aScript, createTestbed, NO_LEFTOVERS} from '../command-testbed.js';
 import {runToTimeLimit} from '../run-to-time-limit.js';
 

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {InterruptedError} from '../../../src/cli/interrupt.js';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
 import {anImage} from '../../fakes/fake-runtime.js';
 import {
   aContainerSpec,

@@ -1,7 +1,7 @@
 import type {Node} from '../../../src/api/types/v1-node.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
-import {nodeColumns} from '../../../src/cli/output/views/node-table.js';
-import {computePodRow, type PodRow} from '../../../src/cli/output/views/pod-row.js';
+import {nodeColumns} from '../../../src/features/node/node-table.js';
+import {computePodRow, type PodRow} from '../../../src/features/pods/pod-row.js';
 import type {RecordedRequest} from './api-request.js';
 import type {StoredObject} from './object-storage.js';
 

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {messageOf} from '../../../src/base/errors.js';
-import {CRICTL_CONFIG_MESSAGES} from '../../../src/cli/crictl/configs/crictl-config-messages.js';
+import {CRICTL_CONFIG_MESSAGES} from '../../../src/features/cri-configs/crictl/crictl-config-messages.js';
 import {
   parseContainerConfig,
   parseSandboxConfig,

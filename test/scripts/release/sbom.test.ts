@@ -7,7 +7,7 @@ import {sbom, type Described} from '../../../scripts/release/sbom.mjs';
 const ROOT = process.cwd();
 const load = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 const PACKAGES = listPackages(ROOT, [
-  'src/cli/main.ts',
+  'src/program/main.ts',
   'node_modules/ws/lib/sender.js',
   'node_modules/cli-table3/src/table.js',
   'node_modules/cli-table3/src/cell.js',

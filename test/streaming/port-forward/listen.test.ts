@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {crictlNotListeningText} from '../../../src/cli/crictl/crictl-port-forward-text.js';
-import {notListeningText} from '../../../src/cli/output/views/port-forward-text.js';
+import {crictlNotListeningText} from '../../../src/features/port-forward/crictl-port-forward-text.js';
+import {notListeningText} from '../../../src/features/port-forward/port-forward-text.js';
 import {listen} from '../../../src/streaming/port-forward/listen.js';
 
 test('other errors of listening on a port have the system’s message', async () => {

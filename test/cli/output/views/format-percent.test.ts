@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {formatPercent} from '../../../../src/cli/output/views/format-percent.js';
-import {containerStatsColumns, sandboxStatsColumns} from '../../../../src/cli/output/views/stats-table.js';
-import {topColumns} from '../../../../src/cli/output/views/top-table.js';
+import {containerStatsColumns, sandboxStatsColumns} from '../../../../src/features/stats/stats-table.js';
+import {topColumns} from '../../../../src/features/top/metrics/top-table.js';
 import type {Column} from '../../../../src/format/table.js';
 
 test.each([

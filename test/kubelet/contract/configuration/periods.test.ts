@@ -15,7 +15,7 @@ test.each([
   expect(periodToMs(period)).toBe(expected);
 });
 
-const FOLDER = join(import.meta.dirname, '../../../../src/cli/kubelet');
+const FOLDER = join(import.meta.dirname, '../../../../src/features/kubelet');
 
 test('every configured period goes through the limits', () => {
   const conversions = readdirSync(FOLDER).flatMap((name) =>

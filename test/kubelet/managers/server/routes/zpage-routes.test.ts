@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {redactFlags} from '../../../../../src/cli/kubelet/kubelet-flags.js';
+import {redactFlags} from '../../../../../src/features/kubelet/kubelet-flags.js';
 import {requestAt, startServerTestbed} from '../server-testbed.js';
 
 const FLAGS = {v: '2', config: '/etc/kubelet.yaml'};

@@ -1,0 +1,50 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {PodRecord} from '../../kubelet/index.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import {logFilesOf} from '../logs/log-files-of.js';
+import {kubeletSection} from '../node/describe-kubelet.js';
+import {describePod} from './describe-pod.js';
+import {fetchKubeletReport} from '../node/kubelet-reports.js';
+import type {ShownPod} from '../pods/listed-pod.js';
+import type {PodReader} from '../pods/pod-reader.js';
+
+/** Returns the texts that describe pods, with their events and the last log lines of failed containers. */
+export async function describePods(
+  services: CommandServices,
+  reader: PodReader,
+  observed: readonly ShownPod[],
+): Promise<readonly string[]> {
+  const {clock} = services.context;
+  const records = observed.flatMap(({listed: {record}}) => record ?? []);
+  const sections = await readKubeletSections(services, records);
+  return await Promise.all(
+    observed.map(async ({pod, listed}) => {
+      const events = (await reader.recordedEvents([listed])).map(({event}) => event);
+      const logs = await lastLogLines(services, pod, listed.record?.endpoint);
+      return `${describePod(pod, {events, logs}, clock.now())}${sections.get(listed.uid) ?? ''}`;
+    }),
+  );
+}
+
+/** Returns the last log lines of the pod's failed containers; none if its runtime is unavailable. */
+async function lastLogLines(
+  services: CommandServices,
+  pod: Pod,
+  endpoint: string | undefined,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const {connections, signal} = services;
+  const {readLastLogLines} = await import('./last-log-lines.js');
+  const connect = async () =>
+    await (endpoint === undefined ? connections.default() : connections.open(endpoint));
+  return await readLastLogLines(connect, pod, {files: await logFilesOf(services), signal});
+}
+
+/** Returns the running kubelet's reports about each of its pods. */
+async function readKubeletSections(
+  services: CommandServices,
+  records: readonly PodRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const uids = records.filter(({manager}) => manager === 'kubelet').map(({uid}) => uid);
+  const report = uids.length === 0 ? undefined : await fetchKubeletReport(services, uids);
+  return new Map(report?.pods.map((pod) => [pod.uid, kubeletSection(report, pod)]));
+}

@@ -1,0 +1,109 @@
+import {compareQuantities} from '../../api/quantity.js';
+import type {
+  DownwardAPIVolumeSource,
+  EmptyDirVolumeSource,
+  Volume,
+  VolumeProjection,
+} from '../../api/types/v1-volumes.js';
+import {indentLines, NONE} from '../../cli/output/views/aligned-lines.js';
+
+/** Describes the volumes of a pod, in their order. */
+export function volumeSection(volumes: readonly Volume[] = []): readonly string[] {
+  if (volumes.length === 0) return [`Volumes:\t${NONE}`];
+  return ['Volumes:', ...volumes.flatMap((volume) => [`  ${volume.name}:`, ...volumeLines(volume)])];
+}
+
+function volumeLines(volume: Volume): readonly string[] {
+  for (const lines of KINDS) {
+    const described = lines(volume);
+    if (described !== undefined) return described;
+  }
+  return ['  <unknown>'];
+}
+
+/** Volume kinds that kcri supports; its pods have no others. */
+const KINDS: readonly ((volume: Volume) => readonly string[] | undefined)[] = [
+  ({hostPath}) =>
+    hostPath &&
+    kind('HostPath (bare host directory volume)', [
+      `Path:\t${hostPath.path}`,
+      `HostPathType:\t${hostPath.type ?? NONE}`,
+    ]),
+  ({emptyDir}) => emptyDir && emptyDirLines(emptyDir),
+  ({secret}) =>
+    secret &&
+    kind('Secret (a volume populated by a Secret)', [
+      `SecretName:\t${secret.secretName ?? ''}`,
+      `Optional:\t${secret.optional === true}`,
+    ]),
+  ({configMap}) =>
+    configMap &&
+    kind('ConfigMap (a volume populated by a ConfigMap)', [
+      `Name:\t${configMap.name ?? ''}`,
+      `Optional:\t${configMap.optional === true}`,
+    ]),
+  ({downwardAPI}) => downwardAPI && downwardLines(downwardAPI),
+  ({projected}) =>
+    projected &&
+    kind(
+      'Projected (a volume that contains injected data from multiple sources)',
+      projected.sources.flatMap(projectionLines),
+    ),
+  ({persistentVolumeClaim: claim}) =>
+    claim &&
+    kind('PersistentVolumeClaim (a reference to a PersistentVolumeClaim in the same namespace)', [
+      `ClaimName:\t${claim.claimName}`,
+      `ReadOnly:\t${claim.readOnly === true}`,
+    ]),
+  ({ephemeral}) =>
+    ephemeral &&
+    kind(
+      'EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)',
+      [],
+    ),
+  ({nfs}) =>
+    nfs &&
+    kind('NFS (an NFS mount that lasts the lifetime of a pod)', [
+      `Server:\t${nfs.server}`,
+      `Path:\t${nfs.path}`,
+      `ReadOnly:\t${nfs.readOnly === true}`,
+    ]),
+  ({image}) =>
+    image &&
+    kind('Image (a container image or OCI artifact)', [
+      `Reference:\t${image.reference ?? ''}`,
+      `PullPolicy:\t${image.pullPolicy ?? ''}`,
+    ]),
+];
+
+function kind(type: string, lines: readonly string[]): readonly string[] {
+  return indentLines(2, [`Type:\t${type}`, ...lines]);
+}
+
+function emptyDirLines({medium = '', sizeLimit}: EmptyDirVolumeSource): readonly string[] {
+  const limit = sizeLimit !== undefined && compareQuantities(sizeLimit, '0') > 0 ? sizeLimit : '<unset>';
+  return kind("EmptyDir (a temporary directory that shares a pod's lifetime)", [
+    `Medium:\t${medium}`,
+    `SizeLimit:\t${limit}`,
+  ]);
+}
+
+function downwardLines({items = []}: DownwardAPIVolumeSource): readonly string[] {
+  const files = items.map(({fieldRef, resourceFieldRef, path}) => {
+    const field = fieldRef?.fieldPath ?? resourceFieldRef?.resource ?? '';
+    return `  ${field} -> ${path}`;
+  });
+  return kind('DownwardAPI (a volume populated by information about the pod)', ['Items:', ...files]);
+}
+
+function projectionLines(source: VolumeProjection): readonly string[] {
+  const {secret, downwardAPI, configMap, serviceAccountToken} = source;
+  if (secret !== undefined)
+    return [`SecretName:\t${secret.name ?? ''}`, `Optional:\t${secret.optional === true}`];
+  if (downwardAPI !== undefined) return ['DownwardAPI:\ttrue'];
+  if (configMap !== undefined)
+    return [`ConfigMapName:\t${configMap.name ?? ''}`, `Optional:\t${configMap.optional === true}`];
+  return serviceAccountToken === undefined
+    ? []
+    : [`TokenExpirationSeconds:\t${serviceAccountToken.expirationSeconds ?? 3600}`];
+}

@@ -1,0 +1,110 @@
+import {setListExitCode} from '../lists/list-flags.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ObjectFormat, OutputFormat} from '../../cli/output/parse-output-format.js';
+import {PodChangeDetector} from './pod-change-detector.js';
+import {computePodRow, type PodRow} from '../pods/pod-row.js';
+import {podColumns} from '../pods/pod-table.js';
+import {GrowingTable} from '../../format/growing-table.js';
+import {formatPodDocument, formatPods, sortPods} from '../pods/pod-text.js';
+import {reportNotRestarted} from '../pods/not-restarted.js';
+import type {PodReader} from '../pods/pod-reader.js';
+import {watchPods, type PodsToShow} from './watch-pods.js';
+
+/** Output formats of pods. */
+export const POD_FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
+
+type PodForm = OutputFormat<(typeof POD_FORMATS)[number]>;
+
+/** Presentation of a list of pods. */
+export interface PodListingOptions {
+  readonly form: PodForm;
+  readonly header: boolean;
+  /** True to set the exit code, in place of a note, if no pod is selected. */
+  readonly exitCode: boolean;
+  /** Field to sort by, as JSONPath; by default namespace and name. */
+  readonly sortBy: string | undefined;
+  /** True to show the labels of each pod. */
+  readonly labels: boolean;
+}
+
+/** Prints the selected pods with their status, once or whenever they change. */
+export class PodListing {
+  readonly #services: CommandServices;
+  readonly #reader: PodReader;
+  readonly #selected: PodsToShow;
+  readonly #options: PodListingOptions;
+  /** Table to which a watch adds rows. */
+  readonly #table: GrowingTable<PodRow>;
+
+  constructor(
+    services: CommandServices,
+    reader: PodReader,
+    selected: PodsToShow,
+    options: PodListingOptions,
+  ) {
+    const {form, header, labels} = options;
+    const columns = podColumns({
+      wide: form.kind === 'wide',
+      namespace: selected.showsNamespace,
+      manager: selected.showsManager,
+      labels,
+    });
+    this.#services = services;
+    this.#reader = reader;
+    this.#selected = selected;
+    this.#options = options;
+    this.#table = new GrowingTable(columns, {header});
+  }
+
+  /** Prints the pods once. Rejects with KcriError. */
+  async print(): Promise<void> {
+    const {out, report} = this.#services;
+    const {words, pods: listed, selection} = this.#selected;
+    const {form, sortBy, exitCode} = this.#options;
+    const observed = await this.#reader.observe(listed);
+    this.#reader.requireRuntime();
+    const pods = await sortPods(
+      observed.map(({pod}) => pod),
+      sortBy,
+    );
+    setListExitCode(report, {'exit-code': exitCode}, pods.length);
+    if (!isForPeople(form)) {
+      out.printData(await formatPods(form, pods, words.length === 1 && pods.length === 1));
+      return;
+    }
+    if (pods.length === 0 && !exitCode) report.info(noResourcesText(selection.namespace));
+    out.printText(this.#text(form, pods));
+    if (form.kind !== 'name') reportNotRestarted(report, observed);
+  }
+
+  /** Prints every pod once, and again when it is deleted or anything but its age changes, until Ctrl-C. */
+  async watch(): Promise<void> {
+    const {context, out} = this.#services;
+    const {form} = this.#options;
+    const changes = new PodChangeDetector();
+    await watchPods(this.#services, this.#reader, this.#selected, {
+      read: async (listed) => await this.#reader.observe(listed),
+      show: async (observed) => {
+        const pods = observed.map(({pod}) => pod);
+        const changed = changes.detect(pods, context.clock.now());
+        if (isForPeople(form)) out.printText(this.#text(form, changed));
+        else for (const pod of changed) out.printData(await formatPodDocument(form, pod));
+      },
+    });
+  }
+
+  #text({kind}: Exclude<PodForm, ObjectFormat>, pods: readonly Pod[]): string {
+    if (kind === 'name') return pods.map(({metadata}) => `pod/${metadata.name ?? ''}\n`).join('');
+    const now = this.#services.context.clock.now();
+    return this.#table.text(pods.map((pod) => computePodRow(pod, now)));
+  }
+}
+
+function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectFormat> {
+  return form.kind === 'table' || form.kind === 'wide' || form.kind === 'name';
+}
+
+function noResourcesText(namespace: string | undefined): string {
+  return namespace === undefined ? 'No resources found' : `No resources found in ${namespace} namespace.`;
+}

@@ -1,0 +1,171 @@
+import {parseQuantity} from '../../api/quantity.js';
+import type {Connection} from '../../cri/index.js';
+import {
+  durationToMs,
+  periodToMs,
+  listFieldsMissedByPods,
+  openPodSources,
+  parseEvictionSettings,
+  readPodUsages,
+  SignalReader,
+  type ConfigValues,
+  type NodeAndRuntime,
+  type KubeletOptions,
+  type LiveConfig,
+  type NodeSettings,
+  type VerificationPolicy,
+} from '../../kubelet/index.js';
+import type {JoinedCluster} from '../../kubelet/cluster/index.js';
+import type {CliContext} from '../../cli/process/context.js';
+
+/** Inputs of {@link createKubeletOptions}. */
+export interface KubeletOptionsParts extends Pick<
+  KubeletOptions,
+  'admission' | 'stopPodsOnExit' | 'containerGc' | 'hide' | 'logger' | 'metrics' | 'onLockAcquired'
+> {
+  readonly liveConfig: LiveConfig;
+  readonly connection: Connection;
+  readonly node: NodeAndRuntime;
+  readonly context: CliContext;
+  /** Cluster to join; none for a kubelet without an API server. */
+  readonly cluster: JoinedCluster | undefined;
+}
+
+/** Creates a kubelet's options. Reloadable settings are getters, so that a reload takes effect. */
+export function createKubeletOptions({
+  liveConfig,
+  connection,
+  node,
+  context,
+  cluster,
+  ...parts
+}: KubeletOptionsParts): KubeletOptions {
+  const {values} = liveConfig;
+  const {clock} = context;
+  const signals = new SignalReader({node: node.node, images: connection.images, clock});
+  const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, onLockAcquired} = parts;
+  return {
+    admission,
+    stopPodsOnExit,
+    containerGc,
+    hide,
+    logger,
+    ...(metrics && {metrics}),
+    ...(onLockAcquired && {onLockAcquired}),
+    node: withPolicies(node, values),
+    runtime: connection.runtime,
+    cluster,
+    openSources: (sink) =>
+      openPodSources(
+        {
+          manifestPath: values.staticPodPath === '' ? undefined : values.staticPodPath,
+          manifestUrl: values.staticPodURL === '' ? undefined : values.staticPodURL,
+          manifestHeaders: values.staticPodURLHeader,
+          get fileCheckFrequencyMs() {
+            return periodToMs(liveConfig.values.fileCheckFrequency);
+          },
+          get httpCheckFrequencyMs() {
+            return periodToMs(liveConfig.values.httpCheckFrequency);
+          },
+          api: cluster?.source,
+          nodeName: node.node.nodeName,
+          clock,
+          rootDir: cluster === undefined ? node.node.rootDir : undefined,
+        },
+        sink,
+      ),
+    clock,
+    get syncFrequencyMs() {
+      return periodToMs(liveConfig.values.syncFrequency);
+    },
+    eventedPleg: values.featureGates['EventedPLEG'] !== false,
+    images: {service: connection.images, policy: imagePolicy(liveConfig)},
+    logRotation: logRotation(liveConfig),
+    eviction: {
+      settings: parseEvictionSettings(values),
+      readSignals: async (signal) => await signals.read(signal),
+      readUsages: async (pods, signal) => await readPodUsages(pods, {...connection, ...node}, signal),
+    },
+  };
+}
+
+function imagePolicy(live: LiveConfig): NonNullable<NonNullable<KubeletOptions['images']>['policy']> {
+  return {
+    get highThresholdPercent() {
+      return live.values.imageGCHighThresholdPercent;
+    },
+    get lowThresholdPercent() {
+      return live.values.imageGCLowThresholdPercent;
+    },
+    get minAgeMs() {
+      return durationToMs(live.values.imageMinimumGCAge);
+    },
+    get maxAgeMs() {
+      return durationToMs(live.values.imageMaximumGCAge);
+    },
+  };
+}
+
+function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation']> {
+  return {
+    get maxSizeBytes() {
+      return Number(parseQuantity(live.values.containerLogMaxSize).nanos / 1_000_000_000n);
+    },
+    get maxFiles() {
+      return live.values.containerLogMaxFiles;
+    },
+    get maxWorkers() {
+      return live.values.containerLogMaxWorkers;
+    },
+    get monitorIntervalMs() {
+      return periodToMs(live.values.containerLogMonitorInterval);
+    },
+  };
+}
+
+/** Returns the number of pods that the node can run. */
+function computeMaxPods({node}: NodeAndRuntime, {podsPerCore, maxPods}: ConfigValues): number {
+  const cores = Number(node.cpuMilli) / 1000;
+  return podsPerCore === 0 ? maxPods : Math.min(maxPods, Math.trunc(podsPerCore * cores));
+}
+
+/** Returns the settings of the node's Node object. */
+export function createNodeSettings(
+  node: NodeAndRuntime,
+  values: ConfigValues,
+  externalCloudProvider: boolean,
+): NodeSettings {
+  return {
+    maxPods: computeMaxPods(node, values),
+    port: values.port,
+    providerId: values.providerID,
+    externalCloudProvider,
+    registerWithTaints: values.registerWithTaints,
+    maxImages: values.nodeStatusMaxImages,
+    missedFields: listFieldsMissedByPods(values),
+  };
+}
+
+/** Adds the settings for images, crash back-off and the number of pods to the node. */
+function withPolicies(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
+  const {maxParallelImagePulls} = values;
+  const serialize = values.serializeImagePulls ?? (maxParallelImagePulls ?? 1) < 2;
+  const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];
+  const images = values.preloadedImagesVerificationAllowlist;
+  return {
+    ...node,
+    node: {
+      ...node.node,
+      maxPods: computeMaxPods(node, values),
+    },
+    imagePolicy: {
+      limits: {
+        maxParallelImagePulls: serialize ? 1 : (maxParallelImagePulls ?? Number.POSITIVE_INFINITY),
+        registryPullQps: values.registryPullQPS,
+        registryBurst: values.registryBurst,
+      },
+      verification: kind === 'NeverVerifyAllowlistedImages' ? {kind, images} : {kind},
+    },
+    crashBackoffMaxMs: durationToMs(values['crashLoopBackOff.maxContainerRestartPeriod']),
+  };
+}

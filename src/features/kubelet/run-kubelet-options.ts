@@ -1,0 +1,73 @@
+import type {CallObserver} from '../../cri/index.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import {durationMs} from '../../cli/flags/flag-types.js';
+import type {PodFlagValues} from '../manifests/pod-flags.js';
+import {readCommandNode, openNodeCredentials} from '../manifests/read-command-node.js';
+import {programVersion} from '../../cli/process/program-version.js';
+import {containerGcPolicy} from './container-gc-flags.js';
+import {redactFlags, type KubeconfigFlags} from './kubelet-flags.js';
+import type {KubeletNodeFlags} from './kubelet-node-flags.js';
+import {nodeFlagsFromConfig} from './node-flags-from-config.js';
+import type {RunKubeletOptions} from './run-kubelet.js';
+import {validateConnection} from './validate-connection.js';
+
+/** Values of all flags of the command `kubelet`. */
+export type KubeletFlagValues = Readonly<Record<string, unknown>> &
+  PodFlagValues & {
+    readonly 'cert-dir'?: string | undefined;
+    readonly 'authorization-policy-file'?: string | undefined;
+    readonly 'no-admission'?: boolean;
+    readonly 'stop-pods-on-exit'?: boolean;
+  };
+
+/** Returns the options of a kubelet with these flags and this configuration. */
+export function createRunKubeletOptions(
+  services: CommandServices,
+  flags: KubeletFlagValues,
+  reading: Pick<
+    RunKubeletOptions,
+    'config' | 'readConfig' | 'ignoredFlags' | keyof KubeletNodeFlags | keyof KubeconfigFlags
+  >,
+): RunKubeletOptions {
+  const {context, secrets, settings} = services;
+  return {
+    ...reading,
+    rootDir: settings.rootDir,
+    certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
+    policyFile: flags['authorization-policy-file'],
+    open: async (observer) =>
+      await openRuntime(services, {...flags, 'node-ip': reading.nodeIps}, {observer, ...reading.config}),
+    admission: flags['no-admission'] !== true,
+    stopPodsOnExit: flags['stop-pods-on-exit'] === true,
+    containerGc: containerGcPolicy(flags),
+    program: {version: programVersion(), flags: redactFlags(flags)},
+    context,
+    mask: (text) => secrets.mask(text),
+    hide: (texts) => {
+      secrets.replace(texts);
+    },
+  };
+}
+
+/** Opens the connection to the configured runtime; see RunKubeletOptions. Both functions reject with KcriError. */
+async function openRuntime(
+  services: CommandServices,
+  flags: KubeletFlagValues,
+  {observer, values}: {readonly observer: CallObserver} & Pick<RunKubeletOptions['config'], 'values'>,
+): ReturnType<RunKubeletOptions['open']> {
+  const {connections, settings, signal} = services;
+  const {containerRuntimeEndpoint, imageServiceEndpoint, runtimeRequestTimeout} = values;
+  const endpoint = containerRuntimeEndpoint === '' ? await connections.endpoint() : containerRuntimeEndpoint;
+  const imageEndpoint =
+    imageServiceEndpoint === '' ? (await settings.read()).imageEndpoint : imageServiceEndpoint;
+  const timeoutMs = durationMs(runtimeRequestTimeout);
+  const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers: [observer]});
+  return {
+    connection,
+    describe: async () => {
+      await validateConnection(connection, {endpoint, imageEndpoint}, signal);
+      const node = await readCommandNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
+      return {...node, imageCredentials: await openNodeCredentials(services, flags)};
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import {ConfigError, SystemError} from '../../base/errors.js';
+import type {PodUid} from '../../cri/index.js';
+import type {KubeletReport} from '../../kubelet/index.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+
+/**
+ * Returns the report of the root directory's running kubelet about pods. Returns undefined if none runs, or, with a
+ * warning, if it does not answer.
+ */
+export async function fetchKubeletReport(
+  services: CommandServices,
+  uids: readonly PodUid[],
+): Promise<KubeletReport | undefined> {
+  try {
+    return await queryRunningKubelet(services, uids);
+  } catch (error) {
+    services.signal.throwIfAborted();
+    if (!(error instanceof SystemError)) throw error;
+    services.report.warn(`${error.message}; live kubelet details are unavailable`);
+    return undefined;
+  }
+}
+
+/** Returns the kubelet's report about all its pods. Rejects with ConfigError if none runs, and with SystemError. */
+export async function requireKubeletReport(services: CommandServices): Promise<KubeletReport> {
+  const report = await queryRunningKubelet(services, undefined);
+  if (report !== undefined) return report;
+  throw new ConfigError(`no kcri kubelet runs with root directory "${services.settings.rootDir}"`, {
+    hint: 'start one with "kcri kubelet", or select another directory with --root-dir',
+  });
+}
+
+async function queryRunningKubelet(
+  {context: {clock}, settings: {rootDir}, signal}: CommandServices,
+  uids: readonly PodUid[] | undefined,
+): Promise<KubeletReport | undefined> {
+  const {queryKubelet, findKubelet} = await import('../../kubelet/index.js');
+  const kubelet = await findKubelet(rootDir);
+  if (kubelet === undefined) return undefined;
+  try {
+    return await queryKubelet(rootDir, uids, {clock, signal});
+  } catch (error) {
+    if (!(error instanceof SystemError)) throw error;
+    const {hint, message} = error;
+    throw new SystemError(`kcri kubelet (PID ${kubelet.pid}) does not respond: ${message}`, {
+      cause: error,
+      hint,
+    });
+  }
+}

@@ -1,0 +1,49 @@
+import {ConfigError, KcriError, UsageError} from '../../base/errors.js';
+import {RemoteError} from '../../remote/remote-error.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandSettings} from '../../cli/settings/command-settings.js';
+import {nameNodes} from './name-nodes.js';
+import type {NodeResult} from './node-result.js';
+
+type Outcome<T> = {readonly result: NodeResult<T>} | {readonly node: string; readonly error: unknown};
+
+/** Queries several nodes, as queryNodes. */
+export async function queryAllNodes<T>(
+  services: CommandServices,
+  query: (services: CommandServices) => Promise<T>,
+): Promise<readonly NodeResult<T>[]> {
+  const {report, settings, signal} = services;
+  await assertNoImageEndpoint(settings);
+  const outcomes = await Promise.all(
+    [...nameNodes(settings.runtimeEndpoints)].map(async ([endpoint, node]): Promise<Outcome<T>> => {
+      const own = await services.forNode(endpoint);
+      try {
+        return {result: {node, services: own, value: await query(own)}};
+      } catch (error) {
+        return {node, error: own.connections.loss ?? error};
+      }
+    }),
+  );
+  signal.throwIfAborted();
+  return outcomes.flatMap((outcome) => {
+    if ('result' in outcome) return [outcome.result];
+    report.fail(nodeError(outcome.node, outcome.error));
+    return [];
+  });
+}
+
+/** Rejects with ConfigError if several nodes would share an endpoint of the image service. */
+export async function assertNoImageEndpoint(settings: CommandSettings): Promise<void> {
+  const {imageEndpoint} = await settings.read();
+  if (imageEndpoint !== undefined)
+    throw new ConfigError('several runtime endpoints cannot have one image endpoint', {
+      hint: 'omit --image-endpoint, and unset IMAGE_SERVICE_ENDPOINT and image-endpoint in the config file',
+    });
+}
+
+/** Returns the error to report for a node. Throws errors of the command line and bugs. */
+export function nodeError(node: string, error: unknown): KcriError {
+  if (!(error instanceof KcriError) || error instanceof UsageError) throw error;
+  if (error instanceof RemoteError) return error;
+  return new RemoteError(`node "${node}": ${error.plainMessage}`, {cause: error, hint: error.hint});
+}

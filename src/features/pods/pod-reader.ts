@@ -1,0 +1,202 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {KcriError} from '../../base/errors.js';
+import {CriError, type PodUid} from '../../cri/index.js';
+import {formatAgeSince} from '../../format/age.js';
+import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord} from '../../kubelet/index.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import {parsePodManager, type PodManagerName, type PodSelectionFlagValues} from './pod-selection-flags.js';
+import {compareByTime, type RecordedPodEvent} from '../events/event-table.js';
+import {formatPodTitle} from './pod-title.js';
+import {parseLabelSelector} from './label-selector.js';
+import {findWorkloadPods} from './workload-pods.js';
+import {
+  findBySandboxId,
+  listKubeletPod,
+  listRecord,
+  listRejectedPod,
+  listRuntimePod,
+  showRejectedPod,
+  withoutKind,
+  type ListedPod,
+  type ShownPod,
+} from './listed-pod.js';
+import {missingPodError} from './missing-pod-error.js';
+import {readNodeRecords} from './node-records.js';
+import {announcesRestart, withoutRestart} from './not-restarted.js';
+import {readCommandNode} from '../manifests/read-command-node.js';
+import {RuntimePods} from './runtime-pods.js';
+import {WarnOnce} from './warn-once.js';
+
+/** Reads the pods of kcri and of the runtime, their statuses and events. It changes nothing, and warns about each problem once. */
+export class PodReader {
+  readonly #services: CommandServices;
+  readonly #problems: WarnOnce;
+  readonly #nodes = new Map<string, NodeAndRuntime>();
+  readonly #lastKnown = new Map<PodUid, LastKnown>();
+  readonly #runtimePods: RuntimePods;
+  /** True after a warning about an unavailable runtime of kcri's pods. */
+  #hasUnavailable = false;
+
+  constructor(services: CommandServices) {
+    this.#services = services;
+    this.#problems = new WarnOnce(services.report);
+    this.#runtimePods = new RuntimePods(services);
+  }
+
+  /**
+   * Returns the pods that words and flags select, sorted by namespace and name. A word is a name, NAMESPACE/NAME, a UID,
+   * the ID of a sandbox, or a workload such as deployment/web, for its pods. `onMissing` receives the error for a word that matches no pod; by default it is reported.
+   * Rejects with UsageError.
+   */
+  async select(
+    words: readonly string[],
+    flags: PodSelectionFlagValues,
+    onMissing: (error: KcriError) => void = this.#services.report.fail,
+  ): Promise<readonly ListedPod[]> {
+    const {findRecordsByName} = await import('../../kubelet/index.js');
+    const matches = parseLabelSelector(flags.selector ?? '');
+    const manager = parsePodManager(flags.manager);
+    const all = await this.#list(manager, words.length > 0);
+    const candidates = all
+      .filter((listed) => manager === undefined || listed.manager === manager)
+      .filter(({namespace}) => flags.namespace === undefined || namespace === flags.namespace)
+      .filter(({labels}) => matches(labels))
+      .toSorted((a, b) => (formatPodTitle(a) < formatPodTitle(b) ? -1 : 1));
+    const names = withoutKind(words, candidates);
+    if (names.length === 0) return candidates;
+    this.requireRuntime();
+    const named = names.flatMap((word) => {
+      const ofWorkload = findWorkloadPods(candidates, word);
+      if (ofWorkload.length > 0) return ofWorkload;
+      const found = findRecordsByName(candidates, word);
+      const chosen = found.length > 0 ? found : findBySandboxId(candidates, word);
+      if (chosen.length > 0) return chosen;
+      this.#warnOfRuntime();
+      onMissing(missingPodError(word, candidates, all));
+      return [];
+    });
+    return [...new Set(named)];
+  }
+
+  /** Returns kcri's pods and, unless only those are asked for, the other pods of the runtime. */
+  async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
+    const {rejected, records, removed, broken} = await readNodeRecords(this.#services);
+    for (const {error} of broken) this.#problems.warn(error.message);
+    // The sandbox IDs of kcri's pods are needed to find pods by ID.
+    const found = manager === 'kcri' && !hasWords ? [] : await this.#runtimePods.list();
+    const byUid = new Map(found.map((pod) => [pod.uid, pod]));
+    const known = new Set<string>([...records, ...removed, ...broken].map(({uid}) => uid));
+    const titles = new Set(records.map(formatPodTitle));
+    return [
+      ...rejected.filter((pod) => !titles.has(formatPodTitle(pod))).map(listRejectedPod),
+      ...records.map((record) => listRecord(record, byUid.get(record.uid))),
+      ...found.filter(({uid}) => !known.has(uid)).map(listRuntimePod),
+      ...this.#runtimePods.withoutSandbox.map(listKubeletPod).filter(({uid}) => !known.has(uid)),
+    ];
+  }
+
+  /** Returns the recorded events of kcri's pods, newest last. Rejects with SystemError. */
+  async recordedEvents(listed: readonly ListedPod[]): Promise<readonly RecordedPodEvent[]> {
+    const {readRecordedEvents} = await import('../events/recorded-events.js');
+    const {context, settings} = this.#services;
+    const recorded = await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
+    return [...recorded, ...listed.flatMap(rejectionEvents)].toSorted(compareByTime);
+  }
+
+  /** Returns the pods with their statuses; if a runtime is unavailable, the last known ones, with a warning. */
+  async observe(listed: readonly ListedPod[]): Promise<readonly ShownPod[]> {
+    const records = recordsOf(listed);
+    const endpoints = [...new Set(records.map(({endpoint}) => endpoint))];
+    const [others, ...observed] = await Promise.all([
+      this.#runtimePods.observe(listed.filter(({manager}) => manager !== 'kcri')),
+      ...endpoints.map(async (endpoint) => {
+        const group = records.filter((record) => record.endpoint === endpoint);
+        return await this.#observeOn(endpoint, group);
+      }),
+    ]);
+    const byUid = new Map(observed.flat().map((pod) => [pod.record.uid, pod]));
+    for (const [uid, {known}] of byUid) this.#lastKnown.set(uid, known);
+    this.#warnOfRuntime();
+    const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
+    const left = await this.#notRun([...byUid.values()]);
+    return listed.flatMap((each) => {
+      if (each.ofKubelet !== undefined) return {listed: each, pod: each.ofKubelet};
+      if (each.rejected !== undefined) return showRejectedPod(each, each.rejected);
+      const own = byUid.get(each.uid);
+      if (each.record === undefined) return otherPods.get(each) ?? [];
+      if (own === undefined) return [];
+      const changed = left.get(own);
+      return [{listed: each, pod: changed ?? own.pod, isUnattended: changed !== undefined}];
+    });
+  }
+
+  /** Returns the pods that announce a restart although no process runs them, without the announcement. */
+  async #notRun(observed: readonly ObservedPod[]): Promise<ReadonlyMap<ObservedPod, Pod>> {
+    const pods = observed.filter(({pod}) => announcesRestart(pod));
+    if (pods.length === 0) return new Map();
+    const {isPodRun} = await import('../../kubelet/index.js');
+    const {rootDir} = this.#services.settings;
+    const left = new Map<ObservedPod, Pod>();
+    for (const each of pods)
+      if (!(await isPodRun(rootDir, each.record))) left.set(each, withoutRestart(each.pod));
+    return left;
+  }
+
+  /** Error of the last call to the default runtime; undefined if it succeeded. */
+  get runtimeFailure(): CriError | undefined {
+    return this.#runtimePods.failure;
+  }
+
+  /** Throws the error of the last call to the runtime if nothing else knows the pods of the node. */
+  requireRuntime(): void {
+    const {failure, isRequired} = this.#runtimePods;
+    if (isRequired && failure !== undefined) throw failure;
+  }
+
+  /** Warns that the runtime could not be read, unless a warning about one of kcri's pods says so. */
+  #warnOfRuntime(): void {
+    const {failure, isRequired} = this.#runtimePods;
+    if (failure === undefined || isRequired || this.#hasUnavailable) return;
+    this.#problems.warn(`pods that kcri did not create are not shown: ${failure.plainMessage}`);
+  }
+
+  async #observeOn(endpoint: string, records: readonly PodRecord[]): Promise<readonly ObservedPod[]> {
+    const {PodHistories, lastKnownPods, observePods} = await import('../../kubelet/index.js');
+    const {context, settings, signal} = this.#services;
+    try {
+      return await observePods(await this.#nodeOf(endpoint), records, this.#lastKnown, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CriError)) throw error;
+      const pods = await lastKnownPods(new PodHistories(settings.rootDir, context.clock), records);
+      this.#hasUnavailable = true;
+      this.#problems.warn(this.#unavailableText(endpoint, pods, error));
+      return pods;
+    }
+  }
+
+  async #nodeOf(endpoint: string): Promise<NodeAndRuntime> {
+    const services = this.#services;
+    const node =
+      this.#nodes.get(endpoint) ??
+      (await readCommandNode(services, {}, await services.connections.open(endpoint)));
+    this.#nodes.set(endpoint, node);
+    return node;
+  }
+
+  #unavailableText(endpoint: string, pods: readonly ObservedPod[], error: CriError): string {
+    const now = this.#services.context.clock.now();
+    const ages = pods.map(
+      ({record, known}) => `${formatPodTitle(record)} ${formatAgeSince(known.seenAt, now)} ago`,
+    );
+    return `runtime at "${endpoint}" is unavailable: ${error.plainMessage}; showing the last known state: ${ages.join(', ')}`;
+  }
+}
+
+function recordsOf(listed: readonly ListedPod[]): readonly PodRecord[] {
+  return listed.flatMap(({record}) => record ?? []);
+}
+
+function rejectionEvents({rejected}: ListedPod): readonly RecordedPodEvent[] {
+  return rejected === undefined ? [] : rejected.rejection.events.map((event) => ({record: rejected, event}));
+}

@@ -1,0 +1,148 @@
+import {setMaxListeners} from 'node:events';
+import type {Writable} from 'node:stream';
+import {messageOf, SystemError} from '../../base/errors.js';
+import type {OutputTarget} from '../../streaming/remote-output.js';
+import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
+import type {CliContext} from '../../cli/process/context.js';
+import type {OutputStream} from '../../cli/process/standard-output.js';
+import {DetachFilter} from './detach-keys.js';
+import {pipeFile} from '../../cli/terminal/pipe-file.js';
+import type {RawMode} from '../../cli/terminal/raw-mode.js';
+import {isFileInput, isTerminalInput, stopReadingOnAbort} from '../../cli/terminal/terminal-input.js';
+
+/** File descriptor of standard input. */
+const STDIN = 0;
+
+/** Options of runSession. */
+export interface RunSessionOptions {
+  /** True if the process has a terminal. It receives keys unchanged, and its size follows the local terminal. */
+  readonly tty: boolean;
+  /** Keys that leave the session; empty to disable detaching. They apply only with a terminal. */
+  readonly detachKeys: readonly number[];
+  /** Targets of standard output and standard error. */
+  readonly outputs: readonly OutputTarget[];
+  /** Signal that is aborted when the reader of the output closes it. */
+  readonly outputClosed: AbortSignal;
+  /** Signal that ends the session. */
+  readonly signal: AbortSignal;
+  /** Called with the reason if the local terminal changes the output of the remote one. */
+  readonly onOutputChanged?: ((reason: string) => void) | undefined;
+}
+
+/** Result of a session: the remote result, a detach, or output without a reader. */
+export type SessionEnd = RemoteResult | {readonly kind: 'detached'} | {readonly kind: 'unread'};
+
+/**
+ * Connects this process's streams to a session until it ends, then closes it and restores the terminal. Rejects with
+ * StreamingError, SystemError, or the signal's reason.
+ */
+export async function runSession(
+  session: RemoteSession,
+  terminal: Pick<CliContext, 'stdin' | 'stdout' | 'stderr'>,
+  options: RunSessionOptions,
+): Promise<SessionEnd> {
+  // Any number of sessions can share these signals.
+  setMaxListeners(0, options.outputClosed, options.signal);
+  const ended = new AbortController();
+  if (options.tty) followSize(session, terminal, ended.signal);
+  const rawMode = await enterRawMode(session, terminal, options);
+  try {
+    return await Promise.race([
+      remoteResult(session, options, rawMode),
+      forwardInput(session.stdin, {...options, stdin: terminal.stdin}, ended.signal),
+      whenAborted(options.outputClosed, ended.signal).then(() => ({kind: 'unread'}) as const),
+      whenAborted(options.signal, ended.signal).then(() => {
+        throw options.signal.reason;
+      }),
+    ]);
+  } finally {
+    ended.abort();
+    session.close();
+    await rawMode?.leave();
+  }
+}
+
+/** Switches the local terminal to raw mode if it is the input of a remote one. */
+async function enterRawMode(
+  {stdin: target}: RemoteSession,
+  {stdin}: Pick<CliContext, 'stdin'>,
+  {tty}: RunSessionOptions,
+): Promise<RawMode | undefined> {
+  if (!tty || target === undefined || !isTerminalInput(stdin)) return undefined;
+  const {RawMode} = await import('../../cli/terminal/raw-mode.js');
+  return new RawMode(stdin);
+}
+
+/** Resolves when a signal is aborted, unless `until` is aborted first. */
+async function whenAborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const act = (): void => {
+      resolve();
+    };
+    signal.addEventListener('abort', act, {once: true, signal: until});
+  });
+}
+
+/** Resolves with the remote result after all output is written. */
+async function remoteResult(
+  session: RemoteSession,
+  {outputs, onOutputChanged}: RunSessionOptions,
+  rawMode: RawMode | undefined,
+): Promise<RemoteResult> {
+  const reason = await rawMode?.outputIsRaw;
+  if (reason !== undefined) onOutputChanged?.(reason);
+  const sources = [session.stdout, session.stderr];
+  await Promise.all(outputs.map(async (target, index) => sources[index]?.pipeTo(target)));
+  return await session.result;
+}
+
+type InputOptions = Pick<RunSessionOptions, 'tty' | 'detachKeys'> & Pick<CliContext, 'stdin'>;
+
+/**
+ * Forwards standard input. Resolves only when the detach keys are typed; rejects with SystemError if the input cannot
+ * be read.
+ */
+async function forwardInput(
+  target: Writable | undefined,
+  {stdin, tty, detachKeys}: InputOptions,
+  until: AbortSignal,
+): Promise<SessionEnd> {
+  return await new Promise<SessionEnd>((resolve, reject) => {
+    if (target === undefined) return;
+    const fail = (cause: unknown): void => {
+      reject(new SystemError(`reading standard input: ${messageOf(cause)}`, {cause}));
+    };
+    if (isFileInput(stdin)) {
+      pipeFile(STDIN, target, until).catch(fail);
+      return;
+    }
+    stopReadingOnAbort(stdin, until);
+    stdin.once('error', fail);
+    const detach = (): void => {
+      resolve({kind: 'detached'});
+    };
+    if (tty && detachKeys.length > 0) stdin.pipe(new DetachFilter(detachKeys, detach)).pipe(target);
+    else stdin.pipe(target);
+  });
+}
+
+/** Sends the terminal size to the process, now and on every change. */
+function followSize(
+  session: RemoteSession,
+  {stdout, stderr}: Pick<CliContext, 'stdout' | 'stderr'>,
+  until: AbortSignal,
+): void {
+  const sendSize = (): void => {
+    const size = sizeOf(stdout) ?? sizeOf(stderr);
+    if (size !== undefined) session.resize(size);
+  };
+  sendSize();
+  // Node.js emits this event on SIGWINCH.
+  stdout.on('resize', sendSize);
+  until.addEventListener('abort', () => void stdout.removeListener('resize', sendSize));
+}
+
+function sizeOf({columns, rows}: OutputStream): TerminalSize | undefined {
+  return columns === undefined || rows === undefined ? undefined : {columns, rows};
+}

@@ -1,0 +1,29 @@
+import type {Connection, ContainerId} from '../../../cri/index.js';
+import {SystemError} from '../../../base/errors.js';
+import {startFailure} from '../../../operations/exec/exec-errors.js';
+import {startExecSession} from '../../../operations/exec/start-exec-session.js';
+import type {CommandServices} from '../../../cli/command/command-services.js';
+import {runCommandSession} from '../../sessions/command-session.js';
+
+/** Starts the best shell of a container. */
+const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
+
+/** Runs a shell in a container on this process's terminal, until it exits. Rejects with KcriError. */
+export async function openShell(
+  services: CommandServices,
+  {runtime}: Connection,
+  container: {readonly id: ContainerId; readonly title: string},
+): Promise<void> {
+  const end = await runCommandSession(services, {
+    containerName: container.title,
+    open: async (streams, options) =>
+      await startExecSession(runtime, container.id, {...streams, command: SHELL}, options),
+    flags: {},
+    streams: {stdin: true, tty: true},
+  });
+  if (end.kind !== 'failed') return;
+  const reason = startFailure(end.message)?.reason ?? end.message;
+  throw new SystemError(
+    `cannot start a shell in ${container.title}: ${reason}; "kcri debug --image=busybox ${container.title}" brings one`,
+  );
+}

@@ -1,0 +1,98 @@
+import {canonicalEndpoint} from '../../../cri/endpoint.js';
+import {CriError, type Connection, type ContainerStats} from '../../../cri/index.js';
+import {computeContainerUsage} from '../../../operations/stats/compute-usage.js';
+import {fetchContainerStats} from '../../../operations/stats/fetch-stats.js';
+import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {PodSelectionFlagValues} from '../../pods/pod-selection-flags.js';
+import type {TopEvent, TopSample} from './top-table.js';
+import type {ListedPod, ShownPod} from '../../pods/listed-pod.js';
+import {PodReader} from '../../pods/pod-reader.js';
+
+/** Pods, events and stats at one point in time; usage is computed from two samples. */
+export interface PodSample extends Omit<TopSample, 'usage'> {
+  readonly shown: readonly ShownPod[];
+  readonly stats: readonly ContainerStats[];
+  /** Error of the runtime, whose part of the sample is missing. */
+  readonly failure: CriError | undefined;
+}
+
+/** Pods to sample, and how often. */
+export interface TopSelection {
+  readonly words: readonly string[];
+  readonly flags: PodSelectionFlagValues;
+  readonly pauseMs: number;
+}
+
+/** Number of events below the pods. */
+export const TOP_EVENTS = 8;
+
+/** Reads the samples of `top`. */
+export class TopSampler {
+  readonly #services: CommandServices;
+  readonly #reader: PodReader;
+  readonly #connections = new Map<string, Connection>();
+
+  constructor(services: CommandServices) {
+    this.#services = services;
+    this.#reader = new PodReader(services);
+  }
+
+  /** Reports whether the words select any pod; true without words. Missing pods are reported. */
+  async matches(words: readonly string[], flags: PodSelectionFlagValues): Promise<boolean> {
+    return words.length === 0 || (await this.#reader.select(words, flags)).length > 0;
+  }
+
+  async sample(words: readonly string[], flags: PodSelectionFlagValues): Promise<PodSample> {
+    const listed = await this.#reader.select(words, flags, () => undefined);
+    const [shown, {stats, failure}, events] = await Promise.all([
+      this.#reader.observe(listed),
+      this.#stats(listed),
+      this.#events(listed),
+    ]);
+    this.#reader.requireRuntime();
+    return {
+      pods: shown.map(({pod}) => pod),
+      shown,
+      stats,
+      events,
+      failure: failure ?? this.#reader.runtimeFailure,
+      nowMs: this.#services.context.clock.now(),
+    };
+  }
+
+  /** Returns the stats of all available runtimes; PodReader.observe warns about the others. */
+  async #stats(listed: readonly ListedPod[]): Promise<Pick<PodSample, 'stats' | 'failure'>> {
+    const {connections, signal} = this.#services;
+    const stats: ContainerStats[] = [];
+    let failure: CriError | undefined;
+    const endpoints = new Set(listed.flatMap(({record}) => record?.endpoint ?? []));
+    if (listed.some(({manager}) => manager !== 'kcri')) {
+      const runtime = await connections.default();
+      const endpoint = await canonicalEndpoint(runtime.endpoint);
+      this.#connections.set(endpoint, runtime);
+      endpoints.add(endpoint);
+    }
+    for (const endpoint of endpoints)
+      try {
+        const connection = this.#connections.get(endpoint) ?? (await connections.open(endpoint));
+        this.#connections.set(endpoint, connection);
+        const result = await fetchContainerStats(connection.runtime, {}, {signal, thorough: true});
+        stats.push(...result.stats);
+      } catch (error) {
+        if (!(error instanceof CriError)) throw error;
+        failure = error;
+      }
+    return {stats, failure};
+  }
+
+  async #events(listed: readonly ListedPod[]): Promise<readonly TopEvent[]> {
+    const events = (await this.#reader.recordedEvents(listed)).slice(-TOP_EVENTS);
+    return events.map(({record: {namespace, name}, event}) => ({...event, namespace, pod: name}));
+  }
+}
+
+/** Returns a sample with the usage since the sample before it. */
+export function withUsage<T extends PodSample>(before: PodSample | undefined, sample: T): T & TopSample {
+  const usages = computeContainerUsage(before?.stats ?? [], sample.stats);
+  return {...sample, usage: new Map(usages.map((usage) => [usage.stats.attributes?.id ?? '', usage]))};
+}
