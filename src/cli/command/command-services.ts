@@ -12,6 +12,7 @@ import {ValueRedactor} from '../redaction/value-redactor.js';
 import {CommandOutput} from '../output/command-output.js';
 import {CommandReporter} from '../output/command-reporter.js';
 import {CommandSettings} from '../settings/command-settings.js';
+import type {CommandContext} from './contexts.js';
 import {RuntimeConnections} from './runtime-connections.js';
 
 /** Environment of one run of a command. */
@@ -40,8 +41,8 @@ interface WholeRun {
   readonly mayAsk: boolean;
 }
 
-/** Services of one run of a command; functions that several commands share take them as their first parameter. */
-export class CommandServices {
+/** Services of one run of a command. Functions take the parts that they need, see contexts.ts. */
+export class CommandServices implements CommandContext {
   readonly context: CliContext;
   readonly dialect: Dialect;
   readonly words: readonly string[];

@@ -1,14 +1,14 @@
+import type {DialectContext, ReportContext, SignalContext} from './contexts.js';
 import {forEachLimit} from '../../base/async/for-each-limit.js';
 import {KcriError} from '../../base/errors.js';
 import type {Target} from '../../operations/resolve/resolve-names.js';
-import type {CommandServices} from './command-services.js';
 
 /**
  * Calls `act` for each target, at most `limit` at once. A target that is missing or fails is reported and does not stop
  * the others. An interruption stops them, and in crictl's dialect also the first failure of a serial run.
  */
 export async function forEachTarget<Id>(
-  {dialect, report, signal}: CommandServices,
+  {dialect, report, signal}: DialectContext & ReportContext & SignalContext,
   targets: readonly Target<Id>[],
   act: (id: Id, ref: string) => Promise<void>,
   limit = 1,

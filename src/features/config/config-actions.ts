@@ -13,15 +13,12 @@ import {
   requireConfigKey,
   type ConfigChange,
 } from './edit-config-file.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ReportContext, SettingsContext} from '../../cli/command/contexts.js';
 import type {ConfigActions} from './edit-config-file.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
-    readonly config: (
-      services: Pick<CommandServices, 'report' | 'settings'>,
-      path: string,
-    ) => Promise<ConfigActions>;
+    readonly config: (services: ReportContext & SettingsContext, path: string) => Promise<ConfigActions>;
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type Target,
 } from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, ResolvingContext, RuntimeContext} from '../../cli/command/contexts.js';
 import {
   CONTAINER_FILTERS,
   containerQuery,
@@ -56,7 +56,7 @@ export const LONG_SELECTOR_FLAG = kcriOnlyFlags({selector: Flags.string(SELECTOR
 export const SELECTOR_FLAG = kcriOnlyFlags({selector: Flags.string({...SELECTOR, char: 'l'})});
 
 /** Returns a function that chooses a container of a named pod, as kubectl does. */
-function createContainerChooser(services: CommandServices, choice: ContainerChoice): ContainerChooser {
+function createContainerChooser(services: RuntimeContext, choice: ContainerChoice): ContainerChooser {
   return async (ref, id, {quiet} = {quiet: false}) => {
     const {choosePodContainer} = await import('../targets/choose-pod-container.js');
     return await choosePodContainer(services, {ref, id}, quiet ? {...choice, quiet} : choice);
@@ -136,7 +136,7 @@ function checkSelector(
  * label selector.
  */
 export async function choosePodContainers(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & ResolvingContext,
   connection: Pick<Connection, 'runtime' | 'images'>,
   selection: ContainerSelection,
   choice: ContainerChoice,
@@ -174,7 +174,7 @@ export async function explainMissing<Id>(target: Target<Id>): Promise<Target<Id>
 
 /** Returns a pod of each workload that a word names; the code for them is only loaded for such words. */
 export async function findWorkloads(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext,
   refs: readonly string[],
   {quiet = false}: ContainerChoice,
 ): Promise<ReadonlyMap<string, NamedPod>> {

@@ -8,7 +8,12 @@ import {
   type ConfigMessages,
 } from '../../operations/container-configs/parse-config-file.js';
 import type {NamedText} from '../../operations/manifests/read-text.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  EnvironmentContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
@@ -48,7 +53,12 @@ const STDIN = '-';
 
 /** Returns the dialect's reader of these config files. Rejects with UsageError if standard input is given twice. */
 export async function createCriConfigReader(
-  {context, dialect, report: {warn}, signal}: CommandServices,
+  {
+    context,
+    dialect,
+    report: {warn},
+    signal,
+  }: DialectContext & EnvironmentContext & ReportContext & SignalContext,
   paths: readonly string[],
 ): Promise<CriConfigReader> {
   const {messages, withErrorContext, readsTwice, readsStdin} = await dialect.strategy(

@@ -1,6 +1,6 @@
 import {messageJsonSchema} from '../../cri/index.js';
 import {formatJson} from '../../format/json.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, NameContext, OutputContext} from '../../cli/command/contexts.js';
 import {HelpRequest} from '../../cli/parsing/help-request.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
@@ -21,7 +21,7 @@ const KCRI_SCHEMA: SchemaStrategy = {crictl: false, requiresSelection: false};
 
 /** Prints the JSON schema of a config file's message. */
 export async function printSchema(
-  {dialect, out}: CommandServices,
+  {dialect, out}: DialectContext & OutputContext,
   name: 'PodSandboxConfig' | 'ContainerConfig',
 ): Promise<void> {
   const {crictl} = await dialect.strategy('jsonschema', KCRI_SCHEMA);
@@ -30,7 +30,7 @@ export async function printSchema(
 
 /** Prints the selected schemas of `create` and `run`, by default that of the container config. */
 export async function printContainerSchemas(
-  services: CommandServices,
+  services: DialectContext & NameContext & OutputContext,
   flags: {readonly pod: boolean; readonly container: boolean},
 ): Promise<void> {
   const {requiresSelection} = await services.dialect.strategy('jsonschema', KCRI_SCHEMA);

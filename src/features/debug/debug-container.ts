@@ -20,7 +20,15 @@ import {getContainerStatus} from '../../operations/logs/container-log.js';
 import {inspectContainer, inspectImage, inspectSandbox} from '../../operations/inspect/inspect-objects.js';
 import {requireTarget} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  OutputContext,
+  ReportContext,
+  ResolvingContext,
+  RuntimeContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {ensureImage} from '../pull/ensure-image.js';
 import {prepareRunLogs, removeRunLog} from '../run/run-logs.js';
 import {parseContainerSelection, choosePodContainers} from '../containers/select-containers.js';
@@ -46,7 +54,10 @@ interface CreatedContainer {
  * Runs a container of an image in the pod of another container, whose processes and network it sees, connected to this
  * process until it exits, and removes it. Rejects with KcriError.
  */
-export async function debugContainer(services: CommandServices, request: DebugRequest): Promise<void> {
+export async function debugContainer(
+  services: RuntimeContext & DialectContext & OutputContext & ResolvingContext,
+  request: DebugRequest,
+): Promise<void> {
   const {flags, policy, streams} = request;
   const {image = ''} = flags;
   const connection = await services.connections.default();
@@ -68,7 +79,7 @@ export async function debugContainer(services: CommandServices, request: DebugRe
 }
 
 async function findTarget(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & ResolvingContext,
   connection: Connection,
   {ref = '', flags}: DebugRequest,
 ): Promise<DebugTarget> {
@@ -91,7 +102,7 @@ async function findTarget(
 }
 
 async function checkName(
-  {signal}: CommandServices,
+  {signal}: SignalContext,
   {runtime}: Connection,
   {podSandboxId}: DebugTarget,
   {flags: {container: name}}: DebugRequest,
@@ -103,7 +114,7 @@ async function checkName(
 }
 
 /** Rejects with ConfigError for an image that runs as root or as a user without a number, as a kubelet does. */
-async function checkImageUser({signal}: CommandServices, {images}: Connection, name: string): Promise<void> {
+async function checkImageUser({signal}: SignalContext, {images}: Connection, name: string): Promise<void> {
   const {image} = await inspectImage(images, name, {verbose: false, signal});
   if ((image?.uid?.value ?? 0n) !== 0n) return;
   throw new ConfigError(
@@ -116,7 +127,7 @@ async function checkImageUser({signal}: CommandServices, {images}: Connection, n
 
 /** Creates the container; a privileged one without restrictions instead if the sandbox does not permit it. */
 async function createContainer(
-  services: CommandServices,
+  services: ReportContext & SettingsContext & SignalContext,
   {runtime}: Connection,
   {response, podSandboxId, sandbox}: DebugTarget,
   request: DebugRequest,
@@ -164,7 +175,7 @@ function isPrivilegeRefusal(error: unknown): boolean {
 
 /** Starts the container and returns the path of its log, which the runtime chooses. */
 async function startContainer(
-  {signal}: CommandServices,
+  {signal}: SignalContext,
   {runtime}: Connection,
   {id: containerId}: CreatedContainer,
 ): Promise<string> {
@@ -176,7 +187,7 @@ async function startContainer(
   return (await getContainerStatus(runtime, containerId, signal))?.logPath ?? '';
 }
 
-function describeSession({report}: CommandServices, {response, sandbox}: DebugTarget, name: string): void {
+function describeSession({report}: ReportContext, {response, sandbox}: DebugTarget, name: string): void {
   const target = response.status?.metadata?.name ?? '';
   const {namespace = '', name: pod = ''} = sandbox.metadata ?? {};
   const config = readContainerConfig(response, () => undefined);
@@ -186,7 +197,7 @@ function describeSession({report}: CommandServices, {response, sandbox}: DebugTa
 
 /** Stops and removes the container, unless the user detached from it or keeps it. Failures are warnings. */
 async function endDebugContainer(
-  {report}: CommandServices,
+  {report}: ReportContext,
   {runtime}: Connection,
   {id: containerId, name}: CreatedContainer,
   {end, keeps}: {readonly end: MainProcessEnd | undefined; readonly keeps: boolean},

@@ -4,7 +4,13 @@ import type {Connection, Container, PodSandboxId} from '../../cri/index.js';
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {copyPod, type PodCopy} from '../../operations/debug/copy-pod.js';
 import {getContainerStatus} from '../../operations/logs/container-log.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  OutputContext,
+  RuntimeContext,
+  SecretsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {formatManifests} from '../generate/format-manifests.js';
 import {generateManifests, type GeneratedObject} from '../generate/generate-manifests.js';
 import {deletePods} from '../delete/delete-pods.js';
@@ -15,7 +21,10 @@ import type {DebugRequest} from './debug-request.js';
 /**
  * Runs a changed copy of a pod, which kcri manages, and with -i or -t connects to its container. Rejects with KcriError.
  */
-export async function debugCopy(services: CommandServices, request: DebugRequest): Promise<void> {
+export async function debugCopy(
+  services: RuntimeContext & DialectContext & OutputContext & SecretsContext,
+  request: DebugRequest,
+): Promise<void> {
   const {ref = '', flags, streams} = request;
   const objects = await generateManifests(services, [ref]);
   const original = objects.find((object): object is Pod => object.kind === 'Pod');
@@ -39,7 +48,7 @@ export async function debugCopy(services: CommandServices, request: DebugRequest
 }
 
 async function runCopy(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext & SecretsContext,
   {runtime}: Connection,
   {objects, copy}: {readonly objects: readonly GeneratedObject[]; readonly copy: PodCopy},
   {flags, streams}: DebugRequest,
@@ -69,7 +78,7 @@ function flagsOfManifest(flags: DebugRequest['flags']) {
 }
 
 async function findContainer(
-  {signal}: CommandServices,
+  {signal}: SignalContext,
   runtime: Connection['runtime'],
   podSandboxId: PodSandboxId,
   name: string,
@@ -81,11 +90,7 @@ async function findContainer(
 }
 
 /** Rejects with ConfigError if a pod has the name of the copy: a sync would replace it. */
-async function checkCopyName(
-  {signal}: CommandServices,
-  {runtime}: Connection,
-  {metadata}: Pod,
-): Promise<void> {
+async function checkCopyName({signal}: SignalContext, {runtime}: Connection, {metadata}: Pod): Promise<void> {
   const {name = '', namespace = 'default'} = metadata;
   const sandboxes = await listAllSandboxes(runtime, {}, signal);
   if (sandboxes.some((each) => each.metadata?.name === name && each.metadata.namespace === namespace))
@@ -94,7 +99,7 @@ async function checkCopyName(
     });
 }
 
-async function deleteOriginal(services: CommandServices, {metadata}: Pod): Promise<void> {
+async function deleteOriginal(services: RuntimeContext & OutputContext, {metadata}: Pod): Promise<void> {
   const {name = '', namespace = 'default'} = metadata;
   const request = {words: [`${namespace}/${name}`], files: [], selector: undefined};
   await deletePods(services, request, {gracePeriodSeconds: undefined, namespace: undefined, volumes: false});

@@ -5,7 +5,13 @@ import {podUid, type Connection, type Init, type Mount} from '../../cri/index.js
 import {listAllImages} from '../../cri/list-all.js';
 import {profileSecurityContext} from '../../operations/debug/debug-profiles.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {ensureImage} from '../pull/ensure-image.js';
 import {checkRunningPods} from '../run/check-running-pods.js';
 import {runInPod, type PreparedRun} from '../run/run-in-pod.js';
@@ -20,7 +26,10 @@ const PROGRAM_DIRECTORIES = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/usr'
  * Runs a container in the namespaces of the node, with its root filesystem at /host, and removes it at the end. Without
  * an image, runs a program of the node in its root filesystem. Rejects with KcriError.
  */
-export async function debugNode(services: CommandServices, request: DebugRequest): Promise<void> {
+export async function debugNode(
+  services: RuntimeContext & DialectContext & OutputContext,
+  request: DebugRequest,
+): Promise<void> {
   const {flags, policy} = request;
   const connection = await services.connections.default();
   await checkRunningPods(services, connection, undefined);
@@ -69,7 +78,7 @@ function nodeRun({newName, environment, profile, streams}: DebugRequest) {
  * the node, such as that of sandboxes, as an empty directory.
  */
 async function runOnHost(
-  {context, signal}: CommandServices,
+  {context, signal}: EnvironmentContext & SignalContext,
   {images}: Connection,
   {words, environment}: DebugRequest,
 ): Promise<Pick<PreparedRun, 'image' | 'words' | 'entrypoint' | 'user' | 'mounts' | 'environment'>> {

@@ -4,7 +4,7 @@ import {checkDnsLabel, checkDnsSubdomain} from '../../api/validation/validate-na
 import {UsageError} from '../../base/errors.js';
 import {DEBUG_PROFILES, type DebugProfile} from '../../operations/debug/debug-profiles.js';
 import {parseEnvironment} from '../../operations/run/parse-environment.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {EnvironmentContext, ReportContext} from '../../cli/command/contexts.js';
 import type {DebugFlags} from './debug-flags.js';
 import {parsePullPolicy, type PullPolicy} from '../pull/ensure-image.js';
 import {KCRI_SESSION, type SessionStreams} from '../sessions/command-session.js';
@@ -33,7 +33,7 @@ interface DebugLine {
 
 /** Checks a command line of `debug`; `node/NAME` is the same as --node. Throws UsageError. */
 export function parseDebugRequest(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext,
   {before, after}: DebugLine,
   flags: DebugFlags,
 ): DebugRequest {
@@ -44,7 +44,7 @@ export function parseDebugRequest(
 }
 
 function parseLine(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext,
   {before, after = []}: DebugLine,
   flags: DebugFlags,
 ): DebugRequest {

@@ -3,7 +3,15 @@ import {inOrder} from '../../base/async/in-order.js';
 import {SystemError, type KcriError} from '../../base/errors.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 import type {PodRecord, PodRegistry, RejectedPodStore} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  RuntimeContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {deleteRunPod, listRunPods, type RunPod} from '../run/run-pods.js';
 import {createPodLeftError, isOwnershipError} from '../sync/pod-outcome.js';
 import {formatPodTitle} from '../pods/pod-title.js';
@@ -36,7 +44,7 @@ const MAX_CONCURRENT = 16;
  * with the pods whose deletion it ended.
  */
 export async function deletePods(
-  services: CommandServices,
+  services: RuntimeContext & OutputContext,
   request: DeletionRequest,
   {gracePeriodSeconds, namespace, volumes}: DeletePodsOptions,
 ): Promise<void> {
@@ -78,7 +86,7 @@ export async function deletePods(
  * interruption, no others are deleted.
  */
 async function deleteAtOnce<T>(
-  {signal}: CommandServices,
+  {signal}: SignalContext,
   pods: readonly T[],
   act: (pod: T) => Promise<() => void>,
 ): Promise<void> {
@@ -97,7 +105,7 @@ interface SelectedPods {
 
 /** Selects pods among the records and, for what they do not contain, among the pods of `kcri run`. */
 async function select(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & ReportContext & SignalContext,
   records: readonly PodRecord[],
   {request, namespace}: {readonly request: DeletionRequest; readonly namespace: string | undefined},
 ): Promise<SelectedPods> {
@@ -129,7 +137,7 @@ async function select(
 
 /** Deletes a pod of `kcri run`, and returns the function that reports the result. */
 async function deleteOfRun(
-  services: CommandServices,
+  services: RuntimeContext & OutputContext,
   pod: RunPod,
   gracePeriodSeconds: number | undefined,
 ): Promise<() => void> {
@@ -152,7 +160,7 @@ async function deleteOfRun(
  * KcriError.
  */
 export async function deleteListedPod(
-  services: CommandServices,
+  services: RuntimeContext,
   {record, rejected}: Pick<ListedPod, 'record' | 'rejected'>,
 ): Promise<void> {
   if (rejected !== undefined) {
@@ -167,7 +175,7 @@ export async function deleteListedPod(
 
 /** Removes the claims of deleted pods that no other pod uses. */
 async function deleteVolumes(
-  {settings: {rootDir}, out}: CommandServices,
+  {settings: {rootDir}, out}: OutputContext & SettingsContext,
   records: readonly PodRecord[],
   deleted: ReadonlySet<PodRecord>,
 ): Promise<void> {
@@ -183,7 +191,7 @@ async function deleteVolumes(
 
 /** Deletes a pod that the node did not admit. Reports a pod that cannot be deleted. */
 async function deleteRejected(
-  services: CommandServices,
+  services: OutputContext & ReportContext & SettingsContext,
   store: RejectedPodStore,
   record: PodRecord,
 ): Promise<void> {
@@ -203,7 +211,7 @@ async function deleteRejected(
  * desires the pod.
  */
 async function forgetRejected(
-  {settings}: CommandServices,
+  {settings}: SettingsContext,
   store: RejectedPodStore,
   record: PodRecord,
 ): Promise<void> {
@@ -215,7 +223,7 @@ async function forgetRejected(
 
 /** Returns the records of kcri's pods; a broken record is reconstructed if a word is its UID. */
 async function readRecords(
-  services: CommandServices,
+  services: RuntimeContext,
   words: readonly string[],
 ): Promise<readonly PodRecord[]> {
   const {openPodRegistry, PodStore, SILENT_OBSERVER} = await import('../../kubelet/index.js');
@@ -234,7 +242,7 @@ async function readRecords(
 
 /** Groups pods by the configured runtime, or else by the one that each was created on. */
 async function groupByEndpoint(
-  {settings}: CommandServices,
+  {settings}: SettingsContext,
   records: readonly PodRecord[],
 ): Promise<ReadonlyMap<string, readonly PodRecord[]>> {
   const {runtimeEndpoint} = await settings.read();
@@ -247,7 +255,7 @@ async function groupByEndpoint(
 }
 
 /** Opens the pods of a runtime. Reports an unavailable runtime and returns undefined. */
-async function openOrReport(services: CommandServices, endpoint: string): Promise<PodRegistry | undefined> {
+async function openOrReport(services: RuntimeContext, endpoint: string): Promise<PodRegistry | undefined> {
   try {
     return await openRegistry(services, endpoint);
   } catch (error) {
@@ -258,7 +266,10 @@ async function openOrReport(services: CommandServices, endpoint: string): Promis
 }
 
 /** Opens the pods of a runtime; of a removed private runtime, only files on this machine are left. */
-async function openRegistry(services: CommandServices, endpoint: string): Promise<PodRegistry> {
+async function openRegistry(
+  services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext,
+  endpoint: string,
+): Promise<PodRegistry> {
   const [{readAbandonedNode, openPodRegistry, SILENT_OBSERVER}, {isPrivateRuntimeRemoved}] =
     await Promise.all([
       import('../../kubelet/index.js'),
@@ -285,7 +296,7 @@ interface Deletion {
 
 /** Deletes a pod. */
 async function deletePod(
-  services: CommandServices,
+  services: OutputContext & ReportContext & SignalContext,
   pods: PodRegistry,
   record: PodRecord,
   gracePeriodSeconds: number | undefined,
@@ -309,13 +320,13 @@ async function deletePod(
 }
 
 /** Reports a pod whose deletion has begun. */
-function reportLeft({report}: CommandServices, record: PodRecord): void {
+function reportLeft({report}: ReportContext, record: PodRecord): void {
   report.fail(createPodLeftError(record, 'is partially deleted'));
 }
 
 /** Removes a pod while its lock is held. Warns if another process was faster. Rejects with KcriError. */
 async function removePod(
-  {report, signal}: CommandServices,
+  {report, signal}: ReportContext & SignalContext,
   pods: PodRegistry,
   record: PodRecord,
   gracePeriodSeconds: number | undefined,

@@ -1,6 +1,13 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodRecord} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  ReportContext,
+  RuntimeContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {logFilesOf} from '../logs/log-files-of.js';
 import {kubeletSection} from '../node/describe-kubelet.js';
 import {describePod} from './describe-pod.js';
@@ -10,7 +17,7 @@ import type {PodReader} from '../pods/pod-reader.js';
 
 /** Returns the texts that describe pods, with their events and the last log lines of failed containers. */
 export async function describePods(
-  services: CommandServices,
+  services: RuntimeContext,
   reader: PodReader,
   observed: readonly ShownPod[],
 ): Promise<readonly string[]> {
@@ -28,7 +35,7 @@ export async function describePods(
 
 /** Returns the last log lines of the pod's failed containers; none if its runtime is unavailable. */
 async function lastLogLines(
-  services: CommandServices,
+  services: ConnectionContext & SignalContext,
   pod: Pod,
   endpoint: string | undefined,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -41,7 +48,7 @@ async function lastLogLines(
 
 /** Returns the running kubelet's reports about each of its pods. */
 async function readKubeletSections(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext & SettingsContext & SignalContext,
   records: readonly PodRecord[],
 ): Promise<ReadonlyMap<string, string>> {
   const uids = records.filter(({manager}) => manager === 'kubelet').map(({uid}) => uid);

@@ -6,7 +6,7 @@ import {ImagePruner} from '../../operations/prune/image-pruner.js';
 import {readLogSizes} from '../../operations/prune/log-sizes.js';
 import {planPrune} from '../../operations/prune/plan-prune.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext, SignalContext} from '../../cli/command/contexts.js';
 import {filesystemRows} from '../images/filesystem-table.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
@@ -23,7 +23,7 @@ interface Owned<T> {
 }
 
 /** Reads the disk usage of the runtime and of the pods of kcri. Rejects with CriError and SystemError. */
-export async function readDiskUsage(services: CommandServices): Promise<DiskUsageReport> {
+export async function readDiskUsage(services: RuntimeContext): Promise<DiskUsageReport> {
   const {connections, signal, settings} = services;
   const connection = await connections.default();
   const listed = await new PodReader(services).select([], {});
@@ -65,7 +65,7 @@ function objectsOf(
 }
 
 async function readImages(
-  {signal}: CommandServices,
+  {signal}: SignalContext,
   connection: Connection,
   {
     listed,

@@ -10,7 +10,14 @@ import {
   type EventFilter,
   type NamedEvent,
 } from '../../operations/events/container-events.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  DialectContext,
+  NameContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {formatDocument} from '../../cli/output/format-document.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
 import {parseOutputFormat} from '../../cli/output/parse-output-format.js';
@@ -39,16 +46,19 @@ export interface EventSelection {
 /** Differences of `events` between the dialects. */
 export interface EventsStrategy {
   /** Returns the output format of events. Rejects with UsageError. */
-  parseForm(services: CommandServices, flags: OutputFlagValues): Promise<EventForm>;
+  parseForm(
+    services: DialectContext & NameContext & OutputContext & ReportContext,
+    flags: OutputFlagValues,
+  ): Promise<EventForm>;
   /** Shows the events of the runtime until it is interrupted. Rejects with KcriError. */
   show(
-    services: CommandServices,
+    services: OutputContext & ReportContext & SignalContext,
     runtime: RuntimeService,
     form: EventForm,
     selection: EventSelection,
   ): Promise<void>;
   /** Shows recorded events of kcri's pods until `end` aborts. Never rejects. */
-  showRecorded(services: CommandServices, selection: EventSelection, end: AbortSignal): Promise<void>;
+  showRecorded(services: CommandContext, selection: EventSelection, end: AbortSignal): Promise<void>;
 }
 
 /** kcri's events. */
@@ -70,7 +80,7 @@ export const KCRI_EVENTS: EventsStrategy = {
  * Shows events until Ctrl-C or a closed pipe ends the command without an error. Rejects if the runtime ends the stream.
  */
 async function showRuntimeEvents(
-  services: CommandServices,
+  services: OutputContext & ReportContext & SignalContext,
   runtime: RuntimeService,
   form: EventForm,
   {filter, since}: EventSelection,
@@ -114,7 +124,11 @@ export async function streamEndedError(runtime: RuntimeService, signal: AbortSig
 }
 
 /** Writes an event, and reports one that the template cannot render. */
-async function writeEvent({out, report}: CommandServices, form: EventForm, named: NamedEvent): Promise<void> {
+async function writeEvent(
+  {out, report}: OutputContext & ReportContext,
+  form: EventForm,
+  named: NamedEvent,
+): Promise<void> {
   try {
     out.printData(
       form.kind === 'table'
@@ -128,7 +142,7 @@ async function writeEvent({out, report}: CommandServices, form: EventForm, named
 }
 
 async function showRecordedEvents(
-  {context: {clock}, out, report, settings, signal: interrupted}: CommandServices,
+  {context: {clock}, out, report, settings, signal: interrupted}: CommandContext,
   {filter, since}: EventSelection,
   end: AbortSignal,
 ): Promise<void> {

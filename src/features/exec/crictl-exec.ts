@@ -3,7 +3,14 @@ import {parseLabels} from '../../operations/filters/list-filters.js';
 import type {Target} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
 import type {ContainerId} from '../../cri/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  DialectContext,
+  OutputContext,
+  ResolvingContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {noContainersError, type ExecStrategy} from './exec-in-containers.js';
 import {execSyncInContainer, streamExecInContainer, type ExecTarget} from './exec-in-container.js';
 import {requireCommand, splitExecWords, type ExecFlags} from './exec-flags.js';
@@ -43,7 +50,7 @@ export const crictlExec: ExecStrategy = async (services, words, flags) => {
 };
 
 async function selectTargets(
-  services: CommandServices,
+  services: ConnectionContext & ResolvingContext & SignalContext,
   refs: readonly string[],
   flags: ExecFlags,
 ): Promise<readonly Target<ContainerId>[]> {
@@ -65,7 +72,7 @@ function inGoroutineOrder<T>(items: readonly T[]): readonly T[] {
 }
 
 async function runSync(
-  services: CommandServices,
+  services: ConnectionContext & OutputContext & SignalContext,
   target: ExecTarget,
   command: readonly string[],
   flags: ExecFlags,
@@ -80,7 +87,7 @@ async function runSync(
 }
 
 async function stream(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   target: ExecTarget,
   command: readonly string[],
   flags: ExecFlags,

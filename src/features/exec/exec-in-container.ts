@@ -4,7 +4,14 @@ import {wrapCommand} from '../../operations/exec/wrap-command.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {truncateId} from '../../format/truncate-id.js';
 import type {ContainerId} from '../../cri/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {runCommandSession, type SessionResult} from '../sessions/command-session.js';
 import type {ExecFlags} from './exec-flags.js';
 
@@ -17,7 +24,7 @@ export interface ExecTarget {
 
 /** Runs a command with ExecSync. */
 export async function execSyncInContainer(
-  services: CommandServices,
+  services: ConnectionContext & SignalContext,
   {id}: ExecTarget,
   command: readonly string[],
   flags: ExecFlags,
@@ -38,7 +45,7 @@ export interface StreamExecOptions {
 
 /** Runs a command in a session connected to this process's streams. Rejects with ExecFailedError if it cannot start. */
 export async function streamExecInContainer(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   {id, ref}: ExecTarget,
   words: readonly string[],
   {flags, signal, prefixed}: StreamExecOptions,
@@ -62,7 +69,10 @@ export async function streamExecInContainer(
   return end;
 }
 
-async function execProbe({connections, context: {clock}}: CommandServices, containerId: ContainerId) {
+async function execProbe(
+  {connections, context: {clock}}: ConnectionContext & EnvironmentContext,
+  containerId: ContainerId,
+) {
   const {createExecProbe} = await import('../../operations/exec/exec-probe.js');
   return createExecProbe({containerId, clock, connect: () => connections.containerd('runtime')});
 }

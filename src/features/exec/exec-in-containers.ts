@@ -6,7 +6,16 @@ import {ExecTimeoutError, withToolsHint} from '../../operations/exec/exec-errors
 import {NothingFoundError, type Target} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
 import type {ContainerId} from '../../cri/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  ConnectionContext,
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  ResolvingContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import {parseContainerSelection, choosePodContainers} from '../containers/select-containers.js';
@@ -21,7 +30,7 @@ declare module '../../cli/dialect/command-strategies.js' {
 
 /** Runs a command in containers: `exec` of a dialect. */
 export type ExecStrategy = (
-  services: CommandServices,
+  services: CommandContext,
   words: readonly string[],
   flags: ExecFlags,
 ) => Promise<void>;
@@ -83,7 +92,7 @@ function checkFlags({timeout, sync, interactive, tty, env = []}: ExecFlags): voi
 }
 
 async function selectTargets(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & ResolvingContext,
   refs: readonly string[],
   flags: ExecFlags,
 ): Promise<readonly Target<ContainerId>[]> {
@@ -102,7 +111,7 @@ export function noContainersError(): NothingFoundError {
 }
 
 async function runSync(
-  services: CommandServices,
+  services: ConnectionContext & OutputContext & SignalContext,
   target: ExecTarget,
   command: readonly string[],
   flags: ExecFlags,
@@ -116,7 +125,7 @@ async function runSync(
 }
 
 async function stream(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   target: ExecTarget,
   command: readonly string[],
   {flags, prefixed}: {readonly flags: ExecFlags; readonly prefixed: boolean},
@@ -127,7 +136,7 @@ async function stream(
   return (await streamExecInContainer(services, target, command, {flags, signal, prefixed})).exitCode;
 }
 
-function timeLimit({context}: CommandServices, command: readonly string[], seconds: number): Deadline {
+function timeLimit({context}: EnvironmentContext, command: readonly string[], seconds: number): Deadline {
   return createDeadline(
     context.clock,
     seconds === 0 ? undefined : seconds * 1000,

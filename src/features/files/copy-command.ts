@@ -5,7 +5,15 @@ import {humanSize} from '../../format/human-size.js';
 import {copyFiles, type CopyDestination, type CopySource} from '../../operations/files/copy-files.js';
 import {openContainerView} from '../../operations/files/open-container-view.js';
 import {openLocalView, type FileSystemView} from '../../operations/files/file-system-view.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  ResolvingContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {ConflictError} from '../../cli/parsing/usage-errors.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
 import {findContainer} from './find-container.js';
@@ -21,7 +29,7 @@ export interface CopyFlags {
 
 /** Runs `cp` with the two paths of the command line. Rejects with KcriError. */
 export async function runCopy(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext & ResolvingContext,
   words: readonly string[],
   flags: CopyFlags,
 ): Promise<void> {
@@ -52,7 +60,11 @@ function pathOf(word: CopyPathWord): string {
   return word.kind === 'stream' ? '' : word.path;
 }
 
-function rejectTerminals({context, out}: CommandServices, from: CopyPathWord, to: CopyPathWord): void {
+function rejectTerminals(
+  {context, out}: EnvironmentContext & OutputContext,
+  from: CopyPathWord,
+  to: CopyPathWord,
+): void {
   if (from.kind === 'stream' && context.stdin.isTTY === true)
     throw new UsageError('cannot read an archive from a terminal', {
       hint: 'pipe one in: tar c . | kcri cp - …',
@@ -64,7 +76,7 @@ function rejectTerminals({context, out}: CommandServices, from: CopyPathWord, to
 }
 
 async function openView(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & ResolvingContext,
   word: CopyPathWord,
   {container}: CopyFlags,
   isWritten: boolean,
@@ -79,7 +91,10 @@ async function openView(
 }
 
 /** Returns the chunks of standard input. A reader that waits for input ends with the command. */
-async function* readInput({context, signal}: CommandServices): AsyncGenerator<Buffer, void, undefined> {
+async function* readInput({
+  context,
+  signal,
+}: EnvironmentContext & SignalContext): AsyncGenerator<Buffer, void, undefined> {
   const input: Readable = context.stdin;
   const abort = (): void => void input.destroy(signal.reason as Error);
   signal.addEventListener('abort', abort, {once: true});
@@ -90,7 +105,7 @@ async function* readInput({context, signal}: CommandServices): AsyncGenerator<Bu
   }
 }
 
-function createOutput({out, signal}: CommandServices): (chunk: Buffer) => Promise<void> {
+function createOutput({out, signal}: OutputContext & SignalContext): (chunk: Buffer) => Promise<void> {
   return async (chunk) => {
     // The chunk may be reused before the output has taken it.
     out.stdout.write(Buffer.from(chunk));
@@ -99,7 +114,7 @@ function createOutput({out, signal}: CommandServices): (chunk: Buffer) => Promis
 }
 
 async function copyWithProgress(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
   source: CopySource,
   destination: CopyDestination,
   flags: CopyFlags,

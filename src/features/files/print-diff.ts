@@ -2,7 +2,12 @@ import {missingArgument} from '../../cli/flags/positional-arguments.js';
 import {textToBytes} from '../../base/byte-text.js';
 import type {FileChange} from '../../operations/files/compare-layers.js';
 import {diffContainer} from '../../operations/files/diff-container.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  OutputContext,
+  ResolvingContext,
+  RuntimeContext,
+} from '../../cli/command/contexts.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
 import {formatSorted, type OutputFormat} from '../../cli/output/parse-output-format.js';
 import {findContainer} from './find-container.js';
@@ -16,7 +21,7 @@ interface DiffOptions {
 
 /** Prints the files of a container that differ from its image. Rejects with KcriError. */
 export async function printDiff(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext & ResolvingContext,
   ref: string | undefined,
   {form, container}: DiffOptions,
 ): Promise<void> {

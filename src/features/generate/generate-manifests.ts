@@ -10,7 +10,14 @@ import {configMapNames, secretNames} from '../../kubelet/index.js';
 import {generatePod} from '../../operations/generate/generate-pod.js';
 import {manifestOfRecord} from '../../operations/generate/manifest-of-record.js';
 import {NotFoundError, type Target} from '../../operations/resolve/resolve-names.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  DialectContext,
+  ReportContext,
+  RuntimeContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {targetTitle, type ContainerTarget, type LifecycleTarget} from '../targets/find-targets.js';
@@ -30,7 +37,7 @@ type Source =
  * matches nothing, and continues with the others. Rejects with AmbiguousError, before anything is printed, and with CriError.
  */
 export async function generateManifests(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext,
   refs: readonly string[],
 ): Promise<readonly GeneratedObject[]> {
   const {targets} = await readTargets(services, refs, {}, {onMissing: services.report.fail});
@@ -45,7 +52,10 @@ export async function generateManifests(
   );
 }
 
-async function generate(services: CommandServices, source: Source): Promise<readonly GeneratedObject[]> {
+async function generate(
+  services: ConnectionContext & ReportContext & SettingsContext & SignalContext,
+  source: Source,
+): Promise<readonly GeneratedObject[]> {
   if (source.kind === 'manifest') {
     const pod = withoutDefaults(manifestOfRecord(source.pod, services.settings.rootDir));
     const needed = [...new Set([...secretNames(pod.spec), ...configMapNames(pod.spec)])].filter(Boolean);
@@ -70,7 +80,7 @@ async function generate(services: CommandServices, source: Source): Promise<read
   return [...(runtimeClass === undefined ? [] : [runtimeClass]), withoutDefaults(pod)];
 }
 
-function note({report}: CommandServices, pod: Pod, text: string): void {
+function note({report}: ReportContext, pod: Pod, text: string): void {
   report.info(`kcri: note: pod "${formatPodTitle(titleOf(pod))}": ${text}`);
 }
 

@@ -1,6 +1,11 @@
 import {setListExitCode} from '../lists/list-flags.js';
 import type {Pod} from '../../api/types/v1-pod.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {ObjectFormat, OutputFormat} from '../../cli/output/parse-output-format.js';
 import {PodChangeDetector} from './pod-change-detector.js';
 import {computePodRow, type PodRow} from '../pods/pod-row.js';
@@ -30,7 +35,7 @@ export interface PodListingOptions {
 
 /** Prints the selected pods with their status, once or whenever they change. */
 export class PodListing {
-  readonly #services: CommandServices;
+  readonly #services: EnvironmentContext & OutputContext & ReportContext & SignalContext;
   readonly #reader: PodReader;
   readonly #selected: PodsToShow;
   readonly #options: PodListingOptions;
@@ -38,7 +43,7 @@ export class PodListing {
   readonly #table: GrowingTable<PodRow>;
 
   constructor(
-    services: CommandServices,
+    services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
     reader: PodReader,
     selected: PodsToShow,
     options: PodListingOptions,

@@ -1,5 +1,10 @@
 import {anySignal} from '../../base/async/any-signal.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  OutputContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {repeatSample} from '../../cli/output/watch-screen.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
@@ -34,7 +39,7 @@ export async function selectPodsToShow(
 
 /** Returns the pods that flags select, with their statuses. */
 export async function observePodsToShow(
-  services: CommandServices,
+  services: RuntimeContext,
   flags: ListedPodFlagValues,
 ): Promise<PodsToShow & {readonly shown: readonly ShownPod[]}> {
   const reader = new PodReader(services);
@@ -71,7 +76,7 @@ export interface PodWatch<T> {
 
 /** Reads and shows the selected pods periodically, including new ones, until Ctrl-C. */
 export async function watchPods<T>(
-  {context, out, signal: interrupted}: CommandServices,
+  {context, out, signal: interrupted}: EnvironmentContext & OutputContext & SignalContext,
   reader: PodReader,
   {words, selection}: PodsToShow,
   {read, show}: PodWatch<T>,

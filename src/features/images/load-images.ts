@@ -7,13 +7,18 @@ import {loadIntoStorage} from '../../operations/images/stored/crio-archives.js';
 import {onImageRuntime, type ImageRuntime} from '../../operations/images/stored/image-runtime.js';
 import {loadArchive} from '../../operations/images/stored/load-images.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  OutputContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
 import {imageRuntime} from './image-runtime.js';
 
 /** Loads the images of an archive, `-` for standard input, and returns their names. Rejects with KcriError. */
 export async function loadImages(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & OutputContext & SignalContext,
   path: string,
   name: string | undefined,
 ): Promise<readonly string[]> {
@@ -50,7 +55,7 @@ async function loadFromFile(runtime: ImageRuntime, path: string): Promise<readon
   return await loadIntoStorage(runtime, path);
 }
 
-async function openArchive({context}: CommandServices, path: string): Promise<AsyncIterable<Uint8Array>> {
+async function openArchive({context}: EnvironmentContext, path: string): Promise<AsyncIterable<Uint8Array>> {
   const {stdin} = context;
   if (path === '-') {
     if ('isTTY' in stdin && stdin.isTTY)

@@ -4,7 +4,7 @@ import {
   removeImage,
   type ImageUsage,
 } from '../../operations/images/remove-image.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandContext, ReportContext} from '../../cli/command/contexts.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
@@ -30,7 +30,7 @@ export interface ImageRemoval {
 
 /** Returns the images to remove for a command line. Rejects with KcriError. */
 export type RemoveImagesStrategy = (
-  services: CommandServices,
+  services: CommandContext,
   named: readonly string[],
   flags: RmiFlags,
 ) => Promise<ImageRemoval>;
@@ -57,7 +57,7 @@ export const planImageRemoval: RemoveImagesStrategy = async (services, named, fl
 
 /** Returns the IDs of the images to remove; --all reports the others. */
 function unusedImages(
-  {report}: CommandServices,
+  {report}: ReportContext,
   swept: readonly ImageUsage[],
   {all, prune, force}: RmiFlags,
 ): readonly string[] {

@@ -5,7 +5,12 @@ import {humanSize} from '../../format/human-size.js';
 import {saveFromStorage} from '../../operations/images/stored/crio-archives.js';
 import {onImageRuntime} from '../../operations/images/stored/image-runtime.js';
 import {encodeArchive, planSave} from '../../operations/images/stored/save-images.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  OutputContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {withElapsedTime} from '../../cli/output/elapsed-time.js';
 import {imageRuntime} from './image-runtime.js';
 
@@ -14,7 +19,7 @@ const ARCHIVE_MODE = 0o600;
 
 /** Writes images into a file, or to standard output for `-`. Rejects with KcriError. */
 export async function saveImages(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & OutputContext & SignalContext,
   references: readonly string[],
   path: string,
 ): Promise<void> {
@@ -51,7 +56,7 @@ export async function saveImages(
 }
 
 async function write(
-  {out, signal}: CommandServices,
+  {out, signal}: OutputContext & SignalContext,
   path: string,
   chunks: AsyncIterable<Buffer>,
 ): Promise<void> {

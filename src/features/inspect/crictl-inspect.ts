@@ -9,7 +9,7 @@ import {
 } from '../../cri/index.js';
 import {nothingFoundError, type Target} from '../../operations/resolve/resolve-names.js';
 import type {CommandStrategies} from '../../cli/dialect/command-strategies.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext, SignalContext} from '../../cli/command/contexts.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';
 import type {InspectStrategy} from './inspect-targets.js';
 import {
@@ -29,7 +29,7 @@ import {
 interface CrictlInspection<Id, Response, Flags> {
   readonly id: (ref: string) => Id;
   /** Lists the IDs that filters select; crictl ignores filters beside IDs. */
-  readonly list: (services: CommandServices, flags: Flags) => Promise<readonly string[]>;
+  readonly list: (services: ConnectionContext & SignalContext, flags: Flags) => Promise<readonly string[]>;
   /** Command that lists all objects, for the hint. */
   readonly listCommand: string;
   readonly text: (response: Response, options: CrictlTextOptions) => string;

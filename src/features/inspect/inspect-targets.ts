@@ -1,6 +1,11 @@
 import type {JsonObject} from '../../format/json.js';
 import type {Target} from '../../operations/resolve/resolve-names.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  DialectContext,
+  ResolvingContext,
+  RuntimeContext,
+} from '../../cli/command/contexts.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';
 import {INSPECT_FORMATS, type InspectFlags} from './inspect-flags.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
@@ -44,10 +49,14 @@ export interface InspectStrategy<Id, Response, Flags> {
   /** True if `-o` is checked before the runtime is called. */
   readonly checksFormatFirst: boolean;
   /** Returns the objects that the command line names. */
-  targets(services: CommandServices, refs: readonly string[], flags: Flags): Promise<readonly Target<Id>[]>;
+  targets(
+    services: RuntimeContext & DialectContext & ResolvingContext,
+    refs: readonly string[],
+    flags: Flags,
+  ): Promise<readonly Target<Id>[]>;
   /** Fetches the targets, and prints those that are not printed together afterwards. */
   fetchAll(
-    services: CommandServices,
+    services: CommandContext,
     flags: InspectFlags,
     targets: readonly Target<Id>[],
     fetch: Fetch<Id, Response>,
@@ -87,7 +96,7 @@ export interface Inspection<Id, Response, Flags> {
 
 /** Prints one object for one target, and a list in the targets' order for several. Rejects with UsageError. */
 export async function inspectTargets<Id, Response, Flags extends InspectFlags>(
-  services: CommandServices,
+  services: CommandContext,
   flags: Flags,
   {strategy, refs, fetch, json, text}: Inspection<Id, Response, Flags>,
 ): Promise<void> {

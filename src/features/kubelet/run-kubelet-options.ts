@@ -1,5 +1,11 @@
 import type {CallObserver} from '../../cri/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  ConnectionContext,
+  EnvironmentContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {durationMs} from '../../cli/flags/flag-types.js';
 import type {PodFlagValues} from '../manifests/pod-flags.js';
 import {readCommandNode, openNodeCredentials} from '../manifests/read-command-node.js';
@@ -22,7 +28,7 @@ export type KubeletFlagValues = Readonly<Record<string, unknown>> &
 
 /** Returns the options of a kubelet with these flags and this configuration. */
 export function createRunKubeletOptions(
-  services: CommandServices,
+  services: CommandContext,
   flags: KubeletFlagValues,
   reading: Pick<
     RunKubeletOptions,
@@ -51,7 +57,7 @@ export function createRunKubeletOptions(
 
 /** Opens the connection to the configured runtime; see RunKubeletOptions. Both functions reject with KcriError. */
 async function openRuntime(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext,
   flags: KubeletFlagValues,
   {observer, values}: {readonly observer: CallObserver} & Pick<RunKubeletOptions['config'], 'values'>,
 ): ReturnType<RunKubeletOptions['open']> {

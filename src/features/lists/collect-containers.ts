@@ -2,7 +2,7 @@ import type {Connection, Container, FieldMask} from '../../cri/index.js';
 import {listContainers, listImageTags} from '../../operations/containers/list-containers.js';
 import {createPodLookup, podFromLabels} from '../../operations/pods/pod-labels.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandContext} from '../../cli/command/contexts.js';
 import {containerQuery, type ContainerFilterValues} from '../containers/filter-flags.js';
 import {createSorter, type ListFlagValues} from './list-flags.js';
 import {parseOutputFormat, type OutputFormat} from '../../cli/output/parse-output-format.js';
@@ -38,7 +38,7 @@ export interface ContainerList {
 }
 
 /** Lists containers for `ps`. Rejects with KcriError. */
-export type ListContainersStrategy = (services: CommandServices, flags: PsFlags) => Promise<ContainerList>;
+export type ListContainersStrategy = (services: CommandContext, flags: PsFlags) => Promise<ContainerList>;
 
 /** kcri's list of containers. */
 export const collectContainers: ListContainersStrategy = async (services, flags) => {

@@ -2,7 +2,7 @@ import {EmptyValueError} from '../../base/errors.js';
 import type {FieldMask, Image} from '../../cri/index.js';
 import {listImages} from '../../operations/images/list-images.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandContext} from '../../cli/command/contexts.js';
 import {createSorter, type ListFlagValues} from './list-flags.js';
 import {isListAlias} from '../../cli/flags/positional-arguments.js';
 import {parseOutputFormat} from '../../cli/output/parse-output-format.js';
@@ -33,7 +33,7 @@ export interface ImageList {
 
 /** Lists the images of a name, or all, for `images`. Rejects with KcriError. */
 export type ListImagesStrategy = (
-  services: CommandServices,
+  services: CommandContext,
   name: string | undefined,
   flags: ImagesFlags,
 ) => Promise<ImageList>;

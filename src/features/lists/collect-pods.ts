@@ -1,7 +1,7 @@
 import type {FieldMask, PodSandbox} from '../../cri/index.js';
 import {listSandboxes} from '../../operations/pods/list-sandboxes.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandContext} from '../../cli/command/contexts.js';
 import {sandboxQuery, type SandboxFilterValues} from '../containers/filter-flags.js';
 import {createSorter, type ListFlagValues} from './list-flags.js';
 import {parseOutputFormat} from '../../cli/output/parse-output-format.js';
@@ -28,7 +28,7 @@ export interface PodList {
 }
 
 /** Lists sandboxes for `pods`. Rejects with KcriError. */
-export type ListPodsStrategy = (services: CommandServices, flags: PodsFlags) => Promise<PodList>;
+export type ListPodsStrategy = (services: CommandContext, flags: PodsFlags) => Promise<PodList>;
 
 /** kcri's list of sandboxes. */
 export const collectPods: ListPodsStrategy = async (services, flags) => {

@@ -1,6 +1,6 @@
 import {fetchContainerDetails} from '../../operations/inspect/fetch-details.js';
 import {createContainerKind} from '../../operations/resolve/find-by-name.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {EnvironmentContext, OutputContext} from '../../cli/command/contexts.js';
 import {createSorter, formatListTable} from './list-flags.js';
 import {mergeMaps, mergeRows} from './merge-results.js';
 import {NodeNames} from '../nodes/node-names.js';
@@ -17,7 +17,7 @@ import type {ContainerList, PsFlags} from './collect-containers.js';
 
 /** Prints the containers of one or several nodes in their form. Returns the number of containers. */
 export async function printContainers(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext,
   results: readonly NodeResult<ContainerList>[],
   flags: PsFlags,
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function printContainers(
 }
 
 async function printRows(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext,
   {form, rows}: ContainerList,
   {results, flags}: {readonly results: readonly NodeResult<ContainerList>[]; readonly flags: PsFlags},
 ): Promise<void> {

@@ -4,7 +4,12 @@ import {imageDisplayName} from '../../operations/images/image-matching.js';
 import {countContainersByImage} from '../../operations/images/list-images.js';
 import {fetchImageDetails} from '../../operations/inspect/fetch-details.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {Column} from '../../format/table.js';
 import {createSorter, formatListTable} from './list-flags.js';
 import {mergeRows} from './merge-results.js';
@@ -24,7 +29,7 @@ import type {ImageList, ImagesFlags} from './collect-images.js';
 
 /** Prints the images of one or several nodes in their form. Returns the number of images. */
 export async function printImages(
-  services: CommandServices,
+  services: OutputContext,
   results: readonly NodeResult<ImageList>[],
   flags: ImagesFlags,
 ): Promise<number> {
@@ -35,7 +40,7 @@ export async function printImages(
 }
 
 async function printItems(
-  services: CommandServices,
+  services: OutputContext,
   {form, images}: ImageList,
   {results, flags}: {readonly results: readonly NodeResult<ImageList>[]; readonly flags: ImagesFlags},
 ): Promise<void> {
@@ -81,7 +86,7 @@ async function detailColumns(
 
 /** Returns the build information and the number of users of images. Warns if some is missing. Rejects with CriError. */
 export async function readImageDetails(
-  {connections, report, signal}: CommandServices,
+  {connections, report, signal}: ConnectionContext & ReportContext & SignalContext,
   images: readonly Image[],
 ): Promise<ImageDetails> {
   const connection = await connections.default();

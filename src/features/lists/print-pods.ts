@@ -3,7 +3,7 @@ import {listAllContainers} from '../../cri/list-all.js';
 import {fetchSandboxDetails} from '../../operations/inspect/fetch-details.js';
 import {SANDBOX_KIND} from '../../operations/resolve/find-by-name.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {EnvironmentContext, OutputContext} from '../../cli/command/contexts.js';
 import {createSorter, formatListTable} from './list-flags.js';
 import {mergeRows} from './merge-results.js';
 import {NodeNames} from '../nodes/node-names.js';
@@ -20,7 +20,7 @@ import type {PodList, PodsFlags} from './collect-pods.js';
 
 /** Prints the sandboxes of one or several nodes in their form. Returns the number of sandboxes. */
 export async function printPods(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext,
   results: readonly NodeResult<PodList>[],
   flags: PodsFlags,
 ): Promise<number> {
@@ -31,7 +31,7 @@ export async function printPods(
 }
 
 async function printItems(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext,
   {form, items}: PodList,
   {results, flags}: {readonly results: readonly NodeResult<PodList>[]; readonly flags: PodsFlags},
 ): Promise<void> {

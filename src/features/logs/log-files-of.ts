@@ -1,8 +1,8 @@
 import type {LogFiles} from '../../operations/logs/log-files.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext} from '../../cli/command/contexts.js';
 
 /** Returns the log files of the remote node that a command is connected to; undefined for those of this machine. */
-export async function logFilesOf({connections}: CommandServices): Promise<LogFiles | undefined> {
+export async function logFilesOf({connections}: ConnectionContext): Promise<LogFiles | undefined> {
   const {remote} = connections;
   if (remote === undefined) return undefined;
   const {createRemoteLogFiles} = await import('../../operations/logs/remote-log-files.js');

@@ -1,13 +1,10 @@
 import {fstatSync} from 'node:fs';
 import type {LogSink} from '../../operations/logs/buffered-log-writer.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {OutputContext} from '../../cli/command/contexts.js';
 import type {Output} from '../../cli/output/output.js';
 
 /** Returns a sink that writes log output to this process's output until the signal is aborted. */
-export function createLogSink(
-  {out: {stdout, stderr}}: Pick<CommandServices, 'out'>,
-  signal: AbortSignal,
-): LogSink {
+export function createLogSink({out: {stdout, stderr}}: OutputContext, signal: AbortSignal): LogSink {
   return {
     together: isSameFile(stdout, stderr),
     write: (stream, bytes) => {

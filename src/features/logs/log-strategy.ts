@@ -6,7 +6,7 @@ import {logTime, type LogSelection} from '../../operations/logs/log-selection.js
 import type {LogReadStrategy} from '../../operations/logs/log-read-strategy.js';
 import {parseSince} from '../../operations/logs/parse-since.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {EnvironmentContext, ReportContext, SignalContext} from '../../cli/command/contexts.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
@@ -57,7 +57,7 @@ export interface LogsStrategy {
   withStatusContext<T>(reading: Promise<T>): Promise<T>;
   /** Returns how to follow containers: until they exit or, with --follow-restarts, over their restarts. */
   follow(
-    services: CommandServices,
+    services: EnvironmentContext & SignalContext,
     runtime: RuntimeService,
     containers: readonly FollowedContainer[],
     flags: LogsFlags,
@@ -65,7 +65,7 @@ export interface LogsStrategy {
   /** Returns how log files are read. */
   readStrategy(): Promise<LogReadStrategy>;
   /** Reports lines of unknown format in a file. */
-  reportUnknownLines(services: CommandServices, path: string, lines: number): void;
+  reportUnknownLines(services: ReportContext, path: string, lines: number): void;
 }
 
 /** kcri's logs. */

@@ -3,7 +3,7 @@ import {
   removeRemoteLogFiles,
   type RemovedContainer,
 } from '../../operations/logs/remove-log-files.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext, ReportContext} from '../../cli/command/contexts.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
   interface CommandStrategies {
@@ -12,14 +12,17 @@ declare module '../../cli/dialect/command-strategies.js' {
 }
 
 /** Removes the log files of a removed container. */
-type RemoveLogsStrategy = (services: CommandServices, container: RemovedContainer) => Promise<void>;
+type RemoveLogsStrategy = (
+  services: ConnectionContext & ReportContext,
+  container: RemovedContainer,
+) => Promise<void>;
 
 /**
  * Deletes the log files of a removed container on the node that a command is connected to. `onKept` is called for each
  * file that is older than the container. Rejects with SystemError.
  */
 export async function removeContainerLogs(
-  {connections: {remote}}: CommandServices,
+  {connections: {remote}}: ConnectionContext,
   container: RemovedContainer,
   onKept: (file: string) => void,
 ): Promise<void> {

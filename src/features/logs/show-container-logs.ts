@@ -7,7 +7,15 @@ import {distinctNames, keepNewestLogs} from '../../operations/logs/log-names.js'
 import type {LogSelection} from '../../operations/logs/log-selection.js';
 import {showLogs, type ShownLog} from '../../operations/logs/show-logs.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  ResolvingContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {logFilesOf} from './log-files-of.js';
 import {forEachTarget} from '../../cli/command/for-each-target.js';
 import {choosePodContainers, type ContainerSelection} from '../containers/select-containers.js';
@@ -23,7 +31,7 @@ interface ContainerLog {
 
 /** Prints the logs of the selected containers. Rejects with KcriError. */
 export async function showContainerLogs(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext & ResolvingContext,
   selection: ContainerSelection,
   flags: LogsFlags,
 ): Promise<void> {
@@ -62,7 +70,7 @@ function checkLimit(
 }
 
 async function selectIds(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & ResolvingContext,
   connection: Connection,
   selection: ContainerSelection,
   {container}: LogsFlags,
@@ -76,7 +84,7 @@ async function selectIds(
 }
 
 async function reopen(
-  {report, signal}: CommandServices,
+  {report, signal}: ReportContext & SignalContext,
   runtime: RuntimeService,
   containerId: ContainerId,
 ): Promise<void> {
@@ -86,7 +94,7 @@ async function reopen(
 
 /** Finds the logs of containers; one without a log is reported and does not hide the others. */
 async function findLogs(
-  services: CommandServices,
+  services: DialectContext & ReportContext & SignalContext,
   runtime: RuntimeService,
   ids: readonly ContainerId[],
   {strategy, previous}: {readonly strategy: LogsStrategy; readonly previous: boolean},
@@ -104,7 +112,7 @@ async function findLogs(
 
 /** Returns the presentation of each log; a single one needs no name. */
 async function shownLogs(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext & SignalContext,
   runtime: RuntimeService,
   chosen: readonly ContainerLog[],
   {strategy, flags}: {readonly strategy: LogsStrategy; readonly flags: LogsFlags},
@@ -118,7 +126,7 @@ async function shownLogs(
   return chosen.map(({path}, index) => ({path, prefix: prefixes[index], follow: follows[index]}));
 }
 
-async function prefixesOf({out}: CommandServices, names: readonly string[]): Promise<readonly string[]> {
+async function prefixesOf({out}: OutputContext, names: readonly string[]): Promise<readonly string[]> {
   const {formatLogPrefixes} = await import('./log-prefixes.js');
   return formatLogPrefixes(names, out.colors);
 }
@@ -134,7 +142,7 @@ interface ShowOptions {
 
 /** Prints the logs. Ctrl-C and a closed pipe end the output without an error. */
 async function show(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   logs: readonly ShownLog[],
   {strategy, flags, lines}: ShowOptions,
 ): Promise<void> {

@@ -10,7 +10,12 @@ import type {
   ReadManifestsOptions,
   ServiceDocument,
 } from '../../operations/manifests/read-manifests.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  RuntimeContext,
+  SecretsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {manifestOverrides} from './manifest-flags.js';
 import type {PodFlagValues} from './pod-flags.js';
 import {absoluteSource} from '../../operations/manifests/absolute-source.js';
@@ -48,7 +53,10 @@ export interface ManifestFlagValues extends PodFlagValues {
 }
 
 /** Returns the options to read manifests. */
-function readingOptions({context, signal}: CommandServices, flags: ManifestFlagValues): ReadManifestsOptions {
+function readingOptions(
+  {context, signal}: EnvironmentContext & SignalContext,
+  flags: ManifestFlagValues,
+): ReadManifestsOptions {
   const {lenient = false, strict = false, replicas} = flags;
   if (replicas !== undefined && replicas < 0) throw new UsageError('--replicas must not be negative');
   return {stdin: context.stdin, lenient, strict, replicas, signal};
@@ -70,7 +78,7 @@ function assertReplicasUsed({replicas}: ManifestFlagValues, {workloads}: Manifes
  * Rejects with ConfigError and PodValidationError.
  */
 export async function loadPods(
-  services: CommandServices,
+  services: RuntimeContext & SecretsContext,
   sources: readonly ManifestSource[],
   flags: ManifestFlagValues,
   describe: () => Promise<NodeAndRuntime> = async () => await readCommandNode(services, flags),

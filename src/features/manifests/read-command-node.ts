@@ -1,6 +1,11 @@
 import type {Connection} from '../../cri/index.js';
 import type {NodeAndRuntime, NodeCredentials} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {nodeOptions, type PodFlagValues} from './pod-flags.js';
 
 /**
@@ -8,7 +13,7 @@ import {nodeOptions, type PodFlagValues} from './pod-flags.js';
  * remote node only its name is known.
  */
 export async function readCommandNode(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext,
   flags: PodFlagValues = {},
   connection?: Connection,
 ): Promise<NodeAndRuntime> {
@@ -25,7 +30,7 @@ export async function readCommandNode(
 
 /** Opens the node's registry credentials. Rejects with ConfigError. */
 export async function openNodeCredentials(
-  {context, settings}: CommandServices,
+  {context, settings}: EnvironmentContext & SettingsContext,
   flags: PodFlagValues,
 ): Promise<NodeCredentials> {
   const {openNodeCredentials: open} = await import('../../kubelet/index.js');

@@ -1,14 +1,19 @@
 import {ConfigError, SystemError} from '../../base/errors.js';
 import type {PodUid} from '../../cri/index.js';
 import type {KubeletReport} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  ReportContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 
 /**
  * Returns the report of the root directory's running kubelet about pods. Returns undefined if none runs, or, with a
  * warning, if it does not answer.
  */
 export async function fetchKubeletReport(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext & SettingsContext & SignalContext,
   uids: readonly PodUid[],
 ): Promise<KubeletReport | undefined> {
   try {
@@ -22,7 +27,9 @@ export async function fetchKubeletReport(
 }
 
 /** Returns the kubelet's report about all its pods. Rejects with ConfigError if none runs, and with SystemError. */
-export async function requireKubeletReport(services: CommandServices): Promise<KubeletReport> {
+export async function requireKubeletReport(
+  services: EnvironmentContext & SettingsContext & SignalContext,
+): Promise<KubeletReport> {
   const report = await queryRunningKubelet(services, undefined);
   if (report !== undefined) return report;
   throw new ConfigError(`no kcri kubelet runs with root directory "${services.settings.rootDir}"`, {
@@ -31,7 +38,7 @@ export async function requireKubeletReport(services: CommandServices): Promise<K
 }
 
 async function queryRunningKubelet(
-  {context: {clock}, settings: {rootDir}, signal}: CommandServices,
+  {context: {clock}, settings: {rootDir}, signal}: EnvironmentContext & SettingsContext & SignalContext,
   uids: readonly PodUid[] | undefined,
 ): Promise<KubeletReport | undefined> {
   const {queryKubelet, findKubelet} = await import('../../kubelet/index.js');

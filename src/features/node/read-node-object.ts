@@ -1,6 +1,11 @@
 import type {Node} from '../../api/types/v1-node.js';
 import type {KubeletReport} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
 import {programVersion} from '../../cli/process/program-version.js';
 
@@ -20,7 +25,7 @@ const DEFAULTS = {
  * one that the running kubelet, or else one with the default configuration, would register. Rejects with CriError.
  */
 export async function readNodeObject(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext,
   report: KubeletReport | undefined,
 ): Promise<Node> {
   if (report?.node !== undefined) return report.node;

@@ -1,10 +1,10 @@
 import {hasEnded} from '../../api/types/v1-status.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
 import type {NodePod} from './describe-node.js';
 import {PodReader} from '../pods/pod-reader.js';
 
 /** Returns the pods that have not ended, with their total resources. */
-export async function readNodePods(services: CommandServices): Promise<readonly NodePod[]> {
+export async function readNodePods(services: RuntimeContext): Promise<readonly NodePod[]> {
   const {podLimits, podRequests} = await import('../../kubelet/index.js');
   const reader = new PodReader(services);
   const observed = await reader.observe(await reader.select([], {}));

@@ -1,6 +1,6 @@
 import {ConfigError, KcriError, UsageError} from '../../base/errors.js';
 import {RemoteError} from '../../remote/remote-error.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandContext} from '../../cli/command/contexts.js';
 import type {CommandSettings} from '../../cli/settings/command-settings.js';
 import {nameNodes} from './name-nodes.js';
 import type {NodeResult} from './node-result.js';
@@ -9,8 +9,8 @@ type Outcome<T> = {readonly result: NodeResult<T>} | {readonly node: string; rea
 
 /** Queries several nodes, as queryNodes. */
 export async function queryAllNodes<T>(
-  services: CommandServices,
-  query: (services: CommandServices) => Promise<T>,
+  services: CommandContext,
+  query: (services: CommandContext) => Promise<T>,
 ): Promise<readonly NodeResult<T>[]> {
   const {report, settings, signal} = services;
   await assertNoImageEndpoint(settings);

@@ -1,4 +1,4 @@
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandContext} from '../../cli/command/contexts.js';
 import type {NodeResult} from './node-result.js';
 
 /**
@@ -7,8 +7,8 @@ import type {NodeResult} from './node-result.js';
  * UsageError.
  */
 export async function queryNodes<T>(
-  services: CommandServices,
-  query: (services: CommandServices) => Promise<T>,
+  services: CommandContext,
+  query: (services: CommandContext) => Promise<T>,
 ): Promise<readonly NodeResult<T>[]> {
   const {dialect, settings} = services;
   if (settings.runtimeEndpoints.length < 2 || !dialect.queriesSeveralNodes)

@@ -2,7 +2,7 @@ import {systemRandom} from '../../base/clock.js';
 import {ConfigError, KcriError, SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import type {ApiObjects, NodeAndRuntime, PodPlan, PodRef} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext, SecretsContext} from '../../cli/command/contexts.js';
 import {unlessEmpty} from '../../cli/flags/flag-types.js';
 import type {PodFlagValues} from '../manifests/pod-flags.js';
 import {openApiServer} from '../kubelet/open-cluster.js';
@@ -23,7 +23,7 @@ interface ClusterPlanRequest {
  * are reported. Rejects with ConfigError, ApiError, the errors of connections and CriError.
  */
 export async function planCluster(
-  services: CommandServices,
+  services: RuntimeContext & SecretsContext,
   {kubeconfig, words, flags}: ClusterPlanRequest,
 ): Promise<readonly PodPlan[]> {
   const {planClusterPods, readKubeletConfig} = await import('../../kubelet/index.js');
@@ -90,7 +90,7 @@ function isNamed({namespace, name, uid}: PodRef, word: string): boolean {
 }
 
 /** Reads the facts of the node; unless a flag names it, with those that the running kubelet has for it. */
-async function readClusterNode(services: CommandServices, flags: PodFlagValues): Promise<NodeAndRuntime> {
+async function readClusterNode(services: RuntimeContext, flags: PodFlagValues): Promise<NodeAndRuntime> {
   const [machine, kubelet] = await Promise.all([
     readCommandNode(services, flags),
     fetchKubeletReport(services, []),
@@ -102,7 +102,7 @@ async function readClusterNode(services: CommandServices, flags: PodFlagValues):
 }
 
 /** Keeps the values of the Secrets that are read out of messages. */
-async function hideSecrets({secrets}: CommandServices, objects: ApiObjects): Promise<ApiObjects> {
+async function hideSecrets({secrets}: SecretsContext, objects: ApiObjects): Promise<ApiObjects> {
   const {secretValuesOf} = await import('../../kubelet/index.js');
   return {
     ...objects,

@@ -1,6 +1,6 @@
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 import type {PodRecord, RejectedPod} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext, SettingsContext} from '../../cli/command/contexts.js';
 
 /** Records of kcri about the pods of a node. */
 export interface NodeRecords {
@@ -18,7 +18,7 @@ const NONE: NodeRecords = {rejected: [], records: [], removed: [], broken: []};
  * Reads the records of this machine's root directory that belong to the node of a command: none if it is remote; of one
  * of several nodes, those of its runtime. Rejects with SystemError.
  */
-export async function readNodeRecords(services: CommandServices): Promise<NodeRecords> {
+export async function readNodeRecords(services: ConnectionContext & SettingsContext): Promise<NodeRecords> {
   const {isPart, settings} = services;
   if ((await settings.remoteEndpoint()) !== undefined) return NONE;
   const {PodStore, RejectedPodStore} = await import('../../kubelet/index.js');

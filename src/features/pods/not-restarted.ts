@@ -1,7 +1,7 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type ContainerState, type ContainerStatus} from '../../api/types/v1-status.js';
 import type {PodRecord} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {CommandReporter} from '../../cli/output/command-reporter.js';
 import {formatPodTitle} from './pod-title.js';
 import {mayRestart, restartPolicyOf} from './restart-policy.js';
 import type {ShownPod} from './listed-pod.js';
@@ -45,7 +45,7 @@ function withoutBackOff({waiting}: ContainerState): ContainerState {
 }
 
 /** Prints a note on each of the pods that no process runs. */
-export function reportNotRestarted({info}: CommandServices['report'], shown: readonly ShownPod[]): void {
+export function reportNotRestarted({info}: Pick<CommandReporter, 'info'>, shown: readonly ShownPod[]): void {
   for (const note of shown.map(notRestartedNote)) if (note !== undefined) info(`kcri: note: ${note}`);
 }
 

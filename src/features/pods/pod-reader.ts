@@ -3,7 +3,7 @@ import type {KcriError} from '../../base/errors.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
 import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {parsePodManager, type PodManagerName, type PodSelectionFlagValues} from './pod-selection-flags.js';
 import {compareByTime, type RecordedPodEvent} from '../events/event-table.js';
 import {formatPodTitle} from './pod-title.js';
@@ -29,7 +29,7 @@ import {WarnOnce} from './warn-once.js';
 
 /** Reads the pods of kcri and of the runtime, their statuses and events. It changes nothing, and warns about each problem once. */
 export class PodReader {
-  readonly #services: CommandServices;
+  readonly #services: RuntimeContext;
   readonly #problems: WarnOnce;
   readonly #nodes = new Map<string, NodeAndRuntime>();
   readonly #lastKnown = new Map<PodUid, LastKnown>();
@@ -37,7 +37,7 @@ export class PodReader {
   /** True after a warning about an unavailable runtime of kcri's pods. */
   #hasUnavailable = false;
 
-  constructor(services: CommandServices) {
+  constructor(services: RuntimeContext) {
     this.#services = services;
     this.#problems = new WarnOnce(services.report);
     this.#runtimePods = new RuntimePods(services);

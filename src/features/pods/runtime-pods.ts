@@ -3,13 +3,18 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import {ConfigError} from '../../base/errors.js';
 import {CriError, type Connection} from '../../cri/index.js';
 import type {NodeAndRuntime, RuntimePod, RuntimePodReader} from '../../kubelet/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {ListedPod, ShownPod} from './listed-pod.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
 
 /** The pods of the configured or discovered runtime, whichever program created them. */
 export class RuntimePods {
-  readonly #services: CommandServices;
+  readonly #services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext;
   #reader: RuntimePodReader | undefined;
   #node: Promise<NodeAndRuntime> | undefined;
   /** Pods of the kubelet of this machine by UID. */
@@ -22,7 +27,7 @@ export class RuntimePods {
   /** True if nothing else knows the pods: the runtime is on a remote node, or one of several. */
   isRequired = false;
 
-  constructor(services: CommandServices) {
+  constructor(services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext) {
     this.#services = services;
   }
 

@@ -10,7 +10,15 @@ import {openTunnel} from '../../streaming/port-forward/open-tunnel.js';
 import {PortForwarder} from '../../streaming/port-forward/port-forwarder.js';
 import {isInvalidPortSpec, parsePortSpec, type PortSpec} from '../../streaming/port-forward/port-spec.js';
 import type {PortForwardUrl, Tunnel} from '../../streaming/port-forward/tunnel.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  ResolvingContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {
   KCRI_STREAMING,
   type StreamingFlagValues,
@@ -57,9 +65,9 @@ export interface PortForwardStrategy {
   /** Checks the flags of the connection after the runtime has accepted the request. Throws KcriError. */
   checkClient(flags: StreamingFlagValues): void;
   /** Waits for the end of the forwarding. Rejects with StreamingError or the signal's reason. */
-  waitForEnd(services: CommandServices, pod: ForwardedPod): Promise<never>;
+  waitForEnd(services: EnvironmentContext & SignalContext, pod: ForwardedPod): Promise<never>;
   /** Reports addresses of a port that cannot be listened on. */
-  reportUnbound(services: CommandServices, bound: BoundPort): void;
+  reportUnbound(services: OutputContext & ReportContext, bound: BoundPort): void;
   /** Throws if no port is listened on and none was reported as an error. */
   checkBound(bound: readonly BoundPort[]): void;
 }
@@ -87,7 +95,7 @@ export const KCRI_PORT_FORWARD: PortForwardStrategy = {
 
 /** Forwards local ports to a pod until Ctrl-C or the end of the pod. Rejects with KcriError. */
 export async function forwardPorts(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext & ResolvingContext,
   words: readonly string[],
   flags: PortForwardFlags,
 ): Promise<void> {
@@ -117,7 +125,7 @@ export async function forwardPorts(
 
 /** Returns the named pod, or one of those of a workload or a label selector. Rejects with KcriError. */
 async function findPod(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & ResolvingContext,
   runtime: RuntimeService,
   pod: string,
   selector: string | undefined,
@@ -158,7 +166,7 @@ interface Forwarding extends Omit<ForwardedPod, 'connectionFailed'> {
 }
 
 async function forward(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
   strategy: PortForwardStrategy,
   {specs, groups, ...pod}: Forwarding,
 ): Promise<void> {

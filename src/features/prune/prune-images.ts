@@ -5,7 +5,7 @@ import {truncateId} from '../../format/truncate-id.js';
 import type {Column} from '../../format/table.js';
 import {imageDisplayName, isDangling, repoDigest} from '../../operations/images/image-matching.js';
 import type {ImagePruner} from '../../operations/prune/image-pruner.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {OutputContext, ReportContext, SignalContext} from '../../cli/command/contexts.js';
 
 /** Columns of images to remove. */
 export const PRUNED_IMAGE_COLUMNS: readonly Column<Image>[] = [
@@ -20,7 +20,7 @@ function shownName(image: Image): string {
 
 /** Removes images one after the other; reports failures and images that are in use now. Returns the removed ones. */
 export async function pruneImages(
-  {out, report, signal}: CommandServices,
+  {out, report, signal}: OutputContext & ReportContext & SignalContext,
   pruner: ImagePruner,
   images: readonly Image[],
 ): Promise<readonly Image[]> {

@@ -12,7 +12,7 @@ import type {
   PrunableSandbox,
 } from '../../operations/prune/plan-prune.js';
 import {StillRunningError} from '../../operations/still-running-error.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {OutputContext, ReportContext, SignalContext} from '../../cli/command/contexts.js';
 
 /** Advice on an object that was kept because it is in use. */
 const AGAIN = 'prune again when it has ended';
@@ -29,7 +29,7 @@ export interface PrunedPods {
  * warning; failures are reported and do not stop the others.
  */
 export async function prunePods(
-  services: CommandServices,
+  services: OutputContext & ReportContext & SignalContext,
   runtime: RuntimeService,
   plan: PrunePlan,
 ): Promise<PrunedPods> {
@@ -45,12 +45,12 @@ export function containerTitle({namespace, name}: PrunablePod, container: string
 }
 
 class PodPruner implements PrunedPods {
-  readonly #services: CommandServices;
+  readonly #services: OutputContext & ReportContext & SignalContext;
   readonly #runtime: RuntimeService;
   sandboxes = 0;
   readonly containers = new Set<string>();
 
-  constructor(services: CommandServices, runtime: RuntimeService) {
+  constructor(services: OutputContext & ReportContext & SignalContext, runtime: RuntimeService) {
     this.#services = services;
     this.#runtime = runtime;
   }

@@ -7,7 +7,12 @@ import type {SpaceRange} from '../../operations/prune/freed-space.js';
 import type {ImagePrunePlan, ImagePruner} from '../../operations/prune/image-pruner.js';
 import {readLogSizes} from '../../operations/prune/log-sizes.js';
 import type {PrunablePod, PrunePlan} from '../../operations/prune/plan-prune.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {formatListTable} from '../lists/list-flags.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {confirm, type ConfirmationFlags} from '../../cli/terminal/confirm.js';
@@ -41,7 +46,10 @@ interface ContainerRow {
 }
 
 /** Prints what a prune removes and how much space that frees, asks, and removes it. */
-export async function pruneSystem(services: CommandServices, prune: SystemPrune): Promise<void> {
+export async function pruneSystem(
+  services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
+  prune: SystemPrune,
+): Promise<void> {
   const {context, out, report} = services;
   const {plan, pruner, flags} = prune;
   const images = await pruner.plan();
@@ -71,7 +79,7 @@ export async function pruneSystem(services: CommandServices, prune: SystemPrune)
 }
 
 async function readRows(
-  {signal}: CommandServices,
+  {signal}: SignalContext,
   {connection, plan}: SystemPrune,
 ): Promise<readonly ContainerRow[]> {
   const found = [
@@ -101,7 +109,7 @@ const CONTAINER_COLUMNS: readonly Column<ContainerRow>[] = [
 ];
 
 function printPlan(
-  {out}: CommandServices,
+  {out}: OutputContext,
   {plan}: SystemPrune,
   {rows, images}: {readonly rows: readonly ContainerRow[]; readonly images: ImagePrunePlan},
 ): void {
@@ -143,7 +151,7 @@ function freedText(
 }
 
 /** Reports what other programs manage, and images that nothing is known about. */
-function reportLeftAlone({report}: CommandServices, {leftAlone}: PrunePlan, {unknown}: ImagePrunePlan): void {
+function reportLeftAlone({report}: ReportContext, {leftAlone}: PrunePlan, {unknown}: ImagePrunePlan): void {
   const {kcri, kubelet} = leftAlone;
   if (kcri > 0)
     report.info(

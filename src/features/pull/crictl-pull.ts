@@ -1,5 +1,5 @@
 import type {PullObserver} from '../../operations/containers/run-container.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ReportContext} from '../../cli/command/contexts.js';
 import type {PullStrategy} from './pull-options.js';
 import {FlagError} from '../../cli/parsing/usage-errors.js';
 
@@ -19,7 +19,7 @@ export const CRICTL_PULL: PullStrategy = {
  * Returns a function that announces each pull. As in crictl, it names the container's own image even for a mounted
  * image.
  */
-function announcePulls({report}: CommandServices): PullObserver['onPull'] {
+function announcePulls({report}: ReportContext): PullObserver['onPull'] {
   let main = '';
   return (image, mountedAt) => {
     if (mountedAt === undefined) main = image;

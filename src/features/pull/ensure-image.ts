@@ -2,7 +2,7 @@ import {ConfigError, UsageError} from '../../base/errors.js';
 import type {Connection} from '../../cri/index.js';
 import {pullImage} from '../../operations/images/pull-image.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
 import {KCRI_PULL, pullOptions, type PullFlags} from './pull-options.js';
 
 const POLICIES = ['missing', 'always', 'never'] as const;
@@ -35,7 +35,7 @@ export interface NeededImage {
  * pulled, and with CriError.
  */
 export async function ensureImage(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   {images}: Pick<Connection, 'images'>,
   {image, policy}: NeededImage,
   flags: PullFlags,

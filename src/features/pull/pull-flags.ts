@@ -1,5 +1,4 @@
 import * as Flags from '@oclif/core/flags';
-import {UsageError} from '../../base/errors.js';
 import type {Credentials} from '../../operations/images/pull-image.js';
 import {durationFlag, durationMs} from '../../cli/flags/flag-types.js';
 import type {FlagError} from '../../cli/parsing/usage-errors.js';

@@ -3,7 +3,14 @@ import {messageOf} from '../../base/errors.js';
 import {buildAuthConfig, type Credentials, type ImageAuth} from '../../operations/images/pull-image.js';
 import type {CreateContainerOptions, PullObserver} from '../../operations/containers/run-container.js';
 import type {PullTimes} from '../../operations/images/pull-progress.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {resolveCredentials, resolvePullTimeoutMs, type AuthFileFlags} from './pull-flags.js';
 import {promptPassword} from '../../cli/terminal/prompt-password.js';
 
@@ -19,14 +26,17 @@ export type PullFlags = Credentials & AuthFileFlags & {readonly 'pull-timeout'?:
 /** Differences of pulls between the dialects. */
 export interface PullStrategy {
   /** Returns the stored credentials of each image; undefined if the dialect reads none. */
-  storedCredentials(services: CommandServices, flags: PullFlags): ImageAuth | undefined;
+  storedCredentials(
+    services: EnvironmentContext & ReportContext & SignalContext,
+    flags: PullFlags,
+  ): ImageAuth | undefined;
   /** Returns the observer of the pulls before a container is created. */
-  observer(services: CommandServices): PullObserver['onPull'];
+  observer(services: ReportContext): PullObserver['onPull'];
   /** Returns the error for an invalid CRICTL_PULL_TIMEOUT. */
   readonly invalidTimeout: (value: string, error: unknown) => FlagError;
   /** Waits for a pull, with progress on a terminal. Measures it for a terminal, or if `isMeasured` is set. */
   readonly showProgress: <T>(
-    services: CommandServices,
+    services: ConnectionContext & EnvironmentContext & OutputContext,
     pull: {readonly activity: string; readonly isMeasured: boolean},
     work: Promise<T>,
   ) => Promise<{readonly value: T; readonly times?: PullTimes}>;
@@ -47,7 +57,10 @@ export const KCRI_PULL: PullStrategy = {
 };
 
 /** Returns how to pull images. Rejects with UsageError. */
-export async function pullOptions(services: CommandServices, flags: PullFlags) {
+export async function pullOptions(
+  services: DialectContext & EnvironmentContext & ReportContext & SignalContext,
+  flags: PullFlags,
+) {
   const {context, dialect} = services;
   const strategy = await dialect.strategy('pull', KCRI_PULL);
   return {
@@ -59,7 +72,7 @@ export async function pullOptions(services: CommandServices, flags: PullFlags) {
 
 /** Returns the credentials for each image: those of the command line for every image, or else the stored ones. */
 async function authFor(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext & SignalContext,
   flags: PullFlags,
   strategy: PullStrategy,
 ): Promise<ImageAuth> {
@@ -71,7 +84,7 @@ async function authFor(
 }
 
 async function findCredentials(
-  {context, report, signal}: CommandServices,
+  {context, report, signal}: EnvironmentContext & ReportContext & SignalContext,
   {'auth-file': file}: PullFlags,
   image: string,
 ) {

@@ -6,7 +6,7 @@ import {
   type Download,
   type PullTimes,
 } from '../../operations/images/pull-progress.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext, EnvironmentContext, OutputContext} from '../../cli/command/contexts.js';
 import {LiveRegion} from '../../cli/output/live-region.js';
 import {glyphsOf, type LineGlyphs} from '../../cli/output/terminal-features.js';
 
@@ -25,7 +25,7 @@ export interface TimedPull<T> {
  * time on another runtime.
  */
 export async function withPullProgress<T>(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & OutputContext,
   activity: string,
   work: Promise<T>,
 ): Promise<TimedPull<T>> {
@@ -63,7 +63,7 @@ export async function withPullProgress<T>(
 
 /** Calls `draw` each second until the signal aborts. */
 async function everySecond(
-  {context: {clock}}: CommandServices,
+  {context: {clock}}: EnvironmentContext,
   signal: AbortSignal,
   draw: () => void,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import type {PodRecord} from '../../kubelet/index.js';
 import {truncateId} from '../../format/truncate-id.js';
 import {recreateContainer} from '../../operations/containers/recreate-container.js';
 import {stopContainer} from '../../operations/containers/stop-container.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, NameContext, OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {OutputFlagValues} from '../../cli/output/output-format.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import type {ListedPod} from '../pods/listed-pod.js';
@@ -47,7 +47,7 @@ interface Restarted {
 
 /** Restarts the named containers and all containers of the named pods. Rejects with KcriError. */
 export async function runRestart(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & NameContext & OutputContext,
   words: readonly string[],
   flags: RestartFlags,
 ): Promise<void> {
@@ -77,7 +77,7 @@ export const RESTART_WAIT_MS = 330_000;
 
 /** Restarts a container, or the containers of a pod, as `kcri restart` does. Rejects with the first KcriError. */
 export async function restartTarget(
-  services: CommandServices,
+  services: RuntimeContext,
   reader: PodReader,
   target: LifecycleTarget,
 ): Promise<void> {
@@ -92,13 +92,13 @@ export async function restartTarget(
 
 /** Restarts containers, by their managers or by itself. */
 class Restarter {
-  readonly #services: CommandServices;
+  readonly #services: RuntimeContext;
   readonly #reader: PodReader;
   readonly #flags: Pick<RestartFlags, 'timeout' | 'wait' | 'keep-old'>;
   readonly #onFailure: (error: unknown) => void;
 
   constructor(
-    services: CommandServices,
+    services: RuntimeContext,
     reader: PodReader,
     flags: Pick<RestartFlags, 'timeout' | 'wait' | 'keep-old'>,
     onFailure: (error: unknown) => void = services.report.fail,

@@ -2,7 +2,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {KcriError, SystemError} from '../../base/errors.js';
 import {formatDuration} from '../../format/duration.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {EnvironmentContext, ReportContext, SignalContext} from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
@@ -41,7 +41,7 @@ type NextInstance =
  * Rejects with KcriError if that never happens or takes too long, and with the signal's reason.
  */
 export async function waitForNextInstance(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext & SignalContext,
   reader: PodReader,
   {listed, name, oldId, shown, timeoutMs}: NextInstanceOptions,
 ): Promise<string> {
@@ -75,7 +75,7 @@ type ObservedTarget = (SeenPod & Pick<ShownPod, 'isUnattended'>) | 'unknown' | u
 
 /** Returns a pod with its status; undefined if it was deleted, `unknown` while the runtime does not answer. */
 async function observe(
-  {context}: CommandServices,
+  {context}: EnvironmentContext,
   reader: PodReader,
   {uid}: ListedPod,
 ): Promise<ObservedTarget> {

@@ -3,7 +3,7 @@ import type {Connection, PodSandbox} from '../../cri/index.js';
 import {listAllSandboxes} from '../../cri/list-all.js';
 import {RUN_NAMESPACE} from '../../operations/run/image-run-configs.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ReportContext, SettingsContext, SignalContext} from '../../cli/command/contexts.js';
 
 /** Label by which a kubelet identifies the pod of a sandbox. */
 const POD_UID_LABEL = 'io.kubernetes.pod.uid';
@@ -13,7 +13,7 @@ const POD_UID_LABEL = 'io.kubernetes.pod.uid';
  * all that it does not know, whatever their labels (kubelet_pods.go HandlePodCleanups).
  */
 export async function checkRunningPods(
-  services: CommandServices,
+  services: ReportContext & SettingsContext & SignalContext,
   {runtime}: Pick<Connection, 'runtime'>,
   name: string | undefined,
 ): Promise<readonly PodSandbox[]> {
@@ -34,7 +34,7 @@ export async function checkRunningPods(
 }
 
 /** Reports whether a kubelet other than kcri has running pods. */
-async function hasKubelet({settings}: CommandServices, sandboxes: readonly PodSandbox[]): Promise<boolean> {
+async function hasKubelet({settings}: SettingsContext, sandboxes: readonly PodSandbox[]): Promise<boolean> {
   const uids = sandboxes.flatMap(({state, labels}) =>
     state === 'SANDBOX_READY' ? (labels[POD_UID_LABEL] ?? []) : [],
   );

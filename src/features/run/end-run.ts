@@ -1,7 +1,7 @@
 import {messageOf} from '../../base/errors.js';
 import {isNotFound, type RuntimeService} from '../../cri/index.js';
 import type {RunningContainer} from '../../operations/containers/run-container.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ReportContext} from '../../cli/command/contexts.js';
 import {isDetached, type MainProcessEnd} from '../sessions/main-process.js';
 import {removeRunLog} from './run-logs.js';
 
@@ -26,7 +26,7 @@ export interface EndRunOptions {
  * which the user detached keeps running. Takes no signal, since it must run after Ctrl-C too; failures are warnings.
  */
 export async function endRun(
-  {report}: CommandServices,
+  {report}: ReportContext,
   runtime: RuntimeService,
   {podSandboxId, containerId, name, logPath}: EndedRun,
   {end, removes}: EndRunOptions,

@@ -1,6 +1,6 @@
 import {runContainer, type RunningContainer} from '../../operations/containers/run-container.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, RuntimeContext} from '../../cli/command/contexts.js';
 import {shouldPull} from '../../cli/settings/should-pull.js';
 import {createCriConfigReader} from '../cri-configs/cri-config-reader.js';
 import {pullOptions, type PullFlags} from '../pull/pull-options.js';
@@ -15,7 +15,7 @@ export interface ConfigRunFlags extends PullFlags {
 
 /** Runs the container of a container config in the pod of a pod config, as crictl does. Rejects with KcriError. */
 export async function runConfigFiles(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext,
   {container, pod}: {readonly container: string; readonly pod: string},
   flags: ConfigRunFlags,
 ): Promise<RunningContainer> {

@@ -12,7 +12,14 @@ import {parsePairs} from '../../operations/run/parse-pairs.js';
 import {parsePublishedPort} from '../../operations/run/parse-published-port.js';
 import {parseUser} from '../../operations/run/parse-user.js';
 import {parseVolume} from '../../operations/run/parse-volume.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  RuntimeContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {ImageRunFlags} from './run-flags.js';
 import {ensureImage, parsePullPolicy, type PullPolicy} from '../pull/ensure-image.js';
 import type {PullFlags} from '../pull/pull-options.js';
@@ -39,7 +46,7 @@ export interface ImageCommand {
  * or in the background. Removes everything if it cannot be started. Rejects with KcriError.
  */
 export async function runImage(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   command: ImageCommand,
   flags: RunImageFlags,
 ): Promise<void> {
@@ -99,7 +106,7 @@ function checkHostNetwork({hostname, publish = []}: ImageRunFlags): void {
   if (hostname !== undefined) throw new ConflictError('--hostname and --network=host are mutually exclusive');
 }
 
-async function choosePolicy({settings}: CommandServices, {pull}: ImageRunFlags): Promise<PullPolicy> {
+async function choosePolicy({settings}: SettingsContext, {pull}: ImageRunFlags): Promise<PullPolicy> {
   if (pull !== undefined) return parsePullPolicy(pull);
   return (await settings.read()).disablePullOnRun ? 'never' : 'missing';
 }
@@ -108,7 +115,7 @@ type ParsedRun = Omit<PreparedRun, 'stdin' | 'tty'>;
 
 /** Returns what the command line says. Rejects with UsageError and ConfigError. */
 async function parseRun(
-  services: CommandServices,
+  services: EnvironmentContext & SignalContext,
   {image, words}: ImageCommand,
   flags: RunImageFlags,
 ): Promise<ParsedRun> {
@@ -140,7 +147,7 @@ async function parseRun(
   };
 }
 
-async function readEnvFile({signal}: CommandServices, file: string): Promise<string> {
+async function readEnvFile({signal}: SignalContext, file: string): Promise<string> {
   return await withUserFileHints(async () =>
     withFileErrors('reading', file, () => readFileOrPipeText(file, signal)),
   );

@@ -6,7 +6,13 @@ import {runContainer, type RunningContainer} from '../../operations/containers/r
 import {ExecFailedError, startFailure} from '../../operations/exec/exec-errors.js';
 import {runContainerConfig, runSandboxConfig, type ImageRun} from '../../operations/run/image-run-configs.js';
 import {withContext} from '../../operations/with-context.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  DialectContext,
+  OutputContext,
+  ReportContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {SessionFlagValues} from '../sessions/session-flags.js';
 import {connectMainProcess, type MainProcessEnd} from '../sessions/main-process.js';
 import {endRun} from './end-run.js';
@@ -34,7 +40,7 @@ export interface RunInPodOptions {
  * background. The image must be present. Rejects with KcriError and leaves nothing if it cannot be started.
  */
 export async function runInPod(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   connection: Connection,
   {run: prepared, runtimeHandler, detach, removes, onStarted, flags}: RunInPodOptions,
 ): Promise<void> {
@@ -71,7 +77,7 @@ interface StartOptions {
 
 /** Starts the container; removes everything after a failure. */
 async function start(
-  services: CommandServices,
+  services: ReportContext & SignalContext,
   connection: Connection,
   run: ImageRun,
   {logPath, runtimeHandler}: StartOptions,

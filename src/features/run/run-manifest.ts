@@ -1,7 +1,7 @@
 import type {PodSandboxId} from '../../cri/index.js';
 import type {ManifestSource} from '../../operations/manifests/read-manifests.js';
 import {findPrivateEndpoint} from '../../private-runtime/private-endpoint.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {OutputContext, RuntimeContext, SecretsContext} from '../../cli/command/contexts.js';
 import {runSync} from '../sync/run-sync.js';
 import {chooseRenderer} from '../sync/view/choose-renderer.js';
 import {SilentRenderer} from '../sync/view/sync-renderer.js';
@@ -9,7 +9,7 @@ import {loadPods, type ManifestFlagValues} from '../manifests/load-pods.js';
 
 /** Runs the pods of a manifest until they are ready, and prints the IDs of their sandboxes. */
 export async function runManifest(
-  services: CommandServices,
+  services: RuntimeContext & OutputContext & SecretsContext,
   source: ManifestSource,
   flags: ManifestFlagValues,
 ): Promise<void> {
@@ -21,7 +21,7 @@ export async function runManifest(
  * returns none.
  */
 export async function startManifest(
-  services: CommandServices,
+  services: RuntimeContext & OutputContext & SecretsContext,
   source: ManifestSource,
   flags: ManifestFlagValues,
 ): Promise<readonly PodSandboxId[]> {

@@ -6,7 +6,12 @@ import type {PodSandbox, PodSandboxId, RuntimeService} from '../../cri/index.js'
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {stopContainer} from '../../operations/containers/stop-container.js';
 import {removeSandbox} from '../../operations/pods/remove-sandbox.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  ReportContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {STOP_SECONDS} from './end-run.js';
 import {removeRunLog, runLogDirectory, runLogName} from './run-logs.js';
 
@@ -24,7 +29,7 @@ export async function listRunPods({
   connections,
   report,
   signal,
-}: CommandServices): Promise<readonly RunPod[]> {
+}: ConnectionContext & ReportContext & SignalContext): Promise<readonly RunPod[]> {
   try {
     const {runtime} = await connections.default();
     return (await listAllSandboxes(runtime, {}, signal)).flatMap(runPodOf);
@@ -46,7 +51,7 @@ function runPodOf({id, metadata, labels, annotations}: PodSandbox): RunPod | [] 
 
 /** Stops and removes a pod of `kcri run` with its log. Rejects with KcriError. */
 export async function deleteRunPod(
-  {settings: {rootDir}, signal}: CommandServices,
+  {settings: {rootDir}, signal}: SettingsContext & SignalContext,
   runtime: RuntimeService,
   {
     pod,

@@ -1,4 +1,4 @@
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {EnvironmentContext, SignalContext} from '../../cli/command/contexts.js';
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
@@ -12,5 +12,9 @@ export interface AttachStrategy {
   /** Returns the context of errors. */
   context(ref: string): string;
   /** Returns the exit code after the session, which itself always reports success. */
-  exitCode(services: CommandServices, runtime: RuntimeService, id: ContainerId): Promise<number>;
+  exitCode(
+    services: EnvironmentContext & SignalContext,
+    runtime: RuntimeService,
+    id: ContainerId,
+  ): Promise<number>;
 }

@@ -1,6 +1,14 @@
 import type {OpenSessionOptions} from '../../operations/exec/open-accepted-session.js';
 import type {RemoteResult, RemoteSession, SessionRequest} from '../../streaming/session.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  DialectContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import type {SessionFlagValues} from './session-flags.js';
 import {parseTransport, tlsOptions} from './streaming-flags.js';
@@ -28,15 +36,15 @@ export interface SessionStrategy {
   /** Returns the keys that leave a session. Throws UsageError. */
   detachKeys(flags: SessionFlagValues): readonly number[];
   /** Returns the requested streams that are available. */
-  availableStreams(services: CommandServices, requested: SessionStreams): SessionStreams;
+  availableStreams(services: EnvironmentContext & ReportContext, requested: SessionStreams): SessionStreams;
   /** Returns how to open a session. Throws UsageError. */
   openOptions(
-    services: CommandServices,
+    services: ConnectionContext & EnvironmentContext & SignalContext,
     flags: SessionFlagValues,
     streams: SessionStreams,
   ): OpenSessionOptions;
   /** Reports that the user left the session. */
-  reportDetached(services: CommandServices, containerName: string): void;
+  reportDetached(services: ReportContext, containerName: string): void;
 }
 
 /** Sessions of kcri. */
@@ -59,7 +67,11 @@ export const KCRI_SESSION: SessionStrategy = {
 };
 
 /** Returns the options of every session. */
-export function baseOpenOptions({connections, context, signal}: CommandServices) {
+export function baseOpenOptions({
+  connections,
+  context,
+  signal,
+}: ConnectionContext & EnvironmentContext & SignalContext) {
   const {forward} = connections;
   return {signal, clock: context.clock, env: context.env, forward};
 }
@@ -84,7 +96,7 @@ export type SessionResult = RemoteResult | {readonly kind: 'left'; readonly exit
 
 /** Opens a session and connects it to this process's streams until it ends. Rejects with StreamingError. */
 export async function runCommandSession(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   options: CommandSessionOptions,
 ): Promise<SessionResult> {
   try {
@@ -96,7 +108,7 @@ export async function runCommandSession(
 }
 
 async function runConnectedSession(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   options: CommandSessionOptions,
 ): Promise<SessionResult> {
   const {containerName, open, flags, streams: requested, takesOutput = true, prefix} = options;

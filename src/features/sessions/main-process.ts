@@ -10,7 +10,7 @@ import {startAttachSession} from '../../operations/exec/start-attach-session.js'
 import {readLog} from '../../operations/logs/read-log.js';
 import type {LogSink} from '../../operations/logs/buffered-log-writer.js';
 import type {FollowOptions} from '../../operations/logs/log-source.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import type {SessionFlagValues} from './session-flags.js';
 import {createLogSink} from '../logs/log-sink.js';
@@ -62,7 +62,7 @@ const MAX_POLL_MS = 1000;
  * be lost. Rejects with KcriError and the signal's reason.
  */
 export async function connectMainProcess(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   runtime: RuntimeService,
   container: StartedContainer,
   options: MainProcessOptions,
@@ -74,7 +74,7 @@ export async function connectMainProcess(
 }
 
 class MainProcess {
-  readonly #services: CommandServices;
+  readonly #services: RuntimeContext & DialectContext & OutputContext;
   readonly #runtime: RuntimeService;
   readonly #container: StartedContainer;
   readonly #options: MainProcessOptions;
@@ -83,7 +83,7 @@ class MainProcess {
   #printed = 0;
 
   constructor(
-    services: CommandServices,
+    services: RuntimeContext & DialectContext & OutputContext,
     runtime: RuntimeService,
     container: StartedContainer,
     options: MainProcessOptions,

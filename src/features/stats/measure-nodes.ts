@@ -1,7 +1,13 @@
 import type {Column} from '../../format/table.js';
 import type {Usage} from '../../operations/stats/compute-usage.js';
 import type {StatsResult} from '../../operations/stats/fetch-stats.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  ConnectionContext,
+  ReportContext,
+  ResolvingContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {NodeNames} from '../nodes/node-names.js';
 import {queryNodes} from '../nodes/query-nodes.js';
 import type {NodeOf} from '../../cli/output/parse-output-format.js';
@@ -21,9 +27,11 @@ export interface MeasuredNodes<T, Layout> {
  * measured.
  */
 export async function measureNodes<T extends object, Layout>(
-  services: CommandServices,
+  services: CommandContext,
   columnsOf: (layout: Layout) => readonly Column<Usage<T>>[],
-  prepare: (services: CommandServices) => Promise<Measure<T> | undefined>,
+  prepare: (
+    services: ConnectionContext & ReportContext & ResolvingContext & SignalContext,
+  ) => Promise<Measure<T> | undefined>,
 ): Promise<MeasuredNodes<T, Layout> | undefined> {
   const names = new NodeNames();
   const prepared = await queryNodes(services, async (node) => {

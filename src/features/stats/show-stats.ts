@@ -4,7 +4,13 @@ import type {Column} from '../../format/table.js';
 import type {Target} from '../../operations/resolve/resolve-names.js';
 import type {Usage} from '../../operations/stats/compute-usage.js';
 import type {StatsResult} from '../../operations/stats/fetch-stats.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  DialectContext,
+  NameContext,
+  OutputContext,
+  ReportContext,
+} from '../../cli/command/contexts.js';
 import {createSorter, formatListTable, type SortOrders} from '../lists/list-flags.js';
 import {STATS_FORMATS, type StatsFlagValues} from './stats-flags.js';
 import type {StatsLayout} from './stats-table.js';
@@ -46,7 +52,7 @@ export interface StatsStrategy {
   readonly showsPods: boolean;
   /** Returns the columns and rows of a table of two samples. */
   table<T>(
-    services: CommandServices,
+    services: OutputContext,
     flags: StatsFlagValues & {readonly wide: boolean},
     kind: StatsTable<T>,
   ): (before: readonly T[], after: readonly T[]) => string;
@@ -75,7 +81,7 @@ export const KCRI_STATS: StatsStrategy = {
 
 /** Returns the output format of stats. Rejects with UsageError. */
 export async function parseStatsFormat(
-  services: CommandServices,
+  services: DialectContext & NameContext & ReportContext,
   flags: StatsFlagValues,
 ): Promise<StatsForm> {
   services.dialect.checkUsage(() => {
@@ -86,7 +92,7 @@ export async function parseStatsFormat(
 
 /** Returns the IDs of found targets and reports the others; undefined if words name only missing objects. */
 export function foundIds<Id>(
-  {report}: CommandServices,
+  {report}: ReportContext,
   targets: readonly Target<Id>[],
 ): readonly Id[] | undefined {
   for (const target of targets) if (target.kind === 'missing') report.fail(target.error);
@@ -96,7 +102,7 @@ export function foundIds<Id>(
 
 /** Shows stats: two samples make a table, one makes an object. */
 export async function showStats<T, Name extends keyof MessageTypes>(
-  services: CommandServices,
+  services: CommandContext,
   flags: StatsFlagValues,
   form: StatsForm,
   kind: StatsKind<T, Name>,

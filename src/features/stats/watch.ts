@@ -1,6 +1,12 @@
 import {anySignal} from '../../base/async/any-signal.js';
 import type {Init, MessageTypes} from '../../cri/index.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {formatDocument} from '../../cli/output/format-document.js';
 import {formatMessage, type NodeOf, type ObjectFormat} from '../../cli/output/parse-output-format.js';
 import {
@@ -28,7 +34,10 @@ export interface Rhythm {
 /** Differences of repeated output between the dialects. */
 export interface WatchStrategy {
   /** Returns the screen for tables. */
-  readonly tableScreen: (services: CommandServices, watch: boolean) => Screen;
+  readonly tableScreen: (
+    services: EnvironmentContext & OutputContext & ReportContext,
+    watch: boolean,
+  ) => Screen;
   /** Interval of objects in ms, in place of the requested one. */
   readonly objectPauseMs?: number;
   /** True if each of several objects is a separate document. */
@@ -49,7 +58,7 @@ const KCRI_WATCH: WatchStrategy = {
 
 /** Returns a screen that writes frames one below the other. */
 export function scrollingScreen(
-  {out, report}: CommandServices,
+  {out, report}: OutputContext & ReportContext,
   format: (text: string) => string = (text) => text,
 ): ScrollingScreen {
   return new ScrollingScreen((text) => {
@@ -59,7 +68,7 @@ export function scrollingScreen(
 
 /** Shows tables computed from pairs of samples that are `pauseMs` apart. */
 export async function showPairs<T>(
-  services: CommandServices,
+  services: CommandContext,
   sample: () => Promise<T>,
   {frame, ...rhythm}: Rhythm & {readonly frame: (before: T, after: T) => Frame},
 ): Promise<void> {
@@ -84,7 +93,7 @@ export interface MessageSample<Name extends keyof MessageTypes> {
 
 /** Shows samples as objects; several are one line or document each. */
 export async function showObjects<Name extends keyof MessageTypes>(
-  services: CommandServices,
+  services: CommandContext,
   form: ObjectFormat,
   name: Name,
   {
@@ -119,7 +128,7 @@ interface Show<T> extends Rhythm {
 }
 
 async function show<T>(
-  {context, out, signal: interrupted}: CommandServices,
+  {context, out, signal: interrupted}: EnvironmentContext & OutputContext & SignalContext,
   sample: () => Promise<T>,
   {watch, pauseMs, screen, frame: frameOf}: Show<T>,
 ): Promise<void> {

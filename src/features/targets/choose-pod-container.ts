@@ -4,7 +4,13 @@ import {podUid, type ContainerId, type PodSandbox, type PodSandboxId} from '../.
 import {listAllContainers, listAllSandboxes} from '../../cri/list-all.js';
 import {chooseContainer, type ContainerLayout} from '../../operations/resolve/choose-container.js';
 import {NotFoundError, type Target} from '../../operations/resolve/resolve-names.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  ReportContext,
+  RuntimeContext,
+  SettingsContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 
 /** Pod as the user named it. */
 export interface NamedPod {
@@ -22,7 +28,7 @@ export interface ContainerChoice {
 
 /** Returns a container of a pod, chosen as in kubectl, and prints kubectl's note if the choice was not obvious. */
 export async function choosePodContainer(
-  services: CommandServices,
+  services: RuntimeContext,
   pod: NamedPod,
   {container: name, quiet = false}: ContainerChoice,
 ): Promise<Target<ContainerId>> {
@@ -43,7 +49,7 @@ export async function choosePodContainer(
 
 /** Returns the namespace and name of a pod, and what its container is chosen from. */
 async function readCandidates(
-  services: CommandServices,
+  services: RuntimeContext,
   pod: NamedPod,
 ): Promise<Parameters<typeof chooseContainer>[0] & {readonly namespace: string}> {
   const {connections, signal} = services;
@@ -69,7 +75,7 @@ async function readCandidates(
  * those of a remote node, whose UID a pod of this machine may have too.
  */
 async function readLayout(
-  services: CommandServices,
+  services: EnvironmentContext & ReportContext & SettingsContext & SignalContext,
   sandbox: PodSandbox | undefined,
 ): Promise<ContainerLayout | undefined> {
   const {report, settings} = services;
@@ -94,7 +100,7 @@ async function readLayout(
 
 /** Returns the pod of a sandbox from the kubelet of this machine, if it has one that answers. */
 async function findKubeletPod(
-  {context: {localKubelet, clock}, signal}: CommandServices,
+  {context: {localKubelet, clock}, signal}: EnvironmentContext & SignalContext,
   sandbox: PodSandbox | undefined,
 ): Promise<Pod | undefined> {
   const uid = sandbox?.labels['io.kubernetes.pod.uid'];

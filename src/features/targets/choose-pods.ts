@@ -1,6 +1,6 @@
 import {ambiguousError, NotFoundError} from '../../operations/resolve/find-by-name.js';
 import {nothingFoundError} from '../../operations/resolve/resolve-names.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ReportContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
 import {formatPodTitle} from '../pods/pod-title.js';
@@ -19,7 +19,7 @@ export interface ChoosePodOptions {
  * KcriError.
  */
 export async function chooseWorkloadPods(
-  services: CommandServices,
+  services: RuntimeContext,
   words: readonly string[],
   options: ChoosePodOptions,
 ): Promise<ReadonlyMap<string, NamedPod>> {
@@ -34,7 +34,7 @@ export async function chooseWorkloadPods(
 
 /** Returns one of the pods that match a label selector, chosen in the same way. Rejects with KcriError. */
 export async function chooseSelectedPod(
-  services: CommandServices,
+  services: RuntimeContext,
   selector: string,
   options: ChoosePodOptions,
 ): Promise<NamedPod> {
@@ -44,13 +44,13 @@ export async function chooseSelectedPod(
 }
 
 /** Returns all pods that match a label selector and have a sandbox, by namespace and name. Rejects with KcriError. */
-export async function selectPods(services: CommandServices, selector: string): Promise<readonly NamedPod[]> {
+export async function selectPods(services: RuntimeContext, selector: string): Promise<readonly NamedPod[]> {
   const found = (await readPods(services, selector)).flatMap((listed) => toNamedPod(listed) ?? []);
   if (found.length === 0) throw nothingFoundError('kcri get pods');
   return found;
 }
 
-async function readPods(services: CommandServices, selector?: string): Promise<readonly ListedPod[]> {
+async function readPods(services: RuntimeContext, selector?: string): Promise<readonly ListedPod[]> {
   const reader = new PodReader(services);
   const pods = await reader.select([], {selector});
   if (reader.runtimeFailure !== undefined) throw reader.runtimeFailure;
@@ -58,7 +58,7 @@ async function readPods(services: CommandServices, selector?: string): Promise<r
 }
 
 function choose(
-  {report}: CommandServices,
+  {report}: ReportContext,
   word: string,
   found: readonly ListedPod[],
   {quiet}: ChoosePodOptions,

@@ -1,6 +1,6 @@
 import {EmptyValueError, UsageError} from '../../base/errors.js';
 import {NotFoundError} from '../../operations/resolve/find-by-name.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {PodReader} from '../pods/pod-reader.js';
 import {findTargets, type LifecycleTarget} from './find-targets.js';
@@ -31,7 +31,7 @@ export interface ReadTargets {
  * that is unavailable.
  */
 export async function readTargets(
-  services: CommandServices,
+  services: RuntimeContext,
   words: readonly string[],
   flags: TargetFlagValues,
   {onMissing, acceptsAll = false}: ReadTargetsOptions,

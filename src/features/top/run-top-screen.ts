@@ -1,5 +1,10 @@
 import {anySignal} from '../../base/async/any-signal.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {TopNodes} from './metrics/top-nodes.js';
 import type {TopSelection} from './metrics/top-sampler.js';
 import {usesUtf8} from '../../cli/output/terminal-features.js';
@@ -14,7 +19,7 @@ const MAX_MESSAGES = 20;
  * pods fails other than by the runtime.
  */
 export async function runTopScreen(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
   nodes: TopNodes,
   selection: TopSelection,
 ): Promise<void> {

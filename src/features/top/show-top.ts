@@ -1,7 +1,13 @@
 import {anySignal} from '../../base/async/any-signal.js';
 import {ConfigError} from '../../base/errors.js';
 import {formatJson, type Json} from '../../format/json.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  EnvironmentContext,
+  OutputContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {formatListTable} from '../lists/list-flags.js';
 import {parsePodManager, type PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {lastTopEvents, topColumns, topEventLines, topPods, topRows} from './metrics/top-table.js';
@@ -27,7 +33,7 @@ interface TopOptions extends TopSelection {
  * Shows pods with their usage and recent events. Resolves immediately, with errors reported, if all named pods are
  * missing.
  */
-export async function showTop(services: CommandServices, options: TopOptions): Promise<void> {
+export async function showTop(services: CommandContext, options: TopOptions): Promise<void> {
   const {flags, once} = options;
   // Mistakes in the flags end the command; later errors are those of a node.
   parseLabelSelector(flags.selector ?? '');
@@ -44,7 +50,7 @@ export async function showTop(services: CommandServices, options: TopOptions): P
 
 /** Prints one table. Rejects with the error of a single node; of several nodes, those that fail are reported. */
 async function printTable(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
   nodes: TopNodes,
   {words, flags, pauseMs, form}: TopOptions,
 ): Promise<void> {
@@ -70,7 +76,7 @@ async function printTable(
 
 /** Redraws a table until Ctrl-C. */
 async function showTable(
-  services: CommandServices,
+  services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
   nodes: TopNodes,
   {flags, pauseMs}: TopOptions,
 ): Promise<void> {
@@ -107,7 +113,7 @@ function nodeWarnings({areSeveral, remoteName}: TopNodes, {failures}: SampledNod
 }
 
 function textOf(
-  {out}: CommandServices,
+  {out}: OutputContext,
   {areSeveral}: TopNodes,
   {samples, nowMs}: SampledNodes,
   bare: boolean,

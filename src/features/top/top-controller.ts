@@ -1,6 +1,11 @@
 import {anySignal} from '../../base/async/any-signal.js';
 import {KcriError, SystemError} from '../../base/errors.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  CommandContext,
+  EnvironmentContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {failuresText, type SampledNodes, type TopNodes} from './metrics/top-nodes.js';
 import type {ActionTarget} from './actions/change-pod.js';
@@ -56,10 +61,10 @@ interface ReachablePod {
 
 /** Connects the state of the full-screen view with the runtime and the terminal. */
 export class TopController {
-  readonly #services: CommandServices;
+  readonly #services: EnvironmentContext & ReportContext & SignalContext;
   readonly #options: TopControllerOptions;
   /** Actions by the services with connections to a node. */
-  readonly #actions = new WeakMap<CommandServices, TopActions>();
+  readonly #actions = new WeakMap<CommandContext, TopActions>();
   /** Meter of this machine; undefined if other nodes are shown. */
   readonly #meter: NodeMeter | undefined;
   readonly #glyphs: Glyphs;
@@ -81,7 +86,7 @@ export class TopController {
   #source = new AbortController();
   #isDrawing = false;
 
-  constructor(services: CommandServices, options: TopControllerOptions) {
+  constructor(services: EnvironmentContext & ReportContext & SignalContext, options: TopControllerOptions) {
     this.#services = services;
     this.#options = options;
     const {areSeveral, remoteName} = options.nodes;
@@ -164,7 +169,7 @@ export class TopController {
     this.#update(rearrange({...this.#state, groups, node, failure, message, sampledMs}));
   }
 
-  #actionsOf(services: CommandServices): TopActions {
+  #actionsOf(services: CommandContext): TopActions {
     const actions = this.#actions.get(services) ?? new TopActions(services);
     this.#actions.set(services, actions);
     return actions;

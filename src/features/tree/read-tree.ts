@@ -2,7 +2,7 @@ import {isSystemCallError, unlessRoot} from '../../base/errors.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {fetchContainerDetails} from '../../operations/inspect/fetch-details.js';
 import {processesOf, readProcesses, type ProcessFacts} from '../../operations/processes/read-processes.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext, SignalContext} from '../../cli/command/contexts.js';
 import {CONTAINER_STATES} from '../lists/container-table.js';
 import type {PodManagerName} from '../pods/pod-selection-flags.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
@@ -55,7 +55,7 @@ export interface Tree {
 
 /** Reads the sandboxes, containers and processes of targets. Rejects with CriError. */
 export async function readTree(
-  {connections, signal}: CommandServices,
+  {connections, signal}: ConnectionContext & SignalContext,
   targets: readonly LifecycleTarget[],
 ): Promise<Tree> {
   const pods = [...new Set(targets.map(({listed}) => listed))];

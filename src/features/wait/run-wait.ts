@@ -2,7 +2,7 @@ import {UsageError} from '../../base/errors.js';
 import type {JsonObject} from '../../format/json.js';
 import {logTime} from '../../operations/logs/log-selection.js';
 import {parseSince} from '../../operations/logs/parse-since.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {DialectContext, NameContext, OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import type {OutputFlagValues} from '../../cli/output/output-format.js';
 import {formatSorted, parseOutputFormat, type OutputFormat} from '../../cli/output/parse-output-format.js';
@@ -31,7 +31,7 @@ export interface WaitFlags extends TargetFlagValues, PodSelectionFlagValues, Out
 
 /** Waits for the named pods and containers, and prints those that meet the condition. Rejects with KcriError. */
 export async function runWait(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & NameContext & OutputContext,
   words: readonly string[],
   flags: WaitFlags,
 ): Promise<void> {
@@ -78,7 +78,7 @@ type WaitForm = OutputFormat<(typeof WAIT_FORMATS)[number]>;
 
 /** Waits for a condition of workloads, and prints those that meet it, as kubectl names them. */
 async function waitForWorkloadCondition(
-  services: CommandServices,
+  services: RuntimeContext & OutputContext,
   words: readonly string[],
   {form, ...options}: Omit<WaitForWorkloadsOptions, 'onMet'> & {readonly form: WaitForm},
 ): Promise<void> {

@@ -2,7 +2,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {readTargets, type ReadTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import {POLL_MS, WaitTimeoutError} from './wait-rounds.js';
 
@@ -11,7 +11,7 @@ import {POLL_MS, WaitTimeoutError} from './wait-rounds.js';
  * the others. `timeoutMs` is undefined for no limit. Rejects with KcriError and the signal's reason.
  */
 export async function waitForCreation(
-  services: CommandServices,
+  services: RuntimeContext,
   words: readonly string[],
   flags: TargetFlagValues,
   timeoutMs: number | undefined,

@@ -1,6 +1,11 @@
 import type {RuntimeService} from '../../cri/index.js';
 import type {LogTime} from '../../operations/logs/log-selection.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  ReportContext,
+  SignalContext,
+} from '../../cli/command/contexts.js';
 import {podJson} from '../pods/pod-text.js';
 import {logFilesOf} from '../logs/log-files-of.js';
 import type {ListedPod} from '../pods/listed-pod.js';
@@ -56,7 +61,7 @@ interface Pending {
  * with the others. Rejects with the signal's reason.
  */
 export async function waitForTargets(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & ReportContext & SignalContext,
   reader: PodReader,
   targets: readonly LifecycleTarget[],
   options: WaitOptions,
@@ -86,14 +91,19 @@ function describeTarget(target: LifecycleTarget): string {
 
 /** Compares the targets with the condition, again and again. */
 class WaitRounds {
-  readonly #services: CommandServices;
+  readonly #services: ConnectionContext & EnvironmentContext & ReportContext;
   readonly #reader: PodReader;
   readonly #options: WaitOptions;
   readonly #wake: RoundWake;
   readonly #runtimes = new Map<string, RuntimeService>();
   #pending: readonly Pending[] = [];
 
-  constructor(services: CommandServices, reader: PodReader, options: WaitOptions, wake: RoundWake) {
+  constructor(
+    services: ConnectionContext & EnvironmentContext & ReportContext,
+    reader: PodReader,
+    options: WaitOptions,
+    wake: RoundWake,
+  ) {
     this.#services = services;
     this.#reader = reader;
     this.#options = options;

@@ -1,6 +1,6 @@
 import {parseWorkload} from '../../api/workloads/workload-of-pod.js';
 import {NotFoundError} from '../../operations/resolve/find-by-name.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {RuntimeContext, SettingsContext} from '../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
@@ -30,7 +30,7 @@ export function areWorkloads(words: readonly string[]): boolean {
  * in time, or never will, and continues with the others. Rejects with UsageError and the signal's reason.
  */
 export async function waitForWorkloads(
-  services: CommandServices,
+  services: RuntimeContext,
   words: readonly string[],
   {condition, flags, timeoutMs, onMet}: WaitForWorkloadsOptions,
 ): Promise<void> {
@@ -94,7 +94,7 @@ function findNamed(
 
 /** Reads what the pods of a workload do not show: whether a process still runs a Job, and its recorded result. */
 async function seeWorkload(
-  {settings: {rootDir}}: CommandServices,
+  {settings: {rootDir}}: SettingsContext,
   workload: WorkloadSummary,
   shown: readonly ShownPod[],
 ): Promise<SeenWorkload> {

@@ -3,7 +3,7 @@ import {createDeadline} from '../../base/async/deadline.js';
 import {WakeableSleep} from '../../base/async/wakeable-sleep.js';
 import {KcriError} from '../../base/errors.js';
 import {formatDuration} from '../../format/duration.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ConnectionContext, EnvironmentContext, SignalContext} from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import {wakeOnEvents} from './runtime-changes.js';
 
@@ -32,7 +32,7 @@ export interface RoundWake {
  * one round, undefined no limit. Rejects with the errors of rounds and the signal's reason.
  */
 export async function repeatRounds(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & SignalContext,
   timeoutMs: number | undefined,
   start: (wake: RoundWake) => Promise<() => Promise<boolean>>,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export function timedOutText(timeoutMs = 0): string {
 
 /** Wakes the sleep at events of the default runtime. */
 async function listen(
-  {connections}: CommandServices,
+  {connections}: ConnectionContext,
   sleep: WakeableSleep,
   signal: AbortSignal,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import {formatAgeSince} from '../../format/age.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import type {Column} from '../../format/table.js';
 import {NotFoundError} from '../../operations/resolve/find-by-name.js';
-import type {CommandServices} from '../../cli/command/command-services.js';
+import type {ReportContext} from '../../cli/command/contexts.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {workloadsOf, workloadWithoutPodsError} from '../pods/workload-pods.js';
 import {computeWorkloads, workloadTitle, type WorkloadSummary} from './compute-workloads.js';
@@ -34,7 +34,7 @@ export function parseWorkloadWords(words: readonly string[]): WorkloadWords {
 
 /** Returns the workloads of pods that the words name, and reports words without any. */
 export function selectWorkloads(
-  {report}: Pick<CommandServices, 'report'>,
+  {report}: ReportContext,
   shown: readonly ShownPod[],
   {kind, names}: WorkloadWords,
 ): readonly WorkloadSummary[] {

@@ -1,6 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 import {escapeControls, escapeControlsAsJson} from '../../../format/escape-controls.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {CliContext} from '../../../cli/process/context.js';
 import type {Output} from '../../../cli/output/output.js';
 import {canMoveCursor, usesUtf8} from '../../../cli/output/terminal-features.js';
 import type {SyncRenderer} from './sync-renderer.js';
@@ -13,7 +13,7 @@ export interface RendererChoice {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly colors: boolean;
-  readonly env: CommandServices['context']['env'];
+  readonly env: CliContext['env'];
   readonly clock: Clock;
 }
 

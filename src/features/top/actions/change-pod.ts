@@ -1,7 +1,7 @@
 import {containerId, type Connection} from '../../../cri/index.js';
 import {removeContainer} from '../../../operations/containers/remove-container.js';
 import {removeSandbox} from '../../../operations/pods/remove-sandbox.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {RuntimeContext} from '../../../cli/command/contexts.js';
 import {deleteListedPod} from '../../delete/delete-pods.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
 import {removeContainerLogs} from '../../logs/remove-container-logs.js';
@@ -17,7 +17,7 @@ export interface ActionTarget {
 }
 
 /** Deletes what a row shows, as `kcri delete`, `rmp -f` and `rm -f` do. Rejects with KcriError. */
-export async function deleteTarget(services: CommandServices, target: ActionTarget): Promise<void> {
+export async function deleteTarget(services: RuntimeContext, target: ActionTarget): Promise<void> {
   const {item, shown, connection} = target;
   const {signal} = services;
   if (item.manager === 'kcri') await deleteListedPod(services, shown.listed);

@@ -1,7 +1,7 @@
 import type {Connection, ContainerId} from '../../../cri/index.js';
 import {getContainerStatus, logPathOf} from '../../../operations/logs/container-log.js';
 import {showLogs, type ShownLog} from '../../../operations/logs/show-logs.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {ConnectionContext, EnvironmentContext, SignalContext} from '../../../cli/command/contexts.js';
 import {KCRI_LOGS, parseStreams, type LogsFlags} from '../../logs/log-strategy.js';
 import {logFilesOf} from '../../logs/log-files-of.js';
 import {LineSplitter, showLine} from './log-lines.js';
@@ -40,7 +40,7 @@ const FLAGS: LogsFlags = {
  * their names before them. Rejects with KcriError, and with the signal's reason.
  */
 export async function followLogs(
-  services: CommandServices,
+  services: ConnectionContext & EnvironmentContext & SignalContext,
   {runtime}: Connection,
   containers: readonly FollowedLog[],
   {signal, onLines, isPaused}: FollowOptions,

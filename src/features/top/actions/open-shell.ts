@@ -2,7 +2,7 @@ import type {Connection, ContainerId} from '../../../cri/index.js';
 import {SystemError} from '../../../base/errors.js';
 import {startFailure} from '../../../operations/exec/exec-errors.js';
 import {startExecSession} from '../../../operations/exec/start-exec-session.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {DialectContext, OutputContext, RuntimeContext} from '../../../cli/command/contexts.js';
 import {runCommandSession} from '../../sessions/command-session.js';
 
 /** Starts the best shell of a container. */
@@ -10,7 +10,7 @@ const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash; exec s
 
 /** Runs a shell in a container on this process's terminal, until it exits. Rejects with KcriError. */
 export async function openShell(
-  services: CommandServices,
+  services: RuntimeContext & DialectContext & OutputContext,
   {runtime}: Connection,
   container: {readonly id: ContainerId; readonly title: string},
 ): Promise<void> {

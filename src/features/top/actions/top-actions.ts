@@ -1,6 +1,6 @@
 import {SystemError} from '../../../base/errors.js';
 import {containerId, type Connection, type ContainerId} from '../../../cri/index.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {DialectContext, OutputContext, RuntimeContext} from '../../../cli/command/contexts.js';
 import {topEventLines} from '../metrics/top-table.js';
 import {describePods} from '../../describe/describe-pods.js';
 import type {ListedPod, ShownPod} from '../../pods/listed-pod.js';
@@ -18,11 +18,11 @@ const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
 
 /** Actions on the rows of a node of the full-screen view. */
 export class TopActions {
-  readonly #services: CommandServices;
+  readonly #services: RuntimeContext & DialectContext & OutputContext;
   readonly #reader: PodReader;
   readonly #connections = new Map<string, Connection>();
 
-  constructor(services: CommandServices) {
+  constructor(services: RuntimeContext & DialectContext & OutputContext) {
     this.#services = services;
     this.#reader = new PodReader(services);
   }

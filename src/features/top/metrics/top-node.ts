@@ -1,5 +1,5 @@
 import {KcriError} from '../../../base/errors.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {CommandContext} from '../../../cli/command/contexts.js';
 import type {TopSample} from './top-table.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
 import {TopSampler, withUsage, type PodSample, type TopSelection} from './top-sampler.js';
@@ -10,7 +10,7 @@ export interface NodeSample extends TopSample {
   readonly node: string | undefined;
   readonly shown: readonly ShownPod[];
   /** Services with connections to the node. */
-  readonly services: CommandServices;
+  readonly services: CommandContext;
   /** True if the node failed after the sample. */
   readonly isStale: boolean;
 }
@@ -20,9 +20,9 @@ export interface TopNodeOptions {
   /** Name of the node; undefined if there is only one. */
   readonly name: string | undefined;
   /** Services of the whole command. */
-  readonly whole: CommandServices;
+  readonly whole: CommandContext;
   /** Opens services with connections of their own; undefined to use those of the command. */
-  readonly open: ((attempt: number) => Promise<CommandServices>) | undefined;
+  readonly open: ((attempt: number) => Promise<CommandContext>) | undefined;
   readonly selection: TopSelection;
 }
 
@@ -34,7 +34,7 @@ const MAX_RETRY_MS = 15_000;
 export class TopNode {
   readonly name: string | undefined;
   readonly #options: TopNodeOptions;
-  #services: CommandServices | undefined;
+  #services: CommandContext | undefined;
   #sampler: TopSampler | undefined;
   #before: PodSample | undefined;
   #latest: NodeSample | undefined;
@@ -101,7 +101,7 @@ export class TopNode {
     }
   }
 
-  #accept(sample: PodSample, services: CommandServices): void {
+  #accept(sample: PodSample, services: CommandContext): void {
     const {failure, shown} = sample;
     this.#failures = 0;
     this.#failure = failure;
@@ -124,7 +124,7 @@ export class TopNode {
     await whole.connections.closePart(services.connections);
   }
 
-  async #open(): Promise<{readonly services: CommandServices; readonly sampler: TopSampler}> {
+  async #open(): Promise<{readonly services: CommandContext; readonly sampler: TopSampler}> {
     const {whole, open} = this.#options;
     this.#services ??= open === undefined ? whole : await open(this.#attempts++);
     this.#sampler ??= new TopSampler(this.#services);

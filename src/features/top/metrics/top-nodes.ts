@@ -1,7 +1,7 @@
 import {anySignal} from '../../../base/async/any-signal.js';
 import type {KcriError} from '../../../base/errors.js';
 import {RemoteError} from '../../../remote/remote-error.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {CommandContext, EnvironmentContext, SignalContext} from '../../../cli/command/contexts.js';
 import {TopNode, type NodeSample} from './top-node.js';
 import type {TopSelection} from './top-sampler.js';
 
@@ -23,14 +23,18 @@ const PATIENCE_MS = 1000;
 
 /** The nodes of `top`, which are sampled at the same time. */
 export class TopNodes {
-  readonly #services: CommandServices;
+  readonly #services: EnvironmentContext & SignalContext;
   readonly #nodes: readonly TopNode[];
   /** True if the nodes have names. */
   readonly areSeveral: boolean;
   /** Name of the only node if it is remote. */
   readonly remoteName: string | undefined;
 
-  private constructor(services: CommandServices, nodes: readonly TopNode[], remoteName: string | undefined) {
+  private constructor(
+    services: EnvironmentContext & SignalContext,
+    nodes: readonly TopNode[],
+    remoteName: string | undefined,
+  ) {
     this.#services = services;
     this.#nodes = nodes;
     this.areSeveral = nodes.some(({name}) => name !== undefined);
@@ -49,7 +53,7 @@ export class TopNodes {
    * Prepares the nodes of the endpoints. A single remote node is connected to, since ssh may ask questions. Rejects with
    * KcriError.
    */
-  static async open(services: CommandServices, selection: TopSelection): Promise<TopNodes> {
+  static async open(services: CommandContext, selection: TopSelection): Promise<TopNodes> {
     const {dialect, settings} = services;
     if (settings.runtimeEndpoints.length > 1 && dialect.queriesSeveralNodes) {
       const [{assertNoImageEndpoint}, {nameNodes}] = await Promise.all([

@@ -2,7 +2,12 @@ import {canonicalEndpoint} from '../../../cri/endpoint.js';
 import {CriError, type Connection, type ContainerStats} from '../../../cri/index.js';
 import {computeContainerUsage} from '../../../operations/stats/compute-usage.js';
 import {fetchContainerStats} from '../../../operations/stats/fetch-stats.js';
-import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {
+  ConnectionContext,
+  EnvironmentContext,
+  RuntimeContext,
+  SignalContext,
+} from '../../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../../pods/pod-selection-flags.js';
 import type {TopEvent, TopSample} from './top-table.js';
 import type {ListedPod, ShownPod} from '../../pods/listed-pod.js';
@@ -28,11 +33,11 @@ export const TOP_EVENTS = 8;
 
 /** Reads the samples of `top`. */
 export class TopSampler {
-  readonly #services: CommandServices;
+  readonly #services: ConnectionContext & EnvironmentContext & SignalContext;
   readonly #reader: PodReader;
   readonly #connections = new Map<string, Connection>();
 
-  constructor(services: CommandServices) {
+  constructor(services: RuntimeContext) {
     this.#services = services;
     this.#reader = new PodReader(services);
   }
