@@ -14,7 +14,7 @@ import {
 } from '../../kubelet/index.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import {exitCodeOf} from '../../cli/output/render-error.js';
-import {describeCrash, describeExit, isBackingOff, lastExitOf} from './report/container-exit.js';
+import {describeCrash, describeExit, isBackingOff, lastExitOf} from './container-exit.js';
 import {isPendingReason} from './view/pod-view.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 

@@ -5,7 +5,7 @@ import {BackgroundError} from '../../../src/base/async/background-work.js';
 import {describeOrigin} from '../../../src/features/kubelet/log-unhandled-errors.js';
 
 const run = promisify(execFile);
-const MODULE = new URL('../../../dist/cli/kubelet/log-unhandled-errors.js', import.meta.url).href;
+const MODULE = new URL('../../../dist/features/kubelet/log-unhandled-errors.js', import.meta.url).href;
 
 /** Runs code in a process of its own, which logs unhandled errors as JSON lines to standard output. */
 async function runProcess(code: string): Promise<{code: number; lines: Record<string, unknown>[]}> {

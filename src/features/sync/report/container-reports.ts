@@ -8,7 +8,7 @@ import {
 } from '../../../cri/index.js';
 import type {PodRef} from '../../../kubelet/index.js';
 import {getContainerStatus} from '../../../operations/logs/container-log.js';
-import {hasFailed} from './container-exit.js';
+import {hasFailed} from '../container-exit.js';
 import {readLastLines} from './read-last-lines.js';
 
 /** State of a container at the end of a sync, and its last output. */

@@ -3,9 +3,9 @@ import {messageOf} from '../../../base/errors.js';
 import {PodError, type ForegroundSyncResult} from '../../../kubelet/index.js';
 import {formatPodTitle} from '../../pods/pod-title.js';
 import {isPendingReason} from '../view/pod-view.js';
-import {describeCrash, describeExit, isBackingOff, lastExitOf} from './container-exit.js';
+import {describeCrash, describeExit, isBackingOff, lastExitOf} from '../container-exit.js';
 import type {ContainerReport} from './container-reports.js';
-import {countedAs} from './sync-counts.js';
+import {countedAs} from '../sync-counts.js';
 import {escapeXml, formatElement, type XmlElement} from './xml.js';
 
 /** A synced pod: a test suite, of which each container is a test case. */

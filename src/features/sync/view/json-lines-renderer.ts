@@ -3,7 +3,7 @@ import type {Clock} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {callSubject} from './pod-view.js';
-import type {SyncTotals} from '../report/sync-counts.js';
+import type {SyncTotals} from '../sync-counts.js';
 import {type LogOrigin, type ManifestContent, type SyncRenderer} from './sync-renderer.js';
 import {eventContainer} from '../../events/event-container.js';
 

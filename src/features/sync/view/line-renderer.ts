@@ -1,7 +1,7 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import {containerNames, containerStates, callSubject} from './pod-view.js';
-import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
+import {formatTotals, type SyncTotals} from '../sync-counts.js';
 import type {LogOrigin, SyncRenderer} from './sync-renderer.js';
 import {eventContainer} from '../../events/event-container.js';
 import {formatPodTitle} from '../../pods/pod-title.js';

@@ -14,7 +14,7 @@ import {
   containerNames,
   type PodView,
 } from './pod-view.js';
-import {formatTotals, type SyncTotals} from '../report/sync-counts.js';
+import {formatTotals, type SyncTotals} from '../sync-counts.js';
 import type {LogOrigin, SyncRenderer} from './sync-renderer.js';
 import {eventContainer} from '../../events/event-container.js';
 import {formatPodTitle} from '../../pods/pod-title.js';

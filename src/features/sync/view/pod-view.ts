@@ -5,7 +5,7 @@ import type {
   PodStatus,
 } from '../../../api/types/v1-status.js';
 import type {CriCall, PodRef} from '../../../kubelet/index.js';
-import {describeRestarts} from '../report/container-exit.js';
+import {describeRestarts} from '../container-exit.js';
 
 /** One line below a pod: its sandbox or a container. */
 export interface PartView {

@@ -1,7 +1,7 @@
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CriCall, PodEvent, ForegroundSyncResult, PodRef} from '../../../kubelet/index.js';
 import type {LiveDisplay} from '../../../cli/output/live-region.js';
-import type {SyncTotals} from '../report/sync-counts.js';
+import type {SyncTotals} from '../sync-counts.js';
 
 /** A stream of a container. */
 export interface LogOrigin {

@@ -1,5 +1,5 @@
-import type {ForegroundSyncResult} from '../../../kubelet/index.js';
-import {formatElapsed} from '../../../format/duration.js';
+import type {ForegroundSyncResult} from '../../kubelet/index.js';
+import {formatElapsed} from '../../format/duration.js';
 
 /** Number of pods by their result. */
 export interface SyncCounts {

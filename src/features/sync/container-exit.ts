@@ -1,4 +1,4 @@
-import type {ContainerStateTerminated, ContainerStatus} from '../../../api/types/v1-status.js';
+import type {ContainerStateTerminated, ContainerStatus} from '../../api/types/v1-status.js';
 
 /** Waiting reason of a container that is restarted after a back-off. */
 const BACK_OFF = 'CrashLoopBackOff';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {formatTotals, type SyncTotals} from '../../../../src/features/sync/report/sync-counts.js';
+import {formatTotals, type SyncTotals} from '../../../src/features/sync/sync-counts.js';
 
 const NONE = {ready: 0, complete: 0, failed: 0, timedOut: 0, interrupted: 0};
 const totals = (counts: Partial<SyncTotals>): SyncTotals => ({
