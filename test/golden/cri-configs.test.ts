@@ -4,7 +4,7 @@ import {decodeManifest} from '../../src/api/decoding/parse-manifest.js';
 import type {Container, Pod} from '../../src/api/types/v1-pod.js';
 import type {Volume} from '../../src/api/types/v1-volumes.js';
 import {imageRef, toJson} from '../../src/cri/index.js';
-import {toStaticPod} from '../../src/kubelet/managers/sources/static-pod.js';
+import {toStaticPod} from '../../src/kubelet/sources/static-pod.js';
 import {podDir} from '../../src/kubelet/contract/node-facts.js';
 import type {MountedVolume} from '../../src/kubelet/contract/pod-filesystem.js';
 import {podRef} from '../../src/kubelet/contract/pod-ref.js';

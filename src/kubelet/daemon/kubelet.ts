@@ -7,7 +7,7 @@ import type {Node} from '../../api/types/v1-node.js';
 import type {Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
-import {configSourceOf} from '../managers/sources/static-pod.js';
+import {configSourceOf} from '../sources/static-pod.js';
 import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodStates} from '../contract/pod-update.js';

@@ -10,7 +10,7 @@ import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
-import {allocationOf} from '../../contract/resources/pod-allocation.js';
+import {allocationOf} from '../../resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from './node-pod-snapshot.js';

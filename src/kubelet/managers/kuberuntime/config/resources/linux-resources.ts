@@ -3,10 +3,10 @@ import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
 import type {Init, LinuxContainerResources} from '../../../../../cri/index.js';
 import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
 import type {CgroupFacts, NodeFacts} from '../../../../contract/node-facts.js';
-import {milliCpuToShares, sharesToMilliCpu} from '../../../../contract/resources/cpu-shares.js';
+import {milliCpuToShares, sharesToMilliCpu} from '../../../../resources/cpu-shares.js';
 import {oomScoreAdj} from './oom-score.js';
-import {cpuMilli, effectiveLimit, memoryBytes, podResources} from './resource-amounts.js';
-import {hugePageAmounts} from './huge-pages.js';
+import {cpuMilli, effectiveLimit, memoryBytes, podResources} from '../../../../resources/resource-amounts.js';
+import {hugePageAmounts} from '../../../../resources/huge-pages.js';
 
 /** CFS period in µs (--cpu-cfs-quota-period). */
 export const CPU_PERIOD_MICROS = 100_000n;

@@ -8,7 +8,7 @@ import {
   linuxOverheadResources,
   linuxSandboxResources,
 } from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/linux-resources.js';
-import {milliCpuToShares} from '../../../../../../src/kubelet/contract/resources/cpu-shares.js';
+import {milliCpuToShares} from '../../../../../../src/kubelet/resources/cpu-shares.js';
 import {aContainer, aPod} from '../../../../../fakes/a-pod.js';
 
 const V1: CgroupFacts = {version: 1, driver: 'cgroupfs', root: '', swapAccounting: true};
