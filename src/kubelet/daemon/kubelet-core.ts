@@ -234,6 +234,7 @@ function createHandler(
   const {manager, registry, own, clock, logger, events, metrics, queue} = options;
   const admission = new PodAdmission({
     node: options.node,
+    nodeManagers: registry.nodeManagers,
     nodeObject: options.nodeObject,
     pressures: () => nodePressure?.pressures ?? [],
     enabled: options.admission,

@@ -91,22 +91,11 @@ export function linuxContainerResources(
     },
   };
   return {
-    ...withoutSwap(linuxResources(input, node.cgroup), node.cgroup),
+    ...linuxResources(input, node.cgroup),
     oomScoreAdj: oomScoreAdj(pod, container, node.memoryBytes),
     hugepageLimits: Array.from(
       hugePageAmounts({...pod.spec.resources?.limits, ...limits}, node.hugePageSizes),
       ([pageSize, limit]) => ({pageSize, limit}),
     ),
   };
-}
-
-/** Disables swap if the kernel accounts it (swapConfigurationHelper ConfigureNoSwap). */
-function withoutSwap(
-  resources: Init<LinuxContainerResources>,
-  {version, swapAccounting}: CgroupFacts,
-): Init<LinuxContainerResources> {
-  if (!swapAccounting) return resources;
-  return version === 1
-    ? {...resources, memorySwapLimitInBytes: resources.memoryLimitInBytes}
-    : {...resources, unified: {...resources.unified, 'memory.swap.max': '0'}};
 }
