@@ -2,6 +2,9 @@
  * Import rules of ARCHITECTURE.md: imports point down. scripts/check.mjs also asserts the number of modules, so that
  * these rules cannot pass on an empty set.
  */
+const {readdirSync} = require('node:fs');
+const {join} = require('node:path');
+
 const below = {
   base: [],
   api: ['base'],
@@ -22,7 +25,7 @@ below.commands = [...below.features, 'features'];
 below.program = below.commands;
 
 /** The kubelet's HTTP server. Only it reads logs and proxies streams as commands do. */
-const SERVER = '^src/kubelet/managers/server/';
+const SERVER = '^src/kubelet/server/';
 const server = ['kubelet', ...below.kubelet, 'streaming', 'operations'];
 
 const layers = Object.entries(below).map(([layer, allowed]) => ({
@@ -33,7 +36,15 @@ const layers = Object.entries(below).map(([layer, allowed]) => ({
 }));
 
 /** Floors of the kubelet from top to bottom; each imports only those below it. */
-const FLOORS = [['foreground', 'plan', 'cluster'], ['daemon'], ['pods'], ['managers'], ['contract']];
+const FLOORS = [
+  ['foreground', 'plan', 'cluster'],
+  ['daemon'],
+  ['pods', 'server'],
+  ['managers'],
+  ['configuration', 'sources', 'node'],
+  ['resources'],
+  ['contract'],
+];
 const floors = FLOORS.flatMap((floor, index) =>
   floor.map((name) => ({
     name: `kubelet-${name}-points-down`,
@@ -46,29 +57,28 @@ const floors = FLOORS.flatMap((floor, index) =>
   })),
 );
 
-/** Managers that import no other manager; only kuberuntime, pod-filesystem, pleg, metrics and server import several. */
-const managers = [
-  'sources',
-  'lifecycle',
-  'probes',
-  'images',
-  'volumes',
-  'network',
-  'node',
-  'cgroups',
-  'logs',
-  'redaction',
-  'workloads',
-];
+/** What managers may import of the kubelet beside themselves. */
+const BELOW_MANAGERS = ['contract', 'resources', 'managers/http'];
+
+/** Managers that combine others, and what they import in addition. */
+const COMBINED = {
+  kuberuntime: ['managers/images', 'managers/network', 'managers/redaction', 'sources'],
+  metrics: ['managers/pleg'],
+  pleg: ['managers/kuberuntime'],
+  'pod-filesystem': ['managers/cgroups', 'managers/kuberuntime', 'managers/network', 'managers/volumes'],
+};
+
+/** Every folder, so that a new manager is restricted, too. */
+const managers = readdirSync(join(__dirname, 'src/kubelet/managers'));
 
 /** Modules without I/O: what the computation of pod statuses and pod actions may import. */
 const PURE = [
   '^src/(api|base|cri)/(?!fs/)',
-  '^src/kubelet/contract/(?!configuration/)',
+  '^src/kubelet/(contract|resources)/',
   '^src/kubelet/pods/status/compute/',
   '^src/kubelet/managers/kuberuntime/(compute|config)/',
   '^src/kubelet/managers/network/sort-pod-ips\\.ts$',
-  '^src/kubelet/managers/sources/static-pod\\.ts$',
+  '^src/kubelet/sources/static-pod\\.ts$',
 ];
 
 module.exports = {
@@ -148,7 +158,7 @@ module.exports = {
       to: {
         path: '^src/kubelet/',
         pathNot:
-          '^src/kubelet/(index|cluster/index|pods/registry/running-kubelet|contract/configuration/fields-and-defaults/kubelet-config-defaults)\\.ts$',
+          '^src/kubelet/(index|cluster/index|pods/registry/running-kubelet|configuration/fields-and-defaults/kubelet-config-defaults)\\.ts$',
       },
     },
     {
@@ -193,7 +203,9 @@ module.exports = {
       from: {path: `^src/kubelet/managers/${manager}/`},
       to: {
         path: '^src/kubelet/',
-        pathNot: [`^src/kubelet/managers/(${manager}|http)/`, '^src/kubelet/contract/'],
+        pathNot: [`managers/${manager}`, ...BELOW_MANAGERS, ...(COMBINED[manager] ?? [])].map(
+          (name) => `^src/kubelet/${name}/`,
+        ),
       },
     })),
   ],

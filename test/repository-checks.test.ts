@@ -22,6 +22,11 @@ test('no folder of src has more than 25 files, except the commands', () => {
   expect(crowded.map(([folder]) => folder)).toEqual([]);
 });
 
+test('no two files of the kubelet have the same name', () => {
+  const names = [...listSources('src/kubelet').values()].flat().filter((name) => name !== 'index.ts');
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
 test('every path named in a document exists', () => {
   const documents = [
     ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'],

@@ -9,7 +9,7 @@ import {createSelfSignedPair} from '../../src/format/x509/self-signed-certificat
 import {until} from '../base/until.js';
 import {freePorts} from '../base/free-ports.js';
 import {kubectlFor, type Kubectl} from '../e2e/harness/kubectl.js';
-import {createClientCertificate} from '../kubelet/managers/server/auth/client-certificate.js';
+import {createClientCertificate} from '../kubelet/server/auth/client-certificate.js';
 
 const DAY_MS = 86_400_000;
 const ADMIN = 'admin';

@@ -4,10 +4,11 @@ import {decodeManifest} from '../../src/api/decoding/parse-manifest.js';
 import type {Container, Pod} from '../../src/api/types/v1-pod.js';
 import type {Volume} from '../../src/api/types/v1-volumes.js';
 import {imageRef, toJson} from '../../src/cri/index.js';
-import {toStaticPod} from '../../src/kubelet/managers/sources/static-pod.js';
+import {toStaticPod} from '../../src/kubelet/sources/static-pod.js';
 import {podDir} from '../../src/kubelet/contract/node-facts.js';
 import type {MountedVolume} from '../../src/kubelet/contract/pod-filesystem.js';
 import {podRef} from '../../src/kubelet/contract/pod-ref.js';
+import {createSwapManager} from '../../src/kubelet/managers/swap/swap-manager.js';
 import {generateContainerConfig} from '../../src/kubelet/managers/kuberuntime/config/container-config.js';
 import {imageVolumeSpec} from '../../src/kubelet/managers/kuberuntime/actions/pull-image-volumes.js';
 import type {ImageVolumes} from '../../src/kubelet/contract/volumes/image-volumes.js';
@@ -77,8 +78,10 @@ function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): Golde
   const volumes = new Map(pod.spec.volumes?.map((volume) => [volume.name, mountedVolume(pod, volume)]));
   const known = {...NO_REFERENCES, pod, container, podIps, volumes, node: GOLDEN_NODE};
   const subPaths = computeSubPathMounts(known);
+  const granted = {resources: createSwapManager().resources?.({pod, container, node: GOLDEN_NODE}) ?? {}};
   const config = generateContainerConfig({
     ...known,
+    granted,
     restartCount: metadata.attempt ?? 0,
     imageRef: imageRef(image.image),
     imageUser: {uid: 0n},

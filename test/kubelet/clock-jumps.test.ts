@@ -6,7 +6,7 @@ import type {ApiClient} from '../../src/kube-api/index.js';
 import {FetchedObject} from '../../src/kubelet/cluster/objects/fetched-object.js';
 import type {EventRecorder} from '../../src/kubelet/contract/pod-event.js';
 import {ImageBackOff} from '../../src/kubelet/managers/images/image-back-off.js';
-import {RuntimeState} from '../../src/kubelet/managers/node/runtime-state.js';
+import {RuntimeState} from '../../src/kubelet/node/runtime-state.js';
 import {PodWorkers} from '../../src/kubelet/pods/workers/pod-workers.js';
 import {SharedDeadline} from '../../src/streaming/port-forward/shared-deadline.js';
 import {aPod} from '../fakes/a-pod.js';

@@ -20,13 +20,13 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kubelet/managers/http/http-get.ts: httpGet': 'ends after 10 redirects',
   'kubelet/managers/logs/log-directory.ts: readChunks': 'ends with the file',
   'kubelet/managers/network/local-services.ts: #waitUntil': 'waits for a change, up to a limit',
-  'kubelet/managers/node/read-node-facts.ts: readEphemeralStorage': 'ends at the root directory',
+  'kubelet/node/read-node-facts.ts: readEphemeralStorage': 'ends at the root directory',
   'kubelet/managers/pleg/generic-pleg.ts: run': 'a relist that was requested meanwhile follows at once',
   'kubelet/managers/pod-filesystem/read-env-file.ts: readFully': 'ends with the file',
   'kubelet/managers/probes/probe-worker.ts: run':
     'a missed tick is made up for at once, and the next one is later',
   'kubelet/managers/probes/run-probe.ts: withRetries': 'ends after a few attempts',
-  'kubelet/managers/sources/fetch-manifest.ts: fetchManifest': 'ends after 10 redirects',
+  'kubelet/sources/fetch-manifest.ts: fetchManifest': 'ends after 10 redirects',
   'kubelet/managers/volumes/bind-sub-paths.ts: bindAt': 'ends with the last mount of the path',
   'kubelet/managers/volumes/mounter.ts: unmountBelow':
     'ends with the last mount, or if one cannot be unmounted',

@@ -6,7 +6,7 @@ import {
   CONFIG_FIELDS,
   CONFIG_PATHS,
   type ConfigPath,
-} from '../../kubelet/contract/configuration/fields-and-defaults/kubelet-config-defaults.js';
+} from '../../kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
 
 /** Placeholder, description and, if the set is closed, values of the flags in the help; the others are hidden. */
 const SHOWN: Partial<

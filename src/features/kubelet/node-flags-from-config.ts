@@ -1,4 +1,4 @@
-import type {ConfigValues} from '../../kubelet/contract/configuration/fields-and-defaults/kubelet-config-defaults.js';
+import type {ConfigValues} from '../../kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
 import type {PodFlagValues} from '../manifests/pod-flags.js';
 
 /** Converts the node settings of a KubeletConfiguration to the flag values of other commands. */

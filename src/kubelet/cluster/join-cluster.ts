@@ -20,7 +20,7 @@ import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeSettings} from '../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../contract/node-facts.js';
-import type {PodSource} from '../managers/sources/pod-source.js';
+import type {PodSource} from '../sources/pod-source.js';
 import type {NodeCertificates} from './certificates/node-certificates.js';
 import {EventSender} from './events/event-sender.js';
 import {eventAboutNode, eventAboutPod} from './events/object-event.js';

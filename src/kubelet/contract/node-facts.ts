@@ -1,13 +1,5 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
-import type {CgroupLimits} from './resources/cgroup-limits.js';
-import {milliCpuToShares} from './resources/cpu-shares.js';
-import {
-  DEFAULT_EVICTION_HARD,
-  evictionReserve,
-  parseThresholds,
-  type EvictionThreshold,
-} from './resources/eviction-thresholds.js';
 import type {NodeReservations} from './resources/node-reservations.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
@@ -121,87 +113,6 @@ export interface NodeFacts {
 
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
 export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
-
-/** Properties of a node that its allocatable resources depend on. */
-export type AllocatableFacts = Pick<
-  NodeFacts,
-  'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes' | 'hugePageBytes' | 'reservations'
->;
-
-/**
- * Returns the allocatable resources of the node: the capacity minus the reserved resources, the eviction reserve and, for
- * memory, the huge pages (GetNodeAllocatableReservation, nodestatus.MachineInfo). Without reservations, the eviction reserve
- * is that of the default thresholds.
- */
-export function nodeAllocatable(
-  node: AllocatableFacts,
-): Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'ephemeralStorageBytes'> {
-  const {total, eviction = computeEvictionReserve(DEFAULT_THRESHOLDS, node)} = node.reservations ?? {};
-  const {cpuMilli = 0n, memoryBytes = 0n, ephemeralStorageBytes = 0n} = total ?? {};
-  const hugePages = [...node.hugePageBytes.values()].reduce((sum, bytes) => sum + bytes, 0n);
-  return {
-    cpuMilli: atLeastZero(node.cpuMilli - cpuMilli),
-    memoryBytes: atLeastZero(node.memoryBytes - eviction.memoryBytes - memoryBytes - hugePages),
-    ephemeralStorageBytes: atLeastZero(
-      node.ephemeralStorageBytes - eviction.ephemeralStorageBytes - ephemeralStorageBytes,
-    ),
-  };
-}
-
-const DEFAULT_THRESHOLDS = parseThresholds(DEFAULT_EVICTION_HARD);
-
-/** Returns the memory and storage of the node that hard thresholds retain (hardEvictionReservation). */
-export function computeEvictionReserve(
-  thresholds: readonly EvictionThreshold[],
-  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'>,
-): NodeReservations['eviction'] {
-  return {
-    memoryBytes: evictionReserve(thresholds, 'memory.available', node.memoryBytes),
-    ephemeralStorageBytes: evictionReserve(thresholds, 'nodefs.available', node.ephemeralStorageBytes),
-  };
-}
-
-function atLeastZero(amount: bigint): bigint {
-  return amount < 0n ? 0n : amount;
-}
-
-/**
- * Returns the limits of all pods together, without the eviction reserve; undefined for none (getNodeAllocatableInternalAbsolute,
- * getCgroupConfig).
- */
-export function allPodsLimits(
-  node: Pick<NodeFacts, 'cpuMilli' | 'memoryBytes' | 'maxPids' | 'hugePageBytes' | 'reservations'>,
-): Partial<CgroupLimits> | undefined {
-  const {reservations, maxPids, hugePageBytes} = node;
-  if (reservations === undefined) return undefined;
-  const {cpuMilli = 0n, memoryBytes = 0n, pids = 0n} = reservations.limitsPods ? reservations.total : {};
-  return {
-    cpuShares: milliCpuToShares(atLeastZero(node.cpuMilli - cpuMilli)),
-    memoryBytes: atLeastZero(node.memoryBytes - memoryBytes),
-    ...(maxPids !== undefined && {pids: atLeastZero(maxPids - pids)}),
-    hugePages: hugePageBytes,
-  };
-}
-
-/** The node's cgroup filesystems, and the root directory that records the cgroups created by kcri. */
-export interface CgroupRoot {
-  readonly mount: string;
-  readonly version: 1 | 2;
-  readonly rootDir: string;
-  /** Cgroup of all pods and its limits, which it gets when it is created; none by default. */
-  readonly allPods?: {readonly path: string; readonly limits: Partial<CgroupLimits>} | undefined;
-}
-
-/** Returns the root of the pods' cgroups; undefined when kcri creates none. */
-export function getCgroupRoot(node: NodeFacts): CgroupRoot | undefined {
-  const {cgroupMount: mount, cgroup, rootDir} = node;
-  if (mount === undefined) return undefined;
-  const limits = allPodsLimits(node);
-  return {
-    ...{mount, version: cgroup.version, rootDir},
-    ...(limits && {allPods: {path: `${cgroup.root}/kubepods`, limits}}),
-  };
-}
 
 /** Returns the directory of the claims of a root directory; they survive the pods that use them. */
 export function claimsDir({rootDir}: Pick<NodeFacts, 'rootDir'>): string {

@@ -1,9 +1,9 @@
 import type {Clock} from '../../base/clock.js';
 import {isSystemCallError} from '../../base/errors.js';
 import {formatPathError} from '../../base/system-error-message.js';
-import {ManifestFiles} from '../managers/sources/manifest-files.js';
-import {listManifestPaths, readManifestFile, statManifestPath} from '../managers/sources/manifest-path.js';
-import type {SourceReport} from '../managers/sources/pod-source.js';
+import {ManifestFiles} from '../sources/manifest-files.js';
+import {listManifestPaths, readManifestFile, statManifestPath} from '../sources/manifest-path.js';
+import type {SourceReport} from '../sources/pod-source.js';
 import {createManifestProblems, type ManifestProblem} from './introspection/manifest-problem.js';
 import {createPodPreparer} from './open-pod-sources.js';
 

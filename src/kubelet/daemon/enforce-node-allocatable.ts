@@ -3,7 +3,8 @@ import type {Clock} from '../../base/clock.js';
 import {messageOf, SystemError} from '../../base/errors.js';
 import type {FileLogger} from '../../base/logger.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
-import {getCgroupRoot, type NodeFacts} from '../contract/node-facts.js';
+import {getCgroupRoot} from '../resources/cgroup-root.js';
+import type {NodeFacts} from '../contract/node-facts.js';
 import type {ReservedCgroup} from '../contract/resources/node-reservations.js';
 import {limitAllPods, limitExistingCgroup} from '../managers/cgroups/pod-cgroup.js';
 

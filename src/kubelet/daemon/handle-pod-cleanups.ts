@@ -4,7 +4,7 @@ import type {Clock} from '../../base/clock.js';
 import type {PodUid} from '../../cri/index.js';
 import type {KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {Pleg} from '../contract/pleg.js';
-import {isStaticPod} from '../managers/sources/static-pod.js';
+import {isStaticPod} from '../sources/static-pod.js';
 import type {PodManager} from '../pods/registry/pod-manager.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
 import type {PodWorkers} from '../pods/workers/pod-workers.js';

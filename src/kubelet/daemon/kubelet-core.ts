@@ -8,8 +8,8 @@ import type {NodeFacts} from '../contract/node-facts.js';
 import type {Pleg} from '../contract/pleg.js';
 import type {EventSink} from '../contract/pod-event.js';
 import type {PodSourceName} from '../contract/pod-update.js';
-import {RuntimeState} from '../managers/node/runtime-state.js';
-import {configSourceOf} from '../managers/sources/static-pod.js';
+import {RuntimeState} from '../node/runtime-state.js';
+import {configSourceOf} from '../sources/static-pod.js';
 import {EventedPleg} from '../managers/pleg/evented-pleg.js';
 import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
@@ -234,6 +234,7 @@ function createHandler(
   const {manager, registry, own, clock, logger, events, metrics, queue} = options;
   const admission = new PodAdmission({
     node: options.node,
+    nodeManagers: registry.nodeManagers,
     nodeObject: options.nodeObject,
     pressures: () => nodePressure?.pressures ?? [],
     enabled: options.admission,

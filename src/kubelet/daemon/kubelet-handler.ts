@@ -1,4 +1,5 @@
 import type {AllocationManager} from '../pods/allocation/allocation-manager.js';
+import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import type {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
@@ -11,8 +12,8 @@ import {namespacedName, podRef} from '../contract/pod-ref.js';
 import type {DesiredPod, PodOperation, PodSourceName, PodUpdate} from '../contract/pod-update.js';
 import type {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
-import {computePodQosClass} from '../managers/kuberuntime/config/resources/qos-class.js';
-import {isMirrorPod, isStaticPod} from '../managers/sources/static-pod.js';
+import {computePodQosClass} from '../resources/qos-class.js';
+import {isMirrorPod, isStaticPod} from '../sources/static-pod.js';
 import type {PodManager} from '../pods/registry/pod-manager.js';
 import {isDeadlineExceeded} from '../pods/status/compute/active-deadline.js';
 import type {ManagedPodSyncHandler} from '../pods/workers/managed-pod-sync-handler.js';
@@ -134,8 +135,8 @@ export class KubeletHandler implements SyncLoopHandler {
   #retryPendingResizes(): void {
     const {admission, allocations, manager} = this.#options;
     if (!this.allSourcesReady || !allocations.hasUnreviewedResizes) return;
-    const active = manager.list().filter((desired) => this.#isActive(desired));
-    for (const pod of admission.retryPendingResizes(active.map(({pod}) => pod))) {
+    const active = this.#listActive().map(({pod}) => pod);
+    for (const pod of admission.retryPendingResizes(active)) {
       const desired = manager.get(podRef(pod).uid);
       if (desired !== undefined) this.#sync(desired);
     }
@@ -148,7 +149,7 @@ export class KubeletHandler implements SyncLoopHandler {
     // A pod that has ended, before this kubelet started, uses nothing of the node and is only released.
     const hasEndedBefore = hasEnded(pod.status?.phase);
     if (!workers.isTerminationRequested(uid) && !hasEndedBefore) {
-      const active = manager.list().filter((other) => other.uid !== uid && this.#isActive(other));
+      const active = this.#listActive().filter((other) => other.uid !== uid);
       const others = active.map((other) => other.pod);
       if (!(await admission.admit(pod, others, signal))) {
         this.#options.onPodChanged(uid);
@@ -157,6 +158,15 @@ export class KubeletHandler implements SyncLoopHandler {
     }
     if (!hasEndedBefore) admission.allocate(pod);
     workers.update({type: 'create', pod});
+  }
+
+  /** Returns the pods that use resources of the node, with their allocated resources (GetActivePods). */
+  activePods(): readonly Pod[] {
+    return this.#listActive().map(({pod}) => this.#options.allocations.getAllocatedPod(pod));
+  }
+
+  #listActive(): readonly DesiredPod[] {
+    return this.#options.manager.list().filter((desired) => this.#isActive(desired));
   }
 
   /** Reports whether the pod uses resources of the node (filterOutInactivePods). */
@@ -291,7 +301,7 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Decides what there is to clean up. The removals themselves run in the background: no event waits for them. */
   handleHousekeeping(): void {
-    const {manager, workers, cleanups, containerGc, evictions, allocations, background} = this.#options;
+    const {manager, workers, cleanups, containerGc, evictions, background} = this.#options;
     this.#repeatFailed();
     if (!this.allSourcesReady) {
       this.#logger.info("SyncLoop (housekeeping, skipped): sources aren't ready yet", {}, 4);
@@ -302,9 +312,7 @@ export class KubeletHandler implements SyncLoopHandler {
     this.#retryPendingResizes();
     cleanups.run();
     background.start('container GC', containerGc.collectIfDue());
-    const active = manager.list().filter((desired) => this.#isActive(desired));
-    const pods = active.map(({pod}) => allocations.getAllocatedPod(pod));
-    background.start('eviction', evictions.synchronize(pods));
+    background.start('eviction', evictions.synchronize(this.activePods()));
   }
 
   /** Queues again what could not be handled, with the pods as their sources have them now. */

@@ -7,11 +7,12 @@ import type {Node} from '../../api/types/v1-node.js';
 import type {Logger} from '../../base/logger.js';
 import {finishesWithin} from '../../base/async/deadline.js';
 import type {ImageService, PodUid, RuntimeService} from '../../cri/index.js';
-import {configSourceOf} from '../managers/sources/static-pod.js';
+import {configSourceOf} from '../sources/static-pod.js';
 import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodStates} from '../contract/pod-update.js';
 import type {PodEvent} from '../contract/pod-event.js';
+import type {NodeManager} from '../contract/node-manager.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
 import {ManifestServices} from './manifest-services.js';
@@ -30,6 +31,9 @@ import {createImageCollector} from './create-image-collector.js';
 import type {ContainerGcPolicy} from '../pods/gc/container-gc.js';
 import {OrphanedPods} from '../pods/gc/orphaned-pods.js';
 import {LogRotator, type LogRotationOptions} from '../managers/logs/log-rotator.js';
+import {createNodeManagers} from '../pods/node-managers/create-node-managers.js';
+import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
+import {createNodeManagerServices} from './node-manager-services.js';
 import {ManagedPods} from '../pods/registry/managed-pods.js';
 import {PodManager} from '../pods/registry/pod-manager.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
@@ -78,6 +82,8 @@ export interface KubeletOptions {
   readonly onEvent?: (event: PodEvent) => void;
   /** Metrics of the kubelet; by default nothing is counted. */
   readonly metrics?: KubeletMetrics & {pleg(notice: PlegNotice): void};
+  /** Managers of the node's resources; those of createNodeManagers by default. */
+  readonly nodeManagers?: readonly NodeManager[] | undefined;
   /** Cluster that the kubelet joins; none by default. */
   readonly cluster?: ClusterLink | undefined;
 }
@@ -91,6 +97,7 @@ export class Kubelet {
   readonly #manager: PodManager;
   readonly #sources: PodSources;
   readonly #services: ManifestServices;
+  readonly #nodeManagers: NodeManagerSet;
   readonly #registry: PodRegistry;
   readonly #own: ManagedPods;
   readonly #core: KubeletCore;
@@ -122,8 +129,9 @@ export class Kubelet {
     };
     const observer = createPodObserver({secrets, logger, logEvent, podChanged});
     const objects = services.bind(sources.objects, options.cluster?.objects);
+    const nodeManagers = new NodeManagerSet(options.nodeManagers ?? createNodeManagers(node.node));
     const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, {
-      ...{probeRandom: random, probeRestartGraceMs: KUBELET_RESTART_GRACE_MS, metrics},
+      ...{probeRandom: random, probeRestartGraceMs: KUBELET_RESTART_GRACE_MS, metrics, nodeManagers},
     });
     const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
     const own = new ManagedPods({local: registry, logger, originOf});
@@ -151,6 +159,7 @@ export class Kubelet {
     this.#manager = manager;
     this.#sources = sources;
     this.#services = services;
+    this.#nodeManagers = nodeManagers;
     this.#registry = registry;
     this.#own = own;
     this.#core = core;
@@ -192,6 +201,7 @@ export class Kubelet {
     };
     const allocatable = {node, clock, logger: logger.forFile('kubelet.ts'), record};
     await enforceReservations(allocatable);
+    await this.#nodeManagers.start(createNodeManagerServices(this.#options, this.#core), signal);
     await using _hosts = this.#services.start(this.#registry);
     const parts = [
       runtimeState.run(this.#end.signal, {
@@ -204,6 +214,7 @@ export class Kubelet {
       this.#sources.run(this.#end.signal),
       this.#options.cluster?.run(this.view, this.#end.signal) ?? Promise.resolve(),
       enforceNodeAllocatable(allocatable, this.#end.signal),
+      this.#nodeManagers.run(this.#options, this.#end.signal),
     ];
     const endLoop = new AbortController();
     using either = anySignal(signal, endLoop.signal);

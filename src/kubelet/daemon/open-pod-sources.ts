@@ -1,17 +1,17 @@
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import type {Clock} from '../../base/clock.js';
 import {redactUrl} from '../../format/redact-url.js';
-import type {ManifestHeaders} from '../managers/sources/fetch-manifest.js';
-import {FileSource} from '../managers/sources/file-source.js';
-import {HttpSource} from '../managers/sources/http-source.js';
-import type {PreparePod} from '../managers/sources/prepare-manifest.js';
-import {PodMux} from '../managers/sources/pod-mux.js';
+import type {ManifestHeaders} from '../sources/fetch-manifest.js';
+import {FileSource} from '../sources/file-source.js';
+import {HttpSource} from '../sources/http-source.js';
+import type {PreparePod} from '../sources/prepare-manifest.js';
+import {PodMux} from '../sources/pod-mux.js';
 import {
   createSourceReport,
   type PodSource,
   type SourceReport,
   type SourceSet,
-} from '../managers/sources/pod-source.js';
+} from '../sources/pod-source.js';
 import {JobStore} from '../managers/workloads/job-store.js';
 import {WorkloadManager, type WorkloadManagerOptions} from '../managers/workloads/workload-manager.js';
 import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';

@@ -2,7 +2,7 @@ import type {FileLogger, Logger} from '../../base/logger.js';
 import type {PodStates} from '../contract/pod-update.js';
 import {secretValuesOf} from '../managers/redaction/pod-redactor.js';
 import type {SecretRegistry} from '../managers/redaction/secret-registry.js';
-import type {SourceReport} from '../managers/sources/pod-source.js';
+import type {SourceReport} from '../sources/pod-source.js';
 import type {ManifestServices} from './manifest-services.js';
 import type {PodSourcesSink} from './open-pod-sources.js';
 import type {SyncLoopQueue} from './sync-loop-queue.js';

@@ -13,7 +13,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {podRef, type PodRef} from '../contract/pod-ref.js';
-import type {ForegroundSyncResult, SyncRequest} from './sync-result.js';
+import type {ForegroundSyncResult, SyncRequest} from './foreground-sync-result.js';
 
 /** Job of a sync, whose pods are created as it progresses. */
 export interface JobRequest {

@@ -21,7 +21,7 @@ import type {
   InterruptedSync,
   SyncRequest,
   TimedOutSync,
-} from './sync-result.js';
+} from './foreground-sync-result.js';
 import {syncJob, type JobRequest, type SyncJobOptions} from './sync-job.js';
 import {SyncSession} from './sync-session.js';
 

@@ -1,6 +1,6 @@
 import type {Clock} from '../../base/clock.js';
 import {createUnavailableRuntime} from '../pods/registry/unavailable-runtime.js';
-import {readNodeFacts, type NodeOptions} from '../managers/node/read-node-facts.js';
+import {readNodeFacts, type NodeOptions} from '../node/read-node-facts.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 
 /**

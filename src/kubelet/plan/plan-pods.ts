@@ -1,4 +1,4 @@
-import {isRestartableInitContainer} from '../../api/pod-containers.js';
+import {findContainer, isRestartableInitContainer} from '../../api/pod-containers.js';
 import {
   ActuatedResourcesStore,
   createPlannedActuatedResources,
@@ -197,7 +197,7 @@ function plannedPods(
     return container !== undefined && !isRestartableInitContainer(container);
   };
   const {clock, node, offline = false} = options;
-  return new PodRegistry({
+  const planned = new PodRegistry({
     ...options,
     ...(!offline && {histories: readOnlyHistories(new PodHistories(node.rootDir, clock))}),
     envObjects: redactSecretObjects(options.objects),
@@ -215,6 +215,11 @@ function plannedPods(
       },
     },
   });
+  recorder.explain = (name) => {
+    const container = findContainer(pod, name);
+    return container === undefined ? [] : planned.nodeManagers.explain(pod, container);
+  };
+  return planned;
 }
 
 const NO_CONFLICTS: PodConflicts = {known: undefined, older: undefined};

@@ -13,6 +13,8 @@ export class CallRecorder {
   readonly calls: PlannedCall[] = [];
   readonly #names = new Map<string, string>();
   step: PlanStep = {kind: 'termination', text: ''};
+  /** Returns what the managers of the node tell about a container. */
+  explain: (container: string) => readonly string[] = () => [];
 
   /** Adds the names of existing containers. */
   addContainers(containers: readonly {readonly id: string; readonly name: string}[]): void {
@@ -25,11 +27,16 @@ export class CallRecorder {
    */
   readonly onCall = (call: Pick<CriCall, 'method' | 'requestType' | 'request'>, ended?: CriCall): void => {
     const container = this.#containerOf(call);
-    if (ended === undefined)
-      this.calls.push({...call, container, why: explainCall(call, this.step, container)});
+    if (ended === undefined) this.calls.push({...call, container, why: this.#explain(call, container)});
     else if (call.method === 'CreateContainer' && container !== undefined)
       this.#names.set(String(ended.response?.['containerId']), container);
   };
+
+  #explain(call: Pick<CriCall, 'method' | 'request'>, container: string | undefined): PlannedReason {
+    const why = explainCall(call, this.step, container);
+    if (call.method !== 'CreateContainer' || container === undefined) return why;
+    return {...why, text: [why.text, ...this.explain(container)].join('; ')};
+  }
 
   #containerOf({method, request}: Pick<CriCall, 'method' | 'request'>): string | undefined {
     if (method !== 'CreateContainer') return this.#names.get(String(request['containerId']));

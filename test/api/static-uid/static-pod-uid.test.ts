@@ -2,7 +2,7 @@ import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
 import {loadUnvalidatedManifest} from '../../../src/api/load-manifest.js';
 import {computeStaticPodUid} from '../../../src/api/static-uid/static-pod-uid.js';
-import {toStaticPod} from '../../../src/kubelet/managers/sources/static-pod.js';
+import {toStaticPod} from '../../../src/kubelet/sources/static-pod.js';
 
 const GOLDEN = new URL('../../golden/', import.meta.url);
 

@@ -4,7 +4,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import {connect} from '../../../src/cri/index.js';
 import {KubeletMetricsRegistry} from '../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
-import {startServers} from '../../../src/kubelet/managers/server/start-servers.js';
+import {startServers} from '../../../src/kubelet/server/start-servers.js';
 import {aContainerStatus, aPod} from '../../fakes/a-pod.js';
 
 /** Options of the process. */

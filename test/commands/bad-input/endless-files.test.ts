@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {readAuthorizationPolicy} from '../../../src/kubelet/managers/server/auth/authorization-policy.js';
-import {readClientCa} from '../../../src/kubelet/managers/server/certificate/client-ca.js';
+import {readAuthorizationPolicy} from '../../../src/kubelet/server/auth/authorization-policy.js';
+import {readClientCa} from '../../../src/kubelet/server/certificate/client-ca.js';
 import {runKcri} from '../../cli/run-kcri.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
 

@@ -8,7 +8,7 @@ import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {logHandlers} from '../../fakes/api-server/kubelet-logs.js';
 import {metricsHandlers} from '../../fakes/api-server/kubelet-metrics.js';
 import {kubeletStreams} from '../../fakes/api-server/kubelet-streams.js';
-import {createClientCertificate} from '../../kubelet/managers/server/auth/client-certificate.js';
+import {createClientCertificate} from '../../kubelet/server/auth/client-certificate.js';
 import {kubectlFor, type Kubectl} from './kubectl.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from './kubelet-testbed.js';
 import {aContainer, type ManifestFields} from './manifests.js';

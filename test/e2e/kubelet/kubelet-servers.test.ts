@@ -3,17 +3,13 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../../base/until.js';
-import {createClientCertificate} from '../../kubelet/managers/server/auth/client-certificate.js';
-import {
-  clusterRole,
-  clusterRoleBinding,
-  policyFile,
-} from '../../kubelet/managers/server/auth/rbac-manifests.js';
+import {createClientCertificate} from '../../kubelet/server/auth/client-certificate.js';
+import {clusterRole, clusterRoleBinding, policyFile} from '../../kubelet/server/auth/rbac-manifests.js';
 import {
   requestAt,
   type ReceivedResponse,
   type ServerRequestOptions,
-} from '../../kubelet/managers/server/server-testbed.js';
+} from '../../kubelet/server/server-testbed.js';
 import {startKubeletTestbed, type KubeletTestbed, type ServingDaemon} from '../harness/kubelet-testbed.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';

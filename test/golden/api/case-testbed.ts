@@ -17,11 +17,8 @@ import {signCertificateRequest} from '../../fakes/api-server/certificate-signer.
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
 import {ClusterTestbed, type ClusterTestbedOptions} from '../../kubelet/cluster/cluster-testbed.js';
-import {computeEvictionReserve} from '../../../src/kubelet/contract/node-facts.js';
-import {
-  DEFAULT_EVICTION_HARD,
-  parseThresholds,
-} from '../../../src/kubelet/contract/resources/eviction-thresholds.js';
+import {computeEvictionReserve} from '../../../src/kubelet/resources/node-allocatable.js';
+import {DEFAULT_EVICTION_HARD, parseThresholds} from '../../../src/kubelet/resources/eviction-thresholds.js';
 import {GOLDEN_NODE} from '../golden-cases.js';
 import {apiBehaviour, apiExec} from './api-behaviour.js';
 import type {ApiCase, KubeletSettings} from './api-cases.js';

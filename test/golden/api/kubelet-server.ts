@@ -7,11 +7,11 @@ import {ApiAccessReviews} from '../../../src/kubelet/cluster/auth/api-access-rev
 import {
   readKubeletConfig,
   toKubeletConfiguration,
-} from '../../../src/kubelet/contract/configuration/kubelet-config.js';
+} from '../../../src/kubelet/configuration/kubelet-config.js';
 import {KubeletMetricsRegistry} from '../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
-import {startServers} from '../../../src/kubelet/managers/server/start-servers.js';
+import {startServers} from '../../../src/kubelet/server/start-servers.js';
 import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
-import {createClientCertificate} from '../../kubelet/managers/server/auth/client-certificate.js';
+import {createClientCertificate} from '../../kubelet/server/auth/client-certificate.js';
 import {GOLDEN_NODE} from '../golden-cases.js';
 import {requestKubelet, type ServerAnswer, type ServerRequest} from './kubelet-client.js';
 

@@ -1,7 +1,7 @@
 import {request} from 'node:https';
 import type {Kubelet} from '../../../src/kubelet/daemon/kubelet.js';
 import {KubeletMetricsRegistry} from '../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
-import {startServers} from '../../../src/kubelet/managers/server/start-servers.js';
+import {startServers} from '../../../src/kubelet/server/start-servers.js';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import type {PodDriverOptions} from './pod-driver.js';
 

@@ -26,6 +26,8 @@ export interface DaemonTestbedOptions {
   readonly metrics?: NonNullable<KubeletOptions['metrics']>;
   /** Node-pressure eviction; none by default. */
   readonly eviction?: KubeletOptions['eviction'];
+  /** Managers of the node; the kubelet's own by default. */
+  readonly nodeManagers?: KubeletOptions['nodeManagers'];
   /** True to remove unused images periodically. */
   readonly imageGc?: boolean;
   /** Root directory to use instead of a new one. */
@@ -173,6 +175,7 @@ export class DaemonTestbed implements AsyncDisposable {
       overrides: {
         ...(this.#seed.metrics && {metrics: this.#seed.metrics}),
         ...(this.#seed.eviction && {eviction: this.#seed.eviction}),
+        nodeManagers: this.#seed.nodeManagers,
         ...(this.#seed.imageGc === true && {images: {service: this.#connection.images}}),
       },
     });

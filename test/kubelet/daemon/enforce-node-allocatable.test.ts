@@ -3,7 +3,8 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import type {NodeEvent} from '../../../src/kubelet/contract/cluster/node-event.js';
-import {getCgroupRoot, type NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
+import {getCgroupRoot} from '../../../src/kubelet/resources/cgroup-root.js';
+import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {
   enforceNodeAllocatable,
   enforceReservations,

@@ -12,6 +12,7 @@ import {PodErrorBoundary} from '../../../src/kubelet/daemon/pod-error-boundary.j
 import {KubeletHandler} from '../../../src/kubelet/daemon/kubelet-handler.js';
 import {PodAdmission} from '../../../src/kubelet/pods/admission/pod-admission.js';
 import {PeriodicContainerGc} from '../../../src/kubelet/pods/gc/periodic-container-gc.js';
+import {NodeManagerSet} from '../../../src/kubelet/pods/node-managers/node-manager-set.js';
 import {PodManager} from '../../../src/kubelet/pods/registry/pod-manager.js';
 import type {PodRecord} from '../../../src/kubelet/pods/registry/pod-store.js';
 import {killPodNow} from '../../../src/kubelet/pods/workers/kill-pod-now.js';
@@ -105,6 +106,7 @@ export function aHandler(
   const allocations = new AllocationManager();
   const admission = new PodAdmission({
     node: {...GOLDEN_NODE, maxPods: 2},
+    nodeManagers: new NodeManagerSet([]),
     enabled: admitsPods,
     pressures: () => [],
     isManaged: (uid) => managed.includes(uid),

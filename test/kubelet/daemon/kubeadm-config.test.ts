@@ -9,7 +9,7 @@ import {runKcri} from '../../cli/run-kcri.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {AutoAdvance, FakeClock, TEST_TIME_MS} from '../../fakes/fake-clock.js';
 import {FakeRuntime} from '../../fakes/fake-runtime.js';
-import {KUBEADM_CONFIG} from '../contract/configuration/kubeadm-config.js';
+import {KUBEADM_CONFIG} from '../configuration/kubeadm-config.js';
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 

@@ -7,7 +7,7 @@ import {systemClock} from '../../../src/base/clock.js';
 import {openPodSources} from '../../../src/kubelet/daemon/open-pod-sources.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {until} from '../../base/until.js';
-import {configMapManifest, podManifest} from '../managers/sources/run-source.js';
+import {configMapManifest, podManifest} from '../sources/run-source.js';
 
 test('pods of files and a URL are delivered as updates, together with the API objects they refer to', async () => {
   const directory = await temporaryDirectory();

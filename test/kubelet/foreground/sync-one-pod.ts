@@ -1,7 +1,7 @@
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../src/base/clock.js';
 import type {RuntimeService} from '../../../src/cri/index.js';
-import type {ForegroundSyncResult} from '../../../src/kubelet/foreground/sync-result.js';
+import type {ForegroundSyncResult} from '../../../src/kubelet/foreground/foreground-sync-result.js';
 import {syncPods, type SyncPodsOptions} from '../../../src/kubelet/foreground/sync-pods.js';
 import type {PodRegistry} from '../../../src/kubelet/pods/registry/pod-registry.js';
 

@@ -5,7 +5,7 @@ import {decodeManifest} from '../../../src/api/decoding/parse-manifest.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../src/base/clock.js';
 import {connect, type Connection} from '../../../src/cri/index.js';
-import {toLocalPod} from '../../../src/kubelet/managers/sources/static-pod.js';
+import {toLocalPod} from '../../../src/kubelet/sources/static-pod.js';
 import {NO_OBJECTS, type ApiObjects} from '../../../src/kubelet/contract/api-objects.js';
 import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import type {PodEvent} from '../../../src/kubelet/contract/pod-event.js';

@@ -3,7 +3,8 @@ import {isHugePageResource} from '../../../api/resource-list.js';
 import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {NodeStatus} from '../../../api/types/v1-node.js';
 import {isExtendedResource} from '../../../api/validation/validate-resources.js';
-import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
+import {nodeAllocatable} from '../../resources/node-allocatable.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 
 /** Resources of a node, as its status has them. */
 export type NodeResources = Readonly<Record<'capacity' | 'allocatable', ResourceList>>;

@@ -4,7 +4,7 @@ import type {ImageService, RuntimeService} from '../../../cri/index.js';
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {RuntimeState} from '../../managers/node/runtime-state.js';
+import {RuntimeState} from '../../node/runtime-state.js';
 import {computeNodeAddresses} from './cloud-provider.js';
 import {computeInitialNode} from './node-status.js';
 import {readSystemInfo} from './read-system-info.js';

@@ -6,7 +6,7 @@ import {
   secretNames,
   syncedSecretNames,
   volumeConfigMapNames,
-} from '../../managers/sources/api-object-reference.js';
+} from '../../sources/api-object-reference.js';
 
 /** Object whose contents containers receive. */
 export type DataObject = ConfigMap | Secret;

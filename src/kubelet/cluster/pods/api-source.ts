@@ -4,7 +4,7 @@ import type {Clock, RandomSource} from '../../../base/clock.js';
 import {messageOf} from '../../../base/errors.js';
 import {Reflector, type ListerWatcher} from '../../../kube-api/index.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {createSourceReport, type PodSource, type SourceSink} from '../../managers/sources/pod-source.js';
+import {createSourceReport, type PodSource, type SourceSink} from '../../sources/pod-source.js';
 
 /** Options of {@link createApiSource}. */
 export interface ApiSourceOptions {

@@ -9,7 +9,7 @@ import type {PodUid} from '../../../cri/index.js';
 import {createMergePatch, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {ClusterHost, ClusterPodState} from '../../contract/cluster/cluster-link.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
-import {isMirrorPod} from '../../managers/sources/static-pod.js';
+import {isMirrorPod} from '../../sources/static-pod.js';
 import {terminatedPodStatus} from '../../pods/status/compute/terminated-pod-status.js';
 import type {StartGate} from '../start-gate.js';
 import {mergePodStatus} from './merge-pod-status.js';

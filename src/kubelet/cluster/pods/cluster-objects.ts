@@ -11,7 +11,7 @@ import type {ApiObjects, ObjectUse} from '../../contract/api-objects.js';
 import type {ClaimedVolume} from '../../contract/volumes/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import type {FollowedObject} from '../objects/followed-object.js';
 import {dataObjectsOf, type DataObject, type DataObjectRef} from '../objects/object-reference.js';
 import {ReferencedObjects} from '../objects/referenced-objects.js';

@@ -9,7 +9,7 @@ import type {FileLogger, Logger} from '../../../base/logger.js';
 import {isAlreadyExists, isConflict, isNotFound, type ApiClient} from '../../../kube-api/index.js';
 import type {ClusterHost} from '../../contract/cluster/cluster-link.js';
 import {namespacedName, podRef} from '../../contract/pod-ref.js';
-import {CONFIG_MIRROR_ANNOTATION, configHashOf, isMirrorPodOf} from '../../managers/sources/static-pod.js';
+import {CONFIG_MIRROR_ANNOTATION, configHashOf, isMirrorPodOf} from '../../sources/static-pod.js';
 import {deleteAtOnce, podPath} from './pod-requests.js';
 
 /** Options of {@link MirrorPods}. */

@@ -1,5 +1,5 @@
 import type {FileUsage} from '../../../base/fs/file-usage.js';
-import type {EvictionSignal} from './eviction-thresholds.js';
+import type {EvictionSignal} from './eviction-settings.js';
 
 /** Available amount and capacity of a resource, in bytes, inodes or processes. */
 export interface SignalObservation {

@@ -22,10 +22,10 @@ import {
   type KubeletPodReport,
   type KubeletReport,
 } from './kubelet-report.js';
-import type {RuntimeState} from '../../managers/node/runtime-state.js';
-import type {SourceReport} from '../../managers/sources/pod-source.js';
+import type {RuntimeState} from '../../node/runtime-state.js';
+import type {SourceReport} from '../../sources/pod-source.js';
 import {createManifestProblems} from './manifest-problem.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import type {PodManager} from '../../pods/registry/pod-manager.js';
 import type {PodRegistry} from '../../pods/registry/pod-registry.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';

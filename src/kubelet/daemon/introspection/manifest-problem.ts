@@ -1,4 +1,4 @@
-import type {SourceReport} from '../../managers/sources/pod-source.js';
+import type {SourceReport} from '../../sources/pod-source.js';
 
 /** Problem of a manifest or of its source. */
 export interface ManifestProblem {

@@ -1,6 +1,6 @@
 import {basename} from 'node:path';
-import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../contract/resources/cpu-shares.js';
-import type {CgroupRoot} from '../../contract/node-facts.js';
+import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
+import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {cpuWeightValue} from './cgroup-files.js';
 import type {CreatedCgroups} from './created-cgroups.js';
 import {namesIn, readText, writeValue, type Hierarchy} from './hierarchies.js';

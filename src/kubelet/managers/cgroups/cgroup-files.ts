@@ -1,5 +1,5 @@
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
-import {cpuSharesToCpuWeight} from '../../contract/resources/cpu-shares.js';
+import {cpuSharesToCpuWeight} from '../../resources/cpu-shares.js';
 
 /** Cgroup controllers that limit a pod. */
 export const CONTROLLERS = ['cpu', 'memory', 'pids', 'hugetlb'] as const;

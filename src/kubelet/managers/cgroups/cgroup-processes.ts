@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import {hasErrno} from '../../../base/errors.js';
 import {fileError} from '../../../base/fs/files.js';
-import type {CgroupRoot} from '../../contract/node-facts.js';
+import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {inodeOf, listHierarchies, namesIn, splitFields} from './hierarchies.js';
 
 /**

@@ -5,7 +5,7 @@ import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/ato
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {acquireLock} from '../../../base/fs/lock.js';
 import {CGROUPS_LOCK} from '../../../base/fs/machine-locks.js';
-import type {CgroupRoot} from '../../contract/node-facts.js';
+import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {inodeOf} from './hierarchies.js';
 
 /** End of the last work of this process that needs the lock; it never rejects. */

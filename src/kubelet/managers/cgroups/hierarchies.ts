@@ -2,7 +2,7 @@ import {statSync, type BigIntStats} from 'node:fs';
 import {readdir, readFile, writeFile} from 'node:fs/promises';
 import {hasErrno} from '../../../base/errors.js';
 import {fileError, ifPresent, withFileErrors} from '../../../base/fs/files.js';
-import type {CgroupRoot} from '../../contract/node-facts.js';
+import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {CONTROLLERS, type CgroupValue} from './cgroup-files.js';
 
 /** Hierarchy of one controller or, with cgroup v2, of all controllers. */

@@ -3,8 +3,8 @@ import {basename, dirname} from 'node:path';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
-import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../contract/resources/cpu-shares.js';
-import type {CgroupRoot} from '../../contract/node-facts.js';
+import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
+import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {
   cgroupValues,

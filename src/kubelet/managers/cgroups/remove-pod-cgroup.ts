@@ -4,7 +4,7 @@ import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
-import type {CgroupRoot} from '../../contract/node-facts.js';
+import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {readPids} from './cgroup-processes.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';

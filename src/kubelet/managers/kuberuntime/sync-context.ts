@@ -4,7 +4,8 @@ import type {ApiObjects} from '../../contract/api-objects.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {RunHook} from '../../contract/lifecycle-hook.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import type {ActuatedResources} from '../../contract/resources/pod-allocation.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
+import type {ActuatedResources} from '../../contract/resources/actuated-resources.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import type {PodProbes} from '../../contract/probe-results.js';
 import type {KubeServices} from '../../contract/kube-services.js';
@@ -15,6 +16,7 @@ import type {PodRedactor} from '../redaction/pod-redactor.js';
 export interface SyncContext {
   readonly services: KubeServices;
   readonly node: NodeFacts;
+  readonly nodeManagers: NodeManagers;
   readonly files: PodFilesystem;
   readonly images: ImageManager;
   /** ConfigMaps, Secrets and other objects that pods refer to. */

@@ -32,7 +32,7 @@ export async function syncPod(
   await pruneInitContainers(context, pod, status, actions);
   signal.throwIfAborted();
 
-  const {environment: sandbox, result} = await ensureSandbox(context, input);
+  const {environment: sandbox, result} = await ensureSandbox(context, input, signal);
   if (result !== undefined) results.push(result);
   if (sandbox === undefined) return results;
   if (result !== undefined) input.onSandboxReady?.();

@@ -3,7 +3,8 @@ import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
 import {NO_METRICS, type KubeletMetrics, type VolumeOperation} from '../../contract/kubelet-metrics.js';
-import {getCgroupRoot, type CgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
+import {getCgroupRoot, type CgroupRoot} from '../../resources/cgroup-root.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 import type {
   ContainerFiles,
   ContainerInstance,
@@ -19,7 +20,7 @@ import type {
 } from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
-import {podCgroupParent} from '../kuberuntime/config/resources/pod-cgroup-parent.js';
+import {podCgroupParent} from '../../resources/pod-cgroup-parent.js';
 import {podHostname} from '../network/pod-hostname.js';
 import {
   hostNetworkHostsFileContent,

@@ -2,13 +2,15 @@ import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Taint} from '../../../api/types/v1-node.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
-import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
+import {computePodQosClass} from '../../resources/qos-class.js';
 import {apparmorProfiles} from '../../managers/kuberuntime/config/security-profiles.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import {matchesNodeAffinity} from '../node-fit/node-affinity.js';
-import {hasHostPortConflict, findInsufficientResources} from '../node-fit/node-capacity.js';
+import {hasHostPortConflict} from '../node-fit/host-port-conflicts.js';
+import {findInsufficientResources} from '../node-fit/node-capacity.js';
 import {toleratesTaint, toleratesTaints} from '../node-fit/taint-toleration.js';
 import {decidePreemption, type PreemptionInput} from '../preemption/needed-preemption.js';
 import {findForbiddenSysctl} from './sysctl-allowlist.js';
@@ -22,9 +24,8 @@ export interface AdmissionRequest extends PreemptionInput {
 type Handler = (admission: AdmissionRequest) => Rejection | undefined;
 
 /** Admission handlers in the kubelet's order (NewMainKubelet, AddPodAdmitHandler and generalFilter). */
-const HANDLERS: readonly Handler[] = [
-  admitUnderPressure,
-  admitSysctls,
+const HANDLERS_BEFORE_MANAGERS: readonly Handler[] = [admitUnderPressure, admitSysctls];
+const HANDLERS_AFTER_MANAGERS: readonly Handler[] = [
   admitOs,
   admitGroupsPolicy,
   admitResources,
@@ -42,7 +43,27 @@ const HANDLERS: readonly Handler[] = [
  * @throws ConfigError when the node's own settings are invalid.
  */
 export function findRejection(admission: AdmissionRequest): Rejection | undefined {
-  for (const handler of HANDLERS) {
+  return (
+    firstRejection(HANDLERS_BEFORE_MANAGERS, admission) ?? firstRejection(HANDLERS_AFTER_MANAGERS, admission)
+  );
+}
+
+/** Resolves like findRejection, with the managers of the node in their places among the handlers. */
+export async function findRejectionOfNode(
+  admission: AdmissionRequest,
+  managers: Pick<NodeManagers, 'admit'>,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  return (
+    firstRejection(HANDLERS_BEFORE_MANAGERS, admission) ??
+    (await managers.admit('early', admission.pod, signal)) ??
+    firstRejection(HANDLERS_AFTER_MANAGERS, admission) ??
+    (await managers.admit('last', admission.pod, signal))
+  );
+}
+
+function firstRejection(handlers: readonly Handler[], admission: AdmissionRequest): Rejection | undefined {
+  for (const handler of handlers) {
     const rejection = handler(admission);
     if (rejection !== undefined) return rejection;
   }

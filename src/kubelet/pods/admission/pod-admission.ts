@@ -6,13 +6,14 @@ import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import type {AllocationManager} from '../allocation/allocation-manager.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
-import {findRejection} from './admit-pod.js';
+import {findRejectionOfNode} from './admit-pod.js';
 import {computeDeletedStatus, computeRejectedStatus} from './rejected-status.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
@@ -23,6 +24,8 @@ export interface PodAdmissionOptions extends PreemptContext {
   readonly nodeObject?: (() => NodeObjectFacts | undefined) | undefined;
   /** Returns the pressure conditions of the node. */
   readonly pressures: () => readonly NodePressure[];
+  /** Managers that allocate what the pod needs, unless admission is off. */
+  readonly nodeManagers: Pick<NodeManagers, 'admit'>;
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
@@ -57,7 +60,7 @@ export class PodAdmission {
    * the signal's reason.
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
-    const {enabled, node, nodeObject, allocations} = this.#options;
+    const {enabled, node, nodeObject, nodeManagers, allocations} = this.#options;
     if (!enabled) return true;
     const others = active.map((other) => allocations.getAllocatedPod(other));
     const request = {
@@ -67,7 +70,7 @@ export class PodAdmission {
       pressures: this.#options.pressures(),
       node: {...node, ...nodeObject?.()},
     };
-    const rejection = findRejection(request);
+    const rejection = await findRejectionOfNode(request, nodeManagers, signal);
     if (rejection !== undefined) {
       this.#reject(pod, rejection);
       return false;

@@ -3,7 +3,7 @@ import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
+import {computePodQosClass} from '../../resources/qos-class.js';
 import {observedGenerationOf} from '../status/compute/pod-conditions.js';
 import {computePodStatus} from '../status/compute/pod-status.js';
 

@@ -2,7 +2,7 @@ import {normalizeSysctlName, type SysctlNamespace} from '../../../api/sysctl.js'
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {goQuote} from '../../../format/go-quote.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {parseAllowedSysctl} from '../../managers/node/allowed-sysctl.js';
+import {parseAllowedSysctl} from '../../node/allowed-sysctl.js';
 
 /** Sysctls without effect outside their pod, with the first kernel that supports them per pod (safe_sysctls.go). */
 const SAFE_SYSCTLS: readonly (readonly [name: string, kernel: string])[] = [

@@ -1,10 +1,7 @@
 import type {ResourceRequirements} from '../../../api/types/v1-meta.js';
 import type {PodUid} from '../../../cri/index.js';
-import {
-  areResourcesEqual,
-  type ActuatedResources,
-  type PodAllocation,
-} from '../../contract/resources/pod-allocation.js';
+import {areResourcesEqual} from '../../resources/pod-allocation.js';
+import type {ActuatedResources, PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {PodFileStore} from '../history/pod-file-store.js';
 
 /** JSON form of a PodAllocation. */

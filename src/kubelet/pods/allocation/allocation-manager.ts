@@ -1,14 +1,11 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {allocationOf, withAllocation, type PodAllocation} from '../../contract/resources/pod-allocation.js';
+import {allocationOf, withAllocation} from '../../resources/pod-allocation.js';
+import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
-import {
-  cpuMilli,
-  memoryBytes,
-  podRequests,
-} from '../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {computePodQosClass} from '../../resources/qos-class.js';
+import {cpuMilli, memoryBytes, podRequests} from '../../resources/resource-amounts.js';
 import type {PendingResize, ResizeReview} from '../../contract/pod-rejection.js';
 import {canResizePod} from './resize-admission.js';
 

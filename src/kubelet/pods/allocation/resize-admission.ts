@@ -5,14 +5,12 @@ import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-met
 import {compareQuantities} from '../../../api/quantity.js';
 import {findInsufficientResources} from '../node-fit/node-capacity.js';
 import type {PendingResize} from '../../contract/pod-rejection.js';
-import {nodeAllocatable, type NodeFacts} from '../../contract/node-facts.js';
-import {isAllocated, withAllocation, type PodAllocation} from '../../contract/resources/pod-allocation.js';
-import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
-import {
-  cpuMilli,
-  memoryBytes,
-  podRequests,
-} from '../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {nodeAllocatable} from '../../resources/node-allocatable.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import {isAllocated, withAllocation} from '../../resources/pod-allocation.js';
+import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
+import {computePodQosClass} from '../../resources/qos-class.js';
+import {cpuMilli, memoryBytes, podRequests} from '../../resources/resource-amounts.js';
 
 /** A resize to admit, and the node's other pods. */
 export interface ResizeRequest {

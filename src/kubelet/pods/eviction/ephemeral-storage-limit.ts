@@ -3,7 +3,7 @@ import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {sumFileUsage} from '../../../base/fs/file-usage.js';
 import type {PodStorageUsage} from '../../contract/pod-filesystem.js';
-import {podLimits} from '../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {podLimits} from '../../resources/resource-amounts.js';
 
 /** Storage that a pod uses. */
 export interface EphemeralUsage extends PodStorageUsage {

@@ -5,7 +5,8 @@ import {
   type QuantityFormat,
 } from '../../../api/quantity.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {thresholdAmount, type EvictionThreshold} from '../../contract/resources/eviction-thresholds.js';
+import {thresholdAmount} from '../../resources/eviction-thresholds.js';
+import type {EvictionThreshold} from '../../contract/resources/eviction-settings.js';
 import type {
   MeasuredContainer,
   MeasuredPod,

@@ -4,7 +4,7 @@ import {podRef} from '../../contract/pod-ref.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
-import {RuntimeFilesystemReader} from '../../managers/node/runtime-filesystems.js';
+import {RuntimeFilesystemReader} from '../../node/runtime-filesystems.js';
 import {EVICTED} from './eviction.js';
 import {findExceededStorage, limitsEphemeralStorage} from './ephemeral-storage-limit.js';
 import type {PodEviction} from './eviction-manager.js';

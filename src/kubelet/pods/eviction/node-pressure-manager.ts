@@ -9,7 +9,7 @@ import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import {namespacedName, podRef} from '../../contract/pod-ref.js';
-import type {EvictionSettings, EvictionThreshold} from '../../contract/resources/eviction-thresholds.js';
+import type {EvictionSettings, EvictionThreshold} from '../../contract/resources/eviction-settings.js';
 import type {
   FilesystemLayout,
   MeasuredPod,

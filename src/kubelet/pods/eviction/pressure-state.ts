@@ -1,10 +1,10 @@
 import {NODE_PRESSURES, type NodePressure} from '../../contract/cluster/node-pressure.js';
-import {
-  thresholdAmount,
-  type EvictionSettings,
-  type EvictionSignal,
-  type EvictionThreshold,
-} from '../../contract/resources/eviction-thresholds.js';
+import {thresholdAmount} from '../../resources/eviction-thresholds.js';
+import type {
+  EvictionSettings,
+  EvictionSignal,
+  EvictionThreshold,
+} from '../../contract/resources/eviction-settings.js';
 import type {FilesystemLayout, SignalObservations} from '../../contract/resources/node-signals.js';
 
 /** Resource that an eviction reclaims (signalToResource). */

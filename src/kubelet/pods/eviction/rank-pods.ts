@@ -2,10 +2,10 @@ import {quantityValue} from '../../../api/quantity.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {NO_FILES, sumFileUsage, type FileUsage} from '../../../base/fs/file-usage.js';
 import type {PodUid} from '../../../cri/index.js';
-import type {EvictionSignal} from '../../contract/resources/eviction-thresholds.js';
+import type {EvictionSignal} from '../../contract/resources/eviction-settings.js';
 import type {FilesystemLayout, MeasuredPod} from '../../contract/resources/node-signals.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {podRequests} from '../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {podRequests} from '../../resources/resource-amounts.js';
 import {starvedResource} from './pressure-state.js';
 
 /** A pod to rank; its usage is undefined if it could not be measured. */

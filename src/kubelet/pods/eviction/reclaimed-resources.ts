@@ -1,4 +1,4 @@
-import type {EvictionSignal} from '../../contract/resources/eviction-thresholds.js';
+import type {EvictionSignal} from '../../contract/resources/eviction-settings.js';
 import type {FilesystemLayout} from '../../contract/resources/node-signals.js';
 
 /** Filesystem of a signal; undefined for memory and processes. */

@@ -1,7 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodQOSClass} from '../../../api/types/v1-status.js';
 import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
-import {computePodQosClass} from '../../managers/kuberuntime/config/resources/qos-class.js';
+import {computePodQosClass} from '../../resources/qos-class.js';
 import {getResourceRequest, type InsufficientResource} from '../node-fit/node-capacity.js';
 
 /** Quantity of a resource that must be reclaimed. */

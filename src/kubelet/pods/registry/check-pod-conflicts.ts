@@ -3,7 +3,7 @@ import {SystemError} from '../../../base/errors.js';
 import {findRejection} from '../admission/admit-pod.js';
 import {reportUnknownResources} from '../admission/unknown-resources.js';
 import {canResizePod} from '../allocation/resize-admission.js';
-import {allocationOf, isAllocated} from '../../contract/resources/pod-allocation.js';
+import {allocationOf, isAllocated} from '../../resources/pod-allocation.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';

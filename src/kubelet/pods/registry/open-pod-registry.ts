@@ -1,6 +1,7 @@
 import {systemRandom, type RandomSource} from '../../../base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
 import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import {PodHistories} from '../history/pod-history.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart-policy.js';
@@ -21,6 +22,8 @@ interface DaemonParts {
   readonly probeRestartGraceMs?: number;
   /** Receives the operations on cgroups and volumes; nothing is counted by default. */
   readonly metrics?: KubeletMetrics;
+  /** Managers of the node's resources; by default those of createNodeManagers, not started. */
+  readonly nodeManagers?: NodeManagers;
 }
 
 /**
@@ -31,7 +34,7 @@ export function openPodRegistry(
   node: NodeAndRuntime,
   observer: PodObserver,
   objects: ApiObjects = NO_OBJECTS,
-  {probeRandom = () => 0, probeRestartGraceMs = 0, metrics = NO_METRICS}: DaemonParts = {},
+  {probeRandom = () => 0, probeRestartGraceMs = 0, metrics = NO_METRICS, nodeManagers}: DaemonParts = {},
 ): PodRegistry {
   const mounted: MountedPodVolumes = new Map();
   return new PodRegistry({
@@ -40,6 +43,7 @@ export function openPodRegistry(
     files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, {mounted, metrics}),
     mounted: (uid) => mounted.get(uid) ?? new Map(),
     metrics,
+    nodeManagers,
     probes: new ProbeManager({
       clock: node.clock,
       random: probeRandom,

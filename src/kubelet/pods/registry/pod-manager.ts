@@ -1,7 +1,7 @@
 import type {PodUid} from '../../../cri/index.js';
 import {podFullName, podRef} from '../../contract/pod-ref.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
-import {isMirrorPod} from '../../managers/sources/static-pod.js';
+import {isMirrorPod} from '../../sources/static-pod.js';
 
 /**
  * Registry of the desired pods of all sources (pod_manager.go). Mirror pods are kept apart: they are found by the name that

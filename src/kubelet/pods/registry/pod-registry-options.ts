@@ -7,6 +7,7 @@ import type {EventSink} from '../../contract/pod-event.js';
 import type {RunHook} from '../../contract/lifecycle-hook.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import type {PodRef} from '../../contract/pod-ref.js';
 import type {KubeServices} from '../../contract/kube-services.js';
@@ -73,6 +74,8 @@ export interface PodSyncOptions {
   readonly hooks?: (context: HookContext) => RunHook;
   /** Probe manager; without one all containers count as ready. */
   readonly probes?: ProbeManager;
+  /** Managers of the node's resources; those of createNodeManagers by default. */
+  readonly nodeManagers?: NodeManagers | undefined;
 }
 
 /** Stores of pod state besides the records. */

@@ -8,10 +8,13 @@ import {
 import type {StartQueue} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
-import {allocationOf} from '../../contract/resources/pod-allocation.js';
+import {allocationOf} from '../../resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import {createNodeManagers} from '../node-managers/create-node-managers.js';
+import {NodeManagerSet} from '../node-managers/node-manager-set.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from './node-pod-snapshot.js';
 import {checkPodConflicts, type PodConflicts} from './check-pod-conflicts.js';
@@ -60,6 +63,8 @@ export class PodRegistry {
   readonly rejected: RejectedPodStore;
   /** Locks of the pods; whoever changes a pod holds its lock. */
   readonly locks: PodLocks;
+  /** Managers of the node's resources. */
+  readonly nodeManagers: NodeManagers;
   /** Deletes pods and removes their resources. */
   readonly remover: PodRemover;
 
@@ -71,7 +76,13 @@ export class PodRegistry {
     this.#snapshot = createNodePodSnapshot({...options, store: this.store}, coalesce);
     this.#actuated = options.actuated ?? new ActuatedResourcesStore(node.rootDir);
     const images = createImageManager(options);
-    this.#syncers = new PodSyncerFactory({...options, images, actuated: this.#actuated});
+    this.nodeManagers = options.nodeManagers ?? new NodeManagerSet(createNodeManagers(node));
+    this.#syncers = new PodSyncerFactory({
+      ...options,
+      images,
+      actuated: this.#actuated,
+      nodeManagers: this.nodeManagers,
+    });
     this.locks = new PodLocks({rootDir: node.rootDir, clock, observer});
     this.remover = new PodRemover({
       ...options,

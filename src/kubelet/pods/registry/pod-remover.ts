@@ -1,10 +1,11 @@
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
-import {getCgroupRoot, type NodeFacts} from '../../contract/node-facts.js';
+import {getCgroupRoot} from '../../resources/cgroup-root.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import {removePodCgroup} from '../../managers/cgroups/remove-pod-cgroup.js';
-import {podCgroupParents} from '../../managers/kuberuntime/config/resources/pod-cgroup-parent.js';
+import {podCgroupParents} from '../../resources/pod-cgroup-parent.js';
 import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
 import {computeDeletion, type PodHistory} from '../history/pod-history.js';
 import {requireOwnership} from './pod-ownership.js';

@@ -5,6 +5,7 @@ import type {CallLimiter} from '../../../base/async/call-limiter.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import {ALWAYS_READY} from '../../contract/probe-results.js';
 import {NO_HISTORY, type PodHistory} from '../history/pod-history.js';
@@ -32,6 +33,7 @@ export interface PodSyncerFactoryOptions
     Pick<PodRegistryOptions, 'services' | 'runtimeName' | 'node' | 'clock' | 'observer'> {
   readonly images: ImageManager;
   readonly actuated: ActuatedResourcesBackend;
+  readonly nodeManagers: NodeManagers;
 }
 
 /** Creates the image manager that all pods of a node share, with its pull queue and limits. */
@@ -107,6 +109,7 @@ export class PodSyncerFactory {
     return {
       services: limited,
       node,
+      nodeManagers: this.#options.nodeManagers,
       files: files(node),
       images: this.#options.images,
       objects,

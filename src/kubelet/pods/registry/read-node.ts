@@ -1,7 +1,7 @@
 import type {Clock} from '../../../base/clock.js';
 import {canonicalEndpoint} from '../../../cri/endpoint.js';
 import type {Connection} from '../../../cri/index.js';
-import {readNodeFacts, type NodeOptions} from '../../managers/node/read-node-facts.js';
+import {readNodeFacts, type NodeOptions} from '../../node/read-node-facts.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
 import {createUnavailableRuntime} from './unavailable-runtime.js';
 

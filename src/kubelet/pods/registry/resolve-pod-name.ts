@@ -1,5 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import type {PodRecord} from './pod-store.js';
 
 /** Resource prefix of a pod's name, as in kubectl and `get pods -o name`. */

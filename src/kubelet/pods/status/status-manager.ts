@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodCondition, type PodStatus} from '../../../api/types/v1-status.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import {createPodEventRecorder} from '../../contract/pod-event.js';
 import type {ProbeUpdate} from '../../contract/probe-results.js';

@@ -3,7 +3,8 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import {isIdle, type PodActions} from '../../contract/pod-actions.js';
-import {allocationOf, isAllocated, type PodAllocation} from '../../contract/resources/pod-allocation.js';
+import {allocationOf, isAllocated} from '../../resources/pod-allocation.js';
+import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {ProbeUpdate, ProbeResults} from '../../contract/probe-results.js';
@@ -28,9 +29,9 @@ import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import {syncPod} from '../../managers/kuberuntime/sync-pod.js';
 import {
+  confirmStopped,
   removeGarbage,
   removeStoppedPod,
-  requireStopped,
   stopPod,
   throwFirstFailure,
 } from './terminate-pod.js';
@@ -228,7 +229,7 @@ export class PodSyncer {
     this.#statusManager.persist();
     throwFirstFailure(this.pod, await this.#stop(runtime, gracePeriodSeconds, signal));
     const remaining = await this.#read();
-    requireStopped(this.pod, remaining);
+    await confirmStopped(this.#context, this.pod, remaining);
     await this.#pass(remaining, [], {override, isTerminal: true});
     this.#statusManager.persist();
   }
@@ -330,7 +331,7 @@ export class PodSyncer {
     const runtime = await this.#read(signal);
     const grace = effectiveGracePeriodSeconds(this.pod, gracePeriodSeconds);
     throwFirstFailure(this.pod, await this.#stop(runtime, grace, signal));
-    requireStopped(this.pod, await this.#read());
+    await confirmStopped(this.#context, this.pod, await this.#read());
   }
 
   /** Resolves with whether a sandbox or container of the pod runs, as read from the runtime. Rejects with CriError. */

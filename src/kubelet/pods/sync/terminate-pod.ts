@@ -41,14 +41,19 @@ export async function stopPod(
   return results;
 }
 
-/** Throws PodError if a stopped container still runs. */
-export function requireStopped(pod: Pod, {containers}: RuntimePodStatus): void {
+/** Releases what the node's managers hold for a stopped pod. Rejects with PodError if one of its containers still runs. */
+export async function confirmStopped(
+  {nodeManagers}: SyncContext,
+  pod: Pod,
+  {containers}: RuntimePodStatus,
+): Promise<void> {
   const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING').map(({name}) => name);
   if (running.length > 0)
     throw new PodError(
       podRef(pod),
       `detected running containers after a successful KillPod, CRI violation: [${running.join(' ')}]`,
     );
+  await nodeManagers.podStopped(pod);
 }
 
 /** Removes the containers of a stopped pod with their logs, then its sandboxes. Rejects with CriError and PodError. */

@@ -18,7 +18,7 @@ import type {ManagedPodSet} from '../registry/managed-pod-set.js';
 import {ContainerCollector, type ContainerGcRules} from '../gc/container-collector.js';
 import type {TerminationOptions, PodSyncHandler} from './run-work.js';
 import type {SyncOutcome} from './worker-state.js';
-import {CONFIG_SEEN_ANNOTATION} from '../../managers/sources/static-pod.js';
+import {CONFIG_SEEN_ANNOTATION} from '../../sources/static-pod.js';
 import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import type {PodSyncer, SyncPass} from '../sync/pod-syncer.js';

@@ -5,7 +5,7 @@ import {timestampOf, type RandomSource} from '../../../base/clock.js';
 import {isExpectedError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
-import {isStaticPod} from '../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../sources/static-pod.js';
 import type {WorkerSummary} from '../../contract/pod-worker-summary.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import {namespacedName, podFullName, podRef, type PodRef} from '../../contract/pod-ref.js';

@@ -8,9 +8,9 @@ import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {FakeApiServer} from '../../../fakes/api-server/fake-api-server.js';
 import {reviewHandlers, type ReviewRules} from '../../../fakes/api-server/review-handlers.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
-import type {ServerAccess} from '../../../../src/kubelet/managers/server/http-server-options.js';
-import {createCertificate} from '../../managers/server/auth/client-certificate.js';
-import {startServerTestbed, type ServerTestbed} from '../../managers/server/server-testbed.js';
+import type {ServerAccess} from '../../../../src/kubelet/server/http-server-options.js';
+import {createCertificate} from '../../server/auth/client-certificate.js';
+import {startServerTestbed, type ServerTestbed} from '../../server/server-testbed.js';
 
 const PROMETHEUS = {username: 'system:serviceaccount:monitoring:prometheus', uid: 'u1', groups: ['scrapers']};
 

@@ -3,7 +3,7 @@ import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test, vi} from 'vitest';
 import type {NodeAddress} from '../../../../src/api/types/v1-node.js';
-import {requestAt, startServerTestbed} from '../../managers/server/server-testbed.js';
+import {requestAt, startServerTestbed} from '../../server/server-testbed.js';
 import {RotatedCertificate} from '../../../../src/kubelet/cluster/certificates/rotated-certificate.js';
 import {rotationDeadline} from '../../../../src/kubelet/cluster/certificates/certificate-manager.js';
 import {servingNames} from '../../../../src/kubelet/cluster/certificates/certificate-purpose.js';

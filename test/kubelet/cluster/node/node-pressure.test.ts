@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {
-  parseThresholds,
-  type EvictionSignal,
-  type EvictionThreshold,
-} from '../../../../src/kubelet/contract/resources/eviction-thresholds.js';
+import {parseThresholds} from '../../../../src/kubelet/resources/eviction-thresholds.js';
+import type {
+  EvictionSignal,
+  EvictionThreshold,
+} from '../../../../src/kubelet/contract/resources/eviction-settings.js';
 import type {MeasuredPod} from '../../../../src/kubelet/contract/resources/node-signals.js';
 import type {NodeMeasurement} from '../../../../src/kubelet/daemon/create-node-pressure.js';
 import {NO_FILES} from '../../../../src/base/fs/file-usage.js';

@@ -7,7 +7,7 @@ import {until} from '../../../base/until.js';
 import {FakeListerWatcher} from '../../../fakes/fake-lister-watcher.js';
 import {FakeClock} from '../../../fakes/fake-clock.js';
 import {aPod} from '../../../fakes/a-pod.js';
-import {runSource, type RunningSource} from '../../managers/sources/run-source.js';
+import {runSource, type RunningSource} from '../../sources/run-source.js';
 
 function pod(name: string, version: number): Pod {
   return aPod({}, {name, uid: name, resourceVersion: `${version}`});

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import {KubeletMetricsRegistry} from '../../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
-import {collectKubeletGauges} from '../../../../src/kubelet/managers/server/stats/kubelet-gauges.js';
+import {collectKubeletGauges} from '../../../../src/kubelet/server/stats/kubelet-gauges.js';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {parseExposition} from '../../managers/metrics/parse-exposition.js';
 import {DaemonTestbed} from '../daemon-testbed.js';

@@ -1,11 +1,8 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {
-  allPodsLimits,
-  nodeAllocatable,
-  type CgroupRoot,
-} from '../../../../src/kubelet/contract/node-facts.js';
+import {allPodsLimits, nodeAllocatable} from '../../../../src/kubelet/resources/node-allocatable.js';
+import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
 import {
   ensurePodCgroup,
   limitAllPods,

@@ -1,7 +1,7 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
+import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
 import {hasEndedProcesses} from '../../../../src/kubelet/managers/cgroups/cgroup-processes.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 

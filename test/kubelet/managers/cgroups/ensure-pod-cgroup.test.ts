@@ -8,12 +8,9 @@ import {systemClock} from '../../../../src/base/clock.js';
 import {acquireLock} from '../../../../src/base/fs/lock.js';
 import {CGROUPS_LOCK} from '../../../../src/base/fs/machine-locks.js';
 import type {CgroupLimits} from '../../../../src/kubelet/contract/resources/cgroup-limits.js';
-import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
+import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
 import {cgroupValues} from '../../../../src/kubelet/managers/cgroups/cgroup-files.js';
-import {
-  cpuSharesToCpuWeight,
-  cpuWeightToCpuShares,
-} from '../../../../src/kubelet/contract/resources/cpu-shares.js';
+import {cpuSharesToCpuWeight, cpuWeightToCpuShares} from '../../../../src/kubelet/resources/cpu-shares.js';
 import {CreatedCgroups} from '../../../../src/kubelet/managers/cgroups/created-cgroups.js';
 import {claimPodCgroup, ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';

@@ -5,7 +5,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
-import type {CgroupRoot} from '../../../../src/kubelet/contract/node-facts.js';
+import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
 import type {CgroupLimits} from '../../../../src/kubelet/contract/resources/cgroup-limits.js';
 import {ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';

@@ -3,7 +3,7 @@ import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
 import {AllocationManager} from '../../../../src/kubelet/pods/allocation/allocation-manager.js';
 import {canResizePod} from '../../../../src/kubelet/pods/allocation/resize-admission.js';
-import {allocationOf} from '../../../../src/kubelet/contract/resources/pod-allocation.js';
+import {allocationOf} from '../../../../src/kubelet/resources/pod-allocation.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {NO_FILES} from '../../../../src/base/fs/file-usage.js';
-import {parseThresholds} from '../../../../src/kubelet/contract/resources/eviction-thresholds.js';
+import {parseThresholds} from '../../../../src/kubelet/resources/eviction-thresholds.js';
 import {computeEvictionMessage} from '../../../../src/kubelet/pods/eviction/eviction-message.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 

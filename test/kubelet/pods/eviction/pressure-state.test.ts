@@ -1,9 +1,9 @@
 import {describe, expect, test} from 'vitest';
-import {
-  parseThresholds,
-  type EvictionSignal,
-  type EvictionThreshold,
-} from '../../../../src/kubelet/contract/resources/eviction-thresholds.js';
+import {parseThresholds} from '../../../../src/kubelet/resources/eviction-thresholds.js';
+import type {
+  EvictionSignal,
+  EvictionThreshold,
+} from '../../../../src/kubelet/contract/resources/eviction-settings.js';
 import type {SignalObservations} from '../../../../src/kubelet/contract/resources/node-signals.js';
 import {
   mostUrgent,

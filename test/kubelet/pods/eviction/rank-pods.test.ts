@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import {NO_FILES, type FileUsage} from '../../../../src/base/fs/file-usage.js';
-import type {EvictionSignal} from '../../../../src/kubelet/contract/resources/eviction-thresholds.js';
+import type {EvictionSignal} from '../../../../src/kubelet/contract/resources/eviction-settings.js';
 import type {FilesystemLayout, MeasuredPod} from '../../../../src/kubelet/contract/resources/node-signals.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {rankForEviction} from '../../../../src/kubelet/pods/eviction/rank-pods.js';

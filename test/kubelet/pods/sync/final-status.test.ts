@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {applyPodDefaults} from '../../../../src/api/defaults/pod-defaults.js';
 import type {Container, Pod} from '../../../../src/api/types/v1-pod.js';
 import type {ContainerStatus} from '../../../../src/api/types/v1-status.js';
-import {toStaticPod} from '../../../../src/kubelet/managers/sources/static-pod.js';
+import {toStaticPod} from '../../../../src/kubelet/sources/static-pod.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
 import {anImage, BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {startRegistryTestbed} from '../registry-testbed.js';

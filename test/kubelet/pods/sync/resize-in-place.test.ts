@@ -2,7 +2,7 @@ import {rm} from 'node:fs/promises';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
-import type {ForegroundSyncResult} from '../../../../src/kubelet/foreground/sync-result.js';
+import type {ForegroundSyncResult} from '../../../../src/kubelet/foreground/foreground-sync-result.js';
 import {aContainerSpec} from '../../../commands/command-testbed.js';
 import {syncOnePod} from '../../foreground/sync-one-pod.js';
 import {aLocalPod, startRegistryTestbed, type RegistryTestbed} from '../registry-testbed.js';

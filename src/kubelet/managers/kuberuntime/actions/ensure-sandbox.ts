@@ -27,7 +27,10 @@ export interface SyncPodInput {
   readonly onSandboxReady?: () => void;
 }
 
-/** Result of ensureSandbox: `environment` is absent after a failure, `result` if the sandbox already existed. */
+/**
+ * Result of ensureSandbox: `environment` is absent after a failure, `result` if the sandbox already existed. Both are absent
+ * if the pod waits for a manager of the node.
+ */
 export interface EnsuredSandbox {
   readonly environment?: Omit<StartEnvironment, 'imageVolumes'>;
   readonly result?: SyncResult;
@@ -59,7 +62,11 @@ const READ_STATUS: Step = {
  * Creates the sandbox if the actions require it, or returns the existing one (kuberuntime createPodSandbox). Never
  * rejects.
  */
-export async function ensureSandbox(context: SyncContext, input: SyncPodInput): Promise<EnsuredSandbox> {
+export async function ensureSandbox(
+  context: SyncContext,
+  input: SyncPodInput,
+  signal: AbortSignal,
+): Promise<EnsuredSandbox> {
   const {pod, status, actions, volumes, doubt} = input;
   const {runtime} = context.services;
   let step = CONFIGURE;
@@ -76,6 +83,11 @@ export async function ensureSandbox(context: SyncContext, input: SyncPodInput): 
       return {
         environment: {...shared, sandboxId: actions.sandboxId, sandboxIps: status.ips, podIps, doubt},
       };
+    }
+    const unprepared = await context.nodeManagers.preparePod(pod, signal);
+    if (unprepared !== undefined) {
+      context.events({type: 'Warning', ...unprepared, pod});
+      return {};
     }
     recordWarnings(context, pod, warnings);
     step = CREATE;

@@ -7,18 +7,19 @@ import type {SyncResult} from '../../../contract/sync-result.js';
 import {isInitContainer} from './kill-container.js';
 import type {SyncContext} from '../sync-context.js';
 
-type RemoveContext = Pick<SyncContext, 'services' | 'files'>;
+type RemoveContext = Pick<SyncContext, 'services' | 'files' | 'nodeManagers'>;
 
 /**
  * Removes a container instance and, unless `keepLogs` is set, its log files (kuberuntime removeContainer). Never
  * rejects.
  */
 export async function removeContainer(
-  {services, files}: RemoveContext,
+  {services, files, nodeManagers}: RemoveContext,
   pod: Pod,
   {id, name, restartCount}: Pick<RuntimeContainerStatus, 'id' | 'name' | 'restartCount'>,
   {keepLogs = false}: {readonly keepLogs?: boolean} = {},
 ): Promise<SyncResult> {
+  nodeManagers.containerRemoved(id);
   try {
     if (!keepLogs) await files.removeContainerLogs(pod, name, restartCount);
     await services.runtime.removeContainer({containerId: id});

@@ -18,6 +18,7 @@ import {
   linuxOverheadResources,
   updatedSandboxResources,
 } from '../config/resources/linux-resources.js';
+import {replaceResources} from '../../../resources/partial-resources.js';
 import {podCgroupLimits} from '../config/resources/pod-cgroup-limits.js';
 import type {SyncContext} from '../sync-context.js';
 
@@ -202,14 +203,18 @@ class PodResize {
 
   /** Updates one resource of a container and leaves the other one as it is (updatePodContainerResources). */
   async #updateContainer({container, id, desired}: ContainerUpdate, resource: Resource): Promise<void> {
-    const {services, node, actuated} = this.#context;
+    const {services, node, nodeManagers, actuated} = this.#context;
     const current = this.#updated.get(container.name) ?? desired;
     const next =
       resource === 'memory' ? {...desired, ...cpuPart(current)} : {...current, ...cpuPart(desired)};
+    const {pod} = this.#input;
     const resized = withAmounts(container, next);
     await services.runtime.updateContainerResources({
       containerId: id,
-      linux: linuxContainerResources(this.#input.pod, resized, node),
+      linux: replaceResources(
+        linuxContainerResources(pod, resized, node),
+        nodeManagers.resources({pod, container: resized, node}),
+      ),
     });
     this.#updated.set(container.name, next);
     await actuated.setContainer(container.name, resized.resources ?? {});

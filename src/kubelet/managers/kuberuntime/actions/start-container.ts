@@ -96,7 +96,7 @@ export async function startContainer(
   try {
     await start.check();
     const imageRef = await ensureImage(context, environment, target.container, {events, signal});
-    const container = await configureContainer(context, environment, target.container, imageRef);
+    const container = await configureContainer(context, environment, {...target, imageRef}, signal);
     await start.checkWhenVisible(signal);
     created = await createContainer(context, environment, container);
     const {id} = created;
@@ -223,8 +223,8 @@ interface ConfiguredContainer {
 async function configureContainer(
   context: SyncContext,
   environment: StartEnvironment,
-  container: EphemeralContainer,
-  imageRef: ImageRef,
+  {container, imageRef}: StartTarget & {readonly imageRef: ImageRef},
+  signal: AbortSignal,
 ): Promise<ConfiguredContainer> {
   const {pod, status, podIps, volumes, imageVolumes, runtimeHandler, userNamespace} = environment;
   return await attempt('CreateContainerConfigError', async () => {
@@ -244,6 +244,7 @@ async function configureContainer(
       ...{pod, container, podIps, subPaths},
       serviceHosts: context.objects.serviceHosts?.(pod),
     });
+    const granted = await context.nodeManagers.containerOptions({pod, container, node}, signal);
     // A Secret may have changed meanwhile.
     maskValues();
     const config = generateContainerConfig({
@@ -255,6 +256,7 @@ async function configureContainer(
       runtimeHandler,
       userNamespace,
       targetId,
+      granted,
       ...files,
     });
     return {container, config, restartCount};
@@ -274,6 +276,7 @@ async function createContainer(
       sandboxConfig: environment.sandboxConfig,
     }),
   );
+  context.nodeManagers.containerCreated(environment.pod, container, containerId);
   return {id: containerId, restartCount};
 }
 

@@ -6,7 +6,7 @@ import {
   type RuntimeContainerStatus,
   type RuntimePodStatus,
 } from '../../../contract/runtime-pod-status.js';
-import type {PodAllocation} from '../../../contract/resources/pod-allocation.js';
+import type {PodAllocation} from '../../../contract/resources/actuated-resources.js';
 import type {ProbeResults} from '../../../contract/probe-results.js';
 import {shouldRestartForResize} from './compute-resize-actions.js';
 import {

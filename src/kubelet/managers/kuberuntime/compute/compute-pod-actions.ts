@@ -5,7 +5,7 @@ import {
   type RuntimeContainerStatus,
   type RuntimePodStatus,
 } from '../../../contract/runtime-pod-status.js';
-import type {PodAllocation} from '../../../contract/resources/pod-allocation.js';
+import type {PodAllocation} from '../../../contract/resources/actuated-resources.js';
 import {NO_PROBE_RESULTS, type ProbeResults} from '../../../contract/probe-results.js';
 import type {ResizeActions} from '../../../contract/resources/resize-actions.js';
 import {computeInitActions, type ComputeActionsInput} from './compute-init-actions.js';

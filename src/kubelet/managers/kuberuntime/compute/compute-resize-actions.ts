@@ -1,11 +1,8 @@
 import {containersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod, ResourceResizeRestartPolicy} from '../../../../api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../api/types/v1-meta.js';
-import {
-  areResourcesEqual,
-  withAllocation,
-  type PodAllocation,
-} from '../../../contract/resources/pod-allocation.js';
+import {areResourcesEqual, withAllocation} from '../../../resources/pod-allocation.js';
+import type {PodAllocation} from '../../../contract/resources/actuated-resources.js';
 import {
   findContainerStatus,
   type RuntimeContainerStatus,
@@ -16,7 +13,7 @@ import type {
   ResizeActions,
   ResizedAmounts,
 } from '../../../contract/resources/resize-actions.js';
-import {cpuMilli, effectiveLimit, memoryBytes} from '../config/resources/resource-amounts.js';
+import {cpuMilli, effectiveLimit, memoryBytes} from '../../../resources/resource-amounts.js';
 
 type Resource = 'cpu' | 'memory';
 

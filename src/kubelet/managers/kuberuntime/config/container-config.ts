@@ -1,6 +1,7 @@
 import {textToBytes} from '../../../../base/byte-text.js';
 import type {ContainerConfig, ContainerId, ImageRef, Init, Mount} from '../../../../cri/index.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {ContainerOptions} from '../../../contract/node-manager.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {goQuote} from '../../../../format/go-quote.js';
 import {ArgumentLimit} from './env/argument-limit.js';
@@ -8,6 +9,7 @@ import {makeEnvironmentVariables, type EnvContext} from './env/environment-varia
 import {expandVariables} from '../../../../api/expansion.js';
 import type {ImageVolumes} from '../../../contract/volumes/image-volumes.js';
 import {containerAnnotations, containerLabels} from './labels.js';
+import {replaceResources} from '../../../resources/partial-resources.js';
 import {linuxContainerResources} from './resources/linux-resources.js';
 import {containerMounts} from './container-mounts.js';
 import {containerSecurityContext, verifyRunAsNonRoot, type ImageUser} from './security-context.js';
@@ -29,6 +31,8 @@ export interface ContainerConfigInput extends EnvContext, ContainerFiles {
   /** See SecurityContextInput. */
   readonly targetId?: ContainerId | undefined;
   readonly node: NodeFacts;
+  /** What the node's managers give the container. */
+  readonly granted: ContainerOptions;
 }
 
 /**
@@ -39,9 +43,11 @@ export interface ContainerConfigInput extends EnvContext, ContainerFiles {
  * process.
  */
 export function generateContainerConfig(input: ContainerConfigInput): Init<ContainerConfig> {
-  const {pod, container, restartCount, imageRef, imageUser, node} = input;
-  const variables = makeEnvironmentVariables(input);
-  const mounts = withIdMappings(containerMounts({...input, variables}), input.userNamespace);
+  const {pod, container, restartCount, imageRef, imageUser, node, granted} = input;
+  const own = makeEnvironmentVariables(input);
+  const given = Object.entries(granted.environment ?? {});
+  const variables = given.length === 0 ? own : new Map([...given, ...own]);
+  const mounts = [...(granted.mounts ?? []), ...containerMounts({...input, variables})];
   verifyRunAsNonRoot(pod, container, imageUser);
   const limit = new ArgumentLimit(container.name);
   for (const [name, value] of variables) limit.add(`environment variable ${goQuote(name)}`, value);
@@ -54,17 +60,28 @@ export function generateContainerConfig(input: ContainerConfigInput): Init<Conta
     args: expandAll('args', container.args),
     workingDir: container.workingDir,
     envs: [...variables].map(([key, value]) => ({key, value: textToBytes(value)})),
-    mounts,
+    mounts: withIdMappings(mounts, input.userNamespace),
+    ...devicesOf(granted),
     labels: containerLabels(pod, container.name),
-    annotations: containerAnnotations(pod, container, restartCount),
+    annotations: {...granted.annotations, ...containerAnnotations(pod, container, restartCount)},
     logPath: `${container.name}/${restartCount}.log`,
     stdin: container.stdin,
     stdinOnce: container.stdinOnce,
     tty: container.tty,
     linux: {
-      resources: linuxContainerResources(pod, container, node),
+      resources: replaceResources(linuxContainerResources(pod, container, node), granted.resources ?? {}),
       securityContext: containerSecurityContext(input),
     },
+  };
+}
+
+function devicesOf({
+  devices = [],
+  cdiDevices = [],
+}: ContainerOptions): Pick<Init<ContainerConfig>, 'devices' | 'CDIDevices'> {
+  return {
+    ...(devices.length > 0 && {devices}),
+    ...(cdiDevices.length > 0 && {CDIDevices: cdiDevices}),
   };
 }
 

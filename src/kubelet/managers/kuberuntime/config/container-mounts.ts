@@ -1,7 +1,7 @@
 import {posix} from 'node:path';
 import type {Container, MountPropagationMode, Pod, VolumeMount} from '../../../../api/types/v1-pod.js';
 import type {Init, Mount, MountPropagation} from '../../../../cri/index.js';
-import {hasApiServer} from '../../sources/static-pod.js';
+import {hasApiServer} from '../../../sources/static-pod.js';
 import type {NodeFacts, RuntimeFeatures} from '../../../contract/node-facts.js';
 import type {ContainerFiles, MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {ContainerConfigError} from './config-errors.js';

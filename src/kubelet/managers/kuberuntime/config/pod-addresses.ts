@@ -1,5 +1,5 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
-import {hasApiServer} from '../../sources/static-pod.js';
+import {hasApiServer} from '../../../sources/static-pod.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 
 /**

@@ -11,7 +11,7 @@ import {makePortMappings} from '../../network/port-mappings.js';
 import {PodSandboxConfigError} from './config-errors.js';
 import {sandboxLabels} from './labels.js';
 import {linuxOverheadResources, linuxSandboxResources} from './resources/linux-resources.js';
-import {podCgroupParent} from './resources/pod-cgroup-parent.js';
+import {podCgroupParent} from '../../../resources/pod-cgroup-parent.js';
 import {sandboxSecurityContext} from './security-context.js';
 
 /** Maximum length of the kernel's host name. */

@@ -3,7 +3,7 @@ import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {isUpToDate, writeAtomically, type Payload} from '../atomic-writer.js';
 import {setUpEmptyDir} from './empty-dir.js';
 import {makeNestedMountPoints} from '../nested-mount-points.js';
-import {groupMode, setVolumeOwnership} from '../volume-ownership.js';
+import {groupMode, setVolumeOwnership} from '../fs-group-ownership.js';
 import {podVolumeDir, type PodVolume, type VolumeHost, type VolumePlugin} from './volume-plugin.js';
 
 /** Options of createAtomicWriterPlugin. */

@@ -4,7 +4,7 @@ import {validatePathSegment} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import {claimsDir, type NodeFacts} from '../../../contract/node-facts.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import {setVolumeOwnership} from '../volume-ownership.js';
+import {setVolumeOwnership} from '../fs-group-ownership.js';
 import type {PodVolume, VolumePlugin} from './volume-plugin.js';
 
 /** Mode of the directories above a claim, which keeps other users of the node out. */

@@ -2,11 +2,11 @@ import {chmod, lstat} from 'node:fs/promises';
 import type {EmptyDirVolumeSource} from '../../../../api/types/v1-volumes.js';
 import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
-import {nodeAllocatable} from '../../../contract/node-facts.js';
+import {nodeAllocatable} from '../../../resources/node-allocatable.js';
 import {mediumMount, type MediumMount} from './empty-dir-medium.js';
 import {isMountPoint, type Mounter} from '../mounter.js';
 import {isMarkedReady, markReady} from './ready-mark.js';
-import {setVolumeOwnership} from '../volume-ownership.js';
+import {setVolumeOwnership} from '../fs-group-ownership.js';
 import {
   podPluginDir,
   podVolumeDir,

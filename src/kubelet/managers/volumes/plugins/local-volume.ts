@@ -20,7 +20,7 @@ import {
 import type {DeviceNotice} from '../devices/format-and-mount.js';
 import {bindPropagation, isMountPoint, type Mounter} from '../mounter.js';
 import {joinMountOptions} from '../mount-options.js';
-import {setVolumeOwnership} from '../volume-ownership.js';
+import {setVolumeOwnership} from '../fs-group-ownership.js';
 import {isMarkedReady, markReady, unmarkReady} from './ready-mark.js';
 import {
   podPluginDir,

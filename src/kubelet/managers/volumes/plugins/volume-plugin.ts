@@ -5,7 +5,8 @@ import type {ResourceFieldSelector} from '../../../../api/types/v1-selectors.js'
 import type {Clock} from '../../../../base/clock.js';
 import {validatePathSegment} from '../../../../base/fs/files.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
-import {podDir, type AllocatableFacts, type NodeFacts} from '../../../contract/node-facts.js';
+import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
+import type {AllocatableFacts} from '../../../resources/node-allocatable.js';
 import type {VolumeOperation} from '../../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';

@@ -4,8 +4,8 @@ import type {ResourceList, ResourceRequirements} from '../../../../api/types/v1-
 import type {ContainerStatus} from '../../../../api/types/v1-status.js';
 import type {LinuxContainerResources} from '../../../../cri/index.js';
 import type {RuntimeContainerStatus} from '../../../contract/runtime-pod-status.js';
-import {MIN_CPU_SHARES, sharesToMilliCpu} from '../../../contract/resources/cpu-shares.js';
-import {cpuMilli} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
+import {MIN_CPU_SHARES, sharesToMilliCpu} from '../../../resources/cpu-shares.js';
+import {cpuMilli} from '../../../resources/resource-amounts.js';
 import {MIN_LIMIT_MILLI} from './pod-resources.js';
 
 const NANOS_PER_UNIT = 1_000_000_000n;

@@ -10,7 +10,7 @@ import type {
 import {filterByName, findByName} from '../../../../base/by-name.js';
 import type {ContainerId} from '../../../../cri/index.js';
 import type {RuntimeFeatures} from '../../../contract/node-facts.js';
-import type {PodAllocation} from '../../../contract/resources/pod-allocation.js';
+import type {PodAllocation} from '../../../contract/resources/actuated-resources.js';
 import type {PodProbes, Readiness} from '../../../contract/probe-results.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {WaitingReason} from '../../../contract/waiting-reason.js';

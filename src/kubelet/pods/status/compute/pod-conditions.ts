@@ -7,7 +7,7 @@ import {
   areAllContainersRemoved,
   couldRestartAllContainers,
 } from '../../../managers/kuberuntime/compute/restart-all-containers.js';
-import {isStaticPod} from '../../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../../sources/static-pod.js';
 import {findUnsupportedFeature} from '../../field-support/unsupported-fields.js';
 import {sandboxChanged} from '../../../managers/kuberuntime/compute/sandbox-changed.js';
 

@@ -4,20 +4,12 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../../api/types/v1-status.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {CgroupLimits} from '../../../contract/resources/cgroup-limits.js';
-import {
-  cpuSharesToCpuWeight,
-  MIN_CPU_SHARES,
-  sharesToMilliCpu,
-} from '../../../contract/resources/cpu-shares.js';
-import type {PodAllocation} from '../../../contract/resources/pod-allocation.js';
+import {cpuSharesToCpuWeight, MIN_CPU_SHARES, sharesToMilliCpu} from '../../../resources/cpu-shares.js';
+import type {PodAllocation} from '../../../contract/resources/actuated-resources.js';
 import {withActuatedResources} from '../../../managers/kuberuntime/compute/compute-resize-actions.js';
 import {podCgroupLimits} from '../../../managers/kuberuntime/config/resources/pod-cgroup-limits.js';
-import {
-  cpuMilli,
-  podLimits,
-  podRequests,
-} from '../../../managers/kuberuntime/config/resources/resource-amounts.js';
-import {isStaticPod} from '../../../managers/sources/static-pod.js';
+import {cpuMilli, podLimits, podRequests} from '../../../resources/resource-amounts.js';
+import {isStaticPod} from '../../../sources/static-pod.js';
 
 /** CPU limit of the smallest quota, in milli-CPUs (cm.MinMilliCPULimit). */
 export const MIN_LIMIT_MILLI = 10n;

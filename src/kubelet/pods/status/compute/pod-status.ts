@@ -5,12 +5,12 @@ import {
   type PodCondition,
   type PodStatus,
 } from '../../../../api/types/v1-status.js';
-import {hasApiServer, isStaticPod} from '../../../managers/sources/static-pod.js';
+import {hasApiServer, isStaticPod} from '../../../sources/static-pod.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import {shouldRestartAllContainers} from '../../../managers/kuberuntime/compute/restart-all-containers.js';
 import {computePodIps} from '../../../managers/kuberuntime/config/pod-addresses.js';
-import {computePodQosClass} from '../../../managers/kuberuntime/config/resources/qos-class.js';
+import {computePodQosClass} from '../../../resources/qos-class.js';
 import {sortPodIps} from '../../../managers/network/sort-pod-ips.js';
 import {computePodConditions, observedGenerationOf} from './pod-conditions.js';
 import {computeContainerStatus, formatMs, type ContainerStatusInput} from './container-status.js';

@@ -6,7 +6,7 @@ import {
   type ContainerStatus,
   type PodStatus,
 } from '../../../../api/types/v1-status.js';
-import {isStaticPod} from '../../../managers/sources/static-pod.js';
+import {isStaticPod} from '../../../sources/static-pod.js';
 
 const CONTAINER_LOST = {
   reason: 'ContainerStatusUnknown',

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {Container, Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../../src/api/types/v1-meta.js';
 import type {RuntimePodStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
-import {allocationOf} from '../../../../../src/kubelet/contract/resources/pod-allocation.js';
+import {allocationOf} from '../../../../../src/kubelet/resources/pod-allocation.js';
 import {NO_PROBE_RESULTS} from '../../../../../src/kubelet/contract/probe-results.js';
 import {computePodActions} from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-pod-actions.js';
 import {isResizeInProgress} from '../../../../../src/kubelet/managers/kuberuntime/compute/compute-resize-actions.js';

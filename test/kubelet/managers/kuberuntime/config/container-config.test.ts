@@ -25,6 +25,7 @@ function anInput(
     podIps: ['10.244.0.2'],
     volumes: new Map([['data', {hostPath: '/host/data', readOnly: false}]]),
     node: GOLDEN_NODE,
+    granted: {},
     hostsPath: '/pods/etc-hosts',
     terminationLogPath: '/pods/log',
     subPathTargets: new Map(),

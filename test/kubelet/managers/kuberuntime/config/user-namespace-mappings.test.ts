@@ -74,6 +74,7 @@ test('the ID mappings are set on the sandbox, the containers and all mounts', ()
     podIps: [],
     volumes: new Map([['v', {hostPath: '/data', readOnly: false}]]),
     node: GOLDEN_NODE,
+    granted: {},
     userNamespace: IDS,
     hostsPath: '/hosts',
     terminationLogPath: '/log',

@@ -67,23 +67,6 @@ describe.skipIf(process.getuid?.() !== 0)('on the node (needs root)', () => {
     ]);
   });
 
-  // Proves: PodSecurityContext.fsGroup
-  test('all files belong to the fsGroup of the pod and are readable by it, also after an update', async () => {
-    const node = await aNode();
-    const pod = aPodWith([...VOLUMES, {name: 'e', emptyDir: {}}], {securityContext: {fsGroup: 2000}});
-    const secret = dir(node, 'secret', 's');
-    await mountVolumes(pod, aHost(node, OBJECTS), signal);
-    expect(await owner(secret)).toBe('0:2000 3777');
-    expect(await owner(join(secret, '..data'))).toBe('0:2000 2755');
-    expect(await owner(join(secret, 'password'))).toBe('0:2000 440');
-    expect(await owner(join(dir(node, 'configmap', 'c'), 'a'))).toBe('0:2000 644');
-    expect(await owner(dir(node, 'configmap', 'c'))).toBe('0:2000 2777');
-    expect(await owner(dir(node, 'empty-dir', 'e'))).toBe('0:2000 2777');
-    await mountVolumes(pod, aHost(node, objects(aConfigMap({a: '1'}), aSecret({password: 'new'}))), signal);
-    expect(await owner(join(secret, 'password'))).toBe('0:2000 440');
-    expect(await owner(join(secret, '..data'))).toBe('0:2000 2755');
-  });
-
   test('the files follow their objects, and unchanged volumes are not written', async () => {
     const node = await aNode();
     const pod = aPodWith(VOLUMES);

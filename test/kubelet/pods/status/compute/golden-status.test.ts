@@ -7,7 +7,7 @@ import {decodeManifest} from '../../../../../src/api/decoding/parse-manifest.js'
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import type {ContainerState, ContainerStatus, PodStatus} from '../../../../../src/api/types/v1-status.js';
 import {containerId, imageRef, type ContainerId} from '../../../../../src/cri/index.js';
-import {toStaticPod} from '../../../../../src/kubelet/managers/sources/static-pod.js';
+import {toStaticPod} from '../../../../../src/kubelet/sources/static-pod.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import {GOLDEN_CASES, GOLDEN_NODE, readGoldenCase} from '../../../../golden/golden-cases.js';
 import {anInstance, aRuntimePod, aSandboxStatus} from '../../../../fakes/a-runtime-pod.js';

@@ -3,9 +3,9 @@ import {quantityMilliValue, quantityValue} from '../../../../../api/quantity.js'
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
 import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
 import type {ResourceFieldSelector} from '../../../../../api/types/v1-selectors.js';
-import {nodeAllocatable, type AllocatableFacts} from '../../../../contract/node-facts.js';
+import {nodeAllocatable, type AllocatableFacts} from '../../../../resources/node-allocatable.js';
 import {ContainerConfigError} from '../config-errors.js';
-import {isPositive} from '../resources/resource-amounts.js';
+import {isPositive} from '../../../../resources/resource-amounts.js';
 
 const RESOURCE = /^(limits|requests)\.(cpu|memory|ephemeral-storage|hugepages-.+)$/;
 

@@ -3,10 +3,10 @@ import type {Quantity, ResourceList} from '../../../../../api/types/v1-meta.js';
 import type {Init, LinuxContainerResources} from '../../../../../cri/index.js';
 import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
 import type {CgroupFacts, NodeFacts} from '../../../../contract/node-facts.js';
-import {milliCpuToShares, sharesToMilliCpu} from '../../../../contract/resources/cpu-shares.js';
+import {milliCpuToShares, sharesToMilliCpu} from '../../../../resources/cpu-shares.js';
 import {oomScoreAdj} from './oom-score.js';
-import {cpuMilli, effectiveLimit, memoryBytes, podResources} from './resource-amounts.js';
-import {hugePageAmounts} from './huge-pages.js';
+import {cpuMilli, effectiveLimit, memoryBytes, podResources} from '../../../../resources/resource-amounts.js';
+import {hugePageAmounts} from '../../../../resources/huge-pages.js';
 
 /** CFS period in µs (--cpu-cfs-quota-period). */
 export const CPU_PERIOD_MICROS = 100_000n;
@@ -91,22 +91,11 @@ export function linuxContainerResources(
     },
   };
   return {
-    ...withoutSwap(linuxResources(input, node.cgroup), node.cgroup),
+    ...linuxResources(input, node.cgroup),
     oomScoreAdj: oomScoreAdj(pod, container, node.memoryBytes),
     hugepageLimits: Array.from(
       hugePageAmounts({...pod.spec.resources?.limits, ...limits}, node.hugePageSizes),
       ([pageSize, limit]) => ({pageSize, limit}),
     ),
   };
-}
-
-/** Disables swap if the kernel accounts it (swapConfigurationHelper ConfigureNoSwap). */
-function withoutSwap(
-  resources: Init<LinuxContainerResources>,
-  {version, swapAccounting}: CgroupFacts,
-): Init<LinuxContainerResources> {
-  if (!swapAccounting) return resources;
-  return version === 1
-    ? {...resources, memorySwapLimitInBytes: resources.memoryLimitInBytes}
-    : {...resources, unified: {...resources.unified, 'memory.swap.max': '0'}};
 }

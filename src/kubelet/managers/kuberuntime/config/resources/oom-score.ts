@@ -1,8 +1,8 @@
 import {isRestartableInitContainer, longRunningContainersOf} from '../../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
 import {isNodeCriticalPod} from '../critical-pod.js';
-import {computePodQosClass} from './qos-class.js';
-import {memoryBytes} from './resource-amounts.js';
+import {computePodQosClass} from '../../../../resources/qos-class.js';
+import {memoryBytes} from '../../../../resources/resource-amounts.js';
 
 const GUARANTEED = -997n;
 const BEST_EFFORT = 1000n;

@@ -2,11 +2,17 @@ import {containersOf} from '../../../../../api/pod-containers.js';
 import type {Pod} from '../../../../../api/types/v1-pod.js';
 import type {CgroupLimits} from '../../../../contract/resources/cgroup-limits.js';
 import type {NodeFacts} from '../../../../contract/node-facts.js';
-import {hugePageAmounts} from './huge-pages.js';
+import {hugePageAmounts} from '../../../../resources/huge-pages.js';
 import {CPU_PERIOD_MICROS, milliCpuToQuota} from './linux-resources.js';
-import {MIN_CPU_SHARES, milliCpuToShares} from '../../../../contract/resources/cpu-shares.js';
-import {computePodQosClass} from './qos-class.js';
-import {cpuMilli, isPositive, memoryBytes, podLimits, podRequests} from './resource-amounts.js';
+import {MIN_CPU_SHARES, milliCpuToShares} from '../../../../resources/cpu-shares.js';
+import {computePodQosClass} from '../../../../resources/qos-class.js';
+import {
+  cpuMilli,
+  isPositive,
+  memoryBytes,
+  podLimits,
+  podRequests,
+} from '../../../../resources/resource-amounts.js';
 
 /** Computes the limits of a pod's cgroup, including overhead (cm ResourceConfigForPod). */
 export function podCgroupLimits(

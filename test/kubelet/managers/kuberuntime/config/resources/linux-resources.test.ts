@@ -8,7 +8,7 @@ import {
   linuxOverheadResources,
   linuxSandboxResources,
 } from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/linux-resources.js';
-import {milliCpuToShares} from '../../../../../../src/kubelet/contract/resources/cpu-shares.js';
+import {milliCpuToShares} from '../../../../../../src/kubelet/resources/cpu-shares.js';
 import {aContainer, aPod} from '../../../../../fakes/a-pod.js';
 
 const V1: CgroupFacts = {version: 1, driver: 'cgroupfs', root: '', swapAccounting: true};
@@ -38,7 +38,7 @@ describe('a container', () => {
     [
       'has the minimum shares without requests and limits',
       {},
-      {cpuShares: 2n, cpuQuota: 0n, memoryLimitInBytes: 0n, memorySwapLimitInBytes: 0n},
+      {cpuShares: 2n, cpuQuota: 0n, memoryLimitInBytes: 0n},
     ],
     [
       'has shares from its CPU request and a quota from its CPU limit',
@@ -49,11 +49,6 @@ describe('a container', () => {
       'has the minimum shares with a CPU request of 0',
       {requests: {cpu: '0'}, limits: {cpu: '1'}},
       {cpuShares: 2n},
-    ],
-    [
-      'gets no swap in addition to its memory limit',
-      {limits: {memory: '64Mi'}},
-      {memoryLimitInBytes: 67_108_864n, memorySwapLimitInBytes: 67_108_864n},
     ],
     [
       'has a limit for each huge page size',
@@ -91,29 +86,15 @@ describe('a container', () => {
     });
   });
 
-  test('on cgroup v2 sets memory.oom.group and disables swap', () => {
+  test('on cgroup v2 sets memory.oom.group', () => {
     const container = withResources({limits: {memory: '64Mi'}});
     const resources = linuxContainerResources(aPod({containers: [container]}), container, {
       ...NODE,
       cgroup: V2,
     });
 
-    expect(resources.unified).toEqual({'memory.oom.group': '1', 'memory.swap.max': '0'});
-    expect(resources.memorySwapLimitInBytes).toBeUndefined();
+    expect(resources.unified).toEqual({'memory.oom.group': '1'});
   });
-
-  test.each([V1, V2])(
-    'gets no swap limit if the kernel does not account swap (cgroup v$version)',
-    (cgroup) => {
-      const container = withResources({limits: {memory: '64Mi'}});
-      const node = {...NODE, cgroup: {...cgroup, swapAccounting: false}};
-
-      const resources = linuxContainerResources(aPod({containers: [container]}), container, node);
-
-      expect(resources.memorySwapLimitInBytes).toBeUndefined();
-      expect(resources.unified ?? {}).not.toHaveProperty(['memory.swap.max']);
-    },
-  );
 });
 
 describe('a sandbox', () => {

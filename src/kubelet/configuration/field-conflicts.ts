@@ -1,0 +1,99 @@
+import {parseDuration} from '../../format/duration.js';
+import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
+
+/**
+ * Returns the kubelet's messages for fields that are invalid in combination (validation.go
+ * ValidateKubeletConfiguration).
+ */
+export function findFieldConflicts(values: ConfigValues): readonly string[] {
+  const found: (string | false)[] = [
+    imageGc(values),
+    values.serializeImagePulls === true &&
+      (values.maxParallelImagePulls ?? 1) > 1 &&
+      'maxParallelImagePulls cannot be larger than 1 unless SerializeImagePulls (--serialize-image-pulls) is set to false',
+    values.systemCgroups !== '' &&
+      values.cgroupRoot === '' &&
+      'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified',
+    values.preloadedImagesVerificationAllowlist.length > 0 &&
+      values.imagePullCredentialsVerificationPolicy !== 'NeverVerifyAllowlistedImages' &&
+      'can\'t set `preloadedImagesVerificationAllowlist` if `imagePullCredentialsVertificationPolicy` is not "NeverVerifyAllowlistedImages"',
+    values.enableSystemLogQuery &&
+      !values.enableSystemLogHandler &&
+      'enableSystemLogHandler is required for enableSystemLogQuery',
+    ...nodeAllocatable(values),
+    softEviction(values),
+    shutdown(values),
+    (values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '') &&
+      'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
+  ];
+  return found.filter((text) => text !== false);
+}
+
+function imageGc({
+  imageGCLowThresholdPercent: low,
+  imageGCHighThresholdPercent: high,
+}: ConfigValues): string | false {
+  return (
+    low >= high &&
+    `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
+  );
+}
+
+function shutdown({
+  shutdownGracePeriod: all,
+  shutdownGracePeriodCriticalPods: critical,
+}: ConfigValues): string | false {
+  return (
+    (parseDuration(critical) ?? 0n) > (parseDuration(all) ?? 0n) &&
+    `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`
+  );
+}
+
+/** Finds a soft threshold without a grace period (ParseThresholdConfig). */
+function softEviction({evictionSoft, evictionSoftGracePeriod: graces}: ConfigValues): string | false {
+  const without = Object.keys(evictionSoft).find((signal) => !Object.hasOwn(graces, signal));
+  return (
+    without !== undefined &&
+    `grace period must be specified for the soft eviction threshold ${without} in evictionSoftGracePeriod (--eviction-soft-grace-period)`
+  );
+}
+
+const RESERVED_KINDS = ['system', 'kube'] as const;
+const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)';
+const ENFORCEMENTS = [
+  ...[
+    'pods',
+    'system-reserved',
+    'system-reserved-compressible',
+    'kube-reserved',
+    'kube-reserved-compressible',
+  ],
+  'none',
+];
+
+function nodeAllocatable(values: ConfigValues): readonly (string | false)[] {
+  const {enforceNodeAllocatable: enforced} = values;
+  const unknown = enforced.find((name) => !ENFORCEMENTS.includes(name));
+  const repeated = enforced.find((name, index) => enforced.indexOf(name) !== index);
+  const quoted = ENFORCEMENTS.map((name) => `"${name}"`);
+  return [
+    ...RESERVED_KINDS.flatMap((kind) => reservedCgroup(values, kind)),
+    repeated !== undefined && `duplicated enforcements "${repeated}" in ${FIELD}`,
+    enforced.includes('none') &&
+      enforced.length > 1 &&
+      `${FIELD} may not contain additional enforcements when "none" is specified`,
+    unknown !== undefined &&
+      `option "${unknown}" specified for ${FIELD}. Valid options are ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1) ?? ''}`,
+  ];
+}
+
+function reservedCgroup(values: ConfigValues, kind: 'system' | 'kube'): readonly (string | false)[] {
+  const [all, compressible] = [`${kind}-reserved`, `${kind}-reserved-compressible`];
+  const enforced = [all, compressible].filter((name) => values.enforceNodeAllocatable.includes(name));
+  return [
+    enforced.length === 2 && `both "${all}" and "${compressible}" cannot be specified together in ${FIELD}`,
+    enforced.length > 0 &&
+      values[`${kind}ReservedCgroup`] === '' &&
+      `${kind}ReservedCgroup (--${kind}-reserved-cgroup) must be specified when "${all}" or "${compressible}" included in ${FIELD}`,
+  ];
+}

@@ -1,0 +1,215 @@
+import {compareQuantities, parseQuantity} from '../../../api/quantity.js';
+import {messageOf} from '../../../base/errors.js';
+import {parseDuration} from '../../../format/duration.js';
+import {
+  DEFAULT_EVICTION_HARD,
+  parseGracePeriods,
+  parseMinimumReclaims,
+  parseThresholds,
+} from '../../resources/eviction-thresholds.js';
+import {
+  between,
+  honored,
+  ignored,
+  notNegative,
+  oneOf,
+  unsupported,
+  unsupportedForPods,
+} from '../config-field.js';
+import {
+  ANYTHING,
+  BOOL,
+  DURATION,
+  FLOAT,
+  INT32,
+  INT64,
+  QUANTITY,
+  TEXT,
+  TEXTS,
+  TEXT_MAP,
+  THRESHOLDS,
+  pointer,
+} from '../config-field-types.js';
+
+const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
+const SHUTDOWN = 'there is no graceful node shutdown';
+const GATE_DISABLED = 'the feature gate is disabled';
+
+const percent = between(0, 100);
+const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
+
+const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
+
+/** Returns a check that reports the error of a parser. */
+const problemOf =
+  <T>(parse: (value: T) => unknown) =>
+  (value: T): string | undefined => {
+    try {
+      parse(value);
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
+  };
+
+/** Checks the resources that are reserved (parseResourceList). */
+function checkReserved(reserved: Readonly<Record<string, string>>): string | undefined {
+  for (const [resource, amount] of Object.entries(reserved)) {
+    if (!RESERVABLE.includes(resource)) return `cannot reserve ${JSON.stringify(resource)} resource`;
+    try {
+      parseQuantity(amount);
+    } catch (error) {
+      return `failed to parse quantity ${JSON.stringify(amount)} for ${JSON.stringify(resource)} resource: ${messageOf(error)}`;
+    }
+    if (compareQuantities(amount, '0') < 0)
+      return `resource quantity for ${JSON.stringify(resource)} cannot be negative: ${amount}`;
+  }
+  return undefined;
+}
+
+/** Fields for the resources of the node and for running containers and images. */
+export const NODE_FIELDS = {
+  registryPullQPS: honored(pointer(INT32), 5, {flag: 'registry-qps', check: notNegative}),
+  registryBurst: honored(INT32, 10, {flag: 'registry-burst', check: notNegative}),
+  imagePullCredentialsVerificationPolicy: honored(TEXT, 'NeverVerifyPreloadedImages', {
+    check: oneOf('NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify'),
+  }),
+  preloadedImagesVerificationAllowlist: honored(TEXTS, []),
+  serializeImagePulls: honored(BOOL, undefined, {flag: 'serialize-image-pulls'}),
+  maxParallelImagePulls: honored(pointer(INT32), undefined, {
+    check: (value) => (value < 1 ? `${value} must be a positive number` : undefined),
+  }),
+  imageMinimumGCAge: honored(DURATION, '2m0s', {flag: 'minimum-image-ttl-duration', live: true}),
+  imageMaximumGCAge: honored(DURATION, '0s', {live: true}),
+  imageGCHighThresholdPercent: honored(pointer(INT32), 85, {
+    flag: 'image-gc-high-threshold',
+    live: true,
+    check: percent,
+  }),
+  imageGCLowThresholdPercent: honored(pointer(INT32), 80, {
+    flag: 'image-gc-low-threshold',
+    live: true,
+    check: percent,
+  }),
+  oomScoreAdj: honored(pointer(INT32), -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
+  maxOpenFiles: unsupported('set LimitNOFILE= in the systemd unit instead', INT64, 1_000_000, {
+    flag: 'max-open-files',
+    check: notNegative,
+  }),
+  kubeletCgroups: unsupported('the process remains in the cgroup in which it was started', TEXT, '', {
+    flag: 'kubelet-cgroups',
+  }),
+  systemCgroups: unsupported('processes are not moved', TEXT, '', {flag: 'system-cgroups'}),
+  cgroupRoot: honored(TEXT, '', {flag: 'cgroup-root'}),
+  cgroupsPerQOS: ignored('QoS cgroups are always created', BOOL, true, {
+    flag: 'cgroups-per-qos',
+  }),
+  cgroupDriver: honored(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
+  cpuManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
+  cpuManagerPolicyOptions: unsupportedForPods(
+    RESOURCE_MANAGERS,
+    TEXT_MAP,
+    {},
+    {flag: 'cpu-manager-policy-options'},
+  ),
+  cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
+    flag: 'cpu-manager-reconcile-period',
+  }),
+  draManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '1m0s'),
+  memoryManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
+  reservedMemory: unsupportedForPods(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
+  topologyManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {
+    flag: 'topology-manager-policy',
+    check: oneOf('none', 'best-effort', 'restricted', 'single-numa-node'),
+  }),
+  topologyManagerScope: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'container', {
+    flag: 'topology-manager-scope',
+    check: oneOf('container', 'pod'),
+  }),
+  topologyManagerPolicyOptions: unsupportedForPods(
+    RESOURCE_MANAGERS,
+    TEXT_MAP,
+    {},
+    {flag: 'topology-manager-policy-options'},
+  ),
+  singleProcessOOMKill: unsupportedForPods('the default of the runtime applies', BOOL, undefined),
+  qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
+  maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
+  podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
+  podPidsLimit: honored(pointer(INT64), -1, {flag: 'pod-max-pids'}),
+  cpuCFSQuota: unsupportedForPods('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
+  cpuCFSQuotaPeriod: unsupportedForPods('the period is always 100ms', pointer(DURATION), '100ms', {
+    flag: 'cpu-cfs-quota-period',
+  }),
+  evictionHard: honored(THRESHOLDS, DEFAULT_EVICTION_HARD, {
+    flag: 'eviction-hard',
+    check: problemOf(parseThresholds),
+  }),
+  evictionSoft: honored(THRESHOLDS, {}, {flag: 'eviction-soft', check: problemOf(parseThresholds)}),
+  evictionSoftGracePeriod: honored(
+    TEXT_MAP,
+    {},
+    {flag: 'eviction-soft-grace-period', check: problemOf(parseGracePeriods)},
+  ),
+  evictionPressureTransitionPeriod: honored(DURATION, '5m0s', {
+    flag: 'eviction-pressure-transition-period',
+  }),
+  evictionMaxPodGracePeriod: honored(INT32, 0, {flag: 'eviction-max-pod-grace-period'}),
+  evictionMinimumReclaim: honored(
+    TEXT_MAP,
+    {},
+    {flag: 'eviction-minimum-reclaim', check: problemOf(parseMinimumReclaims)},
+  ),
+  mergeDefaultEvictionSettings: honored(BOOL, false),
+  kernelMemcgNotification: unsupported('memory is measured every 10 seconds', BOOL, false, {
+    flag: 'kernel-memcg-notification',
+  }),
+  systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
+  kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
+  reservedSystemCPUs: unsupportedForPods(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),
+  systemReservedCgroup: honored(TEXT, '', {flag: 'system-reserved-cgroup'}),
+  kubeReservedCgroup: honored(TEXT, '', {flag: 'kube-reserved-cgroup'}),
+  enforceNodeAllocatable: honored(TEXTS, ['pods'], {flag: 'enforce-node-allocatable'}),
+  allowedUnsafeSysctls: honored(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
+  protectKernelDefaults: unsupported('kernel settings are not changed', BOOL, false, {
+    flag: 'protect-kernel-defaults',
+  }),
+  failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
+  failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true),
+  'memorySwap.swapBehavior': unsupportedForPods('containers cannot use swap', TEXT, '', {
+    check: oneOf('', 'NoSwap', 'LimitedSwap'),
+  }),
+  containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
+  containerLogMaxFiles: honored(pointer(INT32), 5, {
+    flag: 'container-log-max-files',
+    live: true,
+    check: (value) => (value <= 1 ? 'must be greater than 1' : undefined),
+  }),
+  containerLogMaxWorkers: honored(pointer(INT32), 1, {
+    live: true,
+    check: (value) => (value < 1 ? 'must be greater than or equal to 1' : undefined),
+  }),
+  containerLogMonitorInterval: honored(pointer(DURATION), '10s', {
+    live: true,
+    check: (value) =>
+      seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
+  }),
+  shutdownGracePeriod: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
+  shutdownGracePeriodCriticalPods: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
+  shutdownGracePeriodByPodPriority: unsupportedForPods(SHUTDOWN, ANYTHING, undefined),
+  'crashLoopBackOff.maxContainerRestartPeriod': honored(pointer(DURATION), '5m0s', {
+    check: (value) =>
+      seconds(value) < 1 || seconds(value) > 300
+        ? `(got: ${seconds(value)} seconds) must be set between 1s and 300s`
+        : undefined,
+  }),
+  seccompDefault: honored(BOOL, false, {flag: 'seccomp-default'}),
+  memoryThrottlingFactor: unsupported(GATE_DISABLED, FLOAT, 0.9),
+  memoryReservationPolicy: unsupported(GATE_DISABLED, TEXT, 'None', {
+    check: oneOf('None', 'TieredReservation'),
+  }),
+  localStorageCapacityIsolation: unsupportedForPods('local storage is not limited', BOOL, true, {
+    flag: 'local-storage-capacity-isolation',
+  }),
+  'userNamespaces.idsPerPod': unsupportedForPods('a pod always has 65536 IDs', pointer(INT64), 65_536),
+};

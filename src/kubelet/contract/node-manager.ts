@@ -1,0 +1,142 @@
+import type {Container, Pod} from '../../api/types/v1-pod.js';
+import type {Clock} from '../../base/clock.js';
+import type {Logger} from '../../base/logger.js';
+import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
+import type {NodeFacts} from './node-facts.js';
+import type {Rejection} from './pod-rejection.js';
+
+/**
+ * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
+ * in the order of their list (createNodeManagers).
+ *
+ * Only a daemon starts managers. In `kcri sync` and `kcri plan` one that has state answers from what is stored, and changes
+ * nothing.
+ */
+export interface NodeManager {
+  /** Name in errors, logs and plans, such as `cpu`. */
+  readonly name: string;
+  /** Called once, before the first pod is admitted. Rejects if the kubelet must not start. */
+  readonly start?: (services: NodeManagerServices, signal: AbortSignal) => Promise<void>;
+  /**
+   * Allocates what the pod needs, and resolves with the reason if the node must not run it. An error becomes the rejection
+   * UnexpectedAdmissionError. The pod is among the active ones already. A later part of the admission may still reject it:
+   * what was allocated to pods that are not active is stale. (lifecycle.PodAdmitHandler)
+   */
+  readonly admit?: (pod: Pod, signal: AbortSignal) => Promise<Rejection | undefined>;
+  /** True to be asked after all else that may reject a pod, as a node that shuts down; by default before the predicates. */
+  readonly admitsLast?: boolean;
+  /** What the topology manager asks and tells. */
+  readonly topology?: TopologyHintProvider;
+  /**
+   * Prepares what the pod needs before each sandbox. Resolves with an event if it cannot be had now: then the pod waits for its
+   * next sync, without a back-off (PrepareDynamicResources).
+   */
+  readonly preparePod?: (pod: Pod, signal: AbortSignal) => Promise<PreparationFailure | undefined>;
+  /** Returns resources of a new container, and of a running one that is resized (generateLinuxContainerResources). */
+  readonly resources?: (request: ContainerRequest) => ContainerResources;
+  /**
+   * Resolves with what only a new container gets (PreCreateContainer, GetDeviceRunContainerOptions). An error becomes its
+   * CreateContainerConfigError.
+   */
+  readonly containerOptions?: (request: ContainerRequest, signal: AbortSignal) => Promise<ContainerOptions>;
+  /** Called with each container that was created, before it starts (PreStartContainer). Must not throw. */
+  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => void;
+  /** Called before a dead container is removed, and again if that failed (PostStopContainer). Must not throw. */
+  readonly containerRemoved?: (id: ContainerId) => void;
+  /**
+   * Called when all containers of a terminating pod have stopped; again if it rejects, and the pod waits for it
+   * (UnprepareDynamicResources).
+   */
+  readonly podStopped?: (pod: Pod) => Promise<void>;
+  /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
+  readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
+  /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing to tell. */
+  readonly explain?: (pod: Pod, container: Container) => string | undefined;
+}
+
+/** What a daemon's managers work with. State files are below `node.rootDir`. */
+export interface NodeManagerServices {
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Pods that use resources of the node, with their allocated resources; also one that is being admitted. */
+  readonly activePods: () => readonly Pod[];
+  /** True when all sources have delivered their pods: only then is the state of an unknown pod stale. */
+  readonly allSourcesReady: () => boolean;
+  /** Running containers of pods of this kubelet, as of the last inspection. */
+  readonly runningContainers: () => readonly RunningContainer[];
+  /** Updates resources of a running container; others stay. Rejects with CriError. */
+  readonly updateContainer: (
+    id: ContainerId,
+    resources: ContainerResources,
+    signal: AbortSignal,
+  ) => Promise<void>;
+  /** Those of all managers, in order. */
+  readonly topology: readonly TopologyHintProvider[];
+}
+
+/** A running container and its pod. */
+export interface RunningContainer {
+  readonly pod: Pod;
+  readonly name: string;
+  readonly id: ContainerId;
+}
+
+/** Container to configure, and the node as of the pod's creation. */
+export interface ContainerRequest {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly node: NodeFacts;
+}
+
+/** Resources that replace those of the container's spec; entries of `unified` are added. */
+export type ContainerResources = Init<LinuxContainerResources>;
+
+/** What a container gets besides what its spec and volumes say. Mounts and variables come before its own. */
+export interface ContainerOptions {
+  readonly resources?: ContainerResources;
+  readonly devices?: readonly Init<Device>[];
+  readonly mounts?: readonly Init<Mount>[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly cdiDevices?: readonly CDIDevice[];
+}
+
+/** Event about a pod that cannot be prepared. */
+export interface PreparationFailure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Set of NUMA nodes, as a bit mask, that a resource can be taken from; undefined for any (topologymanager TopologyHint). */
+export interface TopologyHint {
+  readonly numaNodes: bigint | undefined;
+  readonly preferred: boolean;
+}
+
+/** Hints by resource; undefined for a resource without an opinion, none for one that cannot be had. */
+export type TopologyHints = ReadonlyMap<string, readonly TopologyHint[] | undefined>;
+
+/** A manager whose resource belongs to NUMA nodes (topologymanager HintProvider). */
+export interface TopologyHintProvider {
+  readonly podHints: (pod: Pod) => TopologyHints;
+  readonly containerHints: (pod: Pod, container: Container) => TopologyHints;
+  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod. */
+  readonly allocate: (pod: Pod, container: Container, affinity: TopologyHint) => Promise<void>;
+}
+
+/** The managers of a node as one, as SyncPod and the admission use them. */
+export interface NodeManagers {
+  /** Resolves with the first rejection of the managers that are asked early, or last. */
+  admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
+  preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
+  /** Returns the resources of all managers. Throws if two contradict. */
+  resources(request: ContainerRequest): ContainerResources;
+  /** Resolves with what all managers give a new container, including resources. Rejects if two contradict. */
+  containerOptions(request: ContainerRequest, signal: AbortSignal): Promise<ContainerOptions>;
+  containerCreated(pod: Pod, container: Container, id: ContainerId): void;
+  containerRemoved(id: ContainerId): void;
+  podStopped(pod: Pod): Promise<void>;
+  /** Returns what there is to tell about a container, each with the name of the manager. */
+  explain(pod: Pod, container: Container): readonly string[];
+}

@@ -1,0 +1,101 @@
+import {ConfigError} from '../../base/errors.js';
+import {quantityMilliValue, quantityValue} from '../../api/quantity.js';
+import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import type {ConfigValues} from '../configuration/fields-and-defaults/kubelet-config-defaults.js';
+import {computeEvictionReserve} from '../resources/node-allocatable.js';
+import type {NodeFacts} from '../contract/node-facts.js';
+import type {CgroupLimits} from '../contract/resources/cgroup-limits.js';
+import {milliCpuToShares} from '../resources/cpu-shares.js';
+import {parseEvictionSettings} from '../resources/eviction-thresholds.js';
+import type {
+  NodeReservations,
+  ReservedCgroup,
+  ReservedResources,
+} from '../contract/resources/node-reservations.js';
+
+type ReservedMap = Readonly<Record<string, string>>;
+
+/** Returns the resources of a node that a configuration reserves, and the limits that enforce them. */
+export function computeReservations(
+  values: ConfigValues,
+  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'>,
+): NodeReservations {
+  const {systemReserved, kubeReserved, enforceNodeAllocatable: enforced} = values;
+  const cgroup = (
+    kind: ReservedCgroup['kind'],
+    path: string,
+    reserved: ReservedMap,
+  ): readonly ReservedCgroup[] => {
+    const key = `${kind}-reserved`;
+    if (enforced.includes(key)) return [{kind, path, limits: limitsOf(reserved)}];
+    if (enforced.includes(`${key}-compressible`)) return [{kind, path, limits: cpuLimitOf(reserved)}];
+    return [];
+  };
+  return {
+    total: sum(resourcesOf(systemReserved), resourcesOf(kubeReserved)),
+    eviction: computeEvictionReserve(parseEvictionSettings(values).thresholds, node),
+    limitsPods: enforced.includes('pods'),
+    cgroups: [
+      ...cgroup('system', values.systemReservedCgroup, systemReserved),
+      ...cgroup('kube', values.kubeReservedCgroup, kubeReserved),
+    ],
+  };
+}
+
+/**
+ * Adds the reserved resources to the node. Throws ConfigError if more is reserved than the node has
+ * (validateNodeAllocatable).
+ */
+export function withReservations(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
+  const reservations = computeReservations(values, node.node);
+  const {total, eviction} = reservations;
+  const storageBytes = total.ephemeralStorageBytes + eviction.ephemeralStorageBytes;
+  for (const [resource, reserved, capacity] of [
+    ['cpu', total.cpuMilli, node.node.cpuMilli],
+    ['memory', total.memoryBytes + eviction.memoryBytes, node.node.memoryBytes],
+    ['ephemeral-storage', storageBytes, node.node.ephemeralStorageBytes],
+  ] as const)
+    if (reserved > capacity)
+      throw new ConfigError(
+        `invalid Node Allocatable configuration: ${resource} has a reservation of ${reserved}${unit(resource)} but a capacity of ${capacity}${unit(resource)}`,
+        {hint: 'lower systemReserved, kubeReserved or evictionHard'},
+      );
+  return {...node, node: {...node.node, reservations}};
+}
+
+function unit(resource: string): string {
+  return resource === 'cpu' ? 'm' : '';
+}
+
+function resourcesOf(reserved: ReservedMap): ReservedResources {
+  return {
+    cpuMilli: quantityMilliValue(reserved['cpu'] ?? '0'),
+    memoryBytes: quantityValue(reserved['memory'] ?? '0'),
+    ephemeralStorageBytes: quantityValue(reserved['ephemeral-storage'] ?? '0'),
+    pids: quantityValue(reserved['pid'] ?? '0'),
+  };
+}
+
+function sum(one: ReservedResources, other: ReservedResources): ReservedResources {
+  return {
+    cpuMilli: one.cpuMilli + other.cpuMilli,
+    memoryBytes: one.memoryBytes + other.memoryBytes,
+    ephemeralStorageBytes: one.ephemeralStorageBytes + other.ephemeralStorageBytes,
+    pids: one.pids + other.pids,
+  };
+}
+
+/** Returns the limits of a cgroup: those of the resources that are reserved for it (getCgroupConfig). */
+function limitsOf(reserved: ReservedMap): Partial<CgroupLimits> {
+  const {memoryBytes, pids} = resourcesOf(reserved);
+  return {
+    ...cpuLimitOf(reserved),
+    ...(reserved['memory'] !== undefined && {memoryBytes}),
+    ...(reserved['pid'] !== undefined && {pids}),
+  };
+}
+
+function cpuLimitOf(reserved: ReservedMap): Partial<CgroupLimits> {
+  const {cpuMilli} = resourcesOf(reserved);
+  return reserved['cpu'] === undefined ? {} : {cpuShares: milliCpuToShares(cpuMilli)};
+}

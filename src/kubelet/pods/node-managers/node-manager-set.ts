@@ -1,0 +1,127 @@
+import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import {pause} from '../../../base/async/pause.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
+import type {ContainerId} from '../../../cri/index.js';
+import type {
+  ContainerOptions,
+  ContainerRequest,
+  ContainerResources,
+  NodeManager,
+  NodeManagers,
+  NodeManagerServices,
+  PreparationFailure,
+} from '../../contract/node-manager.js';
+import type {Rejection} from '../../contract/pod-rejection.js';
+import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
+
+/** Asks the managers of a node in their order, and merges what they answer. */
+export class NodeManagerSet implements NodeManagers {
+  readonly #managers: readonly NodeManager[];
+  readonly #givesOptions: boolean;
+
+  constructor(managers: readonly NodeManager[]) {
+    this.#managers = managers;
+    this.#givesOptions = managers.some(({containerOptions}) => containerOptions !== undefined);
+  }
+
+  /** Starts the managers, one after the other. Rejects like the first that cannot start. */
+  async start(services: Omit<NodeManagerServices, 'topology'>, signal: AbortSignal): Promise<void> {
+    const topology = this.#managers.flatMap((manager) => manager.topology ?? []);
+    for (const manager of this.#managers) await manager.start?.({...services, topology}, signal);
+  }
+
+  /** Reconciles until the signal aborts. Rejects with programming errors; others are logged. */
+  async run(
+    {clock, logger}: Pick<NodeManagerServices, 'clock' | 'logger'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const log = logger.forFile('node-manager-set.ts');
+    await Promise.all(
+      this.#managers.map(async ({name, reconcile}) => {
+        while (reconcile !== undefined && !signal.aborted) {
+          await reconcile.run(signal).catch((error: unknown) => {
+            if (signal.aborted) return;
+            rethrowUnexpected(error);
+            log.error(error, 'Failed to reconcile the state of a node manager', {manager: name});
+          });
+          await pause(clock, reconcile.periodMs, signal).catch(() => undefined); // aborted
+        }
+      }),
+    );
+  }
+
+  async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {
+    for (const manager of this.#managers) {
+      if ((manager.admitsLast === true) !== (when === 'last')) continue;
+      const rejection = await admitTo(manager, pod, signal);
+      if (rejection !== undefined) return rejection;
+    }
+    return undefined;
+  }
+
+  async preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined> {
+    for (const manager of this.#managers) {
+      const failure = await manager.preparePod?.(pod, signal);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  resources(request: ContainerRequest): ContainerResources {
+    return mergeContainerOptions(request.container.name, this.#resources(request)).resources ?? {};
+  }
+
+  async containerOptions(request: ContainerRequest, signal: AbortSignal): Promise<ContainerOptions> {
+    const given = [...this.#resources(request)];
+    if (this.#givesOptions)
+      for (const {name: manager, containerOptions} of this.#managers) {
+        const options = await containerOptions?.(request, signal);
+        if (options !== undefined) given.push({manager, options});
+      }
+    return mergeContainerOptions(request.container.name, given);
+  }
+
+  #resources(request: ContainerRequest): readonly GivenOptions[] {
+    return this.#managers.flatMap(({name: manager, resources}) =>
+      resources === undefined ? [] : [{manager, options: {resources: resources(request)}}],
+    );
+  }
+
+  containerCreated(pod: Pod, container: Container, id: ContainerId): void {
+    for (const manager of this.#managers) manager.containerCreated?.(pod, container, id);
+  }
+
+  containerRemoved(id: ContainerId): void {
+    for (const manager of this.#managers) manager.containerRemoved?.(id);
+  }
+
+  async podStopped(pod: Pod): Promise<void> {
+    for (const manager of this.#managers) await manager.podStopped?.(pod);
+  }
+
+  explain(pod: Pod, container: Container): readonly string[] {
+    return this.#managers.flatMap((manager) => {
+      const text = manager.explain?.(pod, container);
+      return text === undefined ? [] : [`${manager.name}: ${text}`];
+    });
+  }
+}
+
+/** Asks one manager; an error that is not a bug rejects the pod (admission.GetPodAdmitResult). */
+async function admitTo(
+  {name, admit}: NodeManager,
+  pod: Pod,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  try {
+    return await admit?.(pod, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    rethrowUnexpected(error);
+    return {
+      reason: 'UnexpectedAdmissionError',
+      message: `Allocate failed due to ${messageOf(error)}, which is unexpected`,
+      hint: `look into the kubelet's log for the ${name} manager`,
+    };
+  }
+}

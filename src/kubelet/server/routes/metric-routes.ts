@@ -1,0 +1,142 @@
+import {readFile} from 'node:fs/promises';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {formatExposition, EXPOSITION_TYPE, type MetricFamily} from '../../managers/metrics/exposition.js';
+import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
+import type {ServerOptions} from '../http-server-options.js';
+import type {Route} from '../router.js';
+import type {ServedKubelet} from '../served-kubelet.js';
+import {shareResponse} from '../shared-response.js';
+import {collectBuildInfo} from '../stats/build-info.js';
+import {collectKubeletGauges} from '../stats/kubelet-gauges.js';
+import {collectResourceMetrics} from '../stats/resource-metrics.js';
+import {readMachineIds} from '../../../base/machine-ids.js';
+import {collectCgroupMetrics, collectMachineMetrics} from '../stats/cadvisor-metrics.js';
+import {readCriMetrics} from '../stats/cri-metrics.js';
+import {addKernelUsage} from '../stats/cgroups/add-kernel-usage.js';
+import {measuredCgroups} from '../stats/measured-cgroups.js';
+import {readNodeUsage} from '../stats/node-usage.js';
+import {buildSummaryJson, type SummaryOptions} from '../stats/stats-summary.js';
+import {readNodeFilesystems} from '../stats/storage/node-filesystems.js';
+import {collectVolumeCounts, collectVolumeStats, hasClaims} from '../stats/volume-gauges.js';
+import {VolumeUsageReader} from '../stats/storage/volume-usage.js';
+import {UsageReader} from '../stats/usage-reader.js';
+
+/**
+ * Returns the routes of /metrics, /metrics/probes, /metrics/slis, /metrics/resource, /metrics/cadvisor and
+ * /stats/summary. The signal aborts calls to the runtime.
+ */
+export function metricRoutes(
+  kubelet: ServedKubelet,
+  options: ServerOptions,
+  signal: AbortSignal,
+): readonly Route[] {
+  const {metrics} = options;
+  const usage = new UsageReader(kubelet, options);
+  const volumeReader = new VolumeUsageReader(options.node, options.clock, (pod) => kubelet.volumes(pod));
+  const summary = shareResponse(async () =>
+    statsSummary(usage, options, {
+      ...{onlyCpuAndMemory: false, signal},
+      volumes: await volumeReader.read(kubelet.pods()),
+    }),
+  );
+  const cpuAndMemory = shareResponse(() =>
+    statsSummary(usage, options, {onlyCpuAndMemory: true, signal, volumes: new Map()}),
+  );
+  return [
+    {
+      pattern: '/metrics',
+      handle: shareResponse(async () =>
+        metricsText(await metrics.metricsText(await currentMetrics(kubelet, options, volumeReader))),
+      ),
+    },
+    {pattern: '/metrics/probes', handle: shareResponse(async () => metricsText(metrics.probesText()))},
+    {pattern: '/metrics/slis', handle: shareResponse(async () => metricsText(metrics.slisText()))},
+    {pattern: '/metrics/resource', handle: shareResponse(() => resourceMetrics(usage, options, signal))},
+    {
+      pattern: '/metrics/cadvisor',
+      handle: shareResponse(() => cadvisorMetrics(kubelet, {...options, usage}, signal)),
+    },
+    {
+      pattern: '/stats/summary',
+      methods: ['GET', 'POST'],
+      handle: ({query}) => (query.get('only_cpu_and_memory') === 'true' ? cpuAndMemory() : summary()),
+    },
+  ];
+}
+
+/** Returns the metrics of /metrics that are computed from the kubelet's current state. */
+async function currentMetrics(
+  kubelet: ServedKubelet,
+  {program}: Pick<ServerOptions, 'program'>,
+  volumeReader: VolumeUsageReader,
+): Promise<readonly MetricFamily[]> {
+  const volumes = await volumeReader.read(kubelet.pods(), (pod) => hasClaims(kubelet, pod));
+  return [
+    ...collectKubeletGauges(kubelet),
+    collectVolumeCounts(kubelet),
+    ...collectVolumeStats([...volumes.values()].flat()),
+    ...(program === undefined ? [] : [collectBuildInfo(program.version)]),
+  ];
+}
+
+async function statsSummary(
+  usage: UsageReader,
+  options: ServerOptions,
+  request: Pick<SummaryOptions, 'onlyCpuAndMemory' | 'signal' | 'volumes'>,
+): Promise<BufferedResponse> {
+  return jsonResponse(await buildSummaryJson(await usage.read(request.signal), {...options, ...request}));
+}
+
+/**
+ * Responds with the runtime's metrics under cAdvisor's names or, if it has none, with metrics from the same usage as
+ * /stats/summary and from the cgroups.
+ */
+async function cadvisorMetrics(
+  kubelet: ServedKubelet,
+  {usage, node, ...options}: ServerOptions & {readonly usage: UsageReader},
+  signal: AbortSignal,
+): Promise<BufferedResponse> {
+  const [provided, ids, cpuInfo] = await Promise.all([
+    readCriMetrics(options, signal),
+    readMachineIds(),
+    readFile('/proc/cpuinfo', 'utf8'),
+  ]);
+  if (provided !== undefined) {
+    const machine = await readNodeUsage(options.clock.now());
+    return metricsText(formatExposition([...collectMachineMetrics(machine, ids, cpuInfo), ...provided]));
+  }
+  const [measured, filesystems] = await Promise.all([usage.read(signal), readNodeFilesystems()]);
+  const pods = new Map(kubelet.pods().map((pod): [string, Pod] => [podRef(pod).uid, pod]));
+  const cgroups = await addKernelUsage(measuredCgroups(measured, {pods, cgroup: node.cgroup, filesystems}), {
+    node,
+    nowMs: options.clock.now(),
+  });
+  return metricsText(
+    formatExposition([
+      ...collectMachineMetrics(measured.node, ids, cpuInfo),
+      ...collectCgroupMetrics(cgroups),
+    ]),
+  );
+}
+
+function metricsText(body: string): BufferedResponse {
+  return {kind: 'buffered', status: 200, body, type: EXPOSITION_TYPE};
+}
+
+/** Responds with the resource metrics; a failed scrape sets the metric `resource_scrape_error`. */
+async function resourceMetrics(
+  usage: UsageReader,
+  {logger}: Pick<ServerOptions, 'logger'>,
+  signal: AbortSignal,
+): Promise<BufferedResponse> {
+  try {
+    return metricsText(formatExposition(collectResourceMetrics(await usage.read(signal))));
+  } catch (error) {
+    signal.throwIfAborted();
+    logger
+      .forFile('metric-routes.ts')
+      .error(error, 'Error getting summary for resourceMetric prometheus endpoint');
+    return metricsText(formatExposition(collectResourceMetrics(undefined)));
+  }
+}

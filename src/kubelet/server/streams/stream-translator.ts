@@ -1,0 +1,96 @@
+import {Writable} from 'node:stream';
+import type {RawData, WebSocket} from 'ws';
+import {readBoundedText} from '../../../streaming/read-bounded-text.js';
+import type {SpdyConnection} from '../../../streaming/spdy/spdy-connection.js';
+import type {SpdyStream} from '../../../streaming/spdy/spdy-stream.js';
+import type {StreamQuery} from './stream-query.js';
+import {internalError, translateStatus} from './translate-status.js';
+
+/** Channels of a WebSocket session; a message on `close` closes another channel. */
+const CHANNEL = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255} as const;
+const NORMAL_CLOSURE = 1000;
+
+/**
+ * Translates a session between a v5.channel.k8s.io WebSocket and a SPDY connection to the runtime, with backpressure,
+ * until the runtime reports the exit status or the client disconnects (apiserver/pkg/util/proxy
+ * StreamTranslatorHandler). Never rejects.
+ */
+export async function translateStreams(
+  socket: WebSocket,
+  connection: SpdyConnection,
+  request: StreamQuery,
+): Promise<void> {
+  const types = ['error', ...streamTypes(request)];
+  // Reports a connection that is already lost like one that is lost later.
+  const opened = connection.isOpen
+    ? connection.openStreams(...types.map((streamtype) => ({streamtype})))
+    : [];
+  const streams = new Map(types.map((type, index) => [type, opened[index]]));
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      connection.close();
+      resolve();
+    });
+  });
+  socket.on('message', (message) => {
+    receive(socket, streams, message);
+  });
+  const forward = async (type: 'stdout' | 'stderr'): Promise<void> => {
+    await streams.get(type)?.pipeTo(channelWriter(socket, CHANNEL[type]));
+  };
+  await Promise.all([forward('stdout'), forward('stderr')]);
+  const [error] = opened;
+  const status = error === undefined ? '' : await readBoundedText(error);
+  channelWriter(socket, CHANNEL.error).end(
+    status === '' ? internalError(connectionLostMessage(connection)) : translateStatus(status),
+  );
+  socket.close(NORMAL_CLOSURE);
+  await closed;
+}
+
+/** Returns the types of the streams that the runtime expects, without `error`. */
+function streamTypes({stdin, stdout, stderr, tty}: StreamQuery): readonly string[] {
+  const requested = {stdin, stdout, stderr: stderr && !tty, resize: tty};
+  return Object.entries(requested).flatMap(([type, isRequested]) => (isRequested ? [type] : []));
+}
+
+/** Forwards a message of the client to the stream of the channel in its first byte. Drops it without such a stream. */
+function receive(
+  socket: WebSocket,
+  streams: ReadonlyMap<string, SpdyStream | undefined>,
+  message: RawData,
+): void {
+  // Always a Buffer, since binaryType is nodebuffer, the default.
+  const data = message as Buffer;
+  const [channel, other] = data;
+  if (channel === CHANNEL.close) {
+    if (other === CHANNEL.stdin) streams.get('stdin')?.end();
+    return;
+  }
+  const type = channel === CHANNEL.stdin ? 'stdin' : channel === CHANNEL.resize ? 'resize' : undefined;
+  const stream = type === undefined ? undefined : streams.get(type);
+  if (stream === undefined || stream.writableEnded || data.length === 1) return;
+  if (stream.write(data.subarray(1))) return;
+  socket.pause();
+  stream.once('drain', () => {
+    socket.resume();
+  });
+}
+
+/** Returns a stream that writes to a channel; data for a closed connection is discarded. */
+function channelWriter(socket: WebSocket, channel: number): Writable {
+  return new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      const message = Buffer.allocUnsafe(chunk.length + 1);
+      message[0] = channel;
+      chunk.copy(message, 1);
+      socket.send(message, () => {
+        done();
+      });
+    },
+  });
+}
+
+function connectionLostMessage({failure}: SpdyConnection): string {
+  return `the connection to the runtime was lost${failure === undefined ? '' : `: ${failure.message}`}`;
+}
