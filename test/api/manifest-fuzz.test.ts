@@ -6,7 +6,7 @@ import {computePodUid} from '../../src/api/container-hash.js';
 import {loadManifest} from '../../src/api/manifest/load-manifest.js';
 import {renderIssue} from '../../src/api/decoding/manifest-issue.js';
 import {decodeManifest} from '../../src/api/manifest/parse-manifest.js';
-import {pod as podSchema} from '../../src/api/schema/schema-pod.js';
+import {pod as podSchema} from '../../src/api/types/v1-pod.js';
 import type {AnySchema, FieldType, ScalarType} from '../../src/api/schema/object-schema.js';
 import type {Pod} from '../../src/api/types/v1-pod.js';
 import {KcriError} from '../../src/base/errors.js';

@@ -5,7 +5,6 @@ import type {
   ContainerFilter,
   ContainerState,
   FieldMask,
-  Image,
   ImageService,
   Init,
   RuntimeService,
