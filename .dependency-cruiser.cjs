@@ -103,7 +103,7 @@ module.exports = {
       severity: 'error',
       comment: 'Folders beside each other; a folder and its sub-folders may import each other.',
       scope: 'folder',
-      from: {path: '^src/(kubelet|cli|features|commands|program)/'},
+      from: {path: '^src/'},
       to: {circular: true},
     },
     {

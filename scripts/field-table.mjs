@@ -14,7 +14,7 @@ import {cell, load, ROOT} from './evidence/table-support.mjs';
 
 const page = join(ROOT, 'docs/pod-fields.md');
 
-const {pod} = await load('api/schema/schema-pod.js');
+const {pod} = await load('api/types/v1-pod.js');
 const {FIELD_RULES} = await load('kubelet/pods/field-support/field-rules.js');
 
 const HONORED = {kind: 'honored'};

@@ -15,7 +15,7 @@ export const LIST_MODULES = new Set([
   'src/format/table.ts',
   'src/operations/containers/list-containers.ts',
   'src/operations/filters/list-filters.ts',
-  'src/operations/images/image-matching.ts',
+  'src/operations/filters/image-matching.ts',
   'src/operations/images/list-images.ts',
   'src/operations/pods/pod-labels.ts',
   'src/operations/pods/list-sandboxes.ts',

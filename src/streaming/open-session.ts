@@ -1,5 +1,5 @@
-import {UpgradeRefusedError} from './errors.js';
-import type {RemoteSession, SessionOptions, SessionRequest, Transport} from './session.js';
+import {UpgradeRefusedError} from './session/errors.js';
+import type {RemoteSession, SessionOptions, SessionRequest, Transport} from './session/session.js';
 import {openSpdySession} from './spdy/spdy-session.js';
 
 /**

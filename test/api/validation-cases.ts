@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {loadManifest} from '../../src/api/load-manifest.js';
+import {loadManifest} from '../../src/api/manifest/load-manifest.js';
 
 const LABEL_REGEX = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 export const NOT_A_LABEL = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL_REGEX}')`;

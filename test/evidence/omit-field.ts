@@ -1,4 +1,4 @@
-import {container as containerSchema, pod as podSchema} from '../../src/api/schema/schema-pod.js';
+import {container as containerSchema, pod as podSchema} from '../../src/api/types/v1-pod.js';
 import type {AnySchema, FieldType} from '../../src/api/schema/object-schema.js';
 import {noteOmission, readOmittedSubject} from './omitted-subject.js';
 

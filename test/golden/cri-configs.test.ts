@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
-import {decodeManifest} from '../../src/api/decoding/parse-manifest.js';
+import {decodeManifest} from '../../src/api/manifest/parse-manifest.js';
 import type {Container, Pod} from '../../src/api/types/v1-pod.js';
 import type {Volume} from '../../src/api/types/v1-volumes.js';
 import {imageRef, toJson} from '../../src/cri/index.js';

@@ -1,5 +1,5 @@
 import {PassThrough, type Writable} from 'node:stream';
-import {pipeReadableTo, type RemoteOutput} from '../../src/streaming/remote-output.js';
+import {pipeReadableTo, type RemoteOutput} from '../../src/streaming/session/remote-output.js';
 
 /** Output of a remote end, which emits what is written to it. */
 export class FakeRemoteOutput extends PassThrough implements RemoteOutput {

@@ -1,10 +1,10 @@
 import {createServer} from 'node:http';
 import {expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../src/base/clock.js';
-import {UpgradeRefusedError} from '../../src/streaming/errors.js';
+import {UpgradeRefusedError} from '../../src/streaming/session/errors.js';
 import {openSession} from '../../src/streaming/open-session.js';
 import {openTunnel} from '../../src/streaming/port-forward/open-tunnel.js';
-import type {DialOptions, SessionRequest} from '../../src/streaming/session.js';
+import type {DialOptions, SessionRequest} from '../../src/streaming/session/session.js';
 import {listenOnLoopback} from '../base/listen-on-loopback.js';
 
 const STREAMS: SessionRequest = {stdin: false, stdout: true, stderr: true, tty: false};

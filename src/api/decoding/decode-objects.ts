@@ -4,10 +4,10 @@ import {requiredValue, unsupportedValue, type FieldError} from '../field-error.j
 import {FieldPath} from '../field-path.js';
 import type {ManifestNode, MapNode} from './manifest-node.js';
 import {findFieldOffset} from './manifest-node.js';
-import {configMap, runtimeClass, secret, serviceAccount} from '../schema/schema-objects.js';
-import {manifestClaim, manifestVolume} from '../schema/schema-persistent-volumes.js';
-import {pod} from '../schema/schema-pod.js';
-import {service} from '../schema/schema-services.js';
+import {configMap, runtimeClass, secret, serviceAccount} from '../types/v1-objects.js';
+import {manifestClaim, manifestVolume} from '../types/v1-persistent-volumes.js';
+import {pod} from '../types/v1-pod.js';
+import {service} from '../types/v1-services.js';
 import {
   cronJob,
   daemonSet,
@@ -17,7 +17,7 @@ import {
   replicaSet,
   replicationController,
   statefulSet,
-} from '../schema/schema-workloads.js';
+} from '../types/v1-workloads.js';
 import type {ObjectSchema} from '../schema/object-schema.js';
 import {int64, object, objectSchema, text} from '../schema/object-schema.js';
 import type {Pod} from '../types/v1-pod.js';

@@ -56,11 +56,11 @@ export interface Field<T> extends AnyField {
   readonly [described]?: (value: T) => T;
 }
 
-interface OptionalField<T> extends Field<T> {
+export interface OptionalField<T> extends Field<T> {
   readonly required: false;
 }
 
-interface RequiredField<T> extends Field<T> {
+export interface RequiredField<T> extends Field<T> {
   readonly required: true;
 }
 
@@ -73,10 +73,44 @@ export type Fields<T> = {
 
 /** The schema of the interface `T`. */
 export interface ObjectSchema<T> extends AnySchema {
-  readonly fields: Fields<T> & Readonly<Record<string, AnyField>>;
+  readonly fields: Fields<T> & AnySchema['fields'];
+  readonly [described]?: (value: T) => T;
 }
 
-/** Ties a table of fields to the interface that it describes. */
+/** A schema from which the interface `T` is derived. It is an `ObjectSchema<T>` if it names its own interface. */
+export interface SourceSchema<T, Table extends AnySchema['fields']> extends AnySchema {
+  readonly fields: Table;
+  readonly [described]?: (value: T) => T;
+}
+
+type ValueOf<F> = F extends Field<infer T> ? T : never;
+type IsRequired<F> = F extends {readonly required: true} ? true : false;
+
+/** The object that a schema describes. Fields keep their doc comments. */
+export type Described<Schema extends AnySchema> = {
+  readonly [
+    Name in keyof Schema['fields'] as IsRequired<Schema['fields'][Name]> extends true ? Name : never
+  ]: ValueOf<Schema['fields'][Name]>;
+} & {
+  readonly [
+    Name in keyof Schema['fields'] as IsRequired<Schema['fields'][Name]> extends true ? never : Name
+  ]?: ValueOf<Schema['fields'][Name]>;
+};
+
+/**
+ * Returns a function that makes the schema from which an interface is derived, so that fields are written once and the
+ * type has a name:
+ *
+ *     interface HostAlias extends Described<typeof hostAlias> {}
+ *     const hostAlias = schemaOf<HostAlias>('HostAlias')({ip: required(text), hostnames: list(text)});
+ */
+export function schemaOf<T>(
+  name: string,
+): <const Table extends AnySchema['fields']>(fields: Table) => SourceSchema<T, Table> {
+  return (fields) => ({name, fields});
+}
+
+/** Ties a table of fields to the interface that it describes, which is written by hand. */
 export function objectSchema<T>(name: string, fields: Fields<T>): ObjectSchema<T> {
   return {name, fields};
 }

@@ -1,3 +1,19 @@
+import {
+  type Described,
+  anything,
+  bool,
+  enumeration,
+  int64,
+  list,
+  map,
+  object,
+  quantity,
+  required,
+  schemaOf,
+  text,
+  time,
+} from '../schema/object-schema.js';
+
 /** An amount in Kubernetes notation, such as `500m` or `64Mi`; decoding makes it canonical (see quantity.ts). */
 export type Quantity = string;
 
@@ -12,7 +28,6 @@ export type ResourceList = Readonly<Record<string, Quantity>>;
 
 /** Operators to compare a label. */
 export const LABEL_SELECTOR_OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
-export type LabelSelectorOperator = (typeof LABEL_SELECTOR_OPERATORS)[number];
 
 /** Image pull policies. */
 export const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'] as const;
@@ -20,105 +35,115 @@ export type PullPolicy = (typeof PULL_POLICIES)[number];
 
 /** Modes of recursive read-only mounts: the mounts below a read-only mount are read-only too. */
 export const RECURSIVE_READ_ONLY_MODES = ['Disabled', 'Enabled', 'IfPossible'] as const;
-export type RecursiveReadOnlyMode = (typeof RECURSIVE_READ_ONLY_MODES)[number];
 
 /** Statuses of a condition. */
 export const CONDITION_STATUSES = ['True', 'False', 'Unknown'] as const;
 export type ConditionStatus = (typeof CONDITION_STATUSES)[number];
 
 /** Owner of an object. */
-export interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
+export interface OwnerReference extends Described<typeof ownerReference> {}
+export const ownerReference = schemaOf<OwnerReference>('OwnerReference')({
+  apiVersion: required(text),
+  kind: required(text),
+  name: required(text),
+  uid: required(text),
+  controller: bool,
+  blockOwnerDeletion: bool,
+});
 
 /** Managers of the fields of an object; preserved, but not used. */
-export interface ManagedFieldsEntry {
-  readonly manager?: string;
-  readonly operation?: string;
-  readonly apiVersion?: string;
-  readonly time?: Time;
-  readonly fieldsType?: string;
-  readonly fieldsV1?: unknown;
-  readonly subresource?: string;
-}
-
-/** Identity of an object. */
-export interface ObjectReference {
-  readonly kind?: string;
-  readonly namespace?: string;
-  readonly name?: string;
-  readonly uid?: string;
-  readonly apiVersion?: string;
-  readonly resourceVersion?: string;
-  readonly fieldPath?: string;
-}
+export interface ManagedFieldsEntry extends Described<typeof managedFieldsEntry> {}
+export const managedFieldsEntry = schemaOf<ManagedFieldsEntry>('ManagedFieldsEntry')({
+  manager: text,
+  operation: text,
+  apiVersion: text,
+  time: time,
+  fieldsType: text,
+  fieldsV1: anything,
+  subresource: text,
+});
 
 /** Metadata of every object. */
-export interface ObjectMeta {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly selfLink?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: Time;
-  readonly deletionTimestamp?: Time;
-  readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly finalizers?: readonly string[];
-  readonly managedFields?: readonly ManagedFieldsEntry[];
-}
+export interface ObjectMeta extends Described<typeof objectMeta> {}
+export const objectMeta = schemaOf<ObjectMeta>('ObjectMeta')({
+  name: text,
+  generateName: text,
+  namespace: text,
+  selfLink: text,
+  uid: text,
+  resourceVersion: text,
+  generation: int64,
+  creationTimestamp: time,
+  deletionTimestamp: time,
+  deletionGracePeriodSeconds: int64,
+  labels: map(text),
+  annotations: map(text),
+  ownerReferences: list(object(ownerReference)),
+  finalizers: list(text),
+  managedFields: list(object(managedFieldsEntry)),
+});
 
 /** One condition on a label. */
-export interface LabelSelectorRequirement {
-  readonly key: string;
-  readonly operator: LabelSelectorOperator;
-  readonly values?: readonly string[];
-}
+export interface LabelSelectorRequirement extends Described<typeof labelSelectorRequirement> {}
+export const labelSelectorRequirement = schemaOf<LabelSelectorRequirement>('LabelSelectorRequirement')({
+  key: required(text),
+  operator: required(enumeration(LABEL_SELECTOR_OPERATORS, {invalid: 'not a valid selector operator'})),
+  values: list(text),
+});
 
 /** A query over labels; all conditions must match. */
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly LabelSelectorRequirement[];
-}
+export interface LabelSelector extends Described<typeof labelSelector> {}
+export const labelSelector = schemaOf<LabelSelector>('LabelSelector')({
+  matchLabels: map(text),
+  matchExpressions: list(object(labelSelectorRequirement)),
+});
 
 /** Another object of the same namespace, by name. */
-export interface LocalObjectReference {
-  readonly name?: string;
-}
+export interface LocalObjectReference extends Described<typeof localObjectReference> {}
+export const localObjectReference = schemaOf<LocalObjectReference>('LocalObjectReference')({
+  name: text,
+});
 
 /** Another object of the same namespace, by kind and name. */
-export interface TypedLocalObjectReference {
-  readonly apiGroup: string;
-  readonly kind: string;
-  readonly name: string;
-}
+export interface TypedLocalObjectReference extends Described<typeof typedLocalObjectReference> {}
+export const typedLocalObjectReference = schemaOf<TypedLocalObjectReference>('TypedLocalObjectReference')({
+  apiGroup: required(text),
+  kind: required(text),
+  name: required(text),
+});
 
 /** Another object by kind, name and optional namespace. */
-export interface TypedObjectReference {
-  readonly apiGroup: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace?: string;
-}
+export interface TypedObjectReference extends Described<typeof typedObjectReference> {}
+export const typedObjectReference = schemaOf<TypedObjectReference>('TypedObjectReference')({
+  apiGroup: required(text),
+  kind: required(text),
+  name: required(text),
+  namespace: text,
+});
 
 /** A claim of `spec.resourceClaims` that a container uses. */
-export interface ResourceClaim {
-  readonly name: string;
-  readonly request?: string;
-}
+export interface ResourceClaim extends Described<typeof resourceClaim> {}
+export const resourceClaim = schemaOf<ResourceClaim>('ResourceClaim')({
+  name: required(text),
+  request: text,
+});
 
 /** Requested (`requests`) and maximum (`limits`) resources. */
-export interface ResourceRequirements {
-  readonly limits?: ResourceList;
-  readonly requests?: ResourceList;
-  readonly claims?: readonly ResourceClaim[];
-}
+export interface ResourceRequirements extends Described<typeof resourceRequirements> {}
+export const resourceRequirements = schemaOf<ResourceRequirements>('ResourceRequirements')({
+  limits: map(quantity),
+  requests: map(quantity),
+  claims: list(object(resourceClaim)),
+});
+
+/** Identity of an object. */
+export interface ObjectReference extends Described<typeof objectReference> {}
+export const objectReference = schemaOf<ObjectReference>('ObjectReference')({
+  kind: text,
+  namespace: text,
+  name: text,
+  uid: text,
+  apiVersion: text,
+  resourceVersion: text,
+  fieldPath: text,
+});

@@ -1,57 +1,77 @@
-import type {
-  NFSVolumeSource,
-  PersistentVolumeAccessMode,
-  PersistentVolumeClaimSpec,
-  PersistentVolumeMode,
+import {
+  type Described,
+  anything,
+  bool,
+  enumeration,
+  list,
+  map,
+  object,
+  quantity,
+  required,
+  schemaOf,
+  text,
+} from '../schema/object-schema.js';
+import {
+  ACCESS_MODES,
+  VOLUME_MODES,
+  nfsVolumeSource,
+  persistentVolumeClaimSpec,
 } from './v1-attached-volumes.js';
-import type {ObjectMeta, ObjectReference, ResourceList} from './v1-meta.js';
-import type {NodeSelector} from './v1-scheduling.js';
-import type {HostPathVolumeSource} from './v1-volumes.js';
+import {objectMeta, objectReference} from './v1-meta.js';
+import {nodeSelector} from './v1-scheduling.js';
+import {hostPathVolumeSource} from './v1-volumes.js';
 
 /** Phase of a claim, as far as a kubelet distinguishes it: `Bound` or another. */
-export interface PersistentVolumeClaimStatus {
-  readonly phase?: string;
-}
+export interface PersistentVolumeClaimStatus extends Described<typeof persistentVolumeClaimStatus> {}
+const persistentVolumeClaimStatus = schemaOf<PersistentVolumeClaimStatus>('PersistentVolumeClaimStatus')({
+  phase: text,
+});
 
 /** A user's claim to a PersistentVolume (core/v1 PersistentVolumeClaim). */
-export interface PersistentVolumeClaim {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata: ObjectMeta;
-  readonly spec: PersistentVolumeClaimSpec;
-  readonly status?: PersistentVolumeClaimStatus;
-}
+export interface PersistentVolumeClaim extends Described<typeof persistentVolumeClaim> {}
+export const persistentVolumeClaim = schemaOf<PersistentVolumeClaim>('PersistentVolumeClaim')({
+  apiVersion: text,
+  kind: text,
+  metadata: required(object(objectMeta)),
+  spec: required(object(persistentVolumeClaimSpec)),
+  status: object(persistentVolumeClaimStatus),
+});
 
 /** A claim of a manifest. */
-export interface ManifestClaim extends PersistentVolumeClaim {
-  readonly apiVersion: 'v1';
-  readonly kind: 'PersistentVolumeClaim';
-}
+export interface ManifestClaim extends Described<typeof manifestClaim> {}
+export const manifestClaim = schemaOf<ManifestClaim>('PersistentVolumeClaim')({
+  ...persistentVolumeClaim.fields,
+  apiVersion: required(enumeration(['v1'])),
+  kind: required(enumeration(['PersistentVolumeClaim'])),
+});
 
 /** A directory or block device of one node. */
-export interface LocalVolumeSource {
-  readonly path: string;
-  readonly fsType?: string;
-}
+export interface LocalVolumeSource extends Described<typeof localVolumeSource> {}
+const localVolumeSource = schemaOf<LocalVolumeSource>('LocalVolumeSource')({
+  path: required(text),
+  fsType: text,
+});
 
 /** A volume of a CSI driver; kcri reports the driver. */
-export interface CSIPersistentVolumeSource {
-  readonly driver: string;
-  readonly volumeHandle?: string;
-  readonly readOnly?: boolean;
-  readonly fsType?: string;
-  readonly volumeAttributes?: Readonly<Record<string, string>>;
-  readonly controllerPublishSecretRef?: unknown;
-  readonly nodeStageSecretRef?: unknown;
-  readonly nodePublishSecretRef?: unknown;
-  readonly controllerExpandSecretRef?: unknown;
-  readonly nodeExpandSecretRef?: unknown;
-}
+export interface CSIPersistentVolumeSource extends Described<typeof csiPersistentVolumeSource> {}
+const csiPersistentVolumeSource = schemaOf<CSIPersistentVolumeSource>('CSIPersistentVolumeSource')({
+  driver: required(text),
+  volumeHandle: text,
+  readOnly: bool,
+  fsType: text,
+  volumeAttributes: map(text),
+  controllerPublishSecretRef: anything,
+  nodeStageSecretRef: anything,
+  nodePublishSecretRef: anything,
+  controllerExpandSecretRef: anything,
+  nodeExpandSecretRef: anything,
+});
 
 /** Nodes from which a PersistentVolume can be accessed. */
-export interface VolumeNodeAffinity {
-  readonly required?: NodeSelector;
-}
+export interface VolumeNodeAffinity extends Described<typeof volumeNodeAffinity> {}
+const volumeNodeAffinity = schemaOf<VolumeNodeAffinity>('VolumeNodeAffinity')({
+  required: object(nodeSelector),
+});
 
 /** Sources of PersistentVolumes that kcri cannot mount. */
 export const UNSUPPORTED_VOLUME_SOURCES = [
@@ -74,34 +94,55 @@ export const UNSUPPORTED_VOLUME_SOURCES = [
   'scaleIO',
   'storageos',
 ] as const;
-type UnsupportedVolumeSource = (typeof UNSUPPORTED_VOLUME_SOURCES)[number];
 
 /** Source and use of a PersistentVolume. */
-export interface PersistentVolumeSpec extends Readonly<Partial<Record<UnsupportedVolumeSource, unknown>>> {
-  readonly capacity?: ResourceList;
-  readonly hostPath?: HostPathVolumeSource;
-  readonly nfs?: NFSVolumeSource;
-  readonly local?: LocalVolumeSource;
-  readonly csi?: CSIPersistentVolumeSource;
-  readonly accessModes?: readonly PersistentVolumeAccessMode[];
-  readonly claimRef?: ObjectReference;
-  readonly persistentVolumeReclaimPolicy?: string;
-  readonly storageClassName?: string;
-  readonly mountOptions?: readonly string[];
-  readonly volumeMode?: PersistentVolumeMode;
-  readonly nodeAffinity?: VolumeNodeAffinity;
-  readonly volumeAttributesClassName?: string;
-}
+export interface PersistentVolumeSpec extends Described<typeof persistentVolumeSpec> {}
+const persistentVolumeSpec = schemaOf<PersistentVolumeSpec>('PersistentVolumeSpec')({
+  capacity: map(quantity),
+  gcePersistentDisk: anything,
+  awsElasticBlockStore: anything,
+  hostPath: object(hostPathVolumeSource),
+  glusterfs: anything,
+  nfs: object(nfsVolumeSource),
+  rbd: anything,
+  iscsi: anything,
+  cinder: anything,
+  cephfs: anything,
+  fc: anything,
+  flocker: anything,
+  flexVolume: anything,
+  azureFile: anything,
+  vsphereVolume: anything,
+  quobyte: anything,
+  azureDisk: anything,
+  photonPersistentDisk: anything,
+  portworxVolume: anything,
+  scaleIO: anything,
+  local: object(localVolumeSource),
+  storageos: anything,
+  csi: object(csiPersistentVolumeSource),
+  accessModes: list(enumeration(ACCESS_MODES)),
+  claimRef: object(objectReference),
+  persistentVolumeReclaimPolicy: text,
+  storageClassName: text,
+  mountOptions: list(text),
+  volumeMode: enumeration(VOLUME_MODES),
+  nodeAffinity: object(volumeNodeAffinity),
+  volumeAttributesClassName: text,
+});
 
 /** Storage that outlives pods (core/v1 PersistentVolume). */
-export interface PersistentVolume {
-  readonly metadata: ObjectMeta;
-  readonly spec: PersistentVolumeSpec;
-}
+export interface PersistentVolume extends Described<typeof persistentVolume> {}
+export const persistentVolume = schemaOf<PersistentVolume>('PersistentVolume')({
+  metadata: required(object(objectMeta)),
+  spec: required(object(persistentVolumeSpec)),
+});
 
 /** A PersistentVolume of a manifest. */
-export interface ManifestVolume extends PersistentVolume {
-  readonly apiVersion: 'v1';
-  readonly kind: 'PersistentVolume';
-  readonly status?: unknown;
-}
+export interface ManifestVolume extends Described<typeof manifestVolume> {}
+export const manifestVolume = schemaOf<ManifestVolume>('PersistentVolume')({
+  apiVersion: required(enumeration(['v1'])),
+  kind: required(enumeration(['PersistentVolume'])),
+  ...persistentVolume.fields,
+  status: anything,
+});

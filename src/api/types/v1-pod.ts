@@ -1,33 +1,45 @@
-import type {
-  IntOrString,
-  LocalObjectReference,
-  ObjectMeta,
-  PullPolicy,
-  RecursiveReadOnlyMode,
-  ResourceList,
-  ResourceRequirements,
+import {
+  type Described,
+  bool,
+  enumeration,
+  int32,
+  int64,
+  intOrString,
+  list,
+  map,
+  object,
+  quantity,
+  required,
+  schemaOf,
+  text,
+} from '../schema/object-schema.js';
+import {
+  PULL_POLICIES,
+  RECURSIVE_READ_ONLY_MODES,
+  localObjectReference,
+  objectMeta,
+  resourceRequirements,
 } from './v1-meta.js';
-import type {
-  Affinity,
-  PodSchedulingGate,
-  PodSchedulingGroup,
-  Toleration,
-  TopologySpreadConstraint,
+import {
+  affinity,
+  podSchedulingGate,
+  podSchedulingGroup,
+  toleration,
+  topologySpreadConstraint,
 } from './v1-scheduling.js';
-import type {PodSecurityContext, SecurityContext} from './v1-security.js';
-import type {
-  ConfigMapKeySelector,
-  FileKeySelector,
-  ObjectFieldSelector,
-  ResourceFieldSelector,
-  SecretKeySelector,
+import {podSecurityContext, securityContext} from './v1-security.js';
+import {
+  configMapKeySelector,
+  fileKeySelector,
+  objectFieldSelector,
+  resourceFieldSelector,
+  secretKeySelector,
 } from './v1-selectors.js';
-import type {PodStatus} from './v1-status.js';
-import type {Volume} from './v1-volumes.js';
+import {podStatus} from './v1-status.js';
+import {volume} from './v1-volumes.js';
 
 /** Transport protocols of ports. */
 export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'] as const;
-export type Protocol = (typeof PROTOCOLS)[number];
 
 /** Effects of a resize on the container. */
 export const RESIZE_RESTART_POLICIES = ['NotRequired', 'RestartContainer'] as const;
@@ -35,11 +47,9 @@ export type ResourceResizeRestartPolicy = (typeof RESIZE_RESTART_POLICIES)[numbe
 
 /** Operators to compare exit codes. */
 export const EXIT_CODE_OPERATORS = ['In', 'NotIn'] as const;
-export type ContainerRestartRuleOnExitCodesOperator = (typeof EXIT_CODE_OPERATORS)[number];
 
 /** Actions of a restart rule. */
 export const RESTART_RULE_ACTIONS = ['Restart', 'RestartAllContainers'] as const;
-export type ContainerRestartRuleAction = (typeof RESTART_RULE_ACTIONS)[number];
 
 /** Directions in which later mounts propagate. */
 export const MOUNT_PROPAGATION_MODES = ['Bidirectional', 'HostToContainer', 'None'] as const;
@@ -47,7 +57,6 @@ export type MountPropagationMode = (typeof MOUNT_PROPAGATION_MODES)[number];
 
 /** Schemes of HTTP requests. */
 export const URI_SCHEMES = ['HTTP', 'HTTPS'] as const;
-export type URIScheme = (typeof URI_SCHEMES)[number];
 
 /** Restart policies of a single container. */
 export const CONTAINER_RESTART_POLICIES = ['Always', 'Never', 'OnFailure'] as const;
@@ -55,11 +64,9 @@ export type ContainerRestartPolicy = (typeof CONTAINER_RESTART_POLICIES)[number]
 
 /** Sources of a container's termination message. */
 export const TERMINATION_MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'] as const;
-export type TerminationMessagePolicy = (typeof TERMINATION_MESSAGE_POLICIES)[number];
 
 /** Operating systems. */
 export const OS_NAMES = ['linux', 'windows'] as const;
-export type OSName = (typeof OS_NAMES)[number];
 
 /** Restart policies of a pod. */
 export const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'] as const;
@@ -67,280 +74,315 @@ export type RestartPolicy = (typeof RESTART_POLICIES)[number];
 
 /** Sources of the pod's resolv.conf. */
 export const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'] as const;
-export type DNSPolicy = (typeof DNS_POLICIES)[number];
 
 /** Policies for preempting other pods. */
 export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'] as const;
-export type PreemptionPolicy = (typeof PREEMPTION_POLICIES)[number];
 
 /** A port that a container listens on. */
-export interface ContainerPort {
-  readonly name?: string;
-  readonly hostPort?: number;
-  readonly containerPort: number;
-  readonly protocol?: Protocol;
-  readonly hostIP?: string;
-}
+export interface ContainerPort extends Described<typeof containerPort> {}
+export const containerPort = schemaOf<ContainerPort>('ContainerPort')({
+  name: text,
+  hostPort: int32,
+  containerPort: required(int32),
+  protocol: enumeration(PROTOCOLS),
+  hostIP: text,
+});
 
 /** All keys of a ConfigMap as environment variables. */
-export interface ConfigMapEnvSource extends LocalObjectReference {
-  readonly optional?: boolean;
-}
+export interface ConfigMapEnvSource extends Described<typeof configMapEnvSource> {}
+export const configMapEnvSource = schemaOf<ConfigMapEnvSource>('ConfigMapEnvSource')({
+  ...localObjectReference.fields,
+  optional: bool,
+});
 
 /** All keys of a Secret as environment variables. */
-export interface SecretEnvSource extends LocalObjectReference {
-  readonly optional?: boolean;
-}
+export interface SecretEnvSource extends Described<typeof secretEnvSource> {}
+export const secretEnvSource = schemaOf<SecretEnvSource>('SecretEnvSource')({
+  ...localObjectReference.fields,
+  optional: bool,
+});
 
 /** Source of a set of environment variables; one reference is set. */
-export interface EnvFromSource {
-  readonly prefix?: string;
-  readonly configMapRef?: ConfigMapEnvSource;
-  readonly secretRef?: SecretEnvSource;
-}
+export interface EnvFromSource extends Described<typeof envFromSource> {}
+export const envFromSource = schemaOf<EnvFromSource>('EnvFromSource')({
+  prefix: text,
+  configMapRef: object(configMapEnvSource),
+  secretRef: object(secretEnvSource),
+});
 
 /** Source of the value of one environment variable; exactly one field is set. */
-export interface EnvVarSource {
-  readonly fieldRef?: ObjectFieldSelector;
-  readonly resourceFieldRef?: ResourceFieldSelector;
-  readonly configMapKeyRef?: ConfigMapKeySelector;
-  readonly secretKeyRef?: SecretKeySelector;
-  readonly fileKeyRef?: FileKeySelector;
-}
+export interface EnvVarSource extends Described<typeof envVarSource> {}
+export const envVarSource = schemaOf<EnvVarSource>('EnvVarSource')({
+  fieldRef: object(objectFieldSelector),
+  resourceFieldRef: object(resourceFieldSelector),
+  configMapKeyRef: object(configMapKeySelector),
+  secretKeyRef: object(secretKeySelector),
+  fileKeyRef: object(fileKeySelector),
+});
 
 /** An environment variable: a literal value (with `$(NAME)` expansion) or a source. */
-export interface EnvVar {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: EnvVarSource;
-}
+export interface EnvVar extends Described<typeof envVar> {}
+export const envVar = schemaOf<EnvVar>('EnvVar')({
+  name: required(text),
+  value: text,
+  valueFrom: object(envVarSource),
+});
 
 /** Effect of resizing a resource on its container. */
-export interface ContainerResizePolicy {
-  readonly resourceName: string;
-  readonly restartPolicy: ResourceResizeRestartPolicy;
-}
+export interface ContainerResizePolicy extends Described<typeof containerResizePolicy> {}
+export const containerResizePolicy = schemaOf<ContainerResizePolicy>('ContainerResizePolicy')({
+  resourceName: required(text),
+  restartPolicy: required(enumeration(RESIZE_RESTART_POLICIES)),
+});
 
 /** Exit codes that a restart rule matches. */
-export interface ContainerRestartRuleOnExitCodes {
-  readonly operator?: ContainerRestartRuleOnExitCodesOperator;
-  readonly values?: readonly number[];
-}
+export interface ContainerRestartRuleOnExitCodes extends Described<typeof containerRestartRuleOnExitCodes> {}
+export const containerRestartRuleOnExitCodes = schemaOf<ContainerRestartRuleOnExitCodes>(
+  'ContainerRestartRuleOnExitCodes',
+)({
+  operator: enumeration(EXIT_CODE_OPERATORS),
+  values: list(int32),
+});
 
 /** Action for a matching exit of the container; the first matching rule applies. */
-export interface ContainerRestartRule {
-  readonly action?: ContainerRestartRuleAction;
-  readonly exitCodes?: ContainerRestartRuleOnExitCodes;
-}
+export interface ContainerRestartRule extends Described<typeof containerRestartRule> {}
+export const containerRestartRule = schemaOf<ContainerRestartRule>('ContainerRestartRule')({
+  action: enumeration(RESTART_RULE_ACTIONS),
+  exitCodes: object(containerRestartRuleOnExitCodes),
+});
 
 /** Mount of a volume in a container. */
-export interface VolumeMount {
-  readonly name: string;
-  readonly readOnly?: boolean;
-  readonly recursiveReadOnly?: RecursiveReadOnlyMode;
-  readonly mountPath: string;
-  readonly subPath?: string;
-  readonly mountPropagation?: MountPropagationMode;
-  readonly subPathExpr?: string;
-}
+export interface VolumeMount extends Described<typeof volumeMount> {}
+export const volumeMount = schemaOf<VolumeMount>('VolumeMount')({
+  name: required(text),
+  readOnly: bool,
+  recursiveReadOnly: enumeration(RECURSIVE_READ_ONLY_MODES),
+  mountPath: required(text),
+  subPath: text,
+  mountPropagation: enumeration(MOUNT_PROPAGATION_MODES),
+  subPathExpr: text,
+});
 
 /** Raw block device in a container. */
-export interface VolumeDevice {
-  readonly name: string;
-  readonly devicePath: string;
-}
+export interface VolumeDevice extends Described<typeof volumeDevice> {}
+export const volumeDevice = schemaOf<VolumeDevice>('VolumeDevice')({
+  name: required(text),
+  devicePath: required(text),
+});
 
 /** A command that runs in the container, without a shell. */
-export interface ExecAction {
-  readonly command?: readonly string[];
-}
+export interface ExecAction extends Described<typeof execAction> {}
+export const execAction = schemaOf<ExecAction>('ExecAction')({
+  command: list(text),
+});
 
 /** A header of a probe's or hook's request. */
-export interface HTTPHeader {
-  readonly name: string;
-  readonly value: string;
-}
+export interface HTTPHeader extends Described<typeof httpHeader> {}
+export const httpHeader = schemaOf<HTTPHeader>('HTTPHeader')({
+  name: required(text),
+  value: required(text),
+});
 
 /** An HTTP GET to the container. */
-export interface HTTPGetAction {
-  readonly path?: string;
-  readonly port: IntOrString;
-  readonly host?: string;
-  readonly scheme?: URIScheme;
-  readonly httpHeaders?: readonly HTTPHeader[];
-}
+export interface HTTPGetAction extends Described<typeof httpGetAction> {}
+export const httpGetAction = schemaOf<HTTPGetAction>('HTTPGetAction')({
+  path: text,
+  port: required(intOrString),
+  host: text,
+  scheme: enumeration(URI_SCHEMES),
+  httpHeaders: list(object(httpHeader)),
+});
 
 /** A TCP connection to the container. */
-export interface TCPSocketAction {
-  readonly port: IntOrString;
-  readonly host?: string;
-}
+export interface TCPSocketAction extends Described<typeof tcpSocketAction> {}
+export const tcpSocketAction = schemaOf<TCPSocketAction>('TCPSocketAction')({
+  port: required(intOrString),
+  host: text,
+});
 
 /** A call of the gRPC health service in the container. */
-export interface GRPCAction {
-  readonly port: number;
-  readonly service?: string;
-}
+export interface GRPCAction extends Described<typeof grpcAction> {}
+export const grpcAction = schemaOf<GRPCAction>('GRPCAction')({
+  port: required(int32),
+  service: text,
+});
 
 /** A pause. */
-export interface SleepAction {
-  readonly seconds: number;
-}
+export interface SleepAction extends Described<typeof sleepAction> {}
+export const sleepAction = schemaOf<SleepAction>('SleepAction')({
+  seconds: required(int64),
+});
 
 /** Handler of a probe; exactly one field is set. */
-export interface ProbeHandler {
-  readonly exec?: ExecAction;
-  readonly httpGet?: HTTPGetAction;
-  readonly tcpSocket?: TCPSocketAction;
-  readonly grpc?: GRPCAction;
-}
+export interface ProbeHandler extends Described<typeof probeHandler> {}
+export const probeHandler = schemaOf<ProbeHandler>('ProbeHandler')({
+  exec: object(execAction),
+  httpGet: object(httpGetAction),
+  tcpSocket: object(tcpSocketAction),
+  grpc: object(grpcAction),
+});
 
 /** A periodic check of a container; times are in seconds. */
-export interface Probe extends ProbeHandler {
-  readonly initialDelaySeconds?: number;
-  readonly timeoutSeconds?: number;
-  readonly periodSeconds?: number;
-  readonly successThreshold?: number;
-  readonly failureThreshold?: number;
-  readonly terminationGracePeriodSeconds?: number;
-}
+export interface Probe extends Described<typeof probe> {}
+export const probe = schemaOf<Probe>('Probe')({
+  ...probeHandler.fields,
+  initialDelaySeconds: int32,
+  timeoutSeconds: int32,
+  periodSeconds: int32,
+  successThreshold: int32,
+  failureThreshold: int32,
+  terminationGracePeriodSeconds: int64,
+});
 
 /** Handler of a lifecycle hook; exactly one field is set. */
-export interface LifecycleHandler {
-  readonly exec?: ExecAction;
-  readonly httpGet?: HTTPGetAction;
-  readonly tcpSocket?: TCPSocketAction;
-  readonly sleep?: SleepAction;
-}
+export interface LifecycleHandler extends Described<typeof lifecycleHandler> {}
+export const lifecycleHandler = schemaOf<LifecycleHandler>('LifecycleHandler')({
+  exec: object(execAction),
+  httpGet: object(httpGetAction),
+  tcpSocket: object(tcpSocketAction),
+  sleep: object(sleepAction),
+});
 
 /** Hooks that run after a container starts and before it stops. */
-export interface Lifecycle {
-  readonly postStart?: LifecycleHandler;
-  readonly preStop?: LifecycleHandler;
-  readonly stopSignal?: string;
-}
+export interface Lifecycle extends Described<typeof lifecycle> {}
+export const lifecycle = schemaOf<Lifecycle>('Lifecycle')({
+  postStart: object(lifecycleHandler),
+  preStop: object(lifecycleHandler),
+  stopSignal: text,
+});
 
 /** One container of a pod. */
-export interface Container {
-  readonly name: string;
-  readonly image: string;
-  readonly command?: readonly string[];
-  readonly args?: readonly string[];
-  readonly workingDir?: string;
-  readonly ports?: readonly ContainerPort[];
-  readonly envFrom?: readonly EnvFromSource[];
-  readonly env?: readonly EnvVar[];
-  readonly resources?: ResourceRequirements;
-  readonly resizePolicy?: readonly ContainerResizePolicy[];
-  readonly restartPolicy?: ContainerRestartPolicy;
-  readonly restartPolicyRules?: readonly ContainerRestartRule[];
-  readonly volumeMounts?: readonly VolumeMount[];
-  readonly volumeDevices?: readonly VolumeDevice[];
-  readonly livenessProbe?: Probe;
-  readonly readinessProbe?: Probe;
-  readonly startupProbe?: Probe;
-  readonly lifecycle?: Lifecycle;
-  readonly terminationMessagePath?: string;
-  readonly terminationMessagePolicy?: TerminationMessagePolicy;
-  readonly imagePullPolicy?: PullPolicy;
-  readonly securityContext?: SecurityContext;
-  readonly stdin?: boolean;
-  readonly stdinOnce?: boolean;
-  readonly tty?: boolean;
-}
+export interface Container extends Described<typeof container> {}
+export const container = schemaOf<Container>('Container')({
+  name: required(text),
+  image: required(text),
+  command: list(text),
+  args: list(text),
+  workingDir: text,
+  ports: list(object(containerPort)),
+  envFrom: list(object(envFromSource)),
+  env: list(object(envVar)),
+  resources: object(resourceRequirements),
+  resizePolicy: list(object(containerResizePolicy)),
+  restartPolicy: enumeration(CONTAINER_RESTART_POLICIES),
+  restartPolicyRules: list(object(containerRestartRule)),
+  volumeMounts: list(object(volumeMount)),
+  volumeDevices: list(object(volumeDevice)),
+  livenessProbe: object(probe),
+  readinessProbe: object(probe),
+  startupProbe: object(probe),
+  lifecycle: object(lifecycle),
+  terminationMessagePath: text,
+  terminationMessagePolicy: enumeration(TERMINATION_MESSAGE_POLICIES),
+  imagePullPolicy: enumeration(PULL_POLICIES),
+  securityContext: object(securityContext),
+  stdin: bool,
+  stdinOnce: bool,
+  tty: bool,
+});
 
 /** A container added to a running pod for debugging. */
-export interface EphemeralContainer extends Container {
-  readonly targetContainerName?: string;
-}
+export interface EphemeralContainer extends Described<typeof ephemeralContainer> {}
+export const ephemeralContainer = schemaOf<EphemeralContainer>('EphemeralContainer')({
+  ...container.fields,
+  targetContainerName: text,
+});
 
 /** A line of the pod's /etc/hosts. */
-export interface HostAlias {
-  readonly ip: string;
-  readonly hostnames?: readonly string[];
-}
+export interface HostAlias extends Described<typeof hostAlias> {}
+export const hostAlias = schemaOf<HostAlias>('HostAlias')({
+  ip: required(text),
+  hostnames: list(text),
+});
 
 /** An option of resolv.conf, with or without a value. */
-export interface PodDNSConfigOption {
-  readonly name?: string;
-  readonly value?: string;
-}
+export interface PodDNSConfigOption extends Described<typeof podDNSConfigOption> {}
+export const podDNSConfigOption = schemaOf<PodDNSConfigOption>('PodDNSConfigOption')({
+  name: text,
+  value: text,
+});
 
 /** Additions to the resolv.conf of `dnsPolicy`. */
-export interface PodDNSConfig {
-  readonly nameservers?: readonly string[];
-  readonly searches?: readonly string[];
-  readonly options?: readonly PodDNSConfigOption[];
-}
+export interface PodDNSConfig extends Described<typeof podDNSConfig> {}
+export const podDNSConfig = schemaOf<PodDNSConfig>('PodDNSConfig')({
+  nameservers: list(text),
+  searches: list(text),
+  options: list(object(podDNSConfigOption)),
+});
 
 /** A condition that must be true before the pod counts as ready. */
-export interface PodReadinessGate {
-  readonly conditionType: string;
-}
+export interface PodReadinessGate extends Described<typeof podReadinessGate> {}
+export const podReadinessGate = schemaOf<PodReadinessGate>('PodReadinessGate')({
+  conditionType: required(text),
+});
 
 /** Operating system of the pod. */
-export interface PodOS {
-  readonly name: OSName;
-}
+export interface PodOS extends Described<typeof podOS> {}
+export const podOS = schemaOf<PodOS>('PodOS')({
+  name: required(enumeration(OS_NAMES)),
+});
 
 /** A claim for devices that the pod's containers may use. */
-export interface PodResourceClaim {
-  readonly name: string;
-  readonly resourceClaimName?: string;
-  readonly resourceClaimTemplateName?: string;
-}
+export interface PodResourceClaim extends Described<typeof podResourceClaim> {}
+export const podResourceClaim = schemaOf<PodResourceClaim>('PodResourceClaim')({
+  name: required(text),
+  resourceClaimName: text,
+  resourceClaimTemplateName: text,
+});
 
 /** Desired state of a pod. */
-export interface PodSpec {
-  readonly volumes?: readonly Volume[];
-  readonly initContainers?: readonly Container[];
-  readonly containers: readonly Container[];
-  readonly ephemeralContainers?: readonly EphemeralContainer[];
-  readonly restartPolicy?: RestartPolicy;
-  readonly terminationGracePeriodSeconds?: number;
-  readonly activeDeadlineSeconds?: number;
-  readonly dnsPolicy?: DNSPolicy;
-  readonly nodeSelector?: Readonly<Record<string, string>>;
-  readonly serviceAccountName?: string;
-  readonly serviceAccount?: string;
-  readonly automountServiceAccountToken?: boolean;
-  readonly nodeName?: string;
-  readonly hostNetwork?: boolean;
-  readonly hostPID?: boolean;
-  readonly hostIPC?: boolean;
-  readonly shareProcessNamespace?: boolean;
-  readonly securityContext?: PodSecurityContext;
-  readonly imagePullSecrets?: readonly LocalObjectReference[];
-  readonly hostname?: string;
-  readonly subdomain?: string;
-  readonly affinity?: Affinity;
-  readonly schedulerName?: string;
-  readonly tolerations?: readonly Toleration[];
-  readonly hostAliases?: readonly HostAlias[];
-  readonly priorityClassName?: string;
-  readonly priority?: number;
-  readonly dnsConfig?: PodDNSConfig;
-  readonly readinessGates?: readonly PodReadinessGate[];
-  readonly runtimeClassName?: string;
-  readonly enableServiceLinks?: boolean;
-  readonly preemptionPolicy?: PreemptionPolicy;
-  readonly overhead?: ResourceList;
-  readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
-  readonly setHostnameAsFQDN?: boolean;
-  readonly os?: PodOS;
-  readonly hostUsers?: boolean;
-  readonly schedulingGates?: readonly PodSchedulingGate[];
-  readonly resourceClaims?: readonly PodResourceClaim[];
-  readonly resources?: ResourceRequirements;
-  readonly hostnameOverride?: string;
-  readonly schedulingGroup?: PodSchedulingGroup;
-}
+export interface PodSpec extends Described<typeof podSpec> {}
+export const podSpec = schemaOf<PodSpec>('PodSpec')({
+  volumes: list(object(volume)),
+  initContainers: list(object(container)),
+  containers: required(list(object(container))),
+  ephemeralContainers: list(object(ephemeralContainer)),
+  restartPolicy: enumeration(RESTART_POLICIES),
+  terminationGracePeriodSeconds: int64,
+  activeDeadlineSeconds: int64,
+  dnsPolicy: enumeration(DNS_POLICIES),
+  nodeSelector: map(text),
+  serviceAccountName: text,
+  serviceAccount: text,
+  automountServiceAccountToken: bool,
+  nodeName: text,
+  hostNetwork: bool,
+  hostPID: bool,
+  hostIPC: bool,
+  shareProcessNamespace: bool,
+  securityContext: object(podSecurityContext),
+  imagePullSecrets: list(object(localObjectReference)),
+  hostname: text,
+  subdomain: text,
+  affinity: object(affinity),
+  schedulerName: text,
+  tolerations: list(object(toleration)),
+  hostAliases: list(object(hostAlias)),
+  priorityClassName: text,
+  priority: int32,
+  dnsConfig: object(podDNSConfig),
+  readinessGates: list(object(podReadinessGate)),
+  runtimeClassName: text,
+  enableServiceLinks: bool,
+  preemptionPolicy: enumeration(PREEMPTION_POLICIES),
+  overhead: map(quantity),
+  topologySpreadConstraints: list(object(topologySpreadConstraint)),
+  setHostnameAsFQDN: bool,
+  os: object(podOS),
+  hostUsers: bool,
+  schedulingGates: list(object(podSchedulingGate)),
+  resourceClaims: list(object(podResourceClaim)),
+  resources: object(resourceRequirements),
+  hostnameOverride: text,
+  schedulingGroup: object(podSchedulingGroup),
+});
 
 /** A group of containers that share a network and volumes (core/v1 Pod as of Kubernetes 1.36). */
-export interface Pod {
-  readonly apiVersion: 'v1';
-  readonly kind: 'Pod';
-  readonly metadata: ObjectMeta;
-  readonly spec: PodSpec;
-  readonly status?: PodStatus;
-}
+export interface Pod extends Described<typeof pod> {}
+export const pod = schemaOf<Pod>('Pod')({
+  apiVersion: required(enumeration(['v1'])),
+  kind: required(enumeration(['Pod'])),
+  metadata: required(object(objectMeta)),
+  spec: required(object(podSpec)),
+  status: object(podStatus),
+});

@@ -1,50 +1,66 @@
-import type {IntOrString, ObjectMeta} from './v1-meta.js';
-import type {Protocol} from './v1-pod.js';
+import {
+  type Described,
+  anything,
+  bool,
+  enumeration,
+  int32,
+  intOrString,
+  list,
+  map,
+  object,
+  required,
+  schemaOf,
+  text,
+} from '../schema/object-schema.js';
+import {objectMeta} from './v1-meta.js';
+import {PROTOCOLS} from './v1-pod.js';
 
 /** Types of Services. */
 export const SERVICE_TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'] as const;
-export type ServiceType = (typeof SERVICE_TYPES)[number];
 
 /** Port of a Service. */
-export interface ServicePort {
-  readonly name?: string;
-  readonly protocol?: Protocol;
-  readonly appProtocol?: string;
-  readonly port: number;
+export interface ServicePort extends Described<typeof servicePort> {}
+const servicePort = schemaOf<ServicePort>('ServicePort')({
+  name: text,
+  protocol: enumeration(PROTOCOLS),
+  appProtocol: text,
+  port: required(int32),
   /** Port of the pods, or the name of a container port; `port` by default. */
-  readonly targetPort?: IntOrString;
-  readonly nodePort?: number;
-}
+  targetPort: intOrString,
+  nodePort: int32,
+});
 
 /** Pods of a Service and how clients reach them. */
-export interface ServiceSpec {
-  readonly ports?: readonly ServicePort[];
-  readonly selector?: Readonly<Record<string, string>>;
-  readonly clusterIP?: string;
-  readonly clusterIPs?: readonly string[];
-  readonly type?: ServiceType;
-  readonly externalIPs?: readonly string[];
-  readonly sessionAffinity?: string;
-  readonly loadBalancerIP?: string;
-  readonly loadBalancerSourceRanges?: readonly string[];
-  readonly externalName?: string;
-  readonly externalTrafficPolicy?: string;
-  readonly healthCheckNodePort?: number;
-  readonly publishNotReadyAddresses?: boolean;
-  readonly sessionAffinityConfig?: unknown;
-  readonly ipFamilies?: readonly string[];
-  readonly ipFamilyPolicy?: string;
-  readonly allocateLoadBalancerNodePorts?: boolean;
-  readonly loadBalancerClass?: string;
-  readonly internalTrafficPolicy?: string;
-  readonly trafficDistribution?: string;
-}
+export interface ServiceSpec extends Described<typeof serviceSpec> {}
+const serviceSpec = schemaOf<ServiceSpec>('ServiceSpec')({
+  ports: list(object(servicePort)),
+  selector: map(text),
+  clusterIP: text,
+  clusterIPs: list(text),
+  type: enumeration(SERVICE_TYPES),
+  externalIPs: list(text),
+  sessionAffinity: text,
+  loadBalancerIP: text,
+  loadBalancerSourceRanges: list(text),
+  externalName: text,
+  externalTrafficPolicy: text,
+  healthCheckNodePort: int32,
+  publishNotReadyAddresses: bool,
+  sessionAffinityConfig: anything,
+  ipFamilies: list(text),
+  ipFamilyPolicy: text,
+  allocateLoadBalancerNodePorts: bool,
+  loadBalancerClass: text,
+  internalTrafficPolicy: text,
+  trafficDistribution: text,
+});
 
 /** Name for a set of pods (core/v1 Service). */
-export interface Service {
-  readonly apiVersion: 'v1';
-  readonly kind: 'Service';
-  readonly metadata: ObjectMeta;
-  readonly spec: ServiceSpec;
-  readonly status?: unknown;
-}
+export interface Service extends Described<typeof service> {}
+export const service = schemaOf<Service>('Service')({
+  apiVersion: required(enumeration(['v1'])),
+  kind: required(enumeration(['Service'])),
+  metadata: required(object(objectMeta)),
+  spec: required(object(serviceSpec)),
+  status: anything,
+});

@@ -3,7 +3,7 @@ import type {FieldErrors} from '../field-error.js';
 import {forbidden, invalidValue, requiredValue, unsupportedValue} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
 import {compareQuantities} from '../quantity.js';
-import {manifestVolume} from '../schema/schema-persistent-volumes.js';
+import {manifestVolume} from '../types/v1-persistent-volumes.js';
 import {
   UNSUPPORTED_VOLUME_SOURCES,
   type CSIPersistentVolumeSource,

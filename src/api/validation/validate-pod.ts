@@ -10,7 +10,7 @@ import {
   validateName,
 } from './validate-names.js';
 import type {NameCheck} from './validate-names.js';
-import {podSpec} from '../schema/schema-pod.js';
+import {podSpec} from '../types/v1-pod.js';
 import {validateEach, validateRange, validateIfSet} from './field-validators.js';
 import {validateContainers} from './validate-container.js';
 import {validateEnumerations} from './validate-enumerations.js';

@@ -1,7 +1,7 @@
 import type {FieldErrors} from '../field-error.js';
 import {duplicateValue, forbidden, invalidValue, requiredValue} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
-import {service as serviceSchema} from '../schema/schema-services.js';
+import {service as serviceSchema} from '../types/v1-services.js';
 import type {Service, ServicePort, ServiceSpec} from '../types/v1-services.js';
 import {
   validateEach,

@@ -12,7 +12,7 @@ import {
   replicaSet,
   replicationController,
   statefulSet,
-} from '../schema/schema-workloads.js';
+} from '../types/v1-workloads.js';
 import type {LabelSelector} from '../types/v1-meta.js';
 import type {
   DaemonSet,

@@ -1,7 +1,7 @@
 import {KcriError} from '../../base/errors.js';
 import type {ContainerdConnection} from '../../containerd/connect-containerd.js';
 import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
-import type {ForwardedAddress} from '../../streaming/session.js';
+import type {ForwardedAddress} from '../../streaming/session/session.js';
 import type {RemoteRuntime} from '../remote/remote-runtime.js';
 import {formatRetryMessage} from '../settings/discover-endpoint.js';
 import type {CliContext} from '../process/context.js';

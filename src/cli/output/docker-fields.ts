@@ -3,7 +3,7 @@ import {humanAgo, humanDuration} from '../../format/duration.js';
 import {humanSize} from '../../format/human-size.js';
 import type {Json, JsonObject} from '../../format/json.js';
 import {truncateDigest, truncateId} from '../../format/truncate-id.js';
-import {toNamedImage} from '../../operations/images/image-matching.js';
+import {toNamedImage} from '../../operations/filters/image-matching.js';
 import {at, text} from '../../operations/inspect/verbose-info.js';
 
 /** Returns the value of a field; undefined if the row has none. */

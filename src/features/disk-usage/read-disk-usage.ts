@@ -1,6 +1,6 @@
 import type {Connection, Container, PodSandbox} from '../../cri/index.js';
 import {countContainersByImage} from '../../operations/images/list-images.js';
-import {imageDisplayName} from '../../operations/images/image-matching.js';
+import {imageDisplayName} from '../../operations/filters/image-matching.js';
 import {readContainerSizes} from '../../operations/prune/container-sizes.js';
 import {ImagePruner} from '../../operations/prune/image-pruner.js';
 import {readLogSizes} from '../../operations/prune/log-sizes.js';

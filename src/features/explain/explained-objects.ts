@@ -1,8 +1,8 @@
 import type {AnySchema} from '../../api/schema/object-schema.js';
-import {configMap, runtimeClass, secret, serviceAccount} from '../../api/schema/schema-objects.js';
-import {persistentVolume, persistentVolumeClaim} from '../../api/schema/schema-persistent-volumes.js';
-import {pod} from '../../api/schema/schema-pod.js';
-import {service} from '../../api/schema/schema-services.js';
+import {configMap, runtimeClass, secret, serviceAccount} from '../../api/types/v1-objects.js';
+import {persistentVolume, persistentVolumeClaim} from '../../api/types/v1-persistent-volumes.js';
+import {pod} from '../../api/types/v1-pod.js';
+import {service} from '../../api/types/v1-services.js';
 import {
   cronJob,
   daemonSet,
@@ -12,7 +12,7 @@ import {
   replicaSet,
   replicationController,
   statefulSet,
-} from '../../api/schema/schema-workloads.js';
+} from '../../api/types/v1-workloads.js';
 import {parseWorkloadKind} from '../../api/workloads/workload-of-pod.js';
 import {findClosestMatch} from '../../base/closest-match.js';
 import {ConfigError} from '../../base/errors.js';

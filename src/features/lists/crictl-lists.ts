@@ -12,7 +12,7 @@ import {
 import {truncateDigest} from '../../format/truncate-id.js';
 import {matchesPattern, sortNewestFirst, parseLabels} from '../../operations/filters/list-filters.js';
 import {compileGoRegexp} from '../../operations/filters/go-regexp.js';
-import {repoDigest, toNamedImage} from '../../operations/images/image-matching.js';
+import {repoDigest, toNamedImage} from '../../operations/filters/image-matching.js';
 import {sortImages} from '../../operations/images/list-images.js';
 import {podNameOf, podNamespaceOf, type PodName} from '../../operations/pods/pod-labels.js';
 import {

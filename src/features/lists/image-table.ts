@@ -9,7 +9,7 @@ import {
   repoDigest,
   toNamedImage,
   type NamedImage,
-} from '../../operations/images/image-matching.js';
+} from '../../operations/filters/image-matching.js';
 import type {ImageInfo} from '../../operations/inspect/verbose-info.js';
 import {compareByLargest, compareByText, type SortOrders} from './list-flags.js';
 import {formatOrDash} from '../../cli/output/views/table-cells.js';

@@ -1,6 +1,6 @@
 import type {Image} from '../../cri/index.js';
 import {listAllContainers} from '../../cri/list-all.js';
-import {imageDisplayName} from '../../operations/images/image-matching.js';
+import {imageDisplayName} from '../../operations/filters/image-matching.js';
 import {countContainersByImage} from '../../operations/images/list-images.js';
 import {fetchImageDetails} from '../../operations/inspect/fetch-details.js';
 import {withContext} from '../../operations/with-context.js';

@@ -1,7 +1,7 @@
 import type {ApiObjects, LocalServices, NodeAndRuntime, PreparedPod} from '../../kubelet/index.js';
-import type {PodDocument} from '../../api/decoding/parse-manifest.js';
+import type {PodDocument} from '../../api/manifest/parse-manifest.js';
 import {workloadRef, type WorkloadRef} from '../../api/workloads/workload-of-pod.js';
-import {jobOf} from '../../api/workloads/expand-documents.js';
+import {jobOf} from '../../api/manifest/expand-documents.js';
 import {createRequests, type WorkloadRequest} from './sync-requests.js';
 import {ConfigError, UsageError} from '../../base/errors.js';
 import type {

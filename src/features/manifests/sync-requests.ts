@@ -1,6 +1,6 @@
-import {createJobDocument, jobOf} from '../../api/workloads/expand-documents.js';
+import {createJobDocument, jobOf} from '../../api/manifest/expand-documents.js';
 import {belongsTo, workloadRef} from '../../api/workloads/workload-of-pod.js';
-import type {PodDocument, WorkloadDocument} from '../../api/decoding/parse-manifest.js';
+import type {PodDocument, WorkloadDocument} from '../../api/manifest/parse-manifest.js';
 import type {JobRequest, OrderedRequests, PreparedPod, SyncRequest} from '../../kubelet/index.js';
 
 /** A pod, pods that start in order, or a Job. */

@@ -1,4 +1,4 @@
-import {encodePod} from '../../api/encode-pod.js';
+import {encodePod} from '../../api/json/encode-pod.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {formatCompactJson, type Json, type JsonObject} from '../../format/json.js';
 import {formatSorted, type ObjectFormat} from '../../cli/output/parse-output-format.js';

@@ -1,5 +1,5 @@
 import {once} from 'node:events';
-import {StreamingError} from '../../streaming/errors.js';
+import {StreamingError} from '../../streaming/session/errors.js';
 import {
   CRICTL_PORT_FORWARD_MESSAGES,
   crictlNotListeningText,

@@ -3,7 +3,7 @@ import type {PodSandboxId, RuntimeService} from '../../cri/index.js';
 import {waitForSandboxEnd} from '../../operations/pods/wait-for-sandbox-end.js';
 import {requireTarget, resolveSandboxes} from '../../operations/resolve/resolve-names.js';
 import {withContext} from '../../operations/with-context.js';
-import {StreamingError} from '../../streaming/errors.js';
+import {StreamingError} from '../../streaming/session/errors.js';
 import {parseListenAddresses, type AddressGroup} from '../../streaming/port-forward/listen-addresses.js';
 import type {BoundPort} from '../../streaming/port-forward/listen.js';
 import {openTunnel} from '../../streaming/port-forward/open-tunnel.js';

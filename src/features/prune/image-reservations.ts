@@ -1,6 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Image} from '../../cri/index.js';
-import {matchesImageName} from '../../operations/images/image-matching.js';
+import {matchesImageName} from '../../operations/filters/image-matching.js';
 import type {ImageUsageCheck} from '../../operations/images/remove-image.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {formatPodTitle} from '../pods/pod-title.js';

@@ -3,7 +3,7 @@ import type {Image} from '../../cri/index.js';
 import {humanSize} from '../../format/human-size.js';
 import {truncateId} from '../../format/truncate-id.js';
 import type {Column} from '../../format/table.js';
-import {imageDisplayName, isDangling, repoDigest} from '../../operations/images/image-matching.js';
+import {imageDisplayName, isDangling, repoDigest} from '../../operations/filters/image-matching.js';
 import type {ImagePruner} from '../../operations/prune/image-pruner.js';
 import type {OutputContext, ReportContext, SignalContext} from '../../cli/command/contexts.js';
 

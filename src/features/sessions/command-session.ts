@@ -1,5 +1,5 @@
 import type {OpenSessionOptions} from '../../operations/exec/open-accepted-session.js';
-import type {RemoteResult, RemoteSession, SessionRequest} from '../../streaming/session.js';
+import type {RemoteResult, RemoteSession, SessionRequest} from '../../streaming/session/session.js';
 import type {
   ConnectionContext,
   DialectContext,

@@ -1,4 +1,4 @@
-import {StreamingError} from '../../streaming/errors.js';
+import {StreamingError} from '../../streaming/session/errors.js';
 import {DETACH_KEYS, parseDetachKeys} from './detach-keys.js';
 import {baseOpenOptions, type SessionStrategy} from './command-session.js';
 import {isTerminalInput} from '../../cli/terminal/terminal-input.js';

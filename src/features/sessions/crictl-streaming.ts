@@ -1,8 +1,8 @@
 import {accessSync, constants} from 'node:fs';
 import {KcriError, UsageError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
-import {StreamingError} from '../../streaming/errors.js';
-import type {TlsOptions, Transport} from '../../streaming/session.js';
+import {StreamingError} from '../../streaming/session/errors.js';
+import type {TlsOptions, Transport} from '../../streaming/session/session.js';
 import {tlsFiles, type StreamingFlagValues, type StreamingStrategy} from './streaming-flags.js';
 
 /** Returns the transport that crictl's flag selects. Throws UsageError. */

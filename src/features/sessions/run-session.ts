@@ -1,8 +1,8 @@
 import {setMaxListeners} from 'node:events';
 import type {Writable} from 'node:stream';
 import {messageOf, SystemError} from '../../base/errors.js';
-import type {OutputTarget} from '../../streaming/remote-output.js';
-import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session.js';
+import type {OutputTarget} from '../../streaming/session/remote-output.js';
+import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session/session.js';
 import type {CliContext} from '../../cli/process/context.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
 import {DetachFilter} from './detach-keys.js';

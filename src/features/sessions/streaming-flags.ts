@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../../base/errors.js';
-import type {TlsOptions, Transport} from '../../streaming/session.js';
+import type {TlsOptions, Transport} from '../../streaming/session/session.js';
 import {unlessEmpty, withChoices} from '../../cli/flags/flag-types.js';
 
 declare module '../../cli/dialect/command-strategies.js' {

@@ -6,7 +6,7 @@ import {coalesce} from '../../base/async/coalesce.js';
 import type {Clock} from '../../base/clock.js';
 import {ConfigError, messageOf, rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
-import {runProgram} from '../../base/run-program.js';
+import {runProgram} from '../../base/host/run-program.js';
 import type {ExecConfig} from './exec-config.js';
 
 /** Credentials that a plugin has returned. */

@@ -1,5 +1,5 @@
 import {pause} from '../../base/async/pause.js';
-import {decodeApiObject} from '../../api/decoding/decode-api-object.js';
+import {decodeApiObject} from '../../api/json/decode-api-object.js';
 import type {Node} from '../../api/types/v1-node.js';
 import type {RuntimeClass} from '../../api/types/v1-objects.js';
 import {abortable} from '../../base/async/abortable.js';

@@ -1,6 +1,6 @@
 import {request as httpRequest, STATUS_CODES, type IncomingMessage} from 'node:http';
 import {request as httpsRequest} from 'node:https';
-import {MAX_MANIFEST_BYTES} from '../../api/decoding/parse-manifest.js';
+import {MAX_MANIFEST_BYTES} from '../../api/manifest/parse-manifest.js';
 import {ConfigError, messageOf} from '../../base/errors.js';
 import {redactUrl} from '../../format/redact-url.js';
 

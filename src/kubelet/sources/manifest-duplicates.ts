@@ -1,5 +1,5 @@
 import {FieldPath} from '../../api/field-path.js';
-import type {DocumentLocation, ObjectDocument} from '../../api/decoding/parse-manifest.js';
+import type {DocumentLocation, ObjectDocument} from '../../api/manifest/parse-manifest.js';
 import {workloadRef} from '../../api/workloads/workload-of-pod.js';
 import {getObjectKey} from '../contract/api-objects.js';
 import {podRef} from '../contract/pod-ref.js';

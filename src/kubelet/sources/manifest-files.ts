@@ -1,5 +1,5 @@
 import {FieldPath} from '../../api/field-path.js';
-import type {ObjectDocument} from '../../api/decoding/parse-manifest.js';
+import type {ObjectDocument} from '../../api/manifest/parse-manifest.js';
 import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
 import {
   dropDuplicateObjects,

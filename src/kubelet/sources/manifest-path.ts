@@ -1,7 +1,7 @@
 import type {Stats} from 'node:fs';
 import {lstat, readdir, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {MAX_MANIFEST_BYTES} from '../../api/decoding/parse-manifest.js';
+import {MAX_MANIFEST_BYTES} from '../../api/manifest/parse-manifest.js';
 import {hasErrno, KcriError} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
 import {formatPathError} from '../../base/system-error-message.js';

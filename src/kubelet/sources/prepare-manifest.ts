@@ -1,6 +1,6 @@
 import {requiredValue, unsupportedValue, type FieldError} from '../../api/field-error.js';
 import {FieldPath} from '../../api/field-path.js';
-import {loadUnvalidatedManifest, type LoadedManifest} from '../../api/load-manifest.js';
+import {loadUnvalidatedManifest, type LoadedManifest} from '../../api/manifest/load-manifest.js';
 import {serviceNotices} from '../../api/services/service-notices.js';
 import {PodValidationError, type ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import type {
@@ -8,7 +8,7 @@ import type {
   ObjectDocument,
   PodDocument,
   WorkloadDocument,
-} from '../../api/decoding/parse-manifest.js';
+} from '../../api/manifest/parse-manifest.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {KcriError} from '../../base/errors.js';
 import type {ApiObjects} from '../contract/api-objects.js';

@@ -1,7 +1,7 @@
 import {PodValidationError} from '../../api/decoding/manifest-issue.js';
-import type {PodDocument, WorkloadDocument} from '../../api/decoding/parse-manifest.js';
+import type {PodDocument, WorkloadDocument} from '../../api/manifest/parse-manifest.js';
 import type {Job} from '../../api/types/v1-workloads.js';
-import {createJobDocument, expandDocuments, jobOf} from '../../api/workloads/expand-documents.js';
+import {createJobDocument, expandDocuments, jobOf} from '../../api/manifest/expand-documents.js';
 import type {ApiObjects} from '../contract/api-objects.js';
 import type {DesiredWorkload, DesiredPod} from '../contract/pod-update.js';
 import {

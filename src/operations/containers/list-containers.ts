@@ -5,14 +5,13 @@ import type {
   ContainerFilter,
   ContainerState,
   FieldMask,
-  Image,
   ImageService,
   Init,
   RuntimeService,
 } from '../../cri/index.js';
 import type {TextPattern} from '../filters/go-regexp.js';
 import {hasLabels, isFullId, matchesPattern, sortNewestFirst} from '../filters/list-filters.js';
-import {matchesImageName, createImageFinder, allImageNames, usesImage} from '../images/image-matching.js';
+import {createImageFinder, createImageUserMatcher} from '../filters/image-matching.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
 import {createFinder, SANDBOX_KIND} from '../resolve/find-by-name.js';
 import {podFromLabels, POD_LABEL_MASK, createPodLookup, type PodLookup} from '../pods/pod-labels.js';
@@ -120,12 +119,6 @@ async function imageMatcher(
   signal: AbortSignal,
 ): Promise<Matcher> {
   return name === undefined ? () => true : createImageUserMatcher(name, await listAllImages(images, signal));
-}
-
-/** Returns a function that reports whether a container was created from the named image. */
-export function createImageUserMatcher(wantedName: string, images: readonly Image[]): Matcher {
-  const names = new Set(images.filter((image) => matchesImageName(image, wantedName)).flatMap(allImageNames));
-  return (container) => usesImage(container, wantedName, names);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type {Clock} from '../../base/clock.js';
 import type {ContainerdConnection} from '../../containerd/connect-containerd.js';
 import {CriError, isNotFound, type ContainerId} from '../../cri/index.js';
-import type {ProcessProbe} from '../../streaming/session.js';
+import type {ProcessProbe} from '../../streaming/session/session.js';
 
 /** Pauses between searches for the process, in ms: a runtime starts it within some tens of milliseconds. */
 const PAUSES_MS = [0, 10, 20, 40, 80, 160, 320, 640];

@@ -1,5 +1,10 @@
 import {openSession} from '../../streaming/open-session.js';
-import type {RemoteSession, SessionOptions, SessionRequest, Transport} from '../../streaming/session.js';
+import type {
+  RemoteSession,
+  SessionOptions,
+  SessionRequest,
+  Transport,
+} from '../../streaming/session/session.js';
 
 /** Options of an exec or attach session. */
 export type OpenSessionOptions = SessionOptions & {

@@ -1,5 +1,5 @@
 import type {ContainerId, RuntimeService} from '../../cri/index.js';
-import type {RemoteSession, SessionRequest} from '../../streaming/session.js';
+import type {RemoteSession, SessionRequest} from '../../streaming/session/session.js';
 import {openAcceptedSession, type OpenSessionOptions} from './open-accepted-session.js';
 
 /** Connects to the main process of a container. Rejects as startExecSession does. */

@@ -9,7 +9,7 @@ import {
   isDangling,
   matchesImagePattern,
   imageReferences,
-} from './image-matching.js';
+} from '../filters/image-matching.js';
 import {listAllImages} from '../../cri/list-all.js';
 
 /** Conditions for images. */

@@ -1,7 +1,7 @@
 import {KcriError} from '../../base/errors.js';
 import type {Connection, Container, Image, RuntimeService} from '../../cri/index.js';
 import {parseJson} from '../../format/json.js';
-import {containerImageKeys, allImageNames} from './image-matching.js';
+import {containerImageKeys, allImageNames} from '../filters/image-matching.js';
 import {inspectImage} from '../inspect/inspect-objects.js';
 import {listAllContainers, listAllImages} from '../../cri/list-all.js';
 import {isCrio} from '../is-crio.js';

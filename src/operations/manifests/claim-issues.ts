@@ -1,6 +1,6 @@
 import {bindClaims, claimKey, type BoundClaims} from '../../api/claims/bind-claims.js';
 import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
-import type {ObjectDocument, PodDocument} from '../../api/decoding/parse-manifest.js';
+import type {ObjectDocument, PodDocument} from '../../api/manifest/parse-manifest.js';
 import {forbidden} from '../../api/field-error.js';
 import {FieldPath} from '../../api/field-path.js';
 import {volumeSourcesOf} from '../../api/validation/validate-persistent-volume.js';

@@ -8,8 +8,8 @@ import {
   CONTAINER_LISTS,
   type ManifestObjectNode,
 } from '../../api/decoding/manifest-objects.js';
-import type {EditDocument, EditedDocument} from '../../api/decoding/parse-manifest.js';
-import {matchesName, withoutTag} from '../images/image-matching.js';
+import type {EditDocument, EditedDocument} from '../../api/manifest/parse-manifest.js';
+import {matchesName, withoutTag} from '../filters/image-matching.js';
 
 /** A replacement of `from`, an image or a container, by an image. */
 export interface ImageOverride {

@@ -1,8 +1,8 @@
 import {readdir, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Readable} from 'node:stream';
-import type {LoadedManifest} from '../../api/load-manifest.js';
-import {loadManifest} from '../../api/load-manifest.js';
+import type {LoadedManifest} from '../../api/manifest/load-manifest.js';
+import {loadManifest} from '../../api/manifest/load-manifest.js';
 import type {
   DocumentLocation,
   EditDocument,
@@ -11,7 +11,7 @@ import type {
   RemovedFields,
   SkippedDocument,
   WorkloadDocument,
-} from '../../api/decoding/parse-manifest.js';
+} from '../../api/manifest/parse-manifest.js';
 import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import {PodValidationError} from '../../api/decoding/manifest-issue.js';
 import {unsupportedValue} from '../../api/field-error.js';
@@ -21,7 +21,7 @@ import type {ObjectMeta} from '../../api/types/v1-meta.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Service} from '../../api/types/v1-services.js';
 import {claimKey} from '../../api/claims/bind-claims.js';
-import {expandClaims, expandDocuments} from '../../api/workloads/expand-documents.js';
+import {expandClaims, expandDocuments} from '../../api/manifest/expand-documents.js';
 import {ConfigError, isSystemCallError, messageOf, UsageError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';

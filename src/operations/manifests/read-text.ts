@@ -1,6 +1,6 @@
 import {stat} from 'node:fs/promises';
 import type {Readable} from 'node:stream';
-import {MAX_MANIFEST_BYTES} from '../../api/decoding/parse-manifest.js';
+import {MAX_MANIFEST_BYTES} from '../../api/manifest/parse-manifest.js';
 import {readBoundedFile, readBoundedStream} from '../../base/fs/read-bounded-file.js';
 import {decodeUtf8, readTextFile} from '../../base/fs/read-text-file.js';
 

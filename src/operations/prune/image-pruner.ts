@@ -2,7 +2,7 @@ import {forEachLimit} from '../../base/async/for-each-limit.js';
 import {isNamedLikeSandboxImage} from '../../base/parse-image-name.js';
 import {isNotFound, type Connection, type Container, type Image} from '../../cri/index.js';
 import {listAllContainers, listAllImages} from '../../cri/list-all.js';
-import {allImageNames, isDangling} from '../images/image-matching.js';
+import {allImageNames, isDangling} from '../filters/image-matching.js';
 import {sortImages} from '../images/list-images.js';
 import {
   imageUsageCheck,

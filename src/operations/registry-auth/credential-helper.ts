@@ -1,6 +1,6 @@
 import {SystemError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
-import {runProgram} from '../../base/run-program.js';
+import {runProgram} from '../../base/host/run-program.js';
 import type {AuthConfig, Init} from '../../cri/index.js';
 import {helperServer} from './image-repository.js';
 

@@ -8,7 +8,6 @@ import type {
   PodSandboxId,
   RuntimeService,
 } from '../../cri/index.js';
-import {createImageUserMatcher} from '../containers/list-containers.js';
 import {idFilter, isFullId} from '../filters/list-filters.js';
 import {listAllContainers, listAllImages, listAllSandboxes} from '../../cri/list-all.js';
 import {
@@ -23,7 +22,7 @@ import {
   type ObjectKind,
   type Target,
 } from './find-by-name.js';
-import {matchesImageName, imageDisplayName} from '../images/image-matching.js';
+import {createImageUserMatcher, imageDisplayName, matchesImageName} from '../filters/image-matching.js';
 import type {MissingOptions} from './missing-objects.js';
 import {podFromLabels, createPodLookup} from '../pods/pod-labels.js';
 

@@ -3,7 +3,7 @@ import {createCtrClient, type CtrClient} from '../containerd/ctr-client.js';
 import {openImageSource} from './image-source.js';
 import {computeRuntimeLayout} from '../private-runtime-layout.js';
 import {isRunning} from '../process/running-process.js';
-import {readRuntimeRecord} from '../lifecycle/private-runtime-record.js';
+import {readRuntimeRecord} from '../private-runtime-record.js';
 import {canonicalDirectory} from '../root-dir.js';
 
 /**

@@ -5,7 +5,7 @@ import {waitUntilReady} from '../containerd/start-containerd.js';
 import {withLock, requireRoot} from '../host/with-lock.js';
 import {computeRuntimeLayout} from '../private-runtime-layout.js';
 import {isRunning} from '../process/running-process.js';
-import {readRuntimeRecord, type RuntimeRecord} from './private-runtime-record.js';
+import {readRuntimeRecord, type RuntimeRecord} from '../private-runtime-record.js';
 import {ensureRootDir} from '../root-dir.js';
 import {stopUnrecordedContainerd, startRuntime, type StartContext} from './start-runtime.js';
 import {tearDown} from './tear-down.js';

@@ -5,7 +5,7 @@ import {computeRuntimeLayout, POD_DIRS, type PrivateRuntimeLayout} from '../priv
 import type {WithReason} from '../host/host-capabilities.js';
 import type {PodNetwork} from '../network/pod-network.js';
 import {isRunning} from '../process/running-process.js';
-import {readRuntimeRecord, type RuntimeRecord} from './private-runtime-record.js';
+import {readRuntimeRecord, type RuntimeRecord} from '../private-runtime-record.js';
 import {canonicalDirectory} from '../root-dir.js';
 import type {ConfigVersion} from '../containerd/containerd-version.js';
 

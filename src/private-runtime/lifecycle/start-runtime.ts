@@ -26,7 +26,7 @@ import {unmountAndRemove} from '../host/mounts.js';
 import {renderConflist} from '../network/pod-network.js';
 import {ensurePauseImage} from '../image/pause-image.js';
 import {terminateProcesses, isContainerdWithConfig, listProcesses} from '../process/processes.js';
-import {writeRuntimeRecord, type RuntimeRecord} from './private-runtime-record.js';
+import {writeRuntimeRecord, type RuntimeRecord} from '../private-runtime-record.js';
 import {runHostProgram} from '../process/run-host-program.js';
 import {
   configVersionOf,

@@ -1,7 +1,7 @@
 import {systemClock, type Clock} from '../../base/clock.js';
 import {canonicalEndpoint} from '../../cri/endpoint.js';
 import {computeRuntimeLayout} from '../private-runtime-layout.js';
-import {readRuntimeRecord} from './private-runtime-record.js';
+import {readRuntimeRecord} from '../private-runtime-record.js';
 import {canonicalDirectory} from '../root-dir.js';
 import {tearDown} from './tear-down.js';
 import {withLock, requireRoot} from '../host/with-lock.js';

@@ -19,7 +19,7 @@ import {
   listProcesses,
   type RunningProcess,
 } from '../process/processes.js';
-import {readRuntimeRecord} from './private-runtime-record.js';
+import {readRuntimeRecord} from '../private-runtime-record.js';
 
 /** Directory of libcni's results, for all runtimes; each file is named after network and container. */
 const CNI_RESULTS = '/var/lib/cni/results';

@@ -1,5 +1,5 @@
 import type {Clock} from '../../base/clock.js';
-import {StreamingError} from '../errors.js';
+import {StreamingError} from '../session/errors.js';
 
 /** Item of a pool, which has one user at a time and may be reused. */
 export interface Poolable {

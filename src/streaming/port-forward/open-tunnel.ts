@@ -1,6 +1,6 @@
 import {setMaxListeners} from 'node:events';
 import {isSpdyUnsupported} from '../open-session.js';
-import type {DialOptions, Transport} from '../session.js';
+import type {DialOptions, Transport} from '../session/session.js';
 import {readTlsFiles} from '../socket/connect-socket.js';
 import {SpdyTunnel} from './spdy-tunnel.js';
 import type {PortForwardUrl, Tunnel} from './tunnel.js';

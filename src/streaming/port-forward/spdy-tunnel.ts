@@ -1,10 +1,10 @@
-import {parseStreamingAddress} from '../streaming-address.js';
-import type {DialOptions} from '../session.js';
+import {parseStreamingAddress} from '../session/streaming-address.js';
+import type {DialOptions} from '../session/session.js';
 import type {SpdyConnection} from '../spdy/spdy-connection.js';
 import {dialSpdy} from '../spdy/dial-spdy.js';
 import type {SpdyStream} from '../spdy/spdy-stream.js';
 import {ConnectionPool, type Poolable} from './connection-pool.js';
-import {readBoundedText} from '../read-bounded-text.js';
+import {readBoundedText} from '../session/read-bounded-text.js';
 import {SharedDeadline} from './shared-deadline.js';
 import type {RemoteEnd, RemoteFailure, PortForwardUrl, Tunnel} from './tunnel.js';
 

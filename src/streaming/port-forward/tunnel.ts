@@ -1,5 +1,5 @@
 import type {Duplex} from 'node:stream';
-import type {RemoteOutput} from '../remote-output.js';
+import type {RemoteOutput} from '../session/remote-output.js';
 
 /** Pod's end of a forwarded connection. */
 export interface RemoteEnd {

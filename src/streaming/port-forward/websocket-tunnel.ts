@@ -1,6 +1,6 @@
-import {parseStreamingAddress} from '../streaming-address.js';
-import {readBoundedText} from '../read-bounded-text.js';
-import type {DialOptions} from '../session.js';
+import {parseStreamingAddress} from '../session/streaming-address.js';
+import {readBoundedText} from '../session/read-bounded-text.js';
+import type {DialOptions} from '../session/session.js';
 import {dialChannels, V4_CHANNELS, type Channels} from '../websocket/websocket-channels.js';
 import type {RemoteEnd, RemoteFailure, PortForwardUrl, Tunnel} from './tunnel.js';
 

@@ -8,12 +8,12 @@ import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
-import {type StreamingAddress} from '../streaming-address.js';
-import {StreamingError} from '../errors.js';
+import {type StreamingAddress} from '../session/streaming-address.js';
+import {StreamingError} from '../session/errors.js';
 import {WriteTolerantSocket} from './write-tolerant-socket.js';
 import {proxyFromEnvironment} from './proxy-from-environment.js';
 import {describeTlsFailure} from './tls-errors.js';
-import type {DialOptions, TlsOptions} from '../session.js';
+import type {DialOptions, TlsOptions} from '../session/session.js';
 
 /** Connect timeout, in ms. Streaming servers are on this machine or close to it. */
 const DIAL_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
 import {findProxyVariable} from '../../base/net/proxy-variable.js';
-import type {StreamingAddress} from '../streaming-address.js';
-import {StreamingError} from '../errors.js';
+import type {StreamingAddress} from '../session/streaming-address.js';
+import {StreamingError} from '../session/errors.js';
 
 /** Returns the HTTP proxy for an address (findProxyVariable). Throws StreamingError for an unsupported proxy. */
 export function proxyFromEnvironment(

@@ -1,6 +1,6 @@
 import {messageOf} from '../../base/errors.js';
-import {StreamingError} from '../errors.js';
-import type {TlsOptions} from '../session.js';
+import {StreamingError} from '../session/errors.js';
+import type {TlsOptions} from '../session/session.js';
 
 /** A failed TLS connection in one line, with a hint. */
 interface TlsFailure {

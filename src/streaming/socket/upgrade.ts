@@ -4,12 +4,12 @@ import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
 import {createDeadline, type Deadline} from '../../base/async/deadline.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
-import {type StreamingAddress} from '../streaming-address.js';
+import {type StreamingAddress} from '../session/streaming-address.js';
 import {abortableRequest, connectSocket} from './connect-socket.js';
-import {StreamingError, UpgradeRefusedError} from '../errors.js';
+import {StreamingError, UpgradeRefusedError} from '../session/errors.js';
 import {BufferReusingSocket} from './buffer-reusing-socket.js';
 import {openingError} from './tls-errors.js';
-import type {DialOptions} from '../session.js';
+import type {DialOptions} from '../session/session.js';
 
 /** Time for a streaming server to respond to an upgrade request, in ms. */
 const UPGRADE_TIMEOUT_MS = 30_000;

@@ -1,6 +1,6 @@
-import type {StreamingAddress} from '../streaming-address.js';
-import {StreamingError} from '../errors.js';
-import type {DialOptions} from '../session.js';
+import type {StreamingAddress} from '../session/streaming-address.js';
+import {StreamingError} from '../session/errors.js';
+import type {DialOptions} from '../session/session.js';
 import {upgrade} from '../socket/upgrade.js';
 import {SpdyConnection} from './spdy-connection.js';
 

@@ -1,4 +1,4 @@
-import {StreamingError} from '../errors.js';
+import {StreamingError} from '../session/errors.js';
 import {FLAG_FIN, FRAME_HEADER_LENGTH} from './frames.js';
 
 /** Maximum length of a control frame, in bytes. Kubernetes' servers send some ten bytes. */

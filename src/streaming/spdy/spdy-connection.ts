@@ -1,5 +1,5 @@
 import type {Socket} from 'node:net';
-import {StreamingError} from '../errors.js';
+import {StreamingError} from '../session/errors.js';
 import type {BufferPressureObserver, RetainBuffer} from '../socket/read-buffer-pool.js';
 import {BufferReusingSocket} from '../socket/buffer-reusing-socket.js';
 import {

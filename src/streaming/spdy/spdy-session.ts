@@ -1,11 +1,11 @@
 import type {Clock} from '../../base/clock.js';
-import {parseStreamingAddress} from '../streaming-address.js';
-import {readBoundedText} from '../read-bounded-text.js';
-import {StreamingError} from '../errors.js';
-import {InputGate} from '../input-gate.js';
-import {resultAfterOutput, whenRead} from '../probed-result.js';
-import type {RemoteResult, RemoteSession, SessionOptions, SessionRequest} from '../session.js';
-import {parseSessionStatus} from '../session-status.js';
+import {parseStreamingAddress} from '../session/streaming-address.js';
+import {readBoundedText} from '../session/read-bounded-text.js';
+import {StreamingError} from '../session/errors.js';
+import {InputGate} from '../session/input-gate.js';
+import {resultAfterOutput, whenRead} from '../session/probed-result.js';
+import type {RemoteResult, RemoteSession, SessionOptions, SessionRequest} from '../session/session.js';
+import {parseSessionStatus} from '../session/session-status.js';
 import type {SpdyConnection} from './spdy-connection.js';
 import {dialSpdy} from './dial-spdy.js';
 import type {SpdyStream} from './spdy-stream.js';

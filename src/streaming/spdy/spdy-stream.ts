@@ -1,7 +1,7 @@
 import {Duplex} from 'node:stream';
 import type {RetainBuffer} from '../socket/read-buffer-pool.js';
-import type {InputGate} from '../input-gate.js';
-import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../remote-output.js';
+import type {InputGate} from '../session/input-gate.js';
+import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../session/remote-output.js';
 
 /** Number of bytes that a reader may lag before the connection stops reading. */
 const READ_AHEAD = 1024 * 1024;

@@ -2,12 +2,12 @@ import {Duplex} from 'node:stream';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {RawData, WebSocket} from 'ws';
 import {joinHostPort} from '../../base/net/join-host-port.js';
-import type {StreamingAddress} from '../streaming-address.js';
+import type {StreamingAddress} from '../session/streaming-address.js';
 import {connectSocket} from '../socket/connect-socket.js';
 import {openingError} from '../socket/tls-errors.js';
-import type {InputGate} from '../input-gate.js';
-import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../remote-output.js';
-import type {DialOptions} from '../session.js';
+import type {InputGate} from '../session/input-gate.js';
+import {pipeReadableTo, type OutputTarget, type RemoteOutput} from '../session/remote-output.js';
+import type {DialOptions} from '../session/session.js';
 import {createUpgradeDeadline, readRefusal} from '../socket/upgrade.js';
 
 /** Channels of a WebSocket, and its protocols. */

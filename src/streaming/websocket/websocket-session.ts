@@ -1,10 +1,10 @@
-import {parseStreamingAddress} from '../streaming-address.js';
-import {readBoundedText} from '../read-bounded-text.js';
-import {StreamingError} from '../errors.js';
-import {InputGate} from '../input-gate.js';
-import {resultAfterSilence} from '../probed-result.js';
-import type {RemoteResult, RemoteSession, SessionOptions, SessionRequest} from '../session.js';
-import {parseSessionStatus} from '../session-status.js';
+import {parseStreamingAddress} from '../session/streaming-address.js';
+import {readBoundedText} from '../session/read-bounded-text.js';
+import {StreamingError} from '../session/errors.js';
+import {InputGate} from '../session/input-gate.js';
+import {resultAfterSilence} from '../session/probed-result.js';
+import type {RemoteResult, RemoteSession, SessionOptions, SessionRequest} from '../session/session.js';
+import {parseSessionStatus} from '../session/session-status.js';
 import {
   dialChannels,
   V4_CHANNELS,

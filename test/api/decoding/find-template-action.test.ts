@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 
 const HEAD = 'apiVersion: v1\nkind: Pod\n';
 

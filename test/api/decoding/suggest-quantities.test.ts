@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {suggestQuantities} from '../../../src/api/decoding/suggest-quantities.js';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 
 describe('an invalid quantity', () => {
   test.each<[string, ...string[]]>([

@@ -1,7 +1,7 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import {applyPodDefaults, defaultPullPolicy} from '../../../src/api/defaults/pod-defaults.js';
-import {decodeManifest} from '../../../src/api/decoding/parse-manifest.js';
+import {decodeManifest} from '../../../src/api/manifest/parse-manifest.js';
 import type {Pod, PodSpec} from '../../../src/api/types/v1-pod.js';
 import {aRawPod} from '../../fakes/a-pod.js';
 

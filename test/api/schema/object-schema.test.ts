@@ -1,6 +1,6 @@
 import {describe, expect, expectTypeOf, test} from 'vitest';
-import {pod} from '../../../src/api/schema/schema-pod.js';
-import type {AnySchema, FieldType, Fields} from '../../../src/api/schema/object-schema.js';
+import {pod} from '../../../src/api/types/v1-pod.js';
+import type {AnySchema, Described, FieldType, Fields} from '../../../src/api/schema/object-schema.js';
 import {
   bool,
   enumeration,
@@ -9,6 +9,7 @@ import {
   object,
   objectSchema,
   required,
+  schemaOf,
   text,
 } from '../../../src/api/schema/object-schema.js';
 
@@ -53,6 +54,41 @@ describe('a table of fields', () => {
     const part = objectSchema<Part>('Part', good);
     expectTypeOf({parts: list(object(part))}).toExtend<Fields<{parts?: readonly Part[]}>>();
     expectTypeOf({parts: list(object(part))}).not.toExtend<Fields<{parts?: readonly {other: string}[]}>>();
+  });
+});
+
+interface Member extends Described<typeof member> {}
+const member = schemaOf<Member>('Member')({
+  name: required(text),
+  policy: enumeration(['a', 'b']),
+  parts: list(object(objectSchema<Part>('Part', {name: required(text), size: int32}))),
+});
+
+describe('a schema from which an interface is derived', () => {
+  test('gives required and optional fields of the right types', () => {
+    interface Written {
+      readonly name: string;
+      readonly policy?: 'a' | 'b';
+      readonly parts?: readonly Part[];
+    }
+    expectTypeOf<Fields<Member>>().toEqualTypeOf<Fields<Written>>();
+    expectTypeOf(object(member)).toExtend<Fields<{member?: Member}>['member']>();
+    expect(member).toMatchObject({
+      name: 'Member',
+      fields: {name: {required: true}, parts: {required: false}},
+    });
+  });
+
+  test('extends another one', () => {
+    const longer = schemaOf<Part>('Longer')({...member.fields, size: required(int32)});
+    expectTypeOf<Described<typeof longer>>().toExtend<Member & {readonly size: number}>();
+    expect(Object.keys(longer.fields)).toEqual(['name', 'policy', 'parts', 'size']);
+  });
+
+  test('cannot be used if it names the interface of another schema', () => {
+    const wrong = schemaOf<Member>('Member')({name: required(text)});
+    // @ts-expect-error: the fields are not those of Member
+    expect(object(wrong).type.kind).toBe('object');
   });
 });
 

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
-import {loadUnvalidatedManifest} from '../../../src/api/load-manifest.js';
+import {loadUnvalidatedManifest} from '../../../src/api/manifest/load-manifest.js';
 import {computeStaticPodUid} from '../../../src/api/static-uid/static-pod-uid.js';
 import {toStaticPod} from '../../../src/kubelet/sources/static-pod.js';
 

@@ -1,6 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 
 /** Manifests of a kind with the same start, by the decision of the API server 1.36 (the create strategy of the kind). */
 interface Decisions {

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 import {renderIssue} from '../../../src/api/decoding/manifest-issue.js';
 import type {ApiObject} from '../../../src/api/types/v1-objects.js';
 import {NOT_A_LABEL, NOT_A_SUBDOMAIN, issueMessages, testValidation} from '../validation-cases.js';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 
 /** Returns the issues of a manifest as `line:column: message`. */
 function issueLines(text: string): string[] {

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {expandWorkload, type ExpandOptions} from '../../../src/api/workloads/expand-workload.js';
 

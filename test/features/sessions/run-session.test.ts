@@ -2,7 +2,7 @@ import type {EventEmitter} from 'node:events';
 import {PassThrough, Writable} from 'node:stream';
 import {describe, expect, test} from 'vitest';
 import {runSession, type RunSessionOptions} from '../../../src/features/sessions/run-session.js';
-import type {RemoteResult, RemoteSession, TerminalSize} from '../../../src/streaming/session.js';
+import type {RemoteResult, RemoteSession, TerminalSize} from '../../../src/streaming/session/session.js';
 import {until} from '../../base/until.js';
 import {FakeRemoteOutput} from '../../streaming/fake-remote-output.js';
 

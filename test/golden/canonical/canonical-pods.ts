@@ -1,4 +1,4 @@
-import {encodePodStatus} from '../../../src/api/encode-pod.js';
+import {encodePodStatus} from '../../../src/api/json/encode-pod.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';

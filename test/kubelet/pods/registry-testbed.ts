@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {onTestFinished} from 'vitest';
 import {applyPodDefaults} from '../../../src/api/defaults/pod-defaults.js';
-import {decodeManifest} from '../../../src/api/decoding/parse-manifest.js';
+import {decodeManifest} from '../../../src/api/manifest/parse-manifest.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../src/base/clock.js';
 import {connect, type Connection} from '../../../src/cri/index.js';

@@ -1,5 +1,5 @@
 import {onTestFinished} from 'vitest';
-import type {PodDocument} from '../../../src/api/decoding/parse-manifest.js';
+import type {PodDocument} from '../../../src/api/manifest/parse-manifest.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import type {PodSource, SourceReport, SourceSet} from '../../../src/kubelet/sources/pod-source.js';
 import type {ApiObjects} from '../../../src/kubelet/contract/api-objects.js';

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {loadManifest, type LoadedManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest, type LoadedManifest} from '../../../src/api/manifest/load-manifest.js';
 import {
   ManifestEditor,
   type ManifestOverrides,

@@ -3,7 +3,7 @@ import {connect, type Socket} from 'node:net';
 import {buffer, text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import {StreamingError} from '../../../src/streaming/errors.js';
+import {StreamingError} from '../../../src/streaming/session/errors.js';
 import {parseListenAddresses} from '../../../src/streaming/port-forward/listen-addresses.js';
 import {openTunnel} from '../../../src/streaming/port-forward/open-tunnel.js';
 import {PortForwarder, type ForwardFailure} from '../../../src/streaming/port-forward/port-forwarder.js';

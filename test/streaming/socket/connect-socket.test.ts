@@ -5,7 +5,7 @@ import {join} from 'node:path';
 import {TLSSocket} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import type {DialOptions, TlsOptions} from '../../../src/streaming/session.js';
+import type {DialOptions, TlsOptions} from '../../../src/streaming/session/session.js';
 import {openSpdySession} from '../../../src/streaming/spdy/spdy-session.js';
 import {openWebSocketSession} from '../../../src/streaming/websocket/websocket-session.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';

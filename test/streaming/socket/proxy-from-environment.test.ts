@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {parseStreamingAddress} from '../../../src/streaming/streaming-address.js';
+import {parseStreamingAddress} from '../../../src/streaming/session/streaming-address.js';
 import {proxyFromEnvironment} from '../../../src/streaming/socket/proxy-from-environment.js';
 
 const proxy = (url: string, env: Record<string, string>): string | undefined =>

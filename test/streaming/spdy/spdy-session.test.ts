@@ -1,7 +1,7 @@
 import {text} from 'node:stream/consumers';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import type {RemoteSession, SessionOptions, SessionRequest} from '../../../src/streaming/session.js';
+import type {RemoteSession, SessionOptions, SessionRequest} from '../../../src/streaming/session/session.js';
 import {openSpdySession} from '../../../src/streaming/spdy/spdy-session.js';
 import {until} from '../../base/until.js';
 import {

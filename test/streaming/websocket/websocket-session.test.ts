@@ -1,7 +1,7 @@
 import {text} from 'node:stream/consumers';
 import {describe, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
-import type {SessionOptions, SessionRequest} from '../../../src/streaming/session.js';
+import type {SessionOptions, SessionRequest} from '../../../src/streaming/session/session.js';
 import {openWebSocketSession} from '../../../src/streaming/websocket/websocket-session.js';
 import {until} from '../../base/until.js';
 import {FakeClock} from '../../fakes/fake-clock.js';

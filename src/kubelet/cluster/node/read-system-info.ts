@@ -1,7 +1,7 @@
 import {readFile} from 'node:fs/promises';
 import type {NodeSystemInfo} from '../../../api/types/v1-node.js';
 import {ifPresent} from '../../../base/fs/files.js';
-import {readMachineIds} from '../../../base/machine-ids.js';
+import {readMachineIds} from '../../../base/host/machine-ids.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import {kubeletVersion} from '../../contract/kubelet-version.js';
 import type {NodeFacts} from '../../contract/node-facts.js';

@@ -1,4 +1,4 @@
-import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import {decodeApiObject} from '../../../api/json/decode-api-object.js';
 import {coalesce} from '../../../base/async/coalesce.js';
 import {abortable} from '../../../base/async/abortable.js';
 import type {Clock} from '../../../base/clock.js';

@@ -1,4 +1,4 @@
-import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import {decodeApiObject} from '../../../api/json/decode-api-object.js';
 import {finishesWithin} from '../../../base/async/deadline.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import {SystemError, type KcriError} from '../../../base/errors.js';

@@ -1,7 +1,7 @@
-import {encodePodStatus} from '../../../api/encode-pod.js';
+import {encodePodStatus} from '../../../api/json/encode-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import {decodeApiObject} from '../../../api/json/decode-api-object.js';
 import {WakeableSleep} from '../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../base/clock.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';

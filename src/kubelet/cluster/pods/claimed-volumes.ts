@@ -1,6 +1,6 @@
-import {decodeWithSchema} from '../../../api/decoding/decode-api-object.js';
+import {decodeWithSchema} from '../../../api/json/decode-api-object.js';
 import {allContainersOf} from '../../../api/pod-containers.js';
-import {persistentVolume, persistentVolumeClaim} from '../../../api/schema/schema-persistent-volumes.js';
+import {persistentVolume, persistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {PersistentVolume, PersistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';

@@ -1,4 +1,4 @@
-import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import {decodeApiObject} from '../../../api/json/decode-api-object.js';
 import type {ConfigMap, RuntimeClass, Secret} from '../../../api/types/v1-objects.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection, Volume} from '../../../api/types/v1-volumes.js';

@@ -1,4 +1,4 @@
-import {encodePod} from '../../../api/encode-pod.js';
+import {encodePod} from '../../../api/json/encode-pod.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {abortable} from '../../../base/async/abortable.js';

@@ -2,7 +2,7 @@ import type {Node} from '../../../api/types/v1-node.js';
 import type {RuntimeClass} from '../../../api/types/v1-objects.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Service} from '../../../api/services/service-variables.js';
-import {decodeApiObject} from '../../../api/decoding/decode-api-object.js';
+import {decodeApiObject} from '../../../api/json/decode-api-object.js';
 import type {Clock, RandomSource} from '../../../base/clock.js';
 import {
   createCollection,

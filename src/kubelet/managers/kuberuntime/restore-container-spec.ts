@@ -2,7 +2,7 @@ import {Decoder} from '../../../api/decoding/decoder.js';
 import {FieldPath} from '../../../api/field-path.js';
 import type {ManifestNode} from '../../../api/decoding/manifest-node.js';
 import type {ScalarValue} from '../../../api/decoding/plain-scalar.js';
-import {container as containerSchema} from '../../../api/schema/schema-pod.js';
+import {container as containerSchema} from '../../../api/types/v1-pod.js';
 import type {Container} from '../../../api/types/v1-pod.js';
 import type {RuntimeContainerStatus} from '../../contract/runtime-pod-status.js';
 import {CONTAINER_ANNOTATIONS} from './config/labels.js';

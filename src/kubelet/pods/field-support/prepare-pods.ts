@@ -1,7 +1,7 @@
 import {invalidValue, type FieldError} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
 import {PodValidationError} from '../../../api/decoding/manifest-issue.js';
-import type {PodDocument} from '../../../api/decoding/parse-manifest.js';
+import type {PodDocument} from '../../../api/manifest/parse-manifest.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {validatePod} from '../../../api/validation/validate-pod.js';
 import {isHttpUrl} from '../../../base/is-http-url.js';

@@ -1,6 +1,6 @@
 import {describeFieldError, forbidden, type FieldError} from '../../../api/field-error.js';
 import {FieldPath} from '../../../api/field-path.js';
-import {pod as podSchema} from '../../../api/schema/schema-pod.js';
+import {pod as podSchema} from '../../../api/types/v1-pod.js';
 import type {AnySchema, FieldType} from '../../../api/schema/object-schema.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {SyncFailure} from '../../contract/sync-result.js';

@@ -4,7 +4,7 @@ import type {ManifestNode} from '../../../api/decoding/manifest-node.js';
 import {PodValidationError} from '../../../api/decoding/manifest-issue.js';
 import type {ObjectMeta} from '../../../api/types/v1-meta.js';
 import {list, object, objectSchema, required, text} from '../../../api/schema/object-schema.js';
-import {objectMeta} from '../../../api/schema/schema-meta.js';
+import {objectMeta} from '../../../api/types/v1-meta.js';
 import {SourceText} from '../../../api/decoding/source-text.js';
 import {parseYaml} from '../../../api/decoding/parse-yaml.js';
 import {ConfigError} from '../../../base/errors.js';

@@ -10,7 +10,7 @@ import {shareResponse} from '../shared-response.js';
 import {collectBuildInfo} from '../stats/build-info.js';
 import {collectKubeletGauges} from '../stats/kubelet-gauges.js';
 import {collectResourceMetrics} from '../stats/resource-metrics.js';
-import {readMachineIds} from '../../../base/machine-ids.js';
+import {readMachineIds} from '../../../base/host/machine-ids.js';
 import {collectCgroupMetrics, collectMachineMetrics} from '../stats/cadvisor-metrics.js';
 import {readCriMetrics} from '../stats/cri-metrics.js';
 import {addKernelUsage} from '../stats/cgroups/add-kernel-usage.js';

@@ -1,4 +1,4 @@
-import {encodePod} from '../../../api/encode-pod.js';
+import {encodePod} from '../../../api/json/encode-pod.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {jsonResponse, type BufferedResponse} from '../kubelet-response.js';
 import type {ServerOptions} from '../http-server-options.js';

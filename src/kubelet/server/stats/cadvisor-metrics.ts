@@ -1,5 +1,5 @@
 import {cpus} from 'node:os';
-import type {MachineIds} from '../../../base/machine-ids.js';
+import type {MachineIds} from '../../../base/host/machine-ids.js';
 import type {NetworkInterfaceUsage, PsiStats, UInt64Value} from '../../../cri/index.js';
 import type {MetricFamily} from '../../managers/metrics/exposition.js';
 import {

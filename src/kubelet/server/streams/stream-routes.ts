@@ -5,7 +5,7 @@ import {CriError, type PodSandboxId} from '../../../cri/index.js';
 import {goQuote} from '../../../format/go-quote.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isLive} from '../../contract/runtime-pod-status.js';
-import {UpgradeRefusedError} from '../../../streaming/errors.js';
+import {UpgradeRefusedError} from '../../../streaming/session/errors.js';
 import {HttpError, type KubeletResponse, type KubeletRequest} from '../kubelet-response.js';
 import {
   toHttpError,

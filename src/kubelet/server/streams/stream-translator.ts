@@ -1,6 +1,6 @@
 import {Writable} from 'node:stream';
 import type {RawData, WebSocket} from 'ws';
-import {readBoundedText} from '../../../streaming/read-bounded-text.js';
+import {readBoundedText} from '../../../streaming/session/read-bounded-text.js';
 import type {SpdyConnection} from '../../../streaming/spdy/spdy-connection.js';
 import type {SpdyStream} from '../../../streaming/spdy/spdy-stream.js';
 import type {StreamQuery} from './stream-query.js';

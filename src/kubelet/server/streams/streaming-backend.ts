@@ -4,11 +4,11 @@ import {networkInterfaces} from 'node:os';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {joinHostPort} from '../../../base/net/join-host-port.js';
 import {isLoopback} from '../../../base/net/proxy-variable.js';
-import {parseStreamingAddress, type StreamingAddress} from '../../../streaming/streaming-address.js';
+import {parseStreamingAddress, type StreamingAddress} from '../../../streaming/session/streaming-address.js';
 import {connectSocket} from '../../../streaming/socket/connect-socket.js';
-import {readBoundedText} from '../../../streaming/read-bounded-text.js';
-import {StreamingError} from '../../../streaming/errors.js';
-import type {DialOptions} from '../../../streaming/session.js';
+import {readBoundedText} from '../../../streaming/session/read-bounded-text.js';
+import {StreamingError} from '../../../streaming/session/errors.js';
+import type {DialOptions} from '../../../streaming/session/session.js';
 import {createUpgradeDeadline} from '../../../streaming/socket/upgrade.js';
 import {HttpError} from '../kubelet-response.js';
 

@@ -3,7 +3,7 @@ import {parseImageName} from '../../../base/parse-image-name.js';
 import type {ContainerdServices} from '../../../containerd/connect-containerd.js';
 import type {Image as StoredImage} from '../../../containerd/gen/types.js';
 import {isNotFound, type Image} from '../../../cri/index.js';
-import {allImageNames} from '../image-matching.js';
+import {allImageNames} from '../../filters/image-matching.js';
 import {inspectImage} from '../../inspect/inspect-objects.js';
 import {NotFoundError} from '../../resolve/find-by-name.js';
 import type {ImageRuntime} from './image-runtime.js';

@@ -1,7 +1,7 @@
 import {access, constants} from 'node:fs/promises';
 import {delimiter, join} from 'node:path';
 import {SystemError} from '../../../base/errors.js';
-import {runProgram} from '../../../base/run-program.js';
+import {runProgram} from '../../../base/host/run-program.js';
 import type {ImageRuntime} from './image-runtime.js';
 
 /** Programs that work on the storage of CRI-O (containers/storage). */

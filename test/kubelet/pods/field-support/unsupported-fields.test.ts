@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {describeFieldError} from '../../../../src/api/field-error.js';
-import {pod as podSchema} from '../../../../src/api/schema/schema-pod.js';
+import {pod as podSchema} from '../../../../src/api/types/v1-pod.js';
 import type {AnySchema, FieldType} from '../../../../src/api/schema/object-schema.js';
 import type {Container, Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import type {ObjectMeta} from '../../../../src/api/types/v1-meta.js';

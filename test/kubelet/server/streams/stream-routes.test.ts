@@ -7,7 +7,7 @@ import {connect as connectTls} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import {podUid} from '../../../../src/cri/index.js';
-import type {DialOptions, SessionRequest} from '../../../../src/streaming/session.js';
+import type {DialOptions, SessionRequest} from '../../../../src/streaming/session/session.js';
 import {openSpdySession} from '../../../../src/streaming/spdy/spdy-session.js';
 import {listenOnLoopback} from '../../../base/listen-on-loopback.js';
 import {openChannelClient} from '../../../e2e/harness/channel-client.js';

@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import type {Clock} from '../../../../base/clock.js';
 import {ConfigError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
-import {runProgram, type ProgramResult} from '../../../../base/run-program.js';
+import {runProgram, type ProgramResult} from '../../../../base/host/run-program.js';
 import {parseDuration} from '../../../../format/duration.js';
 import type {DockerConfig, RegistryLogin} from './docker-config.js';
 import type {CredentialProviderEntry} from './credential-provider-config.js';

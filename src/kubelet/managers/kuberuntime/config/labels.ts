@@ -1,5 +1,5 @@
 import {hashContainer} from '../../../../api/container-hash.js';
-import {containerPort, lifecycleHandler} from '../../../../api/schema/schema-pod.js';
+import {containerPort, lifecycleHandler} from '../../../../api/types/v1-pod.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {ContainerStatus, PodSandboxId} from '../../../../cri/index.js';
 import {podRef} from '../../../contract/pod-ref.js';

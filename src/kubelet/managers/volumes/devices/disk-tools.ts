@@ -1,5 +1,5 @@
 import {hasErrno, SystemError} from '../../../../base/errors.js';
-import {runProgram} from '../../../../base/run-program.js';
+import {runProgram} from '../../../../base/host/run-program.js';
 import {systemErrorMessage} from '../../../../base/system-error-message.js';
 
 /** How a disk tool is run. */

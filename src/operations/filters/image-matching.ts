@@ -104,10 +104,19 @@ export function createImageFinder(images: readonly Image[]): (container: Contain
  * Reports whether a container was created from the image named `wanted`. `names` are all names of the image; it is
  * empty if the image was removed, and then the name in the container's config decides.
  */
-export function usesImage(container: Container, wanted: string, names: ReadonlySet<string>): boolean {
+function usesImage(container: Container, wanted: string, names: ReadonlySet<string>): boolean {
   if (containerImageKeys(container).some((key) => names.has(key))) return true;
   const {image = '', userSpecifiedImage = ''} = container.image ?? {};
   return [image, userSpecifiedImage].some((known) => known !== '' && matchesName(known, wanted));
+}
+
+/** Returns a function that reports whether a container was created from the named image. */
+export function createImageUserMatcher(
+  wantedName: string,
+  images: readonly Image[],
+): (container: Container) => boolean {
+  const names = new Set(images.filter((image) => matchesImageName(image, wantedName)).flatMap(allImageNames));
+  return (container) => usesImage(container, wantedName, names);
 }
 
 /** Returns the name with registry and library path, as Docker's rules add them. */

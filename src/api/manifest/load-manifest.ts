@@ -1,7 +1,7 @@
-import {applyPodDefaults} from './defaults/pod-defaults.js';
-import {applyWorkloadDefaults} from './defaults/workload-defaults.js';
-import {applyObjectDefaults} from './defaults/object-defaults.js';
-import type {FieldError} from './field-error.js';
+import {applyPodDefaults} from '../defaults/pod-defaults.js';
+import {applyWorkloadDefaults} from '../defaults/workload-defaults.js';
+import {applyObjectDefaults} from '../defaults/object-defaults.js';
+import type {FieldError} from '../field-error.js';
 import type {
   DecodeOptions,
   DocumentLocation,
@@ -11,14 +11,14 @@ import type {
   ObjectDocument,
   SkippedDocument,
   WorkloadDocument,
-} from './decoding/parse-manifest.js';
-import {byPosition, parseManifest} from './decoding/parse-manifest.js';
-import {findTemplateIssue} from './decoding/find-template-action.js';
-import type {ManifestIssue} from './decoding/manifest-issue.js';
-import {withGeneratedName} from './workloads/generated-names.js';
-import {validateObject} from './validation/validate-object.js';
-import {validatePod} from './validation/validate-pod.js';
-import {validateWorkload} from './validation/validate-workload.js';
+} from './parse-manifest.js';
+import {byPosition, parseManifest} from './parse-manifest.js';
+import {findTemplateIssue} from '../decoding/find-template-action.js';
+import type {ManifestIssue} from '../decoding/manifest-issue.js';
+import {withGeneratedName} from '../workloads/generated-names.js';
+import {validateObject} from '../validation/validate-object.js';
+import {validatePod} from '../validation/validate-pod.js';
+import {validateWorkload} from '../validation/validate-workload.js';
 
 /** Pods of a manifest, the objects that they may refer to, and all issues. Use the pods only if there are no issues. */
 export interface LoadedManifest {

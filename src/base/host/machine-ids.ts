@@ -1,6 +1,6 @@
 import {readFile} from 'node:fs/promises';
-import {bootId} from './boot-id.js';
-import {ifPresent} from './fs/files.js';
+import {bootId} from '../boot-id.js';
+import {ifPresent} from '../fs/files.js';
 
 /** Identifiers of the machine. */
 export interface MachineIds {

@@ -1,10 +1,10 @@
-import {writeFileAtomic} from '../../base/fs/atomic-write.js';
-import type {BinaryChoice} from '../containerd/binaries.js';
-import {tryReadJson, runtimeRecordPath} from '../private-endpoint.js';
-import type {WithReason} from '../host/host-capabilities.js';
-import type {PodNetwork} from '../network/pod-network.js';
-import type {ProcessIdentity} from '../process/running-process.js';
-import type {ConfigVersion} from '../containerd/containerd-version.js';
+import {writeFileAtomic} from '../base/fs/atomic-write.js';
+import type {BinaryChoice} from './containerd/binaries.js';
+import {tryReadJson, runtimeRecordPath} from './private-endpoint.js';
+import type {WithReason} from './host/host-capabilities.js';
+import type {PodNetwork} from './network/pod-network.js';
+import type {ProcessIdentity} from './process/running-process.js';
+import type {ConfigVersion} from './containerd/containerd-version.js';
 
 /** Record of the runtime that `kcri runtime up` started. */
 export interface RuntimeRecord {

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {parseStreamingAddress} from '../../src/streaming/streaming-address.js';
+import {parseStreamingAddress} from '../../../src/streaming/session/streaming-address.js';
 
 describe('parseStreamingAddress', () => {
   test.each([

@@ -1,5 +1,5 @@
 import type {Readable} from 'node:stream';
-import type {Clock} from '../base/clock.js';
+import type {Clock} from '../../base/clock.js';
 import {FREE_INPUT} from './input-gate.js';
 import type {ProcessProbe, RemoteResult} from './session.js';
 

@@ -1,8 +1,8 @@
 import {spawn} from 'node:child_process';
 import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
-import {anySignal} from './async/any-signal.js';
-import {startTimer} from './async/timer.js';
+import {anySignal} from '../async/any-signal.js';
+import {startTimer} from '../async/timer.js';
 
 /** Options to run a program that receives secrets, which must not show in a process list. */
 export interface ProgramOptions {

@@ -1,22 +1,22 @@
 import {ConfigError} from '../../base/errors.js';
-import type {DecodeProblem} from './decoder.js';
-import {Decoder} from './decoder.js';
+import type {DecodeProblem} from '../decoding/decoder.js';
+import {Decoder} from '../decoding/decoder.js';
 import {removeServerFields, type ExportedObject} from '../exported/remove-server-fields.js';
 import type {FieldError} from '../field-error.js';
 import {describeFieldError} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
-import type {DecodedObject, SkippedObject} from './decode-objects.js';
-import {decodeObjects} from './decode-objects.js';
-import type {ManifestIssue} from './manifest-issue.js';
-import {PodValidationError} from './manifest-issue.js';
-import {findFieldOffset, findNode, toJson, type ManifestNode} from './manifest-node.js';
-import {findTemplateAction, TEMPLATE_PROBLEM} from './find-template-action.js';
-import {findSecretRanges} from './secret-ranges.js';
-import {SourceText} from './source-text.js';
+import type {DecodedObject, SkippedObject} from '../decoding/decode-objects.js';
+import {decodeObjects} from '../decoding/decode-objects.js';
+import type {ManifestIssue} from '../decoding/manifest-issue.js';
+import {PodValidationError} from '../decoding/manifest-issue.js';
+import {findFieldOffset, findNode, toJson, type ManifestNode} from '../decoding/manifest-node.js';
+import {findTemplateAction, TEMPLATE_PROBLEM} from '../decoding/find-template-action.js';
+import {findSecretRanges} from '../decoding/secret-ranges.js';
+import {SourceText} from '../decoding/source-text.js';
 import type {Pod} from '../types/v1-pod.js';
 import type {ApiObject} from '../types/v1-objects.js';
 import type {Workload} from '../types/v1-workloads.js';
-import {parseYaml, type SyntaxProblem, type YamlDocument} from './parse-yaml.js';
+import {parseYaml, type SyntaxProblem, type YamlDocument} from '../decoding/parse-yaml.js';
 
 /** Maximum size of a manifest in bytes, as in the kubelet; API objects are much smaller. */
 export const MAX_MANIFEST_BYTES = 10 * 1024 * 1024;

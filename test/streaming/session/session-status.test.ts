@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseSessionStatus} from '../../src/streaming/session-status.js';
+import {parseSessionStatus} from '../../../src/streaming/session/session-status.js';
 
 const failure = (fields: object): string => JSON.stringify({status: 'Failure', ...fields});
 const exit = (message: unknown) => ({

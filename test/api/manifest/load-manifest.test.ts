@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../src/api/load-manifest.js';
-import {renderIssue} from '../../src/api/decoding/manifest-issue.js';
-import {NOT_A_LABEL, issueMessages} from './validation-cases.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
+import {renderIssue} from '../../../src/api/decoding/manifest-issue.js';
+import {NOT_A_LABEL, issueMessages} from '../validation-cases.js';
 
 describe('loadManifest', () => {
   test('reports the position of the object with a missing field', () => {

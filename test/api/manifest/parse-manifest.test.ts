@@ -1,8 +1,8 @@
-import {ALIAS_BOMBS} from './alias-bombs.js';
+import {ALIAS_BOMBS} from '../decoding/alias-bombs.js';
 import {describe, expect, test} from 'vitest';
-import {loadManifest} from '../../../src/api/load-manifest.js';
+import {loadManifest} from '../../../src/api/manifest/load-manifest.js';
 import {PodValidationError, renderIssue} from '../../../src/api/decoding/manifest-issue.js';
-import {decodeManifest, parseManifest} from '../../../src/api/decoding/parse-manifest.js';
+import {decodeManifest, parseManifest} from '../../../src/api/manifest/parse-manifest.js';
 
 const file = 'web.yaml';
 

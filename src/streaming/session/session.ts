@@ -1,5 +1,5 @@
 import type {Writable} from 'node:stream';
-import type {Clock} from '../base/clock.js';
+import type {Clock} from '../../base/clock.js';
 import type {RemoteOutput} from './remote-output.js';
 
 /** Streams of the process that a session transfers. A terminal has no separate stderr. */

@@ -1,4 +1,4 @@
-import {KcriError, type KcriErrorOptions} from '../base/errors.js';
+import {KcriError, type KcriErrorOptions} from '../../base/errors.js';
 
 /** Error of an exec, attach or port-forward session that could not be opened, or that failed. */
 export class StreamingError extends KcriError {

@@ -1,5 +1,5 @@
-import type {Pod} from './types/v1-pod.js';
-import type {ContainerState, ContainerStatus, PodCondition, PodStatus} from './types/v1-status.js';
+import type {Pod} from '../types/v1-pod.js';
+import type {ContainerState, ContainerStatus, PodCondition, PodStatus} from '../types/v1-status.js';
 
 /**
  * Returns the Pod for JSON as Kubernetes writes it. Go has no undefined for structs: an unset time that is not a pointer

@@ -2,16 +2,16 @@ import {createHash} from 'node:crypto';
 import {Writable} from 'node:stream';
 import {TLSSocket} from 'node:tls';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {systemClock} from '../../src/base/clock.js';
-import type {DialOptions} from '../../src/streaming/session.js';
-import {openSpdySession} from '../../src/streaming/spdy/spdy-session.js';
-import {until} from '../base/until.js';
-import {CERTIFICATE, KEY} from '../fakes/streaming/test-certificate.js';
+import {systemClock} from '../../../src/base/clock.js';
+import type {DialOptions} from '../../../src/streaming/session/session.js';
+import {openSpdySession} from '../../../src/streaming/spdy/spdy-session.js';
+import {until} from '../../base/until.js';
+import {CERTIFICATE, KEY} from '../../fakes/streaming/test-certificate.js';
 import {
   FakeStreamingServer,
   type ServerStream,
   type StreamingServerOptions,
-} from '../fakes/streaming/fake-streaming-server.js';
+} from '../../fakes/streaming/fake-streaming-server.js';
 
 const OUTPUTS = {stdin: false, stdout: true, stderr: true, tty: false};
 

@@ -4,9 +4,9 @@ import {FieldPath} from '../field-path.js';
 import type {ApiObject} from '../types/v1-objects.js';
 import type {ObjectSchema} from '../schema/object-schema.js';
 import type {Pod} from '../types/v1-pod.js';
-import {decodeObjects} from './decode-objects.js';
-import {Decoder} from './decoder.js';
-import type {ManifestNode, MapEntry, MapNode} from './manifest-node.js';
+import {decodeObjects} from '../decoding/decode-objects.js';
+import {Decoder} from '../decoding/decoder.js';
+import type {ManifestNode, MapEntry, MapNode} from '../decoding/manifest-node.js';
 
 /**
  * Returns an object of the given kind from the JSON of an API server, with the defaults of the API. Fields that kcri

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
-import {encodePod, encodePodStatus} from '../../src/api/encode-pod.js';
-import type {ContainerStatus} from '../../src/api/types/v1-status.js';
+import {encodePod, encodePodStatus} from '../../../src/api/json/encode-pod.js';
+import type {ContainerStatus} from '../../../src/api/types/v1-status.js';
 
 const STATUS: ContainerStatus = {name: 'c', ready: false, restartCount: 0, image: 'i', imageID: ''};
 

@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {imageId, type Image} from '../../../src/cri/index.js';
-import {matchesImageName, repoDigest, toNamedImage} from '../../../src/operations/images/image-matching.js';
+import {matchesImageName, repoDigest, toNamedImage} from '../../../src/operations/filters/image-matching.js';
 
 const HEX = '0123456789abcdef'.repeat(4);
 

@@ -1,16 +1,11 @@
 import {invalidValue} from '../field-error.js';
 import {FieldPath} from '../field-path.js';
 import {PodValidationError} from '../decoding/manifest-issue.js';
-import type {
-  DocumentLocation,
-  ObjectDocument,
-  PodDocument,
-  WorkloadDocument,
-} from '../decoding/parse-manifest.js';
+import type {DocumentLocation, ObjectDocument, PodDocument, WorkloadDocument} from './parse-manifest.js';
 import type {Job, Workload} from '../types/v1-workloads.js';
-import {expandSetClaims, expandWorkload, type ExpandOptions} from './expand-workload.js';
-import {createCronJobRun, createJobPod, type JobPodPlace} from './job-pods.js';
-import {toWorkloadPath} from './template-path.js';
+import {expandSetClaims, expandWorkload, type ExpandOptions} from '../workloads/expand-workload.js';
+import {createCronJobRun, createJobPod, type JobPodPlace} from '../workloads/job-pods.js';
+import {toWorkloadPath} from '../workloads/template-path.js';
 
 /** Maximum number of pods of one workload: far more than run on a node, and few enough to prepare all of them. */
 const MAX_PODS = 1000;
