@@ -2,11 +2,12 @@ import {expect, test} from 'vitest';
 import {additions, type Graph, type Loaded} from '../../../scripts/startup/additions.mjs';
 
 const importing = (...paths: readonly string[]) => ({imports: paths.map((path) => ({path}))});
+const LETTERS = 'abcdefg'.split('');
 const graph: Graph = {
   entry: 'main.ts',
   sizes: {
     'yaml.ts': 3900,
-    ...Object.fromEntries('abcdefg'.split('').map((name, index) => [name, 100 * index])),
+    ...Object.fromEntries(LETTERS.map((name, index) => [name, 100 * index])),
   },
   inputs: {
     'main.ts': importing('ps.ts', 'help.ts'),
@@ -32,7 +33,7 @@ test.each<[string, Partial<Loaded>, readonly string[]]>([
   ],
   [
     'many modules, of which the heaviest are named',
-    {modules: [...budget.modules, ...'abcdefg']},
+    {modules: [...budget.modules, ...LETTERS]},
     [
       ...['loads 600 bytes of g', 'loads 500 bytes of f', 'loads 400 bytes of e', 'loads 300 bytes of d'],
       ...['loads 200 bytes of c', 'loads 100 bytes of 2 smaller new modules'],
