@@ -107,13 +107,22 @@ function faults(budget, now, graph, isCounted) {
   return [...(excess === undefined ? [] : [excess]), ...additions(budget, now, graph)];
 }
 
+/** Returns the lines of the faults. Commands with the same fault share one. */
+function joinNames(all) {
+  const texts = [...new Set(all.map(({text}) => text))];
+  const namesOf = (text) => all.filter((fault) => fault.text === text).map(({name}) => name);
+  return texts.map((text) => `${namesOf(text).join(', ')}: ${text}\n`);
+}
+
 /** Compares with the file. A CI that cannot count the instructions fails, so that nobody relies on it. */
 function compare({graph, now}) {
   const budget = JSON.parse(readFileSync(FILE, 'utf8'));
   const reason = explainOtherNode(budget.node, MAJOR);
   if (reason !== undefined) process.stdout.write(`note: ${reason}\n`);
-  const found = Object.keys(COMMANDS).flatMap((name) =>
-    faults(budget[name], now[name], graph, reason === undefined).map((text) => `${name}: ${text}\n`),
+  const found = joinNames(
+    Object.keys(COMMANDS).flatMap((name) =>
+      faults(budget[name], now[name], graph, reason === undefined).map((text) => ({name, text})),
+    ),
   );
   process.stderr.write(found.join(''));
   if (found.length > 0)
