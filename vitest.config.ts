@@ -108,6 +108,7 @@ export default defineConfig({
     pool: 'forks',
     disableConsoleIntercept: true,
     execArgv: WORKER_FLAGS,
+    setupFiles: process.env['KCRI_COVERAGE'] === undefined ? [] : ['scripts/coverage/collect.mjs'],
     // Timeouts only end tests that would never end: no machine may be too slow.
     testTimeout: 900_000,
     hookTimeout: 900_000,
