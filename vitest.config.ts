@@ -80,6 +80,12 @@ const SLOWEST = [
   'e2e/commands/crictl-workflow',
 ];
 
+/**
+ * Repetitions of a failed test of the built programs in CI, which lists them (scripts/bootstrap/repeated-tests.mjs). Such a
+ * test is a fault to fix, but must not cost the whole run. Unit tests are not repeated.
+ */
+const RETRY = process.env['CI'] === 'true' ? 2 : 0;
+
 /** Runs the slowest files first, and the others in vitest's order. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -103,13 +109,12 @@ export default defineConfig({
     pool: 'forks',
     disableConsoleIntercept: true,
     execArgv: WORKER_FLAGS,
+    setupFiles: process.env['KCRI_COVERAGE'] === undefined ? [] : ['scripts/coverage/collect.mjs'],
     // Timeouts only end tests that would never end: no machine may be too slow.
     testTimeout: 900_000,
     hookTimeout: 900_000,
     expect: {poll: {timeout: 300_000}},
     sequence: {sequencer: SlowestFirst},
-    // CI shows a repeated test as `(retry x1)`. Such a test is a fault to fix, but must not cost the whole run.
-    retry: process.env['CI'] === 'true' ? 2 : 0,
     projects: [
       {
         extends: true,
@@ -131,6 +136,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'bundle',
+          retry: RETRY,
           include: ON_BUNDLE,
           isolate: false,
           env: {KCRI_TEST_BUNDLE: '1'},
@@ -142,6 +148,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'binary',
+          retry: RETRY,
           include: ON_BINARY,
           isolate: false,
           env: {
@@ -158,6 +165,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
+          retry: RETRY,
           include: ['test/e2e/**/*.test.ts'],
           exclude: [
             'test/e2e/package/binary.test.ts',
@@ -174,12 +182,18 @@ export default defineConfig({
       // `npm run test:cluster`: a real control plane, which most machines do not have.
       {
         extends: true,
-        test: {name: 'cluster', include: ['test/cluster/**/*.test.ts'], sequence: {groupOrder: 6}},
+        test: {
+          name: 'cluster',
+          retry: RETRY,
+          include: ['test/cluster/**/*.test.ts'],
+          sequence: {groupOrder: 6},
+        },
       },
       {
         extends: true,
         test: {
           name: 'e2e-binary',
+          retry: RETRY,
           include: [`test/e2e/**/${E2E_ON_BINARY}.test.ts`],
           // They test the npm package, and the debugger of Node.js.
           exclude: ['test/e2e/package/library.test.ts', 'test/e2e/kubelet/kubelet-watchdog.test.ts'],

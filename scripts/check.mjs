@@ -35,6 +35,11 @@ function checkModuleCount(output) {
     : `only ${modules} modules were checked, expected at least ${MIN_MODULES}`;
 }
 
+/** Returns the lines of a passed check that say what it could not check. */
+function notesOf(output) {
+  return (output.match(/^note: .*\n/gm) ?? []).join('');
+}
+
 function run([name, [program, ...args], verify]) {
   process.stdout.write(`${name} … `);
   const path = `${join(root, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
@@ -44,7 +49,7 @@ function run([name, [program, ...args], verify]) {
     env: {...process.env, PATH: path, FORCE_COLOR: '0'},
   });
   const fault = error?.message ?? (status === 0 ? verify?.(stdout) : `exit code ${status}`);
-  process.stdout.write(fault === undefined ? 'ok\n' : `${fault}\n${stdout}${stderr}\n`);
+  process.stdout.write(fault === undefined ? `ok\n${notesOf(stdout)}` : `${fault}\n${stdout}${stderr}\n`);
   return fault === undefined;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Compares what frequent commands cost at start-up with test/startup-budget.json: modules of the bundle, their bytes,
- * modules outside the bundle, and the instructions that Node.js executes, without those of an empty script. Additions
- * fail with the imports that cause them. `--update` updates the file. Bundles to a separate directory, since the bundle
- * in dist may be in use.
+ * modules outside the bundle, and the instructions that Node.js executes, without those of an empty script. None of them
+ * depends on the machine or its load. New modules, and 3 % more bytes or instructions, fail with the imports that cause
+ * them. `--update` updates the file. Bundles to a separate directory, since the bundle in dist may be in use.
  */
 import {execFile} from 'node:child_process';
 import {cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -13,7 +13,7 @@ import {bundle} from './bundle.mjs';
 import {ENTRY} from './bundle/chunks.mjs';
 import {startFakeRuntime} from './compile-fakes.mjs';
 import {additions} from './startup/additions.mjs';
-import {countInstructions, excessInstructions} from './startup/instructions.mjs';
+import {countInstructions, excessInstructions, explainOtherNode} from './startup/instructions.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 const FILE = join(ROOT, 'test/startup-budget.json');
@@ -23,7 +23,7 @@ const COMMANDS = {
   ps: {args: () => ['ps', '-a'], isCounted: true},
   images: {args: () => ['images'], isCounted: true},
   logs: {args: (id) => ['logs', id], isCounted: true},
-  exec: {args: (id) => ['exec', '--sync', id, 'true']},
+  exec: {args: (id) => ['exec', '--sync', id, 'true'], isCounted: true},
   '--help': {args: () => ['--help']},
   'ps --bogus': {args: () => ['ps', '--bogus'], exitCode: 1},
 };
@@ -94,7 +94,8 @@ async function measure(folder) {
   for (const [name, count] of Object.entries(await instructionsOf(folder, counted, env)))
     now[name].instructions = count;
   await runtime[Symbol.asyncDispose]();
-  return {inputs, now};
+  const sizes = Object.fromEntries(chunks.flatMap(({modules}) => [...modules]));
+  return {graph: {inputs, sizes, entry: ENTRY}, now};
 }
 
 /** Returns what is wrong with a command, one text per line. */
@@ -103,26 +104,38 @@ function faults(budget, now, graph, isCounted) {
     isCounted && now.instructions !== undefined
       ? excessInstructions(budget.instructions, now.instructions)
       : undefined;
-  return [...additions(budget, now, graph), ...(excess === undefined ? [] : [excess])];
+  return [...(excess === undefined ? [] : [excess]), ...additions(budget, now, graph)];
+}
+
+/** Returns the lines of the faults. Commands with the same fault share one. */
+function joinNames(all) {
+  const texts = [...new Set(all.map(({text}) => text))];
+  const namesOf = (text) => all.filter((fault) => fault.text === text).map(({name}) => name);
+  return texts.map((text) => `${namesOf(text).join(', ')}: ${text}\n`);
+}
+
+/** Compares with the file. A CI that cannot count the instructions fails, so that nobody relies on it. */
+function compare({graph, now}) {
+  const budget = JSON.parse(readFileSync(FILE, 'utf8'));
+  const reason = explainOtherNode(budget.node, MAJOR);
+  if (reason !== undefined) process.stdout.write(`note: ${reason}\n`);
+  const found = joinNames(
+    Object.keys(COMMANDS).flatMap((name) =>
+      faults(budget[name], now[name], graph, reason === undefined).map((text) => ({name, text})),
+    ),
+  );
+  process.stderr.write(found.join(''));
+  if (found.length > 0)
+    process.stderr.write(
+      'Load what is not needed at once with import(). If a command needs it, accept the new figures with ' +
+        '"node scripts/startup-budget.mjs --update", and say why in the commit.\n',
+    );
+  return found.length === 0 && (reason === undefined || process.env.CI !== 'true');
 }
 
 const folder = mkdtempSync(join(ROOT, 'dist/.budget-'));
-const {inputs, now} = await measure(folder).finally(() => rmSync(folder, {recursive: true}));
+const measured = await measure(folder).finally(() => rmSync(folder, {recursive: true}));
 if (process.argv.includes('--update')) {
-  writeFileSync(FILE, JSON.stringify({node: MAJOR, ...now}));
+  writeFileSync(FILE, JSON.stringify({node: MAJOR, ...measured.now}));
   await promisify(execFile)(process.execPath, ['node_modules/oxfmt/bin/oxfmt', FILE], {cwd: ROOT});
-} else {
-  const budget = JSON.parse(readFileSync(FILE, 'utf8'));
-  const isCounted = budget.node === MAJOR;
-  if (!isCounted)
-    process.stdout.write(`instructions are not compared: the budget is that of Node.js ${budget.node}\n`);
-  const found = Object.keys(COMMANDS).flatMap((name) =>
-    faults(budget[name], now[name], {inputs, entry: ENTRY}, isCounted).map((text) => `${name}: ${text}\n`),
-  );
-  if (found.length > 0) {
-    process.stderr.write(
-      `${found.join('')}Load it lazily with import(), or accept it with: node scripts/startup-budget.mjs --update\n`,
-    );
-    process.exitCode = 1;
-  }
-}
+} else if (!compare(measured)) process.exitCode = 1;

@@ -1,9 +1,12 @@
+import {randomUUID} from 'node:crypto';
 import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {buildExecutables} from './build.mjs';
 import {explainNoExecutable} from './executable-support.mjs';
-import {run, runAll, say} from './run.mjs';
+import {describeLeaks, listLeaks, listMachine, RUN_VARIABLE} from './leaks.mjs';
+import {explainTooMany, findRepeatedTests, formatLedger} from './repeated-tests.mjs';
+import {ROOT, run, runAll, say} from './run.mjs';
 import {
   addCounts,
   countTests,
@@ -54,7 +57,7 @@ const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
 
 /**
  * Runs the tests and prints their number as the last line. In CI it also fails when a test on a real runtime was
- * skipped, or when only one runtime was available.
+ * skipped, when only one runtime was available, when too many tests were repeated, or when something is left running.
  *
  * @param {keyof typeof TASKS} task
  * @param {readonly string[]} args arguments for vitest
@@ -62,8 +65,10 @@ const NEED_EXECUTABLE = new Set(['binary', 'e2e-binary']);
  * @returns {Promise<number>} the exit code
  */
 export async function runTests(task, args, download) {
-  const {runtimes, sources, programs, checks, env} = TASKS[task];
+  const {runtimes, sources, programs, checks, env: scope} = TASKS[task];
   const executables = buildExecutables();
+  const [id, before] = [randomUUID(), listMachine()];
+  const env = {...scope, [RUN_VARIABLE]: id};
   const runAllOf = (projects, options) => runProjects(projects, args, {...options, executables});
   const [onRuntimes, onSources, onPrograms, checksCode] = await runAll(
     runOnRuntimes(runtimes, {env, download}, runAllOf),
@@ -72,22 +77,31 @@ export async function runTests(task, args, download) {
     checks ? run(process.execPath, ['scripts/check.mjs'], {lines: true, nice: true}) : 0,
     executables,
   );
-  const total = [onSources, onPrograms].reduce((sum, {count}) => addCounts(sum, count), onRuntimes.count);
-  const problem = findProblem({
-    total,
-    onRuntimes: onRuntimes.count,
-    runtimes: onRuntimes.runtimes,
-    // A run of selected tests says nothing about the others.
-    inCi: process.env.CI === 'true' && args.length === 0,
-  });
+  const all = [onRuntimes, onSources, onPrograms];
+  const total = all.map(({count}) => count).reduce(addCounts);
+  const repeated = all.flatMap((result) => result.repeated);
+  const leaks = await listLeaks(id, before);
   // Last, where they are found in the output of a long run.
-  const failures = [onRuntimes, onSources, onPrograms].flatMap((result) => result.failures);
-  for (const text of failures) process.stderr.write(`${text}\n`);
-  if (checksCode !== 0) process.stderr.write('npm run check failed: see its lines above\n');
-  if (problem !== undefined) process.stderr.write(`${problem}\n`);
+  for (const text of [
+    ...all.flatMap((result) => result.failures),
+    ...formatLedger(repeated, ROOT),
+    ...describeLeaks(leaks),
+  ])
+    process.stderr.write(`${text}\n`);
+  const inCi = process.env.CI === 'true';
+  const problems = [
+    checksCode === 0 ? undefined : 'npm run check failed: see its lines above',
+    // A run of selected tests says nothing about the others.
+    findProblem({
+      ...{total, onRuntimes: onRuntimes.count, runtimes: onRuntimes.runtimes},
+      inCi: inCi && args.length === 0,
+    }),
+    inCi ? explainTooMany(repeated) : undefined,
+    inCi && leaks.length > 0 ? 'the tests have left something on the machine: see above' : undefined,
+  ].filter((problem) => problem !== undefined);
+  for (const problem of problems) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${formatTestCount(total)}\n`);
-  const codes = [onRuntimes.code, onSources.code, onPrograms.code, checksCode];
-  return problem === undefined && codes.every((code) => code === 0) ? 0 : 1;
+  return problems.length === 0 && all.every(({code}) => code === 0) ? 0 : 1;
 }
 
 async function runOnRuntimes(projects, {env, download}, runAllOf) {
@@ -111,7 +125,7 @@ async function fetchKubectl(download) {
 /** Runs projects one after the other, with `options` for `run`. Those that need the executables wait for these. */
 async function runProjects(projects, args, {executables, ...options}) {
   const reason = explainNoExecutable();
-  let all = {code: 0, count: NO_TESTS, failures: []};
+  let all = {code: 0, count: NO_TESTS, failures: [], repeated: []};
   for (const project of projects) {
     if (NEED_EXECUTABLE.has(project)) {
       if (reason !== undefined) {
@@ -120,11 +134,12 @@ async function runProjects(projects, args, {executables, ...options}) {
       }
       await executables;
     }
-    const {code, count, failures} = await runProject(project, args, options);
+    const {code, count, failures, repeated} = await runProject(project, args, options);
     all = {
       code: all.code || code,
       count: addCounts(all.count, count),
       failures: [...all.failures, ...failures],
+      repeated: [...all.repeated, ...repeated],
     };
   }
   return all;
@@ -147,11 +162,15 @@ async function runProject(project, args, options) {
       {...options, lines: true},
     );
     const results = JSON.parse(await readFile(report, 'utf8'));
-    return {code, count: countTests(results), failures: describeFailures(results)};
+    return {
+      ...{code, count: countTests(results), failures: describeFailures(results)},
+      repeated: findRepeatedTests(results, project),
+    };
   } catch (error) {
     // Without a report, vitest itself has failed and has printed the reason.
     if (error.code !== 'ENOENT') throw error;
-    return {code: 1, count: {...NO_TESTS, failed: 1}, failures: [`failed: ${project} has no report`]};
+    const failures = [`failed: ${project} has no report`];
+    return {code: 1, count: {...NO_TESTS, failed: 1}, failures, repeated: []};
   } finally {
     await rm(scratch, {recursive: true});
   }

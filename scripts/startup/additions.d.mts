@@ -6,6 +6,8 @@ export interface Loaded {
 
 export interface Graph {
   readonly inputs: Readonly<Record<string, {readonly imports: readonly {readonly path: string}[]}>>;
+  /** Bytes of the bundle's modules. */
+  readonly sizes: Readonly<Record<string, number>>;
   readonly entry: string;
 }
 

@@ -1,18 +1,39 @@
-/** Bytes that a command may grow by unnoticed, for changes of a few lines. */
-const LEEWAY = 1024;
+import {formatCount, percentMore} from './excess.mjs';
 
-/** Returns what a command loads in excess of its budget, one line per module, with the chain of imports. */
+/** Number of new modules that are named. */
+const NAMED = 5;
+
+/**
+ * Returns what a command loads in excess of its budget: its bytes, if there are too many, then each new module that Node.js
+ * or a package provides, then the heaviest new modules of the bundle, with the chains of imports that load them. Any new module is one
+ * too many, however small: most are loaded by accident.
+ */
 export function additions(budget, now, graph) {
   const isNew = (budgeted) => (module) => !budgeted.includes(module);
-  const modules = now.modules.filter(isNew(budget.modules));
+  const chain = (module) => chainTo(module, now.modules, graph).join(' → ');
+  const sizeOf = (module) => graph.sizes[module] ?? 0;
+  const modules = now.modules.filter(isNew(budget.modules)).toSorted((a, b) => sizeOf(b) - sizeOf(a));
   const outside = now.outside.filter(isNew(budget.outside));
-  const larger = now.bytes - budget.bytes;
+  const percent = percentMore(budget.bytes, now.bytes);
+  const rest = modules.slice(NAMED);
   return [
-    ...[...modules, ...outside].map((module) => `loads ${chainTo(module, now.modules, graph).join(' → ')}`),
-    ...(modules.length === 0 && larger > LEEWAY
-      ? [`loads ${now.bytes} bytes, ${larger} more than its budget`]
-      : []),
+    ...(percent === undefined
+      ? []
+      : [
+          `loads ${formatCount(now.bytes)} bytes, ${percent} % more than its budget of ${formatCount(budget.bytes)}`,
+        ]),
+    ...outside.map((module) => `loads ${chain(module)}`),
+    ...modules
+      .slice(0, NAMED)
+      .map((module) => `loads ${formatCount(sizeOf(module))} bytes of ${chain(module)}`),
+    ...(rest.length === 0
+      ? []
+      : [`loads ${formatCount(sum(rest.map(sizeOf)))} bytes of ${rest.length} smaller new modules`]),
   ];
+}
+
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** Returns the shortest chain of imports from the entry to a module, through loaded modules. */

@@ -4,3 +4,5 @@ export function countInstructions(
 ): Promise<number>;
 
 export function excessInstructions(budget: number | undefined, now: number): string | undefined;
+
+export function explainOtherNode(budgeted: string, now: string): string | undefined;

@@ -1,8 +1,6 @@
 import {execFile} from 'node:child_process';
 import {promisify} from 'node:util';
-
-/** Part by which a count may exceed its budget: counts of the same program differ by 0.1 %. */
-const LEEWAY = 0.03;
+import {percentMore} from './excess.mjs';
 
 /**
  * Counts the instructions that Node.js executes for a script, in all threads. Unlike time, they do not depend on other
@@ -22,11 +20,30 @@ export async function countInstructions(args, env) {
 async function countOnce(args, env) {
   const options = ['--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null'];
   const node = ['--smc-check=all-non-file', process.execPath, '--random-seed=1', ...args];
-  const {stderr} = await promisify(execFile)('valgrind', [...options, ...node], {env});
+  const {stderr} = await promisify(execFile)('valgrind', [...options, ...node], {env}).catch(explain);
   const count = /I\s+refs:\s+([\d,]+)/.exec(stderr)?.[1];
   if (count === undefined)
     throw new Error(`valgrind reported no instructions for ${args.join(' ')}: ${stderr}`);
   return Number(count.replaceAll(',', ''));
+}
+
+function explain(error) {
+  if (error.code !== 'ENOENT') throw error;
+  throw new Error('instructions cannot be counted without valgrind: install it, for example with apt-get', {
+    cause: error,
+  });
+}
+
+/**
+ * Returns why the instructions of a budget cannot be compared on this version of Node.js, or undefined if they can.
+ *
+ * @param {string} budgeted major version of the budget, such as `v20`
+ * @param {string} now
+ */
+export function explainOtherNode(budgeted, now) {
+  return budgeted === now
+    ? undefined
+    : `instructions cannot be compared: the budget is that of Node.js ${budgeted}, and this is ${now}: use ${budgeted}`;
 }
 
 /**
@@ -37,9 +54,10 @@ async function countOnce(args, env) {
  */
 export function excessInstructions(budget, now) {
   if (budget === undefined) return `executes ${millions(now)}, and has no budget`;
-  if (now <= budget * (1 + LEEWAY)) return undefined;
-  const percent = Math.round((now / budget - 1) * 100);
-  return `executes ${millions(now)} beyond an empty script, ${percent} % more than its budget of ${millions(budget)}`;
+  const percent = percentMore(budget, now);
+  return percent === undefined
+    ? undefined
+    : `executes ${millions(now)} beyond an empty script, ${percent} % more than its budget of ${millions(budget)}`;
 }
 
 function millions(count) {

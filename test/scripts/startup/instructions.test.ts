@@ -1,5 +1,9 @@
 import {expect, test} from 'vitest';
-import {excessInstructions} from '../../../scripts/startup/instructions.mjs';
+import {
+  countInstructions,
+  excessInstructions,
+  explainOtherNode,
+} from '../../../scripts/startup/instructions.mjs';
 
 test.each<[string, number | undefined, number, string | undefined]>([
   ['fewer', 70_000_000, 10_000_000, undefined],
@@ -8,9 +12,22 @@ test.each<[string, number | undefined, number, string | undefined]>([
     'more than that',
     70_000_000,
     72_800_000,
-    'executes 72.8 million instructions beyond an empty script, 4 % more than its budget of 70.0 million instructions',
+    'executes 72.8 million instructions beyond an empty script, 4.0 % more than its budget of 70.0 million instructions',
   ],
   ['a new command', undefined, 1_000_000, 'executes 1.0 million instructions, and has no budget'],
 ])('a command with %s instructions is within its budget or reported', (_, budget, now, expected) => {
   expect(excessInstructions(budget, now)).toBe(expected);
+});
+
+test('instructions are compared on one major version of Node.js', () => {
+  expect(explainOtherNode('v20', 'v20')).toBeUndefined();
+  expect(explainOtherNode('v20', 'v22')).toBe(
+    'instructions cannot be compared: the budget is that of Node.js v20, and this is v22: use v20',
+  );
+});
+
+test('without valgrind, counting fails and says what to install', async () => {
+  await expect(countInstructions(['empty.js'], {PATH: '/nonexistent'})).rejects.toThrow(
+    'instructions cannot be counted without valgrind: install it, for example with apt-get',
+  );
 });
