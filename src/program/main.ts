@@ -1,5 +1,6 @@
 import type {Config} from '@oclif/core/interfaces';
-import {isCalledAsCrictl, createProcessContext, type CliContext} from '../cli/process/context.js';
+import {isCalledAsCrictl} from '../cli/process/called-as-crictl.js';
+import {createProcessContext, type CliContext} from '../cli/process/context.js';
 import {KCRI_DIALECT, type Dialect, type CommandLineStart} from '../cli/dialect/dialect.js';
 import {EXIT} from '../cli/process/exit-codes.js';
 import {findCommand, isAliasAndTopic, isTopic} from '../cli/catalog/find-command.js';

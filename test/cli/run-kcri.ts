@@ -1,7 +1,8 @@
 import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from './program.js';
-import {isCompat, createProcessContext, type CliContext} from '../../src/cli/process/context.js';
+import {isCompat} from '../../src/cli/process/called-as-crictl.js';
+import {createProcessContext, type CliContext} from '../../src/cli/process/context.js';
 import {omitProvenFlag} from '../evidence/omit-flag.js';
 import {readOmittedSubject} from '../evidence/omitted-subject.js';
 import {UNCREATABLE_CONFIG_FILE} from './uncreatable-path.js';

@@ -1,7 +1,7 @@
-import {basename} from 'node:path';
 import type {Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../../cri/endpoint.js';
+import {isCalledAsCrictl, SCRIPT} from './called-as-crictl.js';
 import {openStandardOutput, type OutputStream} from './standard-output.js';
 
 /** Standard input of a command. */
@@ -46,9 +46,6 @@ export interface CliContext {
   readonly compat: boolean;
 }
 
-/** Command that started this process, see CliContext. */
-const SCRIPT: readonly string[] = process.argv.slice(0, 2);
-
 /** Returns the context of this process. Without a signal the command cannot be interrupted. */
 export function createProcessContext(
   signal: AbortSignal = new AbortController().signal,
@@ -79,14 +76,4 @@ export function createProcessContext(
     program,
     compat: isCalledAsCrictl(program),
   };
-}
-
-/** Reports whether this process was called as crictl. */
-export function isCalledAsCrictl(program = SCRIPT): boolean {
-  return isCompat(process.env, program.at(-1)) || isCompat({}, process.argv0);
-}
-
-/** Reports whether kcri runs as crictl: under that program name (a link to it), or with KCRI_COMPAT=crictl. */
-export function isCompat(env: CliContext['env'], program = ''): boolean {
-  return env['KCRI_COMPAT'] === 'crictl' || basename(program) === 'crictl';
 }
