@@ -65,8 +65,6 @@ const text =
 
 if (!process.argv.includes('--check')) writeFileSync(page, text);
 else if (!existsSync(page) || readFileSync(page, 'utf8') !== text) {
-  process.stderr.write(
-    'docs/kubelet-config.md is stale: run "npm run build && node scripts/config-table.mjs"\n',
-  );
+  process.stderr.write('docs/kubelet-config.md is stale: run "npm run regenerate"\n');
   process.exitCode = 1;
 }

@@ -104,7 +104,7 @@ if (process.argv.includes('--check')) {
     ...(unproven.length > MAX_UNPROVEN ? [`unproven: ${unproven.join(', ')}`] : []),
     ...(existsSync(page) && readFileSync(page, 'utf8') === write(proven)
       ? []
-      : ['stale: run "npm run build && node scripts/field-table.mjs"']),
+      : ['stale: run "npm run regenerate"']),
   ];
   if (problems.length > 0) {
     process.stderr.write(`docs/pod-fields.md:\n${problems.map((problem) => `  ${problem}\n`).join('')}`);

@@ -123,7 +123,7 @@ if (process.argv.includes('--check')) {
       .filter(([subject]) => !/^[A-Z]\w*\.\w+$/.test(subject) && !known.has(subject))
       .map(([subject, [test]]) => `${test}: unknown flag ${subject}`),
     ...(unproven.length > MAX_UNPROVEN ? [`unproven: ${unproven.join(', ')}`] : []),
-    ...(updated === text ? [] : ['stale: run "npm run build && node scripts/flag-table.mjs"']),
+    ...(updated === text ? [] : ['stale: run "npm run regenerate"']),
   ];
   if (problems.length > 0) {
     process.stderr.write(`docs/crictl.md:\n${problems.map((problem) => `  ${problem}\n`).join('')}`);

@@ -244,7 +244,7 @@ for (const api of INTERFACES) {
     if (!check) writeFileSync(path, content);
     else if (readFileSync(path, 'utf8') !== content) {
       stale = true;
-      process.stderr.write(`${api.into}/${name} is stale: run "npm run generate"\n`);
+      process.stderr.write(`${api.into}/${name} is stale: run "npm run regenerate"\n`);
     }
   }
 }

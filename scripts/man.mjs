@@ -134,7 +134,7 @@ if (process.argv.includes('--check')) {
   );
   const names = [...stale.map(([name]) => name), ...superfluous];
   if (names.length > 0) {
-    process.stderr.write(`man/ is stale (${names.join(', ')}): run "npm run build && npm run man"\n`);
+    process.stderr.write(`man/ is stale (${names.join(', ')}): run "npm run regenerate"\n`);
     process.exitCode = 1;
   }
 } else {

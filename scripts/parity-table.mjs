@@ -91,6 +91,6 @@ function replaceBetween(current, begin, end, content) {
 const updated = replaceBetween(replaceBetween(text, BEGIN, END, table), API_BEGIN, API_END, apiTable);
 if (!process.argv.includes('--check')) writeFileSync(page, updated);
 else if (text !== updated) {
-  process.stderr.write('docs/kubelet-parity.md is stale: run "node scripts/parity-table.mjs"\n');
+  process.stderr.write('docs/kubelet-parity.md is stale: run "npm run regenerate"\n');
   process.exitCode = 1;
 }
