@@ -87,7 +87,7 @@ const periodOfSyncs: Begin = async (clock) => {
     random: () => 0,
     logger: SILENT_LOGGER,
     events: () => undefined,
-    syncFrequencyMs: 60_000,
+    syncFrequencyMs: {current: 60_000},
   });
   workers.update({type: 'create', pod: aPod()});
   await settle();

@@ -4,6 +4,7 @@ import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
+import type {CgroupLimits} from './resources/cgroup-limits.js';
 
 /**
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
@@ -32,6 +33,8 @@ export interface NodeManager {
    * next sync, without a back-off (PrepareDynamicResources).
    */
   readonly preparePod?: (pod: Pod, signal: AbortSignal) => Promise<PreparationFailure | undefined>;
+  /** Returns the limits of the pod's cgroup, with its changes (ResourceConfigForPod): exclusive CPUs have no quota. */
+  readonly podLimits?: (pod: Pod, limits: CgroupLimits) => CgroupLimits;
   /** Returns resources of a new container, and of a running one that is resized (generateLinuxContainerResources). */
   readonly resources?: (request: ContainerRequest) => ContainerResources;
   /**
@@ -130,6 +133,8 @@ export interface NodeManagers {
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
+  /** Returns the limits of the pod's cgroup, as changed by all managers in order. */
+  podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits;
   /** Returns the resources of all managers. Throws if two contradict. */
   resources(request: ContainerRequest): ContainerResources;
   /** Resolves with what all managers give a new container, including resources. Rejects if two contradict. */

@@ -1,3 +1,4 @@
+import type {LiveValue} from '../../base/live-value.js';
 import {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
@@ -65,8 +66,8 @@ export interface KubeletCoreOptions {
   /** Sink of the events that are raised outside of a sync. */
   readonly events: EventSink;
   readonly metrics?: KubeletMetrics;
-  /** Period of the sync of an idle pod, in ms (syncFrequency); read for each delay. */
-  readonly syncFrequencyMs: number;
+  /** Period of the sync of an idle pod, in ms (syncFrequency). */
+  readonly syncFrequencyMs: LiveValue<number>;
   /** True to use the runtime's events (GetContainerEvents) if it supports them. */
   readonly eventedPleg: boolean;
   /** Resolves when the runtime's events are needed; immediately by default. */
@@ -179,9 +180,7 @@ function createSyncHandler(
     networkError: () => runtimeState.networkError,
     isWanted,
     resizeReview: (uid) => allocations.getResizeReview(uid),
-    get syncFrequencyMs() {
-      return options.syncFrequencyMs;
-    },
+    syncFrequencyMs: options.syncFrequencyMs,
     ...(observer && {observer}),
     ...(metrics && {metrics}),
   });
@@ -208,9 +207,7 @@ function createPodWorkers(
     random,
     logger,
     events,
-    get syncFrequencyMs() {
-      return options.syncFrequencyMs;
-    },
+    syncFrequencyMs: options.syncFrequencyMs,
     metrics,
     onInternalError: (pod, error) => {
       boundary.reportWork(pod, error);

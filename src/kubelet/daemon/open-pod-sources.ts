@@ -1,3 +1,4 @@
+import {liveValue} from '../../base/live-value.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import type {Clock} from '../../base/clock.js';
 import {redactUrl} from '../../format/redact-url.js';
@@ -159,9 +160,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
     sources.push(
       new FileSource({
         path: manifestPath,
-        get checkFrequencyMs() {
-          return options.fileCheckFrequencyMs;
-        },
+        checkFrequencyMs: liveValue(() => options.fileCheckFrequencyMs),
         clock,
         acceptsWorkloads,
         prepare: createPodPreparer({nodeName, clock, inCluster}),
@@ -173,9 +172,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
       new HttpSource({
         url: manifestUrl,
         headers: options.manifestHeaders ?? {},
-        get checkFrequencyMs() {
-          return options.httpCheckFrequencyMs;
-        },
+        checkFrequencyMs: liveValue(() => options.httpCheckFrequencyMs),
         clock,
         acceptsWorkloads,
         prepare: createPodPreparer({nodeName, clock, inCluster}, manifestUrl),

@@ -100,7 +100,7 @@ export class SyncSession {
             this.#core.background.start('readiness check', this.#syncAfter(wait, dueMs));
         },
       },
-      syncFrequencyMs: SYNC_FREQUENCY_MS,
+      syncFrequencyMs: {current: SYNC_FREQUENCY_MS},
       eventedPleg: true,
       // A sync of unchanged pods ends with their first status.
       needsEvents,

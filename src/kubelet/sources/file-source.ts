@@ -1,3 +1,4 @@
+import type {LiveValue} from '../../base/live-value.js';
 import {basename, join} from 'node:path';
 import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';
@@ -35,7 +36,7 @@ export interface FileSourceOptions extends ReadManifestOptions {
   /** Path of a directory or a single manifest file; it may be missing. */
   readonly path: string;
   /** Interval between full lists, in ms (fileCheckFrequency). */
-  readonly checkFrequencyMs: number;
+  readonly checkFrequencyMs: LiveValue<number>;
   readonly clock: Clock;
   readonly prepare: PreparePod;
 }
@@ -159,7 +160,7 @@ class Follower {
     const [previous, current] = [this.#pathStat, await statManifestPath(path)];
     this.#pathStat = current;
     this.#problems = new Map();
-    this.#nextList = clock.monotonic() + (current.kind === 'missing' ? RETRY_MS : checkFrequencyMs);
+    this.#nextList = clock.monotonic() + (current.kind === 'missing' ? RETRY_MS : checkFrequencyMs.current);
     await this.#updateWatch(current);
     if (current.kind === 'directory' || current.kind === 'file')
       await this.#readPath(current, {

@@ -1,3 +1,4 @@
+import type {LiveValue} from '../../base/live-value.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';
@@ -38,7 +39,7 @@ export interface HttpSourceOptions extends ReadManifestOptions {
   readonly url: string;
   readonly headers: ManifestHeaders;
   /** Interval between two requests, in ms (httpCheckFrequency). */
-  readonly checkFrequencyMs: number;
+  readonly checkFrequencyMs: LiveValue<number>;
   readonly clock: Clock;
   readonly prepare: PreparePod;
 }
@@ -78,7 +79,7 @@ export class HttpSource implements PodSource {
     try {
       for (;;) {
         await this.#poll(sink, signal);
-        await this.#wake.waitForChange(this.#options.checkFrequencyMs, clock, signal);
+        await this.#wake.waitForChange(this.#options.checkFrequencyMs.current, clock, signal);
         this.#wake.take();
       }
     } catch (error) {

@@ -1,7 +1,8 @@
 import {mkdir, rename, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {PodStore, type PodEvent} from '../../../src/kubelet/index.js';
-import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
+import type {Kubelet} from '../../../src/kubelet/daemon/kubelet.js';
+import type {KubeletOptions} from '../../../src/kubelet/daemon/kubelet-options.js';
 import {createTestKubelet} from '../../kubelet/daemon/create-test-kubelet.js';
 import {runCurlCommand, serveKubeletApi, type KubeletApiServer} from './serve-kubelet-api.js';
 import type {PodWithStatus} from '../canonical/canonical-pods.js';

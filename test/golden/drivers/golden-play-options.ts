@@ -1,5 +1,5 @@
 import {quantityValue} from '../../../src/api/quantity.js';
-import type {KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
+import type {KubeletOptions} from '../../../src/kubelet/daemon/kubelet-options.js';
 import {DEFAULT_LOG_ROTATION} from '../../../src/kubelet/managers/logs/log-rotator.js';
 import {readGoldenCase} from '../golden-cases.js';
 import type {DriverName} from '../parity.js';

@@ -4,7 +4,8 @@ import type {Connection} from '../../../src/cri/index.js';
 import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {openPodSources, type PodEvent} from '../../../src/kubelet/index.js';
 import type {JoinedCluster} from '../../../src/kubelet/cluster/index.js';
-import {Kubelet, type KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
+import {Kubelet} from '../../../src/kubelet/daemon/kubelet.js';
+import type {KubeletOptions} from '../../../src/kubelet/daemon/kubelet-options.js';
 
 /** Options of a test kubelet. */
 export interface TestKubeletOptions {

@@ -5,7 +5,8 @@ import {connect, containerId, type Connection, type ContainerEventResponse} from
 import type {PodEvent} from '../../../src/kubelet/index.js';
 import type {JoinedCluster} from '../../../src/kubelet/cluster/index.js';
 import type {JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
-import type {Kubelet, KubeletOptions} from '../../../src/kubelet/daemon/kubelet.js';
+import type {Kubelet} from '../../../src/kubelet/daemon/kubelet.js';
+import type {KubeletOptions} from '../../../src/kubelet/daemon/kubelet-options.js';
 import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import type {KubeletView} from '../../../src/kubelet/daemon/introspection/kubelet-view.js';
 import {list} from '../../commands/command-testbed.js';

@@ -418,7 +418,7 @@ describe('a single file', () => {
 test('a reread reads the source at once', async () => {
   const {path} = await aDirectory({'a.yaml': podManifest('a')});
   await symlink(join(path, '..', 'outside.yaml'), join(path, 'b.yaml'));
-  const options = {path, checkFrequencyMs: NEVER_MS, clock: systemClock};
+  const options = {path, checkFrequencyMs: {current: NEVER_MS}, clock: systemClock};
   const source = new FileSource({...options, acceptsWorkloads: false, prepare: prepareOnNode});
   const followed = runSource(source);
   await followed.untilNames('a-node1');

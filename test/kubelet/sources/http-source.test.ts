@@ -49,7 +49,14 @@ async function startScene(first: string | Responder, headers = {}): Promise<Http
   const clock = new FakeClock();
   const prepare: typeof prepareOnNode = (document, objects) => prepareOnNode(document, objects, url);
   const followed = runSource(
-    new HttpSource({url, headers, checkFrequencyMs: PERIOD_MS, clock, acceptsWorkloads: true, prepare}),
+    new HttpSource({
+      url,
+      headers,
+      checkFrequencyMs: {current: PERIOD_MS},
+      clock,
+      acceptsWorkloads: true,
+      prepare,
+    }),
   );
   await until(() => countPauses(clock) === 1);
   const next = async (response: string | Responder): Promise<void> => {
@@ -169,7 +176,7 @@ describe('the pods do not change', () => {
       new HttpSource({
         url,
         headers: {},
-        checkFrequencyMs: PERIOD_MS,
+        checkFrequencyMs: {current: PERIOD_MS},
         clock,
         acceptsWorkloads: false,
         prepare: prepareOnNode,
@@ -189,7 +196,7 @@ describe('the pods do not change', () => {
       new HttpSource({
         url,
         headers: {},
-        checkFrequencyMs: PERIOD_MS,
+        checkFrequencyMs: {current: PERIOD_MS},
         clock,
         acceptsWorkloads: false,
         prepare: prepareOnNode,
@@ -269,7 +276,7 @@ test('credentials are not sent after a redirect from https to http, which is rep
     new HttpSource({
       url: `https://127.0.0.1:${port}/`,
       headers: {Authorization: ['Bearer t'], 'X-Node': ['n']},
-      checkFrequencyMs: PERIOD_MS,
+      checkFrequencyMs: {current: PERIOD_MS},
       clock,
       acceptsWorkloads: false,
       prepare: prepareOnNode,

@@ -21,7 +21,13 @@ export function followPath(
   {clock = systemClock, checkFrequencyMs = NEVER_MS}: FollowOptions = {},
 ): RunningSource {
   return runSource(
-    new FileSource({path, checkFrequencyMs, clock, acceptsWorkloads: false, prepare: prepareOnNode}),
+    new FileSource({
+      path,
+      checkFrequencyMs: {current: checkFrequencyMs},
+      clock,
+      acceptsWorkloads: false,
+      prepare: prepareOnNode,
+    }),
   );
 }
 

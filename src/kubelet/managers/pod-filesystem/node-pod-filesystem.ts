@@ -5,6 +5,7 @@ import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limi
 import {NO_METRICS, type KubeletMetrics, type VolumeOperation} from '../../contract/kubelet-metrics.js';
 import {getCgroupRoot, type CgroupRoot} from '../../resources/cgroup-root.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import type {
   ContainerFiles,
   ContainerInstance,
@@ -59,6 +60,8 @@ type NodeMetrics = Pick<KubeletMetrics, 'cgroupManaged' | 'volumeOperated'>;
 interface SharedState {
   readonly mounted?: MountedPodVolumes;
   readonly metrics?: NodeMetrics;
+  /** Changes the limits of the cgroup of a new pod; see NodeManagers. */
+  readonly podLimits?: NodeManagers['podLimits'];
 }
 
 /** PodFilesystem on the node's filesystem. All files of pods are in the root directory and the pod log directory. */
@@ -68,18 +71,24 @@ export class NodePodFilesystem implements PodFilesystem {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #mounted: MountedPodVolumes;
   readonly #metrics: NodeMetrics;
+  readonly #podLimits: NodeManagers['podLimits'];
 
   constructor(
     node: NodeFacts,
     random: RandomSource,
     clock: Pick<Clock, 'now' | 'monotonic'>,
-    {mounted = new Map<PodUid, Map<string, MountedVolume>>(), metrics = NO_METRICS}: SharedState = {},
+    {
+      mounted = new Map<PodUid, Map<string, MountedVolume>>(),
+      metrics = NO_METRICS,
+      podLimits = (_pod, limits) => limits,
+    }: SharedState = {},
   ) {
     this.#node = node;
     this.#random = random;
     this.#clock = clock;
     this.#mounted = mounted;
     this.#metrics = metrics;
+    this.#podLimits = podLimits;
   }
 
   async makePodCgroup(pod: Pod): Promise<void> {
@@ -88,8 +97,10 @@ export class NodePodFilesystem implements PodFilesystem {
     if (cgroupRoot === undefined) return;
     const path = podCgroupParent(pod, node.cgroup);
     if (node.cgroup.driver === 'systemd') await claimPodCgroup(cgroupRoot, path);
-    else
-      await this.#timeCgroup('create', () => ensurePodCgroup(cgroupRoot, path, podCgroupLimits(pod, node)));
+    else {
+      const limits = this.#podLimits(pod, podCgroupLimits(pod, node));
+      await this.#timeCgroup('create', () => ensurePodCgroup(cgroupRoot, path, limits));
+    }
   }
 
   async readPodCgroup(pod: Pod): Promise<PodCgroup | undefined> {

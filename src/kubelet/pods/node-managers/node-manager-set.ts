@@ -12,6 +12,7 @@ import type {
   PreparationFailure,
 } from '../../contract/node-manager.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
+import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
 /** Asks the managers of a node in their order, and merges what they answer. */
@@ -65,6 +66,10 @@ export class NodeManagerSet implements NodeManagers {
       if (failure !== undefined) return failure;
     }
     return undefined;
+  }
+
+  podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits {
+    return this.#managers.reduce((changed, manager) => manager.podLimits?.(pod, changed) ?? changed, limits);
   }
 
   resources(request: ContainerRequest): ContainerResources {

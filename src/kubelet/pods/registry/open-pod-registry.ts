@@ -10,6 +10,8 @@ import {
   type MountedPodVolumes,
 } from '../../managers/pod-filesystem/node-pod-filesystem.js';
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
+import {createNodeManagers} from '../node-managers/create-node-managers.js';
+import {NodeManagerSet} from '../node-managers/node-manager-set.js';
 import type {NodeAndRuntime} from './read-node.js';
 import type {PodObserver} from './pod-registry-options.js';
 import {PodRegistry} from './pod-registry.js';
@@ -34,13 +36,19 @@ export function openPodRegistry(
   node: NodeAndRuntime,
   observer: PodObserver,
   objects: ApiObjects = NO_OBJECTS,
-  {probeRandom = () => 0, probeRestartGraceMs = 0, metrics = NO_METRICS, nodeManagers}: DaemonParts = {},
+  {
+    probeRandom = () => 0,
+    probeRestartGraceMs = 0,
+    metrics = NO_METRICS,
+    nodeManagers = new NodeManagerSet(createNodeManagers(node.node)),
+  }: DaemonParts = {},
 ): PodRegistry {
   const mounted: MountedPodVolumes = new Map();
+  const podLimits: NodeManagers['podLimits'] = (pod, limits) => nodeManagers.podLimits(pod, limits);
   return new PodRegistry({
     ...node,
     objects,
-    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, {mounted, metrics}),
+    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, {mounted, metrics, podLimits}),
     mounted: (uid) => mounted.get(uid) ?? new Map(),
     metrics,
     nodeManagers,

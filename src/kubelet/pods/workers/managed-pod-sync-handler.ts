@@ -1,3 +1,4 @@
+import type {LiveValue} from '../../../base/live-value.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CallLimiter} from '../../../base/async/call-limiter.js';
@@ -40,8 +41,8 @@ export interface ManagedPodSyncHandlerOptions {
   readonly networkError: () => string | undefined;
   /** Returns the reason why a pod does not get the resources that it requests. */
   readonly resizeReview: (uid: PodUid) => ResizeReview;
-  /** Period in which the volumes of an idle pod are refreshed, in ms (syncFrequency); read for each sync. */
-  readonly syncFrequencyMs: number;
+  /** Period in which the volumes of an idle pod are refreshed, in ms (syncFrequency). */
+  readonly syncFrequencyMs: LiveValue<number>;
   /** Reports whether the pod is in a source. */
   readonly isWanted: (uid: PodUid) => boolean;
   /** Observer of the syncs of pods. */
@@ -170,7 +171,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const pass = await syncer.syncPod(status, {
       networkError: this.#options.networkError(),
       resizeReview: this.#options.resizeReview(podRef(pod).uid),
-      syncFrequencyMs: this.#options.syncFrequencyMs,
+      syncFrequencyMs: this.#options.syncFrequencyMs.current,
       voidsAttempts: true,
       onStatus: (current) => this.#options.observer?.onStatus(pod, current),
       ...options,

@@ -1,3 +1,4 @@
+import type {LiveValue} from '../../../base/live-value.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../api/types/v1-status.js';
 import {runInBackground} from '../../../base/async/background-work.js';
@@ -46,7 +47,7 @@ export interface PodWorkersOptions extends WorkContext {
   readonly random: RandomSource;
   readonly logger: Logger;
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
-  readonly syncFrequencyMs: number;
+  readonly syncFrequencyMs: LiveValue<number>;
   readonly metrics?: Pick<KubeletMetrics, 'workCompleted'>;
   /** Called for a programming error in the work of a pod, after it was logged; must not throw. */
   readonly onInternalError?: (pod: Pod, error: unknown) => void;
@@ -224,8 +225,9 @@ export class PodWorkers {
 
   #requeue(worker: WorkerState, work: PendingWork, outcome: Pick<SyncOutcome, 'error' | 'retryAt'>): void {
     if (worker.pending !== undefined) return;
-    const {clock, syncFrequencyMs} = this.#options;
-    const delayMs = computeRequeueDelay(outcome, {now: clock.now(), syncFrequencyMs, random: this.#random()});
+    const {clock, syncFrequencyMs: frequency} = this.#options;
+    const context = {now: clock.now(), syncFrequencyMs: frequency.current, random: this.#random()};
+    const delayMs = computeRequeueDelay(outcome, context);
     this.#queue.add(worker.ref.uid, clock.monotonic() + delayMs);
     // takeDue uses it to wake a terminating worker, since the sync loop only syncs desired pods.
     if (worker.lifecycle.kind !== 'sync') worker.active = work;

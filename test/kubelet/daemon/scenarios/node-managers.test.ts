@@ -174,7 +174,11 @@ test('a resized container gets the resources of the managers too, but not what o
   const manager = new TestManager();
   await using testbed = await DaemonTestbed.start({
     nodeManagers: [
-      {name: 'quota', resources: () => ({cpuQuota: -1n})},
+      {
+        name: 'quota',
+        resources: () => ({cpuQuota: -1n}),
+        podLimits: (_pod, {cpuQuota: _quota, ...limits}) => limits,
+      },
       {name: 'cpu', containerOptions: manager.containerOptions},
     ],
   });
@@ -185,6 +189,10 @@ test('a resized container gets the resources of the managers too, but not what o
   const request = testbed.fake.callsTo('UpdateContainerResources')[0]?.request;
   expect(request).toMatchObject({linux: {cpu_quota: '-1', cpu_shares: '204'}});
   expect(request).not.toHaveProperty('linux.cpuset_cpus');
+  const ofPod = testbed.fake.callsTo('UpdatePodSandboxResources').map((call) => call.request);
+  expect(ofPod).toContainEqual(
+    expect.objectContaining({resources: expect.not.objectContaining({cpu_quota: expect.anything()})}),
+  );
   expect(testbed.fake.callsTo('CreateContainer')[0]?.request).toMatchObject({
     config: {linux: {resources: {cpu_quota: '-1', cpuset_cpus: '3'}}},
   });

@@ -121,7 +121,7 @@ function createHandler({
     },
     networkError: () => undefined,
     resizeReview: () => undefined,
-    syncFrequencyMs: 60_000,
+    syncFrequencyMs: {current: 60_000},
     isWanted: () => wanted.is,
     originOf: () => 'file.yaml',
     metrics: NO_METRICS,

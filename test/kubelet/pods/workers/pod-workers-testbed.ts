@@ -83,7 +83,7 @@ export function createWorkers(cacheOf: Partial<PodCache> = {}) {
     random: () => 0,
     logger: SILENT_LOGGER,
     events: (event) => events.push(event),
-    syncFrequencyMs: 60_000,
+    syncFrequencyMs: {current: 60_000},
     onInternalError: (pod, error) => bugs.push([pod, error]),
   });
   onTestFinished(() => workers.stop());

@@ -57,7 +57,10 @@ export async function resizePod(context: SyncContext, input: ResizeInput): Promi
 /**
  * Reads the limits of the pod's cgroup, or computes them from the actuated resources if the runtime manages the cgroup.
  */
-async function readCurrentLimits({files, node, actuated}: SyncContext, pod: Pod): Promise<PodCgroup> {
+async function readCurrentLimits(
+  {files, node, nodeManagers, actuated}: SyncContext,
+  pod: Pod,
+): Promise<PodCgroup> {
   let cgroup;
   try {
     cgroup = await files.readPodCgroup(pod);
@@ -68,7 +71,8 @@ async function readCurrentLimits({files, node, actuated}: SyncContext, pod: Pod)
       cause,
     });
   }
-  return cgroup ?? podCgroupLimits(withActuatedResources(pod, actuated.current), node);
+  if (cgroup !== undefined) return cgroup;
+  return nodeManagers.podLimits(pod, podCgroupLimits(withActuatedResources(pod, actuated.current), node));
 }
 
 const UNLIMITED = -1n;
@@ -86,7 +90,8 @@ class PodResize {
     this.#context = context;
     this.#input = input;
     this.#current = current;
-    this.#desired = podCgroupLimits(input.pod, context.node);
+    const {node, nodeManagers} = context;
+    this.#desired = nodeManagers.podLimits(input.pod, podCgroupLimits(input.pod, node));
     for (const update of [...input.resize.memory, ...input.resize.cpu])
       this.#updated.set(update.container.name, update.current);
   }

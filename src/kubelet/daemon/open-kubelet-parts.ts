@@ -1,0 +1,159 @@
+import type {Node} from '../../api/types/v1-node.js';
+import {systemRandom} from '../../base/clock.js';
+import type {Logger} from '../../base/logger.js';
+import type {PodUid} from '../../cri/index.js';
+import {nodeObjectFacts, type ClusterLink} from '../contract/cluster/cluster-link.js';
+import {NO_METRICS} from '../contract/kubelet-metrics.js';
+import type {PodEvent} from '../contract/pod-event.js';
+import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
+import type {PodStates} from '../contract/pod-update.js';
+import {KUBELET_RESTART_GRACE_MS} from '../managers/probes/probe-decision.js';
+import {SecretRegistry} from '../managers/redaction/secret-registry.js';
+import {createNodeManagers} from '../pods/node-managers/create-node-managers.js';
+import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
+import {ManagedPods} from '../pods/registry/managed-pods.js';
+import {openPodRegistry} from '../pods/registry/open-pod-registry.js';
+import {PodManager} from '../pods/registry/pod-manager.js';
+import type {PodObserver} from '../pods/registry/pod-registry-options.js';
+import type {PodRegistry} from '../pods/registry/pod-registry.js';
+import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import {configSourceOf} from '../sources/static-pod.js';
+import type {KubeletCore} from './kubelet-core.js';
+import type {KubeletOptions} from './kubelet-options.js';
+import {ManagedPodsBinding} from './managed-pods-binding.js';
+import {ManifestServices} from './manifest-services.js';
+import type {PodSources} from './open-pod-sources.js';
+import {RejectionRecorder} from './rejection-recorder.js';
+import {createSourcesSink} from './sources-sink.js';
+import {SyncLoopQueue} from './sync-loop-queue.js';
+
+/** What the core of a kubelet works on: pod sources, registry and the sets of pods. */
+export interface KubeletParts {
+  readonly queue: SyncLoopQueue;
+  /** Pods of the sources. */
+  readonly manager: PodManager;
+  readonly sources: PodSources;
+  readonly services: ManifestServices;
+  readonly nodeManagers: NodeManagerSet;
+  readonly registry: PodRegistry;
+  /** Pods that this kubelet has created. */
+  readonly own: ManagedPods;
+  readonly rejections: RejectionRecorder;
+  /** Records an event that is raised outside of a sync. */
+  readonly events: (event: PodEvent) => void;
+  readonly podChanged: (uid: PodUid) => void;
+  readonly clusterNode: () => Node | undefined;
+}
+
+/**
+ * Opens what the core works on. Reads and starts nothing. `core` is called once the sources run: they ask for the states of the
+ * pods that they deliver to it.
+ */
+export function openKubeletParts(options: KubeletOptions, core: () => KubeletCore): KubeletParts {
+  const {node, clock, logger, random = systemRandom, metrics = NO_METRICS} = options;
+  const queue = new SyncLoopQueue();
+  const manager = new PodManager();
+  const binding = new ManagedPodsBinding();
+  const secrets = new SecretRegistry((uid) => binding.isManaged(uid), options.hide);
+  const logEvent = createEventLogger(options);
+  const events = (event: PodEvent): void => {
+    if (!binding.recordEvent(event)) logEvent(event);
+  };
+  const services = new ManifestServices({node: node.node, clock, logger});
+  const sink = {queue, secrets, services, logger, events, podStates: createPodStates(core)};
+  const sources = options.openSources(createSourcesSink(sink));
+  const podChanged = (uid: PodUid): void => {
+    sources.podChanged();
+    options.cluster?.podChanged(uid);
+  };
+  const observer = createPodObserver({secrets, logger, logEvent, podChanged});
+  const objects = services.bind(sources.objects, options.cluster?.objects);
+  const nodeManagers = new NodeManagerSet(options.nodeManagers ?? createNodeManagers(node.node));
+  const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, {
+    ...{probeRandom: random, probeRestartGraceMs: KUBELET_RESTART_GRACE_MS, metrics, nodeManagers},
+  });
+  const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
+  const own = new ManagedPods({local: registry, logger, originOf});
+  binding.bind(own);
+  const rejections = new RejectionRecorder({registry, logger, originOf});
+  const clusterNode = (): Node | undefined => options.cluster?.node();
+  return {
+    ...{queue, manager, sources, services, nodeManagers, registry, own, rejections},
+    ...{events, podChanged, clusterNode},
+  };
+}
+
+/** Returns a function that logs an event as the kubelet does (client-go's StartStructuredLogging), and sends it. */
+function createEventLogger({logger, cluster, onEvent}: KubeletOptions): (event: PodEvent) => void {
+  return (event) => {
+    const {type, reason, message, pod, fieldPath = ''} = event;
+    logger.forFile('kubelet.ts').info('Event occurred', {
+      object: namespacedName(podRef(pod)),
+      fieldPath,
+      kind: 'Pod',
+      apiVersion: 'v1',
+      type,
+      reason,
+      message,
+    });
+    cluster?.event(event);
+    onEvent?.(event);
+  };
+}
+
+/** Returns the node with the host IPs of its Node object, once that is known (getHostIPsAnyWay). */
+function withClusterIps(node: NodeAndRuntime, cluster: ClusterLink | undefined): NodeAndRuntime {
+  if (cluster === undefined) return node;
+  const own = node.node.hostIps;
+  const hostIps = {
+    get current() {
+      return (nodeObjectFacts(cluster.node())?.hostIps ?? own).current;
+    },
+  };
+  return {...node, node: {...node.node, hostIps}};
+}
+
+/** Returns the states of the pods of a core that is created later. */
+function createPodStates(core: () => KubeletCore): PodStates {
+  return {
+    status: (uid) => core().handler.knownStatus(uid),
+    isPresent: (uid) => {
+      const {handler, workers, pods} = core();
+      return handler.isRejected(uid) || workers.isKnown(uid) || pods.getPod(uid) !== undefined;
+    },
+    listRecorded: (source) =>
+      core()
+        .pods.presentRecords()
+        .filter(({pod}) => configSourceOf(pod) === source)
+        .map(({uid, pod, source: origin}) => ({uid, pod, origin})),
+  };
+}
+
+function createPodObserver({
+  secrets,
+  logger,
+  logEvent,
+  podChanged,
+}: {
+  readonly secrets: SecretRegistry;
+  readonly logger: Logger;
+  readonly logEvent: (event: PodEvent) => void;
+  readonly podChanged: (uid: PodUid) => void;
+}): PodObserver {
+  return {
+    event: logEvent,
+    call: () => undefined,
+    waitingForLock: () => undefined,
+    secret: (texts: readonly string[], {uid}: PodRef): void => {
+      secrets.setPodValues(uid, texts);
+    },
+    statusChanged: ({uid}: PodRef): void => {
+      podChanged(uid);
+    },
+    recordingFailed: (ref: PodRef, error: unknown): void => {
+      logger
+        .forFile('kubelet.ts')
+        .error(error, 'Failed to record the state of a pod', {pod: namespacedName(ref)});
+    },
+  };
+}
