@@ -4,7 +4,7 @@
  * texts.
  */
 import {createHash} from 'node:crypto';
-import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {gzipSync} from 'node:zlib';
@@ -12,6 +12,7 @@ import {transform} from 'esbuild';
 import {ENTRY_FILE, makeChunks} from './bundle/chunks.mjs';
 import {helpTexts} from './bundle/help.mjs';
 import {bundleLibrary} from './bundle/library.mjs';
+import {manualPages} from './bundle/manual.mjs';
 import {removeOrphans} from './bundle/orphans.mjs';
 import {notices, listPackages} from './release/packages.mjs';
 
@@ -28,13 +29,13 @@ export async function bundle(folder = join(ROOT, 'dist/quick')) {
   return {chunks, inputs};
 }
 
-/** Compresses the manual pages for `man`. */
-function compressManual() {
+/** Writes the manual pages, compressed for `man`. */
+async function writeManual() {
   const folder = join(ROOT, 'dist/man');
   rmSync(folder, {recursive: true, force: true});
   mkdirSync(folder);
-  for (const page of readdirSync(join(ROOT, 'man')))
-    writeFileSync(join(folder, `${page}.gz`), gzipSync(readFileSync(join(ROOT, 'man', page)), {level: 9}));
+  for (const [name, text] of await manualPages(ROOT))
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(text, {level: 9}));
 }
 
 /** Returns the modules with code in a bundle. */
@@ -79,5 +80,5 @@ if (fileURLToPath(import.meta.url) === process.argv[1]) {
   const packages = listPackages(ROOT, bundledModules(await bundle()));
   await bundleLibrary(ROOT);
   writeFileSync(join(ROOT, 'dist/THIRD-PARTY-NOTICES.txt'), notices(ROOT, packages));
-  compressManual();
+  await writeManual();
 }

@@ -21,7 +21,7 @@ const files = JSON.parse(pack)[0].files.map(({path, size}) => ({
   size,
   text: readFileSync(join(ROOT, path), 'latin1'),
 }));
-const pages = readdirSync(join(ROOT, 'man'));
+const pages = readdirSync(join(ROOT, 'dist/man')).map((name) => name.replace(/\.gz$/, ''));
 const {messages} = await publint({
   pkgDir: '/package',
   strict: true,

@@ -18,6 +18,7 @@ const CHECKS = [
   ['imports', ['depcruise', 'src', '--output-type', 'err'], checkModuleCount],
   ['dead code', ['knip', '--no-progress']],
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],
+  ['pause program', ['node', 'scripts/pause-program.mjs', '--check']],
   ['build', ['node', 'scripts/bootstrap/build.mjs']],
   ['package', ['node', 'scripts/check-package.mjs']],
   ['start-up budget', ['node', 'scripts/startup-budget.mjs']],

@@ -4,11 +4,12 @@
  * Usage: npm run release [-- [--folder FOLDER] TARGET…]      (default all targets)
  */
 import {execFile} from 'node:child_process';
-import {chmod, copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
+import {chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
+import {gunzipSync} from 'node:zlib';
 import {bundle, bundledModules} from './bundle.mjs';
 import {buildBinaries} from './build-binary.mjs';
 import {BUN, TARGETS} from './binary/runtimes.mjs';
@@ -95,13 +96,16 @@ async function layOut(folder, {program, noticesText}) {
     'share/fish/vendor_completions.d/kcri.fish': scripts.fish('kcri'),
     'share/doc/kcri/THIRD-PARTY-NOTICES.txt': noticesText,
   };
+  for (const name of await readdir(join(ROOT, 'dist/man')))
+    texts[`share/man/man1/${name.replace(/\.gz$/, '')}`] = gunzipSync(
+      await readFile(join(ROOT, 'dist/man', name)),
+    );
   for (const [name, text] of Object.entries(texts)) {
     await mkdir(join(folder, dirname(name)), {recursive: true});
     await writeFile(join(folder, name), text);
   }
   for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md'])
     await copyFile(join(ROOT, name), join(folder, 'share/doc/kcri', name));
-  await cp(join(ROOT, 'man'), join(folder, 'share/man/man1'), {recursive: true});
   for (const entry of await readdir(folder, {recursive: true, withFileTypes: true}))
     if (entry.isFile()) await chmod(join(entry.parentPath ?? entry.path, entry.name), 0o644);
   await mkdir(join(folder, 'bin'));

@@ -84,8 +84,6 @@ class Cluster implements JoinedCluster {
   #nodeKnown: () => void = () => undefined;
   readonly #services: Informer<Service>;
   readonly #runtimeClasses: Informer<RuntimeClass>;
-  /** Watched like by a kubelet; they will be needed for CSI volumes. */
-  readonly #csiDrivers: Informer<ListedObject>;
   /** Facts about the kubelet; undefined before `run`. */
   #host: ClusterHost | undefined;
 
@@ -101,10 +99,6 @@ class Cluster implements JoinedCluster {
     });
     this.#services = this.#createInformer<Service>('*v1.Service', SERVICES);
     this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', RUNTIME_CLASSES);
-    this.#csiDrivers = this.#createInformer<ListedObject>('*v1.CSIDriver', {
-      path: '/apis/storage.k8s.io/v1/csidrivers',
-      decode: (value) => value as ListedObject,
-    });
     this.objects = new ClusterObjects({
       ...{client, origin: url, clock},
       services: this.#services,
@@ -192,7 +186,6 @@ class Cluster implements JoinedCluster {
       this.#watchNode(signal),
       this.#services.run(signal),
       this.#runtimeClasses.run(signal),
-      this.#csiDrivers.run(signal),
       this.#reporter.run(host, signal),
       this.#createLease().run(signal),
       this.#deleteResourceSlices(signal),

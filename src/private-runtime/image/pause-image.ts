@@ -2,7 +2,7 @@ import {Readable} from 'node:stream';
 import type {CtrClient} from '../containerd/ctr-client.js';
 import {PAUSE_IMAGE} from '../containerd/containerd-config.js';
 import {toOciArchitecture, buildOciArchive} from './oci-image.js';
-import {isPauseArchitecture, buildPauseProgram, type PauseArchitecture} from './pause-program.js';
+import {isPauseArchitecture, pauseProgram, type PauseArchitecture} from './pause-program.js';
 
 /**
  * Ensures that the sandbox image exists, without a network: an image that was pulled or loaded stays, otherwise it is
@@ -20,7 +20,7 @@ function pauseArchive(architecture: PauseArchitecture): Uint8Array {
   return buildOciArchive({
     names: [PAUSE_IMAGE],
     architecture: toOciArchitecture(architecture),
-    files: [{type: 'file', path: 'pause', mode: 0o755, data: buildPauseProgram(architecture)}],
+    files: [{type: 'file', path: 'pause', mode: 0o755, data: pauseProgram(architecture)}],
     entrypoint: ['/pause'],
     env: ['PATH=/'],
     user: '65535:65535',

@@ -5,7 +5,7 @@ import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
-import {isPauseArchitecture, buildPauseProgram} from '../../../src/private-runtime/image/pause-program.js';
+import {isPauseArchitecture, pauseProgram} from '../../../src/private-runtime/image/pause-program.js';
 
 let dir: string;
 let program: string;
@@ -13,7 +13,7 @@ let program: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'kcri-pause-'));
   program = join(dir, 'pause');
-  if (isPauseArchitecture(process.arch)) await writeFile(program, buildPauseProgram(process.arch));
+  if (isPauseArchitecture(process.arch)) await writeFile(program, pauseProgram(process.arch));
   await chmod(program, 0o755);
 });
 afterAll(() => rm(dir, {recursive: true}));
@@ -57,7 +57,7 @@ test.each([
   ['x64', 62],
   ['arm64', 183],
 ] as const)('for %s it is a static 64-bit executable with the machine type %i', (architecture, machine) => {
-  const file = Buffer.from(buildPauseProgram(architecture));
+  const file = Buffer.from(pauseProgram(architecture));
   expect(file.subarray(0, 4).toString('latin1')).toBe('\x7fELF');
   expect([file[4], file.readUInt16LE(16), file.readUInt16LE(18)]).toEqual([2, 2, machine]);
   expect(file.length).toBeLessThan(512);
