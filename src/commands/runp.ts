@@ -5,7 +5,6 @@ import {kcriOnlyFlags} from '../cli/flags/flag-types.js';
 import {POD_FLAGS} from '../features/manifests/pod-flags.js';
 import {CANCEL_TIMEOUT_FLAG, RUNTIME_FLAG} from '../features/pull/pull-flags.js';
 import {createCriConfigReader, type CriConfigReader} from '../features/cri-configs/cri-config-reader.js';
-import {isManifest} from '../features/manifests/is-manifest.js';
 import {runManifest} from '../features/run/run-manifest.js';
 import {ArgumentsError} from '../cli/parsing/usage-errors.js';
 import type {NamedText} from '../operations/manifests/read-text.js';
@@ -68,5 +67,23 @@ export default class Runp extends BaseCommand {
     const {runtime} = await this.cri(timeoutMs);
     const running = runtime.runPodSandbox({config, runtimeHandler}, {signal: this.signal});
     this.out.print((await withContext('run pod sandbox', running)).podSandboxId);
+  }
+}
+
+/** Reports whether a text is a Kubernetes manifest, which has a kind, rather than a config file of the CRI. */
+function isManifest(text: string): boolean {
+  return text.trimStart().startsWith('{') ? hasKind(text) : /^(["']?)(?:kind|apiVersion)\1\s*:/m.test(text);
+}
+
+/**
+ * Reports whether the text has a top-level `kind`. JSON must be parsed, because a label may be named kind too; YAML
+ * shows its levels by indentation.
+ */
+function hasKind(text: string): boolean {
+  try {
+    const value = JSON.parse(text) as object;
+    return 'kind' in value || 'apiVersion' in value;
+  } catch {
+    return /"kind"\s*:/.test(text);
   }
 }

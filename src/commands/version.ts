@@ -6,8 +6,8 @@ import {
   outputFlags,
   parseOutputFormat,
 } from '../cli/output/parse-output-format.js';
-import {versionText} from '../features/version/version-text.js';
 import {withContext} from '../operations/with-context.js';
+import type {VersionResponse} from '../cri/index.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
@@ -32,4 +32,14 @@ export default class Version extends BaseCommand {
     if (form.kind === 'table') this.out.printText(`${versionText(response)}\n`);
     else this.out.printData(await formatMessage(form, 'VersionResponse', response));
   }
+}
+
+/** Formats the four lines of `version`, with two spaces after the colon as in crictl. */
+function versionText(response: VersionResponse): string {
+  return [
+    `Version:  ${response.version}`,
+    `RuntimeName:  ${response.runtimeName}`,
+    `RuntimeVersion:  ${response.runtimeVersion}`,
+    `RuntimeApiVersion:  ${response.runtimeApiVersion}`,
+  ].join('\n');
 }

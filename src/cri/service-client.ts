@@ -4,7 +4,6 @@ import type {CallOptions, MethodInfo} from './call-options.js';
 import {Decoder, decodeMessage, encodeMessage} from './codec.js';
 import {deadlineMs} from './deadlines.js';
 import type {AnyMask, SchemaSet} from './message-schema.js';
-import {missingField} from './required-fields.js';
 import {rpcFailure, type Transport} from './transport.js';
 import {malformedDetails, WireError} from './wire-format.js';
 
@@ -187,4 +186,28 @@ function signalOf({signal}: CallOptions): CallOptions['signal'] {
 
 async function* mapEach<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {
   for await (const item of items) yield map(item);
+}
+
+/** Fields without which a response is useless, by RPC. cri-client rejects these responses too. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  RunPodSandbox: 'podSandboxId',
+  PodSandboxStatus: 'status',
+  CreateContainer: 'containerId',
+  ContainerStatus: 'status',
+  PullImage: 'imageRef',
+  Exec: 'url',
+  Attach: 'url',
+  PortForward: 'url',
+};
+
+/** Returns the required field that a response lacks; undefined if it has it, or if the mask excludes it. */
+function missingField(
+  rpc: string,
+  response: Readonly<Record<string, unknown>>,
+  fields?: AnyMask,
+): string | undefined {
+  const name = Object.hasOwn(REQUIRED, rpc) ? REQUIRED[rpc] : undefined;
+  if (name === undefined || (fields !== undefined && fields[name] === undefined)) return undefined;
+  const value = response[name];
+  return value === undefined || value === '' ? name : undefined;
 }

@@ -1,8 +1,9 @@
 import {openSync} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
-import {addAbortSignal, type Readable} from 'node:stream';
-import {createPipeReadStream} from './pipe-read-stream.js';
+import {addAbortSignal, Readable} from 'node:stream';
 import {fileTooLargeError, READ_WITHOUT_BLOCKING} from './read-text-file.js';
+import {Socket} from 'node:net';
+import {getBun} from '../bun.js';
 
 /** Maximum size of a file that a flag, a variable or a setting names: certificates, credentials, templates. */
 export const MAX_NAMED_FILE_BYTES = 16 * 1024 * 1024;
@@ -53,4 +54,14 @@ export async function readBoundedStream(
     throw error;
   }
   return Buffer.concat(parts);
+}
+
+/**
+ * Creates a stream of a pipe or FIFO that was opened without blocking. It waits for the first writer and ends when all
+ * writers have closed it. It polls like a socket, because a thread blocked in read(2) cannot be interrupted. Bun's
+ * sockets do not support pipes, but its files do.
+ */
+function createPipeReadStream(fd: number): Readable {
+  const bun = getBun();
+  return bun === undefined ? new Socket({fd, writable: false}) : Readable.fromWeb(bun.file(fd).stream());
 }

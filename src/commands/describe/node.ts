@@ -1,8 +1,10 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {readNodeObject} from '../../features/node/read-node-object.js';
-import {readNodePods} from '../../features/node/read-node-pods.js';
-import {describeNode, nodeKubeletSection} from '../../features/node/describe-node.js';
+import {describeNode, nodeKubeletSection, type NodePod} from '../../features/node/describe-node.js';
 import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
+import {hasEnded} from '../../api/types/v1-status.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
+import {PodReader} from '../../features/pods/pod-reader.js';
 
 export default class DescribeNode extends BaseCommand {
   static override summary = 'Show details of this machine as a node';
@@ -22,4 +24,14 @@ export default class DescribeNode extends BaseCommand {
     const text = describeNode(node, pods, context.clock.now());
     this.out.printText(`${text}${report === undefined ? '' : nodeKubeletSection(report)}`);
   }
+}
+
+/** Returns the pods that have not ended, with their total resources. */
+async function readNodePods(services: RuntimeContext): Promise<readonly NodePod[]> {
+  const {podLimits, podRequests} = await import('../../kubelet/index.js');
+  const reader = new PodReader(services);
+  const observed = await reader.observe(await reader.select([], {}));
+  return observed
+    .filter(({pod}) => !hasEnded(pod.status?.phase))
+    .map(({pod}) => ({pod, requests: podRequests(pod), limits: podLimits(pod)}));
 }

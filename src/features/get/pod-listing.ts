@@ -7,7 +7,6 @@ import type {
   SignalContext,
 } from '../../cli/command/contexts.js';
 import type {ObjectFormat, OutputFormat} from '../../cli/output/parse-output-format.js';
-import {PodChangeDetector} from './pod-change-detector.js';
 import {computePodRow, type PodRow} from '../pods/pod-row.js';
 import {podColumns} from '../pods/pod-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
@@ -112,4 +111,25 @@ function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectFormat> {
 
 function noResourcesText(namespace: string | undefined): string {
   return namespace === undefined ? 'No resources found' : `No resources found in ${namespace} namespace.`;
+}
+
+/** Detects changes of pods between two samples. */
+class PodChangeDetector {
+  #before: ReadonlyMap<string, {readonly pod: Pod; readonly text: string}> = new Map();
+
+  /** Returns new and changed pods, and the last state of removed pods. */
+  detect(pods: readonly Pod[], nowMs: number): readonly Pod[] {
+    const now = new Map(pods.map((pod) => [pod.metadata.uid ?? '', {pod, text: JSON.stringify(pod)}]));
+    const before = this.#before;
+    this.#before = now;
+    const changed = Array.from(now).filter(([uid, {text}]) => before.get(uid)?.text !== text);
+    const removed = Array.from(before).filter(([uid]) => !now.has(uid));
+    return [...removed.map(([, {pod}]) => ended(pod, nowMs)), ...changed.map(([, {pod}]) => pod)];
+  }
+}
+
+/** Returns the final state of a pod that was removed between two samples, as being deleted. */
+function ended(pod: Pod, nowMs: number): Pod {
+  const deletionTimestamp = pod.metadata.deletionTimestamp ?? new Date(nowMs).toISOString();
+  return {...pod, metadata: {...pod.metadata, deletionTimestamp}};
 }

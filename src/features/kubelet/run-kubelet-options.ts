@@ -13,9 +13,9 @@ import {programVersion} from '../../cli/process/program-version.js';
 import {containerGcPolicy} from './container-gc-flags.js';
 import {redactFlags, type KubeconfigFlags} from './kubelet-flags.js';
 import type {KubeletNodeFlags} from './kubelet-node-flags.js';
-import {nodeFlagsFromConfig} from './node-flags-from-config.js';
 import type {RunKubeletOptions} from './run-kubelet.js';
 import {validateConnection} from './validate-connection.js';
+import type {ConfigValues} from '../../kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
 
 /** Values of all flags of the command `kubelet`. */
 export type KubeletFlagValues = Readonly<Record<string, unknown>> &
@@ -75,5 +75,22 @@ async function openRuntime(
       const node = await readCommandNode(services, {...flags, ...nodeFlagsFromConfig(values)}, connection);
       return {...node, imageCredentials: await openNodeCredentials(services, flags)};
     },
+  };
+}
+
+/** Converts the node settings of a KubeletConfiguration to the flag values of other commands. */
+function nodeFlagsFromConfig(values: ConfigValues): PodFlagValues {
+  const {cgroupDriver, resolvConf} = values;
+  return {
+    'cluster-dns': values.clusterDNS,
+    'cluster-domain': values.clusterDomain,
+    // The default file may be missing; an explicit one must exist.
+    'resolv-conf': resolvConf === '/etc/resolv.conf' ? undefined : resolvConf,
+    'pod-logs-dir': values.podLogsDir,
+    'cgroup-root': values.cgroupRoot,
+    'cgroup-driver': cgroupDriver === 'systemd' || cgroupDriver === 'cgroupfs' ? cgroupDriver : undefined,
+    'seccomp-default': values.seccompDefault,
+    'allowed-unsafe-sysctls': values.allowedUnsafeSysctls,
+    'pod-max-pids': values.podPidsLimit,
   };
 }

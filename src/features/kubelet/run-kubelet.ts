@@ -29,7 +29,6 @@ import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {KlogLogger} from './klog-logger.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {logUnhandledErrors} from './log-unhandled-errors.js';
-import {onHangup} from './on-hangup.js';
 import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
 import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
@@ -295,6 +294,16 @@ async function announce(
       } finally {
         await reports[Symbol.asyncDispose]();
       }
+    },
+  };
+}
+
+/** Calls the listener for each SIGHUP until it is disposed. Without a listener, SIGHUP terminates the process. */
+function onHangup(listener: () => void): Disposable {
+  process.on('SIGHUP', listener);
+  return {
+    [Symbol.dispose]: () => {
+      process.off('SIGHUP', listener);
     },
   };
 }

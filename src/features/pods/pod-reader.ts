@@ -2,8 +2,8 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import type {KcriError} from '../../base/errors.js';
 import {CriError, type PodUid} from '../../cri/index.js';
 import {formatAgeSince} from '../../format/age.js';
-import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord} from '../../kubelet/index.js';
-import type {RuntimeContext} from '../../cli/command/contexts.js';
+import type {NodeAndRuntime, LastKnown, ObservedPod, PodRecord, RejectedPod} from '../../kubelet/index.js';
+import type {RuntimeContext, ConnectionContext, SettingsContext} from '../../cli/command/contexts.js';
 import {parsePodManager, type PodManagerName, type PodSelectionFlagValues} from './pod-selection-flags.js';
 import {compareByTime, type RecordedPodEvent} from '../events/event-table.js';
 import {formatPodTitle} from './pod-title.js';
@@ -21,11 +21,11 @@ import {
   type ShownPod,
 } from './listed-pod.js';
 import {missingPodError} from './missing-pod-error.js';
-import {readNodeRecords} from './node-records.js';
 import {announcesRestart, withoutRestart} from './not-restarted.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
 import {RuntimePods} from './runtime-pods.js';
-import {WarnOnce} from './warn-once.js';
+import type {CommandReporter} from '../../cli/output/command-reporter.js';
+import {canonicalEndpoint} from '../../cri/endpoint.js';
 
 /** Reads the pods of kcri and of the runtime, their statuses and events. It changes nothing, and warns about each problem once. */
 export class PodReader {
@@ -199,4 +199,48 @@ function recordsOf(listed: readonly ListedPod[]): readonly PodRecord[] {
 
 function rejectionEvents({rejected}: ListedPod): readonly RecordedPodEvent[] {
   return rejected === undefined ? [] : rejected.rejection.events.map((event) => ({record: rejected, event}));
+}
+
+/** Prints each warning once, however often pods are read. */
+class WarnOnce {
+  readonly #report: CommandReporter;
+  readonly #warned = new Set<string>();
+
+  constructor(report: CommandReporter) {
+    this.#report = report;
+  }
+
+  /** Warns unless it has warned with this text before. */
+  warn(text: string): void {
+    if (!this.#warned.has(text)) this.#report.warn(text);
+    this.#warned.add(text);
+  }
+}
+
+/** Records of kcri about the pods of a node. */
+interface NodeRecords {
+  readonly rejected: readonly RejectedPod[];
+  readonly records: readonly PodRecord[];
+  /** Records of deleted pods. */
+  readonly removed: readonly {readonly uid: string}[];
+  /** Records that cannot be read. */
+  readonly broken: readonly {readonly uid: string; readonly error: Error}[];
+}
+
+const NONE: NodeRecords = {rejected: [], records: [], removed: [], broken: []};
+
+/**
+ * Reads the records of this machine's root directory that belong to the node of a command: none if it is remote; of one
+ * of several nodes, those of its runtime. Rejects with SystemError.
+ */
+async function readNodeRecords(services: ConnectionContext & SettingsContext): Promise<NodeRecords> {
+  const {isPart, settings} = services;
+  if ((await settings.remoteEndpoint()) !== undefined) return NONE;
+  const {PodStore, RejectedPodStore} = await import('../../kubelet/index.js');
+  const rejected = await new RejectedPodStore(settings.rootDir).list();
+  const {records, removed, broken} = await new PodStore(settings.rootDir).list();
+  if (!isPart) return {rejected, records, removed, broken};
+  const own = await canonicalEndpoint(await services.connections.endpoint());
+  const isOwn = ({endpoint}: PodRecord): boolean => endpoint === own;
+  return {rejected: rejected.filter(isOwn), records: records.filter(isOwn), removed, broken};
 }

@@ -1,13 +1,13 @@
 import {isIP} from 'node:net';
 import {UsageError} from '../../base/errors.js';
-import type {Init, Mount} from '../../cri/index.js';
+import type {Init, Mount, Device} from '../../cri/index.js';
 import {parseCapability} from '../../operations/run/parse-capability.js';
-import {parseDevice} from '../../operations/run/parse-device.js';
 import {parseMount} from '../../operations/run/parse-mount.js';
 import {parsePairs} from '../../operations/run/parse-pairs.js';
 import {parseSecurityOptions} from '../../operations/run/parse-security-option.js';
 import type {IsolationFlags} from './isolation-flags.js';
 import type {PreparedRun} from './run-in-pod.js';
+import {isAbsolute} from 'node:path';
 
 type Isolation = Pick<
   PreparedRun,
@@ -69,4 +69,14 @@ function parseGroup(text: string): bigint {
 function isHost(flag: string, value: string | undefined): boolean {
   if (value === undefined || value === 'host') return value === 'host';
   throw new UsageError(`invalid --${flag} "${value}": must be host`);
+}
+
+/** Parses `HOST[:CONTAINER][:PERMISSIONS]`, docker's `--device`; permissions are some of r, w and m. Throws UsageError. */
+export function parseDevice(text: string): Init<Device> {
+  const [hostPath = '', ...rest] = text.split(':');
+  const permissions = /^[rwm]+$/.test(rest.at(-1) ?? '') ? rest.pop() : undefined;
+  const [containerPath = hostPath, surplus] = rest;
+  if (!isAbsolute(hostPath) || !isAbsolute(containerPath) || surplus !== undefined)
+    throw new UsageError(`invalid --device "${text}": must be HOST[:CONTAINER][:rwm] with absolute paths`);
+  return {hostPath, containerPath, permissions: permissions ?? 'rwm'};
 }

@@ -3,11 +3,11 @@ import {belongsTo, parseWorkload, workloadRef} from '../../api/workloads/workloa
 import {ConfigError, hasErrno, isSystemCallError, type KcriError} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
 import {redactUrlText} from '../../format/redact-url.js';
-import {findRecordsByName, findRecordsOfManifest, type PodRecord} from '../../kubelet/index.js';
+import {findRecordsByName, findRecordsOfManifest, type PodRecord, type PodRef} from '../../kubelet/index.js';
 import type {FetchManifestText} from '../../operations/manifests/read-manifests.js';
 import type {InputStream} from '../../cli/process/context.js';
-import {podNotFound} from './pod-not-found.js';
 import {formatPodTitle} from '../pods/pod-title.js';
+import {findClosestMatch} from '../../base/closest-match.js';
 
 /** Source of manifests that are named instead of pods. */
 export interface ManifestInput {
@@ -120,4 +120,22 @@ async function exists(path: string): Promise<boolean> {
     if (isSystemCallError(error)) return true; // reading the file reports the error
     throw error;
   }
+}
+
+/** Returns the error for a word that names none of the pods created by kcri, where only those are accepted. */
+function podNotFound(word: string, records: readonly Pick<PodRef, 'namespace' | 'name'>[]): KcriError {
+  const closest = findClosestMatch(
+    word,
+    records.flatMap((record) => [record.name, formatPodTitle(record)]),
+  );
+  const what = parseWorkload(word) === undefined ? `pod "${word}" not found` : `"${word}" has no pods here`;
+  return new ConfigError(what, {
+    hint: closest === undefined ? hintOnList(records) : `did you mean "${closest}"?`,
+  });
+}
+
+function hintOnList(records: readonly Pick<PodRef, 'namespace' | 'name'>[]): string {
+  return records.length === 0
+    ? 'kcri has not created any such pods'
+    : 'run "kcri get pods --manager=kcri" to list the pods created by kcri; "kcri rmp" removes others';
 }

@@ -14,9 +14,9 @@ import {lastTopEvents, topColumns, topEventLines, topPods, topRows} from './metr
 import {formatSorted, type OutputFormat} from '../../cli/output/parse-output-format.js';
 import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
 import {parseLabelSelector} from '../pods/label-selector.js';
-import {canFillScreen} from './can-fill-screen.js';
 import {failureText, TopNodes, type SampledNodes} from './metrics/top-nodes.js';
 import {TOP_EVENTS, type TopSelection} from './metrics/top-sampler.js';
+import {isTerminalInput} from '../../cli/terminal/terminal-input.js';
 
 /** Output format of `top`. */
 type TopForm = OutputFormat<'table' | 'json' | 'yaml'>;
@@ -134,4 +134,12 @@ async function documentOf(form: Exclude<TopForm, {kind: 'table'}>, {samples}: Sa
   const {pods, events} = JSON.parse(JSON.stringify(document)) as Record<'pods' | 'events', readonly Json[]>;
   if (form.kind === 'rows') return form.render(pods);
   return form.kind === 'json' ? `${formatJson({pods, events})}\n` : await formatSorted(form, {pods, events});
+}
+
+/** Terminals without an alternate screen, or with too few characters. */
+const PLAIN_TERMINALS: ReadonlySet<string> = new Set(['', 'dumb', 'linux', 'unknown', 'cons25', 'emacs']);
+
+/** Reports whether the terminal can show a view that fills the screen: it takes keys and has an alternate screen. */
+function canFillScreen({context: {env, stdin}, out}: EnvironmentContext & OutputContext): boolean {
+  return out.stdout.isTerminal && isTerminalInput(stdin) && !PLAIN_TERMINALS.has(env['TERM'] ?? '');
 }

@@ -5,7 +5,7 @@ import {KcriError} from '../../base/errors.js';
 import {formatDuration} from '../../format/duration.js';
 import type {ConnectionContext, EnvironmentContext, SignalContext} from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
-import {wakeOnEvents} from './runtime-changes.js';
+import type {RuntimeService} from '../../cri/index.js';
 
 /** Interval at which pods are read, in ms; events of the runtime shorten it. */
 export const POLL_MS = 500;
@@ -73,4 +73,18 @@ async function listen(
 ): Promise<void> {
   const connection = await connections.default().catch(() => undefined);
   if (connection !== undefined) await wakeOnEvents(connection.runtime, sleep, signal);
+}
+
+/** Wakes the sleep at every event of the runtime until the signal aborts. Ends early if the runtime sends no events. */
+async function wakeOnEvents(
+  runtime: Pick<RuntimeService, 'getContainerEvents'>,
+  sleep: WakeableSleep,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const events = runtime.getContainerEvents({}, {signal})[Symbol.asyncIterator]();
+    while ((await events.next()).done !== true) sleep.wake();
+  } catch {
+    // Polling finds every change later.
+  }
 }

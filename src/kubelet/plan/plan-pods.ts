@@ -15,10 +15,14 @@ import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import {failuresOf, type SyncResult} from '../contract/sync-result.js';
 import {effectiveGracePeriodSeconds} from '../managers/kuberuntime/actions/grace-period.js';
 import {computeContainersToDelete, DEFAULT_CONTAINER_GC_POLICY} from '../pods/gc/container-gc.js';
-import {PodHistories} from '../pods/history/pod-history.js';
+import {PodHistories, NO_HISTORY} from '../pods/history/pod-history.js';
 import type {PodConflicts} from '../pods/registry/check-pod-conflicts.js';
 import {PodRegistry} from '../pods/registry/pod-registry.js';
-import {SILENT_OBSERVER, type PodRegistryOptions} from '../pods/registry/pod-registry-options.js';
+import {
+  SILENT_OBSERVER,
+  type PodRegistryOptions,
+  type PodHistoryStore,
+} from '../pods/registry/pod-registry-options.js';
 import {createSyncError} from '../pods/pod-errors.js';
 import {computeActions, type PodSyncer} from '../pods/sync/pod-syncer.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node-pod-snapshot.js';
@@ -31,10 +35,10 @@ import {explainReplacement} from './explain-call.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
 import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
-import {plannedHooks} from './planned-hooks.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
 import {createPlannedServices} from './planned-services.js';
-import {readOnlyHistories} from './read-only-histories.js';
+import type {RunHook} from '../contract/lifecycle-hook.js';
+import {runExecHook, type HookContext} from '../managers/lifecycle/hook-runner.js';
 
 /** Plan for one pod, with its calls in order. */
 export interface PodPlan {
@@ -286,4 +290,21 @@ async function planSync(
       signal,
     });
   return [];
+}
+
+/** Creates hooks that always succeed. A command becomes a call of the plan; other handlers are skipped. */
+function plannedHooks({runtime}: Pick<HookContext, 'runtime'>): RunHook {
+  return async (hook, signal) =>
+    hook.handler.exec === undefined
+      ? undefined
+      : await runExecHook({runtime}, hook, hook.handler.exec, signal);
+}
+
+/** Returns histories that read the last known state of the pods, as a sync does, but record nothing. */
+function readOnlyHistories(histories: PodHistories): PodHistoryStore {
+  return {
+    of: (uid) => ({...NO_HISTORY, lastKnown: async () => await histories.lastKnown(uid)}),
+    lastKnown: async (uid) => await histories.lastKnown(uid),
+    delete: async () => undefined,
+  };
 }

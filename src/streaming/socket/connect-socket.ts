@@ -8,12 +8,12 @@ import {systemErrorMessage} from '../../base/system-error-message.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {readBoundedFile} from '../../base/fs/read-bounded-file.js';
 import {joinHostPort} from '../../base/net/join-host-port.js';
-import {type StreamingAddress} from '../session/streaming-address.js';
+import type {StreamingAddress} from '../session/streaming-address.js';
 import {StreamingError} from '../session/errors.js';
 import {WriteTolerantSocket} from './write-tolerant-socket.js';
-import {proxyFromEnvironment} from './proxy-from-environment.js';
 import {describeTlsFailure} from './tls-errors.js';
 import type {DialOptions, TlsOptions} from '../session/session.js';
+import {findProxyVariable} from '../../base/net/proxy-variable.js';
 
 /** Connect timeout, in ms. Streaming servers are on this machine or close to it. */
 const DIAL_TIMEOUT_MS = 30_000;
@@ -194,4 +194,17 @@ async function readPem(path: string): Promise<Buffer> {
   } catch (error) {
     throw new StreamingError(`cannot read "${path}": ${systemErrorMessage(error)}`, {cause: error});
   }
+}
+
+/** Returns the HTTP proxy for an address (findProxyVariable). Throws StreamingError for an unsupported proxy. */
+export function proxyFromEnvironment(
+  address: StreamingAddress,
+  env: Readonly<Record<string, string | undefined>>,
+): URL | undefined {
+  const variable = findProxyVariable(address, env);
+  if (variable !== undefined && variable.url?.protocol !== 'http:')
+    throw new StreamingError(`${variable.name} must be an HTTP proxy URL`, {
+      hint: `use http://HOST:PORT, or add ${address.host} to NO_PROXY`,
+    });
+  return variable?.url;
 }

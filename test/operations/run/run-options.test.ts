@@ -3,7 +3,7 @@ import {podUid} from '../../../src/cri/index.js';
 import {generateRunName} from '../../../src/operations/run/image-run-configs.js';
 import {parseEnvironment} from '../../../src/operations/run/parse-environment.js';
 import {parseCapability} from '../../../src/operations/run/parse-capability.js';
-import {parseDevice} from '../../../src/operations/run/parse-device.js';
+import {parseDevice} from '../../../src/features/run/parse-isolation.js';
 import {parseMount} from '../../../src/operations/run/parse-mount.js';
 import {parseSecurityOptions} from '../../../src/operations/run/parse-security-option.js';
 import {parsePublishedPort} from '../../../src/operations/run/parse-published-port.js';

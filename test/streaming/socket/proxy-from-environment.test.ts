@@ -1,6 +1,6 @@
 import {describe, expect, test} from 'vitest';
 import {parseStreamingAddress} from '../../../src/streaming/session/streaming-address.js';
-import {proxyFromEnvironment} from '../../../src/streaming/socket/proxy-from-environment.js';
+import {proxyFromEnvironment} from '../../../src/streaming/socket/connect-socket.js';
 
 const proxy = (url: string, env: Record<string, string>): string | undefined =>
   proxyFromEnvironment(parseStreamingAddress(url), env)?.host;

@@ -9,7 +9,7 @@ import {
 import type {PodRef} from '../../../kubelet/index.js';
 import {getContainerStatus} from '../../../operations/logs/container-log.js';
 import {hasFailed} from '../container-exit.js';
-import {readLastLines} from './read-last-lines.js';
+import {readLog} from '../../../operations/logs/read-log.js';
 
 /** State of a container at the end of a sync, and its last output. */
 export interface ContainerReport {
@@ -93,4 +93,28 @@ function durationOf(found: RuntimeContainerStatus | undefined, nowMs: number): n
   if (found === undefined || found.startedAt <= 0n) return undefined;
   const endMs = found.finishedAt > 0n ? Number(found.finishedAt) / 1e6 : nowMs;
   return Math.max(0, endMs - Number(found.startedAt) / 1e6);
+}
+
+/** Limit of the last lines, in bytes. */
+const MAX_BYTES = 64 * 1024;
+
+/** Returns the last lines of a log. Rejects with SystemError and with the signal's reason. */
+async function readLastLines(
+  logPath: string,
+  tailLines: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const chunks: Buffer[] = [];
+  await readLog(
+    logPath,
+    {streams: new Set(['stdout', 'stderr'] as const), tailLines, limitBytes: MAX_BYTES, signal},
+    {
+      write: (_stream, bytes) => {
+        chunks.push(Buffer.from(bytes));
+      },
+      ready: async () => undefined,
+    },
+  );
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }

@@ -1,6 +1,5 @@
 import {pressPagerKey} from './press-pager-key.js';
 import {openPager, type PagerView} from './pager.js';
-import {refuseAction} from './refuse-action.js';
 import type {TopItem} from './top-item.js';
 import {SORT_KEYS, type SortKey} from './top-rows.js';
 import {editText} from './edit-text.js';
@@ -161,4 +160,17 @@ function pressHelpKey(state: TopState, top: number, key: string): TopState {
   if (key === 'DOWN' || key === 'j') return {...state, screen: {kind: 'help', top: top + 1}};
   if (key === 'UP' || key === 'k') return {...state, screen: {kind: 'help', top: Math.max(top - 1, 0)}};
   return {...state, screen: {kind: 'table'}};
+}
+
+/** Returns why an action is not possible on a row; undefined if it is. */
+function refuseAction(
+  action: ConfirmedAction,
+  {kind, manager, namespace, node, pod}: TopItem,
+): string | undefined {
+  if (action === 'restart') return undefined;
+  if (manager === 'kubelet')
+    return `the kubelet of ${node ?? 'this node'} would create ${namespace}/${pod} again: delete it with kubectl, or kcri on that node, or remove its manifest`;
+  if (manager === 'kcri' && kind === 'container')
+    return 'this container is part of a pod of kcri: select the pod to delete it, or press r to restart it';
+  return undefined;
 }

@@ -4,7 +4,7 @@ import {readBoundedText} from '../../../streaming/session/read-bounded-text.js';
 import type {SpdyConnection} from '../../../streaming/spdy/spdy-connection.js';
 import type {SpdyStream} from '../../../streaming/spdy/spdy-stream.js';
 import type {StreamQuery} from './stream-query.js';
-import {internalError, translateStatus} from './translate-status.js';
+import {parseJsonObject} from '../../../base/parse-json-object.js';
 
 /** Channels of a WebSocket session; a message on `close` closes another channel. */
 const CHANNEL = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255} as const;
@@ -93,4 +93,26 @@ function channelWriter(socket: WebSocket, channel: number): Writable {
 
 function connectionLostMessage({failure}: SpdyConnection): string {
   return `the connection to the runtime was lost${failure === undefined ? '' : `: ${failure.message}`}`;
+}
+
+/**
+ * Returns the Status for the client of a translated session for that of the runtime, both as JSON. As in a kubelet, the
+ * runtime's failures become internal errors of the translation; exit codes and success remain (StreamTranslatorHandler).
+ */
+export function translateStatus(status: string): string {
+  const {status: outcome, reason, message} = parseJsonObject(status);
+  const hasRun = outcome === 'Success' || reason === 'NonZeroExitCode';
+  return hasRun ? status : internalError(typeof message === 'string' ? message : status);
+}
+
+/** Returns the Status of an internal error as JSON (errors.NewInternalError). */
+export function internalError(message: string): string {
+  return JSON.stringify({
+    metadata: {},
+    status: 'Failure',
+    message: `Internal error occurred: ${message}`,
+    reason: 'InternalError',
+    details: {causes: [{message}]},
+    code: 500,
+  });
 }

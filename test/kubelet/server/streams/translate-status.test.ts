@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {translateStatus} from '../../../../src/kubelet/server/streams/translate-status.js';
+import {translateStatus} from '../../../../src/kubelet/server/streams/stream-translator.js';
 
 describe('the status of a translated session', () => {
   test.each([

@@ -17,7 +17,6 @@ import type {WaitingReason} from '../../../contract/waiting-reason.js';
 import {hasAnyRegularContainerCreated} from '../../../managers/kuberuntime/compute/compute-pod-actions.js';
 import {shouldStartContainer} from '../../../managers/kuberuntime/compute/restart-policy.js';
 import {computeContainerResources} from './container-resources.js';
-import {limitTerminationMessage} from './limit-termination-message.js';
 import {volumeMountsOf} from './volume-mount-status.js';
 
 /** Exit code of a container that exited in an unknown way: that of a killed one. */
@@ -380,4 +379,20 @@ export function formatNanos(nanos: bigint): string {
 /** Formats milliseconds since the epoch as RFC 3339 in whole seconds. */
 export function formatMs(ms: number): string {
   return formatNanos(BigInt(Math.floor(ms)) * 1_000_000n);
+}
+
+/** Size limit of all termination messages of a pod, in bytes. */
+const MAX_MESSAGES_BYTES = 12 * 1024;
+
+/**
+ * Truncates a container's termination message to its share of the pod's limit, in UTF-8 bytes, and omits a character that
+ * would be split (status_manager.go normalizeStatus).
+ */
+function limitTerminationMessage({spec}: Pod, message: string): string {
+  const {containers, initContainers = [], ephemeralContainers = []} = spec;
+  const count = containers.length + initContainers.length + ephemeralContainers.length;
+  const limit = Math.floor(MAX_MESSAGES_BYTES / count);
+  const bytes = Buffer.from(message);
+  if (bytes.length <= limit) return message;
+  return new TextDecoder().decode(bytes.subarray(0, limit), {stream: true});
 }
