@@ -62,6 +62,7 @@ const WORKER_FLAGS = ['--interrupt-budget=2640000'];
 const SLOWEST = [
   'golden/parity-foreground',
   'scenarios/call-faults',
+  'cluster/pod-life-cost',
   'golden/api/',
   'golden/parity-daemon',
   'scenarios/runtime-faults',
