@@ -1,5 +1,5 @@
 import {systemRandom} from '../../base/clock.js';
-import {liveValue} from '../../base/live-value.js';
+import {liveValue} from '../contract/live-value.js';
 import {nodeObjectFacts} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import {NO_METRICS} from '../contract/kubelet-metrics.js';

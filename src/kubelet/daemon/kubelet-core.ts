@@ -1,4 +1,4 @@
-import type {LiveValue} from '../../base/live-value.js';
+import type {LiveValue} from '../contract/live-value.js';
 import {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';

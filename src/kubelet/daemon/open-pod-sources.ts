@@ -1,4 +1,4 @@
-import {liveValue} from '../../base/live-value.js';
+import {liveValue} from '../contract/live-value.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import type {Clock} from '../../base/clock.js';
 import {redactUrl} from '../../format/redact-url.js';

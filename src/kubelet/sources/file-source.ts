@@ -1,4 +1,4 @@
-import type {LiveValue} from '../../base/live-value.js';
+import type {LiveValue} from '../contract/live-value.js';
 import {basename, join} from 'node:path';
 import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';

@@ -1,4 +1,4 @@
-import type {LiveValue} from '../../base/live-value.js';
+import type {LiveValue} from '../contract/live-value.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import type {Clock} from '../../base/clock.js';

@@ -1,4 +1,4 @@
-import type {LiveValue} from '../../../base/live-value.js';
+import type {LiveValue} from '../../contract/live-value.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {CallLimiter} from '../../../base/async/call-limiter.js';

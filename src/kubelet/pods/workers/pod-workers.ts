@@ -1,4 +1,4 @@
-import type {LiveValue} from '../../../base/live-value.js';
+import type {LiveValue} from '../../contract/live-value.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded} from '../../../api/types/v1-status.js';
 import {runInBackground} from '../../../base/async/background-work.js';

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {liveValue} from '../../src/base/live-value.js';
+import {liveValue} from '../../../src/kubelet/contract/live-value.js';
 
 test('a live value changes in copies of the options that contain it', () => {
   let period = 1;
