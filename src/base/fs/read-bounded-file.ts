@@ -1,7 +1,8 @@
 import {openSync} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
-import {addAbortSignal, type Readable} from 'node:stream';
-import {createPipeReadStream} from './pipe-read-stream.js';
+import {Socket} from 'node:net';
+import {addAbortSignal, Readable} from 'node:stream';
+import {getBun} from '../bun.js';
 import {fileTooLargeError, READ_WITHOUT_BLOCKING} from './read-text-file.js';
 
 /** Maximum size of a file that a flag, a variable or a setting names: certificates, credentials, templates. */
@@ -28,6 +29,16 @@ export async function readBoundedFile(path: string, limits: ReadLimits = {}): Pr
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Creates a stream of a pipe or FIFO that was opened without blocking. It waits for the first writer and ends when all
+ * writers have closed it. It polls like a socket, because a thread blocked in read(2) cannot be interrupted. Bun's
+ * sockets do not support pipes, but its files do.
+ */
+function createPipeReadStream(fd: number): Readable {
+  const bun = getBun();
+  return bun === undefined ? new Socket({fd, writable: false}) : Readable.fromWeb(bun.file(fd).stream());
 }
 
 /**
