@@ -1,9 +1,9 @@
 import {openSync} from 'node:fs';
 import {open, stat} from 'node:fs/promises';
-import {addAbortSignal, Readable} from 'node:stream';
-import {fileTooLargeError, READ_WITHOUT_BLOCKING} from './read-text-file.js';
 import {Socket} from 'node:net';
+import {addAbortSignal, Readable} from 'node:stream';
 import {getBun} from '../bun.js';
+import {fileTooLargeError, READ_WITHOUT_BLOCKING} from './read-text-file.js';
 
 /** Maximum size of a file that a flag, a variable or a setting names: certificates, credentials, templates. */
 export const MAX_NAMED_FILE_BYTES = 16 * 1024 * 1024;
@@ -32,6 +32,16 @@ export async function readBoundedFile(path: string, limits: ReadLimits = {}): Pr
 }
 
 /**
+ * Creates a stream of a pipe or FIFO that was opened without blocking. It waits for the first writer and ends when all
+ * writers have closed it. It polls like a socket, because a thread blocked in read(2) cannot be interrupted. Bun's
+ * sockets do not support pipes, but its files do.
+ */
+function createPipeReadStream(fd: number): Readable {
+  const bun = getBun();
+  return bun === undefined ? new Socket({fd, writable: false}) : Readable.fromWeb(bun.file(fd).stream());
+}
+
+/**
  * Reads a stream to its end. Closes it then and when the signal aborts, since a terminal may never end. Rejects as
  * readBoundedFile does.
  */
@@ -54,14 +64,4 @@ export async function readBoundedStream(
     throw error;
   }
   return Buffer.concat(parts);
-}
-
-/**
- * Creates a stream of a pipe or FIFO that was opened without blocking. It waits for the first writer and ends when all
- * writers have closed it. It polls like a socket, because a thread blocked in read(2) cannot be interrupted. Bun's
- * sockets do not support pipes, but its files do.
- */
-function createPipeReadStream(fd: number): Readable {
-  const bun = getBun();
-  return bun === undefined ? new Socket({fd, writable: false}) : Readable.fromWeb(bun.file(fd).stream());
 }
