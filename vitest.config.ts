@@ -81,12 +81,6 @@ const SLOWEST = [
   'e2e/commands/crictl-workflow',
 ];
 
-/**
- * Repetitions of a failed test of the built programs in CI, which lists them (scripts/bootstrap/repeated-tests.mjs). Such a
- * test is a fault to fix, but must not cost the whole run. Unit tests are not repeated.
- */
-const RETRY = process.env['CI'] === 'true' ? 2 : 0;
-
 /** Runs the slowest files first, and the others in vitest's order. */
 class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -116,6 +110,9 @@ export default defineConfig({
     hookTimeout: 900_000,
     expect: {poll: {timeout: 300_000}},
     sequence: {sequencer: SlowestFirst},
+    // CI lists repeated tests and limits their number (scripts/bootstrap/repeated-tests.mjs): each is a fault to fix, but
+    // must not cost the whole run.
+    retry: process.env['CI'] === 'true' ? 2 : 0,
     projects: [
       {
         extends: true,
@@ -137,7 +134,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'bundle',
-          retry: RETRY,
           include: ON_BUNDLE,
           isolate: false,
           env: {KCRI_TEST_BUNDLE: '1'},
@@ -149,7 +145,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'binary',
-          retry: RETRY,
           include: ON_BINARY,
           isolate: false,
           env: {
@@ -166,7 +161,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          retry: RETRY,
           include: ['test/e2e/**/*.test.ts'],
           exclude: [
             'test/e2e/package/binary.test.ts',
@@ -185,7 +179,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cluster',
-          retry: RETRY,
           include: ['test/cluster/**/*.test.ts'],
           sequence: {groupOrder: 6},
         },
@@ -194,7 +187,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e-binary',
-          retry: RETRY,
           include: [`test/e2e/**/${E2E_ON_BINARY}.test.ts`],
           // They test the npm package, and the debugger of Node.js.
           exclude: ['test/e2e/package/library.test.ts', 'test/e2e/kubelet/kubelet-watchdog.test.ts'],

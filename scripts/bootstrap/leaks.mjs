@@ -11,7 +11,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 export const RUN_VARIABLE = 'KCRI_TEST_RUN';
 
 /** Time in which processes that were ended may exit, in ms. */
-const EXIT_MS = 10_000;
+const EXIT_MS = 60_000;
 const POLL_MS = 100;
 /** Cgroups of systemd, which come and go by themselves. */
 const SYSTEMD = /\.(slice|scope|service|mount)$/;
