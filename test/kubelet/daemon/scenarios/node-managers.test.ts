@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
+import {omit} from '../../../../src/base/omit.js';
 import type {NodeManager, NodeManagerServices} from '../../../../src/kubelet/contract/node-manager.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
@@ -177,7 +178,7 @@ test('a resized container gets the resources of the managers too, but not what o
       {
         name: 'quota',
         resources: () => ({cpuQuota: -1n}),
-        podLimits: (_pod, {cpuQuota: _quota, ...limits}) => limits,
+        podLimits: (_pod, limits) => omit(limits, 'cpuQuota'),
       },
       {name: 'cpu', containerOptions: manager.containerOptions},
     ],
@@ -190,9 +191,8 @@ test('a resized container gets the resources of the managers too, but not what o
   expect(request).toMatchObject({linux: {cpu_quota: '-1', cpu_shares: '204'}});
   expect(request).not.toHaveProperty('linux.cpuset_cpus');
   const ofPod = testbed.fake.callsTo('UpdatePodSandboxResources').map((call) => call.request);
-  expect(ofPod).toContainEqual(
-    expect.objectContaining({resources: expect.not.objectContaining({cpu_quota: expect.anything()})}),
-  );
+  expect(ofPod.length).toBeGreaterThan(0);
+  for (const each of ofPod) expect(each).not.toHaveProperty('resources.cpu_quota');
   expect(testbed.fake.callsTo('CreateContainer')[0]?.request).toMatchObject({
     config: {linux: {resources: {cpu_quota: '-1', cpuset_cpus: '3'}}},
   });

@@ -1,6 +1,7 @@
 import {mkdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {omit} from '../../../../src/base/omit.js';
 import {systemClock} from '../../../../src/base/clock.js';
 import {NO_OBJECTS} from '../../../../src/kubelet/contract/api-objects.js';
 import type {NodeManager} from '../../../../src/kubelet/contract/node-manager.js';
@@ -12,7 +13,7 @@ import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aLocalPod, startRegistryTestbed} from '../registry-testbed.js';
 import {syncOnce} from '../sync-once.js';
 
-const WITHOUT_QUOTA: NodeManager = {name: 'cpu', podLimits: (_pod, {cpuQuota: _quota, ...limits}) => limits};
+const WITHOUT_QUOTA: NodeManager = {name: 'cpu', podLimits: (_pod, limits) => omit(limits, 'cpuQuota')};
 const RESOURCES = {limits: {cpu: '2', memory: '64Mi'}};
 
 /** Returns an ordinary directory in place of the unified hierarchy. */
