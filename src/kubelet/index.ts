@@ -70,6 +70,9 @@ export {
   type KubeletConfig,
 } from './configuration/kubelet-config.js';
 export type {ConfigValues} from './configuration/fields-and-defaults/kubelet-config-defaults.js';
+export {liveValue, type LiveValue} from './contract/live-value.js';
+export type {ImageGcPolicy} from './managers/images/gc/image-gc-policy.js';
+export type {LogRotationOptions} from './managers/logs/log-rotator.js';
 export {LiveConfig} from './configuration/live-config.js';
 export type {VerificationPolicy} from './managers/images/pull-manager/verification-policy.js';
 export {startServers} from './server/start-servers.js';

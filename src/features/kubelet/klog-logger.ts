@@ -1,5 +1,6 @@
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, LogFields, Logger} from '../../base/logger.js';
+import type {LiveValue} from '../../kubelet/index.js';
 import {formatKlogJson, formatKlogText, type LogRecord} from '../../format/klog.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
 import {LogWriter} from './log-writer.js';
@@ -10,8 +11,8 @@ export interface KlogOptions {
   readonly clock: Clock;
   readonly pid: number;
   /** Maximum verbosity of messages that are logged (--v). */
-  readonly verbosity: number;
-  readonly format: 'text' | 'json';
+  readonly verbosity: LiveValue<number>;
+  readonly format: LiveValue<'text' | 'json'>;
   /** Redacts secrets in a line. */
   readonly mask: (text: string) => string;
 }
@@ -53,7 +54,7 @@ export class KlogLogger implements Logger {
   }
 
   #info(caller: string, message: string, fields: LogFields = {}, verbosity = 0): void {
-    if (verbosity > this.#options.verbosity) return;
+    if (verbosity > this.#options.verbosity.current) return;
     this.#log({severity: 'info', message, fields, verbosity, caller});
   }
 
@@ -67,7 +68,7 @@ export class KlogLogger implements Logger {
 
   #line(record: Omit<LogRecord, 'time' | 'pid'>): string {
     const {clock, pid, mask, format} = this.#options;
-    const write = format === 'json' ? formatKlogJson : formatKlogText;
+    const write = format.current === 'json' ? formatKlogJson : formatKlogText;
     return mask(write({...record, time: clock.now(), pid}));
   }
 

@@ -4,14 +4,17 @@ import {
   durationToMs,
   periodToMs,
   listFieldsMissedByPods,
+  liveValue,
   openPodSources,
   parseEvictionSettings,
   readPodUsages,
   SignalReader,
   type ConfigValues,
+  type ImageGcPolicy,
   type NodeAndRuntime,
   type KubeletOptions,
   type LiveConfig,
+  type LogRotationOptions,
   type NodeSettings,
   type VerificationPolicy,
 } from '../../kubelet/index.js';
@@ -31,7 +34,7 @@ export interface KubeletOptionsParts extends Pick<
   readonly cluster: JoinedCluster | undefined;
 }
 
-/** Creates a kubelet's options. Reloadable settings are getters, so that a reload takes effect. */
+/** Creates a kubelet's options. Reloadable settings are live values. */
 export function createKubeletOptions({
   liveConfig,
   connection,
@@ -61,12 +64,8 @@ export function createKubeletOptions({
           manifestPath: values.staticPodPath === '' ? undefined : values.staticPodPath,
           manifestUrl: values.staticPodURL === '' ? undefined : values.staticPodURL,
           manifestHeaders: values.staticPodURLHeader,
-          get fileCheckFrequencyMs() {
-            return periodToMs(liveConfig.values.fileCheckFrequency);
-          },
-          get httpCheckFrequencyMs() {
-            return periodToMs(liveConfig.values.httpCheckFrequency);
-          },
+          fileCheckFrequencyMs: liveValue(() => periodToMs(liveConfig.values.fileCheckFrequency)),
+          httpCheckFrequencyMs: liveValue(() => periodToMs(liveConfig.values.httpCheckFrequency)),
           api: cluster?.source,
           nodeName: node.node.nodeName,
           clock,
@@ -75,12 +74,10 @@ export function createKubeletOptions({
         sink,
       ),
     clock,
-    get syncFrequencyMs() {
-      return periodToMs(liveConfig.values.syncFrequency);
-    },
+    syncFrequencyMs: liveValue(() => periodToMs(liveConfig.values.syncFrequency)),
     eventedPleg: values.featureGates['EventedPLEG'] !== false,
-    images: {service: connection.images, policy: imagePolicy(liveConfig)},
-    logRotation: logRotation(liveConfig),
+    images: {service: connection.images, policy: liveValue(() => imagePolicy(liveConfig))},
+    logRotation: liveValue(() => logRotation(liveConfig)),
     eviction: {
       settings: parseEvictionSettings(values),
       readSignals: async (signal) => await signals.read(signal),
@@ -89,37 +86,21 @@ export function createKubeletOptions({
   };
 }
 
-function imagePolicy(live: LiveConfig): NonNullable<NonNullable<KubeletOptions['images']>['policy']> {
+function imagePolicy({values}: LiveConfig): ImageGcPolicy {
   return {
-    get highThresholdPercent() {
-      return live.values.imageGCHighThresholdPercent;
-    },
-    get lowThresholdPercent() {
-      return live.values.imageGCLowThresholdPercent;
-    },
-    get minAgeMs() {
-      return durationToMs(live.values.imageMinimumGCAge);
-    },
-    get maxAgeMs() {
-      return durationToMs(live.values.imageMaximumGCAge);
-    },
+    highThresholdPercent: values.imageGCHighThresholdPercent,
+    lowThresholdPercent: values.imageGCLowThresholdPercent,
+    minAgeMs: durationToMs(values.imageMinimumGCAge),
+    maxAgeMs: durationToMs(values.imageMaximumGCAge),
   };
 }
 
-function logRotation(live: LiveConfig): NonNullable<KubeletOptions['logRotation']> {
+function logRotation({values}: LiveConfig): LogRotationOptions {
   return {
-    get maxSizeBytes() {
-      return Number(parseQuantity(live.values.containerLogMaxSize).nanos / 1_000_000_000n);
-    },
-    get maxFiles() {
-      return live.values.containerLogMaxFiles;
-    },
-    get maxWorkers() {
-      return live.values.containerLogMaxWorkers;
-    },
-    get monitorIntervalMs() {
-      return periodToMs(live.values.containerLogMonitorInterval);
-    },
+    maxSizeBytes: Number(parseQuantity(values.containerLogMaxSize).nanos / 1_000_000_000n),
+    maxFiles: values.containerLogMaxFiles,
+    maxWorkers: values.containerLogMaxWorkers,
+    monitorIntervalMs: periodToMs(values.containerLogMonitorInterval),
   };
 }
 

@@ -3,15 +3,16 @@ import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {
-  Kubelet,
-  LiveConfig,
+  ConnectionMetrics,
   createHostLookup,
   createNodeReport,
+  Kubelet,
+  KubeletMetricsRegistry,
+  LiveConfig,
+  liveValue,
+  NodeAddresses,
   periodToMs,
   publishKubelet,
-  KubeletMetricsRegistry,
-  NodeAddresses,
-  ConnectionMetrics,
   serveReports,
   startServers,
   withReservations,
@@ -153,12 +154,8 @@ function openLog(
     stream,
     clock,
     pid: process.pid,
-    get verbosity() {
-      return live.values['logging.verbosity'];
-    },
-    get format() {
-      return live.values['logging.format'] === 'json' ? 'json' : 'text';
-    },
+    verbosity: liveValue(() => live.values['logging.verbosity']),
+    format: liveValue(() => (live.values['logging.format'] === 'json' ? 'json' : 'text')),
     mask,
   });
 }

@@ -1,5 +1,4 @@
 import {systemRandom} from '../../base/clock.js';
-import {liveValue} from '../contract/live-value.js';
 import {nodeObjectFacts} from '../contract/cluster/cluster-link.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import {NO_METRICS} from '../contract/kubelet-metrics.js';
@@ -42,7 +41,7 @@ export function buildKubelet(
     ...{queue, manager, registry, own, rejections, clock, random, logger, events, metrics},
     createOrphanedPods: (core) => new OrphanedPods({...core, own, local: registry, clock, logger, metrics}),
     ...{runtime, node: options.node.node, observer: services.observer},
-    syncFrequencyMs: liveValue(() => options.syncFrequencyMs),
+    syncFrequencyMs: options.syncFrequencyMs,
     ...{eventedPleg, admission, containerGc, signal},
     onPlegNotice: createPlegNoticeListener(options),
     nodePressure: createNodePressureSource(options, images),

@@ -12,6 +12,7 @@ import {
 } from '../managers/images/gc/image-gc-policy.js';
 import {FilePullRecordsAccessor} from '../managers/images/pull-manager/pull-records-accessor.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import type {LiveValue} from '../contract/live-value.js';
 import {PodStore} from '../pods/registry/pod-store.js';
 
 /** Options of createImageCollector. */
@@ -20,7 +21,7 @@ export interface KubeletImagesOptions {
   readonly runtime: RuntimeService;
   readonly images: ImageService;
   readonly logger: Logger;
-  readonly policy?: ImageGcPolicy | undefined;
+  readonly policy?: LiveValue<ImageGcPolicy> | undefined;
   /** Returns the desired pods, including those that do not exist in the runtime yet. */
   readonly pods: () => readonly Pod[];
   readonly nodeWarning: (reason: string, message: string) => void;
@@ -37,7 +38,7 @@ export function createImageCollector(options: KubeletImagesOptions): ImageGcMana
     logger,
     nodeWarning,
     collected,
-    policy = DEFAULT_IMAGE_GC_POLICY,
+    policy = {current: DEFAULT_IMAGE_GC_POLICY},
     pods,
   } = options;
   const {rootDir} = node.node;

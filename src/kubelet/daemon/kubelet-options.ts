@@ -3,6 +3,7 @@ import type {Logger} from '../../base/logger.js';
 import type {ImageService, RuntimeService} from '../../cri/index.js';
 import type {ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../contract/kubelet-metrics.js';
+import type {LiveValue} from '../contract/live-value.js';
 import type {NodeManager} from '../contract/node-manager.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {ImageGcPolicy} from '../managers/images/gc/image-gc-policy.js';
@@ -22,8 +23,8 @@ export interface KubeletOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly random?: RandomSource;
-  /** Period of the sync of an idle pod, in ms. It may change at any time, as may images and logRotation. */
-  readonly syncFrequencyMs: number;
+  /** Period of the sync of an idle pod, in ms. */
+  readonly syncFrequencyMs: LiveValue<number>;
   /** True if pods are rejected if the node lacks the capacity for them. */
   readonly admission: boolean;
   /** True to use the runtime's events if it supports them. */
@@ -37,11 +38,11 @@ export interface KubeletOptions {
   /** Policy of the container GC; the kubelet's defaults if undefined. */
   readonly containerGc?: ContainerGcPolicy | undefined;
   /** Image service and policy of the image GC; without them no image is removed. */
-  readonly images?: {readonly service: ImageService; readonly policy?: ImageGcPolicy | undefined};
+  readonly images?: {readonly service: ImageService; readonly policy?: LiveValue<ImageGcPolicy> | undefined};
   /** Thresholds of node-pressure eviction, and observation of the node; without it no pod is evicted for the node. */
   readonly eviction?: NodeMeasurement;
   /** Limits of container logs; the kubelet's defaults if undefined. */
-  readonly logRotation?: LogRotationOptions | undefined;
+  readonly logRotation?: LiveValue<LogRotationOptions> | undefined;
   /** Sets the secret values to redact. */
   readonly hide: (texts: readonly string[]) => void;
   /** Called for each event, after it was logged. */

@@ -1,4 +1,4 @@
-import {liveValue} from '../contract/live-value.js';
+import type {LiveValue} from '../contract/live-value.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import type {Clock} from '../../base/clock.js';
 import {redactUrl} from '../../format/redact-url.js';
@@ -30,9 +30,9 @@ export interface PodSourcesOptions {
   readonly manifestHeaders?: ManifestHeaders | undefined;
   /** Source of the pods of an API server; none by default. */
   readonly api?: PodSource | undefined;
-  /** Periods of the checks of the sources, in ms; both may change at any time. */
-  readonly fileCheckFrequencyMs: number;
-  readonly httpCheckFrequencyMs: number;
+  /** Periods of the checks of the sources, in ms. */
+  readonly fileCheckFrequencyMs: LiveValue<number>;
+  readonly httpCheckFrequencyMs: LiveValue<number>;
   readonly nodeName: string;
   readonly clock: Clock;
   /**
@@ -160,7 +160,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
     sources.push(
       new FileSource({
         path: manifestPath,
-        checkFrequencyMs: liveValue(() => options.fileCheckFrequencyMs),
+        checkFrequencyMs: options.fileCheckFrequencyMs,
         clock,
         acceptsWorkloads,
         prepare: createPodPreparer({nodeName, clock, inCluster}),
@@ -172,7 +172,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
       new HttpSource({
         url: manifestUrl,
         headers: options.manifestHeaders ?? {},
-        checkFrequencyMs: liveValue(() => options.httpCheckFrequencyMs),
+        checkFrequencyMs: options.httpCheckFrequencyMs,
         clock,
         acceptsWorkloads,
         prepare: createPodPreparer({nodeName, clock, inCluster}, manifestUrl),

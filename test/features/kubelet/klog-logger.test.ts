@@ -10,8 +10,8 @@ const klog = (stream: OutputStream, verbosity = 0): KlogLogger =>
     stream,
     clock: systemClock,
     pid: 7,
-    verbosity,
-    format: 'text',
+    verbosity: {current: verbosity},
+    format: {current: 'text'},
     mask: (text) => text.replaceAll('s3cret', '***'),
   });
 

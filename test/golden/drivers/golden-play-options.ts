@@ -48,7 +48,7 @@ export function goldenKubeletOptions(name: string): Pick<KubeletOptions, 'random
 function logRotationOf(name: string): KubeletOptions['logRotation'] {
   const {containerLogMaxSize, containerLogMaxFiles, containerLogMonitorInterval} =
     readGoldenCase(name).kubelet;
-  return {
+  const current = {
     ...DEFAULT_LOG_ROTATION,
     ...(containerLogMaxSize && {maxSizeBytes: Number(quantityValue(containerLogMaxSize))}),
     ...(containerLogMaxFiles && {maxFiles: containerLogMaxFiles}),
@@ -56,4 +56,5 @@ function logRotationOf(name: string): KubeletOptions['logRotation'] {
       monitorIntervalMs: Number.parseInt(containerLogMonitorInterval) * 1000,
     }),
   };
+  return {current};
 }

@@ -27,8 +27,8 @@ test('pods of files and a URL are delivered as updates, together with the API ob
     {
       manifestPath: directory,
       manifestUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-      fileCheckFrequencyMs: 20_000,
-      httpCheckFrequencyMs: 20_000,
+      fileCheckFrequencyMs: {current: 20_000},
+      httpCheckFrequencyMs: {current: 20_000},
       nodeName: 'node1',
       clock: systemClock,
     },

@@ -5,6 +5,7 @@ import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import {SystemError} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {ContainerId, RuntimeService} from '../../../cri/index.js';
+import type {LiveValue} from '../../contract/live-value.js';
 import {LogDirectory} from './log-directory.js';
 import {computeLogRotation, rotatedLogName} from './compute-log-rotation.js';
 
@@ -48,10 +49,12 @@ export interface LogRotatorDependencies {
 export class LogRotator {
   readonly #dependencies: LogRotatorDependencies;
   readonly #logger: FileLogger;
-  readonly #options: LogRotationOptions;
+  readonly #options: LiveValue<LogRotationOptions>;
 
-  /** The values of `options` may change at any time. */
-  constructor(dependencies: LogRotatorDependencies, options: LogRotationOptions = DEFAULT_LOG_ROTATION) {
+  constructor(
+    dependencies: LogRotatorDependencies,
+    options: LiveValue<LogRotationOptions> = {current: DEFAULT_LOG_ROTATION},
+  ) {
     this.#dependencies = dependencies;
     this.#logger = dependencies.logger.forFile('log-rotator.ts');
     this.#options = options;
@@ -61,12 +64,12 @@ export class LogRotator {
   async run(signal: AbortSignal): Promise<void> {
     const {clock} = this.#dependencies;
     this.#logger.info('Initializing container log rotate workers', {
-      workers: this.#options.maxWorkers,
-      monitorPeriod: `${this.#options.monitorIntervalMs / 1000}s`,
+      workers: this.#options.current.maxWorkers,
+      monitorPeriod: `${this.#options.current.monitorIntervalMs / 1000}s`,
     });
     while (!signal.aborted) {
-      if (this.#options.maxSizeBytes >= 0) await this.rotateAll(signal);
-      await pause(clock, this.#options.monitorIntervalMs, signal).catch(() => undefined); // aborted
+      if (this.#options.current.maxSizeBytes >= 0) await this.rotateAll(signal);
+      await pause(clock, this.#options.current.monitorIntervalMs, signal).catch(() => undefined); // aborted
     }
   }
 
@@ -74,7 +77,7 @@ export class LogRotator {
   async rotateAll(signal: AbortSignal): Promise<void> {
     const {running} = this.#dependencies;
     this.#logger.info('Starting container log rotation sequence', {}, 4);
-    await forEachLimit(running(), this.#options.maxWorkers, async (container) => {
+    await forEachLimit(running(), this.#options.current.maxWorkers, async (container) => {
       try {
         signal.throwIfAborted();
         await this.#rotateIfNeeded(container, signal);
@@ -94,12 +97,12 @@ export class LogRotator {
     // Usually a stat shows that there is nothing to do. A container that places links here can only prevent the
     // rotation, because all changes are made relative to open directories.
     const stats = await lstat(`${podLogsDir}/${pod}/${container}/${log}`).catch(() => undefined); // reported below
-    if (stats?.isFile() === true && stats.size < this.#options.maxSizeBytes) return;
+    if (stats?.isFile() === true && stats.size < this.#options.current.maxSizeBytes) return;
     const directory = await LogDirectory.open(podLogsDir, pod, container);
     if (directory === undefined) throw new SystemError("the container's log directory does not exist");
     try {
       const size = (await directory.sizeOf(log)) ?? (await this.#reopenMissing(directory, running, signal));
-      if (size < this.#options.maxSizeBytes) return;
+      if (size < this.#options.current.maxSizeBytes) return;
       await this.#cleanUpRotated(directory, log);
       await this.#rotate(directory, log, id, signal);
     } finally {
@@ -124,7 +127,7 @@ export class LogRotator {
     const {unused, excess, toCompress} = computeLogRotation(
       await directory.fileNames(),
       log,
-      this.#options.maxFiles,
+      this.#options.current.maxFiles,
     );
     for (const name of [...unused, ...excess]) await directory.remove(name);
     for (const name of toCompress) await directory.compress(name);

@@ -69,7 +69,7 @@ async function createRotator(
         error: (error, message) => void errors.push(`${message}: ${(error as Error).message}`),
       }),
     },
-    settings,
+    {current: settings},
   );
   const {signal} = new AbortController();
   return {

@@ -24,6 +24,7 @@ import {
   type ImageGcPolicy,
   type ImageUses,
 } from './image-gc-policy.js';
+import type {LiveValue} from '../../../contract/live-value.js';
 
 /** Pull records that image GC uses. */
 export interface ImageGcRecords {
@@ -58,7 +59,7 @@ const PERIOD_MS = 300_000;
 export class ImageGcManager {
   readonly #dependencies: ImageGcManagerOptions;
   readonly #logger: FileLogger;
-  readonly #policy: ImageGcPolicy;
+  readonly #policy: LiveValue<ImageGcPolicy>;
   /** Start, in ms since the epoch. */
   readonly #startedAt: number;
   /** Start, in ms of the monotonic clock. */
@@ -67,8 +68,7 @@ export class ImageGcManager {
   readonly #sleep: WakeableSleep;
   #lastFailed = false;
 
-  /** The values of `policy` may change at any time. */
-  constructor(dependencies: ImageGcManagerOptions, policy: ImageGcPolicy) {
+  constructor(dependencies: ImageGcManagerOptions, policy: LiveValue<ImageGcPolicy>) {
     this.#dependencies = dependencies;
     this.#logger = dependencies.logger.forFile('image-gc-manager.ts');
     this.#policy = policy;
@@ -95,7 +95,7 @@ export class ImageGcManager {
   }
 
   get #isDisabled(): boolean {
-    const {highThresholdPercent, maxAgeMs} = this.#policy;
+    const {highThresholdPercent, maxAgeMs} = this.#policy.current;
     return highThresholdPercent >= 100 && maxAgeMs === 0;
   }
 
@@ -132,7 +132,7 @@ export class ImageGcManager {
     const now = this.#dependencies.clock.monotonic();
     const {all, unused} = await this.#findUnused(now, signal);
     const old = imagesOverMaxAge(unused, this.#uses, {
-      policy: this.#policy,
+      policy: this.#policy.current,
       now,
       startedAt: this.#startedAtMs,
     });
@@ -171,7 +171,7 @@ export class ImageGcManager {
   ): Promise<{readonly all: readonly Image[]; readonly unused: readonly Image[]}> {
     const all = await this.#detect(now, signal);
     const candidates = imagesInEvictionOrder(withoutSandboxImage(all), this.#uses, {
-      policy: this.#policy,
+      policy: this.#policy.current,
       now,
     });
     const mounted = candidates.length === 0 ? NO_NAMES : await this.#mountedImageNames(signal);
@@ -230,7 +230,7 @@ export class ImageGcManager {
   ): Promise<readonly SystemError[]> {
     const {failures} = await this.#removeUntil(images, undefined, {reason: 'age', removed, signal});
     if (failures.length === 0) return [];
-    const maxAge = formatDuration(BigInt(this.#policy.maxAgeMs) * 1_000_000n);
+    const maxAge = formatDuration(BigInt(this.#policy.current.maxAgeMs) * 1_000_000n);
     const message = `wanted to free images older than ${maxAge}, encountered errors in image deletion: ${formatAggregate(failures)}`;
     return [new SystemError(message, {cause: failures[0]})];
   }
@@ -243,9 +243,9 @@ export class ImageGcManager {
   ): Promise<readonly SystemError[]> {
     const {nodeWarning} = this.#dependencies;
     const usage = await this.#usage(signal);
-    const {usedPercent, bytes} = computeSpaceToFree(usage, this.#policy);
+    const {usedPercent, bytes} = computeSpaceToFree(usage, this.#policy.current);
     if (bytes === 0n) return [];
-    const {highThresholdPercent: highThreshold, lowThresholdPercent: lowThreshold} = this.#policy;
+    const {highThresholdPercent: highThreshold, lowThresholdPercent: lowThreshold} = this.#policy.current;
     this.#logger.info(
       'Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold',
       {usage: usedPercent, highThreshold, amountToFree: bytes, lowThreshold},

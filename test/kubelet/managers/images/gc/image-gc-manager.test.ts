@@ -71,7 +71,7 @@ async function createFixture({policy, freeMb = 10, pins = true}: FixtureOptions 
       }),
       nodeWarning: (reason, message) => void nodeWarnings.push(`${reason}: ${message}`),
     },
-    rules,
+    {current: rules},
   );
   const remaining = (): readonly string[] =>
     NAMES.filter((name) => runtime.images.some(({repoTags}) => repoTags.includes(nameOf(name))));
