@@ -3,10 +3,10 @@ import {
   CLOUD_FLAGS,
   CONFIG_FLAGS,
   configFlagTexts,
-  IGNORED_FLAGS,
   kubeconfigFlags,
-  listIgnoredFlags,
 } from '../features/kubelet/kubelet-flags.js';
+import {checkKubeletFlags} from '../features/kubelet/as-kubelet.js';
+import {IGNORED_FLAGS, listIgnoredFlags} from '../features/kubelet/ignored-flags.js';
 import {CONTAINER_GC_FLAGS} from '../features/kubelet/container-gc-flags.js';
 import {readKubeletConfigFiles} from '../features/kubelet/read-kubelet-config-files.js';
 import {ConfigError} from '../base/errors.js';
@@ -78,6 +78,9 @@ export default class Kubelet extends BaseCommand {
       description:
         'Check the configuration and the manifests, print the fields that have no effect, and exit.',
     }),
+    version: Flags.boolean({
+      description: 'Print the version of Kubernetes that kcri corresponds to, and exit.',
+    }),
     'print-unit': Flags.boolean({
       description: 'Print a systemd unit that runs the kubelet with these flags, and exit.',
     }),
@@ -85,8 +88,13 @@ export default class Kubelet extends BaseCommand {
 
   async run(): Promise<void> {
     // As in the kubelet, words of a flag name may be joined by underscores.
-    const argv = this.argv.map((word) => word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')));
+    const argv = this.argv.map((word) =>
+      word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')).replace('--version=raw', '--version'),
+    );
     const {flags} = await this.parse(Kubelet, argv);
+    if (flags.version) return await this.#printVersion();
+    if (this.context.calledAs === 'kubelet')
+      for (const warning of checkKubeletFlags(flags)) this.out.writeMessage(`${warning}\n`);
     checkKubeletLabels(flags['node-labels']);
     const {readKubeletConfig} = await import('../kubelet/index.js');
     const ignoredFlags = listIgnoredFlags(flags);
@@ -134,6 +142,11 @@ export default class Kubelet extends BaseCommand {
         ...kubeconfigs,
       }),
     );
+  }
+
+  async #printVersion(): Promise<void> {
+    const {KUBERNETES_VERSION} = await import('../kubelet/index.js');
+    this.out.print(`Kubernetes ${KUBERNETES_VERSION}`);
   }
 
   /** Reports the problems of the manifests below a path; invalid ones fail the command. */

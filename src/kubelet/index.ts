@@ -70,6 +70,7 @@ export {
   type KubeletConfig,
 } from './configuration/kubelet-config.js';
 export type {ConfigValues} from './configuration/fields-and-defaults/kubelet-config-defaults.js';
+export {KUBERNETES_VERSION} from './contract/kubelet-version.js';
 export {liveValue, type LiveValue} from './contract/live-value.js';
 export type {ImageGcPolicy} from './managers/images/gc/image-gc-policy.js';
 export type {LogRotationOptions} from './managers/logs/log-rotator.js';

@@ -1,5 +1,5 @@
 import type {Config} from '@oclif/core/interfaces';
-import {isCalledAsCrictl} from '../cli/process/called-as-crictl.js';
+import {processCalledAs} from '../cli/process/called-as.js';
 import {createProcessContext, type CliContext} from '../cli/process/context.js';
 import {KCRI_DIALECT, type Dialect, type CommandLineStart} from '../cli/dialect/dialect.js';
 import {EXIT} from '../cli/process/exit-codes.js';
@@ -29,7 +29,10 @@ export async function main(argv: readonly string[], context = createInterruptibl
     context,
   );
   try {
-    return await dispatch(await exactArguments(argv), {context, dialect, reporter: reporter});
+    const given = await exactArguments(argv);
+    // A kubelet has no commands.
+    const line = context.calledAs === 'kubelet' ? ['kubelet', ...given] : given;
+    return await dispatch(line, {context, dialect, reporter: reporter});
   } catch (error) {
     const exitCode = reporter.fail(error);
     reporter.flush();
@@ -48,13 +51,14 @@ async function exactArguments(argv: readonly string[]): Promise<readonly string[
 
 /** Returns the context of this process, interrupted by Ctrl-C and SIGTERM. `program` defaults to that of a script. */
 export function createInterruptibleContext(program?: readonly string[]): CliContext {
-  const context = createProcessContext(interruptSignal({compat: isCalledAsCrictl(program)}), program);
+  const compat = processCalledAs(program) === 'crictl';
+  const context = createProcessContext(interruptSignal({compat}), program);
   return Object.assign(context, {ownsProcess: true});
 }
 
 /** Returns the dialect of a run. Loads crictl's dialect only if it is used. */
-async function dialectOf({compat}: CliContext): Promise<Dialect> {
-  return compat ? (await import('./crictl-dialect.js')).CRICTL_DIALECT : KCRI_DIALECT;
+async function dialectOf({calledAs}: CliContext): Promise<Dialect> {
+  return calledAs === 'crictl' ? (await import('./crictl-dialect.js')).CRICTL_DIALECT : KCRI_DIALECT;
 }
 
 /** Environment of one run of a command line. */

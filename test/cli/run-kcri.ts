@@ -1,7 +1,7 @@
 import {PassThrough, Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../src/base/clock.js';
 import {main} from './program.js';
-import {isCompat} from '../../src/cli/process/called-as-crictl.js';
+import {calledAs} from '../../src/cli/process/called-as.js';
 import {createProcessContext, type CliContext} from '../../src/cli/process/context.js';
 import {omitProvenFlag} from '../evidence/omit-flag.js';
 import {readOmittedSubject} from '../evidence/omitted-subject.js';
@@ -50,7 +50,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
       ...(options.endpoint === undefined ? {} : {CONTAINER_RUNTIME_ENDPOINT: options.endpoint}),
       ...options.env,
     },
-    compat: isCompat(options.env ?? {}),
+    calledAs: calledAs(options.env ?? {}),
     stdin: Object.assign(Readable.from(options.stdin === undefined ? [] : [options.stdin]), {
       isTTY: options.interactive === true,
     }),

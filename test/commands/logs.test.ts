@@ -337,7 +337,7 @@ describe('logs of several containers', () => {
     const stderr = new PassThrough();
     const exitCode = await main(['logs', runtime.containers[0]?.id ?? ''], {
       ...createProcessContext(),
-      compat: name === 'crictl',
+      calledAs: name === 'crictl' ? 'crictl' : 'kcri',
       env: {CONTAINER_RUNTIME_ENDPOINT: runtime.endpoint, CRI_CONFIG_FILE: '/dev/null'},
       stdout: child.stdin,
       stderr: stderr,

@@ -1,7 +1,7 @@
 import type {Readable} from 'node:stream';
 import {systemClock, type Clock} from '../../base/clock.js';
 import {WELL_KNOWN_ENDPOINTS} from '../../cri/endpoint.js';
-import {isCalledAsCrictl, SCRIPT} from './called-as-crictl.js';
+import {processCalledAs, SCRIPT, type CalledAs} from './called-as.js';
 import {openStandardOutput, type OutputStream} from './standard-output.js';
 
 /** Standard input of a command. */
@@ -42,8 +42,8 @@ export interface CliContext {
   readonly ownsProcess?: boolean;
   /** Command that starts this program: Node.js and the file of the program, or only the executable. */
   readonly program: readonly string[];
-  /** True to reproduce crictl byte for byte, including its faults: run under its name, or with KCRI_COMPAT. */
-  readonly compat: boolean;
+  /** Name under which kcri runs: as crictl it reproduces crictl byte for byte, including its faults. */
+  readonly calledAs: CalledAs;
 }
 
 /** Returns the context of this process. Without a signal the command cannot be interrupted. */
@@ -74,6 +74,6 @@ export function createProcessContext(
     swapsFile: '/proc/swaps',
     localKubelet: 'default',
     program,
-    compat: isCalledAsCrictl(program),
+    calledAs: processCalledAs(program),
   };
 }

@@ -57,7 +57,7 @@ const SHOWN: Partial<
 };
 
 /** Returns undefined as the default of a boolean flag, so that the config file applies. */
-const noDefault = async (): Promise<boolean> => await Promise.resolve(undefined as unknown as boolean);
+export const noDefault = async (): Promise<boolean> => await Promise.resolve(undefined as unknown as boolean);
 
 function createConfigFlag(
   path: ConfigPath,
@@ -90,11 +90,13 @@ export function configFlagTexts(
 }
 
 /** Functions that mask credentials in the values of flags, by flag name. */
-const REDACTORS = new Map(
-  Object.values(CONFIG_FIELDS).flatMap(({flag, type: {redaction}}) =>
+const REDACTORS = new Map<string, (text: string) => string>([
+  ...Object.values(CONFIG_FIELDS).flatMap(({flag, type: {redaction}}) =>
     flag === undefined || redaction === undefined ? [] : [[flag, redaction.flagText] as const],
   ),
-);
+  // Without effect, but a secret.
+  ['storage-driver-password', () => '***'],
+]);
 
 /** Returns the given flags as /flagz shows them, with secrets redacted. */
 export function redactFlags(flags: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
@@ -106,28 +108,6 @@ export function redactFlags(flags: Readonly<Record<string, unknown>>): Readonly<
     }),
   );
 }
-
-/** Flags of the kubelet that have no effect, with the reason. */
-const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  'register-schedulable': 'it has been removed from Kubernetes; use --register-with-taints',
-  'cloud-config': 'built-in cloud providers have been removed from Kubernetes',
-  'exit-on-lock-contention': 'kcri always locks its root directory',
-  'lock-file': 'kcri locks its root directory',
-  'experimental-allocatable-ignore-eviction':
-    'allocatable resources always exclude the hard eviction thresholds',
-  'experimental-mounter-path': 'kcri mounts volumes itself',
-  'keep-terminated-pod-volumes': 'volumes of terminated pods are always removed',
-  'container-runtime': 'only CRI runtimes are supported',
-  'pod-infra-container-image': 'the configuration of the runtime sets the image',
-};
-
-/** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */
-export const IGNORED_FLAGS = Object.fromEntries(
-  Object.entries(WITHOUT_EFFECT).map(([name, description]) => [
-    name,
-    Flags.string({hidden: true, description}),
-  ]),
-);
 
 /** Flags about the cloud that the node belongs to. */
 export const CLOUD_FLAGS = {
@@ -169,17 +149,4 @@ export function kubeconfigFlags(flags: {
       hint: 'set --kubeconfig to the file that the kubelet writes when it has a certificate',
     });
   return {kubeconfig, bootstrapKubeconfig};
-}
-
-/** Flag that has no effect, and the reason. */
-export interface IgnoredFlag {
-  readonly flag: string;
-  readonly reason: string;
-}
-
-/** Returns the given flags that have no effect. */
-export function listIgnoredFlags(flags: Readonly<Record<string, unknown>>): readonly IgnoredFlag[] {
-  return Object.entries(WITHOUT_EFFECT).flatMap(([name, reason]) =>
-    flags[name] === undefined ? [] : [{flag: `--${name}`, reason}],
-  );
 }

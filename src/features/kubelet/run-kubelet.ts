@@ -25,7 +25,8 @@ import {
   type RunningKubelet,
 } from '../../kubelet/index.js';
 import type {CliContext} from '../../cli/process/context.js';
-import type {IgnoredFlag, KubeconfigFlags} from './kubelet-flags.js';
+import type {IgnoredFlag} from './ignored-flags.js';
+import type {KubeconfigFlags} from './kubelet-flags.js';
 import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {KlogLogger} from './klog-logger.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';

@@ -1,3 +1,5 @@
+import type {CalledAs} from '../../../src/cli/process/called-as.js';
+
 /*
  * Protocol between the tests and the worker: one JSON message per line, ToWorker on standard input and FromWorker on
  * standard output. The time is sent as eight bytes on a separate pipe, since the worker blocks until it has it.
@@ -46,7 +48,7 @@ export interface WorkerContext {
   readonly cgroupMount: string | null;
   readonly swapsFile: string;
   readonly program: readonly string[];
-  readonly compat: boolean;
+  readonly calledAs: CalledAs;
 }
 
 /** Message to the worker about the run `run`. */

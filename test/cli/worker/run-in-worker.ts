@@ -150,7 +150,7 @@ class Run {
 const ignored = (): void => undefined;
 
 function describeContext(context: CliContext): WorkerContext {
-  const {env, stdin, stdout, stderr, clock, cgroupMount, swapsFile, program, compat} = context;
+  const {env, stdin, stdout, stderr, clock, cgroupMount, swapsFile, program, calledAs} = context;
   return {
     env: Object.fromEntries(
       Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -164,7 +164,7 @@ function describeContext(context: CliContext): WorkerContext {
     cgroupMount: cgroupMount ?? null,
     swapsFile,
     program,
-    compat,
+    calledAs,
   };
 }
 

@@ -175,7 +175,7 @@ export const NODE_FIELDS = {
     flag: 'protect-kernel-defaults',
   }),
   failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
-  failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true),
+  failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true, {flag: 'fail-cgroupv1'}),
   'memorySwap.swapBehavior': unsupportedForPods('containers cannot use swap', TEXT, '', {
     check: oneOf('', 'NoSwap', 'LimitedSwap'),
   }),
