@@ -6,7 +6,7 @@ import {findUnpausedLoops} from './unpaused-loops.js';
 const SRC = join(import.meta.dirname, '../../src');
 
 /** Folders whose loops run in the daemon. */
-const FOLDERS = ['kubelet', 'cli/kubelet', 'kube-api'];
+const FOLDERS = ['kubelet', 'features/kubelet', 'kube-api'];
 
 /** Loops that need no pause, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {

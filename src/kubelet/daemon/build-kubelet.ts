@@ -65,7 +65,7 @@ export function recordNodeEvent(
   {node, logger, cluster}: Pick<KubeletOptions, 'node' | 'logger' | 'cluster'>,
   event: NodeEvent,
 ): void {
-  logNodeEvent(logger.forFile('kubelet.ts'), node.node.nodeName, event);
+  logNodeEvent(logger.forFile('build-kubelet.ts'), node.node.nodeName, event);
   cluster?.nodeEvent(event);
 }
 

@@ -87,7 +87,7 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
 function createEventLogger({logger, cluster, onEvent}: KubeletOptions): (event: PodEvent) => void {
   return (event) => {
     const {type, reason, message, pod, fieldPath = ''} = event;
-    logger.forFile('kubelet.ts').info('Event occurred', {
+    logger.forFile('open-kubelet-parts.ts').info('Event occurred', {
       object: namespacedName(podRef(pod)),
       fieldPath,
       kind: 'Pod',
@@ -152,7 +152,7 @@ function createPodObserver({
     },
     recordingFailed: (ref: PodRef, error: unknown): void => {
       logger
-        .forFile('kubelet.ts')
+        .forFile('open-kubelet-parts.ts')
         .error(error, 'Failed to record the state of a pod', {pod: namespacedName(ref)});
     },
   };
