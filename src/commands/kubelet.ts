@@ -92,7 +92,10 @@ export default class Kubelet extends BaseCommand {
       word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')).replace('--version=raw', '--version'),
     );
     const {flags} = await this.parse(Kubelet, argv);
-    if (flags.version) return await this.#printVersion();
+    if (flags.version) {
+      await this.#printVersion();
+      return;
+    }
     if (this.context.calledAs === 'kubelet')
       for (const warning of checkKubeletFlags(flags)) this.out.writeMessage(`${warning}\n`);
     checkKubeletLabels(flags['node-labels']);

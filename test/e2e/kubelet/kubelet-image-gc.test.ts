@@ -12,6 +12,7 @@ import {mountSmallDisk, type SmallDisk} from '../harness/small-disk.js';
 const NODE = 'gc-node';
 /** Size of each of the four pod images in addition to busybox: 8 MiB in total, stored compressed and unpacked. */
 const OWN_BYTES = 6 * 1024 * 1024;
+const COLLECTED = '"Image garbage collection (?:succeeded|failed)';
 /** Size of the disk; one image takes 6 % of it. */
 const DISK_MIB = 128;
 
@@ -40,11 +41,7 @@ describe.each(newestRuntime)('image garbage collection on a nearly full disk: $n
     daemon.kcri.kill('SIGHUP');
     reloads += 1;
     // The periodic collections do not count.
-    await daemon.kcri.waitForOutput(
-      new RegExp(
-        `(?:"Received SIGHUP, [^]*?"Image garbage collection (?:succeeded|failed)[^]*?){${reloads}}`,
-      ),
-    );
+    await daemon.kcri.waitForOutput(new RegExp(`^(?:[^]*?"Received SIGHUP){${reloads}}[^]*?${COLLECTED}`));
   };
   const images = async () => (await kubelet.podTestbed.runtime.connection.images.listImages()).images;
   /** Returns the repositories of all images, without their registry. */
@@ -64,7 +61,7 @@ describe.each(newestRuntime)('image garbage collection on a nearly full disk: $n
     kubelet = await startKubeletTestbed(which, NODE, disk.path);
     daemon = await kubelet.start('', ['--v=4']);
     configuration = await readFile(configFile(), 'utf8');
-    await daemon.kcri.waitForOutput(/"Image garbage collection (?:succeeded|failed)/);
+    await daemon.kcri.waitForOutput(new RegExp(COLLECTED));
     pins = (await images()).some(({pinned}) => pinned);
   });
   afterAll(async () => {
@@ -98,14 +95,21 @@ describe.each(newestRuntime)('image garbage collection on a nearly full disk: $n
     await kubelet.remove('gc-second');
     expect(await left()).toEqual([...own, ...others].toSorted());
 
-    const full = await disk.usedPercent();
-    const thresholds = {imageGCHighThresholdPercent: full, imageGCLowThresholdPercent: full - 4};
-    await collect({...thresholds, imageMinimumGCAge: '1h'});
+    const thresholds = async () => {
+      const full = await disk.usedPercent();
+      return {imageGCHighThresholdPercent: full, imageGCLowThresholdPercent: full - 4};
+    };
+    await collect({...(await thresholds()), imageMinimumGCAge: '1h'});
     expect(await left()).toContain('first');
-    await collect({...thresholds, imageMinimumGCAge: '0s'});
+    const before = await disk.usedPercent();
+    // The runtime frees space a while after it has removed something: then less is used than was read, and too little freed.
+    await until(async () => {
+      await collect({...(await thresholds()), imageMinimumGCAge: '0s'});
+      return !(await left()).includes('first');
+    });
     // The imported busybox was never used.
     expect(await left()).toEqual([...own, 'pause'].filter((name) => name !== 'first').toSorted());
-    expect(await disk.usedPercent()).toBeLessThan(full - 4);
+    expect(await disk.usedPercent()).toBeLessThan(before - 4);
   });
 
   test('reports a node event if it cannot free enough space', async () => {
