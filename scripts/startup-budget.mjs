@@ -114,7 +114,10 @@ function joinNames(all) {
   return texts.map((text) => `${namesOf(text).join(', ')}: ${text}\n`);
 }
 
-/** Compares with the file. A CI that cannot count the instructions fails, so that nobody relies on it. */
+/**
+ * Compares the figures with those of the file, and prints each excess. Returns false for an excess, and in CI if the
+ * instructions cannot be compared.
+ */
 function compare({graph, now}) {
   const budget = JSON.parse(readFileSync(FILE, 'utf8'));
   const reason = explainOtherNode(budget.node, MAJOR);

@@ -89,7 +89,7 @@ export default class Kubelet extends BaseCommand {
   async run(): Promise<void> {
     // As in the kubelet, words of a flag name may be joined by underscores.
     const argv = this.argv.map((word) =>
-      word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')).replace('--version=raw', '--version'),
+      word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')).replace(/^--version=raw$/, '--version'),
     );
     const {flags} = await this.parse(Kubelet, argv);
     if (flags.version) {

@@ -72,7 +72,7 @@ export interface ResolvingContext {
   ): T & Pick<ResolveOptions, 'signal' | 'command' | 'literal'>;
 }
 
-/** What it takes to call the runtime that the flags, the environment and the config file select. */
+/** Context of calls to the runtime that the flags, the environment and the config file select. */
 export interface RuntimeContext
   extends EnvironmentContext, ReportContext, SettingsContext, ConnectionContext, SignalContext {}
 

@@ -1,5 +1,7 @@
 import {UsageError} from '../../base/errors.js';
-import {findRemovedFlag, isCadvisorFlag} from './ignored-flags.js';
+import {CONTAINER_GC_FLAGS} from './container-gc-flags.js';
+import {DEPRECATIONS, type Deprecation} from './flag-deprecations.js';
+import {findRemovedFlag, ignoredFlagDeprecation} from './ignored-flags.js';
 import {CONFIG_FLAGS} from './kubelet-flags.js';
 
 /** Flags of fields of the KubeletConfiguration that kubelet 1.36 does not deprecate (its options.go). */
@@ -16,23 +18,6 @@ const CURRENT: ReadonlySet<string> = new Set([
   'vmodule',
 ]);
 
-const SET_IN_CONFIG =
-  "This parameter should be set via the config file specified by the Kubelet's --config flag. See " +
-  'https://kubernetes.io/docs/tasks/administer-cluster/kubelet-config-file/ for more information.';
-const OF_CADVISOR =
-  'This is a cadvisor flag that was mistakenly registered with the Kubelet. Due to legacy concerns, it will follow the ' +
-  'standard CLI deprecation timeline before being removed.';
-const USE_EVICTION = 'Use --eviction-hard or --eviction-soft instead. Will be removed in a future version.';
-
-/** Deprecations of flags that are neither fields of the KubeletConfiguration nor of cAdvisor. */
-const DEPRECATED: Readonly<Record<string, string>> = {
-  'experimental-allocatable-ignore-eviction': 'will be removed in 1.25 or later.',
-  'experimental-mounter-path': 'will be removed in 1.25 or later. in favor of using CSI.',
-  'maximum-dead-containers': USE_EVICTION,
-  'maximum-dead-containers-per-container': USE_EVICTION,
-  'minimum-container-ttl-duration': USE_EVICTION,
-};
-
 /**
  * Returns the warnings of a kubelet about the deprecated ones of the given flags, in the order of their names. Throws
  * UsageError for a flag that kubelets no longer have.
@@ -47,13 +32,15 @@ export function checkKubeletFlags(flags: Readonly<Record<string, unknown>>): rea
     .filter((name) => flags[name] !== undefined)
     .toSorted()
     .flatMap((name) => {
-      const reason = deprecationOf(name);
-      return reason === undefined ? [] : [`Flag --${name} has been deprecated, ${reason}`];
+      const deprecation = deprecationOf(name);
+      return deprecation === undefined
+        ? []
+        : [`Flag --${name} has been deprecated, ${DEPRECATIONS[deprecation]}`];
     });
 }
 
-function deprecationOf(name: string): string | undefined {
-  if (isCadvisorFlag(name)) return OF_CADVISOR;
-  const isField = Object.hasOwn(CONFIG_FLAGS, name) || name.startsWith('log-');
-  return isField && !CURRENT.has(name) ? SET_IN_CONFIG : DEPRECATED[name];
+function deprecationOf(name: string): Deprecation | undefined {
+  if (Object.hasOwn(CONTAINER_GC_FLAGS, name)) return 'eviction';
+  if (Object.hasOwn(CONFIG_FLAGS, name)) return CURRENT.has(name) ? undefined : 'configuration';
+  return ignoredFlagDeprecation(name);
 }

@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import type {Deprecation} from './flag-deprecations.js';
 import {noDefault} from './kubelet-flags.js';
 
 /** Flag of a kubelet that has no effect here. */
@@ -6,15 +7,20 @@ interface WithoutEffect {
   readonly reason: string;
   /** True if the flag takes no value. */
   readonly isSwitch?: true;
+  readonly deprecation?: Deprecation;
 }
 
-const CADVISOR = {
-  reason: 'kcri has no cAdvisor; it reads the statistics of containers from the runtime and cgroups',
-};
-const STORAGE = {reason: 'kcri stores no statistics'};
-const ONE_STREAM = {reason: 'the log is one stream to standard error'};
+const NO_CADVISOR =
+  'kcri has no cAdvisor; it reads the statistics of containers from the runtime and cgroups';
+const HOUSEKEEPING = {reason: NO_CADVISOR};
+const CADVISOR = {reason: NO_CADVISOR, deprecation: 'cAdvisor'} as const;
+const STORAGE = {reason: 'kcri stores no statistics', deprecation: 'cAdvisor'} as const;
+const ONE_STREAM = {
+  reason: 'the log is one stream to standard error',
+  deprecation: 'configuration',
+} as const;
 
-/** Flags of kubelet 1.36 that have no effect (its options.go, globalflags.go and globalflags_linux.go). */
+/** Flags of kubelet 1.36 that have no effect. */
 const PRESENT: Readonly<Record<string, WithoutEffect>> = {
   'application-metrics-count-limit': CADVISOR,
   'boot-id-file': CADVISOR,
@@ -28,10 +34,11 @@ const PRESENT: Readonly<Record<string, WithoutEffect>> = {
   'experimental-allocatable-ignore-eviction': {
     reason: 'allocatable resources always exclude the hard eviction thresholds',
     isSwitch: true,
+    deprecation: 'unused',
   },
-  'experimental-mounter-path': {reason: 'kcri mounts volumes itself'},
+  'experimental-mounter-path': {reason: 'kcri mounts volumes itself', deprecation: 'csi'},
   'global-housekeeping-interval': CADVISOR,
-  'housekeeping-interval': CADVISOR,
+  'housekeeping-interval': HOUSEKEEPING,
   'lock-file': {reason: 'kcri locks its root directory'},
   'log-cadvisor-usage': {...CADVISOR, isSwitch: true},
   'log-json-info-buffer-size': ONE_STREAM,
@@ -39,7 +46,7 @@ const PRESENT: Readonly<Record<string, WithoutEffect>> = {
   'log-text-info-buffer-size': ONE_STREAM,
   'log-text-split-stream': {...ONE_STREAM, isSwitch: true},
   'machine-id-file': CADVISOR,
-  'max-housekeeping-interval': CADVISOR,
+  'max-housekeeping-interval': HOUSEKEEPING,
   'runtime-cgroups': {reason: "the runtime's cgroup is not observed, and its processes are not moved"},
   'storage-driver-buffer-duration': STORAGE,
   'storage-driver-db': STORAGE,
@@ -59,7 +66,7 @@ const REMOVED: Readonly<Record<string, WithoutEffect>> = {
   'pod-infra-container-image': {reason: 'the configuration of the runtime sets the image'},
 };
 
-const WITHOUT_EFFECT = {...PRESENT, ...REMOVED};
+const WITHOUT_EFFECT: Readonly<Record<string, WithoutEffect>> = {...PRESENT, ...REMOVED};
 
 /** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */
 export const IGNORED_FLAGS = Object.fromEntries(
@@ -91,9 +98,7 @@ export function findRemovedFlag(flags: Given): string | undefined {
   return Object.keys(REMOVED).find((name) => flags[name] !== undefined);
 }
 
-/** Reports whether cAdvisor has registered a flag with the kubelet. Those for its housekeeping are the kubelet's own. */
-export function isCadvisorFlag(name: string): boolean {
-  const use = PRESENT[name];
-  const isOwn = name === 'housekeeping-interval' || name === 'max-housekeeping-interval';
-  return (use?.reason === CADVISOR.reason || use?.reason === STORAGE.reason) && !isOwn;
+/** Returns why a flag without effect is deprecated; undefined if it is not, or has an effect. */
+export function ignoredFlagDeprecation(name: string): Deprecation | undefined {
+  return PRESENT[name]?.deprecation;
 }

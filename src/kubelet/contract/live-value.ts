@@ -6,7 +6,7 @@ export interface LiveValue<T> {
   readonly current: T;
 }
 
-/** Returns a value that is read anew with each use. */
+/** Returns a value that `read` determines at each use. */
 export function liveValue<T>(read: () => T): LiveValue<T> {
   return {
     get current() {

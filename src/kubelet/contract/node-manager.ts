@@ -26,7 +26,7 @@ export interface NodeManager {
   readonly admit?: (pod: Pod, signal: AbortSignal) => Promise<Rejection | undefined>;
   /** True to be asked after all else that may reject a pod, as a node that shuts down; by default before the predicates. */
   readonly admitsLast?: boolean;
-  /** What the topology manager asks and tells. */
+  /** Hints for the topology manager, and allocation by its decision. */
   readonly topology?: TopologyHintProvider;
   /**
    * Prepares what the pod needs before each sandbox. Resolves with an event if it cannot be had now: then the pod waits for its
@@ -38,7 +38,7 @@ export interface NodeManager {
   /** Returns resources of a new container, and of a running one that is resized (generateLinuxContainerResources). */
   readonly resources?: (request: ContainerRequest) => ContainerResources;
   /**
-   * Resolves with what only a new container gets (PreCreateContainer, GetDeviceRunContainerOptions). An error becomes its
+   * Resolves with the options of a new container (PreCreateContainer, GetDeviceRunContainerOptions). An error becomes its
    * CreateContainerConfigError.
    */
   readonly containerOptions?: (request: ContainerRequest, signal: AbortSignal) => Promise<ContainerOptions>;
@@ -53,11 +53,11 @@ export interface NodeManager {
   readonly podStopped?: (pod: Pod) => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
-  /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing to tell. */
+  /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing. */
   readonly explain?: (pod: Pod, container: Container) => string | undefined;
 }
 
-/** What a daemon's managers work with. State files are below `node.rootDir`. */
+/** Services of a daemon for its managers. Their state files are below `node.rootDir`. */
 export interface NodeManagerServices {
   readonly node: NodeFacts;
   readonly clock: Clock;
@@ -95,7 +95,7 @@ export interface ContainerRequest {
 /** Resources that replace those of the container's spec; entries of `unified` are added. */
 export type ContainerResources = Init<LinuxContainerResources>;
 
-/** What a container gets besides what its spec and volumes say. Mounts and variables come before its own. */
+/** Additions to a container's spec and volumes (kubecontainer RunContainerOptions). Mounts and variables come before its own. */
 export interface ContainerOptions {
   readonly resources?: ContainerResources;
   readonly devices?: readonly Init<Device>[];
@@ -137,11 +137,11 @@ export interface NodeManagers {
   podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits;
   /** Returns the resources of all managers. Throws if two contradict. */
   resources(request: ContainerRequest): ContainerResources;
-  /** Resolves with what all managers give a new container, including resources. Rejects if two contradict. */
+  /** Resolves with the options of all managers for a new container, including resources. Rejects if two contradict. */
   containerOptions(request: ContainerRequest, signal: AbortSignal): Promise<ContainerOptions>;
   containerCreated(pod: Pod, container: Container, id: ContainerId): void;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
-  /** Returns what there is to tell about a container, each with the name of the manager. */
+  /** Returns the descriptions of all managers, each with the name of its manager. */
   explain(pod: Pod, container: Container): readonly string[];
 }

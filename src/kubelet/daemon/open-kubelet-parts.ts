@@ -27,7 +27,7 @@ import {RejectionRecorder} from './rejection-recorder.js';
 import {createSourcesSink} from './sources-sink.js';
 import {SyncLoopQueue} from './sync-loop-queue.js';
 
-/** What the core of a kubelet works on: pod sources, registry and the sets of pods. */
+/** Parts below the core of a kubelet: pod sources, registry and the sets of pods. */
 export interface KubeletParts {
   readonly queue: SyncLoopQueue;
   /** Pods of the sources. */
@@ -46,7 +46,7 @@ export interface KubeletParts {
 }
 
 /**
- * Opens what the core works on. Reads and starts nothing. `core` is called once the sources run: they ask for the states of the
+ * Opens the parts below the core. Reads and starts nothing. `core` is called once the sources run: they ask for the states of the
  * pods that they deliver to it.
  */
 export function openKubeletParts(options: KubeletOptions, core: () => KubeletCore): KubeletParts {

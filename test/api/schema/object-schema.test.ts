@@ -1,6 +1,12 @@
 import {describe, expect, expectTypeOf, test} from 'vitest';
 import {pod} from '../../../src/api/types/v1-pod.js';
-import type {AnySchema, Described, FieldType, Fields} from '../../../src/api/schema/object-schema.js';
+import type {
+  AnySchema,
+  Described,
+  FieldType,
+  Fields,
+  ObjectSchema,
+} from '../../../src/api/schema/object-schema.js';
 import {
   bool,
   enumeration,
@@ -87,8 +93,9 @@ describe('a schema from which an interface is derived', () => {
 
   test('cannot be used if it names the interface of another schema', () => {
     const wrong = schemaOf<Member>('Member')({name: required(text)});
-    // @ts-expect-error: the fields are not those of Member
-    expect(object(wrong).type.kind).toBe('object');
+    expectTypeOf(member).toExtend<ObjectSchema<Member>>();
+    expectTypeOf(wrong).not.toExtend<ObjectSchema<Member>>();
+    expect(Object.keys(wrong.fields)).toEqual(['name']);
   });
 });
 

@@ -3,14 +3,14 @@ import type {ContainerOptions, ContainerResources} from '../../contract/node-man
 import {ContainerConfigError} from '../../managers/kuberuntime/config/config-errors.js';
 import {replaceResources} from '../../resources/partial-resources.js';
 
-/** What one manager gives a container. */
+/** Options from one manager for a container. */
 export interface GivenOptions {
   readonly manager: string;
   readonly options: ContainerOptions;
 }
 
 /**
- * Returns what all managers give a container.
+ * Merges the options from all managers for a container.
  *
  * @throws ContainerConfigError, which names both, if two managers give different values for the same thing.
  */

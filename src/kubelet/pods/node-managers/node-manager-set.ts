@@ -15,7 +15,7 @@ import type {Rejection} from '../../contract/pod-rejection.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
-/** Asks the managers of a node in their order, and merges what they answer. */
+/** Asks the managers of a node in their order, and merges their answers. */
 export class NodeManagerSet implements NodeManagers {
   readonly #managers: readonly NodeManager[];
   readonly #givesOptions: boolean;

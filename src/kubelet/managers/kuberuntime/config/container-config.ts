@@ -31,7 +31,7 @@ export interface ContainerConfigInput extends EnvContext, ContainerFiles {
   /** See SecurityContextInput. */
   readonly targetId?: ContainerId | undefined;
   readonly node: NodeFacts;
-  /** What the node's managers give the container. */
+  /** Options from the managers of the node. */
   readonly granted: ContainerOptions;
 }
 
