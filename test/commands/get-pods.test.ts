@@ -180,7 +180,7 @@ describe('get pods', () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest());
     const {writeFile} = await import('node:fs/promises');
-    await writeFile(join(testbed.rootDir, 'records', 'broken.json'), 'x');
+    await writeFile(join(testbed.rootDir, 'kcri/records', 'broken.json'), 'x');
     const {stdout, stderr} = await get(testbed, ['-o', 'name']);
     expect(stdout).toBe('pod/web\n');
     expect(stderr).toContain('must be JSON');

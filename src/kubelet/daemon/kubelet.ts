@@ -6,6 +6,7 @@ import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
+import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';
 import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
@@ -70,9 +71,10 @@ export class Kubelet {
   async #runLocked(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
     const {allocations, runtimeState, pleg, loop, workers, pods, background} = this.#core;
-    await this.#parts.own.load();
+    await this.#parts.own.load(signal);
     this.#parts.rejections.start();
-    for (const {pod} of this.#parts.own.presentRecords()) allocations.grant(pod);
+    for (const record of this.#parts.own.presentRecords())
+      if (!lacksSpec(record)) allocations.grant(record.pod);
     await background.attempt('runtime check', runtimeState.check(signal));
     const {node} = this.#options.node;
     const record = (event: NodeEvent): void => {

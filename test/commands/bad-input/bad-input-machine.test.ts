@@ -267,7 +267,7 @@ describe('two concurrent syncs of one pod in two processes', () => {
     const first = shell(testbed, `${command} & pid=$!; echo $pid; wait $pid`);
     await until(() => testbed.runtime.callsTo('CreateContainer').length !== 0);
     const second = shell(testbed, command);
-    const lock = join(testbed.rootDir, 'locks/default_web.lock');
+    const lock = join(testbed.rootDir, 'kcri/locks/default_web.lock');
     const pid = Number((await run('readlink', [lock])).stdout.split('@')[0]);
     process.kill(pid, 'SIGKILL');
     expect((await first).exitCode).toBe(137);

@@ -76,7 +76,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     await putManifest(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
     await runs();
     await daemon.waitForOutput(/bad\.yaml:3:18/);
-    expect(await readFile(join(testbed.runtime.rootDir, 'kubelet.json'), 'utf8')).toContain(
+    expect(await readFile(join(testbed.runtime.rootDir, 'kcri/kubelet.json'), 'utf8')).toContain(
       `"endpoint": "${testbed.runtime.endpoint}"`,
     );
   });
