@@ -191,8 +191,8 @@ describe('get pods', () => {
     await syncPods(testbed, aManifest());
     const uid = String((await onlyRecord(testbed))['uid']);
     const historyFiles = async () => [
-      await readdir(join(testbed.rootDir, 'events')),
-      await readdir(join(testbed.rootDir, 'statuses')),
+      await readdir(join(testbed.rootDir, 'kcri/events')),
+      await readdir(join(testbed.rootDir, 'kcri/statuses')),
     ];
     expect(await historyFiles()).toEqual([[`${uid}.json`], [`${uid}.json`]]);
     await testbed.run(['delete', 'web']);

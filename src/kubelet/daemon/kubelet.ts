@@ -3,6 +3,7 @@ import {finishesWithin} from '../../base/async/deadline.js';
 import {SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
+import {stateDirectory} from '../../base/fs/state-directory.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
@@ -56,7 +57,8 @@ export class Kubelet {
   async run(signal: AbortSignal): Promise<void> {
     const lock = await this.#lockRootDir(signal);
     try {
-      await removeAbandonedFilesBelow(this.#options.node.node.rootDir);
+      const {rootDir} = this.#options.node.node;
+      for (const directory of [rootDir, stateDirectory(rootDir)]) await removeAbandonedFilesBelow(directory);
       const started = await this.#options.onLockAcquired?.();
       try {
         await this.#runLocked(signal);

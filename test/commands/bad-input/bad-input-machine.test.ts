@@ -155,7 +155,7 @@ describe('a root directory', () => {
     await mountRoot(testbed, 'ro');
     const result = await testbed.run(['sync', await testbed.write('pod.json', aManifest())]);
     expectUserError(result);
-    expect(result.stderr).toContain(`"${testbed.rootDir}/locks": read-only file system`);
+    expect(result.stderr).toContain(`"${testbed.rootDir}/kcri/locks": read-only file system`);
     expect(result.stderr).toContain('hint: set --root-dir to a directory on a writable filesystem');
     expect(result.exitCode).toBe(1);
     expect(testbed.mutatingCalls).toEqual([]);
@@ -236,13 +236,14 @@ describe('a root directory', () => {
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
     const left = await readdir(testbed.rootDir, {recursive: true});
     expect(left.toSorted()).toEqual([
-      'events',
       'filler',
-      'locks',
+      'kcri',
+      'kcri/events',
+      'kcri/locks',
+      'kcri/records',
+      'kcri/resources',
+      'kcri/statuses',
       'pods',
-      'records',
-      'resources',
-      'statuses',
     ]);
   });
 });

@@ -67,7 +67,7 @@ describe.each(newestRuntime)('runtime down with a pod created by kcri: $name', (
 test('runtime down keeps the records of pods on other runtimes, and status reports them', async () => {
   const {rootDir, kcri} = await aRuntimeWithAPod(MACHINE_PROGRAMS);
   const [name = ''] = await readdir(join(rootDir, 'kcri/records'));
-  const file = join(rootDir, 'records', name);
+  const file = join(rootDir, 'kcri/records', name);
   const record = JSON.parse(readFileSync(file, 'utf8')) as object;
   await kcri('delete', 'web');
   await writeFile(file, JSON.stringify({...record, endpoint: 'unix:///elsewhere.sock'}));
