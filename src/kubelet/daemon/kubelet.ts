@@ -8,6 +8,7 @@ import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
 import {lacksSpec} from '../pods/registry/reconstruct-record.js';
+import {findLiveKubelet} from '../node/find-live-kubelet.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';
 import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
@@ -55,6 +56,7 @@ export class Kubelet {
    * is set. Rejects with SystemError when the kubelet cannot start, and when it must be restarted.
    */
   async run(signal: AbortSignal): Promise<void> {
+    await this.#refuseLiveKubelet();
     const lock = await this.#lockRootDir(signal);
     try {
       const {rootDir} = this.#options.node.node;
@@ -129,6 +131,16 @@ export class Kubelet {
   reread(): void {
     this.#parts.sources.reread();
     this.#images?.trigger();
+  }
+
+  /** Rejects if a kubelet of Kubernetes uses the root directory: both would manage the same pods. */
+  async #refuseLiveKubelet(): Promise<void> {
+    const {rootDir} = this.#options.node.node;
+    const pid = await findLiveKubelet(rootDir);
+    if (pid === undefined) return;
+    throw new SystemError(`a kubelet (PID ${pid}) already uses root directory "${rootDir}"`, {
+      hint: 'stop it first, for example with "systemctl stop kubelet", or use another --root-dir',
+    });
   }
 
   async #lockRootDir(signal: AbortSignal): Promise<Lock> {

@@ -40,8 +40,8 @@ function aService(overrides: Partial<ReportService> = {}): ReportService {
 }
 
 async function socketOf(rootDir: string): Promise<string> {
-  await mkdir(join(rootDir, 'kubelet'));
-  return join(rootDir, 'kubelet', 'kubelet.sock');
+  await mkdir(join(rootDir, 'kcri/kubelet'), {recursive: true});
+  return join(rootDir, 'kcri/kubelet', 'kubelet.sock');
 }
 
 test('a query gets the report of the requested pods with secrets redacted', async () => {
@@ -66,8 +66,8 @@ test('the socket is only accessible by root, whatever the mode of the root direc
   const rootDir = await temporaryDirectory();
   await chmod(rootDir, 0o755);
   const served = await serveReports(rootDir, aService());
-  expect((await stat(join(rootDir, 'kubelet'))).mode & 0o777).toBe(0o700);
-  const socket = await lstat(join(rootDir, 'kubelet', 'kubelet.sock'));
+  expect((await stat(join(rootDir, 'kcri/kubelet'))).mode & 0o777).toBe(0o700);
+  const socket = await lstat(join(rootDir, 'kcri/kubelet', 'kubelet.sock'));
   expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
   await served[Symbol.asyncDispose]();
   expect(await readdir(rootDir)).toEqual([]);
@@ -75,8 +75,8 @@ test('the socket is only accessible by root, whatever the mode of the root direc
 
 test('a root directory longer than a socket path and a stale socket file do not prevent serving', async () => {
   const rootDir = join(await temporaryDirectory(), 'x'.repeat(200));
-  await mkdir(join(rootDir, 'kubelet'), {recursive: true});
-  await writeFile(join(rootDir, 'kubelet', 'kubelet.sock'), '');
+  await mkdir(join(rootDir, 'kcri/kubelet'), {recursive: true});
+  await writeFile(join(rootDir, 'kcri/kubelet', 'kubelet.sock'), '');
   await using served = await serveReports(rootDir, aService());
   expect(served).toBeDefined();
   expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
@@ -88,7 +88,7 @@ test.each(['not a query', '7'.repeat(2_000_000), '{"uids":'])(
     const rootDir = await temporaryDirectory();
     await using served = await serveReports(rootDir, aService());
     expect(served).toBeDefined();
-    const socket = connect(join(rootDir, 'kubelet', 'kubelet.sock'));
+    const socket = connect(join(rootDir, 'kcri/kubelet', 'kubelet.sock'));
     socket.on('error', () => undefined); // disconnected while sending
     const answer: Buffer[] = [];
     socket.on('data', (chunk: Buffer) => answer.push(chunk));
@@ -103,7 +103,7 @@ test.each(['not a query', '7'.repeat(2_000_000), '{"uids":'])(
 test('a client that does not complete its query does not delay the shutdown', async () => {
   const rootDir = await temporaryDirectory();
   const served = await serveReports(rootDir, aService());
-  const socket = connect(join(rootDir, 'kubelet', 'kubelet.sock'));
+  const socket = connect(join(rootDir, 'kcri/kubelet', 'kubelet.sock'));
   await once(socket, 'connect');
   const closed = once(socket, 'close');
   await served[Symbol.asyncDispose]();

@@ -1,9 +1,13 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
+import {findLiveKubelet} from '../../../../src/kubelet/node/find-live-kubelet.js';
 import {ManagedPods} from '../../../../src/kubelet/pods/registry/managed-pods.js';
 import {openPodRegistry} from '../../../../src/kubelet/pods/registry/open-pod-registry.js';
 import {SILENT_OBSERVER} from '../../../../src/kubelet/pods/registry/pod-registry-options.js';
+import {until} from '../../../base/until.js';
 import {fakeLogger} from '../../../base/fake-logger.js';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
@@ -90,4 +94,23 @@ test('a kubelet that is killed before its sources have delivered the pods leaves
   testbed.run();
   await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
   expect(changesSince(testbed, before)).toEqual([]);
+});
+
+test('beside a live kubelet with the root directory, the daemon does not start', async () => {
+  await using testbed = await leaveNode('web');
+  const args = ['-c', 'read line', 'sh', `--root-dir=${testbed.rootDir}`];
+  const kubelet = spawn('sh', args, {argv0: 'kubelet', stdio: ['pipe', 'ignore', 'ignore']});
+  const exited = once(kubelet, 'exit');
+  await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
+  const before = testbed.fake.calls.length;
+  testbed.run();
+  await expect(testbed.ended).rejects.toThrow(
+    `a kubelet (PID ${kubelet.pid}) already uses root directory "${testbed.rootDir}"`,
+  );
+  expect(changesSince(testbed, before)).toEqual([]);
+  expect((await testbed.listRemains())['records']).toEqual([]);
+  kubelet.kill('SIGKILL');
+  await exited;
+  testbed.run();
+  await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
 });

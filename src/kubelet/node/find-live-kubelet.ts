@@ -1,0 +1,56 @@
+import {readdir, readFile, stat} from 'node:fs/promises';
+import {basename, isAbsolute} from 'node:path';
+import {rethrowUnexpected} from '../../base/errors.js';
+
+/** Default of --root-dir of a kubelet. */
+const DEFAULT_ROOT_DIR = '/var/lib/kubelet';
+const ROOT_DIR_FLAG = /^--?root-dir(?:=(.*))?$/;
+
+/**
+ * Resolves with the PID of a process named `kubelet`, other than this one, that runs with the root directory; undefined without
+ * one. A kubelet takes no lock, so that its command line is all that shows it. Processes that end or that this user may not
+ * read do not count.
+ */
+export async function findLiveKubelet(rootDir: string): Promise<number | undefined> {
+  const own = await identityOf(rootDir);
+  if (own === undefined) return undefined;
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  for (const pid of pids.filter((each) => each !== process.pid)) {
+    const directory = kubeletRootDir(await argvOf(pid));
+    // A kubelet in a container has another file system.
+    if (directory !== undefined && (await identityOf(pathFor(pid, directory))) === own) return pid;
+  }
+  return undefined;
+}
+
+/** Returns the root directory of the command line of a kubelet; undefined for another program. */
+function kubeletRootDir([program = '', ...args]: readonly string[]): string | undefined {
+  if (basename(program) !== 'kubelet') return undefined;
+  const index = args.findLastIndex((argument) => ROOT_DIR_FLAG.test(argument));
+  if (index === -1) return DEFAULT_ROOT_DIR;
+  return ROOT_DIR_FLAG.exec(args[index] ?? '')?.[1] ?? args[index + 1];
+}
+
+function pathFor(pid: number, directory: string): string {
+  return isAbsolute(directory) ? `/proc/${pid}/root${directory}` : `/proc/${pid}/cwd/${directory}`;
+}
+
+async function argvOf(pid: number): Promise<readonly string[]> {
+  const text = await unlessGone(() => readFile(`/proc/${pid}/cmdline`, 'utf8'));
+  return text?.split('\0') ?? [];
+}
+
+async function identityOf(path: string): Promise<string | undefined> {
+  const found = await unlessGone(() => stat(path, {bigint: true}));
+  return found && `${found.dev}:${found.ino}`;
+}
+
+/** Resolves with undefined if the system reports an error. */
+async function unlessGone<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    rethrowUnexpected(error);
+    return undefined;
+  }
+}
