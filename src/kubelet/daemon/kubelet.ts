@@ -9,7 +9,11 @@ import {openContainerLogLinks} from '../managers/logs/container-log-links.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';
-import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
+import {
+  enforceNodeAllocatable,
+  enforceReservations,
+  releaseNodeAllocatable,
+} from './enforce-node-allocatable.js';
 import {KubeletView} from './introspection/kubelet-view.js';
 import type {KubeletCore} from './kubelet-core.js';
 import type {KubeletOptions} from './kubelet-options.js';
@@ -112,6 +116,7 @@ export class Kubelet {
       await this.#parts.rejections.flush();
       this.#end.abort();
       await Promise.all(parts);
+      await releaseNodeAllocatable(allocatable);
       logger.forFile('kubelet.ts').info('Kubelet stopped');
     }
   }
