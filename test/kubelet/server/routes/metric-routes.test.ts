@@ -282,10 +282,14 @@ describe('stats summary', () => {
 });
 
 /** Starts servers whose node has cgroups of all pods, of the pod and of its container. */
-async function testbedWithCgroups(version: 1 | 2): Promise<ServerTestbed> {
+async function testbedWithCgroups(
+  version: 1 | 2,
+  files: Readonly<Record<string, string>> = {},
+): Promise<ServerTestbed> {
   const cgroup = {version, driver: 'cgroupfs', root: '', swapAccounting: true} as const;
   const pod = `/kubepods/besteffort/pod${UID}`;
-  const cgroupMount = await aCgroupTree(version, '/kubepods', pod, `${pod}/main-id`, `${pod}/sandbox-id`);
+  const paths = ['/kubepods', pod, `${pod}/main-id`, `${pod}/sandbox-id`];
+  const cgroupMount = await aCgroupTree(version, paths, files);
   const directory = await temporaryDirectory();
   const node = {nodeName: 'node-1', rootDir: directory, podLogsDir: directory, cgroup, cgroupMount};
   const runtime = {unimplemented: ['ListPodSandboxMetrics', 'ListMetricDescriptors']} as const;
@@ -337,9 +341,59 @@ describe.each([1, 2] as const)('with cgroup v%d', (version) => {
     const memory = await samples(testbed, '/metrics/cadvisor', 'container_memory_working_set_bytes');
     expect(memory.find(({labels}) => labels['id'] === '/kubepods')?.value).toBe(9000);
     const packets = await samples(testbed, '/metrics/cadvisor', 'container_network_receive_packets_total');
-    expect(packets.every(({labels}) => labels['pod'] === 'web' && labels['name'] === 'sandbox-id')).toBe(
-      true,
-    );
+    const ofPods = packets.filter(({labels}) => labels['id'] !== '/');
+    expect(ofPods.every(({labels}) => labels['pod'] === 'web' && labels['name'] === 'sandbox-id')).toBe(true);
+    const bytes = await samples(testbed, '/metrics/cadvisor', 'container_network_receive_bytes_total');
+    const interfaces = (all: readonly ParsedSample[]) =>
+      all.filter(({labels}) => labels['id'] === '/').map(({labels}) => labels['interface']);
+    expect(interfaces(packets)).toEqual(interfaces(bytes));
+  });
+
+  test('a pod and its containers have what their cgroups say beyond the runtime', async () => {
+    const testbed = await testbedWithCgroups(version);
+    const [pod] = (await summary(testbed)).pods;
+    const total = version === 2 ? 1_500_000 : 0;
+    const workingSet = pod?.containers[0]?.['memory']?.['workingSetBytes'] as number;
+    expect(pod).toMatchObject({
+      cpu: {psi: {some: {total}}},
+      containers: [
+        {
+          cpu: {psi: {some: {total}}},
+          memory: {availableBytes: 67_108_864 - workingSet, psi: {full: {total: 0}}},
+          io: {psi: {some: {total: 0}}},
+        },
+      ],
+      process_stats: {process_count: 2},
+    });
+    expect(pod?.containers[0]?.['swap']).not.toHaveProperty('swapAvailableBytes');
+    const [few] = (await summary(testbed, '?only_cpu_and_memory=true')).pods;
+    expect(few).toMatchObject({containers: [{cpu: {psi: {some: {total}}}}]});
+  });
+
+  test('a container without a limit has no available memory', async () => {
+    const testbed = await testbedWithCgroups(version, {
+      ...{'memory.max': 'max', 'memory/memory.limit_in_bytes': '9223372036854771712'},
+    });
+    const [pod] = (await summary(testbed)).pods;
+    expect(pod?.['memory']).not.toHaveProperty('availableBytes');
+    expect(pod?.containers[0]?.['memory']).not.toHaveProperty('availableBytes');
+  });
+
+  test('what a kubelet always reports as a constant has that value for each cgroup', async () => {
+    const testbed = await testbedWithCgroups(version);
+    const families = await scrape(testbed, '/metrics/cadvisor');
+    const ofContainer = (name: string) =>
+      families
+        .find((family) => family.name === name)
+        ?.samples.filter(({labels}) => labels['container'] === 'main')
+        .map(({labels: {state}, value}) => [state, value]);
+    expect(ofContainer('container_cpu_load_average_10s')).toEqual([[undefined, 0]]);
+    expect(ofContainer('container_cpu_load_d_average_10s')).toEqual([[undefined, 0]]);
+    expect(ofContainer('container_health_state')).toEqual([[undefined, -1]]);
+    const states = ['iowaiting', 'running', 'sleeping', 'stopped', 'uninterruptible'];
+    expect(ofContainer('container_tasks_state')).toEqual(states.map((state) => [state, 0]));
+    const open = families.find(({name}) => name === 'container_file_descriptors')?.samples ?? [];
+    expect(open.map(({labels}) => labels['id'])).toContain('/kubepods');
   });
 
   test('the summary has the cgroup of all pods', async () => {
