@@ -12,7 +12,7 @@ import type {PodSourceName} from '../contract/pod-update.js';
 import {RuntimeState} from '../node/runtime-state.js';
 import {configSourceOf} from '../sources/static-pod.js';
 import {EventedPleg} from '../managers/pleg/evented-pleg.js';
-import {openContainerLogLinks} from '../managers/logs/container-log-links.js';
+import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';

@@ -5,7 +5,7 @@ import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
-import {openContainerLogLinks} from '../managers/logs/container-log-links.js';
+import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';

@@ -21,7 +21,7 @@ import type {
   PodHosts,
 } from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {openContainerLogLinks, type ContainerLogLinks} from '../logs/container-log-links.js';
+import {openContainerLogLinks, type ContainerLogLinks} from './container-log-links.js';
 import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
 import {podCgroupParent} from '../../resources/pod-cgroup-parent.js';
 import {podHostname} from '../network/pod-hostname.js';

@@ -1,7 +1,7 @@
 import {messageOf} from '../../../base/errors.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import {containerId, isNotFound, type RuntimeService} from '../../../cri/index.js';
-import type {ContainerLogLinks, DeadLogLink} from '../../managers/logs/container-log-links.js';
+import type {ContainerLogLinks, DeadLogLink} from '../../managers/pod-filesystem/container-log-links.js';
 
 /** Dependencies of DeadLogLinks. */
 export interface DeadLogLinksOptions {

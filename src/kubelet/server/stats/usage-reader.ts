@@ -146,14 +146,15 @@ function toPodUsage(kubelet: ServedKubelet, {ref, containers, sandbox}: PodStats
     memory: stats.memory ?? total.memory,
     swap: total.swap,
     io: stats.io,
-    network: stats.network && {...stats.network, timestamp: stats.network.timestamp || timestampOf(stats)},
+    network: timedNetwork(stats),
     processCount: stats.process?.processCount?.value,
   };
 }
 
-/** Returns the time of a reading; containerd sets none in the usage of the network. */
-function timestampOf({cpu, memory}: Partial<LinuxPodSandboxStats>): bigint {
-  return cpu?.timestamp ?? memory?.timestamp ?? 0n;
+/** Returns the usage of the network with the time of the reading, which containerd sets only in that of the CPU. */
+function timedNetwork({network, cpu}: Partial<LinuxPodSandboxStats>): NetworkUsage | undefined {
+  if (network === undefined || network.timestamp !== 0n) return network;
+  return {...network, timestamp: cpu?.timestamp ?? 0n};
 }
 
 function runtimeStatusIfAvailable(kubelet: ServedKubelet, uid: string) {

@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import {CriError, type ContainerStatus} from '../../../../src/cri/index.js';
-import type {DeadLogLink} from '../../../../src/kubelet/managers/logs/container-log-links.js';
+import type {DeadLogLink} from '../../../../src/kubelet/managers/pod-filesystem/container-log-links.js';
 import {DeadLogLinks} from '../../../../src/kubelet/pods/gc/dead-log-links.js';
 import {fakeLogger} from '../../../base/fake-logger.js';
 

@@ -1,5 +1,5 @@
 import {nextIteration} from '../../../../base/async/next-iteration.js';
-import type {ContainerStats, PsiStats} from '../../../../cri/index.js';
+import type {ContainerStats, MemoryUsage, PsiStats} from '../../../../cri/index.js';
 import {parseBytes} from '../../../managers/cgroups/cgroup-files.js';
 import {podCgroupPaths, type CgroupPaths} from '../measured-cgroups.js';
 import type {ContainerUsage, PodUsage} from '../usage-reader.js';
@@ -105,18 +105,20 @@ function withContainerDetails(container: ContainerUsage, details: CgroupDetails 
 /** Returns usage with its pressure, and with the available memory of a cgroup with a limit. */
 function describedUsage(
   {cpu, memory, io}: Pick<ContainerStats, 'cpu' | 'memory' | 'io'>,
-  {pressure, memoryLimit}: CgroupDetails,
+  details: CgroupDetails,
 ): Pick<ContainerStats, 'cpu' | 'memory' | 'io'> {
   const timestamp = io?.timestamp ?? cpu?.timestamp;
+  const {pressure} = details;
   return {
     cpu: cpu && {...cpu, psi: cpu.psi ?? pressure.cpu},
-    memory: memory && {
-      ...memory,
-      availableBytes: left(memoryLimit, memory.workingSetBytes?.value ?? 0n),
-      psi: memory.psi ?? pressure.memory,
-    },
+    memory: memory && describedMemory(memory, details),
     io: timestamp === undefined ? io : {...io, timestamp, psi: io?.psi ?? pressure.io},
   };
+}
+
+function describedMemory(memory: MemoryUsage, {memoryLimit, pressure}: CgroupDetails): MemoryUsage {
+  const availableBytes = left(memoryLimit, memory.workingSetBytes?.value ?? 0n);
+  return {...memory, availableBytes, psi: memory.psi ?? pressure.memory};
 }
 
 /** Returns what is left of a limit; undefined without one. */

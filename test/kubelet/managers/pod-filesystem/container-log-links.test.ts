@@ -7,7 +7,7 @@ import {
   containerLogLinkName,
   openContainerLogLinks,
   type ContainerLogLinks,
-} from '../../../../src/kubelet/managers/logs/container-log-links.js';
+} from '../../../../src/kubelet/managers/pod-filesystem/container-log-links.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {aPod} from '../../../fakes/a-pod.js';
 
