@@ -50,14 +50,15 @@ export function computeRuntimeLayout(rootDir: string): PrivateRuntimeLayout {
 
 /** Directories that pods use in kcri's root directory besides the runtime; empty without pods and runtime. */
 export const POD_DIRS = [
-  'events',
   'image_manager',
-  'kubelet',
-  'locks',
   'pods',
-  'records',
-  'resources',
-  'statuses',
+  'kcri/events',
+  'kcri/image_manager',
+  'kcri/kubelet',
+  'kcri/locks',
+  'kcri/records',
+  'kcri/resources',
+  'kcri/statuses',
 ];
 
 /** Directory of sockets and state for root directories with long paths. */

@@ -78,7 +78,7 @@ export class CommandTestbed {
 
   /** Returns the names of the pod records. */
   async records(): Promise<readonly string[]> {
-    return await list(join(this.rootDir, 'records'));
+    return await list(join(this.rootDir, 'kcri/records'));
   }
 
   /** Returns everything that exists of pods. */
@@ -132,7 +132,7 @@ export async function aManifestDirectory(
 /** Returns the record of the only pod. */
 export async function onlyRecord(testbed: CommandTestbed): Promise<Record<string, unknown>> {
   const [name = ''] = await testbed.records();
-  return JSON.parse(await readFile(join(testbed.rootDir, 'records', name), 'utf8')) as Record<
+  return JSON.parse(await readFile(join(testbed.rootDir, 'kcri/records', name), 'utf8')) as Record<
     string,
     unknown
   >;

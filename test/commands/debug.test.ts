@@ -52,7 +52,7 @@ const created = (index = 0): Created =>
   testbed.runtime.callsTo('CreateContainer')[index]!.request as unknown as Created;
 
 const logs = (): readonly string[] => {
-  const directory = join(testbed.rootDir, 'run');
+  const directory = join(testbed.rootDir, 'kcri/run');
   return existsSync(directory) ? readdirSync(directory) : [];
 };
 const names = (): readonly string[] =>
@@ -96,7 +96,7 @@ describe('debug CONTAINER', () => {
           },
         },
       },
-      sandbox_config: {metadata: {name: 'web'}, log_directory: join(testbed.rootDir, 'run')},
+      sandbox_config: {metadata: {name: 'web'}, log_directory: join(testbed.rootDir, 'kcri/run')},
     });
     expect(Object.keys(created().config.labels ?? {})).not.toContain('app');
   });

@@ -82,8 +82,8 @@ describe('a pod of kcri run', () => {
         aContainer({sandbox: two, name: 'two', state: 'CONTAINER_EXITED'}),
       ],
     });
-    await mkdir(join(testbed.rootDir, 'run'), {recursive: true});
-    await writeFile(join(testbed.rootDir, 'run', 'default_one_uid-of-one.log'), '');
+    await mkdir(join(testbed.rootDir, 'kcri/run'), {recursive: true});
+    await writeFile(join(testbed.rootDir, 'kcri/run', 'default_one_uid-of-one.log'), '');
     return testbed;
   }
   const names = ({runtime}: CommandTestbed) => runtime.sandboxes.map(({config}) => config.metadata?.name);
@@ -101,7 +101,7 @@ describe('a pod of kcri run', () => {
       expect(testbed.runtime.callsTo('StopContainer').map(({request}) => request)).toMatchObject([
         {timeout: '10'},
       ]);
-      expect(await readdir(join(testbed.rootDir, 'run'))).toEqual([]);
+      expect(await readdir(join(testbed.rootDir, 'kcri/run'))).toEqual([]);
     },
   );
 

@@ -258,7 +258,7 @@ describe('an incomplete pod:', () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest());
     const {uid} = await onlyRecord(testbed);
-    await writeFile(join(testbed.rootDir, 'records', `${String(uid)}.json`), '{"version": 1');
+    await writeFile(join(testbed.rootDir, 'kcri/records', `${String(uid)}.json`), '{"version": 1');
     await syncPods(testbed, aManifest({name: 'other'}));
     const other = await testbed.run(['delete', 'other']);
     expect(other.stderr).toMatch(/^kcri: warning: invalid pod record ".*": must be JSON\n$/);

@@ -180,7 +180,7 @@ describe('get pods', () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest());
     const {writeFile} = await import('node:fs/promises');
-    await writeFile(join(testbed.rootDir, 'records', 'broken.json'), 'x');
+    await writeFile(join(testbed.rootDir, 'kcri/records', 'broken.json'), 'x');
     const {stdout, stderr} = await get(testbed, ['-o', 'name']);
     expect(stdout).toBe('pod/web\n');
     expect(stderr).toContain('must be JSON');
@@ -191,8 +191,8 @@ describe('get pods', () => {
     await syncPods(testbed, aManifest());
     const uid = String((await onlyRecord(testbed))['uid']);
     const historyFiles = async () => [
-      await readdir(join(testbed.rootDir, 'events')),
-      await readdir(join(testbed.rootDir, 'statuses')),
+      await readdir(join(testbed.rootDir, 'kcri/events')),
+      await readdir(join(testbed.rootDir, 'kcri/statuses')),
     ];
     expect(await historyFiles()).toEqual([[`${uid}.json`], [`${uid}.json`]]);
     await testbed.run(['delete', 'web']);

@@ -26,7 +26,7 @@ async function statusOf(testbed: CommandTestbed): Promise<string> {
 
 /** Returns the names of the marks of processes that run pods. */
 async function marks(testbed: CommandTestbed): Promise<readonly string[]> {
-  const names = await readdir(join(testbed.rootDir, 'locks')).catch(() => []);
+  const names = await readdir(join(testbed.rootDir, 'kcri/locks')).catch(() => []);
   return names.filter((name) => name.startsWith('__run-'));
 }
 
@@ -63,7 +63,7 @@ test('a pod whose sync goes on is in CrashLoopBackOff, unless that process was k
   await running;
   expect(await marks(testbed)).toEqual([]);
 
-  await symlink('1@1@00000000-0000-0000-0000-000000000000', join(testbed.rootDir, 'locks', mark));
+  await symlink('1@1@00000000-0000-0000-0000-000000000000', join(testbed.rootDir, 'kcri/locks', mark));
   expect(await statusOf(testbed)).toBe('NotRestarted');
   await testbed.run(['delete', 'web']);
   expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);

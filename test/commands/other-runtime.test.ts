@@ -41,7 +41,7 @@ async function moveRecordTo(testbed: CommandTestbed, endpoint: string): Promise<
 
 async function changeRecord(testbed: CommandTestbed, change: Partial<PodRecord>): Promise<void> {
   const [name = ''] = await testbed.records();
-  const path = join(testbed.rootDir, 'records', name);
+  const path = join(testbed.rootDir, 'kcri/records', name);
   const record = JSON.parse(await readFile(path, 'utf8')) as object;
   await writeFile(path, JSON.stringify({...record, ...change}));
 }

@@ -15,7 +15,7 @@ import {
 
 async function onlyRecordPath(testbed: CommandTestbed): Promise<string> {
   const [name = ''] = await testbed.records();
-  return join(testbed.rootDir, 'records', name);
+  return join(testbed.rootDir, 'kcri/records', name);
 }
 
 test.each(['sync', 'plan'])(
@@ -68,7 +68,7 @@ test('of two concurrently synced pods with one UID only one is created', async (
 
 /** Deletes web while another process holds its lock and runs `meanwhile`. */
 async function deleteAfter(testbed: CommandTestbed, meanwhile: () => Promise<void>) {
-  const lock = await acquireLock(join(testbed.rootDir, 'locks', 'default_web.lock'));
+  const lock = await acquireLock(join(testbed.rootDir, 'kcri/locks', 'default_web.lock'));
   const deleting = testbed.run(['delete', 'web']);
   while (testbed.runtime.callsTo('Version').length === 0) await systemClock.sleep(5);
   await systemClock.sleep(100);
@@ -98,7 +98,7 @@ test('delete keeps a pod that has replaced the one it found', async () => {
     const text = await readFile(path, 'utf8');
     const {uid} = JSON.parse(text) as {readonly uid: string};
     await unlink(path);
-    await writeFile(join(testbed.rootDir, 'records', 'newer.json'), text.replaceAll(uid, 'newer'));
+    await writeFile(join(testbed.rootDir, 'kcri/records', 'newer.json'), text.replaceAll(uid, 'newer'));
   });
   expect(result).toEqual({
     stdout: '',

@@ -43,7 +43,7 @@ describe('a pod that sync could not admit', () => {
 
   test('is stored readable by its owner only', async () => {
     const testbed = await createRejectedTestbed();
-    const directory = join(testbed.rootDir, 'rejected');
+    const directory = join(testbed.rootDir, 'kcri/rejected');
     const [file = ''] = await list(directory);
     expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
@@ -59,7 +59,7 @@ describe('a pod that sync could not admit', () => {
     expect((await run(testbed, 'get', 'pods', 'big', '--no-headers')).stdout).toMatch(/^big +1\/1 +Running /);
     expect((await run(testbed, 'delete', 'elsewhere')).stdout).toBe('pod "default/elsewhere" deleted\n');
     expect(await names()).toBe('pod/big\n');
-    expect(await list(join(testbed.rootDir, 'rejected'))).toEqual([]);
+    expect(await list(join(testbed.rootDir, 'kcri/rejected'))).toEqual([]);
   });
 
   test('is not listed after sync --rm', async () => {
@@ -98,6 +98,6 @@ describe('a pod that the kubelet rejects', () => {
     await kubelet.removeManifest('elsewhere.yaml');
     await kubelet.writeManifest('big.yaml', aManifest({name: 'big'}));
     await expect.poll(pods).toMatch(/^big-n1 +1\/1 +Running [^\n]*\n$/);
-    expect(await list(join(kubelet.testbed.rootDir, 'rejected'))).toEqual([]);
+    expect(await list(join(kubelet.testbed.rootDir, 'kcri/rejected'))).toEqual([]);
   });
 });

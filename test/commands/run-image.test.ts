@@ -25,7 +25,7 @@ async function kcri(args: readonly string[], options: RunOptions = {}): Promise<
 }
 
 const logs = (): readonly string[] => {
-  const directory = join(testbed.rootDir, 'run');
+  const directory = join(testbed.rootDir, 'kcri/run');
   return existsSync(directory) ? readdirSync(directory) : [];
 };
 

@@ -10,9 +10,9 @@ test('the output is complete if the runtime writes it only after it has reported
   let written = 0;
   const writeLate = async (): Promise<void> => {
     if (written === 5 || runtime.containers[0]?.state !== 'CONTAINER_EXITED') return;
-    const [log = ''] = await readdir(join(rootDir, 'run'));
+    const [log = ''] = await readdir(join(rootDir, 'kcri/run'));
     written += 1;
-    await appendFile(join(rootDir, 'run', log), `2026-11-20T10:00:00.000000001Z stdout F ${written}\n`);
+    await appendFile(join(rootDir, 'kcri/run', log), `2026-11-20T10:00:00.000000001Z stdout F ${written}\n`);
   };
   runtime.injectAction('ContainerStatus', writeLate, {times: Infinity});
   const {stdout, exitCode} = await runKcri(

@@ -21,7 +21,7 @@ describe.runIf(process.getuid?.() === 0)('a fault in the golden case "minimal" (
   test('is preceded by a run without faults that leaves nothing behind', () => {
     expect(base.violations).toEqual([]);
     expect(base.endState).toBe('minimal-goldennode, Running, , main ready running');
-    expect(base.files).toEqual(['root/locks/__kubelet.lock']);
+    expect(base.files).toEqual(['root/kcri/locks/__kubelet.lock']);
   });
 
   const CREATE = {kind: 'rpc', rpc: 'CreateContainer', skip: 0} as const;

@@ -61,7 +61,7 @@ const CALL_TIMEOUT_MS = 400;
 /** Long enough for a busy machine, in ms of real time. */
 const CLOSED_WITHIN_MS = 60_000;
 /** The intent of a pull that was aborted, which the next pull resolves, since the image may have arrived. */
-const ABORTED_PULL = /^root\/image_manager\/(pulling|pullers)\/sha256-/;
+const ABORTED_PULL = /^root\/(?:kcri\/)?image_manager\/(pulling|pullers)\/sha256-/;
 const IMAGE_ID = `sha256:${'b'.repeat(64)}`;
 
 let addresses = 0;

@@ -64,11 +64,12 @@ test('the status without a runtime is down, with a hint how to start one', async
 
 test('the status of a stopped runtime lists what is left', async () => {
   const rootDir = await temporaryDirectory();
-  for (const name of ['locks', 'pods/uid', 'records']) await mkdir(join(rootDir, name), {recursive: true});
-  await writeFile(join(rootDir, 'records', 'uid.json'), '{}');
+  for (const name of ['kcri/locks', 'pods/uid', 'kcri/records'])
+    await mkdir(join(rootDir, name), {recursive: true});
+  await writeFile(join(rootDir, 'kcri/records', 'uid.json'), '{}');
   const status = await runtimeStatus(rootDir, new AbortController().signal);
   expect(runtimeStatusRows(status)[0]?.[1]).toContain(
-    `but files remain in ${rootDir}/pods, ${rootDir}/records;`,
+    `but files remain in ${rootDir}/pods, ${rootDir}/kcri/records;`,
   );
 });
 

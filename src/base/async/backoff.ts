@@ -8,6 +8,9 @@ interface Entry extends Delay {
   readonly previous: Delay | undefined;
 }
 
+/** Longest wait for a delay, as a multiple of it: pod workers wake up late. */
+const LATEST = 2;
+
 /** Delays per key that double up to a maximum and expire after a quiet time (client-go flowcontrol.Backoff). */
 export class Backoff {
   readonly #initialMs: number;
@@ -45,6 +48,17 @@ export class Backoff {
       lastUpdate: now,
       previous: entry && {delayMs: entry.delayMs, lastUpdate: entry.lastUpdate},
     });
+  }
+
+  /**
+   * Sets the delay of a key after an event that was followed by a wait of `waitedMs` and handled at `now`: double what fits the
+   * wait, as `next` would have set it. A wait much longer than the maximum had another cause.
+   */
+  restore(key: string, waitedMs: number, now: number): void {
+    let delayMs = this.#initialMs;
+    if (waitedMs <= LATEST * this.#maxMs)
+      while (delayMs <= waitedMs && delayMs < this.#maxMs) delayMs = Math.min(2 * delayMs, this.#maxMs);
+    this.#entries.set(key, {delayMs, lastUpdate: now, previous: undefined});
   }
 
   /** Forgets the delay of the key. */

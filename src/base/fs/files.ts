@@ -88,10 +88,15 @@ export const MAX_SEGMENT_LENGTH = 255;
  * @throws SystemError that names the kind of value, such as `pod UID`.
  */
 export function validatePathSegment(what: string, value: string): string {
-  if (PATH_SEGMENT.test(value) && value.length <= MAX_SEGMENT_LENGTH) return value;
+  if (isPathSegment(value)) return value;
   throw new SystemError(`the ${what} ${JSON.stringify(value)} cannot be a file name`, {
     hint: `use at most ${MAX_SEGMENT_LENGTH} letters, digits, "-", "_" and ".", starting with a letter or digit`,
   });
+}
+
+/** Reports whether the value is safe as one component of a path; see validatePathSegment. */
+export function isPathSegment(value: string): boolean {
+  return PATH_SEGMENT.test(value) && value.length <= MAX_SEGMENT_LENGTH;
 }
 
 /** A directory to create, with exactly this mode regardless of the umask. */

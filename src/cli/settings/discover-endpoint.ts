@@ -1,3 +1,4 @@
+import {stateDirectory} from '../../base/fs/state-directory.js';
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {ConfigError, hasErrno} from '../../base/errors.js';
@@ -28,7 +29,7 @@ export async function discoverEndpoint(wellKnown: readonly string[], rootDir: st
  * needed.
  */
 async function kubeletEndpoint(rootDir: string): Promise<string | undefined> {
-  if (!existsSync(join(rootDir, 'kubelet.json'))) return undefined;
+  if (!existsSync(join(stateDirectory(rootDir), 'kubelet.json'))) return undefined;
   const {findKubelet} = await import('../../kubelet/pods/registry/running-kubelet.js');
   return (await findKubelet(rootDir))?.endpoint;
 }

@@ -1,3 +1,4 @@
+import {stateDirectoriesTo, stateDirectory} from '../../base/fs/state-directory.js';
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {makeDirectories, withFileErrors} from '../../base/fs/files.js';
@@ -10,10 +11,7 @@ import {RUN_NAMESPACE} from '../../operations/run/image-run-configs.js';
  */
 export async function prepareRunLogs(rootDir: string): Promise<string> {
   const directory = runLogDirectory(rootDir);
-  await makeDirectories([
-    {path: rootDir, mode: 0o750},
-    {path: directory, mode: 0o700},
-  ]);
+  await makeDirectories(stateDirectoriesTo(rootDir, directory));
   return directory;
 }
 
@@ -31,5 +29,5 @@ export function runLogName({name, uid}: {readonly name: string; readonly uid: st
 
 /** Returns the directory of the logs of `run` and `debug`. */
 export function runLogDirectory(rootDir: string): string {
-  return join(rootDir, 'run');
+  return join(stateDirectory(rootDir), 'run');
 }

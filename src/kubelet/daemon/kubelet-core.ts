@@ -181,6 +181,7 @@ function createSyncHandler(
     clock,
     networkError: () => runtimeState.networkError,
     isWanted,
+    mirrorStatus: (uid) => manager.mirrorStatus(uid),
     resizeReview: (uid) => allocations.getResizeReview(uid),
     syncFrequencyMs: options.syncFrequencyMs,
     ...(observer && {observer}),

@@ -29,7 +29,10 @@ export interface KubeletHandlerOptions {
     PodWorkers,
     'update' | 'syncKnownPods' | 'takeDue' | 'isTerminationRequested' | 'isTerminated'
   >;
-  readonly pods: Pick<ManagedPodSyncHandler, 'getStatus' | 'objectsChanged' | 'applyProbeUpdate'>;
+  readonly pods: Pick<
+    ManagedPodSyncHandler,
+    'getStatus' | 'objectsChanged' | 'applyProbeUpdate' | 'restoreTimes'
+  >;
   readonly admission: PodAdmission;
   readonly allocations: Pick<
     AllocationManager,
@@ -124,11 +127,14 @@ export class KubeletHandler implements SyncLoopHandler {
 
   /** Stores or forgets a mirror pod: nothing runs for it, but the state of its static pod must reach the API server. */
   #setMirror(op: PodOperation, mirror: DesiredPod): void {
-    const {manager, onPodChanged} = this.#options;
-    const uid = manager.translateUid(mirror.uid);
+    const {manager, pods, onPodChanged} = this.#options;
+    const before = manager.translateUid(mirror.uid);
     if (op === 'REMOVE') manager.delete(mirror);
     else manager.set(mirror);
-    onPodChanged(op === 'REMOVE' ? uid : manager.translateUid(mirror.uid));
+    const uid = op === 'REMOVE' ? before : manager.translateUid(mirror.uid);
+    const stored = manager.mirrorStatus(uid);
+    if (stored !== undefined) pods.restoreTimes(uid, stored);
+    onPodChanged(uid);
   }
 
   /** Syncs the pods whose pending resize now fits or is rejected for another reason. */

@@ -3,10 +3,12 @@ import {finishesWithin} from '../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
+import {stateDirectory} from '../../base/fs/state-directory.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
+import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';
 import {
@@ -60,7 +62,8 @@ export class Kubelet {
   async run(signal: AbortSignal): Promise<void> {
     const lock = await this.#lockRootDir(signal);
     try {
-      await removeAbandonedFilesBelow(this.#options.node.node.rootDir);
+      const {rootDir} = this.#options.node.node;
+      for (const directory of [rootDir, stateDirectory(rootDir)]) await removeAbandonedFilesBelow(directory);
       const started = await this.#options.onLockAcquired?.();
       try {
         await this.#runLocked(signal);
@@ -75,9 +78,10 @@ export class Kubelet {
   async #runLocked(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
     const {allocations, runtimeState, pleg, loop, workers, pods, background} = this.#core;
-    await this.#parts.own.load();
+    await this.#parts.own.load(signal);
     this.#parts.rejections.start();
-    for (const {pod} of this.#parts.own.presentRecords()) allocations.grant(pod);
+    for (const record of this.#parts.own.presentRecords())
+      if (!lacksSpec(record)) allocations.grant(record.pod);
     await background.attempt('runtime check', runtimeState.check(signal));
     const {node} = this.#options.node;
     const record = (event: NodeEvent): void => {

@@ -24,7 +24,8 @@ import {
   type PodHistoryStore,
 } from '../pods/registry/pod-registry-options.js';
 import {createSyncError} from '../pods/pod-errors.js';
-import {computeActions, type PodSyncer} from '../pods/sync/pod-syncer.js';
+import {computeActions} from '../pods/sync/compute-actions.js';
+import type {PodSyncer} from '../pods/sync/pod-syncer.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node-pod-snapshot.js';
 import {requireOwnership} from '../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';

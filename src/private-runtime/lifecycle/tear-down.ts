@@ -3,6 +3,7 @@ import {rm} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Clock} from '../../base/clock.js';
 import {hasErrno} from '../../base/errors.js';
+import {stateDirectory} from '../../base/fs/state-directory.js';
 import {CGROUPS_LOCK, NETWORK_LOCK} from '../../base/fs/machine-locks.js';
 import {listOwnNetworks, removeBridges} from '../network/bridge.js';
 import {bundleCgroup, listBundles, type Bundle} from '../containerd/bundles.js';
@@ -56,7 +57,7 @@ export async function tearDown(target: TearDownTarget): Promise<void> {
   await target.removePods?.();
   await removeFiles(layout, bundles);
   await target.removeImageRecords?.();
-  removeEmptyDirs(POD_DIRS.map((name) => join(rootDir, name)));
+  removeEmptyDirs([...POD_DIRS.map((name) => join(rootDir, name)), stateDirectory(rootDir)]);
   if (target.removeRootDir) removeEmptyDirs([rootDir]);
 }
 

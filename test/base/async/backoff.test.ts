@@ -103,3 +103,20 @@ test('an update drops the entries of other keys that have expired', () => {
   backoff.next('web', 600_001, 600_001);
   expect(['deleted', 'recent', 'web'].map((key) => backoff.get(key))).toEqual([0, 10_000, 10_000]);
 });
+
+test.each([
+  [0, 10_000],
+  [9000, 10_000],
+  [10_500, 20_000],
+  [15_000, 20_000],
+  [41_000, 80_000],
+  [310_000, 300_000],
+  [3_600_000, 10_000],
+])('after a wait of %d ms, the restored delay is %d ms', (waitedMs, delayMs) => {
+  const backoff = new Backoff(10_000, 300_000);
+  backoff.restore('web', waitedMs, 1000);
+  expect(backoff.get('web')).toBe(delayMs);
+  expect(backoff.waitUntil('web', 2000, 3000)).toBe(2000 + delayMs);
+  backoff.next('web', 700_000, 700_000);
+  expect(backoff.get('web')).toBe(10_000);
+});

@@ -155,7 +155,7 @@ describe('a root directory', () => {
     await mountRoot(testbed, 'ro');
     const result = await testbed.run(['sync', await testbed.write('pod.json', aManifest())]);
     expectUserError(result);
-    expect(result.stderr).toContain(`"${testbed.rootDir}/locks": read-only file system`);
+    expect(result.stderr).toContain(`"${testbed.rootDir}/kcri/locks": read-only file system`);
     expect(result.stderr).toContain('hint: set --root-dir to a directory on a writable filesystem');
     expect(result.exitCode).toBe(1);
     expect(testbed.mutatingCalls).toEqual([]);
@@ -236,13 +236,14 @@ describe('a root directory', () => {
     expect(await testbed.listLeftovers()).toEqual(NO_LEFTOVERS);
     const left = await readdir(testbed.rootDir, {recursive: true});
     expect(left.toSorted()).toEqual([
-      'events',
       'filler',
-      'locks',
+      'kcri',
+      'kcri/events',
+      'kcri/locks',
+      'kcri/records',
+      'kcri/resources',
+      'kcri/statuses',
       'pods',
-      'records',
-      'resources',
-      'statuses',
     ]);
   });
 });
@@ -267,7 +268,7 @@ describe('two concurrent syncs of one pod in two processes', () => {
     const first = shell(testbed, `${command} & pid=$!; echo $pid; wait $pid`);
     await until(() => testbed.runtime.callsTo('CreateContainer').length !== 0);
     const second = shell(testbed, command);
-    const lock = join(testbed.rootDir, 'locks/default_web.lock');
+    const lock = join(testbed.rootDir, 'kcri/locks/default_web.lock');
     const pid = Number((await run('readlink', [lock])).stdout.split('@')[0]);
     process.kill(pid, 'SIGKILL');
     expect((await first).exitCode).toBe(137);

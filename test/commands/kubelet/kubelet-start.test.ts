@@ -203,7 +203,7 @@ describe('a node with swap', () => {
 test('a kubelet that cannot publish itself serves no requests, and exits', async () => {
   await using runtime = await FakeRuntime.start();
   const directory = await temporaryDirectory();
-  await mkdir(join(directory, 'root/kubelet.json'), {recursive: true});
+  await mkdir(join(directory, 'root/kcri/kubelet.json'), {recursive: true});
 
   const result = await aKubelet(directory, [], {endpoint: runtime.endpoint});
 

@@ -154,7 +154,7 @@ describe('on a runtime', () => {
       signal: end.signal,
     });
     await until(() => runtime.callsTo('StartContainer').length === 1);
-    const found = JSON.parse(await readFile(join(rootDir, 'kubelet.json'), 'utf8')) as object;
+    const found = JSON.parse(await readFile(join(rootDir, 'kcri/kubelet.json'), 'utf8')) as object;
     expect(found).toMatchObject({pid: programPid(), endpoint: runtime.endpoint});
     sendHangup();
     end.abort();
@@ -166,6 +166,6 @@ describe('on a runtime', () => {
     expect(stderr).toMatch(/"SyncLoop ADD" source="file" pods=\["default\/web-n1"\]$/m);
     expect(stderr).toMatch(/"Received SIGHUP, reloading configuration and manifests"$/m);
     expect(runtime.callsTo('StopContainer')).toEqual([]);
-    await expect(readFile(join(rootDir, 'kubelet.json'))).rejects.toThrow('ENOENT');
+    await expect(readFile(join(rootDir, 'kcri/kubelet.json'))).rejects.toThrow('ENOENT');
   });
 });

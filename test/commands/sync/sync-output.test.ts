@@ -214,7 +214,7 @@ describe('secrets', () => {
   test('are stored in a record that only its owner can read, in a directory that only its owner can open', async () => {
     const testbed = await createTestbed();
     await testbed.run(['sync', await testbed.write('web.json', withSecret({}))]);
-    const records = join(testbed.rootDir, 'records');
+    const records = join(testbed.rootDir, 'kcri/records');
     const [name = ''] = await testbed.records();
     expect((await stat(join(records, name))).mode & 0o777).toBe(0o600);
     expect((await stat(records)).mode & 0o777).toBe(0o700);

@@ -10,7 +10,7 @@ const PROBED = aContainerSpec('main', {
 
 /** Returns the stored status of the condition Ready of each pod. */
 async function storedReadiness({rootDir}: CommandTestbed): Promise<readonly (string | undefined)[]> {
-  const directory = join(rootDir, 'statuses');
+  const directory = join(rootDir, 'kcri/statuses');
   const names = await readdir(directory);
   return await Promise.all(
     names.map(async (name) => {

@@ -33,7 +33,7 @@ describe.each(runtimes)('debug beside a kubelet of kcri: $name', (which) => {
     (await testbed.podTestbed.runtime.connection.runtime.listContainers()).containers.map(
       ({metadata, state}) => `${metadata?.name ?? ''} ${state}`,
     );
-  const logs = (): readonly string[] => readdirSync(join(testbed.podTestbed.runtime.rootDir, 'run'));
+  const logs = (): readonly string[] => readdirSync(join(testbed.podTestbed.runtime.rootDir, 'kcri/run'));
 
   beforeAll(async () => {
     testbed = await startKubeletTestbed(which, 'node');

@@ -25,7 +25,7 @@ describe.each(runtimes)('run IMAGE: $name', (which) => {
   async function left(): Promise<object> {
     const {items} = await runtime.connection.runtime.listPodSandbox();
     const sandboxes = items.map(({metadata}) => metadata?.name ?? '');
-    return {sandboxes, logs: (await readdir(join(runtime.rootDir, 'run'))).length};
+    return {sandboxes, logs: (await readdir(join(runtime.rootDir, 'kcri/run'))).length};
   }
   const NOTHING = {sandboxes: [], logs: 0};
 

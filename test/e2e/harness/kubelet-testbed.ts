@@ -61,7 +61,7 @@ ${config}`,
     ]);
     daemons.push(kcri);
     await kcri.waitForOutput(/"Starting kubelet main sync loop"/);
-    const published = await readFile(join(rootDir, 'kubelet.json'), 'utf8');
+    const published = await readFile(join(rootDir, 'kcri/kubelet.json'), 'utf8');
     return {kcri, ...(JSON.parse(published) as Pick<ServingDaemon, 'pid' | 'urls'>)};
   };
   const withdraw: KubeletTestbed['withdraw'] = async (name) => {

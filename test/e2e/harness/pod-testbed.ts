@@ -122,13 +122,20 @@ export async function startPodTestbed(which: RuntimeUnderTest, parent?: string):
       ...['', '/burstable', '/besteffort'].flatMap((qos) =>
         listCgroupsAt(`${cgroupRoot}/kubepods${qos}/pod${uid}`),
       ),
-      ...['records', 'events', 'statuses', 'resources', 'pods', 'logs', 'locks'].flatMap((dir) =>
-        filesIn(join(runtime.rootDir, dir)).filter((path) => path.includes(uid) || dir === 'locks'),
+      ...STATE_DIRECTORIES.flatMap((dir) =>
+        filesIn(join(runtime.rootDir, dir)).filter((path) => path.includes(uid) || dir === LOCKS),
       ),
     ],
     [Symbol.asyncDispose]: stop,
   };
 }
+
+const LOCKS = 'kcri/locks';
+/** Directories below the root directory with files of pods. */
+const STATE_DIRECTORIES = [
+  ...['kcri/records', 'kcri/events', 'kcri/statuses', 'kcri/resources'],
+  ...['pods', 'logs', LOCKS],
+];
 
 /** Parts of containerd's verbose status. */
 interface VerboseInfo {

@@ -76,7 +76,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     await putManifest(join(directory, 'web.yaml'), manifest('kubelet-web', 'first'));
     await runs();
     await daemon.waitForOutput(/bad\.yaml:3:18/);
-    expect(await readFile(join(testbed.runtime.rootDir, 'kubelet.json'), 'utf8')).toContain(
+    expect(await readFile(join(testbed.runtime.rootDir, 'kcri/kubelet.json'), 'utf8')).toContain(
       `"endpoint": "${testbed.runtime.endpoint}"`,
     );
   });
@@ -138,7 +138,7 @@ describe.each(runtimes)('kcri kubelet: $name', (which) => {
     const {uid} = await runs();
     const text = await readFile(join(directory, 'web.yaml'), 'utf8');
     await rm(join(directory, 'web.yaml'));
-    const record = join(testbed.runtime.rootDir, 'records', `${uid}.json`);
+    const record = join(testbed.runtime.rootDir, 'kcri/records', `${uid}.json`);
     await until(async () => (await readFile(record, 'utf8')).includes('"removedAt"'));
     expect((await testbed.runtime.kcri(['get', 'pods'])).stdout).not.toContain(NAME);
     await putManifest(join(directory, 'web.yaml'), text);

@@ -57,10 +57,11 @@ const whole = (name: string, directory: string): string => {
 
 const filesIn = (dir: string): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []);
 
-const recordsOf = ({runtime}: PodTestbed): readonly string[] => filesIn(join(runtime.rootDir, 'records'));
+const recordsOf = ({runtime}: PodTestbed): readonly string[] =>
+  filesIn(join(runtime.rootDir, 'kcri/records'));
 
 const lockHeld = ({runtime}: PodTestbed, name: string): boolean =>
-  filesIn(join(runtime.rootDir, 'locks')).includes(`default_${name}.lock`);
+  filesIn(join(runtime.rootDir, 'kcri/locks')).includes(`default_${name}.lock`);
 
 describe.each(newestRuntime)('an interrupted sync: $name', (which) => {
   let testbed: PodTestbed;

@@ -66,14 +66,14 @@ describe.each(newestRuntime)('runtime down with a pod created by kcri: $name', (
 
 test('runtime down keeps the records of pods on other runtimes, and status reports them', async () => {
   const {rootDir, kcri} = await aRuntimeWithAPod(MACHINE_PROGRAMS);
-  const [name = ''] = await readdir(join(rootDir, 'records'));
-  const file = join(rootDir, 'records', name);
+  const [name = ''] = await readdir(join(rootDir, 'kcri/records'));
+  const file = join(rootDir, 'kcri/records', name);
   const record = JSON.parse(readFileSync(file, 'utf8')) as object;
   await kcri('delete', 'web');
   await writeFile(file, JSON.stringify({...record, endpoint: 'unix:///elsewhere.sock'}));
   await kcri('runtime', 'down');
   expect(existsSync(file)).toBe(true);
-  expect(await kcri('runtime', 'status')).toContain(`files remain in ${join(rootDir, 'records')}`);
+  expect(await kcri('runtime', 'status')).toContain(`files remain in ${join(rootDir, 'kcri/records')}`);
 });
 
 test('runtime down removes the records of pulled images', async () => {

@@ -275,7 +275,7 @@ export class DaemonTestbed implements AsyncDisposable {
         id === FOREIGN.id ? [] : (config.metadata?.name ?? ''),
       ),
       containers: this.ownContainers.map((container) => this.nameOf(container)),
-      records: await list(join(this.rootDir, 'records')),
+      records: await list(join(this.rootDir, 'kcri/records')),
       podDirs: await list(join(this.rootDir, 'pods')),
       logs: await list(this.logsDir),
     };

@@ -1,3 +1,4 @@
+import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
 import {once} from 'node:events';
 import {chmod, rmdir, unlink, type FileHandle} from 'node:fs/promises';
 import {connect, createServer, type Server, type Socket} from 'node:net';
@@ -32,17 +33,17 @@ export interface ReportService {
   readonly clock: Clock;
 }
 
-const directoryOf = (rootDir: string): string => join(rootDir, 'kubelet');
+const directoryOf = (rootDir: string): string => join(stateDirectory(rootDir), 'kubelet');
 
 /**
- * Serves reports to other kcri processes on the unix socket `<rootDir>/kubelet/kubelet.sock`, which only root can open.
+ * Serves reports to other kcri processes on the unix socket `<rootDir>/kcri/kubelet/kubelet.sock`, which only root can open.
  * Does no work until a request arrives. The caller must hold the daemon's lock. Disposing the result stops the server.
  * Rejects with SystemError.
  */
 export async function serveReports(rootDir: string, service: ReportService): Promise<AsyncDisposable> {
   const path = directoryOf(rootDir);
   // The mode of the directory denies access before the socket has its own mode.
-  await makeDirectories([{path, mode: 0o700}]);
+  await makeDirectories(stateDirectoriesTo(rootDir, path));
   const directory = await openDirectory(path, path);
   if (directory === undefined) throw new SystemError(`the directory ${JSON.stringify(path)} does not exist`);
   try {

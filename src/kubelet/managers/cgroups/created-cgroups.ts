@@ -1,8 +1,11 @@
+import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {readFile, writeFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
 import {bootId} from '../../../base/boot-id.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {removeAtomicFile, writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
+import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
 import {acquireLock} from '../../../base/fs/lock.js';
 import {CGROUPS_LOCK} from '../../../base/fs/machine-locks.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
@@ -42,7 +45,7 @@ async function workUnderLock(
 /** Value in place of the inode of a directory whose creation has started and may be incomplete. */
 const INCOMPLETE = '';
 
-/** Content of `<rootDir>/cgroups.json`: inodes of the directories that kcri has created since boot. */
+/** Content of `<rootDir>/kcri/cgroups.json`: inodes of the directories that kcri has created since boot. */
 interface Content {
   readonly bootId: string;
   readonly inodes: Readonly<Record<string, string>>;
@@ -63,7 +66,7 @@ export class CreatedCgroups {
   #isStale = false;
 
   constructor(rootDir: string) {
-    this.#path = `${rootDir}/cgroups.json`;
+    this.#path = `${stateDirectory(rootDir)}/cgroups.json`;
   }
 
   /** Reports whether kcri created an existing directory. One recorded as incomplete is then recorded as created. */
@@ -118,7 +121,15 @@ export class CreatedCgroups {
     this.#keep(Object.fromEntries(others));
   }
 
-  /** Writes what `has` and `finish` have recorded. */
+  /** Records existing directories, which another kubelet has created and left. */
+  async adopt(directories: readonly string[]): Promise<void> {
+    const {inodes} = await this.#read();
+    const present = directories.map((directory) => [directory, inodeOf(directory)] as const);
+    const existing = present.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);
+    this.#keep({...inodes, ...Object.fromEntries(existing)});
+  }
+
+  /** Writes what `has`, `finish` and `adopt` have recorded. */
   async flush(): Promise<void> {
     if (this.#isStale) await this.#write((await this.#read()).inodes);
   }
@@ -180,7 +191,10 @@ export class CreatedCgroups {
   async #write(inodes: Content['inodes']): Promise<void> {
     const content = {bootId: bootId(), inodes};
     if (Object.keys(inodes).length === 0) await removeAtomicFile(this.#path);
-    else await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
+    else {
+      await makeDirectoryPath(dirname(this.#path), 0o750);
+      await withFileErrors('writing', this.#path, () => this.#replace(JSON.stringify(content)));
+    }
     this.#content = content;
     this.#isStale = false;
   }

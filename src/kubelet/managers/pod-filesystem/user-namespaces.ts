@@ -1,3 +1,4 @@
+import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
@@ -41,7 +42,7 @@ export async function allocateUserNamespace(
   const known = await readMapping(path);
   if (known !== undefined) return known;
   // Cannot conflict with the lock of a pod: namespaces and UIDs do not start with an underscore.
-  const lock = await acquireLock(`${node.rootDir}/locks/__userns.lock`, {signal});
+  const lock = await acquireLock(`${stateDirectory(node.rootDir)}/locks/__userns.lock`, {signal});
   try {
     const mapping = findFreeMapping(await readUsedMappings(node), random);
     const file: MappingsFile = {uidMappings: [mapping], gidMappings: [mapping]};

@@ -1,3 +1,4 @@
+import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {computeUuid} from '../../../api/container-hash.js';
@@ -17,7 +18,7 @@ const VERSION = 1;
 const SUFFIX = '.json';
 
 /**
- * Store of the progress of Jobs, one file each: `<rootDir>/jobs/<hash of namespace and name>.json`. Only root can read
+ * Store of the progress of Jobs, one file each: `<rootDir>/kcri/jobs/<hash of namespace and name>.json`. Only root can read
  * them, and writes are atomic. All methods reject with SystemError.
  */
 export class JobStore {
@@ -26,14 +27,11 @@ export class JobStore {
 
   constructor(rootDir: string) {
     this.#rootDir = rootDir;
-    this.#directory = join(rootDir, 'jobs');
+    this.#directory = join(stateDirectory(rootDir), 'jobs');
   }
 
   async put(state: JobState): Promise<void> {
-    await makeDirectories([
-      {path: this.#rootDir, mode: 0o750},
-      {path: this.#directory, mode: 0o700},
-    ]);
+    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
     await writeFileAtomic(this.#path(state), `${JSON.stringify({version: VERSION, ...state})}\n`, 0o600);
   }
 

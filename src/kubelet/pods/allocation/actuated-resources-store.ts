@@ -10,7 +10,7 @@ interface StoredAllocation {
   readonly containers: readonly (readonly [string, ResourceRequirements])[];
 }
 
-/** Store of the actuated resources of pods, each in `<rootDir>/resources/<uid>.json`. Rejects with SystemError. */
+/** Store of the actuated resources of pods, each in `<rootDir>/kcri/resources/<uid>.json`. Rejects with SystemError. */
 export interface ActuatedResourcesBackend {
   read(uid: PodUid): Promise<PodAllocation | undefined>;
   write(uid: PodUid, actuated: PodAllocation): Promise<void>;

@@ -1,3 +1,4 @@
+import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
 import {constants} from 'node:fs';
 import {readFile, type FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -34,7 +35,7 @@ export class PodFileStore<T extends object> {
 
   constructor(rootDir: string, name: string, isRight: (value: JsonObject) => boolean) {
     this.#rootDir = rootDir;
-    this.#directory = join(rootDir, name);
+    this.#directory = join(stateDirectory(rootDir), name);
     this.#isRight = isRight;
   }
 
@@ -55,10 +56,7 @@ export class PodFileStore<T extends object> {
     await withFileErrors('writing', path, async () => {
       // The directories nearly always exist.
       if ((await ifPresent(replace)) === true) return;
-      await makeDirectories([
-        {path: this.#rootDir, mode: 0o750},
-        {path: this.#directory, mode: 0o700},
-      ]);
+      await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
       await replace();
     });
   }

@@ -60,8 +60,8 @@ export const NO_HISTORY: PodHistory = {
 };
 
 /**
- * Stores the history of pods for later commands: recent events in `<rootDir>/events/<uid>.json`, where events are
- * appended and merged from time to time, and the last known status in `<rootDir>/statuses/<uid>.json`. Both files are
+ * Stores the history of pods for later commands: recent events in `<rootDir>/kcri/events/<uid>.json`, where events are
+ * appended and merged from time to time, and the last known status in `<rootDir>/kcri/statuses/<uid>.json`. Both files are
  * removed with the pod. Reads reject with SystemError.
  */
 export class PodHistories {

@@ -8,6 +8,7 @@ import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {ManagedPodSet, PodInRuntime} from './managed-pod-set.js';
 import type {PodRegistry} from './pod-registry.js';
+import {lacksSpec} from './reconstruct-record.js';
 import {UnmanagedPods} from './unmanaged-pods.js';
 import {OtherRuntimeError} from '../pod-errors.js';
 import type {PodRecord} from './pod-store.js';
@@ -40,12 +41,13 @@ export class ManagedPods implements ManagedPodSet {
   }
 
   /**
-   * Loads the records of earlier daemons. Skips pods that were created on another runtime, since their state is unknown
-   * here. Rejects with SystemError.
+   * Loads the records of earlier daemons, and takes over the pods of another kubelet in the root directory. Skips pods that were
+   * created on another runtime, since their state is unknown here. Rejects with SystemError and CriError.
    */
-  async load(): Promise<void> {
+  async load(signal: AbortSignal): Promise<void> {
     const {local} = this.#options;
-    const {records, removed, broken} = await local.store.list();
+    const known = await local.store.list();
+    const {records, removed, broken} = known;
     for (const record of [...records, ...removed]) {
       if (record.manager !== 'kubelet') continue;
       if (record.endpoint === local.endpoint) this.#records.set(record.uid, record);
@@ -58,6 +60,11 @@ export class ManagedPods implements ManagedPodSet {
       }
     }
     for (const {uid, error} of broken) this.#logger.error(error, 'Failed to read pod record', {podUID: uid});
+    for (const record of await local.takeOverPods(known, signal)) {
+      this.#records.set(record.uid, record);
+      const fields = {pod: namespacedName(record), podUID: record.uid};
+      this.#logger.info('Taking over pod of another kubelet', fields);
+    }
   }
 
   /** Returns all records, including those of removed pods that still have dead containers in the runtime. */
@@ -152,7 +159,7 @@ export class ManagedPods implements ManagedPodSet {
     const changed = this.#createRecord(pod, known);
     if (isSameOnDisk(known, changed)) return this.#manage(changed);
     try {
-      await local.ensureActuatedResources(known);
+      if (!lacksSpec(known)) await local.ensureActuatedResources(known);
       return await this.#store(changed);
     } catch (error) {
       if (!isTerminating || !(error instanceof SystemError)) throw error;

@@ -1,3 +1,4 @@
+import {stateDirectory} from '../../../base/fs/state-directory.js';
 import type {Clock} from '../../../base/clock.js';
 import {acquireLock, type LockOptions} from '../../../base/fs/lock.js';
 import type {PodRef} from '../../contract/pod-ref.js';
@@ -63,7 +64,7 @@ export class PodLocks {
 
   async #locked<T>(name: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
     const {rootDir, clock} = this.#options;
-    const lock = await acquireLock(`${rootDir}/locks/${name}.lock`, {clock, ...options});
+    const lock = await acquireLock(`${stateDirectory(rootDir)}/locks/${name}.lock`, {clock, ...options});
     try {
       return await work();
     } finally {

@@ -1,7 +1,8 @@
+import type {PodStatus} from '../../../api/types/v1-status.js';
 import type {PodUid} from '../../../cri/index.js';
 import {podFullName, podRef} from '../../contract/pod-ref.js';
 import type {DesiredPod} from '../../contract/pod-update.js';
-import {isMirrorPod} from '../../sources/static-pod.js';
+import {isMirrorPod, isMirrorPodOf} from '../../sources/static-pod.js';
 
 /**
  * Registry of the desired pods of all sources (pod_manager.go). Mirror pods are kept apart: they are found by the name that
@@ -53,6 +54,14 @@ export class PodManager {
   /** Returns the mirror pod of a static pod, which may be in no source any more. */
   mirrorOf(uid: PodUid): DesiredPod | undefined {
     return this.mirrors().find((mirror) => this.staticPodOf(mirror.uid)?.uid === uid);
+  }
+
+  /** Returns the status that the API server has of a static pod, if the mirror pod is one of this version. */
+  mirrorStatus(uid: PodUid): PodStatus | undefined {
+    const desired = this.#pods.get(uid);
+    if (desired === undefined) return undefined;
+    const mirror = this.#mirrors.get(fullName(desired))?.pod;
+    return mirror !== undefined && isMirrorPodOf(mirror, desired.pod) ? mirror.status : undefined;
   }
 
   mirrors(): readonly DesiredPod[] {

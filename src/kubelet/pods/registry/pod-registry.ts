@@ -13,6 +13,7 @@ import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
 import {allocationOf} from '../../resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import {takeOverPods} from './left-pods.js';
 import {createNodeManagers} from '../node-managers/create-node-managers.js';
 import {NodeManagerSet} from '../node-managers/node-manager-set.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
@@ -22,7 +23,7 @@ import {PodLocks} from './pod-locks.js';
 import {PodRemover} from './pod-remover.js';
 import type {PodSyncer} from '../sync/pod-syncer.js';
 import {createImageManager, PodSyncerFactory} from './pod-syncer-factory.js';
-import {PodStore, type PodRecord} from './pod-store.js';
+import {PodStore, type PodRecord, type PodRecords} from './pod-store.js';
 import {RejectedPodStore, type RejectedPod} from './rejected-pod-store.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {computeRejectedStatus} from '../admission/rejected-status.js';
@@ -197,6 +198,11 @@ export class PodRegistry {
     const createdAt = known?.createdAt ?? new Date(clock.now()).toISOString();
     const place = known?.place ?? podLocation(node);
     return {uid, namespace, name, source, createdAt, endpoint, place, pod};
+  }
+
+  /** Takes over the pods that another kubelet has left in the root directory; see takeOverPods. */
+  async takeOverPods(known: PodRecords, signal: AbortSignal): Promise<readonly PodRecord[]> {
+    return await takeOverPods(known, {...this.#options, store: this.store}, signal);
   }
 
   /** Returns a record that replaces an unreadable one and suffices to delete the pod. Rejects with CriError. */

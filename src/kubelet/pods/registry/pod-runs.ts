@@ -1,3 +1,4 @@
+import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {randomUUID} from 'node:crypto';
 import {unlink} from 'node:fs/promises';
 import {join} from 'node:path';
@@ -45,7 +46,7 @@ async function marksOf(rootDir: string, uid: PodUid): Promise<readonly string[]>
 }
 
 function directoryOf(rootDir: string): string {
-  return join(rootDir, 'locks');
+  return join(stateDirectory(rootDir), 'locks');
 }
 
 /** Returns the start of the names of a pod's marks; names of other locks have at most one underscore before a UID. */

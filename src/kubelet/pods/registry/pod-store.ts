@@ -1,3 +1,4 @@
+import {stateDirectoriesTo, stateDirectory} from '../../../base/fs/state-directory.js';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
@@ -60,7 +61,7 @@ const VERSION = 1;
 const SUFFIX = '.json';
 
 /**
- * Store of the records of kcri's pods, one file each: `<rootDir>/records/<uid>.json`. Only root can read them, since
+ * Store of the records of kcri's pods, one file each: `<rootDir>/kcri/records/<uid>.json`. Only root can read them, since
  * pods may have secrets in their environment. Writes are atomic. All methods reject with SystemError.
  */
 export class PodStore {
@@ -70,16 +71,13 @@ export class PodStore {
   /** Creates the store of a root directory; `name` is the directory of the files. */
   constructor(rootDir: string, name = 'records') {
     this.#rootDir = rootDir;
-    this.#directory = join(rootDir, name);
+    this.#directory = join(stateDirectory(rootDir), name);
   }
 
   /** Writes or replaces the pod's record; the root directory's parent must exist. */
   async put(record: PodRecord): Promise<void> {
     const path = this.#path(record.uid);
-    await makeDirectories([
-      {path: this.#rootDir, mode: 0o750},
-      {path: this.#directory, mode: 0o700},
-    ]);
+    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.#directory));
     await writeFileAtomic(path, `${JSON.stringify({version: VERSION, ...record}, undefined, 2)}\n`, 0o600);
   }
 

@@ -4,6 +4,7 @@ import type {PodLocation} from '../../contract/node-facts.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {restoreGracePeriodSeconds} from '../../managers/kuberuntime/restore-container-spec.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
+import type {PodRef} from '../../contract/pod-ref.js';
 import type {PodRecord} from './pod-store.js';
 
 /** Default of terminationGracePeriodSeconds in the API. */
@@ -22,18 +23,40 @@ export async function reconstructRecord(
   const {name = uid, namespace = 'default'} = sandboxes[0]?.metadata ?? {};
   const grace = containers.map(restoreGracePeriodSeconds).find((seconds) => seconds !== undefined);
   const log = containers.find(({cri}) => cri.logPath !== '')?.cri.logPath;
+  const located = log === undefined ? place : {...place, podLogsDir: dirname(dirname(dirname(log)))};
+  return recordWithoutSpec({uid, namespace, name}, {place: located, gracePeriodSeconds: grace});
+}
+
+/** Facts about a pod whose spec is unknown. */
+interface KnownFacts {
+  readonly place: PodLocation;
+  /** In ms since the epoch; 0 by default. */
+  readonly createdAt?: number;
+  readonly gracePeriodSeconds?: number | undefined;
+}
+
+/** Returns a record of a pod whose spec is unknown: it has no containers. */
+export function recordWithoutSpec(
+  {uid, namespace, name}: PodRef,
+  {place, createdAt = 0, gracePeriodSeconds = GRACE_PERIOD_SECONDS}: KnownFacts,
+): Omit<PodRecord, 'endpoint'> {
   return {
     uid,
     namespace,
     name,
     source: '',
-    createdAt: new Date(0).toISOString(),
-    place: log === undefined ? place : {...place, podLogsDir: dirname(dirname(dirname(log)))},
+    createdAt: new Date(createdAt).toISOString(),
+    place,
     pod: {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {uid, namespace, name},
-      spec: {containers: [], terminationGracePeriodSeconds: grace ?? GRACE_PERIOD_SECONDS},
+      spec: {containers: [], terminationGracePeriodSeconds: gracePeriodSeconds},
     },
   };
+}
+
+/** Reports whether the record does not have the pod's spec. */
+export function lacksSpec({pod}: Pick<PodRecord, 'pod'>): boolean {
+  return pod.spec.containers.length === 0;
 }

@@ -14,7 +14,7 @@ export interface RejectedPod extends PodRecord {
   readonly rejection: PodRejection;
 }
 
-/** Store of the pods that the node did not admit, one file each: `<rootDir>/rejected/<uid>.json`. */
+/** Store of the pods that the node did not admit, one file each: `<rootDir>/kcri/rejected/<uid>.json`. */
 export class RejectedPodStore {
   readonly #store: PodStore;
 

@@ -1,3 +1,4 @@
+import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {readFile} from 'node:fs/promises';
 import {removeAtomicFile, writeFileAtomic} from '../../../base/fs/atomic-write.js';
 import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
@@ -16,10 +17,10 @@ export interface RunningKubelet {
 
 /** Returns the path of the lock that a daemon holds while it runs with the root directory. */
 export function kubeletLockPath(rootDir: string): string {
-  return `${rootDir}/locks/__kubelet.lock`;
+  return `${stateDirectory(rootDir)}/locks/__kubelet.lock`;
 }
 
-const fileOf = (rootDir: string): string => `${rootDir}/kubelet.json`;
+const fileOf = (rootDir: string): string => `${stateDirectory(rootDir)}/kubelet.json`;
 
 /**
  * Writes the discovery data for other kcri processes; disposing the result removes it. The caller holds the kubelet

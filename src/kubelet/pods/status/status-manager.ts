@@ -11,6 +11,7 @@ import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import {replaceConditions, resizeConditionsOf} from './compute/pod-conditions.js';
 import {formatMs} from './compute/container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './compute/active-deadline.js';
+import {restoredStatus, waitingReasonsOf, withStoredTimes} from './compute/restored-status.js';
 import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
 import {revertRestarts} from './compute/revert-restarts.js';
 import {applyProbeResult} from './compute/apply-probe-result.js';
@@ -46,6 +47,8 @@ export class PodStatusManager {
   #publishedMessages: ReadonlyMap<string, string> = new Map();
   /** Status that another process persisted. */
   #restored: PodStatus | undefined;
+  /** Status of which the times have been taken over. */
+  #storedTimes: PodStatus | undefined;
   #lastPersisted = '';
 
   constructor(context: StatusContext, history: PodHistory, runtimeName: string) {
@@ -57,6 +60,11 @@ export class PodStatusManager {
   /** Last computed status; undefined before the first one. */
   get status(): PodStatus | undefined {
     return this.#status;
+  }
+
+  /** Status of the pod before this process, as far as it is known. */
+  get loaded(): PodStatus {
+    return this.#restored ?? this.#storedTimes ?? {};
   }
 
   /** Containers in back-off by name, as of the last sync. */
@@ -72,14 +80,30 @@ export class PodStatusManager {
   }
 
   /**
-   * Loads the persisted status and resolves with it. As with a restarted kubelet, only start time,
-   * conditions and a terminal phase survive (in a cluster, the API server stores them); a static pod's terminal phase
-   * does not, since no API server stores it, unless the Pod has a final status, as the ended pods of a Job. Rejects with SystemError.
+   * Loads the previous status and resolves with it. A pod of the API server continues from its status there, with a terminal
+   * phase that could not be sent. For others, the status is persisted; as with a restarted kubelet, only start time,
+   * conditions and a terminal phase survive. A static pod's terminal phase does not, since no API server stores it, unless the
+   * Pod has a final status, as the ended pods of a Job. Rejects with SystemError.
    */
   async load(pod: Pod): Promise<PodStatus> {
     const {status = {}} = (await this.#history.lastKnown()) ?? {};
+    const stored = this.#storedStatus(pod);
+    this.#publishedMessages = publishedTerminationMessages(stored ?? status);
+    if (stored === undefined) return this.#loadPersisted(pod, status);
+    this.#restored = stored;
+    this.#reasonCache.restore(waitingReasonsOf(stored));
+    this.#status = {...restoredStatus(stored), ...terminalStatusOf(status)};
+    return this.#status;
+  }
+
+  /** Returns the status that a kubelet has sent to the API server; undefined without one. */
+  #storedStatus(pod: Pod): PodStatus | undefined {
+    const isOfServer = this.#context.node.inCluster === true && !isStaticPod(pod);
+    return isOfServer && pod.status?.startTime !== undefined ? pod.status : undefined;
+  }
+
+  #loadPersisted(pod: Pod, status: PodStatus): PodStatus {
     const {startTime, conditions} = status;
-    this.#publishedMessages = publishedTerminationMessages(status);
     this.#restored = status;
     this.#status =
       isStaticPod(pod) && hasEnded(pod.status?.phase)
@@ -89,7 +113,18 @@ export class PodStatusManager {
             ...(conditions && {conditions}),
             ...(!isStaticPod(pod) && terminalStatusOf(status)),
           };
+    if (this.#storedTimes !== undefined) this.#status = withStoredTimes(this.#status, this.#storedTimes);
     return this.#status;
+  }
+
+  /**
+   * Takes over the times of the pod's status in the API server, that of the mirror pod of a static pod. Only the first call has
+   * an effect.
+   */
+  restoreTimes(stored: PodStatus): void {
+    if (this.#storedTimes !== undefined) return;
+    this.#storedTimes = stored;
+    if (this.#status !== undefined) this.#status = withStoredTimes(this.#status, stored);
   }
 
   /** Reverts the restarts that these container instances counted. */

@@ -2,28 +2,24 @@ import {isDeepStrictEqual} from 'node:util';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
 import type {PodEvent} from '../../contract/pod-event.js';
-import {isIdle, type PodActions} from '../../contract/pod-actions.js';
+import {isIdle} from '../../contract/pod-actions.js';
 import {allocationOf, isAllocated} from '../../resources/pod-allocation.js';
 import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../../contract/runtime-pod-status.js';
-import type {ProbeUpdate, ProbeResults} from '../../contract/probe-results.js';
+import type {ProbeUpdate} from '../../contract/probe-results.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import {findUnsupportedFeature} from '../field-support/unsupported-fields.js';
 import {NO_HISTORY, type LastKnown, type PodHistory} from '../history/pod-history.js';
 import {reportMissingPullSecrets} from '../../managers/images/credentials/pull-secrets.js';
 import {
-  computePodActions,
-  type ComputePodActionsOptions,
-} from '../../managers/kuberuntime/compute/compute-pod-actions.js';
-import {
   computeSandboxDoubt,
   killedContainersOf,
   type SandboxDoubt,
 } from '../../managers/kuberuntime/compute/ending-sandbox.js';
-import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {findContainer} from '../../../api/pod-containers.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
+import {restoreCrashLoopBackOff} from '../../managers/kuberuntime/actions/crash-loop-back-off.js';
 import {effectiveGracePeriodSeconds} from '../../managers/kuberuntime/actions/grace-period.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
@@ -37,6 +33,7 @@ import {
 } from './terminate-pod.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import {PodStatusManager} from '../status/status-manager.js';
+import {computeActions} from './compute-actions.js';
 import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
 import {timestampOf} from '../../../base/clock.js';
 import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
@@ -61,22 +58,6 @@ export interface SyncPass {
 /** Reports whether volumes of the downward API show the same of two pods. */
 function hasSameMetadata({metadata: one}: Pod, {metadata: other}: Pod): boolean {
   return isDeepStrictEqual(one.labels, other.labels) && isDeepStrictEqual(one.annotations, other.annotations);
-}
-
-/** Computes the actions due for a pod that has not terminated and has this status. */
-export function computeActions(
-  pod: Pod,
-  {
-    runtime,
-    status,
-    actuated,
-  }: Pick<SyncPass, 'runtime' | 'status'> & Pick<ComputePodActionsOptions, 'actuated'>,
-  probes: ProbeResults,
-): PodActions {
-  return computePodActions(pod, runtime, probes, {
-    restartAllContainers: isRestartingAllContainers(status),
-    actuated,
-  });
 }
 
 /** Syncs one pod to its desired state, pass by pass, and terminates it (kubelet.go SyncPod, SyncTerminatingPod). */
@@ -154,6 +135,11 @@ export class PodSyncer {
     this.#statusManager.restore(known);
   }
 
+  /** Takes over the times of the status that the API server has of the pod; see PodStatusManager. */
+  restoreTimes(stored: PodStatus): void {
+    this.#statusManager.restoreTimes(stored);
+  }
+
   /** Resolves with the observed state of the pod. Changes nothing, even if the pod is past its deadline. */
   async observe(signal?: AbortSignal): Promise<SyncPass> {
     await this.#load();
@@ -184,7 +170,9 @@ export class PodSyncer {
       signal,
     }: SyncOptions,
   ): Promise<SyncPass> {
+    const isFirst = this.status === undefined;
     await this.#load();
+    if (isFirst) restoreCrashLoopBackOff(this.#context, this.pod, observed, this.#statusManager.loaded);
     const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
     const voided = voidsAttempts ? await removeVoidAttempts(this.#context, this.pod, observed, kills) : [];
     this.#statusManager.revertRestarts(voided);

@@ -45,6 +45,8 @@ export interface ManagedPodSyncHandlerOptions {
   readonly syncFrequencyMs: LiveValue<number>;
   /** Reports whether the pod is in a source. */
   readonly isWanted: (uid: PodUid) => boolean;
+  /** Returns the status of the mirror pod of a static pod; undefined without one. None by default. */
+  readonly mirrorStatus?: (uid: PodUid) => PodStatus | undefined;
   /** Observer of the syncs of pods. */
   readonly observer?: SyncObserver;
   /** Metrics of the kubelet; by default nothing is counted. */
@@ -140,6 +142,11 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
   /** Applies a probe result to the status at once, independent of the pod worker. */
   applyProbeUpdate(outcome: ProbeUpdate): void {
     this.#own.getSyncer(outcome.uid)?.applyProbeUpdate(outcome);
+  }
+
+  /** Takes over the times of the status of the mirror pod, if the static pod is known. */
+  restoreTimes(uid: PodUid, stored: PodStatus): void {
+    this.#own.getSyncer(uid)?.restoreTimes(stored);
   }
 
   /** Resolves when all state of the pods has been written, or its write has failed. */
@@ -261,7 +268,10 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     await this.#orphans.waitForRemoval(podRef(pod).uid);
     const {uid} = podRef(pod);
     const isListed = this.#options.pleg.runningPods().some((listed) => listed.uid === uid);
-    return await this.#own.adopt(pod, {status, isListed, isTerminating});
+    const syncer = await this.#own.adopt(pod, {status, isListed, isTerminating});
+    const mirror = this.#options.mirrorStatus?.(uid);
+    if (mirror !== undefined) syncer.restoreTimes(mirror);
+    return syncer;
   }
 }
 

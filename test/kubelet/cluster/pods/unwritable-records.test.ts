@@ -8,7 +8,7 @@ test('a pod is stopped even if its record cannot be written, as on a full disk',
   const {api, daemon} = testbed;
   testbed.createPod('web', {terminationGracePeriodSeconds: 1});
   await testbed.untilPhase('web', 'Running');
-  const records = join(daemon.rootDir, 'records');
+  const records = join(daemon.rootDir, 'kcri/records');
   expect(await readdir(records)).toHaveLength(1);
   await rename(records, `${records}.kept`);
   await writeFile(records, '');

@@ -49,8 +49,8 @@ test('a thousand edits in one second result in one pod with the last edit and no
 
 test('a kubelet that starts removes the temporary files of killed processes', async () => {
   const rootDir = await temporaryDirectory();
-  await mkdir(join(rootDir, 'records'));
-  for (const directory of [rootDir, join(rootDir, 'records')])
+  await mkdir(join(rootDir, 'kcri/records'), {recursive: true});
+  for (const directory of [rootDir, join(rootDir, 'kcri'), join(rootDir, 'kcri/records')])
     await writeFile(join(directory, ABANDONED_FILE), 'half');
   await using testbed = await DaemonTestbed.start({rootDir});
   await testbed.until('they are removed', async () =>

@@ -59,8 +59,8 @@ describe('a finished Job', () => {
     expect(phases(testbed)).toEqual(['Succeeded', 'Succeeded']);
     const [status] = testbed.view.pods().flatMap((pod) => pod.status?.containerStatuses ?? []);
     expect(status?.state?.terminated?.exitCode).toBe(0);
-    const [file = ''] = await readdir(join(testbed.rootDir, 'jobs'));
-    expect((await stat(join(testbed.rootDir, 'jobs', file))).mode & 0o777).toBe(0o600);
+    const [file = ''] = await readdir(join(testbed.rootDir, 'kcri/jobs'));
+    expect((await stat(join(testbed.rootDir, 'kcri/jobs', file))).mode & 0o777).toBe(0o600);
   });
 
   test('runs again when its spec has changed, and when its manifest was removed in between', async () => {
@@ -75,7 +75,7 @@ describe('a finished Job', () => {
     await testbed.until('it has run again', () => countCreated(testbed) === 2);
     await testbed.remove('job.json');
     await testbed.untilAllRemoved();
-    expect(await readdir(join(testbed.rootDir, 'jobs'))).toEqual([]);
+    expect(await readdir(join(testbed.rootDir, 'kcri/jobs'))).toEqual([]);
     await testbed.put('job.json', aJob(SUCCEEDS, {backoffLimit: 3}));
     await testbed.until('it has run a third time', () => countCreated(testbed) === 3);
   });
@@ -180,7 +180,7 @@ describe('a running Job', () => {
     await testbed.put('job.json', aJob(SUCCEEDS));
     await untilDone(testbed);
     await testbed.stop();
-    const directory = join(testbed.rootDir, 'jobs');
+    const directory = join(testbed.rootDir, 'kcri/jobs');
     const [file = ''] = await readdir(directory);
     await writeFile(join(directory, file), '{"version": 1}');
     testbed.run();

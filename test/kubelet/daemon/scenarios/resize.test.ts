@@ -360,12 +360,12 @@ test('the checkpoint of a resized pod is removed with the pod', async () => {
   await testbed.put('web.json', manifest(LARGE));
   await testbed.until('it is resized', () => has(testbed, 'ResizeCompleted'));
 
-  const file = join(testbed.rootDir, 'resources', 'uid-of-web.json');
+  const file = join(testbed.rootDir, 'kcri/resources', 'uid-of-web.json');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await testbed.remove('web.json');
   await testbed.untilAllRemoved();
 
   expect(await testbed.listRemains()).toEqual(NOTHING_REMAINS);
-  expect(await list(join(testbed.rootDir, 'resources'))).toEqual([]);
+  expect(await list(join(testbed.rootDir, 'kcri/resources'))).toEqual([]);
   expect(testbed.callsToForeignPod).toEqual([]);
 });

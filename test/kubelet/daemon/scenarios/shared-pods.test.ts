@@ -10,7 +10,7 @@ const BUSY = /pod "default\/web-goldennode": another kcri process \(PID \d+\) is
 
 /** Acquires the pod lock as another kcri process does while it works on the pod. */
 async function lockPod(testbed: DaemonTestbed): Promise<Lock> {
-  return await acquireLock(join(testbed.rootDir, 'locks', 'default_web-goldennode.lock'));
+  return await acquireLock(join(testbed.rootDir, 'kcri/locks', 'default_web-goldennode.lock'));
 }
 
 const hasBusyError = (testbed: DaemonTestbed): boolean => testbed.errors.some((error) => BUSY.test(error));
@@ -47,7 +47,7 @@ test('a pod claimed by kcri sync while no daemon ran is neither terminated nor c
   await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
   await testbed.stop();
   const [record = ''] = (await testbed.listRemains())['records'] ?? [];
-  const path = join(testbed.rootDir, 'records', record);
+  const path = join(testbed.rootDir, 'kcri/records', record);
   const {manager, ...rest} = JSON.parse(await readFile(path, 'utf8')) as {readonly manager: string};
   expect(manager).toBe('kubelet');
   const lock = await lockPod(testbed);

@@ -166,7 +166,7 @@ describe('on cgroup v2', () => {
     const cgroupRoot = await createV2Root();
     ledgerWrites.length = 0;
     await ensurePodCgroup(cgroupRoot, '/a/b/c/d/kubepods/besteffort/pod1', LIMITS);
-    expect(ledgerWrites).toEqual(Array(2).fill(join(cgroupRoot.rootDir, 'cgroups.json')));
+    expect(ledgerWrites).toEqual(Array(2).fill(join(cgroupRoot.rootDir, 'kcri/cgroups.json')));
   });
 
   test('a pod’s cgroup belongs to the kcri that created it', async () => {
@@ -199,7 +199,7 @@ describe('on cgroup v2', () => {
 
   test('nothing is created if the ledger cannot be written', async () => {
     const cgroupRoot = await createV2Root();
-    await writeFile(join(cgroupRoot.rootDir, 'cgroups.json'), 'broken');
+    await writeFile(join(cgroupRoot.rootDir, 'kcri/cgroups.json'), 'broken');
 
     await expect(ensurePodCgroup(cgroupRoot, POD, LIMITS)).rejects.toThrow('invalid file "');
 
@@ -208,7 +208,7 @@ describe('on cgroup v2', () => {
 
   test('an empty ledger, as after a power failure, is ignored', async () => {
     const cgroupRoot = await createV2Root();
-    await writeFile(join(cgroupRoot.rootDir, 'cgroups.json'), '');
+    await writeFile(join(cgroupRoot.rootDir, 'kcri/cgroups.json'), '');
 
     await ensurePodCgroup(cgroupRoot, POD, LIMITS);
 

@@ -233,7 +233,7 @@ test('an aborted pull rejects with the signal’s reason and leaves its intent, 
   await expect(fixture.ensure({}, controller.signal)).rejects.toBe(reason);
   expect(fixture.eventLines()).toEqual([`Normal Pulling: Pulling image "${APP}"`]);
   expect(await readdir(join(fixture.rootDir, 'image_manager', 'pulling'))).toHaveLength(1);
-  expect(await readdir(join(fixture.rootDir, 'image_manager', 'pullers'))).toEqual([]);
+  expect(await readdir(join(fixture.rootDir, 'kcri/image_manager', 'pullers'))).toEqual([]);
 });
 
 describe('a failure to write records', () => {

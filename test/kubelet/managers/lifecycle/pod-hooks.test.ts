@@ -197,7 +197,7 @@ describe('a preStop hook', () => {
     const containers = [aContainerWithHook({preStop: exec('echo bye')})];
     const {pod} = await aRunningPod(testbed, {containers, terminationGracePeriodSeconds: 7});
     const {uid} = podRef(pod);
-    await writeFile(join(testbed.node.rootDir, 'records', `${uid}.json`), '{');
+    await writeFile(join(testbed.node.rootDir, 'kcri/records', `${uid}.json`), '{');
 
     await testbed.pods.remover.deletePod(await testbed.pods.reconstructRecord(uid));
 

@@ -41,7 +41,7 @@ test('the files are readable by root only, and the events do not contain the Pod
     expect((await stat(join(rootDir, name))).mode & 0o777).toBe(0o700);
     expect((await stat(join(rootDir, name, 'u1.json'))).mode & 0o777).toBe(0o600);
   }
-  expect(await readFile(join(rootDir, 'events', 'u1.json'), 'utf8')).not.toContain('spec');
+  expect(await readFile(join(rootDir, 'kcri/events', 'u1.json'), 'utf8')).not.toContain('spec');
 });
 
 test('deleting removes both files and temporary files of an interrupted write', async () => {
@@ -51,12 +51,12 @@ test('deleting removes both files and temporary files of an interrupted write', 
   history.event(EVENT);
   history.remember(KNOWN);
   await history.flush();
-  await writeFile(join(rootDir, 'events', ABANDONED_FILE), 'half');
+  await writeFile(join(rootDir, 'kcri/events', ABANDONED_FILE), 'half');
   await histories.delete(UID);
-  expect([await readdir(join(rootDir, 'events')), await readdir(join(rootDir, 'statuses'))]).toEqual([
-    [],
-    [],
-  ]);
+  expect([
+    await readdir(join(rootDir, 'kcri/events')),
+    await readdir(join(rootDir, 'kcri/statuses')),
+  ]).toEqual([[], []]);
   await histories.delete(UID);
 });
 
@@ -64,8 +64,8 @@ test.each(['not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,
   'an events file with the content %s is treated as empty and is replaced by the next event',
   async (text) => {
     const rootDir = await temporaryDirectory();
-    await mkdir(join(rootDir, 'events'));
-    await writeFile(join(rootDir, 'events', 'u1.json'), text);
+    await mkdir(join(rootDir, 'kcri/events'));
+    await writeFile(join(rootDir, 'kcri/events', 'u1.json'), text);
     const histories = new PodHistories(rootDir, systemClock);
     expect(await histories.events(UID)).toEqual([]);
     const history = histories.of(UID, rethrow);
@@ -77,7 +77,7 @@ test.each(['not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,
 
 test('events are appended to the file until there are so many that they are merged', async () => {
   const rootDir = await temporaryDirectory();
-  const file = join(rootDir, 'events', 'u1.json');
+  const file = join(rootDir, 'kcri/events', 'u1.json');
   const history = new PodHistories(rootDir, systemClock).of(UID, rethrow);
   const happen = async (): Promise<string> => {
     history.event(EVENT);
@@ -97,7 +97,7 @@ test('events are appended to the file until there are so many that they are merg
 
 test('an event cut off by a kill is ignored and does not affect other events', async () => {
   const rootDir = await temporaryDirectory();
-  const file = join(rootDir, 'events', 'u1.json');
+  const file = join(rootDir, 'kcri/events', 'u1.json');
   const before = new PodHistories(rootDir, systemClock).of(UID, rethrow);
   for (const reason of ['Pulled', 'Created']) {
     before.event({...EVENT, reason});
@@ -162,7 +162,7 @@ test.skipIf(process.getuid?.() !== 0)(
     await history.flush();
     const ballast = join(rootDir, 'ballast');
     await expect(writeFile(ballast, Buffer.alloc(65_536))).rejects.toThrow('ENOSPC');
-    const size = async (): Promise<number> => (await stat(join(rootDir, 'events', 'u1.json'))).size;
+    const size = async (): Promise<number> => (await stat(join(rootDir, 'kcri/events', 'u1.json'))).size;
     const before = await size();
     history.event({...EVENT, reason: 'Long', message: 'x'.repeat(8000)});
     await history.flush();

@@ -26,7 +26,7 @@ function aRecord(uid: string, override: Partial<PodRecord> = {}): PodRecord {
 
 async function aStore(): Promise<{store: PodStore; directory: string}> {
   const rootDir = join(await temporaryDirectory(), 'root');
-  return {store: new PodStore(rootDir), directory: join(rootDir, 'records')};
+  return {store: new PodStore(rootDir), directory: join(rootDir, 'kcri/records')};
 }
 
 test('a record is read back as stored, and only its owner can read the file', async () => {

@@ -370,7 +370,7 @@ test('a failed removal is logged and retried', async () => {
 
 test('an unreadable record is logged and does not prevent others from being loaded', async () => {
   const {own, logs} = createHandler();
-  await own.load();
+  await own.load(new AbortController().signal);
   expect(logs).toEqual(['Failed to read pod record: not JSON']);
 });
 

@@ -1,6 +1,7 @@
+import {stateDirectoriesTo, stateDirectory} from '../../../../base/fs/state-directory.js';
 import {createHash, randomUUID} from 'node:crypto';
 import {readFile, stat, unlink} from 'node:fs/promises';
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {SystemError} from '../../../../base/errors.js';
 import {writeFileAtomic} from '../../../../base/fs/atomic-write.js';
 import {ifPresent, makeDirectories, withFileErrors, listNames} from '../../../../base/fs/files.js';
@@ -43,8 +44,8 @@ const FILE_NAME = /^sha256-[0-9a-f]{64}$/;
 /**
  * Stores records in the kubelet's format: `<root-dir>/image_manager/{pulling,pulled}/sha256-<hash of the name>`
  * (pullmanager/fs_pullrecords.go). Since several kcri processes may pull, each running pull holds a lock
- * `image_manager/pullers/sha256-<hash>.<UUID>`. Since several runtimes may use the root directory,
- * `image_manager/runtimes` lists those that have pulled images.
+ * `kcri/image_manager/pullers/sha256-<hash>.<UUID>`. Since several runtimes may use the root directory,
+ * `kcri/image_manager/runtimes` lists those that have pulled images.
  */
 export class FilePullRecordsAccessor implements PullRecordsAccessor {
   readonly #rootDir: string;
@@ -60,8 +61,8 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
     this.#endpoint = endpoint;
     this.#pulling = join(rootDir, 'image_manager', 'pulling');
     this.#pulled = join(rootDir, 'image_manager', 'pulled');
-    this.#pullers = join(rootDir, 'image_manager', 'pullers');
-    this.#runtimes = join(rootDir, 'image_manager', 'runtimes');
+    this.#pullers = join(stateDirectory(rootDir), 'image_manager', 'pullers');
+    this.#runtimes = join(stateDirectory(rootDir), 'image_manager', 'runtimes');
   }
 
   async writeIntent(image: string, signal?: AbortSignal): Promise<AsyncDisposable> {
@@ -208,7 +209,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   /** Calls `act` while no other process changes a pulled record. */
   async #withPulledLock(act: () => Promise<void>): Promise<void> {
     // Cannot conflict with the lock of a pod: namespaces and UIDs do not start with an underscore.
-    const lock = await acquireLock(join(this.#rootDir, 'locks', '__pulled-images.lock'));
+    const lock = await acquireLock(join(stateDirectory(this.#rootDir), 'locks', '__pulled-images.lock'));
     try {
       await act();
     } finally {
@@ -237,8 +238,9 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
 
   /** Calls `act` while no other process starts a pull or removes an intent. */
   async #withLock<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
-    const manager = join(this.#rootDir, 'image_manager');
-    await makeDirectories([manager, this.#pullers].map((path) => ({path, mode: 0o700})));
+    const manager = dirname(this.#pullers);
+    const directories = [...stateDirectoriesTo(this.#rootDir, manager), {path: this.#pullers, mode: 0o700}];
+    await makeDirectories(directories);
     const lock = await acquireLock(join(manager, 'pullers.lock'), {signal});
     try {
       return await act();
@@ -259,11 +261,7 @@ export class FilePullRecordsAccessor implements PullRecordsAccessor {
   }
 
   async #write(directory: string, name: string, object: object): Promise<void> {
-    const manager = join(this.#rootDir, 'image_manager');
-    await makeDirectories([
-      {path: manager, mode: 0o700},
-      {path: directory, mode: 0o700},
-    ]);
+    await makeDirectories([dirname(directory), directory].map((path) => ({path, mode: 0o700})));
     await writeFileAtomic(join(directory, fileName(name)), `${JSON.stringify(object)}\n`, 0o600);
   }
 }

@@ -1,5 +1,9 @@
+import {hashContainer} from '../../../../api/container-hash.js';
+import {containersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import {Backoff} from '../../../../base/async/backoff.js';
+import type {PodStatus} from '../../../../api/types/v1-status.js';
+import {filterByName, findByName} from '../../../../base/by-name.js';
 import {formatDuration} from '../../../../format/duration.js';
 import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
 import {formatPod, podRef} from '../../../contract/pod-ref.js';
@@ -19,6 +23,30 @@ const EXPIRY_MS = 600_000;
  */
 export function createCrashLoopBackOff(maxMs = MAX_MS): Backoff {
   return new Backoff(Math.min(INITIAL_MS, maxMs), maxMs, EXPIRY_MS);
+}
+
+/**
+ * Restores the delays of the containers of a pod that ran before this kubelet, from the time that passed between the exit of an
+ * instance, as the runtime or the pod's previous status knows it, and the creation of the next one. A kubelet forgets them when
+ * it restarts, and restarts crashing containers at once. A container whose first instance runs or has exited has no delay yet.
+ */
+export function restoreCrashLoopBackOff(
+  {crashBackoff}: Pick<SyncContext, 'crashBackoff'>,
+  pod: Pod,
+  {containers}: RuntimePodStatus,
+  {containerStatuses = [], initContainerStatuses = []}: PodStatus,
+): void {
+  const known = [...containerStatuses, ...initContainerStatuses];
+  for (const container of containersOf(pod)) {
+    const [newest, before] = filterByName(containers, container.name);
+    if (newest === undefined || newest.restartCount === 0 || newest.hash !== hashContainer(container))
+      continue;
+    const createdAt = Number(newest.cri.createdAt / 1_000_000n);
+    const {finishedAt} = findByName(known, container.name)?.lastState?.terminated ?? {};
+    const exitedAt = before === undefined ? Date.parse(finishedAt ?? '') : finishedAtMs(before);
+    const waitedMs = Number.isNaN(exitedAt) ? 0 : createdAt - exitedAt;
+    crashBackoff.restore(backoffKey(pod, container), waitedMs, createdAt);
+  }
 }
 
 /**

@@ -37,11 +37,14 @@ type PodResources = Pick<PodStatus, 'resources' | 'allocatedResources'>;
 export function computePodResources(input: PodResourcesInput): PodResources {
   const {pod, previous} = input;
   const requests = podRequests(pod);
-  const isRunning = !isStaticPod(pod) && pod.status?.phase === 'Running';
+  const stored: PodStatus = isStaticPod(pod) ? {} : (pod.status ?? {});
+  const own = withoutEmpty({requests, limits: podLimits(pod)});
+  const lasting = hasEnded(stored.phase) ? (stored.resources ?? own) : own;
   return {
-    resources: isRunning
-      ? runningResources(input, previous?.phase === undefined ? pod.status : previous)
-      : withoutEmpty({requests, limits: podLimits(pod)}),
+    resources:
+      stored.phase === 'Running'
+        ? runningResources(input, previous?.phase === undefined ? stored : previous)
+        : lasting,
     ...(isNotEmpty(requests) && {allocatedResources: requests}),
   };
 }

@@ -42,14 +42,14 @@ async function aManager(policy: VerificationPolicy = {kind: 'NeverVerifyPreloade
   };
   /** Simulates killing all pulling processes: replaces their locks by those of a process that does not exist. */
   const killPullers = async (): Promise<void> => {
-    const pullers = join(rootDir, 'image_manager', 'pullers');
+    const pullers = join(rootDir, 'kcri/image_manager', 'pullers');
     for (const name of await readdir(pullers)) {
       await unlink(join(pullers, name));
       await symlink(`${process.pid}@1@${'0'.repeat(8)}`, join(pullers, name));
     }
   };
   const pullers = async (): Promise<readonly string[]> =>
-    await readdir(join(rootDir, 'image_manager', 'pullers'));
+    await readdir(join(rootDir, 'kcri/image_manager', 'pullers'));
   return {rootDir, records, manager, another, mustPull, pull, killPullers, pullers};
 }
 
@@ -317,7 +317,7 @@ describe('pulls of other processes', () => {
   test('can be aborted while another process holds the lock of the pullers', async () => {
     const {manager, rootDir} = await aManager();
     await manager.recordPullIntent(APP.image);
-    await using _lock = await acquireLock(join(rootDir, 'image_manager', 'pullers.lock'));
+    await using _lock = await acquireLock(join(rootDir, 'kcri/image_manager', 'pullers.lock'));
     const reason = new Error('stop');
     const aborted = AbortSignal.abort(reason);
     await expect(manager.recordPullIntent('busybox', aborted)).rejects.toBe(reason);

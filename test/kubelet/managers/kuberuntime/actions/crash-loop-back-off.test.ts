@@ -1,11 +1,14 @@
 import {describe, expect, test} from 'vitest';
+import {hashContainer} from '../../../../../src/api/container-hash.js';
 import type {Container, Pod} from '../../../../../src/api/types/v1-pod.js';
+import type {PodStatus} from '../../../../../src/api/types/v1-status.js';
 import {Backoff} from '../../../../../src/base/async/backoff.js';
 import type {RuntimeContainerStatus} from '../../../../../src/kubelet/contract/runtime-pod-status.js';
 import type {SyncFailure} from '../../../../../src/kubelet/contract/sync-result.js';
 import {
   checkCrashLoopBackOff,
   createCrashLoopBackOff,
+  restoreCrashLoopBackOff,
 } from '../../../../../src/kubelet/managers/kuberuntime/actions/crash-loop-back-off.js';
 import type {StartEnvironment} from '../../../../../src/kubelet/managers/kuberuntime/actions/start-container.js';
 import type {SyncContext} from '../../../../../src/kubelet/managers/kuberuntime/sync-context.js';
@@ -129,4 +132,51 @@ test('the newest exited instance determines the retry time', () => {
   expect(fixture.start(5, [anInstance('main', 'CONTAINER_CREATED'), exited(5), exited(0)])?.retryAt).toBe(
     15_000,
   );
+});
+
+describe('the delay of a container that crashed before the kubelet started', () => {
+  const AT = Date.parse('2026-05-01T12:00:00Z') / 1000;
+  const container = aContainer();
+  const hash = hashContainer(container);
+
+  /** Creates an instance that was created and exited at these times, in s after AT. */
+  const instance = (restartCount: number, created: number, finished: number): RuntimeContainerStatus => ({
+    ...anInstance('main', 'CONTAINER_EXITED', {
+      createdAt: BigInt(AT + created) * 1_000_000_000n,
+      finishedAt: BigInt(AT + finished) * 1_000_000_000n,
+    }),
+    restartCount,
+    hash,
+  });
+  const lastEndedAt = (finishedAt: string): PodStatus => ({
+    containerStatuses: [
+      {
+        ...{name: 'main', ready: false, restartCount: 3, image: '', imageID: ''},
+        lastState: {terminated: {exitCode: 1, finishedAt}},
+      },
+    ],
+  });
+
+  test.each<[string, readonly RuntimeContainerStatus[], PodStatus, number]>([
+    ['is unknown for a first instance', [instance(0, 0, 1)], {}, 0],
+    ['starts anew without an earlier exit', [instance(3, 0, 1)], {}, 10_000],
+    ['doubles the wait since the earlier instance', [instance(3, 0, 1), instance(2, -25, -21)], {}, 40_000],
+    [
+      'doubles the wait since the exit in the status',
+      [instance(3, 0, 1)],
+      lastEndedAt('2026-05-01T11:59:15Z'),
+      80_000,
+    ],
+    ['is unknown for another image', [{...instance(3, 0, 1), hash: 'other'}], {}, 0],
+  ])('%s', (_, instances, status, delayMs) => {
+    const crashBackoff = createCrashLoopBackOff();
+    const keys: string[] = [];
+    const restore = crashBackoff.restore.bind(crashBackoff);
+    crashBackoff.restore = (key, ...rest) => {
+      keys.push(key);
+      restore(key, ...rest);
+    };
+    restoreCrashLoopBackOff({crashBackoff}, aPod({containers: [container]}), aRuntimePod(instances), status);
+    expect(keys.map((key) => crashBackoff.get(key))).toEqual(delayMs === 0 ? [] : [delayMs]);
+  });
 });

@@ -1,0 +1,93 @@
+import {mkdir, rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, test} from 'vitest';
+import {ManagedPods} from '../../../../src/kubelet/pods/registry/managed-pods.js';
+import {openPodRegistry} from '../../../../src/kubelet/pods/registry/open-pod-registry.js';
+import {SILENT_OBSERVER} from '../../../../src/kubelet/pods/registry/pod-registry-options.js';
+import {fakeLogger} from '../../../base/fake-logger.js';
+import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
+import {DaemonTestbed} from '../daemon-testbed.js';
+
+const MINUTE_MS = 60_000;
+const CHANGES = /^(RunPodSandbox|Stop|Remove|Create|Start|Update)/;
+
+const manifest = (name: string): string => aManifest({name, containers: [aContainerSpec('main')]});
+
+/** Starts pods and stops their kubelet, and then removes what a kubelet does not store. */
+async function leaveNode(...names: readonly string[]): Promise<DaemonTestbed> {
+  const testbed = await DaemonTestbed.start();
+  for (const name of names) await testbed.put(`${name}.yaml`, manifest(name));
+  for (const name of names)
+    await testbed.until(`pod "${name}" runs`, () => testbed.statusOf(name).ready === 1);
+  await testbed.stop();
+  await rm(join(testbed.rootDir, 'kcri'), {recursive: true});
+  return testbed;
+}
+
+/** Returns the changing calls that the runtime has received since the call number. */
+const changesSince = (testbed: DaemonTestbed, count: number): readonly string[] =>
+  testbed.fake.calls.slice(count).flatMap(({method}) => (CHANGES.test(method) ? [method] : []));
+
+test('pods that another kubelet has left keep running, and their containers are restarted', async () => {
+  await using testbed = await leaveNode('web', 'db');
+  const before = testbed.fake.calls.length;
+  testbed.run();
+  await testbed.until(
+    'the pods are known',
+    () => testbed.statusOf('web').ready + testbed.statusOf('db').ready === 2,
+  );
+  await testbed.clock.sleep(2 * MINUTE_MS);
+  expect(changesSince(testbed, before)).toEqual([]);
+  testbed.kill('main');
+  await testbed.until('the container is restarted', () =>
+    testbed.running.some((name) => name.endsWith('/main/1')),
+  );
+  expect(testbed.running).toHaveLength(2);
+});
+
+test('a pod that another kubelet has left and that is in no source is stopped and removed', async () => {
+  await using testbed = await leaveNode('web', 'db');
+  await testbed.remove('db.yaml');
+  testbed.run();
+  await testbed.until('only the other pod is left', async () => {
+    const {sandboxes, podDirs, logs} = await testbed.listRemains();
+    return [sandboxes, podDirs, logs].every((found) => found?.length === 1);
+  });
+  expect(testbed.running).toEqual(['web-goldennode/main/0']);
+  expect(testbed.callsToForeignPod).toEqual([]);
+});
+
+test('a pod whose container has exited before keeps its attempt count', async () => {
+  await using testbed = await leaveNode('web');
+  testbed.kill('main', 1);
+  testbed.run();
+  await testbed.until('the container runs again', () => testbed.running.includes('web-goldennode/main/1'));
+});
+
+test('a pod directory without a pod in the runtime is removed', async () => {
+  await using testbed = await leaveNode();
+  const directory = join(testbed.rootDir, 'pods', '0b1c');
+  await mkdir(join(directory, 'volumes/kubernetes.io~empty-dir/data'), {recursive: true});
+  testbed.run();
+  await testbed.untilAllRemoved();
+});
+
+test('a kubelet that is killed before its sources have delivered the pods leaves them to the next one', async () => {
+  await using testbed = await leaveNode('web');
+  const {connection, clock, fake} = testbed;
+  const node = {...GOLDEN_NODE, rootDir: testbed.rootDir, podLogsDir: testbed.logsDir};
+  const parts = {services: connection, endpoint: fake.endpoint, node, runtimeName: 'fake', clock};
+  const local = openPodRegistry(parts, SILENT_OBSERVER);
+  const killed = new ManagedPods({
+    local,
+    logger: fakeLogger({info: () => undefined, error: () => undefined}),
+    originOf: () => '',
+  });
+  await killed.load(new AbortController().signal);
+  expect(killed.presentRecords().map(({name}) => name)).toEqual(['web-goldennode']);
+  const before = fake.calls.length;
+  testbed.run();
+  await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
+  expect(changesSince(testbed, before)).toEqual([]);
+});
