@@ -23,7 +23,7 @@ export {FIELD_RULES, type FieldRule} from './pods/field-support/field-rules.js';
 export {preparePods, type PreparedPod} from './pods/field-support/prepare-pods.js';
 export {createHostLookup} from './node/lookup-host.js';
 export {NodeAddresses, type NodeAddressFacts} from './node/node-addresses.js';
-export {resolveNodeName, type NodeOptions} from './node/read-node-facts.js';
+export {KUBELET_CONTAINER_LOGS_DIR, resolveNodeName, type NodeOptions} from './node/read-node-facts.js';
 export {readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
 export type {CriCall} from './contract/observe-cri-calls.js';
 export type {PodEvent} from './contract/pod-event.js';

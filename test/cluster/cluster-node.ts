@@ -26,7 +26,13 @@ export async function startClusterNode(
   name: string,
 ): Promise<ClusterNode> {
   const kubelet = await startKubeletTestbed(which, name);
-  const flags = ['--kubeconfig', plane.kubeconfigOf(name), '--client-ca-file', plane.clientCaFile];
+  const flags = [
+    '--container-logs-dir=',
+    '--kubeconfig',
+    plane.kubeconfigOf(name),
+    '--client-ca-file',
+    plane.clientCaFile,
+  ];
   let daemon: ServingDaemon;
   const start = async (): Promise<ServingDaemon> =>
     (daemon = await kubelet.start('clusterDNS: [10.96.0.10]\n', flags));

@@ -51,14 +51,20 @@ const V1: Readonly<Record<string, string>> = {
   'blkio/blkio.throttle.io_serviced_recursive': '8:0 Read 1\n8:0 Write 2\nTotal 3\n',
 };
 
-/** Creates cgroups with equal usage and returns the mount of their hierarchies. */
-export async function aCgroupTree(version: 1 | 2, ...paths: readonly string[]): Promise<string> {
+/**
+ * Creates cgroups with equal usage and returns the mount of their hierarchies. `files` replaces the content of some of V1 and V2.
+ */
+export async function aCgroupTree(
+  version: 1 | 2,
+  paths: readonly string[],
+  files: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const mount = await temporaryDirectory();
   for (const path of paths)
     for (const [name, text] of Object.entries(version === 2 ? V2 : V1)) {
       const file = version === 2 ? join(mount, path, name) : join(mount, name.replace('/', `${path}/`));
       await mkdir(join(file, '..'), {recursive: true});
-      await writeFile(file, text);
+      await writeFile(file, files[name] ?? text);
     }
   return mount;
 }

@@ -10,6 +10,7 @@ import {durationMs} from '../../cli/flags/flag-types.js';
 import type {PodFlagValues} from '../manifests/pod-flags.js';
 import {readCommandNode, openNodeCredentials} from '../manifests/read-command-node.js';
 import {programVersion} from '../../cli/process/program-version.js';
+import {KUBELET_CONTAINER_LOGS_DIR} from '../../kubelet/index.js';
 import {containerGcPolicy} from './container-gc-flags.js';
 import {redactFlags, type KubeconfigFlags} from './kubelet-flags.js';
 import type {KubeletNodeFlags} from './kubelet-node-flags.js';
@@ -42,7 +43,7 @@ export function createRunKubeletOptions(
     certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
     policyFile: flags['authorization-policy-file'],
     open: async (observer) =>
-      await openRuntime(services, {...flags, 'node-ip': reading.nodeIps}, {observer, ...reading.config}),
+      await openRuntime(services, {...flags, ...nodeFlags(flags, reading)}, {observer, ...reading.config}),
     admission: flags['no-admission'] !== true,
     stopPodsOnExit: flags['stop-pods-on-exit'] === true,
     containerGc: containerGcPolicy(flags),
@@ -76,6 +77,15 @@ async function openRuntime(
       return {...node, imageCredentials: await openNodeCredentials(services, flags)};
     },
   };
+}
+
+/** Returns the values of flags of the node that depend on others: in a cluster, the pods are those of the node. */
+function nodeFlags(
+  flags: KubeletFlagValues,
+  {kubeconfig, nodeIps}: KubeconfigFlags & KubeletNodeFlags,
+): PodFlagValues {
+  const clusterDefault = kubeconfig === undefined ? undefined : KUBELET_CONTAINER_LOGS_DIR;
+  return {'node-ip': nodeIps, 'container-logs-dir': flags['container-logs-dir'] ?? clusterDefault};
 }
 
 /** Converts the node settings of a KubeletConfiguration to the flag values of other commands. */

@@ -75,6 +75,13 @@ export const POD_FLAGS = {
     helpValue: 'DIR',
     description: 'Directory of the container logs. [default: /var/log/pods]',
   }),
+  'container-logs-dir': Flags.string({
+    helpGroup: 'NODE',
+    helpValue: 'DIR',
+    description:
+      'Directory of links to the container logs, for log collectors; empty for none. ' +
+      '[default: /var/log/containers for the pods of the node, none for those of other directories]',
+  }),
   'cgroup-root': Flags.string({
     helpGroup: 'NODE',
     helpValue: 'PATH',
@@ -125,6 +132,7 @@ export const NODE_FLAGS = {
   'node-labels': POD_FLAGS['node-labels'],
   'node-cpu': POD_FLAGS['node-cpu'],
   'node-memory': POD_FLAGS['node-memory'],
+  'container-logs-dir': POD_FLAGS['container-logs-dir'],
   'image-credential-provider-config': POD_FLAGS['image-credential-provider-config'],
   'image-credential-provider-bin-dir': POD_FLAGS['image-credential-provider-bin-dir'],
 };
@@ -139,6 +147,7 @@ export interface PodFlagValues extends ManifestOverrideFlags {
   readonly 'cluster-domain'?: string | undefined;
   readonly 'resolv-conf'?: string | undefined;
   readonly 'pod-logs-dir'?: string | undefined;
+  readonly 'container-logs-dir'?: string | undefined;
   readonly 'cgroup-root'?: string | undefined;
   readonly 'cgroup-driver'?: 'cgroupfs' | 'systemd' | undefined;
   readonly 'seccomp-default'?: boolean | undefined;
@@ -162,6 +171,7 @@ export function nodeOptions(flags: PodFlagValues, rootDir: string): NodeOptions 
     clusterDomain: flags['cluster-domain'],
     resolvConf: flags['resolv-conf'],
     podLogsDir: flags['pod-logs-dir'],
+    containerLogsDir: flags['container-logs-dir'],
     cgroupRoot: flags['cgroup-root'],
     cgroupDriver: flags['cgroup-driver'],
     seccompDefault: flags['seccomp-default'],

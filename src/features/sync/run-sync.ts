@@ -251,6 +251,9 @@ function observerFor(
     recordingFailed: (ref, error) => {
       renderer.note(ref, `cannot record events: ${messageOf(error)}`);
     },
+    linkFailed: (ref, error) => {
+      renderer.note(ref, `log collectors will not find this log: ${messageOf(error)}`);
+    },
   };
 }
 

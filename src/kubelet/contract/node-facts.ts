@@ -82,6 +82,8 @@ export interface NodeFacts {
   readonly rootDir: string;
   /** podLogsDir; /var/log/pods by default. */
   readonly podLogsDir: string;
+  /** Directory of links to the container logs, for log collectors; none if undefined or empty. */
+  readonly containerLogsDir?: string | undefined;
   /** --seccomp-default. */
   readonly seccompDefault: boolean;
   /** True if the kernel has AppArmor enabled. */
@@ -112,7 +114,12 @@ export interface NodeFacts {
 }
 
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
-export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'cgroup'>;
+export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'containerLogsDir' | 'cgroup'>;
+
+/** Returns the location of the pods that are created on the node now. */
+export function podLocation({podLogsDir, containerLogsDir, cgroup}: NodeFacts): PodLocation {
+  return {podLogsDir, containerLogsDir, cgroup};
+}
 
 /** Returns the directory of the claims of a root directory; they survive the pods that use them. */
 export function claimsDir({rootDir}: Pick<NodeFacts, 'rootDir'>): string {

@@ -4,6 +4,7 @@ import type {FileUsage} from '../../base/fs/file-usage.js';
 import type {SystemError} from '../../base/errors.js';
 import type {ApiObjects} from './api-objects.js';
 import type {EventSink} from './pod-event.js';
+import type {RuntimeContainerStatus} from './runtime-pod-status.js';
 import type {CgroupLimits, PodCgroup} from './resources/cgroup-limits.js';
 
 /** Paths of the files that the runtime mounts into a container in addition to its volumes. */
@@ -98,6 +99,9 @@ export interface ContainerInstance {
   readonly serviceHosts?: readonly HostAlias[] | undefined;
 }
 
+/** A container instance that has been created. */
+export type CreatedContainer = Pick<RuntimeContainerStatus, 'id' | 'name' | 'restartCount'>;
+
 /** Content of a pod's hosts file that depends on other pods. */
 export type PodHosts = Pick<ContainerInstance, 'pod' | 'podIps' | 'serviceHosts'>;
 
@@ -139,8 +143,10 @@ export interface PodFilesystem {
   updateHostsFile(hosts: PodHosts): Promise<void>;
   /** Resolves with the attempt after the one of the newest log file; 0 without log files. */
   nextLogAttempt(pod: Pod, containerName: string): Promise<number>;
-  /** Removes the log files of one container instance. */
-  removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void>;
+  /** Links the log file of a started container instance for log collectors; idempotent. */
+  linkContainerLog(pod: Pod, container: CreatedContainer): Promise<void>;
+  /** Removes the log files of one container instance, and the link to them. */
+  removeContainerLogs(pod: Pod, container: CreatedContainer): Promise<void>;
   /** Unmounts and removes the pod's volumes; its other directories remain. */
   removeVolumes(pod: Pod): Promise<void>;
   /** Unmounts the pod's volumes and removes its directories and logs. */

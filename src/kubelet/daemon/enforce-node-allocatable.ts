@@ -1,12 +1,14 @@
 import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';
-import {messageOf, SystemError} from '../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../base/errors.js';
 import type {FileLogger} from '../../base/logger.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import {getCgroupRoot} from '../resources/cgroup-root.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {ReservedCgroup} from '../contract/resources/node-reservations.js';
 import {limitAllPods, limitExistingCgroup} from '../managers/cgroups/pod-cgroup.js';
+import {ensureSharedCgroups, removeSharedCgroups} from '../managers/cgroups/shared-cgroups.js';
+import {qosCgroups} from '../resources/pod-cgroup-parent.js';
 
 /** Pause after a failure, for example because the pods use more memory than the limit, in ms. */
 const RETRY_MS = 60_000;
@@ -23,8 +25,9 @@ export interface EnforceNodeAllocatableOptions {
 }
 
 /**
- * Limits all pods together, and tries again every minute until it succeeds (enforceNodeAllocatableCgroups). A cgroup that
- * another process created is left alone, as is that of systemd, which would undo the change. Never rejects.
+ * Creates the cgroups of all pods and of the QoS classes, and limits all pods together; tries again every minute until it
+ * succeeds (enforceNodeAllocatableCgroups). A cgroup that another process created is left alone, as are those of systemd, which
+ * the runtime has created with the first pod and which would undo the change. Never rejects.
  */
 export async function enforceNodeAllocatable(
   {node, clock, logger, record}: EnforceNodeAllocatableOptions,
@@ -39,6 +42,7 @@ export async function enforceNodeAllocatable(
   const {path} = root.allPods;
   while (!signal.aborted) {
     try {
+      await ensureSharedCgroups(root, qosCgroups(node.cgroup));
       if (await limitAllPods(root))
         record({type: 'Normal', reason: ENFORCED, message: 'Updated Node Allocatable limit across pods'});
       else logger.info('Not limiting the cgroup of all pods, which another process created', {cgroup: path});
@@ -48,6 +52,24 @@ export async function enforceNodeAllocatable(
       record({type: 'Warning', reason: FAILED, message});
     }
     await pause(clock, RETRY_MS, signal).catch(() => undefined);
+  }
+}
+
+/**
+ * Removes the cgroups that enforceNodeAllocatable has created, if no pod is left in them. Logs a failure, after which they
+ * remain until the next start of the machine. Never rejects.
+ */
+export async function releaseNodeAllocatable({
+  node,
+  logger,
+}: Pick<EnforceNodeAllocatableOptions, 'node' | 'logger'>): Promise<void> {
+  const root = getCgroupRoot(node);
+  if (root?.allPods === undefined || node.cgroup.driver === 'systemd') return;
+  try {
+    await removeSharedCgroups(root, qosCgroups(node.cgroup));
+  } catch (error) {
+    rethrowUnexpected(error);
+    logger.error(error, 'Failed to remove the cgroups of all pods');
   }
 }
 

@@ -2,7 +2,7 @@ import type {LiveValue} from '../contract/live-value.js';
 import {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock, RandomSource} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
-import type {PodUid, RuntimeService} from '../../cri/index.js';
+import {podUid, type PodUid, type RuntimeService} from '../../cri/index.js';
 import type {NodeObjectFacts} from '../contract/cluster/cluster-link.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../contract/node-facts.js';
@@ -12,6 +12,7 @@ import type {PodSourceName} from '../contract/pod-update.js';
 import {RuntimeState} from '../node/runtime-state.js';
 import {configSourceOf} from '../sources/static-pod.js';
 import {EventedPleg} from '../managers/pleg/evented-pleg.js';
+import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';
@@ -20,6 +21,7 @@ import type {EvictPod} from '../pods/eviction/eviction.js';
 import {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {NodePressureManager} from '../pods/eviction/node-pressure-manager.js';
 import type {ContainerGcPolicy} from '../pods/gc/container-gc.js';
+import {DeadLogLinks} from '../pods/gc/dead-log-links.js';
 import {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
 import type {OrphanedPods} from '../pods/gc/orphaned-pods.js';
 import type {ManagedPodSet} from '../pods/registry/managed-pod-set.js';
@@ -261,11 +263,14 @@ function createHandler(
 }
 
 function createContainerGc(
-  {containerGc: policy, clock}: KubeletCoreOptions,
+  {containerGc: policy, clock, node, runtime, own, logger}: KubeletCoreOptions,
   {pods, workers}: Pick<KubeletCore, 'pods' | 'workers'>,
 ): PeriodicContainerGc {
+  const links = openContainerLogLinks(node);
+  const isOwn = (uid: string): boolean => own.get(podUid(uid)) !== undefined;
   return new PeriodicContainerGc({
     collector: pods,
+    deadLogLinks: links && new DeadLogLinks({links, runtime, isOwn, logger}),
     isUnwanted: (uid) => workers.shouldContentBeRemoved(uid),
     isUnused: (uid) => workers.isTerminated(uid),
     ...{policy, clock},

@@ -1,17 +1,22 @@
 import {anySignal} from '../../base/async/any-signal.js';
 import {finishesWithin} from '../../base/async/deadline.js';
-import {SystemError} from '../../base/errors.js';
+import {rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import {stateDirectory} from '../../base/fs/state-directory.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
+import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
 import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {findLiveKubelet} from '../node/find-live-kubelet.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';
-import {enforceNodeAllocatable, enforceReservations} from './enforce-node-allocatable.js';
+import {
+  enforceNodeAllocatable,
+  enforceReservations,
+  releaseNodeAllocatable,
+} from './enforce-node-allocatable.js';
 import {KubeletView} from './introspection/kubelet-view.js';
 import type {KubeletCore} from './kubelet-core.js';
 import type {KubeletOptions} from './kubelet-options.js';
@@ -86,6 +91,7 @@ export class Kubelet {
     };
     const allocatable = {node, clock, logger: logger.forFile('kubelet.ts'), record};
     await enforceReservations(allocatable);
+    await this.#makeContainerLogsDir();
     await this.#parts.nodeManagers.start(createNodeManagerServices(this.#options, this.#core), signal);
     await using _hosts = this.#parts.services.start(this.#parts.registry);
     const parts = [
@@ -116,7 +122,19 @@ export class Kubelet {
       await this.#parts.rejections.flush();
       this.#end.abort();
       await Promise.all(parts);
+      await releaseNodeAllocatable(allocatable);
       logger.forFile('kubelet.ts').info('Kubelet stopped');
+    }
+  }
+
+  /** Makes the directory of links to the container logs. Pods run without it, unlike in a kubelet. */
+  async #makeContainerLogsDir(): Promise<void> {
+    const {node, logger} = this.#options;
+    try {
+      await openContainerLogLinks(node.node)?.makeDirectory();
+    } catch (error) {
+      rethrowUnexpected(error);
+      logger.forFile('kubelet.ts').error(error, 'Failed to create the directory of links to container logs');
     }
   }
 

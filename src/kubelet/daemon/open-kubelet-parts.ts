@@ -140,6 +140,11 @@ function createPodObserver({
   readonly logEvent: (event: PodEvent) => void;
   readonly podChanged: (uid: PodUid) => void;
 }): PodObserver {
+  const logFailure =
+    (message: string) =>
+    (ref: PodRef, error: unknown): void => {
+      logger.forFile('open-kubelet-parts.ts').error(error, message, {pod: namespacedName(ref)});
+    };
   return {
     event: logEvent,
     call: () => undefined,
@@ -150,10 +155,7 @@ function createPodObserver({
     statusChanged: ({uid}: PodRef): void => {
       podChanged(uid);
     },
-    recordingFailed: (ref: PodRef, error: unknown): void => {
-      logger
-        .forFile('open-kubelet-parts.ts')
-        .error(error, 'Failed to record the state of a pod', {pod: namespacedName(ref)});
-    },
+    recordingFailed: logFailure('Failed to record the state of a pod'),
+    linkFailed: logFailure('Failed to create legacy symbolic link'),
   };
 }

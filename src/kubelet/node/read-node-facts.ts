@@ -15,6 +15,8 @@ import {runtimeFeaturesOf} from './runtime-features.js';
 export interface NodeOptions {
   readonly rootDir: string;
   readonly podLogsDir?: string | undefined;
+  /** Directory of links to the container logs; empty for none. */
+  readonly containerLogsDir?: string | undefined;
   readonly nodeName?: string | undefined;
   /** Values of --node-ip. */
   readonly nodeIps?: readonly string[] | undefined;
@@ -34,6 +36,11 @@ export interface NodeOptions {
   /** Additional node labels. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
+
+const KUBELET_ROOT_DIR = '/var/lib/kubelet';
+const KUBELET_POD_LOGS_DIR = '/var/log/pods';
+/** Directory of a kubelet's links to the container logs (ContainerLogsDir), which no field of its configuration changes. */
+export const KUBELET_CONTAINER_LOGS_DIR = '/var/log/containers';
 
 /** Filesystem type of cgroup v2 (linux/magic.h CGROUP2_SUPER_MAGIC). */
 const CGROUP2_MAGIC = 0x63677270;
@@ -59,7 +66,7 @@ export async function readNodeFacts(
 ): Promise<NodeFacts> {
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
-  const {nodeIps = []} = options;
+  const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR} = options;
   const [memoryBytes, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
       options.memoryBytes ?? readMemoryBytes(),
@@ -87,7 +94,8 @@ export async function readNodeFacts(
     cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
     rootDir: options.rootDir,
-    podLogsDir: options.podLogsDir ?? '/var/log/pods',
+    podLogsDir,
+    containerLogsDir: containerLogsDir(options, podLogsDir),
     seccompDefault: options.seccompDefault ?? false,
     appArmorEnabled: (await readOptional('/sys/module/apparmor/parameters/enabled')).startsWith('Y'),
     kernelRelease: release(),
@@ -100,6 +108,15 @@ export async function readNodeFacts(
     thermalThrottlePaths: throttle,
     readHostsFile,
   };
+}
+
+/**
+ * Returns the directory of links to the container logs. By default it is where log collectors expect them, if these pods are
+ * those of the node: in the root directory or the pod log directory of a kubelet. Others, such as those of a test, get none.
+ */
+function containerLogsDir({rootDir, containerLogsDir: chosen}: NodeOptions, podLogsDir: string): string {
+  const isOfNode = rootDir === KUBELET_ROOT_DIR || podLogsDir === KUBELET_POD_LOGS_DIR;
+  return chosen ?? (isOfNode ? KUBELET_CONTAINER_LOGS_DIR : '');
 }
 
 /** Removes slashes at the end of a path. */

@@ -109,6 +109,10 @@ export class PlannedFilesystem implements PodFilesystem {
     return this.#options.offline === true ? 0 : await nextLogAttempt(this.#node, pod, containerName);
   }
 
+  async linkContainerLog(): Promise<void> {
+    // A plan creates nothing.
+  }
+
   async removeContainerLogs(): Promise<void> {
     // A plan removes nothing.
   }

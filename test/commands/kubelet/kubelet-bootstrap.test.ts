@@ -27,6 +27,7 @@ async function prepare(directory: string, cluster: object): Promise<readonly str
   return [
     'kubelet',
     ...[`--root-dir=${directory}/root`, `--pod-logs-dir=${directory}/logs`],
+    `--container-logs-dir=${directory}/containers`,
     ...[`--kubeconfig=${directory}/kubelet.conf`, `--bootstrap-kubeconfig=${directory}/bootstrap.conf`],
     ...['--rotate-certificates', '--hostname-override=n1', `--pod-manifest-path=${manifests}`],
     ...['--oom-score-adj=0', '--enable-server=false', '--healthz-port=0', '--no-admission'],

@@ -73,7 +73,7 @@ describe.each(newestRuntime)('claims of block devices: $name', (which) => {
     cluster.api.deletePod('writer', 0);
     const file = (name: string): string => join(rootDir, name);
     await cluster.kubelet.start('', [
-      ...['--kubeconfig', file('kubeconfig')],
+      ...['--container-logs-dir=', '--kubeconfig', file('kubeconfig')],
       ...['--client-ca-file', file('clients.crt')],
     ]);
     await until(async () => (await deviceMounts(device)).length === 0);

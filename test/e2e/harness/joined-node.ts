@@ -56,7 +56,14 @@ export async function startJoinedNode(
   await writeFile(file('kubeconfig'), kubeconfigFor(api, certificate));
   await writeFile(file('token'), TOKEN);
   await writeFile(file('clients.crt'), apiServer.certificate);
-  const flags = ['--kubeconfig', file('kubeconfig'), '--client-ca-file', file('clients.crt'), ...more];
+  const flags = [
+    '--container-logs-dir=',
+    '--kubeconfig',
+    file('kubeconfig'),
+    '--client-ca-file',
+    file('clients.crt'),
+    ...more,
+  ];
   const daemon = await kubelet.start('', flags);
   const nodeObject = (): Node | undefined => api.storage.get(`/api/v1/nodes/${node}`) as Node | undefined;
   await until(() => isTrue(nodeObject()?.status?.conditions, 'Ready'));

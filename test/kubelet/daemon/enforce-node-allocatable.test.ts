@@ -1,6 +1,6 @@
-import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import type {NodeEvent} from '../../../src/kubelet/contract/cluster/node-event.js';
 import {getCgroupRoot} from '../../../src/kubelet/resources/cgroup-root.js';
@@ -8,9 +8,13 @@ import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {
   enforceNodeAllocatable,
   enforceReservations,
+  releaseNodeAllocatable,
 } from '../../../src/kubelet/daemon/enforce-node-allocatable.js';
 import {ensurePodCgroup} from '../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {podCgroupParents} from '../../../src/kubelet/resources/pod-cgroup-parent.js';
+import {removePodCgroup} from '../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
+import {podUid} from '../../../src/cri/index.js';
 import {until} from '../../base/until.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
@@ -73,4 +77,64 @@ test('a reserved cgroup gets its limits, and a missing one keeps the kubelet fro
     'FailedNodeAllocatableEnforcement',
     'NodeAllocatableEnforced',
   ]);
+});
+
+describe.each([
+  [1, ['cpu', 'memory', 'freezer']],
+  [2, ['']],
+] as const)('on cgroup v%d', (version, hierarchies) => {
+  async function aNodeOf(driver: 'cgroupfs' | 'systemd') {
+    const cgroupMount = await temporaryDirectory();
+    for (const name of hierarchies) {
+      await mkdir(join(cgroupMount, name), {recursive: true});
+      await writeFile(join(cgroupMount, name, 'cgroup.procs'), '');
+    }
+    if (version === 2) {
+      await writeFile(join(cgroupMount, 'cgroup.controllers'), 'cpu memory');
+      await writeFile(join(cgroupMount, 'cgroup.subtree_control'), '');
+    }
+    const cgroup = {version, driver, root: '/top', swapAccounting: false};
+    const node = {...(await aNode()), cgroupMount, cgroup};
+    const present = async (name: string) =>
+      (await readdir(join(cgroupMount, name, 'top'), {recursive: true}).catch(() => []))
+        .filter((path) => !path.includes('.'))
+        .toSorted();
+    const end = new AbortController();
+    const start = async () => {
+      await enforceNodeAllocatable(
+        {node, clock: new FakeClock(), logger, record: () => undefined},
+        end.signal,
+      );
+    };
+    return {node, present, start};
+  }
+
+  test('the cgroups of all pods and of the QoS classes exist with their limits while the kubelet runs', async () => {
+    const {node, present, start} = await aNodeOf('cgroupfs');
+    await start();
+    const shared = ['kubepods', 'kubepods/besteffort', 'kubepods/burstable'];
+    for (const name of hierarchies) expect(await present(name)).toEqual(shared);
+    const read = async (path: string) => readFile(join(node.cgroupMount, path), 'utf8');
+    const [cpu, memory] = version === 1 ? ['cpu/top/', 'memory/top/'] : ['top/', 'top/'];
+    const [shares, limit] =
+      version === 1 ? ['cpu.shares', 'memory.limit_in_bytes'] : ['cpu.weight', 'memory.max'];
+    expect(await read(`${memory}kubepods/${limit}`)).toBe(String(node.memoryBytes));
+    const least = version === 1 ? '2' : '1';
+    for (const name of ['burstable', 'besteffort'])
+      expect(await read(`${cpu}kubepods/${name}/${shares}`)).toBe(least);
+
+    const root = getCgroupRoot(node)!;
+    await ensurePodCgroup(root, '/top/kubepods/burstable/podu1', {cpuShares: 200n, hugePages: new Map()});
+    for (const name of hierarchies)
+      await rm(join(node.cgroupMount, name, 'top/kubepods/burstable/podu1'), {recursive: true});
+    await removePodCgroup(root, podCgroupParents(podUid('u1'), node.cgroup), new FakeClock());
+    for (const name of hierarchies) expect(await present(name)).toEqual(shared);
+  });
+
+  test('the runtime creates the slices of systemd', async () => {
+    const {node, present, start} = await aNodeOf('systemd');
+    await start();
+    await releaseNodeAllocatable({node, logger});
+    for (const name of hierarchies) expect(await present(name)).toEqual([]);
+  });
 });

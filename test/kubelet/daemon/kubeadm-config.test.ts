@@ -54,6 +54,7 @@ test("a node with kubeadm's configuration is healthy, renews its lease, rests an
         `--root-dir=${directory}/root`,
         `--cert-dir=${directory}/root/pki`,
         `--pod-logs-dir=${directory}/logs`,
+        `--container-logs-dir=${directory}/containers`,
       ],
       ...[`--port=${port}`, '--hostname-override=n1', '--oom-score-adj=0', '--fail-swap-on=false'],
     ],

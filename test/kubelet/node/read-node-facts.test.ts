@@ -137,3 +137,19 @@ test('huge pages are read in bytes by size, smallest first', async () => {
   ]);
   expect(await readHugePages(join(directory, 'none'))).toEqual(new Map());
 });
+
+test.each([
+  [
+    'below the root directory of a kubelet',
+    {rootDir: '/var/lib/kubelet', podLogsDir: '/srv/pods'},
+    '/var/log/containers',
+  ],
+  ['below the pod log directory of a kubelet', {rootDir: '/nonexistent/kcri'}, '/var/log/containers'],
+  ['of other directories', {rootDir: '/nonexistent/kcri', podLogsDir: '/srv/pods'}, ''],
+  ['with a directory', {rootDir: '/nonexistent/kcri', containerLogsDir: '/srv/links'}, '/srv/links'],
+  ['with an empty directory', {rootDir: '/var/lib/kubelet', containerLogsDir: ''}, ''],
+])('the links to the logs of pods %s are where log collectors expect them', async (_, options, expected) => {
+  await using fake = await FakeRuntime.start();
+  using connection = connect(fake.endpoint);
+  expect((await readNodeFacts(connection.runtime, options)).containerLogsDir).toBe(expected);
+});

@@ -2,6 +2,7 @@ import {readFile} from 'node:fs/promises';
 import type {NodeSystemInfo} from '../../../api/types/v1-node.js';
 import {ifPresent} from '../../../base/fs/files.js';
 import {readMachineIds} from '../../../base/host/machine-ids.js';
+import {readOsImage} from '../../../base/host/os-release.js';
 import type {RuntimeService} from '../../../cri/index.js';
 import {kubeletVersion} from '../../contract/kubelet-version.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
@@ -13,10 +14,10 @@ export async function readSystemInfo(
   kcriVersion: string,
   signal: AbortSignal,
 ): Promise<NodeSystemInfo> {
-  const [{runtimeName, runtimeVersion}, ids, osRelease, memory] = await Promise.all([
+  const [{runtimeName, runtimeVersion}, ids, osImage, memory] = await Promise.all([
     runtime.version({version: '0.1.0'}, {signal}),
     readMachineIds(),
-    ifPresent(async () => await readFile('/etc/os-release', 'utf8')),
+    readOsImage(),
     ifPresent(async () => await readFile('/proc/meminfo', 'utf8')),
   ]);
   return {
@@ -24,7 +25,7 @@ export async function readSystemInfo(
     systemUUID: ids.systemUuid,
     bootID: ids.bootId,
     kernelVersion: node.kernelRelease,
-    osImage: osImageOf(osRelease ?? ''),
+    osImage,
     containerRuntimeVersion: `${runtimeName}://${runtimeVersion}`,
     kubeletVersion: kubeletVersion(kcriVersion),
     kubeProxyVersion: '',
@@ -38,9 +39,4 @@ export async function readSystemInfo(
 export function swapOf(memory: string): Pick<NodeSystemInfo, 'swap'> {
   const kibibytes = Number(/^SwapTotal:\s+(\d+) kB$/m.exec(memory)?.[1] ?? 0);
   return kibibytes === 0 ? {} : {swap: {capacity: kibibytes * 1024}};
-}
-
-/** Returns PRETTY_NAME of os-release. */
-export function osImageOf(osRelease: string): string {
-  return /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(osRelease)?.[1] ?? '';
 }

@@ -1,30 +1,27 @@
-import {mkdir, writeFile} from 'node:fs/promises';
-import {basename, dirname} from 'node:path';
-import {hasErrno, SystemError} from '../../../base/errors.js';
-import {withFileErrors} from '../../../base/fs/files.js';
+import {dirname} from 'node:path';
+import {SystemError} from '../../../base/errors.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
-import {cpuWeightToCpuShares, MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
+import {cpuWeightToCpuShares} from '../../resources/cpu-shares.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {
   cgroupValues,
-  cpuWeightValue,
   parseBytes,
   parseNumber,
   parseQuota,
   USAGE_FILES,
   type CgroupValue,
 } from './cgroup-files.js';
-import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
 import {
-  inodeOf,
-  levelsOf,
-  listHierarchies,
-  readText,
-  splitFields,
-  writeValue,
-  type Hierarchy,
-} from './hierarchies.js';
+  createCgroup,
+  ensureLevels,
+  missingOf,
+  unlessReadOnly,
+  writeLimits,
+  type CreationContext,
+} from './cgroup-levels.js';
+import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
+import {inodeOf, levelsOf, listHierarchies, readText, type Hierarchy} from './hierarchies.js';
 
 /**
  * Creates the cgroup `path` of a pod with its limits and its missing parents, in every hierarchy
@@ -75,10 +72,6 @@ export async function claimPodCgroup(cgroupRoot: CgroupRoot, path: string): Prom
     if (missing === undefined) await created.finish(directories);
     else await created.begin([missing]);
   });
-}
-
-function missingOf(directories: readonly string[]): readonly string[] {
-  return directories.filter((directory) => inodeOf(directory) === undefined);
 }
 
 /**
@@ -172,87 +165,15 @@ export async function limitExistingCgroup(
     await writeLimits(hierarchy, path, cgroupValues(cgroupRoot.version, limits));
 }
 
-/** Writes the values of a hierarchy's controllers. */
-async function writeLimits(
-  hierarchy: Hierarchy,
-  path: string,
-  values: readonly CgroupValue[],
-): Promise<void> {
-  for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
-    await writeValue(hierarchy.path + path, value);
-}
-
-/** A hierarchy in which cgroups are created, and the ledger. */
-interface CreationContext {
-  readonly cgroupRoot: CgroupRoot;
-  readonly hierarchy: Hierarchy;
-  readonly created: CreatedCgroups;
-  /** Cgroups above the pod that were missing and are recorded as incomplete. */
-  readonly begun: readonly string[];
-}
-
 async function createInHierarchy(
   context: CreationContext,
   path: string,
   values: readonly CgroupValue[],
 ): Promise<void> {
   const {cgroupRoot, hierarchy} = context;
-  try {
-    for (const level of levelsOf(dirname(path))) await ensureLevel(context, level);
+  await unlessReadOnly(hierarchy, async () => {
+    await ensureLevels(context, levelsOf(dirname(path)));
     await createCgroup(cgroupRoot, hierarchy, path);
-  } catch (error) {
-    // The runtime cannot create cgroups here either, and there will be nothing to remove.
-    if (hierarchy.isOptional && error instanceof SystemError && hasErrno(error.cause, ...NOT_WRITABLE))
-      return;
-    throw error;
-  }
-  await writeLimits(hierarchy, path, values);
-}
-
-const NOT_WRITABLE = ['EROFS', 'EACCES', 'EPERM'] as const;
-
-async function ensureLevel(
-  {cgroupRoot, hierarchy, created, begun}: CreationContext,
-  level: string,
-): Promise<void> {
-  const directory = hierarchy.path + level;
-  const isMissing = begun.includes(directory) || inodeOf(directory) === undefined;
-  if (isMissing) await created.begin([directory]);
-  let isNew = false;
-  try {
-    isNew = await createCgroup(cgroupRoot, hierarchy, level);
-  } finally {
-    // The creation failed, or another process created it.
-    if (isMissing && !isNew) await created.delete([directory]);
-  }
-  if (!(await created.has(directory))) return;
-  if (isNew && level === cgroupRoot.allPods?.path)
-    await writeLimits(hierarchy, level, cgroupValues(cgroupRoot.version, cgroupRoot.allPods.limits));
-  // BestEffort pods get the CPU time that others leave (qosContainerManagerImpl setCPUCgroupConfig).
-  if (basename(level) === 'besteffort' && hierarchy.controllers.includes('cpu'))
-    await writeValue(directory, cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES));
-}
-
-/** Creates a cgroup. Returns false if it already exists. */
-async function createCgroup({version}: CgroupRoot, hierarchy: Hierarchy, path: string): Promise<boolean> {
-  const directory = hierarchy.path + path;
-  if (version === 2) await enableControllers(dirname(directory), hierarchy.controllers);
-  if (inodeOf(directory) !== undefined) return false;
-  return await withFileErrors('creating the cgroup', directory, async () => {
-    try {
-      await mkdir(directory, 0o755);
-      return true;
-    } catch (error) {
-      if (hasErrno(error, 'EEXIST')) return false;
-      throw error;
-    }
+    await writeLimits(hierarchy, path, values);
   });
-}
-
-/** Enables controllers for the children of a cgroup (cgroup v2). */
-async function enableControllers(parent: string, controllers: readonly string[]): Promise<void> {
-  const file = `${parent}/cgroup.subtree_control`;
-  const enabled = splitFields(await readText(file));
-  const missing = controllers.filter((name) => !enabled.includes(name)).map((name) => `+${name}`);
-  if (missing.length > 0) await withFileErrors('writing', file, () => writeFile(file, missing.join(' ')));
 }

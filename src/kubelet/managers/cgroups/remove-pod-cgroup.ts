@@ -3,12 +3,13 @@ import {dirname} from 'node:path';
 import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
 import {hasErrno, SystemError} from '../../../base/errors.js';
-import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {readPids} from './cgroup-processes.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
 import {hasChildren, inodeOf, levelsOf, listHierarchies, namesIn} from './hierarchies.js';
+import {cgroupError, removeCreated} from './remove-created.js';
+import {isShared} from './shared-cgroups.js';
 
 /** Maximum number of attempts to kill the processes of a cgroup and to remove it (tryKillingCgroupProcesses). */
 const TRIES = 5;
@@ -17,7 +18,7 @@ const WAIT_MS = 100;
 
 /**
  * Removes a pod's cgroups (those of `paths` that exist, see podCgroupParents) in every hierarchy, and their empty
- * parents that kcri has created (podContainerManagerImpl Destroy). Kills the remaining processes in a cgroup that kcri
+ * parents that kcri has created, except those that a running kubelet keeps (podContainerManagerImpl Destroy). Kills the remaining processes in a cgroup that kcri
  * has created, such as those of a stuck runtime, and waits half a second for those in any other cgroup. Resolves
  * with false if there was none. Rejects with SystemError that names the cgroup in use.
  */
@@ -38,7 +39,8 @@ export async function removePodCgroup(
   }
   await withCreatedCgroups(cgroupRoot, async (created) => {
     for (const root of roots)
-      for (const parent of parentsOf(paths)) await removeCreated(root + parent, created);
+      for (const parent of parentsOf(paths))
+        if (!isShared(cgroupRoot, parent)) await removeCreated(root + parent, created);
     for (const path of paths) await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
     // Last, so that an interrupted removal is repeated.
     await created.delete(all);
@@ -127,25 +129,6 @@ async function removeEmpty(directory: string): Promise<void> {
   }
 }
 
-/**
- * Removes a parent cgroup that kcri has created, unless it is in use. One that another process has removed, such as
- * `kcri runtime down`, is only removed from the ledger.
- */
-async function removeCreated(directory: string, created: CreatedCgroups): Promise<void> {
-  if (inodeOf(directory) === undefined) {
-    await created.delete([directory]);
-    return;
-  }
-  if (hasChildren(directory) || !(await created.has(directory))) return;
-  try {
-    await rmdir(directory);
-  } catch (error) {
-    if (hasErrno(error, 'EBUSY', 'ENOTEMPTY')) return;
-    throw cgroupError('removing the cgroup', directory, error);
-  }
-  await created.delete([directory]);
-}
-
 /** Removes a cgroup and its children with rmdir; the files of a cgroup cannot be deleted. */
 async function removeTree(path: string): Promise<void> {
   for (const child of await namesIn(path)) await removeTree(`${path}/${child}`);
@@ -154,11 +137,4 @@ async function removeTree(path: string): Promise<void> {
   } catch (error) {
     if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw cgroupError('removing the cgroup', path, error);
   }
-}
-
-function cgroupError(doing: string, path: string, cause: unknown): SystemError {
-  return new SystemError(`${doing} "${path}": ${systemErrorMessage(cause)}`, {
-    cause,
-    hint: `stop the processes listed in ${path}/cgroup.procs`,
-  });
 }

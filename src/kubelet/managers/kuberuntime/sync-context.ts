@@ -31,6 +31,8 @@ export interface SyncContext {
   readonly probes: PodProbes;
   readonly actuated: ActuatedResources;
   readonly events: EventSink;
+  /** Receives the error of a link to a container's log that could not be created. */
+  readonly onLinkFailed: (error: unknown) => void;
   /** Receives the secret values that each container starts with. */
   readonly secrets: PodRedactor;
   readonly clock: Clock;

@@ -9,6 +9,7 @@ import type {NodeManagers} from '../../contract/node-manager.js';
 import type {
   ContainerFiles,
   ContainerInstance,
+  CreatedContainer,
   ExceededVolume,
   PodStorageUsage,
   EnvFile,
@@ -20,6 +21,7 @@ import type {
   PodHosts,
 } from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
+import {openContainerLogLinks, type ContainerLogLinks} from './container-log-links.js';
 import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
 import {podCgroupParent} from '../../resources/pod-cgroup-parent.js';
 import {podHostname} from '../network/pod-hostname.js';
@@ -72,6 +74,7 @@ export class NodePodFilesystem implements PodFilesystem {
   readonly #mounted: MountedPodVolumes;
   readonly #metrics: NodeMetrics;
   readonly #podLimits: NodeManagers['podLimits'];
+  readonly #logLinks: ContainerLogLinks | undefined;
 
   constructor(
     node: NodeFacts,
@@ -89,6 +92,7 @@ export class NodePodFilesystem implements PodFilesystem {
     this.#mounted = mounted;
     this.#metrics = metrics;
     this.#podLimits = podLimits;
+    this.#logLinks = openContainerLogLinks(node);
   }
 
   async makePodCgroup(pod: Pod): Promise<void> {
@@ -197,8 +201,13 @@ export class NodePodFilesystem implements PodFilesystem {
     return await nextLogAttempt(this.#node, pod, containerName);
   }
 
-  async removeContainerLogs(pod: Pod, containerName: string, attempt: number): Promise<void> {
-    await removeContainerLogs(this.#node, pod, containerName, attempt);
+  async linkContainerLog(pod: Pod, container: CreatedContainer): Promise<void> {
+    await this.#logLinks?.create(pod, container);
+  }
+
+  async removeContainerLogs(pod: Pod, container: CreatedContainer): Promise<void> {
+    await removeContainerLogs(this.#node, pod, container.name, container.restartCount);
+    await this.#logLinks?.remove(pod, container);
   }
 
   async removeVolumes(pod: Pod): Promise<void> {
@@ -211,6 +220,7 @@ export class NodePodFilesystem implements PodFilesystem {
     this.#mounted.delete(podRef(pod).uid);
     await removePodDir(this.#node, podRef(pod).uid);
     await removePodLogs(this.#node, pod);
+    await this.#logLinks?.removePod(pod);
   }
 
   async #hostsFile({pod, podIps, serviceHosts: services}: PodHosts): Promise<string> {

@@ -10,6 +10,8 @@ export interface PeriodicContainerGcOptions {
     removeDeadContainers(uid: PodUid, rules: ContainerGcRules): Promise<void>;
     collectGarbage(rules: ContainerGcRules): Promise<void>;
   };
+  /** Removes the links to logs that do not exist any more, if there are links; does not reject. */
+  readonly deadLogLinks?: {collect(): Promise<void>} | undefined;
   /** Reports whether everything that the pod has in the runtime may be removed. */
   readonly isUnwanted: (uid: PodUid) => boolean;
   /** Reports whether nothing of the pod runs, so that what it has may be removed if the node lacks space. */
@@ -39,12 +41,13 @@ export class PeriodicContainerGc {
 
   /** Removes dead containers and sandboxes of all pods, at most once a minute and one round at a time. Never rejects. */
   async collectIfDue(): Promise<void> {
-    const {clock, collector} = this.#options;
+    const {clock, collector, deadLogLinks} = this.#options;
     if (this.#isCollecting || clock.monotonic() < this.#nextAt) return;
     this.#nextAt = clock.monotonic() + CONTAINER_GC_PERIOD_MS;
     this.#isCollecting = true;
     try {
       await collector.collectGarbage(this.#rules());
+      await deadLogLinks?.collect();
     } finally {
       this.#isCollecting = false;
     }

@@ -32,6 +32,8 @@ export interface PodObserver {
   containersStopped?(pod: PodRef): Promise<void>;
   /** Called when the pod's history cannot be written; work on the pod continues. */
   recordingFailed(pod: PodRef, error: unknown): void;
+  /** Called when the log of a container cannot be linked for log collectors; work on the pod continues. */
+  linkFailed?(pod: PodRef, error: unknown): void;
 }
 
 /** Observer that ignores everything. */

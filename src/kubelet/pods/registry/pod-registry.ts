@@ -7,7 +7,7 @@ import {
 } from '../allocation/actuated-resources-store.js';
 import type {StartQueue} from '../../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
-import type {NodeFacts, PodLocation} from '../../contract/node-facts.js';
+import {podLocation, type NodeFacts, type PodLocation} from '../../contract/node-facts.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
@@ -196,7 +196,7 @@ export class PodRegistry {
     const {uid, namespace, name} = podRef(pod);
     const {clock, node, endpoint} = this.#options;
     const createdAt = known?.createdAt ?? new Date(clock.now()).toISOString();
-    const place = known?.place ?? {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
+    const place = known?.place ?? podLocation(node);
     return {uid, namespace, name, source, createdAt, endpoint, place, pod};
   }
 
@@ -208,7 +208,6 @@ export class PodRegistry {
   /** Returns a record that replaces an unreadable one and suffices to delete the pod. Rejects with CriError. */
   async reconstructRecord(uid: PodUid): Promise<PodRecord> {
     const {services, node, endpoint} = this.#options;
-    const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
-    return {...(await reconstructRecord(services.runtime, uid, place)), endpoint};
+    return {...(await reconstructRecord(services.runtime, uid, podLocation(node))), endpoint};
   }
 }

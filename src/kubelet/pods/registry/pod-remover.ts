@@ -99,8 +99,10 @@ export class PodRemover {
 
   async #removeCgroup({uid, place}: PodRecord): Promise<void> {
     const node = nodeAtLocation(this.#options.node, place);
-    const root = getCgroupRoot(node);
-    if (root === undefined) return;
+    const found = getCgroupRoot(node);
+    if (found === undefined) return;
+    // Those that the kubelet keeps are where its own pods are.
+    const root = {...found, allPods: getCgroupRoot(this.#options.node)?.allPods};
     const {clock, metrics} = this.#options;
     const startedAt = clock.monotonic();
     const isRemoved = await removePodCgroup(root, podCgroupParents(uid, node.cgroup), clock);

@@ -170,7 +170,11 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   createdAt: isTime,
   removedAt: (value) => value === undefined || isTime(value),
   endpoint: isString,
-  place: (value) => isObject(value) && isString(value['podLogsDir']) && isObject(value['cgroup']),
+  place: (value) =>
+    isObject(value) &&
+    isString(value['podLogsDir']) &&
+    (value['containerLogsDir'] === undefined || isString(value['containerLogsDir'])) &&
+    isObject(value['cgroup']),
   pod: (value, uid) =>
     isObject(value) &&
     isObject(value['metadata']) &&

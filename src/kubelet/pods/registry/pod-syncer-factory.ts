@@ -122,6 +122,7 @@ export class PodSyncerFactory {
         observer.recordingFailed(ref, error);
       }),
       events,
+      onLinkFailed: (error) => observer.linkFailed?.(ref, error),
       secrets,
       clock,
     };
@@ -129,6 +130,7 @@ export class PodSyncerFactory {
 }
 
 /** Returns the node facts for a pod that was created at `place`. */
-export function nodeAtLocation(node: NodeFacts, {podLogsDir, cgroup}: PodLocation): NodeFacts {
-  return {...node, podLogsDir, cgroup};
+export function nodeAtLocation(node: NodeFacts, place: PodLocation): NodeFacts {
+  const {podLogsDir, cgroup, containerLogsDir = node.containerLogsDir} = place;
+  return {...node, podLogsDir, containerLogsDir, cgroup};
 }

@@ -1,4 +1,5 @@
 import {readFile} from 'node:fs/promises';
+import {release} from 'node:os';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {formatExposition, EXPOSITION_TYPE, type MetricFamily} from '../../managers/metrics/exposition.js';
@@ -11,8 +12,11 @@ import {collectBuildInfo} from '../stats/build-info.js';
 import {collectKubeletGauges} from '../stats/kubelet-gauges.js';
 import {collectResourceMetrics} from '../stats/resource-metrics.js';
 import {readMachineIds} from '../../../base/host/machine-ids.js';
-import {collectCgroupMetrics, collectMachineMetrics} from '../stats/cadvisor-metrics.js';
+import {readOsImage} from '../../../base/host/os-release.js';
+import {collectCgroupMetrics} from '../stats/cadvisor-metrics.js';
+import {collectMachineMetrics, type MachineFacts} from '../stats/machine-metrics.js';
 import {readCriMetrics} from '../stats/cri-metrics.js';
+import {addCgroupDetails} from '../stats/cgroups/cgroup-details.js';
 import {addKernelUsage} from '../stats/cgroups/add-kernel-usage.js';
 import {measuredCgroups} from '../stats/measured-cgroups.js';
 import {readNodeUsage} from '../stats/node-usage.js';
@@ -35,13 +39,17 @@ export function metricRoutes(
   const usage = new UsageReader(kubelet, options);
   const volumeReader = new VolumeUsageReader(options.node, options.clock, (pod) => kubelet.volumes(pod));
   const summary = shareResponse(async () =>
-    statsSummary(usage, options, {
-      ...{onlyCpuAndMemory: false, signal},
-      volumes: await volumeReader.read(kubelet.pods()),
-    }),
+    statsSummary(
+      kubelet,
+      {...options, usage},
+      {
+        ...{onlyCpuAndMemory: false, signal},
+        volumes: await volumeReader.read(kubelet.pods()),
+      },
+    ),
   );
   const cpuAndMemory = shareResponse(() =>
-    statsSummary(usage, options, {onlyCpuAndMemory: true, signal, volumes: new Map()}),
+    statsSummary(kubelet, {...options, usage}, {onlyCpuAndMemory: true, signal, volumes: new Map()}),
   );
   return [
     {
@@ -81,11 +89,17 @@ async function currentMetrics(
 }
 
 async function statsSummary(
-  usage: UsageReader,
-  options: ServerOptions,
+  kubelet: ServedKubelet,
+  {usage, ...options}: ServerOptions & {readonly usage: UsageReader},
   request: Pick<SummaryOptions, 'onlyCpuAndMemory' | 'signal' | 'volumes'>,
 ): Promise<BufferedResponse> {
-  return jsonResponse(await buildSummaryJson(await usage.read(request.signal), {...options, ...request}));
+  const read = await usage.read(request.signal);
+  const pods = await addCgroupDetails(read.pods, {...options.node, pods: podsByUid(kubelet)});
+  return jsonResponse(await buildSummaryJson({...read, pods}, {...options, ...request}));
+}
+
+function podsByUid(kubelet: ServedKubelet): ReadonlyMap<string, Pod> {
+  return new Map(kubelet.pods().map((pod) => [podRef(pod).uid, pod]));
 }
 
 /**
@@ -97,27 +111,29 @@ async function cadvisorMetrics(
   {usage, node, ...options}: ServerOptions & {readonly usage: UsageReader},
   signal: AbortSignal,
 ): Promise<BufferedResponse> {
-  const [provided, ids, cpuInfo] = await Promise.all([
-    readCriMetrics(options, signal),
-    readMachineIds(),
-    readFile('/proc/cpuinfo', 'utf8'),
-  ]);
+  const [provided, machine] = await Promise.all([readCriMetrics(options, signal), readMachineFacts()]);
   if (provided !== undefined) {
-    const machine = await readNodeUsage(options.clock.now());
-    return metricsText(formatExposition([...collectMachineMetrics(machine, ids, cpuInfo), ...provided]));
+    const measured = await readNodeUsage(options.clock.now());
+    return metricsText(formatExposition([...collectMachineMetrics(measured, machine), ...provided]));
   }
   const [measured, filesystems] = await Promise.all([usage.read(signal), readNodeFilesystems()]);
-  const pods = new Map(kubelet.pods().map((pod): [string, Pod] => [podRef(pod).uid, pod]));
+  const pods = podsByUid(kubelet);
   const cgroups = await addKernelUsage(measuredCgroups(measured, {pods, cgroup: node.cgroup, filesystems}), {
     node,
     nowMs: options.clock.now(),
   });
   return metricsText(
-    formatExposition([
-      ...collectMachineMetrics(measured.node, ids, cpuInfo),
-      ...collectCgroupMetrics(cgroups),
-    ]),
+    formatExposition([...collectMachineMetrics(measured.node, machine), ...collectCgroupMetrics(cgroups)]),
   );
+}
+
+async function readMachineFacts(): Promise<MachineFacts> {
+  const [ids, cpuInfo, osImage] = await Promise.all([
+    readMachineIds(),
+    readFile('/proc/cpuinfo', 'utf8'),
+    readOsImage(),
+  ]);
+  return {ids, cpuInfo, osImage, kernelRelease: release()};
 }
 
 function metricsText(body: string): BufferedResponse {

@@ -1,41 +1,13 @@
-import {cpus} from 'node:os';
-import type {MachineIds} from '../../../base/host/machine-ids.js';
 import type {NetworkInterfaceUsage, PsiStats, UInt64Value} from '../../../cri/index.js';
 import type {MetricFamily} from '../../managers/metrics/exposition.js';
-import {
-  counter,
-  gauge,
-  sampleOf,
-  seconds,
-  type CgroupMetric,
-  type CgroupSample,
-} from './cgroups/cgroup-metric.js';
+import {counter, gauge, sampleOf, seconds, type CgroupMetric} from './cgroups/cgroup-metric.js';
 import {KERNEL_METRICS} from './cgroups/kernel-metrics.js';
+import {FILESYSTEM_METRICS} from './cgroups/filesystem-metrics.js';
 import type {MeasuredCgroup} from './measured-cgroups.js';
-import type {NodeUsage} from './node-usage.js';
-import type {NodeFilesystem} from './storage/node-filesystems.js';
 
 const CGROUP_METRICS: readonly CgroupMetric[] = [
   counter('container_cpu_usage_seconds_total', 'Cumulative cpu time consumed in seconds.', ({cpu}) =>
     sampleOf(cpu?.usageCoreNanoSeconds, cpu?.timestamp, seconds, {cpu: 'total'}),
-  ),
-  gauge('container_fs_inodes_used', 'Number of Inodes used by the container.', ({writableLayer: layer}) =>
-    sampleOf(layer?.inodesUsed, layer?.timestamp, Number, {device: ''}),
-  ),
-  gauge(
-    'container_fs_usage_bytes',
-    'Number of bytes that are consumed by the container on this filesystem.',
-    ({writableLayer: layer, filesystems = [], cpu}) => [
-      ...sampleOf(layer?.usedBytes, layer?.timestamp, Number, {device: ''}),
-      ...filesystemSamples(filesystems, cpu?.timestamp, ({usedBytes}) => usedBytes),
-    ],
-  ),
-  filesystemGauge('inodes_free', 'Number of available Inodes', ({inodesFree}) => inodesFree),
-  filesystemGauge('inodes_total', 'Number of Inodes', ({inodes}) => inodes),
-  filesystemGauge(
-    'limit_bytes',
-    'Number of bytes that can be consumed by the container on this filesystem.',
-    ({limitBytes}) => limitBytes,
   ),
   counter('container_memory_failures_total', 'Cumulative count of memory allocation failures.', ({memory}) =>
     ['container', 'hierarchy'].flatMap((scope) => [
@@ -65,8 +37,10 @@ const CGROUP_METRICS: readonly CgroupMetric[] = [
   gauge(
     'container_processes',
     'Number of processes running inside the container.',
-    ({processCount, memory}) =>
-      sampleOf(processCount === undefined ? undefined : {value: processCount}, memory?.timestamp),
+    ({kernel, processCount, memory}) => {
+      const value = kernel === undefined ? processCount : BigInt(kernel.pids.length);
+      return sampleOf(value === undefined ? undefined : {value}, kernel?.timeNanos ?? memory?.timestamp);
+    },
   ),
   gauge(
     'container_start_time_seconds',
@@ -79,68 +53,15 @@ const CGROUP_METRICS: readonly CgroupMetric[] = [
 export function collectCgroupMetrics(cgroups: readonly MeasuredCgroup[]): readonly MetricFamily[] {
   const isError = {name: 'container_scrape_error', type: 'gauge', samples: [{labels: {}, value: 0}]} as const;
   const help = '1 if there was an error while getting container metrics, 0 otherwise';
-  const families = [...CGROUP_METRICS, ...KERNEL_METRICS].map(({name, help, type, samples}) => ({
-    ...{name, help, type},
-    samples: cgroups.flatMap((cgroup) =>
-      samples(cgroup).map((sample) => ({...sample, labels: {...cgroup.labels, ...sample.labels}})),
-    ),
-  }));
+  const families = [...CGROUP_METRICS, ...FILESYSTEM_METRICS, ...KERNEL_METRICS].map(
+    ({name, help, type, samples}) => ({
+      ...{name, help, type},
+      samples: cgroups.flatMap((cgroup) =>
+        samples(cgroup).map((sample) => ({...sample, labels: {...cgroup.labels, ...sample.labels}})),
+      ),
+    }),
+  );
   return [{...isError, help}, ...families];
-}
-
-/** Parses /proc/cpuinfo; without its identifiers, as on some architectures, each processor is a core of one socket. */
-export function parseCpuTopology(text: string): {readonly cores: number; readonly sockets: number} {
-  const processors = text.split(/\n\s*\n/).filter((part) => /^processor\s*:/m.test(part));
-  const field = (part: string, name: string): string | undefined =>
-    new RegExp(`^${name}\\s*:\\s*(\\d+)`, 'm').exec(part)?.[1];
-  const sockets = new Set(processors.map((part) => field(part, 'physical id') ?? '0'));
-  const cores = new Set(
-    processors.map((part, index) => `${field(part, 'physical id') ?? 0}/${field(part, 'core id') ?? index}`),
-  );
-  return {cores: cores.size, sockets: sockets.size};
-}
-
-/** Returns cAdvisor's metrics of the machine, whose /proc/cpuinfo is given (PrometheusMachineCollector). */
-export function collectMachineMetrics(
-  {memoryBytes, swapTotalBytes, timeNanos}: Pick<NodeUsage, 'memoryBytes' | 'swapTotalBytes' | 'timeNanos'>,
-  {machineId, systemUuid, bootId}: MachineIds,
-  cpuInfo: string,
-): readonly MetricFamily[] {
-  const labels = {machine_id: machineId, system_uuid: systemUuid, boot_id: bootId};
-  const timestampMs = Number(timeNanos / 1_000_000n);
-  const family = (name: string, help: string, value: number): MetricFamily => ({
-    ...{name, help, type: 'gauge'},
-    samples: [{labels, value, timestampMs}],
-  });
-  const {cores, sockets} = parseCpuTopology(cpuInfo);
-  return [
-    {
-      ...{name: 'machine_scrape_error', type: 'gauge', samples: [{labels: {}, value: 0}]},
-      help: '1 if there was an error while getting machine metrics, 0 otherwise.',
-    },
-    family('machine_cpu_cores', 'Number of logical CPU cores.', cpus().length),
-    family('machine_cpu_physical_cores', 'Number of physical CPU cores.', cores),
-    family('machine_cpu_sockets', 'Number of CPU sockets.', sockets),
-    family('machine_memory_bytes', 'Amount of memory installed on the machine.', Number(memoryBytes)),
-    family('machine_swap_bytes', 'Amount of swap memory available on the machine.', Number(swapTotalBytes)),
-  ];
-}
-
-/** Returns a gauge of each file system of the node. */
-function filesystemGauge(name: string, help: string, read: (of: NodeFilesystem) => bigint): CgroupMetric {
-  return gauge(`container_fs_${name}`, help, ({filesystems = [], cpu}) =>
-    filesystemSamples(filesystems, cpu?.timestamp, read),
-  );
-}
-
-function filesystemSamples(
-  filesystems: readonly NodeFilesystem[],
-  timestamp: bigint | undefined,
-  read: (of: NodeFilesystem) => bigint,
-): readonly CgroupSample[] {
-  return filesystems.flatMap((each) =>
-    sampleOf({value: read(each)}, timestamp, Number, {device: each.device}),
-  );
 }
 
 /** Returns the metrics of one direction; `read` returns bytes and errors. */

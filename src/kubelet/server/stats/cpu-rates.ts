@@ -15,17 +15,21 @@ const WINDOW = 10n * SECOND;
 
 /**
  * Computes current CPU usage (usageNanoCores) from cumulative readings, which are taken when clients request them.
- * Rates cover the last ten seconds or more; the first ones may cover less, but at least one second.
+ * Rates cover the last ten seconds or more; the first ones may cover less, but at least one second, or the time since the start.
  */
 export class CpuRates {
   readonly #series = new Map<string, Series>();
 
-  /** Adds a reading and returns the rate in nanocores; undefined until there is a reading at least one second older. */
-  rate(key: string, reading: CpuReading): bigint | undefined {
-    const series = this.#series.get(key);
+  /**
+   * Adds a reading and returns the rate in nanocores; undefined until there is a reading at least one second older. The first
+   * one covers the time since `startedAtNanos`, when nothing was used yet, if that is known.
+   */
+  rate(key: string, reading: CpuReading, startedAtNanos?: bigint): bigint | undefined {
+    let series = this.#series.get(key);
     if (series === undefined || wasReset(reading, series.base)) {
-      this.#series.set(key, {base: reading, rate: undefined});
-      return undefined;
+      const base = startedAtNanos === undefined ? reading : {timeNanos: startedAtNanos, usedNanos: 0n};
+      series = {base, rate: undefined};
+      this.#series.set(key, series);
     }
     const {base} = series;
     const passed = reading.timeNanos - base.timeNanos;

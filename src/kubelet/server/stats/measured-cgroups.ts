@@ -27,13 +27,14 @@ export interface MeasuredCgroup extends Pick<
 > {
   readonly labels: CgroupLabels;
   readonly network?: NetworkUsage | undefined;
+  /** Processes as the runtime counts them; those of the cgroup itself are in `kernel`. */
   readonly processCount?: bigint | undefined;
   readonly startedAtNanos?: bigint | undefined;
   /** Usage that was read from the cgroup itself. */
   readonly kernel?: CgroupUsage | undefined;
-  /** Packets of the network of a sandbox. */
+  /** Packets of the network of the node or a sandbox. */
   readonly packets?: readonly PacketUsage[] | undefined;
-  /** Open files of the processes of a container. */
+  /** Open files of the processes in the cgroup. */
   readonly processes?: ProcessUsage | undefined;
   /** File systems of the node. */
   readonly filesystems?: readonly NodeFilesystem[] | undefined;
@@ -83,17 +84,34 @@ function nodeCgroup(node: Usage['node']): MeasuredCgroup {
         ...{txBytes: value(txBytes), txErrors: value(txErrors)},
       })),
     },
-    processCount: node.tasks,
   };
+}
+
+/** Paths of the cgroups of a pod. */
+export interface PodCgroupPaths {
+  readonly pod: string;
+  /** Returns the path of a container or sandbox by its ID. */
+  readonly ofContainer: (id: string) => string;
+}
+
+/** Returns the paths of the cgroups of a pod of the kubelet; undefined for other pods, whose QoS classes are unknown. */
+export function podCgroupPaths(
+  uid: string,
+  {cgroup, pods}: Pick<CgroupPaths, 'cgroup' | 'pods'>,
+): PodCgroupPaths | undefined {
+  const pod = pods.get(uid);
+  if (pod === undefined) return undefined;
+  const path = podCgroupParent(pod, cgroup);
+  return {pod: path, ofContainer: (id) => `${path}/${containerCgroup(id, pod, cgroup)}`};
 }
 
 function podCgroups(usage: PodUsage, paths: CgroupPaths): readonly MeasuredCgroup[] {
   const {ref, cpu, memory, swap, io, network, processCount, startedAtNanos, sandboxId = ''} = usage;
-  const pod = paths.pods.get(ref.uid);
-  // The classes of pods of other clients are unknown.
-  const id = pod === undefined ? `/pod${ref.uid}` : podCgroupParent(pod, paths.cgroup);
+  const {pod: id, ofContainer: containerId} = podCgroupPaths(ref.uid, paths) ?? {
+    pod: `/pod${ref.uid}`,
+    ofContainer: (name: string) => `/pod${ref.uid}/${containerCgroup(name, undefined, paths.cgroup)}`,
+  };
   const labels = {...NOTHING, id, pod: ref.name, namespace: ref.namespace};
-  const containerId = (name: string): string => `${id}/${containerCgroup(name, pod, paths.cgroup)}`;
   return [
     {labels, cpu, memory, swap, io, processCount, startedAtNanos},
     // cAdvisor measures the network of a pod in its sandbox.

@@ -82,40 +82,49 @@ export class UsageReader {
     ]);
     const pods = groups.map((group) => toPodUsage(this.#kubelet, group));
     const keys = new Set([NODE]);
-    const addRate = (key: string, cpu: CpuUsage | undefined): CpuUsage | undefined => {
+    const addRate: AddRate = (key, cpu, startedAtNanos) => {
       keys.add(key);
-      return this.#addRate(key, cpu);
+      return this.#addRate(key, cpu, startedAtNanos);
     };
     const podsWithRates = pods.map((pod) => addRates(pod, addRate));
     const systemContainers = system.map((each) => ({
       ...each,
-      stats: {...each.stats, cpu: addRate(`system ${each.name}`, each.stats.cpu)},
+      stats: {...each.stats, cpu: addRate(`system ${each.name}`, each.stats.cpu, each.startedAtNanos)},
     }));
     this.#rates.retain(keys);
     const nodeNanoCores = this.#rates.rate(NODE, {timeNanos: node.timeNanos, usedNanos: node.cpuNanos});
     return {node, nodeNanoCores, systemContainers, pods: podsWithRates};
   }
 
-  /** Adds usageNanoCores if the runtime does not report it. */
-  #addRate(key: string, cpu: CpuUsage | undefined): CpuUsage | undefined {
+  /** Adds usageNanoCores if the runtime does not report it, or reports 0, as containerd does from its first reading. */
+  #addRate(...[key, cpu, startedAtNanos]: Parameters<AddRate>): CpuUsage | undefined {
     if (cpu?.usageCoreNanoSeconds === undefined) return cpu;
     const {timestamp, usageCoreNanoSeconds} = cpu;
-    const rate = this.#rates.rate(key, {timeNanos: timestamp, usedNanos: usageCoreNanoSeconds.value});
-    if (cpu.usageNanoCores !== undefined || rate === undefined) return cpu;
+    const reading = {timeNanos: timestamp, usedNanos: usageCoreNanoSeconds.value};
+    const rate = this.#rates.rate(key, reading, startedAtNanos);
+    const {value: reported = 0n} = cpu.usageNanoCores ?? {};
+    if (reported !== 0n || rate === undefined) return cpu;
     return {...cpu, usageNanoCores: {value: rate}};
   }
 }
 
-function addRates(
-  pod: PodUsage,
-  addRate: (key: string, cpu: CpuUsage | undefined) => CpuUsage | undefined,
-): PodUsage {
+/** Adds the rate of a reading of the CPU usage of something that has started at a time, if that is known. */
+type AddRate = (
+  key: string,
+  cpu: CpuUsage | undefined,
+  startedAtNanos: bigint | undefined,
+) => CpuUsage | undefined;
+
+function addRates(pod: PodUsage, addRate: AddRate): PodUsage {
   return {
     ...pod,
-    cpu: addRate(`pod ${pod.ref.uid}`, pod.cpu),
+    cpu: addRate(`pod ${pod.ref.uid}`, pod.cpu, pod.startedAtNanos),
     containers: pod.containers.map(({stats, ...rest}) => ({
       ...rest,
-      stats: {...stats, cpu: addRate(`container ${stats.attributes?.id ?? ''}`, stats.cpu)},
+      stats: {
+        ...stats,
+        cpu: addRate(`container ${stats.attributes?.id ?? ''}`, stats.cpu, rest.startedAtNanos),
+      },
     })),
   };
 }
@@ -137,9 +146,15 @@ function toPodUsage(kubelet: ServedKubelet, {ref, containers, sandbox}: PodStats
     memory: stats.memory ?? total.memory,
     swap: total.swap,
     io: stats.io,
-    network: stats.network,
+    network: timedNetwork(stats),
     processCount: stats.process?.processCount?.value,
   };
+}
+
+/** Returns the usage of the network with the time of the reading, which containerd sets only in that of the CPU. */
+function timedNetwork({network, cpu}: Partial<LinuxPodSandboxStats>): NetworkUsage | undefined {
+  if (network === undefined || network.timestamp !== 0n) return network;
+  return {...network, timestamp: cpu?.timestamp ?? 0n};
 }
 
 function runtimeStatusIfAvailable(kubelet: ServedKubelet, uid: string) {

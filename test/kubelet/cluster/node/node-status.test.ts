@@ -8,7 +8,8 @@ import {
   type NodeStatusInput,
 } from '../../../../src/kubelet/cluster/node/node-status.js';
 import {hasChanged} from '../../../../src/kubelet/cluster/node/node-status-updater.js';
-import {osImageOf, swapOf} from '../../../../src/kubelet/cluster/node/read-system-info.js';
+import {osImageOf} from '../../../../src/base/host/os-release.js';
+import {swapOf} from '../../../../src/kubelet/cluster/node/read-system-info.js';
 import {imageId, type Image} from '../../../../src/cri/index.js';
 import {createMergePatch} from '../../../../src/kube-api/index.js';
 import {omit} from '../../../../src/base/omit.js';

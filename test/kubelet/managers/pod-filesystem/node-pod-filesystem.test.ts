@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod, PodSpec} from '../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../src/base/clock.js';
+import {containerId} from '../../../../src/cri/index.js';
 import {NO_OBJECTS} from '../../../../src/kubelet/contract/api-objects.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import {
@@ -144,6 +145,6 @@ test('the next attempt follows from the logs, and the logs of an attempt can be 
   await mkdir(`${node.podLogsDir}/default_web_u1/main`);
   await writeFile(`${node.podLogsDir}/default_web_u1/main/4.log`, '');
   expect(await files.nextLogAttempt(aMountingPod(), 'main')).toBe(5);
-  await files.removeContainerLogs(aMountingPod(), 'main', 4);
+  await files.removeContainerLogs(aMountingPod(), {id: containerId('c4'), name: 'main', restartCount: 4});
   expect(await files.nextLogAttempt(aMountingPod(), 'main')).toBe(0);
 });

@@ -127,6 +127,15 @@ test.each(['../../etc/x', '', 'a/b', '.x'])('the UID %j is never used as a path'
   await expect(store.delete(podUid(uid))).rejects.toThrow('cannot be a file name');
 });
 
+test('the directory of links to logs may be missing, as in older records, and is a text', async () => {
+  const {store} = await aStore();
+  const {place} = aRecord('u1');
+  await store.put(aRecord('u1', {place: {...place, containerLogsDir: ''}}));
+  expect((await store.get(podUid('u1')))?.place.containerLogsDir).toBe('');
+  await store.put(aRecord('u1', {place: {...place, containerLogsDir: 5 as unknown as string}}));
+  await expect(store.get(podUid('u1'))).rejects.toThrow('place');
+});
+
 test('secrets are in the record, but not in error messages', async () => {
   const {store, directory} = await aStore();
   await store.put(aRecord('u1'));

@@ -1,40 +1,20 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
-import {aCgroupTree} from '../../../fakes/a-cgroup-tree.js';
 import {aContainer, aSandbox, BUSYBOX} from '../../../fakes/fake-runtime.js';
 import {cpuStats, ioStats} from '../../../../src/kubelet/server/stats/summary-parts.js';
 import {systemClock} from '../../../../src/base/clock.js';
-import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {until} from '../../../base/until.js';
-import {parseScrape, type ParsedFamily, type ParsedSample} from '../../managers/metrics/parse-exposition.js';
+import {parseScrape} from '../../managers/metrics/parse-exposition.js';
+import {samples, scrape, summary} from './scrape-testbed.js';
 import {requestAt, startServerTestbed, UID, type ServerTestbed} from '../server-testbed.js';
 
 const ENDPOINTS = ['/metrics', '/metrics/probes', '/metrics/resource', '/metrics/cadvisor', '/metrics/slis'];
-
-async function scrape({request}: ServerTestbed, path: string): Promise<readonly ParsedFamily[]> {
-  return parseScrape(await request(path));
-}
-
-async function samples(testbed: ServerTestbed, path: string, name: string): Promise<readonly ParsedSample[]> {
-  return (await scrape(testbed, path)).find((family) => family.name === name)?.samples ?? [];
-}
 
 /** Adds an older pod of the same name to the runtime, as an edited pod leaves behind. */
 function addOlderPod({runtime}: ServerTestbed): void {
   const sandbox = aSandbox({id: 'older', name: 'web', namespace: 'team', uid: 'older-uid'});
   runtime.state.addContainer(aContainer({id: 'older-main', name: 'main', sandbox}));
-}
-
-interface Summary {
-  readonly node: Readonly<Record<string, Record<string, unknown>>>;
-  readonly pods: readonly (Record<string, unknown> & {
-    readonly containers: readonly Record<string, Record<string, unknown>>[];
-  })[];
-}
-
-async function summary({request}: ServerTestbed, query = ''): Promise<Summary> {
-  return JSON.parse((await request(`/stats/summary${query}`)).body) as Summary;
 }
 
 describe('a strict parser', () => {
@@ -278,83 +258,6 @@ describe('stats summary', () => {
       time,
       psi: {some, full: some},
     });
-  });
-});
-
-/** Starts servers whose node has cgroups of all pods, of the pod and of its container. */
-async function testbedWithCgroups(version: 1 | 2): Promise<ServerTestbed> {
-  const cgroup = {version, driver: 'cgroupfs', root: '', swapAccounting: true} as const;
-  const pod = `/kubepods/besteffort/pod${UID}`;
-  const cgroupMount = await aCgroupTree(version, '/kubepods', pod, `${pod}/main-id`, `${pod}/sandbox-id`);
-  const directory = await temporaryDirectory();
-  const node = {nodeName: 'node-1', rootDir: directory, podLogsDir: directory, cgroup, cgroupMount};
-  const runtime = {unimplemented: ['ListPodSandboxMetrics', 'ListMetricDescriptors']} as const;
-  return await startServerTestbed({runtime, options: {node}});
-}
-
-describe.each([1, 2] as const)('with cgroup v%d', (version) => {
-  test('containers have the metrics that dashboards use beyond those of the runtime', async () => {
-    const response = await (await testbedWithCgroups(version)).request('/metrics/cadvisor');
-    const text = response.body;
-    const valueOf = (name: string, labels = ''): number => {
-      const line = text
-        .split('\n')
-        .find(
-          (each) => each.startsWith(`${name}{`) && each.includes('container="main"') && each.includes(labels),
-        );
-      return Number(line?.split('} ')[1]?.split(' ')[0]);
-    };
-    expect(valueOf('container_spec_cpu_quota')).toBe(50_000);
-    expect(valueOf('container_spec_cpu_period')).toBe(100_000);
-    expect(valueOf('container_spec_cpu_shares')).toBe(version === 2 ? 500 : 512);
-    expect(valueOf('container_spec_memory_limit_bytes')).toBe(67_108_864);
-    expect(valueOf('container_spec_memory_swap_limit_bytes')).toBe(0);
-    expect(valueOf('container_spec_memory_reservation_limit_bytes')).toBe(4096);
-    const device = 'major="8",minor="0"';
-    expect(
-      valueOf(
-        'container_blkio_device_usage_total',
-        `${device},name="main-id",namespace="team",operation="Write"`,
-      ),
-    ).toBe(8192);
-    expect(valueOf('container_cpu_cfs_throttled_periods_total')).toBe(4);
-    expect(valueOf('container_cpu_cfs_periods_total')).toBe(40);
-    expect(valueOf('container_cpu_cfs_throttled_seconds_total')).toBe(0.25);
-    expect(valueOf('container_cpu_user_seconds_total')).toBe(2);
-    expect(valueOf('container_memory_cache')).toBe(4000);
-    expect(valueOf('container_memory_failures_total', 'scope="hierarchy"')).toBeGreaterThan(0);
-    expect(valueOf('container_fs_reads_bytes_total')).toBe(4096);
-    expect(valueOf('container_fs_writes_total')).toBe(2);
-    expect(valueOf('container_last_seen')).toBeGreaterThan(1.7e9);
-    expect(valueOf('container_start_time_seconds')).toBeGreaterThan(1.7e9);
-    expect(valueOf('container_threads_max')).toBe(100);
-    expect(valueOf('container_oom_events_total')).toBe(1);
-    expect(parseScrape(response).length).toBeGreaterThan(40);
-  });
-
-  test('the cgroup of all pods and the network of a pod are measured', async () => {
-    const testbed = await testbedWithCgroups(version);
-    const memory = await samples(testbed, '/metrics/cadvisor', 'container_memory_working_set_bytes');
-    expect(memory.find(({labels}) => labels['id'] === '/kubepods')?.value).toBe(9000);
-    const packets = await samples(testbed, '/metrics/cadvisor', 'container_network_receive_packets_total');
-    expect(packets.every(({labels}) => labels['pod'] === 'web' && labels['name'] === 'sandbox-id')).toBe(
-      true,
-    );
-  });
-
-  test('the summary has the cgroup of all pods', async () => {
-    const testbed = await testbedWithCgroups(version);
-    const {node} = await summary(testbed);
-    const containers = node['systemContainers'] as unknown as readonly Record<string, unknown>[];
-    expect(containers.find(({name}) => name === 'pods')).toMatchObject({
-      cpu: {usageCoreNanoSeconds: 3_000_000_000, psi: {full: {total: 0}}},
-      memory: {workingSetBytes: 9000, availableBytes: 67_099_864, rssBytes: 5000},
-      swap: {swapUsageBytes: 0},
-      io: {psi: {some: {total: 0}}},
-      startTime: expect.any(String) as string,
-    });
-    const few = (await summary(testbed, '?only_cpu_and_memory=true')).node['systemContainers'];
-    expect(JSON.stringify(few)).not.toContain('"io"');
   });
 });
 

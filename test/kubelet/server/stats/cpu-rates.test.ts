@@ -75,6 +75,17 @@ describe('the CPU rate', () => {
     expect(all.at(-1)).toBe(expected);
   });
 
+  test('covers the time since the start at first, if that is known', () => {
+    const rates = new CpuRates();
+    const startedAtNanos = BigInt(100e9);
+    const rate = (time: number, used: number) => rates.rate('a', at(time, used), startedAtNanos);
+    expect([rate(100.5, 0.1), rate(140, 10), rate(150, 30)]).toEqual([
+      undefined,
+      250_000_000n,
+      2_000_000_000n,
+    ]);
+  });
+
   test('is forgotten for keys that are not retained', () => {
     const rates = new CpuRates();
     for (const key of ['a', 'b']) rates.rate(key, at(0, 0));

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {parseCpuTopology} from '../../../../src/kubelet/server/stats/cadvisor-metrics.js';
+import {parseCpuTopology} from '../../../../src/kubelet/server/stats/machine-metrics.js';
 
 /** Returns /proc/cpuinfo of processors on these sockets and cores. */
 function cpuInfo(...processors: readonly (readonly [socket: number, core: number])[]): string {

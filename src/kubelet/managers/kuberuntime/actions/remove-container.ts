@@ -2,6 +2,7 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import {messageOf} from '../../../../base/errors.js';
 import {isNotFound} from '../../../../cri/index.js';
 import type {PodActions} from '../../../contract/pod-actions.js';
+import type {CreatedContainer} from '../../../contract/pod-filesystem.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {SyncResult} from '../../../contract/sync-result.js';
 import {isInitContainer} from './kill-container.js';
@@ -16,12 +17,13 @@ type RemoveContext = Pick<SyncContext, 'services' | 'files' | 'nodeManagers'>;
 export async function removeContainer(
   {services, files, nodeManagers}: RemoveContext,
   pod: Pod,
-  {id, name, restartCount}: Pick<RuntimeContainerStatus, 'id' | 'name' | 'restartCount'>,
+  container: CreatedContainer,
   {keepLogs = false}: {readonly keepLogs?: boolean} = {},
 ): Promise<SyncResult> {
+  const {id, name} = container;
   nodeManagers.containerRemoved(id);
   try {
-    if (!keepLogs) await files.removeContainerLogs(pod, name, restartCount);
+    if (!keepLogs) await files.removeContainerLogs(pod, container);
     await services.runtime.removeContainer({containerId: id});
   } catch (cause) {
     if (!isNotFound(cause))

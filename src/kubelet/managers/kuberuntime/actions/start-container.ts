@@ -14,12 +14,8 @@ import {
   type ContainerKind,
   type EventRecorder,
 } from '../../../contract/pod-event.js';
-import type {IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
-import {
-  findContainerStatus,
-  type RuntimeContainerStatus,
-  type RuntimePodStatus,
-} from '../../../contract/runtime-pod-status.js';
+import type {CreatedContainer, IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
+import {findContainerStatus, type RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {SyncFailure} from '../../../contract/sync-result.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import {findPullSecrets} from '../../images/credentials/pull-secrets.js';
@@ -108,12 +104,13 @@ export async function startContainer(
     await start.check();
     events.normal('Started', 'Container started');
     start.confirm();
+    await linkLog(context, environment.pod, created);
     const failure = await runPostStartHook(context, environment, {...target, id}, signal);
     return failure === undefined ? {kind: 'started'} : {kind: 'failed', failure};
   } catch (error) {
     const voided = await voidKind(context, environment, error);
     if (voided !== undefined) {
-      if (created !== undefined) await removeContainer(context, environment.pod, {...created, name});
+      if (created !== undefined) await removeContainer(context, environment.pod, created);
       return {kind: voided};
     }
     start.confirm();
@@ -122,6 +119,20 @@ export async function startContainer(
     // Without the container ID the events of a crashing container are equal and can be aggregated.
     events.warning('Failed', `Error: ${created === undefined ? text : text.replaceAll(created.id, name)}`);
     return {kind: 'failed', failure: error.failure};
+  }
+}
+
+/** Links the container's log for log collectors. A failure does not fail the start, as in the kubelet. */
+async function linkLog(
+  {files, onLinkFailed}: SyncContext,
+  pod: Pod,
+  created: CreatedContainer,
+): Promise<void> {
+  try {
+    await files.linkContainerLog(pod, created);
+  } catch (error) {
+    rethrowUnexpected(error);
+    onLinkFailed(error);
   }
 }
 
@@ -209,9 +220,6 @@ const REASONS_WITH_RUNTIME_MESSAGE: ReadonlySet<string> = new Set([
   ...RUNTIME_REASONS,
 ]);
 
-/** A created container, with the restart count in its configuration. */
-type CreatedContainer = Pick<RuntimeContainerStatus, 'id' | 'restartCount'>;
-
 /** Configuration of a container instance to create. */
 interface ConfiguredContainer {
   readonly container: EphemeralContainer;
@@ -277,7 +285,7 @@ async function createContainer(
     }),
   );
   context.nodeManagers.containerCreated(environment.pod, container, containerId);
-  return {id: containerId, restartCount};
+  return {id: containerId, name: container.name, restartCount};
 }
 
 /**

@@ -27,7 +27,9 @@ export async function addKernelUsage(
     const kernel = readCgroupUsage(root, measured.labels.id, nowMs);
     // Other requests are processed in between.
     await nextIteration();
-    added.push(kernel === undefined ? measured : await withUsage(measured, kernel, budget));
+    // The processes of the node shall not leave containers without a budget.
+    const files = measured.labels.name === '' ? new OpenFileBudget() : budget;
+    added.push(kernel === undefined ? measured : await withUsage(measured, kernel, files));
   }
   return added;
 }
@@ -37,25 +39,19 @@ async function withUsage(
   kernel: NonNullable<MeasuredCgroup['kernel']>,
   budget: OpenFileBudget,
 ): Promise<MeasuredCgroup> {
-  const {
-    network,
-    processCount = BigInt(kernel.pids.length),
-    startedAtNanos = kernel.createdAtNanos,
-  } = measured;
+  const {labels, network, startedAtNanos = kernel.createdAtNanos} = measured;
   const stats = cgroupStats(kernel);
-  const [pid] = kernel.pids;
-  const isContainer = measured.labels.name !== '';
-  const isSandbox = network !== undefined && measured.labels.pod !== '';
+  const pid = labels.id === '/' ? 'self' : kernel.pids[0];
   return {
     ...measured,
     cpu: measured.cpu ?? stats.cpu,
     memory: measured.memory ?? stats.memory,
     swap: measured.swap ?? stats.swap,
     io: measured.io ?? stats.io,
-    processCount,
     startedAtNanos,
     kernel,
-    ...(isContainer && {processes: await readProcessUsage(kernel.pids, budget)}),
-    ...(isSandbox && pid !== undefined && {packets: await readPacketUsage(pid)}),
+    processes: await readProcessUsage(kernel.pids, budget),
+    ...(network !== undefined &&
+      pid !== undefined && {packets: await readPacketUsage(pid, labels.id === '/' ? network : undefined)}),
   };
 }

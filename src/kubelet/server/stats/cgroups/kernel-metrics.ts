@@ -1,6 +1,12 @@
 import {counter, gauge, sampleOf, seconds, type CgroupMetric, type CgroupSample} from './cgroup-metric.js';
 import type {CgroupCpu, CgroupDisk, CgroupMemory, CgroupUsage} from './cgroup-usage.js';
 import type {PacketUsage} from './packet-usage.js';
+import {diskSamples} from './filesystem-metrics.js';
+
+/** States of tasks in the order of cAdvisor. */
+const TASK_STATES = ['iowaiting', 'running', 'sleeping', 'stopped', 'uninterruptible'].map((state) => ({
+  state,
+}));
 
 /** Metrics of cAdvisor that only the kernel knows, since the CRI does not have them. */
 export const KERNEL_METRICS: readonly CgroupMetric[] = [
@@ -61,12 +67,22 @@ export const KERNEL_METRICS: readonly CgroupMetric[] = [
     ({kernel}) => valueOf(kernel?.memory?.oomKills, kernel),
   ),
   diskCounter('reads_bytes_total', 'Cumulative count of bytes read', (disk) => disk.readBytes),
-  diskCounter('reads_total', 'Cumulative count of reads completed', (disk) => disk.reads),
+  operationCounter('reads'),
   diskCounter('writes_bytes_total', 'Cumulative count of bytes written', (disk) => disk.writtenBytes),
-  diskCounter('writes_total', 'Cumulative count of writes completed', (disk) => disk.writes),
+  operationCounter('writes'),
   counter('container_blkio_device_usage_total', 'Blkio Device bytes usage', ({kernel}) =>
     (kernel?.disks ?? []).flatMap((disk) => deviceSamples(disk, kernel?.timeNanos)),
   ),
+  constantGauge(
+    'container_cpu_load_average_10s',
+    'Value of container cpu load average over the last 10 seconds.',
+  ),
+  constantGauge(
+    'container_cpu_load_d_average_10s',
+    'Value of container cpu load.d average over the last 10 seconds.',
+  ),
+  constantGauge('container_tasks_state', 'Number of tasks in given state', {labels: TASK_STATES}),
+  constantGauge('container_health_state', "The result of the container's health check", {value: -1}),
   gauge(
     'container_file_descriptors',
     'Number of open file descriptors for the container.',
@@ -120,6 +136,23 @@ export const KERNEL_METRICS: readonly CgroupMetric[] = [
   ),
 ];
 
+/**
+ * Returns a gauge with the value that it always has in a kubelet, which leaves cAdvisor's load reader off and has no Docker health
+ * checks.
+ */
+function constantGauge(
+  name: string,
+  help: string,
+  {
+    value = 0,
+    labels = [{}],
+  }: {readonly value?: number; readonly labels?: readonly CgroupSample['labels'][]} = {},
+): CgroupMetric {
+  return gauge(name, help, ({kernel}) =>
+    labels.flatMap((each) => sampleOf(kernel && {value: 0n}, kernel?.timeNanos, () => value, each)),
+  );
+}
+
 function valueOf(
   value: bigint | undefined,
   kernel: CgroupUsage | undefined,
@@ -162,6 +195,22 @@ function diskCounter(name: string, help: string, read: (disk: CgroupDisk) => big
     (kernel?.disks ?? []).flatMap((disk) =>
       sampleOf({value: read(disk)}, kernel?.timeNanos, Number, {device: disk.device}),
     ),
+  );
+}
+
+/** Returns a counter of operations on the disks of a cgroup, and of the node on those that the root does not count. */
+function operationCounter(operations: 'reads' | 'writes'): CgroupMetric {
+  return counter(
+    `container_fs_${operations}_total`,
+    `Cumulative count of ${operations} completed`,
+    (cgroup) => {
+      const {disks = [], timeNanos} = cgroup.kernel ?? {};
+      const own = disks.flatMap((disk) =>
+        sampleOf({value: disk[operations]}, timeNanos, Number, {device: disk.device}),
+      );
+      const known = new Set(disks.map(({device}) => device));
+      return [...own, ...diskSamples(cgroup, (activity) => activity[operations], known)];
+    },
   );
 }
 

@@ -1,5 +1,6 @@
 import {readFile} from 'node:fs/promises';
 import {isSystemCallError} from '../../../../base/errors.js';
+import type {NetworkUsage} from '../../../../cri/index.js';
 
 /** Packet counters of a network interface. */
 export interface PacketUsage {
@@ -10,17 +11,25 @@ export interface PacketUsage {
   readonly txDropped: bigint;
 }
 
-/** Reads the packets of the interfaces in the network namespace of a process; none if it does not exist anymore. */
-export async function readPacketUsage(pid: string): Promise<readonly PacketUsage[]> {
+/**
+ * Reads the packets of the interfaces in the network namespace of a process, only of those of `network` if given; none if the
+ * process does not exist anymore.
+ */
+export async function readPacketUsage(
+  pid: string,
+  network?: Pick<NetworkUsage, 'interfaces'>,
+): Promise<readonly PacketUsage[]> {
+  const known = network && new Set(network.interfaces.map(({name}) => name));
   try {
-    return parsePackets(await readFile(`/proc/${pid}/net/dev`, 'utf8'));
+    const all = parsePackets(await readFile(`/proc/${pid}/net/dev`, 'utf8'));
+    return all.filter(({name}) => known?.has(name) ?? true);
   } catch (error) {
     if (isSystemCallError(error)) return [];
     throw error;
   }
 }
 
-/** Parses the interfaces of a pod in the format of /proc/net/dev. */
+/** Parses interfaces in the format of /proc/net/dev. */
 function parsePackets(text: string): readonly PacketUsage[] {
   return text
     .split('\n')

@@ -1,5 +1,11 @@
 import {readFile, statfs} from 'node:fs/promises';
 import {isSystemCallError} from '../../../../base/errors.js';
+import {
+  readDeviceNumbers,
+  readDiskActivities,
+  type DiskActivities,
+  type DiskActivity,
+} from './disk-activity.js';
 import {parseMountInfo, type MountPoint} from '../../../../base/fs/mount-info.js';
 
 /** Usage of a file system on a block device of the node (cAdvisor FsStats). */
@@ -10,6 +16,8 @@ export interface NodeFilesystem {
   readonly usedBytes: bigint;
   readonly inodes: bigint;
   readonly inodesFree: bigint;
+  /** Activity of the device; undefined if the kernel does not report it. */
+  readonly activity?: DiskActivity | undefined;
 }
 
 /** File systems on local devices; those of servers are not read, since the server may not answer. */
@@ -18,7 +26,8 @@ const LOCAL = /^(?:ext[234]|xfs|btrfs|f2fs)$/;
 /** Reads the file systems on the node's devices, each once. Rejects with errors that are not the system's. */
 export async function readNodeFilesystems(): Promise<readonly NodeFilesystem[]> {
   const mounts = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
-  const read = await Promise.all(localFilesystems(mounts).map((mount) => readFilesystem(mount)));
+  const activities = await readDiskActivities();
+  const read = await Promise.all(localFilesystems(mounts).map((mount) => readFilesystem(mount, activities)));
   return read.filter((each) => each !== undefined);
 }
 
@@ -33,7 +42,10 @@ export function localFilesystems(mounts: readonly MountPoint[]): readonly MountP
   return [...byDevice.values()];
 }
 
-async function readFilesystem({source: device, path}: MountPoint): Promise<NodeFilesystem | undefined> {
+async function readFilesystem(
+  {source: device, path}: MountPoint,
+  activities: DiskActivities,
+): Promise<NodeFilesystem | undefined> {
   try {
     const {bsize, blocks, bfree, files, ffree} = await statfs(path, {bigint: true});
     return {
@@ -42,6 +54,7 @@ async function readFilesystem({source: device, path}: MountPoint): Promise<NodeF
       usedBytes: (blocks - bfree) * bsize,
       inodes: files,
       inodesFree: ffree,
+      activity: activities.get((await readDeviceNumbers(device)) ?? ''),
     };
   } catch (error) {
     if (isSystemCallError(error)) return undefined; // unmounted meanwhile, or hidden by another mount

@@ -8,7 +8,7 @@ const PATH = '/kubepods/pod1';
 
 describe.each([1, 2] as const)('with cgroup v%d', (version) => {
   test('usage and limits are read', async () => {
-    const mount = await aCgroupTree(version, PATH);
+    const mount = await aCgroupTree(version, [PATH]);
     const usage = readCgroupUsage({mount, version}, PATH, 5);
     expect(usage).toMatchObject({
       timeNanos: 5_000_000n,
@@ -36,7 +36,7 @@ describe.each([1, 2] as const)('with cgroup v%d', (version) => {
   });
 
   test('the stats of a cgroup have its working set, what is available, and pressure', async () => {
-    const mount = await aCgroupTree(version, PATH);
+    const mount = await aCgroupTree(version, [PATH]);
     const {memory, swap, io} = cgroupStats(readCgroupUsage({mount, version}, PATH, 0)!);
     expect(memory?.workingSetBytes).toEqual({value: 9000n});
     expect(memory?.availableBytes).toEqual({value: 67_099_864n});
@@ -45,7 +45,7 @@ describe.each([1, 2] as const)('with cgroup v%d', (version) => {
   });
 
   test('a cgroup that does not exist has no usage', async () => {
-    const mount = await aCgroupTree(version, PATH);
+    const mount = await aCgroupTree(version, [PATH]);
     expect(readCgroupUsage({mount, version}, '/kubepods/pod2', 0)).toBeUndefined();
   });
 });
