@@ -1,0 +1,77 @@
+# Functions of the scripts of the packages, which run as root on nodes: they start nothing that does not run, and no failure
+# leaves the package half installed; it is reported with what to do.
+
+say() { printf 'kcri: %s\n' "$*" >&2; }
+
+has_systemd() { [ -d /run/systemd/system ]; }
+
+# Debian's program obeys policy-rc.d, with which the administrator forbids it.
+change_service() {
+    if command -v deb-systemd-invoke >/dev/null; then
+        deb-systemd-invoke "$@" kcri.service
+    else
+        systemctl "$@" kcri.service
+    fi
+}
+
+reload_units() {
+    if has_systemd; then
+        systemctl daemon-reload || say 'systemd did not read kcri.service: run "systemctl daemon-reload"'
+    fi
+}
+
+# Containers keep running: the unit ends only the daemon, and the new one takes its pods over.
+restart_daemon() {
+    if has_systemd; then
+        change_service try-restart ||
+            say 'kcri.service was not restarted; "systemctl status kcri.service" shows why'
+    fi
+}
+
+# Containers keep running without the daemon.
+stop_daemon() {
+    if has_systemd; then
+        change_service stop || say 'kcri.service was not stopped: run "systemctl stop kcri.service"'
+    fi
+    if command -v systemctl >/dev/null; then
+        systemctl --no-reload --quiet disable kcri.service ||
+            say 'kcri.service is still enabled: run "systemctl disable kcri.service"'
+    fi
+}
+
+report_pods() {
+    running='{range .items[?(@.status.phase=="Running")]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}'
+    if ! pods=$(timeout 10 kcri get pods --manager=kcri -o jsonpath="$running" 2>/dev/null); then
+        say 'pods that kcri runs keep running, but it could not list them; nothing restarts their containers'
+    elif [ -n "$pods" ]; then
+        say "these pods keep running ($(printf '%s\n' "$pods" | wc -l)), but nothing restarts their containers:"
+        printf '%s\n' "$pods" >&2
+    else
+        return 0
+    fi
+    say 'to delete them with their data, install kcri again and run "kcri delete --all"'
+}
+
+# Removes the names that the administrator gave to kcri (README.md).
+remove_alternatives() {
+    command -v update-alternatives >/dev/null || return 0
+    for name in crictl kubelet; do
+        case $(update-alternatives --display "$name" 2>/dev/null) in
+        *'/usr/bin/kcri - '*)
+            update-alternatives --remove "$name" /usr/bin/kcri ||
+                say "run \"update-alternatives --remove $name /usr/bin/kcri\""
+            ;;
+        esac
+    done
+}
+
+after_upgrade() {
+    reload_units
+    restart_daemon
+}
+
+before_removal() {
+    report_pods
+    stop_daemon
+    remove_alternatives
+}
