@@ -6,7 +6,7 @@ import {gunzipSync} from 'node:zlib';
 /**
  * A file of a release: its text, or another file with its content. The mode is 0644 unless given.
  *
- * @typedef {{path: string, mode?: number} & ({text: string | Buffer} | {from: string})} ReleaseFile
+ * @typedef {{path: string, mode?: number} & ({text: string | Uint8Array} | {from: string})} ReleaseFile
  */
 
 /**

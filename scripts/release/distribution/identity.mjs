@@ -5,9 +5,9 @@ export const MAINTAINER = 'kcri maintainers <maintainers@kcri.invalid>';
 export const SUMMARY = 'CRI client, replacement for crictl, and kubelet';
 
 export const DESCRIPTION = [
-  'kcri inspects and changes the pods, containers and images of a container runtime,',
-  'with the commands of crictl. It also runs Pod manifests, and is a kubelet with and',
-  'without a cluster.',
+  'kcri inspects and changes the pods, containers and images of a container',
+  'runtime, with the commands of crictl. It also runs Pod manifests, and is a',
+  'kubelet with and without a cluster.',
 ];
 
 /** Names of the architectures of targets with packages, in Debian and in rpm. */

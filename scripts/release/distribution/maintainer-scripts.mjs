@@ -1,33 +1,49 @@
 import {readFile} from 'node:fs/promises';
 
-const FUNCTIONS = await readFile(new URL('functions.sh', import.meta.url), 'utf8');
+/** Returns the shell functions of scripts. */
+async function functions(...names) {
+  const texts = names.map((name) => readFile(new URL(`${name}.sh`, import.meta.url), 'utf8'));
+  return (await Promise.all(texts)).join('\n');
+}
 
-/** What is done for each event, in the words of dpkg's and rpm's arguments of scripts. */
-const DEBIAN = {
-  postinst: `case "$1" in
+const COMMON = await functions('common');
+const AFTER_UPGRADE = await functions('common', 'after-upgrade');
+const BEFORE_REMOVAL = await functions('common', 'before-removal');
+
+/** The scripts of a Debian package by name. Their arguments are dpkg's. */
+export const DEBIAN_SCRIPTS = {
+  postinst: debianScript(
+    AFTER_UPGRADE,
+    `case "$1" in
 configure) if [ -n "$2" ]; then after_upgrade; else reload_units; fi ;;
 esac`,
-  prerm: `case "$1" in
+  ),
+  prerm: debianScript(
+    BEFORE_REMOVAL,
+    `case "$1" in
 remove) before_removal ;;
 esac`,
-  postrm: `case "$1" in
+  ),
+  postrm: debianScript(
+    COMMON,
+    `case "$1" in
 remove) reload_units ;;
 purge) if [ -d /var/lib/kcri ]; then say 'the data of its pods remains in /var/lib/kcri'; fi ;;
 esac`,
+  ),
 };
 
-const RPM = {
-  post: 'if [ "$1" -gt 1 ]; then after_upgrade; else reload_units; fi',
-  preun: 'if [ "$1" -eq 0 ]; then before_removal; fi',
-  postun: 'if [ "$1" -eq 0 ]; then reload_units; fi',
+/** The scripts of an rpm package by section. The argument is the number of versions that will be installed. */
+export const RPM_SCRIPTS = {
+  post: script(AFTER_UPGRADE, 'if [ "$1" -gt 1 ]; then after_upgrade; else reload_units; fi'),
+  preun: script(BEFORE_REMOVAL, 'if [ "$1" -eq 0 ]; then before_removal; fi'),
+  postun: script(COMMON, 'if [ "$1" -eq 0 ]; then reload_units; fi'),
 };
 
-/** The scripts of a Debian package by name. */
-export const DEBIAN_SCRIPTS = mapValues(DEBIAN, (body) => `#!/bin/sh\nset -e\n\n${FUNCTIONS}\n${body}\n`);
+function debianScript(given, body) {
+  return `#!/bin/sh\n${script(given, body)}`;
+}
 
-/** The scripts of an rpm package by section; rpm runs them with /bin/sh. */
-export const RPM_SCRIPTS = mapValues(RPM, (body) => `set -e\n${FUNCTIONS}\n${body}\n`);
-
-function mapValues(values, change) {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+function script(given, body) {
+  return `set -e\n\n${given}\n${body}\n`;
 }

@@ -22,9 +22,9 @@ export async function readManifest(): Promise<{version: string; man: string[]}> 
   return JSON.parse(await readFile('package.json', 'utf8')) as {version: string; man: string[]};
 }
 
-/** Returns the arguments of node that build a release of this checkout in an empty directory. */
-export function releasing(into: string, ...targets: string[]): string[] {
-  return ['scripts/release.mjs', '--folder', into, ...targets];
+/** Returns the arguments of node that build a release of this checkout in an empty directory, with targets and options. */
+export function releasing(into: string, ...args: string[]): string[] {
+  return ['scripts/release.mjs', '--folder', into, ...args];
 }
 
 /** A release of this checkout, in a directory that its disposal removes. */
@@ -38,11 +38,11 @@ export class BuiltRelease implements AsyncDisposable {
     this.version = version;
   }
 
-  static async build(...targets: string[]): Promise<BuiltRelease> {
+  static async build(...args: string[]): Promise<BuiltRelease> {
     const folder = await mkdtemp(join(tmpdir(), 'kcri-install-'));
     await chmod(folder, 0o755);
     const {version} = await readManifest();
-    await run(process.execPath, releasing(join(folder, 'release'), ...targets));
+    await run(process.execPath, releasing(join(folder, 'release'), ...args));
     return new BuiltRelease(folder, version);
   }
 
@@ -52,7 +52,10 @@ export class BuiltRelease implements AsyncDisposable {
   }
 
   /** Creates a root directory of some Debian packages, with the archive for a target unpacked into its /usr/local. */
-  async unpack(name: string, {target, packages, tar}: {target: string; packages: string[]; tar: string[]}) {
+  async unpack(
+    name: string,
+    {target, packages, tar}: {target: string; packages: readonly string[]; tar: string[]},
+  ) {
     const root = join(this.folder, name);
     await cp(await fetchRoot({suites: ['bullseye', 'bookworm', 'stable'], packages, into: CACHE}), root, {
       recursive: true,

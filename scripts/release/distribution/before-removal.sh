@@ -1,33 +1,3 @@
-# Functions of the scripts of the packages, which run as root on nodes: they start nothing that does not run, and no failure
-# leaves the package half installed; it is reported with what to do.
-
-say() { printf 'kcri: %s\n' "$*" >&2; }
-
-has_systemd() { [ -d /run/systemd/system ]; }
-
-# Debian's program obeys policy-rc.d, with which the administrator forbids it.
-change_service() {
-    if command -v deb-systemd-invoke >/dev/null; then
-        deb-systemd-invoke "$@" kcri.service
-    else
-        systemctl "$@" kcri.service
-    fi
-}
-
-reload_units() {
-    if has_systemd; then
-        systemctl daemon-reload || say 'systemd did not read kcri.service: run "systemctl daemon-reload"'
-    fi
-}
-
-# Containers keep running: the unit ends only the daemon, and the new one takes its pods over.
-restart_daemon() {
-    if has_systemd; then
-        change_service try-restart ||
-            say 'kcri.service was not restarted; "systemctl status kcri.service" shows why'
-    fi
-}
-
 # Containers keep running without the daemon.
 stop_daemon() {
     if has_systemd; then
@@ -63,11 +33,6 @@ remove_alternatives() {
             ;;
         esac
     done
-}
-
-after_upgrade() {
-    reload_units
-    restart_daemon
 }
 
 before_removal() {
