@@ -9,9 +9,19 @@ stop_daemon() {
     fi
 }
 
-report_pods() {
+# The state of kcri is in a directory of its own, or that of the kubelet whose place it has taken.
+list_pods() {
     running='{range .items[?(@.status.phase=="Running")]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}'
-    if ! pods=$(timeout 10 kcri get pods --manager=kcri -o jsonpath="$running" 2>/dev/null); then
+    for root in /var/lib/kcri /var/lib/kubelet; do
+        if [ -d "$root" ]; then
+            timeout 10 kcri get pods --root-dir="$root" --manager=kcri -o jsonpath="$running" 2>/dev/null ||
+                return 1
+        fi
+    done
+}
+
+report_pods() {
+    if ! pods=$(list_pods); then
         say 'pods that kcri runs keep running, but it could not list them; nothing restarts their containers'
     elif [ -n "$pods" ]; then
         say "these pods keep running ($(printf '%s\n' "$pods" | wc -l)), but nothing restarts their containers:"

@@ -32,7 +32,15 @@ const MADE_BY_TESTS = [
 ];
 
 /** Environment of a login shell on a minimal machine, without HOME. */
-const BARE = {env: {PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'}};
+export const BARE = {env: {PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'}};
+
+/** Runs a command in a root directory with /proc, which Bun needs; nothing stays mounted. */
+const IN_ROOT = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"';
+
+/** Resolves with the output of a command in a root directory. */
+export async function runInRoot(root: string, words: readonly string[]): Promise<string> {
+  return (await run('unshare', ['--mount', 'sh', '-c', IN_ROOT, root, ...words], BARE)).stdout;
+}
 
 /** Result of a package manager. */
 export interface Managed {
@@ -170,7 +178,7 @@ export class BareRoot implements AsyncDisposable {
   }
 
   async inside(...words: string[]): Promise<string> {
-    return (await run('chroot', [this.folder, ...words], BARE)).stdout;
+    return await runInRoot(this.folder, words);
   }
 
   /** Returns what systemd was told since the last call. */

@@ -5,17 +5,12 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {fetchRoot} from '../../../scripts/test-runtimes/debian-suite.mjs';
 import {CACHE} from '../../../scripts/test-runtimes/second-containerd.mjs';
+import {runInRoot} from './bare-root.js';
 
 export const run = promisify(execFile);
 
 /** Target of the executables that run on this machine. */
 export const TARGET = `linux-${process.arch}`;
-
-/** Environment of a login shell on a minimal machine, without HOME. */
-export const BARE = {env: {PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'}};
-
-/** Runs a command in a root directory with /proc, which Bun needs; nothing stays mounted. */
-const IN_ROOT = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"';
 
 /** Reads the version and the manual pages from package.json. */
 export async function readManifest(): Promise<{version: string; man: string[]}> {
@@ -63,8 +58,7 @@ export class BuiltRelease implements AsyncDisposable {
     });
     for (const made of ['proc', 'run', 'tmp', 'usr/local']) await mkdir(join(root, made), {recursive: true});
     await cp(this.path(`kcri-${this.version}-${target}.tar.gz`), join(root, 'tmp/kcri.tar.gz'));
-    const inside = async (...words: string[]) =>
-      (await run('unshare', ['--mount', 'sh', '-c', IN_ROOT, root, ...words], BARE)).stdout;
+    const inside = async (...words: string[]) => await runInRoot(root, words);
     await inside(...tar, '-C', '/usr/local', '-xzf', '/tmp/kcri.tar.gz');
     return {root, inside};
   }
