@@ -1,20 +1,22 @@
 /**
  * Builds dist/release, the files published for a version: the npm package, an archive per target that is extracted to
- * /usr/local, their bills of materials, and checksums. The same commit always gives the same bytes.
- * Usage: npm run release [-- [--folder FOLDER] TARGET…]      (default all targets)
+ * /usr/local, a Debian and an rpm package per target with glibc, their bills of materials, and checksums. The same commit
+ * always gives the same bytes.
+ * Usage: npm run release [-- [--folder FOLDER] [--no-packages] TARGET…]      (default all targets)
  */
 import {execFile} from 'node:child_process';
-import {chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
-import {fileURLToPath, pathToFileURL} from 'node:url';
+import {fileURLToPath} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
-import {gunzipSync} from 'node:zlib';
 import {bundle, bundledModules} from './bundle.mjs';
 import {buildBinaries} from './build-binary.mjs';
 import {BUN, TARGETS} from './binary/runtimes.mjs';
 import {fileDigest} from './file-digest.mjs';
 import {writeArchive} from './release/archive.mjs';
+import {explainMissingTools, writePackages} from './release/distribution/distribution.mjs';
+import {sharedFiles, writeFiles} from './release/files.mjs';
 import {modulesIn, notices, listPackages, readJson} from './release/packages.mjs';
 import {sbom} from './release/sbom.mjs';
 
@@ -26,7 +28,7 @@ const BUN_COMPONENTS = readJson(join(ROOT, 'scripts/release/bun-components.json'
 const sha256Of = (file) => fileDigest(file, 'sha256', 'hex');
 
 /** Writes a release of the built checkout to an empty directory. */
-async function release(folder, targets) {
+async function release(folder, targets, hasPackages) {
   const manifest = readJson(join(ROOT, 'package.json'));
   const {packages: locked} = readJson(join(ROOT, 'package-lock.json'));
   const time = await commitTime();
@@ -39,21 +41,27 @@ async function release(folder, targets) {
     );
   };
   await describe(await packForNpm(folder), await packagesOfBundle());
-  await withFolder((scratch) => releaseExecutables({folder, targets, scratch, manifest, time, describe}));
+  await withFolder((scratch) =>
+    releaseExecutables({folder, targets, hasPackages, scratch, manifest, time, describe}),
+  );
   await writeChecksums(folder);
 }
 
-async function releaseExecutables({folder, targets, scratch, manifest, time, describe}) {
+async function releaseExecutables({folder, targets, hasPackages, scratch, manifest, time, describe}) {
   const {files, metafile} = await buildBinaries(targets, {folder: scratch});
   const packages = listPackages(ROOT, modulesIn(metafile));
   for (const [index, target] of targets.entries()) {
-    const name = `kcri-${manifest.version}-${target}.tar.gz`;
+    const program = files[index];
     const runtime = {...BUN.packages[target], version: BUN.version, components: BUN_COMPONENTS};
+    const noticesText = notices(ROOT, packages, runtime);
+    const archive = `kcri-${manifest.version}-${target}.tar.gz`;
     await withFolder(async (stage) => {
-      await layOut(stage, {program: files[index], noticesText: notices(ROOT, packages, runtime)});
-      await writeArchive(stage, join(folder, name), time);
+      await writeFiles(stage, await archiveFiles({program, noticesText}), time);
+      await writeArchive(stage, join(folder, archive), time);
     });
-    await describe(name, packages, runtime);
+    const packed = {root: ROOT, manifest, target, program, noticesText, time};
+    const names = [archive, ...(hasPackages ? await writePackages(packed, folder) : [])];
+    for (const name of names) await describe(name, packages, runtime);
   }
 }
 
@@ -85,32 +93,17 @@ async function withFolder(use) {
   }
 }
 
-/** Writes the files below `folder`, as in /usr/local. */
-async function layOut(folder, {program, noticesText}) {
-  const {COMPLETION_SCRIPTS: scripts} = await import(
-    pathToFileURL(join(ROOT, 'dist/features/completion/completion-scripts.js')).href
-  );
-  const texts = {
-    'share/bash-completion/completions/kcri': scripts.bash('kcri'),
-    'share/zsh/site-functions/_kcri': scripts.zsh('kcri'),
-    'share/fish/vendor_completions.d/kcri.fish': scripts.fish('kcri'),
-    'share/doc/kcri/THIRD-PARTY-NOTICES.txt': noticesText,
-  };
-  for (const name of await readdir(join(ROOT, 'dist/man')))
-    texts[`share/man/man1/${name.replace(/\.gz$/, '')}`] = gunzipSync(
-      await readFile(join(ROOT, 'dist/man', name)),
-    );
-  for (const [name, text] of Object.entries(texts)) {
-    await mkdir(join(folder, dirname(name)), {recursive: true});
-    await writeFile(join(folder, name), text);
-  }
-  for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md'])
-    await copyFile(join(ROOT, name), join(folder, 'share/doc/kcri', name));
-  for (const entry of await readdir(folder, {recursive: true, withFileTypes: true}))
-    if (entry.isFile()) await chmod(join(entry.parentPath ?? entry.path, entry.name), 0o644);
-  await mkdir(join(folder, 'bin'));
-  await copyFile(program, join(folder, 'bin/kcri'));
-  await chmod(join(folder, 'bin/kcri'), 0o755);
+/** Returns the files of an archive, relative to /usr/local. */
+async function archiveFiles({program, noticesText}) {
+  return [
+    ...(await sharedFiles(ROOT, 'share/zsh/site-functions')),
+    {path: 'share/doc/kcri/THIRD-PARTY-NOTICES.txt', text: noticesText},
+    ...['LICENSE', 'README.md', 'CHANGELOG.md'].map((name) => ({
+      path: `share/doc/kcri/${name}`,
+      from: join(ROOT, name),
+    })),
+    {path: 'bin/kcri', from: program, mode: 0o755},
+  ];
 }
 
 /** Writes SHA256SUMS in the format of `sha256sum --check`. */
@@ -130,13 +123,24 @@ async function makeFolder(given) {
   return folder;
 }
 
-const {positionals, values} = parseArgs({allowPositionals: true, options: {folder: {type: 'string'}}});
-const unknown = positionals.find((target) => !TARGETS.includes(target));
-if (unknown !== undefined) {
-  process.stderr.write(`unknown target "${unknown}": use ${TARGETS.join(', ')}\n`);
-  process.exitCode = 1;
-} else {
+/** Returns why the release cannot be made, or undefined if it can. */
+function findProblem(targets, hasPackages) {
+  const unknown = targets.find((target) => !TARGETS.includes(target));
+  if (unknown !== undefined) return `unknown target "${unknown}": use ${TARGETS.join(', ')}`;
+  return hasPackages ? explainMissingTools() : undefined;
+}
+
+const {positionals, values} = parseArgs({
+  allowPositionals: true,
+  options: {folder: {type: 'string'}, 'no-packages': {type: 'boolean', default: false}},
+});
+const hasPackages = !values['no-packages'];
+const problem = findProblem(positionals, hasPackages);
+if (problem === undefined) {
   const folder = await makeFolder(values.folder);
-  await release(folder, positionals.length > 0 ? positionals : TARGETS);
+  await release(folder, positionals.length > 0 ? positionals : TARGETS, hasPackages);
   for (const name of await readdir(folder)) process.stdout.write(`${join(folder, name)}\n`);
+} else {
+  process.stderr.write(`${problem}\n`);
+  process.exitCode = 1;
 }

@@ -23,6 +23,7 @@ const PROGRAMS = [
   {anyOf: ['sudo'], aptPackage: 'sudo'},
   {anyOf: ['ssh'], aptPackage: 'openssh-client'},
   {anyOf: ['valgrind'], aptPackage: 'valgrind'},
+  {anyOf: ['rpmbuild'], aptPackage: 'rpm'},
 ];
 
 /**

@@ -5,26 +5,21 @@ import {join} from 'node:path';
 import {promisify} from 'node:util';
 import {fetchRoot} from '../../../scripts/test-runtimes/debian-suite.mjs';
 import {CACHE} from '../../../scripts/test-runtimes/second-containerd.mjs';
+import {runInRoot} from './bare-root.js';
 
 export const run = promisify(execFile);
 
 /** Target of the executables that run on this machine. */
 export const TARGET = `linux-${process.arch}`;
 
-/** Environment of a login shell on a minimal machine, without HOME. */
-export const BARE = {env: {PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'}};
-
-/** Runs a command in a root directory with /proc, which Bun needs; nothing stays mounted. */
-const IN_ROOT = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"';
-
 /** Reads the version and the manual pages from package.json. */
 export async function readManifest(): Promise<{version: string; man: string[]}> {
   return JSON.parse(await readFile('package.json', 'utf8')) as {version: string; man: string[]};
 }
 
-/** Returns the arguments of node that build a release of this checkout in an empty directory. */
-export function releasing(into: string, ...targets: string[]): string[] {
-  return ['scripts/release.mjs', '--folder', into, ...targets];
+/** Returns the arguments of node that build a release of this checkout in an empty directory, with targets and options. */
+export function releasing(into: string, ...args: string[]): string[] {
+  return ['scripts/release.mjs', '--folder', into, ...args];
 }
 
 /** A release of this checkout, in a directory that its disposal removes. */
@@ -38,11 +33,11 @@ export class BuiltRelease implements AsyncDisposable {
     this.version = version;
   }
 
-  static async build(...targets: string[]): Promise<BuiltRelease> {
+  static async build(...args: string[]): Promise<BuiltRelease> {
     const folder = await mkdtemp(join(tmpdir(), 'kcri-install-'));
     await chmod(folder, 0o755);
     const {version} = await readManifest();
-    await run(process.execPath, releasing(join(folder, 'release'), ...targets));
+    await run(process.execPath, releasing(join(folder, 'release'), ...args));
     return new BuiltRelease(folder, version);
   }
 
@@ -52,7 +47,10 @@ export class BuiltRelease implements AsyncDisposable {
   }
 
   /** Creates a root directory of some Debian packages, with the archive for a target unpacked into its /usr/local. */
-  async unpack(name: string, {target, packages, tar}: {target: string; packages: string[]; tar: string[]}) {
+  async unpack(
+    name: string,
+    {target, packages, tar}: {target: string; packages: readonly string[]; tar: string[]},
+  ) {
     const root = join(this.folder, name);
     await cp(await fetchRoot({suites: ['bullseye', 'bookworm', 'stable'], packages, into: CACHE}), root, {
       recursive: true,
@@ -60,8 +58,7 @@ export class BuiltRelease implements AsyncDisposable {
     });
     for (const made of ['proc', 'run', 'tmp', 'usr/local']) await mkdir(join(root, made), {recursive: true});
     await cp(this.path(`kcri-${this.version}-${target}.tar.gz`), join(root, 'tmp/kcri.tar.gz'));
-    const inside = async (...words: string[]) =>
-      (await run('unshare', ['--mount', 'sh', '-c', IN_ROOT, root, ...words], BARE)).stdout;
+    const inside = async (...words: string[]) => await runInRoot(root, words);
     await inside(...tar, '-C', '/usr/local', '-xzf', '/tmp/kcri.tar.gz');
     return {root, inside};
   }

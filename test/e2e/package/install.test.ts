@@ -2,13 +2,15 @@ import {access, mkdtemp, readdir, readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {aContainer, aSandbox, FakeRuntime} from '../../fakes/fake-runtime.js';
+import {DEBIAN_PACKAGES} from './bare-root.js';
 import {BuiltRelease, readManifest, releasing, run, TARGET} from './built-release.js';
 
 const NOBODY = {uid: 65534, gid: 65534};
 
 let release: BuiltRelease;
 beforeAll(async () => {
-  release = await BuiltRelease.build(TARGET);
+  // Its packages take long to compress; other-platforms.test.ts installs them.
+  release = await BuiltRelease.build(TARGET, '--no-packages');
 });
 afterAll(() => release[Symbol.asyncDispose]());
 
@@ -17,6 +19,20 @@ test('a release requires an empty directory', async () => {
   await writeFile(join(into, 'precious'), '');
   await expect(run(process.execPath, releasing(into))).rejects.toThrow('is not empty');
   expect(await readdir(into)).toEqual(['precious']);
+});
+
+test('a release without a program that makes packages fails at once and says what to install', async () => {
+  const into = join(release.folder, 'without-rpmbuild');
+  const PATH = join(release.folder, 'nothing');
+  const failure = await run(process.execPath, releasing(into, TARGET), {env: {PATH}}).catch(
+    (error: unknown) => error,
+  );
+  expect(failure).toMatchObject({
+    code: 1,
+    stderr:
+      'packages need dpkg-deb and rpmbuild: run "apt-get install dpkg rpm", or leave the packages out with --no-packages\n',
+  });
+  await expect(readdir(into)).rejects.toThrow('ENOENT');
 });
 
 test('the checksums are correct and complete', async () => {
@@ -31,7 +47,7 @@ describe('the archive, on a minimal Debian with an older libc', () => {
   let root: string;
   let inside: (...words: string[]) => Promise<string>;
   beforeAll(async () => {
-    const packages = ['base-files', 'bash', 'coreutils', 'dash', 'gzip', 'man-db', 'tar'];
+    const packages = DEBIAN_PACKAGES;
     ({root, inside} = await release.unpack('debian', {target: TARGET, packages, tar: ['tar']}));
   });
 

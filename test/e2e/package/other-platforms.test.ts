@@ -1,10 +1,11 @@
-import {mkdtemp} from 'node:fs/promises';
+import {mkdtemp, readdir} from 'node:fs/promises';
 import {join} from 'node:path';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {fetchFromSuite, fetchRoot} from '../../../scripts/test-runtimes/debian-suite.mjs';
 import {CACHE} from '../../../scripts/test-runtimes/second-containerd.mjs';
 import {aContainer, FakeRuntime} from '../../fakes/fake-runtime.js';
-import {BARE, BuiltRelease, run, TARGET} from './built-release.js';
+import {BARE, BareRoot, DPKG, RPM, type PackageManager} from './bare-root.js';
+import {BuiltRelease, run, TARGET} from './built-release.js';
 
 const MUSL = `${TARGET}-musl`;
 /** The other architecture with an executable: its names in kcri, in Debian and in QEMU. */
@@ -13,9 +14,22 @@ const OTHER =
     ? {target: 'linux-x64', debian: 'amd64', qemu: 'x86_64'}
     : {target: 'linux-arm64', debian: 'arm64', qemu: 'aarch64'};
 
+/** The architectures of the packages, as Debian and rpm call them. */
+const ARCHITECTURES: Readonly<Record<string, readonly [string, string]>> = {
+  'linux-x64': ['amd64', 'x86_64'],
+  'linux-arm64': ['arm64', 'aarch64'],
+};
+
+const POD = `apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  containers: [{name: main, image: 'localhost:5000/busybox:1', command: [sleep, '1000']}]
+`;
+
 let release: BuiltRelease;
 beforeAll(async () => {
-  release = await BuiltRelease.build(MUSL, OTHER.target);
+  release = await BuiltRelease.build(TARGET, MUSL, OTHER.target);
 });
 afterAll(() => release[Symbol.asyncDispose]());
 
@@ -48,4 +62,83 @@ test('the archive for the other architecture runs under emulation', async () => 
   expect(await says('--help')).toContain('COMMANDS');
   expect(await says('ps')).toMatch(/\bserver\b/);
   expect(await says('plan', '--offline', 'examples/web.yaml')).toContain('RunPodSandbox');
+});
+
+test('executables for glibc have packages, whose checksums and bills of materials are in the release', async () => {
+  const {stdout} = await run('sha256sum', ['--check', 'SHA256SUMS'], {cwd: release.path('')});
+  const checked = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/: OK$/, ''));
+  expect(checked.filter((name) => /\.(deb|rpm)(\.cdx\.json)?$/.test(name)).sort()).toEqual(
+    Object.values(ARCHITECTURES)
+      .flatMap(([debian, rpm]) => [
+        `kcri-${release.version}-1.${rpm}.rpm`,
+        `kcri_${release.version}-1_${debian}.deb`,
+      ])
+      .flatMap((name) => [name, `${name}.cdx.json`])
+      .sort(),
+  );
+});
+
+test('packages for the other architecture say so', async () => {
+  const [debian, rpm] = ARCHITECTURES[OTHER.target]!;
+  const deb = release.path(`kcri_${release.version}-1_${debian}.deb`);
+  expect((await run('dpkg-deb', ['--field', deb, 'Architecture', 'Depends'])).stdout).toMatch(
+    new RegExp(`^Architecture: ${debian}\nDepends: libc6 \\(>= 2\\.\\d+\\)\n$`),
+  );
+  const file = release.path(`kcri-${release.version}-1.${rpm}.rpm`);
+  const {stdout} = await run('rpm', ['-qp', '--qf', '%{ARCH} %{OS}\n[%{REQUIRENAME}\n]', file]);
+  expect(stdout).toMatch(new RegExp(`^${rpm} linux\n`));
+  expect(stdout).toMatch(/^libc\.so\.6\(GLIBC_2\.\d+\)\(64bit\)$/m);
+});
+
+describe.each([DPKG, RPM])('the package for this machine: $name', (manager: PackageManager) => {
+  let root: BareRoot;
+  beforeAll(async () => {
+    root = await BareRoot.create(manager);
+    const names = ARCHITECTURES[TARGET]!;
+    const file = (await readdir(release.path(''))).find(
+      (name) => name.endsWith(manager.extension) && names.some((name_) => name.includes(name_)),
+    )!;
+    expect(await root.install(release.path(file))).toMatchObject({exitCode: 0});
+  });
+  afterAll(() => root[Symbol.asyncDispose]());
+
+  test('has the unit that the command prints, whose configuration is valid', async () => {
+    expect(await root.inside('kcri', '--version')).toMatch(`kcri version v${release.version}\n`);
+    const kubelet = ['kcri', 'kubelet', '--config=/etc/kcri/kubelet.yaml'];
+    expect(await root.inside(...kubelet, '--print-unit')).toBe(
+      await root.read('usr/lib/systemd/system/kcri.service'),
+    );
+    expect(await root.inside(...kubelet, '--check-config')).toBe('');
+  });
+
+  test('is crictl and kubelet under the names that the administrator gives it', async () => {
+    for (const name of ['crictl', 'kubelet'])
+      await root.inside(
+        'update-alternatives',
+        '--install',
+        `/usr/local/bin/${name}`,
+        name,
+        '/usr/bin/kcri',
+        '10',
+      );
+    expect(await root.inside('crictl', '--version')).toMatch(/^crictl version /);
+    expect(await root.inside('kubelet', '--version')).toMatch(/^Kubernetes v1\.36\./);
+  });
+
+  test('names the running pods when it is removed', async () => {
+    const socketPath = root.path('run/containerd/containerd.sock');
+    await root.write('run/containerd/empty', '');
+    await using runtime = await FakeRuntime.start({socketPath});
+    await root.write('web.yaml', POD);
+    await root.inside('kcri', 'sync', '/web.yaml');
+    expect(runtime.callsTo('StopContainer')).toEqual([]);
+    expect((await root.remove()).output).toContain(
+      'kcri: these pods keep running (1), but nothing restarts their containers:\ndefault/web\n',
+    );
+    expect(runtime.callsTo('StopContainer')).toEqual([]);
+    expect(runtime.callsTo('StopPodSandbox')).toEqual([]);
+  });
 });

@@ -1,0 +1,2 @@
+export function packageVersion(version: string): string;
+export function neededGlibc(file: string): Promise<string>;
