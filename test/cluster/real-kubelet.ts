@@ -1,4 +1,4 @@
-import {spawn, type ChildProcess} from 'node:child_process';
+import {execFileSync, spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {closeSync, openSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {mkdir} from 'node:fs/promises';
@@ -44,6 +44,11 @@ async function stop(child: ChildProcess, log: string): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   await exited;
+}
+
+/** Removes the mount of a kubelet's root directory on itself, which a kubelet makes and leaves, with all mounts below it. */
+export function detachRootDir(rootDir: string): void {
+  execFileSync('umount', ['--lazy', rootDir]);
 }
 
 /** Creates the cgroup root in every hierarchy: a kubelet does not start without it. */

@@ -9,7 +9,7 @@ import {
 import {aManifest, IMAGE, SLEEP_COMMAND} from '../e2e/harness/manifests.js';
 import {newestRuntime} from '../e2e/harness/runtimes-under-test.js';
 import {startControlPlane, type ControlPlane} from './control-plane.js';
-import {startRealKubelet} from './real-kubelet.js';
+import {detachRootDir, startRealKubelet} from './real-kubelet.js';
 
 const PROGRAMS = process.env['KCRI_TEST_CONTROL_PLANE'] ?? '';
 const NODE = 'node-a';
@@ -162,6 +162,10 @@ describe.each(newestRuntime)('a node changes between a kubelet and kcri: $name',
     await untilServed('kubelet');
   });
   afterAll(async () => {
+    await current.stop();
+    const {runtime} = testbed.podTestbed;
+    await runtime.kcri(['rmp', '--all', '--force']);
+    detachRootDir(runtime.rootDir);
     await testbed[Symbol.asyncDispose]();
     await plane[Symbol.asyncDispose]();
   });
