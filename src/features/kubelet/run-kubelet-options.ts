@@ -20,7 +20,6 @@ import type {ConfigValues} from '../../kubelet/configuration/fields-and-defaults
 /** Values of all flags of the command `kubelet`. */
 export type KubeletFlagValues = Readonly<Record<string, unknown>> &
   PodFlagValues & {
-    readonly 'cert-dir'?: string | undefined;
     readonly 'authorization-policy-file'?: string | undefined;
     readonly 'no-admission'?: boolean;
     readonly 'stop-pods-on-exit'?: boolean;
@@ -32,14 +31,13 @@ export function createRunKubeletOptions(
   flags: KubeletFlagValues,
   reading: Pick<
     RunKubeletOptions,
-    'config' | 'readConfig' | 'ignoredFlags' | keyof KubeletNodeFlags | keyof KubeconfigFlags
+    'config' | 'readConfig' | 'ignoredFlags' | 'certDir' | keyof KubeletNodeFlags | keyof KubeconfigFlags
   >,
 ): RunKubeletOptions {
   const {context, secrets, settings} = services;
   return {
     ...reading,
     rootDir: settings.rootDir,
-    certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
     policyFile: flags['authorization-policy-file'],
     open: async (observer) =>
       await openRuntime(services, {...flags, 'node-ip': reading.nodeIps}, {observer, ...reading.config}),
@@ -48,6 +46,7 @@ export function createRunKubeletOptions(
     containerGc: containerGcPolicy(flags),
     program: {version: programVersion(), flags: redactFlags(flags)},
     context,
+    isOnlyLog: context.calledAs === 'kubelet',
     mask: (text) => secrets.mask(text),
     hide: (texts) => {
       secrets.replace(texts);

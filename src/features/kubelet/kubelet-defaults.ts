@@ -1,0 +1,62 @@
+import type {ConfigValues} from '../../kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
+import type {ConfigFileText} from '../../kubelet/index.js';
+import type {CliContext} from '../../cli/process/context.js';
+import type {ParsedValues} from '../../cli/parsing/parse-values.js';
+import {resolveRootDir} from '../../cli/settings/settings.js';
+
+/** Defaults of fields of the KubeletConfiguration in place of kcri's own. */
+export type ConfigDefaults = Partial<ConfigValues>;
+
+/** Root directory of a kubelet (options.go defaultRootDir). */
+export const KUBELET_ROOT_DIR = '/var/lib/kubelet';
+
+/** What decides the defaults of a kubelet. */
+export interface KubeletKind {
+  /** True under the name kubelet. */
+  readonly asKubelet: boolean;
+  readonly joinsCluster: boolean;
+}
+
+/** Returns the root directory: that of a kubelet in a cluster or under its name, kcri's own otherwise. */
+export function kubeletRootDir(
+  globals: ParsedValues,
+  env: CliContext['env'],
+  {asKubelet, joinsCluster}: KubeletKind,
+): string {
+  return asKubelet || joinsCluster
+    ? resolveRootDir(globals, env, KUBELET_ROOT_DIR)
+    : resolveRootDir(globals, env);
+}
+
+/** Returns the directory of the certificates. A kubelet's does not depend on its root directory (options.go NewKubeletFlags). */
+export function kubeletCertDir(rootDir: string, {asKubelet}: KubeletKind): string {
+  return `${asKubelet ? KUBELET_ROOT_DIR : rootDir}/pki`;
+}
+
+/** Defaults of a kubelet that differ from kcri's (v1beta1 defaults.go). */
+const OF_KUBELET: ConfigDefaults = {
+  address: '0.0.0.0',
+  containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+  failSwapOn: true,
+};
+
+/** Returns the defaults of the configuration that differ from kcri's: those of a kubelet under its name. */
+export const kubeletConfigDefaults = ({asKubelet}: KubeletKind): ConfigDefaults =>
+  asKubelet ? OF_KUBELET : {};
+
+/** Configuration of a kubelet without --config, which keeps its oldest command lines working (options.go applyLegacyDefaults). */
+const WITHOUT_FILE: ConfigFileText = {
+  path: 'defaults of a kubelet without --config',
+  content: `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
+authorization: {mode: AlwaysAllow}
+readOnlyPort: 10255
+`,
+};
+
+/** Returns the configuration that --config replaces: under the name kubelet, its own. Drop-ins override it. */
+export const configWithoutFile = (
+  {asKubelet}: KubeletKind,
+  configFile: string | undefined,
+): readonly ConfigFileText[] => (asKubelet && (configFile ?? '') === '' ? [WITHOUT_FILE] : []);
