@@ -131,8 +131,7 @@ export default class Kubelet extends BaseCommand {
           ...(await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal)),
         ],
         configFlagTexts(flags),
-        kind.joinsCluster,
-        defaults.kubeletConfigDefaults(kind),
+        defaults.readConfigOptions(kind),
       );
     const config = await readConfig();
     const {readKubeletNodeFlags} = await import('../features/kubelet/kubelet-node-flags.js');

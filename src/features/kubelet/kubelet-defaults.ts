@@ -1,11 +1,7 @@
-import type {ConfigValues} from '../../kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
-import type {ConfigFileText} from '../../kubelet/index.js';
+import type {ConfigFileText, ReadConfigOptions} from '../../kubelet/index.js';
 import type {CliContext} from '../../cli/process/context.js';
 import type {ParsedValues} from '../../cli/parsing/parse-values.js';
 import {resolveRootDir} from '../../cli/settings/settings.js';
-
-/** Defaults of fields of the KubeletConfiguration in place of kcri's own. */
-export type ConfigDefaults = Partial<ConfigValues>;
 
 /** Root directory of a kubelet (options.go defaultRootDir). */
 export const KUBELET_ROOT_DIR = '/var/lib/kubelet';
@@ -34,15 +30,18 @@ export function kubeletCertDir(rootDir: string, {asKubelet}: KubeletKind): strin
 }
 
 /** Defaults of a kubelet that differ from kcri's (v1beta1 defaults.go). */
-const OF_KUBELET: ConfigDefaults = {
+const OF_KUBELET: NonNullable<ReadConfigOptions['defaults']> = {
   address: '0.0.0.0',
   containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
   failSwapOn: true,
 };
 
-/** Returns the defaults of the configuration that differ from kcri's: those of a kubelet under its name. */
-export const kubeletConfigDefaults = ({asKubelet}: KubeletKind): ConfigDefaults =>
-  asKubelet ? OF_KUBELET : {};
+/** Returns how to read the configuration: in place of a kubelet, unknown fields must not keep kcri from starting. */
+export const readConfigOptions = ({asKubelet, joinsCluster}: KubeletKind): ReadConfigOptions => ({
+  joinsCluster,
+  defaults: asKubelet ? OF_KUBELET : {},
+  isLenient: asKubelet || joinsCluster,
+});
 
 /** Configuration of a kubelet without --config, which keeps its oldest command lines working (options.go applyLegacyDefaults). */
 const WITHOUT_FILE: ConfigFileText = {

@@ -63,8 +63,9 @@ async function openRuntime(
   const {connections, settings, signal} = services;
   const {containerRuntimeEndpoint, imageServiceEndpoint, runtimeRequestTimeout} = values;
   const endpoint = containerRuntimeEndpoint === '' ? await connections.endpoint() : containerRuntimeEndpoint;
-  const imageEndpoint =
-    imageServiceEndpoint === '' ? (await settings.read()).imageEndpoint : imageServiceEndpoint;
+  // Settings of crictl must not separate the images from the runtime that the configuration names.
+  const own = containerRuntimeEndpoint === '' ? (await settings.read()).imageEndpoint : undefined;
+  const imageEndpoint = imageServiceEndpoint === '' ? own : imageServiceEndpoint;
   const timeoutMs = durationMs(runtimeRequestTimeout);
   const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers: [observer]});
   return {

@@ -2,8 +2,8 @@ import {expect, test} from 'vitest';
 import {
   configWithoutFile,
   kubeletCertDir,
-  kubeletConfigDefaults,
   kubeletRootDir,
+  readConfigOptions,
 } from '../../../src/features/kubelet/kubelet-defaults.js';
 import {readKubeletConfig} from '../../../src/kubelet/configuration/kubelet-config.js';
 
@@ -35,8 +35,7 @@ test.each([
   ['kcri kubelet', OWN, undefined, ['127.0.0.1', false, false, 0]],
   ['kcri kubelet --kubeconfig', JOINED, undefined, ['0.0.0.0', false, false, 0]],
 ])('%s has the defaults of a kubelet as far as its name is one', (_, kind, file, expected) => {
-  const defaults = kubeletConfigDefaults(kind);
-  const {values} = readKubeletConfig(configWithoutFile(kind, file), new Map(), kind.joinsCluster, defaults);
+  const {values} = readKubeletConfig(configWithoutFile(kind, file), new Map(), readConfigOptions(kind));
   const {address, failSwapOn, readOnlyPort, 'authentication.anonymous.enabled': anonymous} = values;
   expect([address, failSwapOn, anonymous, readOnlyPort]).toEqual(expected);
 });
@@ -47,8 +46,7 @@ test('without --config, a kubelet in a cluster allows everything, which drop-ins
     readKubeletConfig(
       [...configWithoutFile(kind, undefined), ...dropIns.map((content) => ({path: '10.conf', content}))],
       new Map(Object.entries(flags)),
-      true,
-      kubeletConfigDefaults(kind),
+      readConfigOptions(kind),
     ).values;
   expect(read({})).toMatchObject({
     'authorization.mode': 'AlwaysAllow',
@@ -63,4 +61,16 @@ test('without --config, a kubelet in a cluster allows everything, which drop-ins
     readOnlyPort: 0,
     address: '0.0.0.0',
   });
+});
+
+test('an unknown field has no effect in a cluster and under the name kubelet', () => {
+  const content = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nnew: {a: 1}\nmaxPods: 5\n';
+  const read = (kind: typeof NAMED) =>
+    readKubeletConfig([{path: 'c.yaml', content}], new Map(), readConfigOptions(kind));
+  for (const kind of [JOINED, NAMED]) {
+    const {values, unsupported} = read(kind);
+    expect(values.maxPods).toBe(5);
+    expect(unsupported).toEqual([{field: 'new', reason: 'kubelet 1.36 has no such field'}]);
+  }
+  expect(() => read(OWN)).toThrow('unknown field "new"');
 });

@@ -218,7 +218,7 @@ test('with an API server, reviews are the default and Webhook is valid', () => {
   const {values, unsupported, ignored} = readKubeletConfig(
     [{path: 'k.yaml', content: `${HEAD}authorization: {webhook: {cacheAuthorizedTTL: 1m}}\n`}],
     new Map([['authorization-mode', ['Webhook']]]),
-    true,
+    {joinsCluster: true},
   );
   expect(values).toMatchObject({
     'authentication.webhook.enabled': true,
