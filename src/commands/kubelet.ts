@@ -27,9 +27,10 @@ export default class Kubelet extends BaseCommand {
     'Without a cluster, it also maintains the Deployments, Jobs and other workloads of the manifests: a changed ' +
     'Deployment rolls over when its new pods are ready, and a finished Job stays finished.\n\n' +
     'Flags and KubeletConfiguration fields have the same meaning as in a kubelet, and flags take precedence. ' +
-    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, it rejects clients without credentials, runs ' +
-    'on nodes with swap, and listens on loopback addresses by default unless it joins a cluster. Logs are written to ' +
-    'standard error.';
+    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, "kcri kubelet" rejects clients without ' +
+    'credentials, runs on nodes with swap, and listens on loopback addresses by default unless it joins a cluster, with ' +
+    'which its root directory is /var/lib/kubelet by default. Under the name kubelet, the flags, defaults and messages ' +
+    'are those of a kubelet. Logs are written to standard error.';
   static override usage = 'kubelet [FLAGS]';
   static override examples = [
     '<%= config.bin %> kubelet --pod-manifest-path=/etc/kubernetes/manifests',
@@ -45,7 +46,7 @@ export default class Kubelet extends BaseCommand {
     'config-dir': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'DIR',
-      description: 'Drop-in directory; its *.conf files override --config in lexical order.',
+      description: 'Drop-in directory; the *.conf files below it override --config in lexical order.',
     }),
     kubeconfig: Flags.string({
       helpGroup: 'KUBELET',

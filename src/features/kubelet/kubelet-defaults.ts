@@ -59,3 +59,19 @@ export const configWithoutFile = (
   {asKubelet}: KubeletKind,
   configFile: string | undefined,
 ): readonly ConfigFileText[] => (asKubelet && (configFile ?? '') === '' ? [WITHOUT_FILE] : []);
+
+/** Defaults under the name kubelet of flags for which the help of kcri has another one. */
+const FLAG_DEFAULTS: Readonly<Record<string, string>> = {
+  address: '0.0.0.0',
+  'anonymous-auth': 'false; true without --config',
+  'authentication-token-webhook': 'true; false without --config',
+  'authorization-mode': 'Webhook; AlwaysAllow without --config or --kubeconfig',
+  'cert-dir': `${KUBELET_ROOT_DIR}/pki`,
+  'container-runtime-endpoint': 'unix:///run/containerd/containerd.sock',
+  'fail-swap-on': 'true',
+  'read-only-port': '0, disabled; 10255 without --config',
+  'root-dir': KUBELET_ROOT_DIR,
+};
+
+/** Returns the default of a flag under the name kubelet, if it is another than the one in the help of kcri. */
+export const kubeletFlagDefault = (name: string): string | undefined => FLAG_DEFAULTS[name];

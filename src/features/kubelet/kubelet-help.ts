@@ -1,4 +1,6 @@
 import {deprecationOf} from './as-kubelet.js';
+import {isRemovedFlag} from './ignored-flags.js';
+import {kubeletFlagDefault} from './kubelet-defaults.js';
 
 /** Part of an oclif command that its help shows. */
 export interface DescribedCommand {
@@ -18,8 +20,10 @@ const HELP: DescribedFlag = {type: 'boolean', description: 'Print help.'};
 
 /** Formats the help under the name kubelet as pflag does: a line for each flag, in the order of their names. */
 export function formatKubeletHelp({summary = '', description = '', flags}: DescribedCommand): string {
-  const names = Object.entries({...flags, help: HELP}).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const rows = names.map(([name, flag]) => [titleOf(name, flag), textOf(name, flag)] as const);
+  const shown = Object.entries({...flags, help: HELP})
+    .filter(([name]) => !isRemovedFlag(name))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const rows = shown.map(([name, flag]) => [titleOf(name, flag), textOf(name, flag)] as const);
   const width = Math.max(...rows.map(([title]) => title.length)) + 3;
   const lines = rows.map(([title, text]) => `${title.padEnd(width)}${text}\n`);
   return `${summary}\n\n${description}\n\nUsage:\n  kubelet [flags]\n\nFlags:\n${lines.join('')}`;
@@ -35,6 +39,10 @@ function titleOf(name: string, {type, helpValue, bare}: DescribedFlag): string {
 }
 
 function textOf(name: string, {description = ''}: DescribedFlag): string {
-  const deprecation = deprecationOf(name);
-  return deprecation === undefined ? description : `${description} (DEPRECATED: ${deprecation})`;
+  const [deprecation, byDefault] = [deprecationOf(name), kubeletFlagDefault(name)];
+  const text =
+    byDefault === undefined
+      ? description
+      : description.replace(/ \[default: .*\]$/, ` [default: ${byDefault}]`);
+  return deprecation === undefined ? text : `${text} (DEPRECATED: ${deprecation})`;
 }

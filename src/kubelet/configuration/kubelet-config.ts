@@ -124,7 +124,9 @@ function settingOf(
     return [{path, value: path === 'featureGates' ? merge(merged, value) : value}];
   }
   const last = inFiles.at(-1);
-  return last === undefined || merged === null || type.isZero?.(merged) ? [] : [{path, value: merged, issue: last.issue}];
+  return last === undefined || merged === null || type.isZero?.(merged)
+    ? []
+    : [{path, value: merged, issue: last.issue}];
 }
 
 function parseFlag(

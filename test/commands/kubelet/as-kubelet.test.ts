@@ -168,6 +168,22 @@ describe('under the name kubelet', () => {
     expect(exitCode).toBe(1);
   });
 
+  test('an error after the configuration was read is a line in its format', async () => {
+    const {stderr} = await runKcri(
+      ['--kubeconfig=/nonexistent', '--fail-swap-on=false', '--logging-format=json'],
+      AS_KUBELET,
+    );
+    const lines = stderr.split('\n').filter((line) => !/^(Flag --|$)/.test(line));
+    const parsed = lines.map((line): unknown => JSON.parse(line));
+    expect(parsed.at(-1)).toEqual({
+      ts: expect.any(Number),
+      caller: 'run-kubelet.ts:1',
+      msg: 'command failed',
+      err: 'failed to run Kubelet: cannot read kubeconfig "/nonexistent": no such file or directory',
+      hint: expect.stringContaining('--kubeconfig'),
+    });
+  });
+
   test.each([[['--help']], [['-h']], [['--help=true', '--v=2']]])(
     '%j lists every flag of a kubelet',
     async (args) => {
@@ -180,6 +196,9 @@ describe('under the name kubelet', () => {
       expect(stdout).toMatch(/^ {6}--max-pods N +\S.* \(DEPRECATED: This parameter should be set/m);
       expect(stdout).toMatch(/^ {6}--version\[=true\|raw\|VERSION\] /m);
       expect(stdout).not.toMatch(/--housekeeping-interval .*DEPRECATED/);
+      expect(stdout).not.toContain('--container-runtime ');
+      expect(stdout).toMatch(/--root-dir DIR .* \[default: \/var\/lib\/kubelet\]$/m);
+      expect(stdout).toMatch(/--fail-swap-on .* \[default: true\] \(DEPRECATED/m);
     },
   );
 });

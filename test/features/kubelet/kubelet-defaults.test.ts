@@ -64,7 +64,8 @@ test('without --config, a kubelet in a cluster allows everything, which drop-ins
 });
 
 test('an unknown field has no effect in a cluster and under the name kubelet', () => {
-  const content = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nnew: {a: 1}\nmaxPods: 5\n';
+  const content =
+    'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nnew: {a: 1}\nmaxPods: 5\n';
   const read = (kind: typeof NAMED) =>
     readKubeletConfig([{path: 'c.yaml', content}], new Map(), readConfigOptions(kind));
   for (const kind of [JOINED, NAMED]) {

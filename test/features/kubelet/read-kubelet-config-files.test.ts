@@ -21,7 +21,16 @@ async function makeFiles(files: Readonly<Record<string, string>>): Promise<strin
 
 // Proves: kubelet --config-dir
 test('drop-ins are read in the order in which Go walks a directory, and only those with the suffix', async () => {
-  const names = ['20.conf', '10.conf', 'b.conf/1.conf', 'b.conf/0.conf', 'a/z.conf', '9.conf', 'B.conf', '.conf'];
+  const names = [
+    '20.conf',
+    '10.conf',
+    'b.conf/1.conf',
+    'b.conf/0.conf',
+    'a/z.conf',
+    '9.conf',
+    'B.conf',
+    '.conf',
+  ];
   const others = ['0.yaml', '1.conf.bak', 'a/README'];
   const directory = await makeFiles(Object.fromEntries([...names, ...others].map((name) => [name, ''])));
   const files = await readKubeletConfigFiles(undefined, directory, new AbortController().signal);
@@ -33,7 +42,8 @@ test('drop-ins are read in the order in which Go walks a directory, and only tho
 
 test('drop-ins are merged over --config like a JSON merge patch, and flags win', async () => {
   const directory = await makeFiles({
-    'kubelet.yaml': 'maxPods: 5\nsyncFrequency: 30s\nport: 20\nclusterDNS: [a, b]\nsystemReserved: {cpu: "1"}\nimageMinimumGCAge: 1m\n',
+    'kubelet.yaml':
+      'maxPods: 5\nsyncFrequency: 30s\nport: 20\nclusterDNS: [a, b]\nsystemReserved: {cpu: "1"}\nimageMinimumGCAge: 1m\n',
     'd/10.conf': 'maxPods: 6\nclusterDNS: [c]\nsystemReserved: {memory: 1Gi}\n',
     'd/9.conf': 'maxPods: 7\nsyncFrequency: 0s\nport: null\nimageMinimumGCAge: 3m\n',
     'd/sub/1.conf': 'imageMinimumGCAge: 4m\n',
