@@ -1,3 +1,4 @@
+import {loadCommand} from '../cli/catalog/command-files.js';
 import {GLOBAL_FLAGS} from '../cli/flags/global-flags.js';
 import {KCRI_DIALECT, type Dialect, type ScopedFlags} from '../cli/dialect/dialect.js';
 import {tokenize} from '../cli/parsing/tokenize.js';
@@ -19,7 +20,7 @@ export const KUBELET_DIALECT: Dialect = {
   },
   createReporter: createKlogReporter,
   helpText: async () => {
-    const {default: command} = await import('../commands/kubelet.js');
+    const {default: command} = await loadCommand('kubelet');
     const {summary, description, flags} = command;
     const shown: DescribedCommand['flags'] = {...flags, 'root-dir': GLOBAL_FLAGS['root-dir']};
     return formatKubeletHelp({summary, description, flags: shown});

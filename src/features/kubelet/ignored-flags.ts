@@ -68,7 +68,7 @@ const REMOVED: Readonly<Record<string, WithoutEffect>> = {
 
 const WITHOUT_EFFECT: Readonly<Record<string, WithoutEffect>> = {...PRESENT, ...REMOVED};
 
-const helpOf = (reason: string) => ({helpGroup: 'KUBELET', description: `Has no effect: ${reason}.`});
+const helpOf = (reason: string) => ({helpGroup: 'IGNORED', description: `Has no effect: ${reason}.`});
 
 /** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */
 export const IGNORED_FLAGS = Object.fromEntries(

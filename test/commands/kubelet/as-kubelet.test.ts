@@ -176,11 +176,11 @@ describe('under the name kubelet', () => {
     const lines = stderr.split('\n').filter((line) => !/^(Flag --|$)/.test(line));
     const parsed = lines.map((line): unknown => JSON.parse(line));
     expect(parsed.at(-1)).toEqual({
-      ts: expect.any(Number),
+      ts: expect.any(Number) as unknown,
       caller: 'run-kubelet.ts:1',
       msg: 'command failed',
       err: 'failed to run Kubelet: cannot read kubeconfig "/nonexistent": no such file or directory',
-      hint: expect.stringContaining('--kubeconfig'),
+      hint: expect.stringContaining('--kubeconfig') as unknown,
     });
   });
 
