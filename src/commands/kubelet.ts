@@ -88,8 +88,8 @@ export default class Kubelet extends BaseCommand {
         helpValue: 'true|raw|VERSION',
         multiple: true,
         description:
-          'Print the version of Kubernetes that kcri corresponds to, and exit; with raw, all fields of it. A VERSION ' +
-          'such as v1.36.2-x is reported instead.',
+          'Print the version of Kubernetes that kcri corresponds to, and exit; with raw, all fields of it. After a VERSION ' +
+          'such as v1.36.2-x, --version prints that one; the node keeps its own.',
       }),
       'true',
     ),
