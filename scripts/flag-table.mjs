@@ -20,8 +20,15 @@ const {tokenize} = await load('cli/parsing/tokenize.js');
 const {UsageError} = await load('base/errors.js');
 const {findCommand} = await load('cli/catalog/find-command.js');
 
+/** Groups of flags that are not listed: docs/kubelet-config.md has those of fields, and others have no effect to prove. */
+const OTHER_GROUPS = ['FIELD', 'IGNORED'];
+
 const visibleFlags = (flags) =>
-  Object.fromEntries(Object.entries(flags).filter(([, {hidden}]) => hidden !== true));
+  Object.fromEntries(
+    Object.entries(flags).filter(
+      ([, {hidden, helpGroup}]) => hidden !== true && !OTHER_GROUPS.includes(helpGroup),
+    ),
+  );
 
 /** Returns the flags of every command by its words, with the global flags under `kcri`. */
 async function commandFlags() {

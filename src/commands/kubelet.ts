@@ -4,12 +4,15 @@ import {
   CONFIG_FLAGS,
   configFlagTexts,
   kubeconfigFlags,
+  type KubeconfigFlags,
 } from '../features/kubelet/kubelet-flags.js';
 import {checkKubeletFlags} from '../features/kubelet/as-kubelet.js';
 import {IGNORED_FLAGS, listIgnoredFlags} from '../features/kubelet/ignored-flags.js';
 import {CONTAINER_GC_FLAGS} from '../features/kubelet/container-gc-flags.js';
 import {readKubeletConfigFiles} from '../features/kubelet/read-kubelet-config-files.js';
-import {ConfigError} from '../base/errors.js';
+import {ConfigError, KcriError} from '../base/errors.js';
+import {withBareValue, withChoices} from '../cli/flags/flag-types.js';
+import {formatKubeletUnit, UNIT_FORM_NAMES} from '../features/kubelet/systemd-unit.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {checkKubeletLabels} from '../features/manifests/node-labels.js';
 import {NODE_FLAGS} from '../features/manifests/pod-flags.js';
@@ -24,9 +27,10 @@ export default class Kubelet extends BaseCommand {
     'Without a cluster, it also maintains the Deployments, Jobs and other workloads of the manifests: a changed ' +
     'Deployment rolls over when its new pods are ready, and a finished Job stays finished.\n\n' +
     'Flags and KubeletConfiguration fields have the same meaning as in a kubelet, and flags take precedence. ' +
-    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, it rejects clients without credentials, runs ' +
-    'on nodes with swap, and listens on loopback addresses by default unless it joins a cluster. Logs are written to ' +
-    'standard error.';
+    'docs/kubelet-config.md lists the supported fields. Unlike a kubelet, "kcri kubelet" rejects clients without ' +
+    'credentials, runs on nodes with swap, and listens on loopback addresses by default unless it joins a cluster, with ' +
+    'which its root directory is /var/lib/kubelet by default. Under the name kubelet, the flags, defaults and messages ' +
+    'are those of a kubelet. Logs are written to standard error.';
   static override usage = 'kubelet [FLAGS]';
   static override examples = [
     '<%= config.bin %> kubelet --pod-manifest-path=/etc/kubernetes/manifests',
@@ -42,7 +46,7 @@ export default class Kubelet extends BaseCommand {
     'config-dir': Flags.string({
       helpGroup: 'KUBELET',
       helpValue: 'DIR',
-      description: 'Drop-in directory; its *.conf files override --config in lexical order.',
+      description: 'Drop-in directory; the *.conf files below it override --config in lexical order.',
     }),
     kubeconfig: Flags.string({
       helpGroup: 'KUBELET',
@@ -78,78 +82,116 @@ export default class Kubelet extends BaseCommand {
       description:
         'Check the configuration and the manifests, print the fields that have no effect, and exit.',
     }),
-    version: Flags.boolean({
-      description: 'Print the version of Kubernetes that kcri corresponds to, and exit.',
-    }),
-    'print-unit': Flags.boolean({
-      description: 'Print a systemd unit that runs the kubelet with these flags, and exit.',
-    }),
+    version: withBareValue(
+      Flags.string({
+        helpGroup: 'KUBELET',
+        helpValue: 'true|raw|VERSION',
+        multiple: true,
+        description:
+          'Print the version of Kubernetes that kcri corresponds to, and exit; with raw, all fields of it. After a VERSION ' +
+          'such as v1.36.2-x, --version prints that one; the node keeps its own.',
+      }),
+      'true',
+    ),
+    'print-unit': withBareValue(
+      withChoices(
+        Flags.string({
+          helpValue: 'FORM',
+          description:
+            'Print a systemd unit that runs the kubelet with these flags, and exit. With kubeadm, it is a kubelet.service ' +
+            'that reads the files of kubeadm; with kubeadm-drop-in, a drop-in of the installed one.',
+        }),
+        UNIT_FORM_NAMES,
+      ),
+      'kcri',
+    ),
   };
 
   async run(): Promise<void> {
     // As in the kubelet, words of a flag name may be joined by underscores.
-    const argv = this.argv.map((word) =>
-      word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')).replace(/^--version=raw$/, '--version'),
-    );
-    const {flags} = await this.parse(Kubelet, argv);
-    if (flags.version) {
-      await this.#printVersion();
-      return;
+    const argv = this.argv.map((word) => word.replace(/^--[\w-]+/, (name) => name.replaceAll('_', '-')));
+    const {flags, raw} = await this.parse(Kubelet, argv);
+    const asKubelet = this.context.calledAs === 'kubelet';
+    if (asKubelet) {
+      const given = raw.flatMap((token) => (token.type === 'flag' ? token.flag : []));
+      for (const warning of checkKubeletFlags(given)) this.out.writeMessage(`${warning}\n`);
     }
-    if (this.context.calledAs === 'kubelet')
-      for (const warning of checkKubeletFlags(flags)) this.out.writeMessage(`${warning}\n`);
+    if (flags.version !== undefined && (await this.#printVersion(flags.version))) return;
     checkKubeletLabels(flags['node-labels']);
     const {readKubeletConfig} = await import('../kubelet/index.js');
+    const defaults = await import('../features/kubelet/kubelet-defaults.js');
     const ignoredFlags = listIgnoredFlags(flags);
     const kubeconfigs = kubeconfigFlags(flags);
+    const kind = {asKubelet, joinsCluster: kubeconfigs.kubeconfig !== undefined};
+    const {globals} = this.settings;
+    this.settings.addGlobals({'root-dir': defaults.kubeletRootDir(globals, this.context.env, kind)});
     const readConfig = async (): Promise<KubeletConfig> =>
       readKubeletConfig(
-        await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal),
+        [
+          ...defaults.configWithoutFile(kind, flags.config),
+          ...(await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal)),
+        ],
         configFlagTexts(flags),
-        kubeconfigs.kubeconfig !== undefined,
+        defaults.readConfigOptions(kind),
       );
     const config = await readConfig();
     const {readKubeletNodeFlags} = await import('../features/kubelet/kubelet-node-flags.js');
     const node = readKubeletNodeFlags(flags);
-    if (flags['print-unit']) {
-      const {formatSystemdUnit} = await import('../features/kubelet/systemd-unit.js');
-      const {env, program} = this.context;
-      this.out.printText(formatSystemdUnit({program, argv: this.argv, directory: process.cwd(), env}));
+    if (flags['print-unit'] !== undefined) {
+      await this.#printUnit(flags['print-unit']);
       return;
     }
     if (flags['check-config']) {
-      const {openApiServer} = await import('../features/kubelet/open-cluster.js');
-      const {kubeconfig, bootstrapKubeconfig} = kubeconfigs;
-      // The kubeconfig may not exist yet.
-      const file = bootstrapKubeconfig ?? kubeconfig;
-      using _ =
-        file === undefined
-          ? undefined
-          : await openApiServer({kubeconfig: file, config: config.values, context: this.context});
-      for (const {field, reason} of [...config.unsupported, ...config.ignored])
-        this.out.print(`${field} has no effect: ${reason}`);
-      await this.#checkManifests(config.values.staticPodPath, {
-        nodeName: node.nodeName,
-        inCluster: file !== undefined,
-      });
+      await this.#checkConfig(config, {...kubeconfigs, nodeName: node.nodeName});
       return;
     }
     const {runKubelet} = await import('../features/kubelet/run-kubelet.js');
     const {createRunKubeletOptions} = await import('../features/kubelet/run-kubelet-options.js');
-    await runKubelet(
-      createRunKubeletOptions(this.services, flags, {
-        config,
-        readConfig,
-        ignoredFlags,
-        ...node,
-        ...kubeconfigs,
-      }),
-    );
+    const options = createRunKubeletOptions(this.services, flags, {
+      config,
+      readConfig,
+      ignoredFlags,
+      certDir: flags['cert-dir'] ?? defaults.kubeletCertDir(this.settings.rootDir, kind),
+      ...node,
+      ...kubeconfigs,
+    });
+    await runKubelet(options).catch((error: unknown) => {
+      // Its log has the error. A kubelet prints nothing else.
+      if (!asKubelet || !(error instanceof KcriError)) throw error;
+      this.report.setExitCode(error.exitCode);
+    });
   }
 
-  async #printVersion(): Promise<void> {
+  /** Prints a unit that runs the kubelet with the flags of this command line. */
+  async #printUnit(form: string): Promise<void> {
+    const {env, program} = this.context;
+    this.out.printText(formatKubeletUnit(form, {program, argv: this.argv, directory: process.cwd(), env}));
+  }
+
+  /** Checks the kubeconfig and the manifests, and prints the fields without effect. */
+  async #checkConfig(
+    config: KubeletConfig,
+    {kubeconfig, bootstrapKubeconfig, nodeName}: KubeconfigFlags & {readonly nodeName: string},
+  ): Promise<void> {
+    const {openApiServer} = await import('../features/kubelet/open-cluster.js');
+    // The kubeconfig may not exist yet.
+    const file = bootstrapKubeconfig ?? kubeconfig;
+    using _ =
+      file === undefined
+        ? undefined
+        : await openApiServer({kubeconfig: file, config: config.values, context: this.context});
+    for (const {field, reason} of [...config.unsupported, ...config.ignored])
+      this.out.print(`${field} has no effect: ${reason}`);
+    await this.#checkManifests(config.values.staticPodPath, {nodeName, inCluster: file !== undefined});
+  }
+
+  /** Prints the version if the values of --version ask for it, and reports whether they do. */
+  async #printVersion(values: readonly string[]): Promise<boolean> {
     const {KUBERNETES_VERSION} = await import('../kubelet/index.js');
-    this.out.print(`Kubernetes ${KUBERNETES_VERSION}`);
+    const {formatVersion, readVersionFlag} = await import('../features/kubelet/version-flag.js');
+    const request = readVersionFlag(values, KUBERNETES_VERSION);
+    if (request.output !== undefined) this.out.print(formatVersion(request));
+    return request.output !== undefined;
   }
 
   /** Reports the problems of the manifests below a path; invalid ones fail the command. */

@@ -3,6 +3,7 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {FILENAME_FLAG, PRUNE_FLAGS} from '../features/manifests/manifest-flags.js';
 import {nodeOptions, POD_FLAGS, type PodFlagValues} from '../features/manifests/pod-flags.js';
+import {kubeletRootDir} from '../features/kubelet/kubelet-defaults.js';
 import {EXIT} from '../cli/process/exit-codes.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {hasChanges} from '../features/plan/plan-summary.js';
@@ -149,6 +150,12 @@ export default class Plan extends BaseCommand {
     const given = OF_MANIFESTS.filter((name) => ![undefined, false].includes(flags[name] as boolean));
     if (given.length > 0) throw new UsageError(`--${given[0]} and --kubeconfig are mutually exclusive`);
     const {planCluster} = await import('../features/plan/plan-cluster.js');
+    // The pods that a kubelet of this cluster has on the node.
+    const rootDir = kubeletRootDir(this.settings.globals, this.context.env, {
+      asKubelet: false,
+      joinsCluster: true,
+    });
+    this.settings.addGlobals({'root-dir': rootDir});
     return await planCluster(this.services, {kubeconfig, words, flags});
   }
 

@@ -5,11 +5,11 @@ import {goQuote} from './go-quote.js';
 
 /** Log record. */
 export interface LogRecord {
-  readonly severity: 'info' | 'error';
+  readonly severity: 'info' | 'warning' | 'error';
   /** Time in ms since the epoch. */
   readonly time: number;
   readonly pid: number;
-  /** Source position: `kubelet/kubelet.js:12`. */
+  /** Source position, see positionIn. */
   readonly caller: string;
   readonly message: string;
   /** Logged error; undefined for none. */
@@ -19,7 +19,15 @@ export interface LogRecord {
   readonly verbosity: number;
 }
 
-const LETTERS = {info: 'I', error: 'E'} as const satisfies Record<LogRecord['severity'], string>;
+/** Returns the position of a log call. klog's parsers need a line; klog itself writes 1 when it does not know it. */
+export function positionIn(file: string): string {
+  return `${file}:1`;
+}
+
+const LETTERS = {info: 'I', warning: 'W', error: 'E'} as const satisfies Record<
+  LogRecord['severity'],
+  string
+>;
 
 /**
  * Formats a record as klog text: `I1120 12:34:56.789000 4711 kubelet.js:12] "Message" key="value"`, in local time.
@@ -37,7 +45,7 @@ export function formatKlogText(record: LogRecord): string {
 
 /**
  * Formats a record as a line of component-base's JSON format (zap's production encoder): `ts` in milliseconds, `v`
- * for info messages only, `err` last.
+ * for all but errors, `err` last.
  */
 export function formatKlogJson({
   severity,
@@ -52,7 +60,7 @@ export function formatKlogJson({
     ['ts', time],
     ['caller', caller],
     ['msg', message],
-    ...(severity === 'info' ? [['v', verbosity] as const] : []),
+    ...(severity !== 'error' ? [['v', verbosity] as const] : []),
     ...Object.entries({...rpcFields(error), ...fields}),
     ...(error === undefined ? [] : [['err', messageOf(error)] as const]),
   ];

@@ -67,6 +67,7 @@ export {
   listFieldsMissedByPods,
   readKubeletConfig,
   type ConfigFileText,
+  type ReadConfigOptions,
   type KubeletConfig,
 } from './configuration/kubelet-config.js';
 export type {ConfigValues} from './configuration/fields-and-defaults/kubelet-config-defaults.js';

@@ -56,9 +56,16 @@ export function createInterruptibleContext(program?: readonly string[]): CliCont
   return Object.assign(context, {ownsProcess: true});
 }
 
-/** Returns the dialect of a run. Loads crictl's dialect only if it is used. */
+/** Returns the dialect of a run. Loads another than kcri's own only if it is used. */
 async function dialectOf({calledAs}: CliContext): Promise<Dialect> {
-  return calledAs === 'crictl' ? (await import('./crictl-dialect.js')).CRICTL_DIALECT : KCRI_DIALECT;
+  switch (calledAs) {
+    case 'crictl':
+      return (await import('./crictl-dialect.js')).CRICTL_DIALECT;
+    case 'kubelet':
+      return (await import('./kubelet-dialect.js')).KUBELET_DIALECT;
+    case 'kcri':
+      return KCRI_DIALECT;
+  }
 }
 
 /** Environment of one run of a command line. */
@@ -133,6 +140,7 @@ async function topic(words: readonly string[], run: Run): Promise<number> {
 
 /** Prints help, preceded by `before`. Rejects with UnknownCommandError. */
 async function help(words: readonly string[], {context, dialect}: Run, before = ''): Promise<number> {
+  if (dialect.helpText !== undefined) return await print(await dialect.helpText(), context);
   const {helpText} = await import('./help.js');
   const [first] = words;
   const isOnlyTopic = words.length === 1 && first !== undefined && isAliasAndTopic(first, dialect);

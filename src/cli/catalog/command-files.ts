@@ -11,7 +11,7 @@ import type {CommandRun} from '../command/command-services.js';
  */
 
 /** Class of a command, as loaded by oclif and by main.ts. */
-export type CommandClass = Pick<typeof BaseCommand, 'id'> &
+export type CommandClass = Pick<typeof BaseCommand, 'id' | 'summary' | 'description' | 'flags'> &
   (new (argv: string[], config: Config, run: CommandRun) => BaseCommand);
 
 const FOLDER = new URL('../../commands/', import.meta.url);

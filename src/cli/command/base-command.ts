@@ -128,7 +128,7 @@ export abstract class BaseCommand extends Command {
       argv: [...tokens.positionals],
       metadata: {flags: {}},
       nonExistentFlags: [],
-      raw: [],
+      raw: tokens.flags.map(({name: flag, value: input}) => ({type: 'flag', flag, input})),
     } as unknown as ParserOutput<F, B, A>;
   }
 

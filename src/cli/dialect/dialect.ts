@@ -83,9 +83,11 @@ export interface ParsedLine {
  */
 export interface Dialect {
   /** Name of the program in help. */
-  readonly program: 'kcri' | 'crictl';
+  readonly program: 'kcri' | 'crictl' | 'kubelet';
   /** Text before the help of the program. */
   readonly helpTitle: string;
+  /** Returns the help of a program without commands; by default each command has its own. */
+  readonly helpText?: () => Promise<string>;
   /** Returns the output of `--version`. */
   version(): string;
   tokenize(argv: readonly string[], scope: FlagScope): Promise<Tokens>;

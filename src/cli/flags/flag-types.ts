@@ -47,6 +47,11 @@ export function withChoices<F extends {description?: string | undefined}>(
   return Object.assign(flag, {choices, description: `${text} One of: ${choices.join(', ')}.${byDefault}`});
 }
 
+/** Lets a flag be given without a value, which then is `bare`, as in `--version` and `--version=raw`. */
+export function withBareValue<F extends object>(flag: F, bare: string): F {
+  return Object.assign(flag, {bare});
+}
+
 type FlagSet = Readonly<Record<string, object>>;
 
 /** Returns flags whose values must not be empty under kcri's own name, because a script's variable may be unset. */

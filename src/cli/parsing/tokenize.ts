@@ -9,6 +9,8 @@ export interface FlagShape {
   readonly charAliases?: readonly string[];
   /** True if the flag does not exist under the name crictl. */
   readonly kcriOnly?: boolean;
+  /** Value of a flag without one: only `--flag=value` has another. */
+  readonly bare?: string;
 }
 
 /** Flags by their canonical name. */
@@ -148,7 +150,7 @@ class Tokenizer {
       });
       return;
     }
-    const given = value ?? this.#rest.shift();
+    const given = value ?? flag.bare ?? this.#rest.shift();
     if (given === undefined) throw missingValue(spelling);
     this.#flags.push({name: flag.name, spelling, value: given});
   }

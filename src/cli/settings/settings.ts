@@ -59,10 +59,14 @@ export interface SettingsSource {
 export type SettingDefaults = Readonly<Record<ConfigKey, EffectiveOption['value']>>;
 
 /** Returns the directory of kcri's state as an absolute path: flag, environment, default. */
-export function resolveRootDir(flags: ParsedValues, env: CliContext['env']): string {
+export function resolveRootDir(
+  flags: ParsedValues,
+  env: CliContext['env'],
+  fallback = '/var/lib/kcri',
+): string {
   // The runtime receives paths below it and has another working directory.
   const given = text(flags['root-dir']) ?? env['KCRI_ROOT_DIR'] ?? '';
-  return resolve(given === '' ? '/var/lib/kcri' : given);
+  return resolve(given === '' ? fallback : given);
 }
 
 /** Returns the config file to use; `named` if the user gave it. */

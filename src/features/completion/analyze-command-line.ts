@@ -6,6 +6,8 @@ export interface FlagInfo extends Pick<FlagDefinition, 'type' | 'options'> {
   readonly aliases?: readonly string[];
   readonly hidden?: boolean;
   readonly helpValue?: string | readonly string[];
+  /** Value of a flag without one, see withBareValue. */
+  readonly bare?: string;
   /** Known values, see withChoices. */
   readonly choices?: readonly string[];
   readonly description?: string;
@@ -59,7 +61,7 @@ export function analyzeCommandLine(
 function readFlag(word: string, flags: FlagInfos, values: Record<string, string>): string | undefined {
   const {name, value} = flagOf(word, flags);
   if (name === undefined || flags[name]?.type !== 'option') return undefined;
-  if (value === undefined) return name;
+  if (value === undefined) return flags[name].bare === undefined ? name : undefined;
   values[name] = value;
   return undefined;
 }

@@ -68,13 +68,15 @@ const REMOVED: Readonly<Record<string, WithoutEffect>> = {
 
 const WITHOUT_EFFECT: Readonly<Record<string, WithoutEffect>> = {...PRESENT, ...REMOVED};
 
+const helpOf = (reason: string) => ({helpGroup: 'IGNORED', description: `Has no effect: ${reason}.`});
+
 /** Flags that kcri accepts and ignores, so that command lines of a kubelet work. */
 export const IGNORED_FLAGS = Object.fromEntries(
-  Object.entries(WITHOUT_EFFECT).map(([name, {reason: description, isSwitch}]) => [
+  Object.entries(WITHOUT_EFFECT).map(([name, {reason, isSwitch}]) => [
     name,
     isSwitch === true
-      ? Flags.boolean({hidden: true, description, default: noDefault})
-      : Flags.string({hidden: true, description}),
+      ? Flags.boolean({...helpOf(reason), default: noDefault})
+      : Flags.string({...helpOf(reason), helpValue: 'VALUE'}),
   ]),
 );
 
@@ -93,9 +95,9 @@ export function listIgnoredFlags(flags: Given): readonly IgnoredFlag[] {
   );
 }
 
-/** Returns the first given flag that kubelet 1.36 does not have any more. */
-export function findRemovedFlag(flags: Given): string | undefined {
-  return Object.keys(REMOVED).find((name) => flags[name] !== undefined);
+/** Reports whether kubelet 1.36 does not have the flag any more. */
+export function isRemovedFlag(name: string): boolean {
+  return Object.hasOwn(REMOVED, name);
 }
 
 /** Returns why a flag without effect is deprecated; undefined if it is not, or has an effect. */

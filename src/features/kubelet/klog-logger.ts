@@ -1,7 +1,7 @@
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, LogFields, Logger} from '../../base/logger.js';
 import type {LiveValue} from '../../kubelet/index.js';
-import {formatKlogJson, formatKlogText, type LogRecord} from '../../format/klog.js';
+import {formatKlogJson, formatKlogText, positionIn, type LogRecord} from '../../format/klog.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
 import {LogWriter} from './log-writer.js';
 
@@ -36,13 +36,13 @@ export class KlogLogger implements Logger {
         message: 'Dropped log lines because the reader is too slow',
         fields: {lines: count},
         verbosity: 0,
-        caller: callerIn('log-writer.ts'),
+        caller: positionIn('log-writer.ts'),
       }),
     );
   }
 
   forFile(file: string): FileLogger {
-    const caller = callerIn(file);
+    const caller = positionIn(file);
     return {
       info: (...args) => {
         this.#info(caller, ...args);
@@ -76,9 +76,4 @@ export class KlogLogger implements Logger {
   async flush(): Promise<void> {
     await this.#writer.flush(this.#options.clock, FLUSH_TIMEOUT_MS);
   }
-}
-
-/** Returns the position of a log call. klog's parsers need a line; klog itself writes 1 when it does not know it. */
-function callerIn(file: string): string {
-  return `${file}:1`;
 }

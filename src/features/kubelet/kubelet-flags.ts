@@ -8,7 +8,7 @@ import {
   type ConfigPath,
 } from '../../kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
 
-/** Placeholder, description and, if the set is closed, values of the flags in the help; the others are hidden. */
+/** Placeholder, description and, if the set is closed, values of flags in the help; see describeField for the others. */
 const SHOWN: Partial<
   Readonly<Record<ConfigPath, readonly [value: string, description: string, choices?: readonly string[]]>>
 > = {
@@ -62,11 +62,33 @@ export const noDefault = async (): Promise<boolean> => await Promise.resolve(und
 function createConfigFlag(
   path: ConfigPath,
 ): OptionFlag<string[] | undefined> | ReturnType<typeof Flags.boolean> {
-  const [helpValue, text, choices] = SHOWN[path] ?? ['VALUE', `Field ${path} of the KubeletConfiguration.`];
-  const shape = {helpGroup: 'KUBELET', description: text, hidden: !Object.hasOwn(SHOWN, path)};
+  const own = SHOWN[path];
+  const [helpValue, text, choices] = own ?? ['VALUE', describeField(path)];
+  const shape = {helpGroup: own === undefined ? groupOf(path) : 'KUBELET', description: text};
   if (CONFIG_FIELDS[path].type.name === 'boolean') return Flags.boolean({...shape, default: noDefault});
   const flag = Flags.custom<string[]>({multiple: true})({...shape, helpValue});
   return choices === undefined ? flag : withChoices(flag, choices);
+}
+
+/** Returns the group in the help of the flag of a field that needs no words of its own. */
+const groupOf = (path: ConfigPath): string => (reasonToIgnore(path) === undefined ? 'FIELD' : 'IGNORED');
+
+/** Returns why the flag of a field has no effect; undefined if it has one, if only with an API server. */
+function reasonToIgnore(path: ConfigPath): string | undefined {
+  const {use, inCluster} = CONFIG_FIELDS[path];
+  return use.kind === 'honored' || inCluster !== undefined ? undefined : use.reason;
+}
+
+/** Describes the flag of a field that needs no words of its own: its default, or why it has no effect. */
+function describeField(path: ConfigPath): string {
+  const {use, default: fallback} = CONFIG_FIELDS[path];
+  const field = `Field ${path} of the KubeletConfiguration.`;
+  const reason = reasonToIgnore(path);
+  if (reason !== undefined) return `${field} Has no effect: ${reason}.`;
+  const value = typeof fallback === 'string' ? fallback : JSON.stringify(fallback ?? '');
+  const isEmpty = ['', '""', '[]', '{}'].includes(value);
+  const needs = use.kind === 'honored' ? '' : ' Requires --kubeconfig.';
+  return `${field}${needs}${isEmpty ? '' : ` [default: ${value}]`}`;
 }
 
 /** Flags that set fields of the KubeletConfiguration. */

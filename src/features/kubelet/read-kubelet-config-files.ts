@@ -8,28 +8,39 @@ import type {ConfigFileText} from '../../kubelet/index.js';
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
- * Reads the configuration file (--config) and then the drop-in files `*.conf` of the directory in lexical order
- * (--config-dir). Rejects with ConfigError.
+ * Reads the configuration file (--config) and then the drop-in files `*.conf` below the directory (--config-dir) in the order
+ * of Go's filepath.WalkDir (server.go mergeKubeletConfigurations). Rejects with ConfigError.
  */
 export async function readKubeletConfigFiles(
   file: string | undefined,
   directory: string | undefined,
   signal: AbortSignal,
 ): Promise<readonly ConfigFileText[]> {
-  const paths = [...(file === undefined ? [] : [file]), ...(await listDropIns(directory))];
+  const paths = [...(file === undefined || file === '' ? [] : [file]), ...(await listDropIns(directory))];
   return await Promise.all(paths.map(async (path) => ({path, content: await readConfigFile(path, signal)})));
 }
 
 async function listDropIns(directory: string | undefined): Promise<readonly string[]> {
-  if (directory === undefined) return [];
+  if (directory === undefined || directory === '') return [];
   try {
-    const names = (await readdir(directory)).filter((name) => name.endsWith('.conf'));
-    return names.sort().map((name) => join(directory, name));
+    const paths: string[] = [];
+    for await (const path of walk(directory)) if (path.endsWith('.conf')) paths.push(path);
+    return paths;
   } catch (error) {
     throw new ConfigError(`cannot read directory "${directory}": ${systemErrorMessage(error)}`, {
       cause: error,
       hint: 'set --config-dir to another directory',
     });
+  }
+}
+
+/** Yields the paths of all files below a directory: its entries by name, with those of a directory in its place. */
+async function* walk(directory: string): AsyncGenerator<string> {
+  const entries = await readdir(directory, {withFileTypes: true});
+  for (const entry of entries.toSorted(({name: one}, {name: other}) => (one < other ? -1 : 1))) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else yield path;
   }
 }
 

@@ -21,7 +21,6 @@ import type {ConfigValues} from '../../kubelet/configuration/fields-and-defaults
 /** Values of all flags of the command `kubelet`. */
 export type KubeletFlagValues = Readonly<Record<string, unknown>> &
   PodFlagValues & {
-    readonly 'cert-dir'?: string | undefined;
     readonly 'authorization-policy-file'?: string | undefined;
     readonly 'no-admission'?: boolean;
     readonly 'stop-pods-on-exit'?: boolean;
@@ -33,14 +32,13 @@ export function createRunKubeletOptions(
   flags: KubeletFlagValues,
   reading: Pick<
     RunKubeletOptions,
-    'config' | 'readConfig' | 'ignoredFlags' | keyof KubeletNodeFlags | keyof KubeconfigFlags
+    'config' | 'readConfig' | 'ignoredFlags' | 'certDir' | keyof KubeletNodeFlags | keyof KubeconfigFlags
   >,
 ): RunKubeletOptions {
   const {context, secrets, settings} = services;
   return {
     ...reading,
     rootDir: settings.rootDir,
-    certDir: flags['cert-dir'] ?? `${settings.rootDir}/pki`,
     policyFile: flags['authorization-policy-file'],
     open: async (observer) =>
       await openRuntime(services, {...flags, ...nodeFlags(flags, reading)}, {observer, ...reading.config}),
@@ -49,6 +47,7 @@ export function createRunKubeletOptions(
     containerGc: containerGcPolicy(flags),
     program: {version: programVersion(), flags: redactFlags(flags)},
     context,
+    isOnlyLog: context.calledAs === 'kubelet',
     mask: (text) => secrets.mask(text),
     hide: (texts) => {
       secrets.replace(texts);
@@ -65,8 +64,9 @@ async function openRuntime(
   const {connections, settings, signal} = services;
   const {containerRuntimeEndpoint, imageServiceEndpoint, runtimeRequestTimeout} = values;
   const endpoint = containerRuntimeEndpoint === '' ? await connections.endpoint() : containerRuntimeEndpoint;
-  const imageEndpoint =
-    imageServiceEndpoint === '' ? (await settings.read()).imageEndpoint : imageServiceEndpoint;
+  // Settings of crictl must not separate the images from the runtime that the configuration names.
+  const own = containerRuntimeEndpoint === '' ? (await settings.read()).imageEndpoint : undefined;
+  const imageEndpoint = imageServiceEndpoint === '' ? own : imageServiceEndpoint;
   const timeoutMs = durationMs(runtimeRequestTimeout);
   const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers: [observer]});
   return {

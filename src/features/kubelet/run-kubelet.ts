@@ -29,6 +29,7 @@ import type {IgnoredFlag} from './ignored-flags.js';
 import type {KubeconfigFlags} from './kubelet-flags.js';
 import type {KubeletNodeFlags} from './kubelet-node-flags.js';
 import {KlogLogger} from './klog-logger.js';
+import {detailsOf} from './klog-reporter.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {logUnhandledErrors} from './log-unhandled-errors.js';
 import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
@@ -59,6 +60,8 @@ export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
   /** Policy of the container GC. */
   readonly containerGc: ContainerGcPolicy;
   readonly context: CliContext;
+  /** True if the log is all that people see of an error, which then has the hint as well. */
+  readonly isOnlyLog: boolean;
   readonly mask: (text: string) => string;
   /** See KubeletOptions. */
   readonly hide: (texts: readonly string[]) => void;
@@ -122,11 +125,20 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     using _ = reloadOnHangup({kubelet, live, manager, logger});
     await kubelet.run(context.signal);
   } catch (error) {
-    if (!context.signal.aborted) logger.error(`failed to run Kubelet: ${messageOf(error)}`, 'command failed');
+    if (!context.signal.aborted) logFailure(error, logger, options);
     throw error;
   } finally {
     await log.flush();
   }
+}
+
+function logFailure(
+  error: unknown,
+  logger: FileLogger,
+  {isOnlyLog}: Pick<RunKubeletOptions, 'isOnlyLog'>,
+): void {
+  const details = isOnlyLog ? detailsOf(error) : {};
+  logger.error(`failed to run Kubelet: ${messageOf(error)}`, 'command failed', details);
 }
 
 /** Returns a node with its addresses, and without the resources that the configuration reserves. */

@@ -1,3 +1,5 @@
+import {FlagError} from '../../cli/parsing/usage-errors.js';
+
 /** Options of a unit. */
 export interface SystemdUnitOptions {
   /** Command that starts kcri, such as Node.js and its script. */
@@ -13,7 +15,7 @@ export interface SystemdUnitOptions {
 const COPIED_VARIABLES = ['KCRI_ROOT_DIR', 'CONTAINER_RUNTIME_ENDPOINT', 'IMAGE_SERVICE_ENDPOINT'];
 
 /** Formats a systemd unit that runs `kcri kubelet` with these options. */
-export function formatSystemdUnit({program, argv, directory, env}: SystemdUnitOptions): string {
+function formatSystemdUnit({program, argv, directory, env}: SystemdUnitOptions): string {
   return `${unitSection('kcri kubelet')}
 [Service]
 Type=notify
@@ -29,6 +31,71 @@ OOMScoreAdjust=-999
 LimitNOFILE=1048576
 
 ${INSTALL_SECTION}`;
+}
+
+/** Forms in which `kubelet --print-unit` prints its unit. */
+const UNIT_FORMS: Readonly<Record<string, (options: SystemdUnitOptions) => string>> = {
+  kcri: formatSystemdUnit,
+  kubeadm: formatKubeadmUnit,
+  'kubeadm-drop-in': formatKubeadmDropIn,
+};
+
+export const UNIT_FORM_NAMES = Object.keys(UNIT_FORMS);
+
+/** Formats the unit of a kubelet in one of its forms. Throws FlagError for any other. */
+export function formatKubeletUnit(form: string, options: SystemdUnitOptions): string {
+  const format = UNIT_FORMS[form];
+  if (format !== undefined) return format(options);
+  const known = UNIT_FORM_NAMES.join(', ');
+  throw new FlagError(
+    `invalid argument ${JSON.stringify(form)} for "--print-unit" flag: must be one of ${known}`,
+  );
+}
+
+/** Formats `kubelet.service` with what kubeadm's drop-in adds to that of its packages, for a node without these packages. */
+function formatKubeadmUnit(options: SystemdUnitOptions): string {
+  return `${unitSection('kubelet: The Kubernetes Node Agent')}StartLimitIntervalSec=0
+
+[Service]
+${kubeadmLines(options)}Restart=always
+RestartSec=10
+OOMScoreAdjust=-999
+LimitNOFILE=1048576
+
+${INSTALL_SECTION}`;
+}
+
+/**
+ * Formats a drop-in of `kubelet.service` that replaces the program of kubeadm's packages and keeps its files. It has to
+ * follow theirs, 10-kubeadm.conf.
+ */
+function formatKubeadmDropIn(options: SystemdUnitOptions): string {
+  return `[Service]
+# Only the last command runs.
+ExecStart=
+${kubeadmLines(options)}`;
+}
+
+/** Returns the lines of the service that are the same in kubeadm's own drop-in, and those that kcri needs. */
+function kubeadmLines({program, argv}: SystemdUnitOptions): string {
+  const args = ['KUBECONFIG', 'CONFIG', 'KUBEADM', 'EXTRA'].map((name) => `$KUBELET_${name}_ARGS`);
+  const kubeconfigs =
+    '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf';
+  return `Type=notify
+NotifyAccess=all
+WatchdogSec=60
+# Pods keep running when the kubelet stops.
+KillMode=process
+Environment=KCRI_COMPAT=kubelet
+Environment="KUBELET_KUBECONFIG_ARGS=${kubeconfigs}"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+# "kubeadm init" and "kubeadm join" write KUBELET_KUBEADM_ARGS to the first file; the others are the administrator's.
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+EnvironmentFile=-/etc/default/kubelet
+EnvironmentFile=-/etc/sysconfig/kubelet
+ExecStart=${[commandLine([...program, ...argv]), ...args].join(' ')}
+ExecReload=/bin/kill -HUP $MAINPID
+`;
 }
 
 /** Time limit of a sync that shall never give up. */

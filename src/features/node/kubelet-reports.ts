@@ -33,7 +33,7 @@ export async function requireKubeletReport(
   const report = await queryRunningKubelet(services, undefined);
   if (report !== undefined) return report;
   throw new ConfigError(`no kcri kubelet runs with root directory "${services.settings.rootDir}"`, {
-    hint: 'start one with "kcri kubelet", or select another directory with --root-dir',
+    hint: 'start one with "kcri kubelet", or select another directory with --root-dir, such as /var/lib/kubelet of one in a cluster',
   });
 }
 

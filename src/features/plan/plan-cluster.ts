@@ -30,7 +30,7 @@ export async function planCluster(
   const {readClusterPods} = await import('../../kubelet/cluster/index.js');
   const {context, report, signal} = services;
   const {clock, env} = context;
-  const config = readKubeletConfig([], new Map(), true).values;
+  const config = readKubeletConfig([], new Map(), {joinsCluster: true}).values;
   using server = await openApiServer({kubeconfig, config, context: {clock, env, signal}});
   const node = await readClusterNode(services, flags);
   const {nodeName} = node.node;

@@ -12,6 +12,7 @@ import type {ConfigField} from './config-field.js';
 
 /** Value of a field in a file. */
 export interface DecodedField {
+  /** Null to remove the value of an earlier file. */
   readonly value: unknown;
   /** Creates an issue at the position of the field. */
   readonly issue: (message: string) => ManifestIssue;
@@ -20,8 +21,12 @@ export interface DecodedField {
 /** Fields of a configuration file; valid only without issues. */
 export interface DecodedKubeletConfig {
   readonly fields: ReadonlyMap<ConfigPath, DecodedField>;
+  /** Paths of fields that are not known, and the issue that each of them is for a strict decoder. */
+  readonly unknown: ReadonlyMap<string, ManifestIssue>;
   readonly issues: readonly ManifestIssue[];
 }
+
+const NO_FIELDS = {fields: new Map(), unknown: new Map()} as const;
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';
@@ -55,7 +60,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Decodes a KubeletConfiguration in YAML or JSON. Unknown fields are errors, as with the kubelet's strict decoder. */
+/** Decodes a KubeletConfiguration in YAML or JSON. */
 export function decodeKubeletConfig(content: string, file: string): DecodedKubeletConfig {
   const plain = content.replace(/^\uFEFF/, '');
   const [document, ...others] = parseYaml(plain);
@@ -63,10 +68,10 @@ export function decodeKubeletConfig(content: string, file: string): DecodedKubel
   const source = new SourceText(file, plain, secretRanges(root, plain));
   const issues = (document?.problems ?? []).map((problem) => source.createSyntaxIssue(problem));
   if (others.length > 0) issues.push(source.createIssue(0, '', `must contain only one ${KIND}`));
-  if (issues.length > 0) return {fields: new Map(), issues};
+  if (issues.length > 0) return {...NO_FIELDS, issues};
   if (root?.kind !== 'map')
     return {
-      fields: new Map(),
+      ...NO_FIELDS,
       issues: [source.createIssue(root?.offset ?? 0, '', `must contain a ${KIND}`)],
     };
   return decodeRoot(root, source, dirname(file));
@@ -93,12 +98,12 @@ function decodeRoot(root: MapNode, source: SourceText, directory: string): Decod
   const toIssue = ({offset, path, message}: DecodeProblem): ManifestIssue =>
     source.createIssue(offset, path.toString(), message);
   // Another kind of file: its fields are not to be quoted.
-  if (decoder.problems.length > 0) return {fields: new Map(), issues: decoder.problems.map(toIssue)};
+  if (decoder.problems.length > 0) return {...NO_FIELDS, issues: decoder.problems.map(toIssue)};
   const decoded = decoder.decode(CONFIGURATION, root, new FieldPath());
   const fields = new Map<ConfigPath, DecodedField>();
   for (const path of CONFIG_PATHS) {
     const names = path.split('.');
-    const value = valueAt(decoded, names);
+    const value = valueAt(decoded, names) ?? (isNullAt(root, names) ? null : undefined);
     if (value === undefined) continue;
     const offset = findFieldOffset(root, new FieldPath(names));
     fields.set(path, {
@@ -106,12 +111,24 @@ function decodeRoot(root: MapNode, source: SourceText, directory: string): Decod
       issue: (message) => source.createIssue(offset, path, message),
     });
   }
-  return {fields, issues: decoder.problems.map(toIssue)};
+  const isUnknown = ({kind}: DecodeProblem): boolean => kind === 'unknown-field';
+  return {
+    fields,
+    unknown: new Map(
+      decoder.problems.filter(isUnknown).map((problem) => [problem.path.toString(), toIssue(problem)]),
+    ),
+    issues: decoder.problems.filter((problem) => !isUnknown(problem)).map(toIssue),
+  };
+}
+
+function isNullAt(node: ManifestNode | undefined, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return node?.kind === 'scalar' && node.value === null;
+  return node?.kind === 'map' && isNullAt(node.entries.get(name)?.value, rest);
 }
 
 function resolveIn(directory: string, path: ConfigPath, value: unknown): unknown {
   const {type}: ConfigField = CONFIG_FIELDS[path];
-  return type.inDirectory === undefined ? value : type.inDirectory(value, directory);
+  return type.inDirectory === undefined || value === null ? value : type.inDirectory(value, directory);
 }
 
 function requireKind(root: MapNode, decoder: Decoder): void {

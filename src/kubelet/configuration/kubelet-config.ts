@@ -3,7 +3,7 @@ import {renderIssue} from '../../api/decoding/manifest-issue.js';
 import {LONGEST_TIMER_MS} from '../../base/clock.js';
 import {KcriError, messageOf, UsageError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
-import {fieldIn, type FieldUse} from './config-field.js';
+import {fieldIn, type ConfigField, type FieldUse} from './config-field.js';
 import {decodeKubeletConfig, type DecodedKubeletConfig} from './decode-kubelet-config.js';
 import {parseDuration} from '../../format/duration.js';
 import {
@@ -45,21 +45,33 @@ export interface KubeletConfig {
   readonly ignored: readonly IneffectiveField[];
 }
 
+/** What decides the defaults of a configuration, and how it is read. */
+export interface ReadConfigOptions {
+  /** True with an API server, with which some defaults differ. */
+  readonly joinsCluster?: boolean;
+  /** Defaults that are preferred to kcri's. */
+  readonly defaults?: Partial<ConfigValues>;
+  /** True if unknown fields have no effect, as in a kubelet; otherwise they are errors. */
+  readonly isLenient?: boolean;
+}
+
 /**
- * Combines files, flags and defaults, some of which differ with an API server: flags override files, and later files
- * override earlier ones (server.go NewKubeletCommand). Throws KubeletConfigError with all problems, and UsageError for an invalid flag.
+ * Combines files, flags and defaults: flags override files, and later files override earlier ones (server.go
+ * NewKubeletCommand). Throws KubeletConfigError with all problems, and UsageError for an invalid flag.
  */
 export function readKubeletConfig(
   files: readonly ConfigFileText[],
   flags: ReadonlyMap<string, readonly string[]>,
-  joinsCluster = false,
+  {joinsCluster = false, defaults = {}, isLenient = false}: ReadConfigOptions = {},
 ): KubeletConfig {
   const decoded = files.map(({path, content}) => decodeKubeletConfig(content, path));
+  const unknown = decoded.flatMap((file) => [...file.unknown]);
   const issues = decoded.flatMap((file) => file.issues);
+  if (!isLenient) issues.push(...unknown.map(([, issue]) => issue));
   if (issues.length > 0) throw new KubeletConfigError(issues.map(renderIssue));
   const settings = CONFIG_PATHS.flatMap((path) => settingOf(path, decoded, flags));
   const values = Object.fromEntries([
-    ...CONFIG_PATHS.map((path) => [path, defaultOf(path, settings, joinsCluster)]),
+    ...CONFIG_PATHS.map((path) => [path, defaults[path] ?? defaultOf(path, settings, joinsCluster)]),
     ...settings.map(({path, value}) => [path, value]),
   ]) as unknown as ConfigValues;
   const problems = [
@@ -72,7 +84,11 @@ export function readKubeletConfig(
   return {
     values,
     joinsCluster,
-    unsupported: [...ineffective('not supported'), ...unknownGates(values.featureGates)],
+    unsupported: [
+      ...ineffective('not supported'),
+      ...unknownGates(values.featureGates),
+      ...unknown.map(([field]) => ({field, reason: 'kubelet 1.36 has no such field'})),
+    ],
     ignored: ineffective('ignored'),
   };
 }
@@ -103,19 +119,28 @@ function settingOf(
   const inFiles = decoded.flatMap(({fields}) => fields.get(path) ?? []);
   const merged = inFiles.reduce<unknown>((before, {value}) => merge(before, value), undefined);
   if (texts !== undefined) {
-    const value = parseFlag(flag ?? '', () => type.fromFlags(texts));
+    const value = parseFlag(flag ?? '', texts, type);
     // Feature gates are merged; any other flag replaces the value of the files (parseFlagsAgain).
     return [{path, value: path === 'featureGates' ? merge(merged, value) : value}];
   }
   const last = inFiles.at(-1);
-  return last === undefined || type.isZero?.(merged) ? [] : [{path, value: merged, issue: last.issue}];
+  return last === undefined || merged === null || type.isZero?.(merged)
+    ? []
+    : [{path, value: merged, issue: last.issue}];
 }
 
-function parseFlag(flag: string, parse: () => unknown): unknown {
+function parseFlag(
+  flag: string,
+  texts: readonly string[],
+  {fromFlags, redaction}: ConfigField['type'],
+): unknown {
   try {
-    return parse();
+    return fromFlags(texts);
   } catch (error) {
-    throw new UsageError(`invalid argument for "--${flag}" flag: ${messageOf(error)}`, {cause: error});
+    const shown = redaction === undefined ? ` ${JSON.stringify(texts.join(','))}` : '';
+    throw new UsageError(`invalid argument${shown} for "--${flag}" flag: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -62,16 +62,19 @@ test.each([
   expect(calledAs(env, program)).toBe(expected);
 });
 
-test.each([['--version'], ['--version=true'], ['--version=raw']])(
-  '%s prints the version that kubeadm reads',
-  async (flag) => {
-    expect(await runKcri([flag], AS_KUBELET)).toEqual({
-      exitCode: 0,
-      stdout: 'Kubernetes v1.36.2\n',
-      stderr: '',
-    });
-  },
-);
+test.each([
+  [['--version'], 'Kubernetes v1.36.2'],
+  [['--version=true'], 'Kubernetes v1.36.2'],
+  [['--version=false', '--version=v1.36.2-rc.1', '--version'], 'Kubernetes v1.36.2-rc.1'],
+])('%j prints the version that kubeadm reads', async (args, line) => {
+  const {exitCode, stdout, stderr} = await runKcri(args, AS_KUBELET);
+  expect({exitCode, line: stdout.replace(/\n$/, ''), stderr}).toEqual({exitCode: 0, line, stderr: ''});
+});
+
+test('--version=raw prints the version as a Go struct', async () => {
+  const {stdout} = await runKcri(['--version=raw'], AS_KUBELET);
+  expect(stdout).toMatch(/^version\.Info\{Major:"1", Minor:"36", .*GitVersion:"v1\.36\.2", .*\}\n$/);
+});
 
 // Proves: kubelet --version
 test('kcri kubelet prints the version of Kubernetes', async () => {
@@ -83,33 +86,121 @@ test('every flag of a kubelet exists, and takes a value where it does there', ()
   expect(words(FLAGS)).toHaveLength(149);
   expect(words(FLAGS).filter((name) => !Object.hasOwn(known, name))).toEqual([]);
   const switches = words(FLAGS).filter((name) => known[name]?.type === 'boolean');
-  expect(switches.toSorted()).toEqual([...words(SWITCHES), 'version'].toSorted());
+  expect(switches.toSorted()).toEqual(words(SWITCHES).toSorted());
 });
 
 describe('under the name kubelet', () => {
-  test('deprecated flags are warned about, in the order of their names, as a kubelet does', async () => {
-    const flags = ['--max-pods=5', '--log-cadvisor-usage', '--housekeeping-interval=10s', '--provider-id=x'];
-    const gc = ['--maximum-dead-containers=1', '--experimental-mounter-path=/x', '--log-json-split-stream'];
-    const {exitCode, stderr} = await runKcri([...flags, ...gc, '--check-config'], AS_KUBELET);
+  test('deprecated flags are warned about, each time that they are given, as a kubelet does', async () => {
+    const flags = ['--max-pods=4', '--max-pods=5', '--log-cadvisor-usage', '--housekeeping-interval=10s'];
+    const current = [
+      '--provider-id=x',
+      '--seccomp-default',
+      '--vmodule=x=1',
+      '--fail-cgroupv1=false',
+      '--v=1',
+    ];
+    const gc = ['--maximum-dead-containers=1', '--experimental-mounter-path=/x', '--feature-gates=A=true'];
+    const tls = [
+      '--tls-cipher-suites=',
+      '--fail-swap-on=false',
+      '--log-flush-frequency=1s',
+      '--check-config',
+    ];
+    const {exitCode, stderr} = await runKcri([...flags, ...current, ...gc, ...tls], AS_KUBELET);
     expect(exitCode).toBe(0);
     const warnings = Array.from(
       stderr.matchAll(/^Flag --(\S+) has been deprecated, (.*)$/gm),
       ([, name, reason]) => [name, REASONS.find((start) => reason?.startsWith(start))],
     );
     expect(warnings).toEqual([
-      ['experimental-mounter-path', CSI],
-      ['log-cadvisor-usage', CADVISOR],
-      ['log-json-split-stream', CONFIG],
       ['max-pods', CONFIG],
+      ['max-pods', CONFIG],
+      ['log-cadvisor-usage', CADVISOR],
       ['maximum-dead-containers', EVICTION],
+      ['experimental-mounter-path', CSI],
+      ['feature-gates', CONFIG],
+      ['tls-cipher-suites', CONFIG],
+      ['fail-swap-on', CONFIG],
     ]);
   });
 
-  test('a flag that Kubernetes has removed is unknown', async () => {
-    const result = await runKcri(['--container-runtime=remote'], AS_KUBELET);
-    expect(result).toMatchObject({exitCode: 1, stdout: ''});
-    expect(result.stderr).toContain('failed to parse kubelet flag: unknown flag: --container-runtime');
+  // Texts of kubelet 1.36.2.
+  test.each([
+    [['--foo'], 'failed to parse kubelet flag: unknown flag: --foo'],
+    [['--container-runtime=remote'], 'failed to parse kubelet flag: unknown flag: --container-runtime'],
+    [['--help', '--foo'], 'failed to parse kubelet flag: unknown flag: --foo'],
+    [['-x'], "failed to parse kubelet flag: unknown shorthand flag: 'x' in -x"],
+    [['-c', 'x'], "failed to parse kubelet flag: unknown shorthand flag: 'c' in -c"],
+    [['-v'], "failed to parse kubelet flag: flag needs an argument: 'v' in -v"],
+    [['--max-pods'], 'failed to parse kubelet flag: flag needs an argument: --max-pods'],
+    [['foo', 'bar'], 'unknown command foo'],
+    [['help'], 'unknown command help'],
+    [['--', 'x'], 'unknown command x'],
+    [
+      ['--version=v1.2.3'],
+      'failed to parse kubelet flag: invalid argument "v1.2.3" for "--version" flag: version "v1.2.3" must match ' +
+        'major/minor/patch of default version "v1.36.2"',
+    ],
+  ])('%j fails with the line of a kubelet', async (args, text) => {
+    const {exitCode, stdout, stderr} = await runKcri(args, AS_KUBELET);
+    expect({exitCode, stdout}).toEqual({exitCode: 1, stdout: ''});
+    const [, error] =
+      /^E\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [\w.-]+:\d+\] "command failed" err=(".*")\n$/.exec(stderr) ?? [];
+    expect(JSON.parse(error ?? '')).toBe(text);
   });
+
+  test.each([
+    [
+      ['--max-pods=abc'],
+      'failed to parse kubelet flag: invalid argument \\"abc\\" for \\"--max-pods\\" flag',
+    ],
+    [['--version=abc'], 'failed to parse kubelet flag: invalid argument \\"abc\\" for \\"--version\\" flag'],
+    [['--config=/nonexistent'], 'cannot read configuration'],
+    [['--config-dir=/nonexistent'], 'cannot read directory'],
+    [['--kubeconfig=/nonexistent', '--fail-swap-on=false'], 'failed to run Kubelet: '],
+  ])('%j fails with one line of the log', async (args, text) => {
+    const {exitCode, stderr} = await runKcri(args, AS_KUBELET);
+    const [line, ...others] = stderr.split('\n').filter((each) => each.startsWith('E'));
+    expect(others).toEqual([]);
+    expect(line).toMatch(/^E.*\] "command failed" err=".*"$/);
+    expect(line).toContain(text);
+    expect(stderr).not.toMatch(/^(kcri|hint|usage):/m);
+    expect(exitCode).toBe(1);
+  });
+
+  test('an error after the configuration was read is a line in its format', async () => {
+    const {stderr} = await runKcri(
+      ['--kubeconfig=/nonexistent', '--fail-swap-on=false', '--logging-format=json'],
+      AS_KUBELET,
+    );
+    const lines = stderr.split('\n').filter((line) => !/^(Flag --|$)/.test(line));
+    const parsed = lines.map((line): unknown => JSON.parse(line));
+    expect(parsed.at(-1)).toEqual({
+      ts: expect.any(Number) as unknown,
+      caller: 'run-kubelet.ts:1',
+      msg: 'command failed',
+      err: 'failed to run Kubelet: cannot read kubeconfig "/nonexistent": no such file or directory',
+      hint: expect.stringContaining('--kubeconfig') as unknown,
+    });
+  });
+
+  test.each([[['--help']], [['-h']], [['--help=true', '--v=2']]])(
+    '%j lists every flag of a kubelet',
+    async (args) => {
+      const {exitCode, stdout, stderr} = await runKcri(args, AS_KUBELET);
+      expect({exitCode, stderr}).toEqual({exitCode: 0, stderr: ''});
+      const shown = new Set(
+        Array.from(stdout.matchAll(/^ {2}(?:-\w, | {4})--([\w-]+)/gm), ([, name]) => name),
+      );
+      expect(words(FLAGS).filter((name) => !shown.has(name))).toEqual([]);
+      expect(stdout).toMatch(/^ {6}--max-pods N +\S.* \(DEPRECATED: This parameter should be set/m);
+      expect(stdout).toMatch(/^ {6}--version\[=true\|raw\|VERSION\] /m);
+      expect(stdout).not.toMatch(/--housekeeping-interval .*DEPRECATED/);
+      expect(stdout).not.toContain('--container-runtime ');
+      expect(stdout).toMatch(/--root-dir DIR .* \[default: \/var\/lib\/kubelet\]$/m);
+      expect(stdout).toMatch(/--fail-swap-on .* \[default: true\] \(DEPRECATED/m);
+    },
+  );
 });
 
 test('under its own name, kcri warns of no deprecation and ignores removed flags', async () => {

@@ -175,6 +175,15 @@ printf '<%s>' "\${COMPREPLY[@]}"`;
   expect(output).toBe('<*><a b><$(echo hi)><word>');
 });
 
+test('a flag whose value is optional is completed after = only, and the next word is not its value', async () => {
+  await using runtime = await FakeRuntime.start();
+  const forms = ['kcri', 'kubeadm', 'kubeadm-drop-in'];
+  expect(await namesAt(runtime, 'kubelet', '--print-unit=')).toEqual(
+    forms.map((form) => `--print-unit=${form}`),
+  );
+  expect(await namesAt(runtime, 'kubelet', '--print-unit', '--check-c')).toEqual(['--check-config']);
+});
+
 // Proves: completion --name
 test.each([
   ['bash', 'crictl', /^complete -F _crictl crictl$/m],

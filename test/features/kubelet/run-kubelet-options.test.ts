@@ -21,6 +21,7 @@ test('/statusz and /flagz get the version of kcri and the given flags', () => {
       config,
       readConfig: async () => Promise.resolve(config),
       ignoredFlags: [],
+      certDir: '/pki',
       kubeconfig: undefined,
       bootstrapKubeconfig: undefined,
       ...readKubeletNodeFlags({}),
@@ -28,7 +29,7 @@ test('/statusz and /flagz get the version of kcri and the given flags', () => {
   );
   expect(options).toMatchObject({
     program: {version: programVersion(), flags: {'max-pods': '5'}},
-    certDir: `${services.settings.rootDir}/pki`,
+    certDir: '/pki',
     admission: true,
   });
 });

@@ -172,7 +172,7 @@ describe('an invalid configuration is reported with its position', () => {
 
   test('an invalid flag is reported with its name', () => {
     expect(() => read('', {'max-pods': ['x']})).toThrow(
-      'invalid argument for "--max-pods" flag: must be an integer',
+      'invalid argument "x" for "--max-pods" flag: must be an integer',
     );
     expect(() => read('', {'max-pods': ['-2']})).toThrow('invalid configuration: maxPods (--max-pods) -2');
   });
@@ -218,7 +218,7 @@ test('with an API server, reviews are the default and Webhook is valid', () => {
   const {values, unsupported, ignored} = readKubeletConfig(
     [{path: 'k.yaml', content: `${HEAD}authorization: {webhook: {cacheAuthorizedTTL: 1m}}\n`}],
     new Map([['authorization-mode', ['Webhook']]]),
-    true,
+    {joinsCluster: true},
   );
   expect(values).toMatchObject({
     'authentication.webhook.enabled': true,

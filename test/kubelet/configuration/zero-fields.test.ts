@@ -16,7 +16,7 @@ const read = (
   readKubeletConfig(
     [{path: 'k.yaml', content: text.startsWith('apiVersion') ? text : HEAD + text}],
     new Map(Object.entries(flags).map(([name, value]) => [name, [value]])),
-    joinsCluster,
+    {joinsCluster},
   );
 
 /** Returns a file that sets a field to a JSON value. */

@@ -8,7 +8,7 @@ const NODE = {memoryBytes: 1024n ** 3n, ephemeralStorageBytes: 1_000_000n};
 
 /** Returns the values of a configuration with these flags. */
 function valuesOf(flags: Readonly<Record<string, readonly string[]>>): ConfigValues {
-  return readKubeletConfig([], new Map(Object.entries(flags)), false).values;
+  return readKubeletConfig([], new Map(Object.entries(flags))).values;
 }
 
 test('by default only the default thresholds are reserved, and all pods together are limited', () => {

@@ -11,7 +11,7 @@ const GIBIBYTE = 1024n ** 3n;
 /** Returns the settings of a configuration with these flags. */
 const settingsOf = (flags: Readonly<Record<string, string>> = {}) =>
   parseEvictionSettings(
-    readKubeletConfig([], new Map(Object.entries(flags).map(([name, text]) => [name, [text]])), false).values,
+    readKubeletConfig([], new Map(Object.entries(flags).map(([name, text]) => [name, [text]]))).values,
   );
 const signalsOf = (flags: Readonly<Record<string, string>>) =>
   settingsOf(flags).thresholds.map(({signal}) => signal);
@@ -55,7 +55,7 @@ describe('thresholds of flags', () => {
 });
 
 test('thresholds of a configuration can be added to the defaults', () => {
-  const values = readKubeletConfig([], new Map(), false).values;
+  const values = readKubeletConfig([], new Map()).values;
   const {thresholds} = parseEvictionSettings({
     ...values,
     evictionHard: {'nodefs.available': '1Gi'},

@@ -5,6 +5,7 @@ import {writeFileAtomic} from '../../../base/fs/atomic-write.js';
 import {pathExists} from '../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../base/fs/make-directory-path.js';
 import type {Logger} from '../../../base/logger.js';
+import {formatYaml} from '../../../format/yaml.js';
 import {openCredentials, readClusterAccess, type ApiServer} from '../../../kube-api/index.js';
 import {openBootstrapRequest, removeBootstrapKey} from './bootstrap-key.js';
 import {CertificateManager} from './certificate-manager.js';
@@ -138,5 +139,5 @@ async function formatKubeconfig(source: string, pemPath: string, signal: AbortSi
     ],
     'current-context': 'default-context',
   };
-  return `${JSON.stringify(config, undefined, 2)}\n`; // JSON is YAML
+  return formatYaml(config);
 }

@@ -68,6 +68,8 @@ describe('TLS bootstrap without rotation', () => {
     expect([(await stat(file)).mode & 0o777, (await stat(current)).mode & 0o777]).toEqual([0o600, 0o600]);
     expect((await lstat(current)).isSymbolicLink()).toBe(true);
     await expect(stat(join(directory, 'pki/kubelet-client.key.tmp'))).rejects.toThrow('ENOENT');
+    // Administrators' scripts edit lines of the file.
+    expect(await readFile(file, 'utf8')).toMatch(/^ {4}server: http/m);
     const access = await readClusterAccess(file, signal);
     expect(access).toMatchObject({tlsServerName: 'kubernetes', token: undefined});
     const {tls} = await (await openCredentials(access, {file, clock})).current();
