@@ -10,11 +10,13 @@ stop_daemon() {
 }
 
 # The state of kcri is in a directory of its own, or that of the kubelet whose place it has taken.
+STATE_FOLDERS='/var/lib/kcri /var/lib/kubelet'
+
 list_pods() {
     running='{range .items[?(@.status.phase=="Running")]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}'
-    for root in /var/lib/kcri /var/lib/kubelet; do
-        if [ -d "$root" ]; then
-            timeout 10 kcri get pods --root-dir="$root" --manager=kcri -o jsonpath="$running" 2>/dev/null ||
+    for folder in $STATE_FOLDERS; do
+        if [ -d "$folder" ]; then
+            timeout 10 kcri get pods --root-dir="$folder" --manager=kcri -o jsonpath="$running" 2>/dev/null ||
                 return 1
         fi
     done

@@ -20,13 +20,6 @@ const ARCHITECTURES: Readonly<Record<string, readonly [string, string]>> = {
   'linux-arm64': ['arm64', 'aarch64'],
 };
 
-const POD = `apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers: [{name: main, image: 'localhost:5000/busybox:1', command: [sleep, '1000']}]
-`;
-
 let release: BuiltRelease;
 beforeAll(async () => {
   release = await BuiltRelease.build(TARGET, MUSL, OTHER.target);
@@ -126,19 +119,5 @@ describe.each([DPKG, RPM])('the package for this machine: $name', (manager: Pack
       );
     expect(await root.inside('crictl', '--version')).toMatch(/^crictl version /);
     expect(await root.inside('kubelet', '--version')).toMatch(/^Kubernetes v1\.36\./);
-  });
-
-  test('names the running pods when it is removed', async () => {
-    const socketPath = root.path('run/containerd/containerd.sock');
-    await root.write('run/containerd/empty', '');
-    await using runtime = await FakeRuntime.start({socketPath});
-    await root.write('web.yaml', POD);
-    await root.inside('kcri', 'sync', '/web.yaml');
-    expect(runtime.callsTo('StopContainer')).toEqual([]);
-    expect((await root.remove()).output).toContain(
-      'kcri: these pods keep running (1), but nothing restarts their containers:\ndefault/web\n',
-    );
-    expect(runtime.callsTo('StopContainer')).toEqual([]);
-    expect(runtime.callsTo('StopPodSandbox')).toEqual([]);
   });
 });

@@ -4,8 +4,12 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {writePackages} from '../../../scripts/release/distribution/distribution.mjs';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {aManifest} from '../harness/manifests.js';
+import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {BareRoot, DPKG, RPM, type PackageManager} from './bare-root.js';
-import {readManifest, TARGET} from './built-release.js';
+import {readManifest, run, TARGET} from './built-release.js';
 
 /** Stands for the executable: lists the pods of /pods and fails without them. */
 const STAND_IN = `#!/bin/sh
@@ -148,7 +152,9 @@ describe.each([DPKG, RPM])('$name', (manager) => {
       'kcri: these pods keep running (2), but nothing restarts their containers:\ndefault/web\nkube-system/dns\n' +
         'kcri: to delete them with their data, install kcri again and run "kcri delete --all"\n',
     );
-    expect(await root.read('kcri.log')).toMatch(/^get pods --manager=kcri -o jsonpath=.*\n$/);
+    expect(await root.read('kcri.log')).toMatch(
+      /^get pods --root-dir=\/var\/lib\/kcri --manager=kcri -o jsonpath=.*\n$/,
+    );
     expect(await root.toldSystemd()).toEqual([
       'stop kcri.service',
       '--no-reload --quiet disable kcri.service',
@@ -161,6 +167,7 @@ describe.each([DPKG, RPM])('$name', (manager) => {
 
   test('the removal says that pods keep running if they cannot be listed, and nothing without pods', async () => {
     await root.install(current());
+    await mkdir(root.path('var/lib/kcri'), {recursive: true});
     expect((await root.remove()).output).toContain(
       'kcri: pods that kcri runs keep running, but it could not',
     );
@@ -243,4 +250,35 @@ test('purging removes the configuration, keeps the data of pods and says where i
   expect((await root.purge()).output).toContain('kcri: the data of its pods remains in /var/lib/kcri\n');
   expect(await root.has('etc/kcri')).toBe(false);
   expect(await root.has('var/lib/kcri/records/web.json')).toBe(true);
+});
+
+describe.each(newestRuntime)('the removal, on $name', (which) => {
+  let testbed: PodTestbed;
+  beforeAll(async () => {
+    testbed = await startPodTestbed(which);
+  });
+  afterAll(() => testbed[Symbol.asyncDispose]());
+
+  test('names the pods that run and leaves them running, also while the runtime is down', async () => {
+    expect(await testbed.sync(aManifest('left'))).toMatchObject({exitCode: 0});
+    const {containers} = await testbed.pod('left');
+    const {endpoint, rootDir} = testbed.runtime;
+    const kcri = join(scratch, 'kcri');
+    await writeFile(kcri, `#!/bin/sh\nexec ${KCRI_COMMAND.join(' ')} "$@"\n`, {mode: 0o755});
+    const report = async (runtime: string): Promise<string> => {
+      const scripts = join(process.cwd(), 'scripts/release/distribution');
+      const functions = ['common.sh', 'before-removal.sh'].map((name) => `. ${join(scripts, name)}; `);
+      const body = `set -e; ${functions.join('')} STATE_FOLDERS="/nowhere ${rootDir}"; report_pods`;
+      const PATH = `${scratch}:${process.env['PATH'] ?? ''}`;
+      return (await run('sh', ['-c', body], {env: {PATH, CONTAINER_RUNTIME_ENDPOINT: runtime}})).stderr;
+    };
+    const expected =
+      'kcri: these pods keep running (1), but nothing restarts their containers:\ndefault/left\n' +
+      'kcri: to delete them with their data, install kcri again and run "kcri delete --all"\n';
+    expect(await report(endpoint)).toBe(expected);
+    expect(await report('unix:///nowhere.sock')).toBe(expected);
+    expect(await testbed.statusOf(containers[0]!.id)).toMatchObject({state: 'CONTAINER_RUNNING'});
+    expect(await testbed.delete('left')).toMatchObject({exitCode: 0});
+    expect(await report(endpoint)).toBe('');
+  });
 });
