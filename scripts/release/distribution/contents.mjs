@@ -38,11 +38,11 @@ export async function packageFiles({root, program, zshFolder, documents}) {
 
 /** Returns the unit that `kcri kubelet --config=/etc/kcri/kubelet.yaml --print-unit` prints. */
 async function serviceUnit(root) {
-  const {formatSystemdUnit} = await import(
+  const {formatKubeletUnit} = await import(
     pathToFileURL(join(root, 'dist/features/kubelet/systemd-unit.js')).href
   );
   const argv = [`--config=/${CONFIG_FILE}`];
-  return formatSystemdUnit({program: ['/usr/bin/kcri'], argv, directory: '/', env: {}});
+  return formatKubeletUnit('kcri', {program: ['/usr/bin/kcri'], argv, directory: '/', env: {}});
 }
 
 /** Returns the documents of a Debian package. */

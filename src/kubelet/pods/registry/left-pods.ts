@@ -5,8 +5,8 @@ import {ifPresent, isPathSegment, listNames, withFileErrors} from '../../../base
 import {podUid, type PodUid} from '../../../cri/index.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {adoptPodCgroups} from '../../managers/cgroups/adopt-pod-cgroups.js';
+import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
 import {getCgroupRoot} from '../../resources/cgroup-root.js';
-import {groupRuntimePods} from '../runtime-pods/group-runtime-pods.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
 import type {PodRecord, PodRecords, PodStore} from './pod-store.js';
 import {recordWithoutSpec} from './reconstruct-record.js';
@@ -84,10 +84,12 @@ async function findNames(
     if (wanted.has(uid)) names.set(podUid(uid), {namespace, name});
   }
   const {items: sandboxes} = await services.runtime.listPodSandbox({}, {signal});
-  for (const pod of groupRuntimePods(sandboxes, [])) {
-    if (pod.manager !== 'kubelet' || !wanted.has(pod.uid)) continue;
-    const createdAt = Number((pod.sandboxes.at(-1)?.createdAt ?? 0n) / NANOS_PER_MS);
-    names.set(pod.uid, {namespace: pod.namespace, name: pod.name, createdAt});
+  for (const {metadata, labels, createdAt} of sandboxes) {
+    const uid = podUid(labels[POD_UID_LABEL] ?? '');
+    if (!wanted.has(uid) || metadata === undefined) continue;
+    const at = Number(createdAt / NANOS_PER_MS);
+    const {namespace, name} = metadata;
+    names.set(uid, {namespace, name, createdAt: Math.min(at, names.get(uid)?.createdAt ?? at)});
   }
   return names;
 }

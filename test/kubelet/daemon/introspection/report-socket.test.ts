@@ -70,7 +70,7 @@ test('the socket is only accessible by root, whatever the mode of the root direc
   const socket = await lstat(join(rootDir, 'kcri/kubelet', 'kubelet.sock'));
   expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
   await served[Symbol.asyncDispose]();
-  expect(await readdir(rootDir)).toEqual([]);
+  expect(await readdir(join(rootDir, 'kcri'))).toEqual([]);
 });
 
 test('a root directory longer than a socket path and a stale socket file do not prevent serving', async () => {

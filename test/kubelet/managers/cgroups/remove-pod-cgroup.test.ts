@@ -57,7 +57,7 @@ test('cgroups that another process has removed leave the ledger', async () => {
   const levels = ['/kubepods', '/kubepods/besteffort', '/kubepods/besteffort/podu1'];
   await new CreatedCgroups(cgroupRoot.rootDir).begin(levels.map((level) => cgroupRoot.mount + level));
   await removePodCgroup(cgroupRoot, parents, clock);
-  expect(await readdir(cgroupRoot.rootDir)).toEqual([]);
+  expect(await readdir(join(cgroupRoot.rootDir, 'kcri'))).toEqual([]);
 });
 
 test('the kernel kills the processes of a cgroup at once where it can, instead of kcri those that are listed', async () => {

@@ -37,7 +37,7 @@ test('the files are readable by root only, and the events do not contain the Pod
   history.event(EVENT);
   history.remember(KNOWN);
   await history.flush();
-  for (const name of ['events', 'statuses']) {
+  for (const name of ['kcri/events', 'kcri/statuses']) {
     expect((await stat(join(rootDir, name))).mode & 0o777).toBe(0o700);
     expect((await stat(join(rootDir, name, 'u1.json'))).mode & 0o777).toBe(0o600);
   }
@@ -64,7 +64,7 @@ test.each(['not json', '[]', 'null', '{"version":2,"events":[]}', '{"version":1,
   'an events file with the content %s is treated as empty and is replaced by the next event',
   async (text) => {
     const rootDir = await temporaryDirectory();
-    await mkdir(join(rootDir, 'kcri/events'));
+    await mkdir(join(rootDir, 'kcri/events'), {recursive: true});
     await writeFile(join(rootDir, 'kcri/events', 'u1.json'), text);
     const histories = new PodHistories(rootDir, systemClock);
     expect(await histories.events(UID)).toEqual([]);

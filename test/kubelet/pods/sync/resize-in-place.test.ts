@@ -62,7 +62,7 @@ test.each([
 test('a pod without an actuated-resources checkpoint is resized', async () => {
   const testbed = await startRegistryTestbed();
   await sync(testbed, aPodWith(SMALL));
-  await rm(`${testbed.node.rootDir}/resources`, {recursive: true});
+  await rm(`${testbed.node.rootDir}/kcri/resources`, {recursive: true});
 
   await sync(testbed, aPodWith(LARGE));
   expect(updates(testbed)).toContain('UpdateContainerResources');

@@ -70,6 +70,7 @@ function createHandler({
   };
   const parts = {
     local: {
+      takeOverPods: async () => [],
       store: {
         put: async (record: PodRecord) => {
           storedRecord = record;

@@ -2,7 +2,7 @@ import {hashContainer} from '../../../../api/container-hash.js';
 import {containersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import {Backoff} from '../../../../base/async/backoff.js';
-import type {PodStatus} from '../../../../api/types/v1-status.js';
+import type {ContainerStatus, PodStatus} from '../../../../api/types/v1-status.js';
 import {filterByName, findByName} from '../../../../base/by-name.js';
 import {formatDuration} from '../../../../format/duration.js';
 import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
@@ -42,11 +42,19 @@ export function restoreCrashLoopBackOff(
     if (newest === undefined || newest.restartCount === 0 || newest.hash !== hashContainer(container))
       continue;
     const createdAt = Number(newest.cri.createdAt / 1_000_000n);
-    const {finishedAt} = findByName(known, container.name)?.lastState?.terminated ?? {};
-    const exitedAt = before === undefined ? Date.parse(finishedAt ?? '') : finishedAtMs(before);
-    const waitedMs = Number.isNaN(exitedAt) ? 0 : createdAt - exitedAt;
+    const waitedMs = createdAt - (exitedAtMs(before, findByName(known, container.name)) ?? createdAt);
     crashBackoff.restore(backoffKey(pod, container), waitedMs, createdAt);
   }
+}
+
+/** Returns when the instance before the newest one exited, in ms since the epoch; undefined if neither source knows it. */
+function exitedAtMs(
+  before: RuntimeContainerStatus | undefined,
+  status: ContainerStatus | undefined,
+): number | undefined {
+  if (before !== undefined) return finishedAtMs(before);
+  const known = Date.parse(status?.lastState?.terminated?.finishedAt ?? '');
+  return Number.isNaN(known) ? undefined : known;
 }
 
 /**
