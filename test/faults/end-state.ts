@@ -34,8 +34,8 @@ export function findDuplicates({sandboxes, containers}: FakeRuntime): readonly s
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 
-/** Directories of this depth, such as root/pods, are created once and stay. */
-const SHARED_DEPTH = 2;
+/** Directories that are created once and stay, such as root/pods and root/kcri/records. */
+const SHARED = /^[^/]+(?:\/kcri)?(?:\/[^/]+)?$/;
 /** A file name that is a digest of the endpoint, which differs from run to run. */
 const RUNTIME = /(?<=\/runtimes\/)sha256-\w+/;
 
@@ -46,7 +46,7 @@ export function listFiles(base: string, directories: readonly string[]): readonl
     .filter((directory) => existsSync(directory))
     .flatMap((directory) => readdirSync(directory, {recursive: true, withFileTypes: true}))
     .map((entry) => ({path: relative(base, join(entry.parentPath, entry.name)), entry}))
-    .filter(({path, entry}) => !entry.isDirectory() || path.split('/').length > SHARED_DEPTH)
+    .filter(({path, entry}) => !entry.isDirectory() || !SHARED.test(path))
     .map(({path}) => path.replace(RUNTIME, '<runtime>'))
     .toSorted();
 }

@@ -160,7 +160,9 @@ export class ManagedPods implements ManagedPodSet {
     if (isSameOnDisk(known, changed)) return this.#manage(changed);
     try {
       if (!lacksSpec(known)) await local.ensureActuatedResources(known);
-      return await this.#store(changed);
+      const syncer = await this.#store(changed);
+      if (lacksSpec(known)) syncer.takeOver();
+      return syncer;
     } catch (error) {
       if (!isTerminating || !(error instanceof SystemError)) throw error;
       const fields = {pod: namespacedName(podRef(pod))};

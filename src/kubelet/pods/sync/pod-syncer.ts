@@ -73,6 +73,8 @@ export class PodSyncer {
   #ownKills: ReadonlySet<string> = new Set();
   /** Start of the pod's termination, in ms since the epoch; undefined before. */
   #terminatingAt: number | undefined;
+  /** True if another kubelet has left the pod. */
+  #isTakenOver = false;
   /** True if nothing of the pod is left on the node. */
   #isTerminated = false;
 
@@ -135,6 +137,11 @@ export class PodSyncer {
     this.#statusManager.restore(known);
   }
 
+  /** Continues the back-offs of a pod that another kubelet has left. Call it before the first sync. */
+  takeOver(): void {
+    this.#isTakenOver = true;
+  }
+
   /** Takes over the times of the status that the API server has of the pod; see PodStatusManager. */
   restoreTimes(stored: PodStatus): void {
     this.#statusManager.restoreTimes(stored);
@@ -172,7 +179,8 @@ export class PodSyncer {
   ): Promise<SyncPass> {
     const isFirst = this.status === undefined;
     await this.#load();
-    if (isFirst) restoreCrashLoopBackOff(this.#context, this.pod, observed, this.#statusManager.loaded);
+    if (isFirst && this.#isTakenOver)
+      restoreCrashLoopBackOff(this.#context, this.pod, observed, this.#statusManager.loaded);
     const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
     const voided = voidsAttempts ? await removeVoidAttempts(this.#context, this.pod, observed, kills) : [];
     this.#statusManager.revertRestarts(voided);

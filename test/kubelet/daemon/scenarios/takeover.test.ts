@@ -69,6 +69,22 @@ test('a pod whose container has exited before keeps its attempt count', async ()
   await testbed.until('the container runs again', () => testbed.running.includes('web-goldennode/main/1'));
 });
 
+test('a container in back-off waits for as long as under the other kubelet', async () => {
+  await using testbed = await DaemonTestbed.start({manifests: {'web.yaml': manifest('web')}});
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  for (const attempt of [1, 2, 3]) {
+    testbed.kill('main', 1);
+    await testbed.until('it runs again', () => testbed.running.includes(`web-goldennode/main/${attempt}`));
+  }
+  await testbed.stop();
+  testbed.kill('main', 1);
+  await rm(join(testbed.rootDir, 'kcri'), {recursive: true});
+  testbed.run();
+  const message = (): string | undefined =>
+    testbed.view.pods()[0]?.status?.containerStatuses?.[0]?.state?.waiting?.message;
+  await testbed.until('it waits', () => message()?.startsWith('back-off 40s ') === true);
+});
+
 test('a pod directory without a pod in the runtime is removed', async () => {
   await using testbed = await leaveNode();
   const directory = join(testbed.rootDir, 'pods', '0b1c');

@@ -26,9 +26,9 @@ export function createCrashLoopBackOff(maxMs = MAX_MS): Backoff {
 }
 
 /**
- * Restores the delays of the containers of a pod that ran before this kubelet, from the time that passed between the exit of an
- * instance, as the runtime or the pod's previous status knows it, and the creation of the next one. A kubelet forgets them when
- * it restarts, and restarts crashing containers at once. A container whose first instance runs or has exited has no delay yet.
+ * Restores the delays of the containers of a pod that another kubelet has left, from the time that passed between the exit of an
+ * instance, as the runtime or the pod's previous status knows it, and the creation of the next one. A container whose first
+ * instance runs or has exited has no delay yet. A kubelet that restarts forgets its own.
  */
 export function restoreCrashLoopBackOff(
   {crashBackoff}: Pick<SyncContext, 'crashBackoff'>,
