@@ -22,7 +22,7 @@ async function planOf(testbed: CommandTestbed, manifest: string): Promise<readon
 
 /** Returns all history files of the pods. */
 async function historyFiles(testbed: CommandTestbed): Promise<readonly string[]> {
-  const files = ['events', 'statuses'].map(async (name) => {
+  const files = ['kcri/events', 'kcri/statuses'].map(async (name) => {
     const directory = join(testbed.rootDir, name);
     return await Promise.all(
       (await readdir(directory)).map((file) => readFile(join(directory, file), 'utf8')),

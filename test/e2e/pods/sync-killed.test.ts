@@ -121,7 +121,7 @@ class SyncTestbed implements AsyncDisposable {
       volumes: this.#filesIn(`root/pods/${UID}/volumes`),
       subPaths: this.#filesIn(`root/pods/${UID}/volume-subpaths`),
       ...Object.fromEntries(
-        ['records', 'pods', 'locks'].map((name) => [name, this.#filesIn(`root/${name}`)]),
+        ['kcri/records', 'pods', 'kcri/locks'].map((name) => [basename(name), this.#filesIn(`root/${name}`)]),
       ),
       logs: this.#filesIn('logs'),
       host: this.#filesIn('host'),

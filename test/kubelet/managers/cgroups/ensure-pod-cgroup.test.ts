@@ -199,6 +199,7 @@ describe('on cgroup v2', () => {
 
   test('nothing is created if the ledger cannot be written', async () => {
     const cgroupRoot = await createV2Root();
+    await mkdir(join(cgroupRoot.rootDir, 'kcri'));
     await writeFile(join(cgroupRoot.rootDir, 'kcri/cgroups.json'), 'broken');
 
     await expect(ensurePodCgroup(cgroupRoot, POD, LIMITS)).rejects.toThrow('invalid file "');
@@ -208,6 +209,7 @@ describe('on cgroup v2', () => {
 
   test('an empty ledger, as after a power failure, is ignored', async () => {
     const cgroupRoot = await createV2Root();
+    await mkdir(join(cgroupRoot.rootDir, 'kcri'));
     await writeFile(join(cgroupRoot.rootDir, 'kcri/cgroups.json'), '');
 
     await ensurePodCgroup(cgroupRoot, POD, LIMITS);
