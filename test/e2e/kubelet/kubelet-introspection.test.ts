@@ -62,7 +62,7 @@ describe.each(newestRuntime)('introspection of a running kubelet: $name', (which
     });
     return result;
   };
-  const socket = (): string => join(kubelet.podTestbed.runtime.rootDir, 'kubelet', 'kubelet.sock');
+  const socket = (): string => join(kubelet.podTestbed.runtime.rootDir, 'kcri/kubelet', 'kubelet.sock');
 
   beforeAll(async () => {
     kubelet = await startKubeletTestbed(which, NODE);
