@@ -1,7 +1,7 @@
 import {SystemError} from '../base/errors.js';
 import {isUnimplemented} from '../cri/index.js';
 
-/** What a command needs containerd for, for the error on another runtime. */
+/** Use of containerd by a command, for the error on another runtime. */
 export interface ContainerdUse {
   /** The command, such as `image save`. */
   readonly command: string;

@@ -223,6 +223,11 @@ export const podStatus = schemaOf<PodStatus>('PodStatus')({
   nodeAllocatableResourceClaimStatuses: list(object(nodeAllocatableResourceClaimStatus)),
 });
 
+/** Reports whether a pod of this status is ready (IsPodReadyConditionTrue). */
+export function isPodReady({conditions = []}: PodStatus): boolean {
+  return conditions.some(({type, status}) => type === 'Ready' && status === 'True');
+}
+
 /** Reports whether a pod has reached a terminal phase (IsPodPhaseTerminal). */
 export function hasEnded(phase: PodPhase | undefined): phase is 'Succeeded' | 'Failed' {
   return phase === 'Succeeded' || phase === 'Failed';

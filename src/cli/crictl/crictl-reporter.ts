@@ -2,6 +2,7 @@ import {KcriError} from '../../base/errors.js';
 import {explainDiskError} from '../../base/system-error-message.js';
 import type {CliContext} from '../process/context.js';
 import {EXIT} from '../process/exit-codes.js';
+import {leveledMessages} from '../output/leveled-messages.js';
 import {renderError} from '../output/render-error.js';
 import {ConflictError, UnknownCommandError} from '../parsing/usage-errors.js';
 import type {Reporter, ReporterOptions} from '../output/reporter.js';
@@ -23,15 +24,7 @@ export function createCrictlReporter(
     );
   };
   return {
-    info: (text) => {
-      log('info', text);
-    },
-    warn: (text) => {
-      log('warning', text);
-    },
-    error: (text) => {
-      log('error', text);
-    },
+    ...leveledMessages(log),
     fail: (cause) => {
       const error = explainDiskError(cause);
       if (!(error instanceof KcriError)) write(`${renderError(error, true)}\n`);

@@ -2,6 +2,7 @@ import {KcriError, messageOf, UsageError} from '../../base/errors.js';
 import type {LogFields} from '../../base/logger.js';
 import {explainDiskError} from '../../base/system-error-message.js';
 import type {CliContext} from '../../cli/process/context.js';
+import {leveledMessages} from '../../cli/output/leveled-messages.js';
 import {exitCodeOf} from '../../cli/output/render-error.js';
 import type {Reporter, ReporterOptions} from '../../cli/output/reporter.js';
 import {ArgumentsError, FlagError} from '../../cli/parsing/usage-errors.js';
@@ -19,15 +20,7 @@ export function createKlogReporter({write}: ReporterOptions, {clock}: Pick<CliCo
     write(formatKlogText({...record, error, time: clock.now(), pid: process.pid}));
   };
   return {
-    info: (text) => {
-      log('info', text);
-    },
-    warn: (text) => {
-      log('warning', text);
-    },
-    error: (text) => {
-      log('error', text);
-    },
+    ...leveledMessages(log),
     fail: (cause) => {
       const error = explainDiskError(cause);
       log('error', 'command failed', failureText(error), detailsOf(error));

@@ -1,12 +1,10 @@
 import type {ConfigFileText, ReadConfigOptions} from '../../kubelet/index.js';
 import type {CliContext} from '../../cli/process/context.js';
 import type {ParsedValues} from '../../cli/parsing/parse-values.js';
+import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import {resolveRootDir} from '../../cli/settings/settings.js';
 
-/** Root directory of a kubelet (options.go defaultRootDir). */
-export const KUBELET_ROOT_DIR = '/var/lib/kubelet';
-
-/** What decides the defaults of a kubelet. */
+/** Kind of a kubelet, on which its defaults depend. */
 export interface KubeletKind {
   /** True under the name kubelet. */
   readonly asKubelet: boolean;

@@ -1,7 +1,7 @@
 import {FlagError} from '../../cli/parsing/usage-errors.js';
 import {parseBooleanValue} from '../../cli/parsing/tokenize.js';
 
-/** What `--version` requests of a kubelet. */
+/** Output and version that the values of `--version` request. */
 export interface VersionRequest {
   /** Output that replaces the run; undefined for none. */
   readonly output: 'text' | 'raw' | undefined;

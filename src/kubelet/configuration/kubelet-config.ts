@@ -45,7 +45,7 @@ export interface KubeletConfig {
   readonly ignored: readonly IneffectiveField[];
 }
 
-/** What decides the defaults of a configuration, and how it is read. */
+/** Options of readKubeletConfig: the defaults, and the treatment of unknown fields. */
 export interface ReadConfigOptions {
   /** True with an API server, with which some defaults differ. */
   readonly joinsCluster?: boolean;

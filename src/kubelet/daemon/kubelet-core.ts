@@ -109,7 +109,7 @@ export interface KubeletCore {
   readonly nodePressure: NodePressureManager | undefined;
   readonly handler: KubeletHandler;
   readonly loop: SyncLoop;
-  /** What the sync loop has started and does not wait for. */
+  /** Work that the sync loop has started and does not wait for. */
   readonly background: BackgroundWork;
 }
 

@@ -16,7 +16,7 @@ export interface PodErrorBoundaryOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** What the sync loop does with a pod: a change of its source, or a sync. */
+/** Handling of a pod by the sync loop: of a change of its source, or a sync. */
 export type PodHandling = PodOperation | 'SYNC';
 
 /** Handlings that are repeated, from the one that includes the most. The others leave a pod to housekeeping. */

@@ -1,9 +1,8 @@
 import {readdir, readFile, stat} from 'node:fs/promises';
 import {basename, isAbsolute} from 'node:path';
 import {rethrowUnexpected} from '../../base/errors.js';
+import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 
-/** Default of --root-dir of a kubelet. */
-const DEFAULT_ROOT_DIR = '/var/lib/kubelet';
 const ROOT_DIR_FLAG = /^--?root-dir(?:=(.*))?$/;
 
 /**
@@ -27,7 +26,7 @@ export async function findLiveKubelet(rootDir: string): Promise<number | undefin
 function kubeletRootDir([program = '', ...args]: readonly string[]): string | undefined {
   if (basename(program) !== 'kubelet') return undefined;
   const index = args.findLastIndex((argument) => ROOT_DIR_FLAG.test(argument));
-  if (index === -1) return DEFAULT_ROOT_DIR;
+  if (index === -1) return KUBELET_ROOT_DIR;
   return ROOT_DIR_FLAG.exec(args[index] ?? '')?.[1] ?? args[index + 1];
 }
 

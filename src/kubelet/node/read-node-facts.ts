@@ -5,6 +5,7 @@ import {hasErrno, messageOf, SystemError, UsageError} from '../../base/errors.js
 import {fileError} from '../../base/fs/files.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
+import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {CgroupFacts, NodeFacts} from '../contract/node-facts.js';
 import {validatedSysctls} from './allowed-sysctl.js';
 import {readHostIps} from './node-addresses.js';
@@ -37,7 +38,6 @@ export interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-const KUBELET_ROOT_DIR = '/var/lib/kubelet';
 const KUBELET_POD_LOGS_DIR = '/var/log/pods';
 /** Directory of a kubelet's links to the container logs (ContainerLogsDir), which no field of its configuration changes. */
 export const KUBELET_CONTAINER_LOGS_DIR = '/var/log/containers';

@@ -2,7 +2,7 @@ import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeReservations, ReservedResources} from '../../contract/resources/node-reservations.js';
 
-/** What the flags and the configuration of a running kubelet decide about its node. Large numbers are texts. */
+/** Settings of a node by the flags and the configuration of its running kubelet. Large numbers are texts. */
 export interface NodeReport {
   readonly nodeName: string;
   readonly nodeIps: readonly string[];

@@ -10,7 +10,7 @@ import {serviceHosts} from '../../../api/services/service-hosts.js';
 import {computeServiceVariables} from '../../../api/services/service-variables.js';
 import type {HostAlias, Pod} from '../../../api/types/v1-pod.js';
 import type {Service} from '../../../api/types/v1-services.js';
-import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
+import {hasEnded, isPodReady, type PodStatus} from '../../../api/types/v1-status.js';
 import {abortable} from '../../../base/async/abortable.js';
 import {anySignal} from '../../../base/async/any-signal.js';
 import {createDeadline} from '../../../base/async/deadline.js';
@@ -250,7 +250,7 @@ function stateOf({
   const ips = podIPs?.map(({ip}) => ip) ?? (podIP === undefined ? [] : [podIP]);
   return {
     ips: hasSandbox ? ips : [],
-    isReady: conditions.some(({type, status}) => type === 'Ready' && status === 'True'),
+    isReady: isPodReady({conditions}),
     hasEnded: hasEnded(phase),
   };
 }

@@ -21,7 +21,7 @@ export function createMountBackOff(): Backoff {
   return new Backoff(INITIAL_MOUNT_DELAY_MS, MAX_MOUNT_DELAY_MS);
 }
 
-/** What preparePodFilesystem prepares. */
+/** A pod that preparePodFilesystem prepares, and for which use. */
 interface PodPreparation extends Pick<SyncOptions, 'onDirsMade'> {
   readonly pod: Pod;
   readonly use: ObjectUse;

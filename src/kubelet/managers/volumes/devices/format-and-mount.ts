@@ -34,7 +34,7 @@ const PROBE_TIMEOUT_MS = 60_000;
 /** Limit of mkfs(8) and fsck(8): a kubelet has none, and the check of a large filesystem takes long. */
 const CHANGE_TIMEOUT_MS = 3_600_000;
 
-/** What a kubelet calls the content of a disk with a partition table. */
+/** A kubelet's name for the content of a disk with a partition table. */
 export const PARTITIONS = 'unknown data, probably partitions';
 
 /**

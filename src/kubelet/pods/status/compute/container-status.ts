@@ -1,11 +1,12 @@
 import {isRestartableInitContainer} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
-import type {
-  ContainerState,
-  ContainerStateTerminated,
-  ContainerStatus,
-  ContainerUser,
-  PodStatus,
+import {
+  isPodReady,
+  type ContainerState,
+  type ContainerStateTerminated,
+  type ContainerStatus,
+  type ContainerUser,
+  type PodStatus,
 } from '../../../../api/types/v1-status.js';
 import {filterByName, findByName} from '../../../../base/by-name.js';
 import type {ContainerId} from '../../../../cri/index.js';
@@ -150,10 +151,8 @@ function readinessBefore(
   };
   const own = find(input.previous);
   if (own !== undefined) return own;
-  const {conditions = []} = input.restored ?? {};
-  const wasPodReady = conditions.some(({type, status}) => type === 'Ready' && status === 'True');
   const restored = find(input.restored);
-  return restored && {...restored, ready: restored.ready && wasPodReady};
+  return restored && {...restored, ready: restored.ready && isPodReady(input.restored ?? {})};
 }
 
 interface Instances {

@@ -1,4 +1,9 @@
-import type {ContainerStatus, PodCondition, PodStatus} from '../../../../api/types/v1-status.js';
+import {
+  isPodReady,
+  type ContainerStatus,
+  type PodCondition,
+  type PodStatus,
+} from '../../../../api/types/v1-status.js';
 import type {WaitingReason} from '../../../contract/waiting-reason.js';
 
 /**
@@ -6,7 +11,7 @@ import type {WaitingReason} from '../../../contract/waiting-reason.js';
  * ready are not ready before they are probed (setReadyStateOnKubeletRestart). Pure.
  */
 export function restoredStatus(stored: PodStatus): PodStatus {
-  if (isReady(stored)) return stored;
+  if (isPodReady(stored)) return stored;
   const unready = (status: ContainerStatus): ContainerStatus =>
     status.state?.running === undefined ? status : {...status, ready: false};
   const {containerStatuses, initContainerStatuses} = stored;
@@ -15,10 +20,6 @@ export function restoredStatus(stored: PodStatus): PodStatus {
     ...(containerStatuses && {containerStatuses: containerStatuses.map(unready)}),
     ...(initContainerStatuses && {initContainerStatuses: initContainerStatuses.map(unready)}),
   };
-}
-
-function isReady({conditions = []}: PodStatus): boolean {
-  return conditions.some(({type, status}) => type === 'Ready' && status === 'True');
 }
 
 /**

@@ -11,7 +11,7 @@ export interface CgroupDetailsOptions extends Pick<CgroupPaths, 'cgroup' | 'pods
   readonly cgroupMount: string | undefined;
 }
 
-/** What a cgroup itself says that some runtimes report differently or not at all. */
+/** Values of a cgroup that some runtimes report differently or not at all. */
 interface CgroupDetails {
   readonly pressure: Readonly<Record<'cpu' | 'memory' | 'io', PsiStats>>;
   /** Limits in bytes; undefined for none. */
