@@ -1,17 +1,24 @@
-import {readFile, readlink, realpath, rm} from 'node:fs/promises';
-import {join} from 'node:path';
+import {readdir, readFile, readlink, rm} from 'node:fs/promises';
+import {dirname, join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {ifPresent} from '../../../src/base/fs/files.js';
+import {containerId} from '../../../src/cri/index.js';
 import {until} from '../../base/until.js';
 import {collectedLogs, podLogs} from '../../kubelet/managers/logs/collector-patterns.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
-/** Prints lines until the file /stop exists, faster than the log is rotated. */
-const CHATTER = `i=0; until [ -e /stop ]; do i=$((i+1)); echo "line $i ${'x'.repeat(65)}"; [ $((i % 50)) != 0 ] || usleep 100000; done; sleep 3600`;
+/** Prints 30 KB, which is enough for one rotation and too little for two, and a last line once the file /go exists. */
+const CHATTER = `for i in $(seq 400); do echo "line $i ${'x'.repeat(65)}"; done; until [ -e /go ]; do usleep 100000; done; echo last; sleep 3600`;
 const ROTATION = `containerLogMaxSize: 20Ki
 containerLogMonitorInterval: 3s
 `;
+
+/** Returns the text of the log; empty if it does not exist. */
+async function readLog(path = ''): Promise<string> {
+  return (await ifPresent(() => readFile(path, 'utf8'))) ?? '';
+}
 
 describe.each(newestRuntime)('links to container logs: $name', (which) => {
   let testbed: KubeletTestbed;
@@ -42,13 +49,15 @@ describe.each(newestRuntime)('links to container logs: $name', (which) => {
     );
     const [chatty, sidecar] = found().map(({path}) => path);
     expect(await readlink(sidecar ?? '')).toBe(join(logsDir, `default_web-n1_${pod.uid}/side-car/0.log`));
-    await until(async () => (await readFile(sidecar ?? '', 'utf8')).includes('stdout F hello\n'));
+    await until(async () => (await readLog(sidecar)).includes('stdout F hello\n'));
 
-    const chattyLogs = () => podLogs(logsDir).filter((path) => path.includes('/chatty/'));
-    const link = await realpath(chatty ?? '');
-    const first = await readFile(chatty ?? '', 'utf8');
-    await until(async () => !(await readFile(chatty ?? '', 'utf8')).startsWith(first.slice(0, 100)));
-    expect(chattyLogs()).toEqual([link]);
+    const log = join(logsDir, `default_web-n1_${pod.uid}/chatty/0.log`);
+    await until(async () => (await readdir(dirname(log))).some((name) => name.startsWith('0.log.')));
+    await podTestbed.exec(containerId(idOf('chatty') ?? ''), 'touch', '/go');
+    // The log does not exist between its renaming and the runtime's answer.
+    await until(async () => (await readLog(chatty)).endsWith('stdout F last\n'));
+    expect(await readLog(chatty)).not.toContain('stdout F line 1 ');
+    expect(podLogs(logsDir).filter((path) => path.includes('/chatty/'))).toEqual([log]);
     expect(found()).toHaveLength(2);
 
     await podTestbed.runtime.kcri(['stop', '--timeout=0', idOf('side-car') ?? '']);
