@@ -8,7 +8,7 @@ export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export type {PlannedChange} from './plan/planned-changes.js';
-export type {FieldChange} from './plan/field-changes.js';
+export type {FieldChange} from '../format/field-changes.js';
 export {describeOfflineNode} from './plan/offline-node.js';
 export {syncPods, type OrderedRequests, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {FailedSync, ForegroundSyncResult, SyncRequest} from './foreground/foreground-sync-result.js';

@@ -3,15 +3,14 @@ import type {Json} from '../../format/json.js';
 import {findContainerStatus, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import {podRef} from '../contract/pod-ref.js';
 import type {KubeRuntimeService} from '../contract/kube-services.js';
-import {computeFieldChanges, type FieldChange} from './field-changes.js';
+import {computeFieldChanges, type FieldChange} from '../../format/field-changes.js';
 import type {PlannedCall} from './planned-call.js';
 import {
-  toComparableConfig,
   parseSentConfig,
-  stripInsignificant,
-  hideSecretValues,
+  toComparableConfig,
   type ConfigName,
-} from './sent-config.js';
+} from '../managers/kuberuntime/config/sent-config.js';
+import {hideSecretValues, stripInsignificant} from './shown-config.js';
 
 /** Difference between the configs of a planned sandbox or container and the present one. */
 export interface ConfigDiff {

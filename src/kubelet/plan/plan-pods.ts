@@ -30,7 +30,7 @@ import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node
 import {requireOwnership} from '../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
 import {summarizeChanges, type PlannedChange} from './planned-changes.js';
-import {computeFieldChanges, type FieldChange} from './field-changes.js';
+import {computeFieldChanges, type FieldChange} from '../../format/field-changes.js';
 import {diffConfigs, type ConfigDiff} from './config-diff.js';
 import {explainReplacement} from './explain-call.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';

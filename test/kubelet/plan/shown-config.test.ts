@@ -1,6 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Container} from '../../../src/api/types/v1-pod.js';
-import {hideSecretValues} from '../../../src/kubelet/plan/sent-config.js';
+import {hideSecretValues} from '../../../src/kubelet/plan/shown-config.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
 
 const CONFIG = {
