@@ -1,3 +1,4 @@
+import {rename} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {until} from '../base/until.js';
@@ -125,6 +126,11 @@ describe.each(newestRuntime)('a node changes between a kubelet and kcri: $name',
       configFile: join(rootDir, 'kubelet.yaml'),
     });
   };
+  /** Renames a manifest, from which a kubelet computes another UID of its static pod. */
+  const moveManifest = async (from: string, to: string): Promise<void> => {
+    const manifests = join(testbed.podTestbed.runtime.rootDir, 'manifests');
+    await rename(join(manifests, from), join(manifests, to));
+  };
   /** Returns the pods of the API server without `crash`, which restarts. */
   const pods = async (): Promise<readonly SeenPod[]> => {
     const {items} = JSON.parse(await plane.kubectl.output('get', 'pods', '-o', 'json')) as {
@@ -151,14 +157,15 @@ describe.each(newestRuntime)('a node changes between a kubelet and kcri: $name',
     plane = await startControlPlane(PROGRAMS, [NODE]);
     testbed = await startKubeletTestbed(which, NODE);
     await testbed.put('static', aManifest('static'));
+    await testbed.put('moved', aManifest('moved'));
     // Writes the configuration.
     await (await startKcri()).stop();
     current = await startKubelet();
     await plane.kubectl.run(['apply', '-f', '-'], PODS);
     const ready =
-      /^(?:static-node-a|full|dep-\S+) +(?:1\/1|2\/2) +Running|^done .* Completed|^crash .* [2-9] \(/gm;
+      /^(?:static-node-a|moved-node-a|full|dep-\S+) +(?:1\/1|2\/2) +Running|^done .* Completed|^crash .* [2-9] \(/gm;
     const list = async (): Promise<string> => await plane.kubectl.output('get', 'pods');
-    await until(async () => (await list()).match(ready)?.length === 7);
+    await until(async () => (await list()).match(ready)?.length === 8);
     await untilServed('kubelet');
   });
   afterAll(async () => {
@@ -177,6 +184,8 @@ describe.each(newestRuntime)('a node changes between a kubelet and kcri: $name',
   ])('%s: no container restarts', async (name, start) => {
     const before = {pods: await pods(), instances: await instances()};
     await current.stop();
+    const [from, to] = start === startKcri ? ['moved.json', 'else.json'] : ['else.json', 'moved.json'];
+    await moveManifest(from, to);
     current = await start();
     await untilServed(name.replaceAll(' ', '-'));
     expect(await instances()).toEqual(before.instances);

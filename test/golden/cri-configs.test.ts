@@ -3,7 +3,11 @@ import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
 import {decodeManifest} from '../../src/api/manifest/parse-manifest.js';
 import type {Container, Pod} from '../../src/api/types/v1-pod.js';
 import type {Volume} from '../../src/api/types/v1-volumes.js';
-import {imageRef, toJson} from '../../src/cri/index.js';
+import {imageRef, toJson, type ContainerConfig, type Init} from '../../src/cri/index.js';
+import type {Json} from '../../src/format/json.js';
+import {emptyPodStatus} from '../../src/kubelet/contract/runtime-pod-status.js';
+import {diffRunningConfigs} from '../../src/kubelet/managers/kuberuntime/diff-running-configs.js';
+import {toComparableConfig} from '../../src/kubelet/managers/kuberuntime/config/sent-config.js';
 import {toStaticPod} from '../../src/kubelet/sources/static-pod.js';
 import {podDir} from '../../src/kubelet/contract/node-facts.js';
 import type {MountedVolume} from '../../src/kubelet/contract/pod-filesystem.js';
@@ -65,7 +69,8 @@ function runPodSandbox(pod: Pod, attempt: number): GoldenCall {
   };
 }
 
-function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): GoldenCall {
+/** Returns kcri's config for a recorded one. */
+function containerConfig(pod: Pod, recorded: JsonObject): Init<ContainerConfig> {
   const {metadata, image} = recorded['config'] as unknown as {
     metadata: {name: string; attempt?: number};
     image: {image: string};
@@ -79,7 +84,7 @@ function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): Golde
   const known = {...NO_REFERENCES, pod, container, podIps, volumes, node: GOLDEN_NODE};
   const subPaths = computeSubPathMounts(known);
   const granted = {resources: createSwapManager().resources?.({pod, container, node: GOLDEN_NODE}) ?? {}};
-  const config = generateContainerConfig({
+  return generateContainerConfig({
     ...known,
     granted,
     restartCount: metadata.attempt ?? 0,
@@ -90,11 +95,14 @@ function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): Golde
     terminationLogPath: `${dir}/containers/${container.name}/0a1b2c3d`,
     subPathTargets: subPathTargets(GOLDEN_NODE, {podUid, containerName: container.name}, subPaths),
   });
+}
+
+function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): GoldenCall {
   return {
     method: 'CreateContainer',
     request: {
       pod_sandbox_id: SANDBOX_ID,
-      config: toJson('ContainerConfig', config, {names: 'proto'}),
+      config: toJson('ContainerConfig', containerConfig(pod, recorded), {names: 'proto'}),
       sandbox_config: (run.request as JsonObject)['config'],
     },
     response: {container_id: 'c'.repeat(64)},
@@ -126,6 +134,10 @@ function rebuildConfig(manifest: string, recorded: readonly CanonicalCall[]): re
  */
 const SKIPPED_CASES: ReadonlySet<string> = new Set(['image-volume', 'vol-subpath', 'multi-pod']);
 
+function nameOfConfig(request: JsonObject): string {
+  return (request['config'] as unknown as {metadata: {name: string}}).metadata.name;
+}
+
 /** Returns the recorded configs of the case's own manifest. A replaced one has a UID with `#`. */
 function recordedObjects(name: string): readonly CanonicalCall[] {
   return readGoldenCase(name)
@@ -134,14 +146,42 @@ function recordedObjects(name: string): readonly CanonicalCall[] {
     .filter(({req}) => !JSON.stringify(req).includes('#2'));
 }
 
-describe('configs of sandboxes and containers equal those of kubelet 1.36.2', () => {
-  const cases = GOLDEN_CASES.filter((name) => !SKIPPED_CASES.has(name));
+/** Returns the differences between the first recorded sandbox and containers and those of the manifest. */
+function diffRecorded(manifest: string, recorded: readonly CanonicalCall[]): unknown {
+  const pod = staticPod(manifest);
+  const containers = recorded
+    .filter(({method}) => method === 'CreateContainer')
+    .map(({req}): readonly [string, Json] => {
+      const config = containerConfig(pod, req);
+      return [config.metadata?.name ?? '', toComparableConfig('ContainerConfig', config)];
+    });
+  const sandbox = toComparableConfig('PodSandboxConfig', generatePodSandboxConfig(pod, GOLDEN_NODE, 0));
+  const status = {...emptyPodStatus(podRef(pod).uid), ips: [POD_IP]};
+  return diffRunningConfigs(
+    staticPod(manifest, '2026-05-01T13:00:00Z'),
+    {status, sandbox, containers: new Map(containers)},
+    {node: GOLDEN_NODE, objects: NO_REFERENCES.objects},
+  );
+}
 
-  test.each(cases.filter((name) => recordedObjects(name).length > 0))('%s', (name) => {
+describe('configs of sandboxes and containers equal those of kubelet 1.36.2', () => {
+  const cases = GOLDEN_CASES.filter((name) => !SKIPPED_CASES.has(name) && recordedObjects(name).length > 0);
+
+  test.each(cases)('%s', (name) => {
     const recorded = recordedObjects(name);
 
     const actual = rebuildConfig(readGoldenCase(name).manifest, recorded);
 
     expect(actual).toEqual(recorded);
+  });
+
+  const withAllContainers = cases.filter((name) => {
+    const {containers, initContainers = []} = staticPod(readGoldenCase(name).manifest).spec;
+    const created = new Set(recordedObjects(name).map(({req}) => nameOfConfig(req)));
+    return [...containers, ...initContainers].every((container) => created.has(container.name));
+  });
+
+  test.each(withAllContainers)('%s: the manifest is found to be the one that runs', (name) => {
+    expect(diffRecorded(readGoldenCase(name).manifest, recordedObjects(name))).toEqual([]);
   });
 });

@@ -81,6 +81,7 @@ export class Kubelet {
     const {logger, clock, stopPodsOnExit} = this.#options;
     const {allocations, runtimeState, pleg, loop, workers, pods, background} = this.#core;
     await this.#parts.own.load(signal);
+    await this.#parts.kept.load(this.#parts.own.presentRecords(), signal);
     this.#parts.rejections.start();
     for (const record of this.#parts.own.presentRecords())
       if (!lacksSpec(record)) allocations.grant(record.pod);

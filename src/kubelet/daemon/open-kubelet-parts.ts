@@ -17,12 +17,13 @@ import {PodManager} from '../pods/registry/pod-manager.js';
 import type {PodObserver} from '../pods/registry/pod-registry-options.js';
 import type {PodRegistry} from '../pods/registry/pod-registry.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import {KeptStaticPods} from '../pods/takeover/kept-static-pods.js';
 import {configSourceOf} from '../sources/static-pod.js';
 import type {KubeletCore} from './kubelet-core.js';
 import type {KubeletOptions} from './kubelet-options.js';
 import {ManagedPodsBinding} from './managed-pods-binding.js';
 import {ManifestServices} from './manifest-services.js';
-import type {PodSources} from './open-pod-sources.js';
+import type {PodSources, PodSourcesSink} from './open-pod-sources.js';
 import {RejectionRecorder} from './rejection-recorder.js';
 import {createSourcesSink} from './sources-sink.js';
 import {SyncLoopQueue} from './sync-loop-queue.js';
@@ -38,6 +39,7 @@ export interface KubeletParts {
   readonly registry: PodRegistry;
   /** Pods that this kubelet has created. */
   readonly own: ManagedPods;
+  readonly kept: KeptStaticPods;
   readonly rejections: RejectionRecorder;
   /** Records an event that is raised outside of a sync. */
   readonly events: (event: PodEvent) => void;
@@ -60,7 +62,10 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
     if (!binding.recordEvent(event)) logEvent(event);
   };
   const services = new ManifestServices({node: node.node, clock, logger});
-  const sink = {queue, secrets, services, logger, events, podStates: createPodStates(core)};
+  const kept = new KeptStaticPods({runtime: node.services.runtime, node: node.node, logger});
+  const keepStaticPod: PodSourcesSink['keepStaticPod'] = (pod, objects) => kept.withRunningUid(pod, objects);
+  const podStates = createPodStates(core);
+  const sink = {queue, secrets, services, logger, events, podStates, keepStaticPod};
   const sources = options.openSources(createSourcesSink(sink));
   const podChanged = (uid: PodUid): void => {
     sources.podChanged();
@@ -78,7 +83,7 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
   const rejections = new RejectionRecorder({registry, logger, originOf});
   const clusterNode = (): Node | undefined => options.cluster?.node();
   return {
-    ...{queue, manager, sources, services, nodeManagers, registry, own, rejections},
+    ...{queue, manager, sources, services, nodeManagers, registry, own, kept, rejections},
     ...{events, podChanged, clusterNode},
   };
 }

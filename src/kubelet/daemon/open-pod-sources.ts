@@ -1,4 +1,5 @@
 import type {LiveValue} from '../contract/live-value.js';
+import type {Pod} from '../../api/types/v1-pod.js';
 import type {ApiObject} from '../../api/types/v1-objects.js';
 import type {Clock} from '../../base/clock.js';
 import {redactUrl} from '../../format/redact-url.js';
@@ -18,6 +19,7 @@ import {WorkloadManager, type WorkloadManagerOptions} from '../managers/workload
 import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
 import type {EventSink} from '../contract/pod-event.js';
 import type {PodStates, PodSourceName, PodUpdate} from '../contract/pod-update.js';
+import {hasManifestUid} from '../sources/static-pod.js';
 import {preparePods} from '../pods/field-support/prepare-pods.js';
 
 /** Options of the pod sources of a kubelet. */
@@ -41,6 +43,9 @@ export interface PodSourcesOptions {
   readonly rootDir?: string | undefined;
 }
 
+/** Function that may change a static pod before it is delivered. */
+export type PreparedPodFilter = (pod: Pod, objects: ApiObjects) => Pod;
+
 /** Receiver of the output of the pod sources. None of its functions may throw. */
 export interface PodSourcesSink {
   /** Receives the changes of pods, in order. */
@@ -51,6 +56,8 @@ export interface PodSourcesSink {
   readonly event: EventSink;
   /** The pods of the kubelet, on which the desired pods of workloads depend. */
   readonly podStates: PodStates;
+  /** Returns the static pod of a manifest as it runs, with its objects; see KeptStaticPods. */
+  readonly keepStaticPod: PreparedPodFilter;
 }
 
 /** All pod sources of a kubelet. */
@@ -71,7 +78,7 @@ export interface PodSources {
 
 /** Creates the configured sources; nothing is read before `run`. */
 export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink): PodSources {
-  const sources = sourcesOf(options);
+  const sources = sourcesOf(options, sink);
   const {clock} = options;
   const mux = new PodMux({
     sources: sources.map(({name}) => name),
@@ -151,7 +158,10 @@ function placesOf({manifestPath, manifestUrl}: PodSourcesOptions): readonly stri
   return [manifestPath, url].filter((place) => place !== undefined);
 }
 
-function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
+function sourcesOf(
+  options: PodSourcesOptions,
+  {keepStaticPod: keep}: Pick<PodSourcesSink, 'keepStaticPod'>,
+): readonly PodSource[] {
   const {manifestPath, manifestUrl, api, nodeName, clock, rootDir} = options;
   const inCluster = rootDir === undefined;
   const acceptsWorkloads = !inCluster;
@@ -163,7 +173,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
         checkFrequencyMs: options.fileCheckFrequencyMs,
         clock,
         acceptsWorkloads,
-        prepare: createPodPreparer({nodeName, clock, inCluster}),
+        prepare: createPodPreparer({nodeName, clock, inCluster, keep}),
       }),
     );
   }
@@ -175,7 +185,7 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
         checkFrequencyMs: options.httpCheckFrequencyMs,
         clock,
         acceptsWorkloads,
-        prepare: createPodPreparer({nodeName, clock, inCluster}, manifestUrl),
+        prepare: createPodPreparer({nodeName, clock, inCluster, keep}, manifestUrl),
       }),
     );
   }
@@ -186,11 +196,13 @@ function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
 /** Options of createPodPreparer. */
 export interface PodPreparerOptions extends Pick<PodSourcesOptions, 'nodeName' | 'clock'> {
   readonly inCluster: boolean;
+  /** Changes the pods whose UID is computed; by default they are not changed. */
+  readonly keep?: PreparedPodFilter;
 }
 
 /** Returns the function that gives the Pods of manifests their identity on a node. */
 export function createPodPreparer(
-  {nodeName, clock, inCluster}: PodPreparerOptions,
+  {nodeName, clock, inCluster, keep = (pod) => pod}: PodPreparerOptions,
   url?: string,
 ): PreparePod {
   return (document, objects) => {
@@ -198,6 +210,6 @@ export function createPodPreparer(
     const options = {static: true, inCluster, nodeName, seenAtMs, objects, url} as const;
     const [prepared] = preparePods([document], options);
     if (prepared === undefined) throw new Error('a document was not prepared');
-    return prepared.pod;
+    return hasManifestUid(document.pod) ? prepared.pod : keep(prepared.pod, objects);
   };
 }

@@ -15,9 +15,11 @@ export function createSourcesSink({
   logger,
   events,
   podStates,
+  keepStaticPod,
 }: {
   readonly services: ManifestServices;
   readonly podStates: PodStates;
+  readonly keepStaticPod: PodSourcesSink['keepStaticPod'];
   readonly queue: SyncLoopQueue;
   readonly secrets: SecretRegistry;
   readonly logger: Logger;
@@ -38,6 +40,7 @@ export function createSourcesSink({
     },
     event: events,
     podStates,
+    keepStaticPod,
   };
 }
 

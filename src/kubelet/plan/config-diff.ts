@@ -1,23 +1,14 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Json} from '../../format/json.js';
-import {findContainerStatus, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
+import type {RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import {podRef} from '../contract/pod-ref.js';
 import type {KubeRuntimeService} from '../contract/kube-services.js';
 import {computeFieldChanges, type FieldChange} from '../../format/field-changes.js';
+import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
+import {readContainerConfig, readSandboxConfig} from '../managers/kuberuntime/running-config.js';
 import type {PlannedCall} from './planned-call.js';
-import {
-  parseSentConfig,
-  toComparableConfig,
-  type ConfigName,
-} from '../managers/kuberuntime/config/sent-config.js';
+import {toComparableConfig, type ConfigName} from '../managers/kuberuntime/config/sent-config.js';
 import {hideSecretValues, stripInsignificant} from './shown-config.js';
-
-/** Difference between the configs of a planned sandbox or container and the present one. */
-export interface ConfigDiff {
-  /** `sandbox` or `container "web"`. */
-  readonly target: string;
-  readonly changes: readonly FieldChange[];
-}
 
 /** Present and planned state of a pod. */
 export interface ConfigComparison {
@@ -42,7 +33,9 @@ export async function diffConfigs(
   for (const {method, request, container} of calls) {
     if (method !== 'RunPodSandbox' && method !== 'CreateContainer') continue;
     const name: ConfigName = container === undefined ? 'PodSandboxConfig' : 'ContainerConfig';
-    const sent = await presentConfig(runtime, present, container, signal);
+    const sent = await (container === undefined
+      ? readSandboxConfig(runtime, present, signal)
+      : readContainerConfig(runtime, present, container, signal));
     if (sent === undefined) continue;
     const shown = (config: Json): Json => {
       const masked = container === undefined ? config : hideSecretValues(config, [before, pod], container);
@@ -59,22 +52,4 @@ export async function diffConfigs(
 /** Reports whether a change is intended. Older runtimes drop this field because they do not know it. */
 function isIntended({path, before}: FieldChange): boolean {
   return path !== 'image.user_specified_image' || before !== undefined;
-}
-
-async function presentConfig(
-  runtime: KubeRuntimeService,
-  present: RuntimePodStatus,
-  container: string | undefined,
-  signal: AbortSignal,
-): Promise<Json | undefined> {
-  if (container === undefined) {
-    const [sandbox] = present.sandboxes;
-    if (sandbox === undefined) return undefined;
-    const {info} = await runtime.podSandboxStatus({podSandboxId: sandbox.id, verbose: true}, {signal});
-    return parseSentConfig('PodSandboxConfig', info);
-  }
-  const instance = findContainerStatus(present, container);
-  if (instance === undefined) return undefined;
-  const {info} = await runtime.containerStatus({containerId: instance.id, verbose: true}, {signal});
-  return parseSentConfig('ContainerConfig', info);
 }

@@ -7,7 +7,6 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import {nextIteration} from '../../base/async/next-iteration.js';
 import {findByName} from '../../base/by-name.js';
-import type {Json} from '../../format/json.js';
 import type {PlannedFile} from '../contract/pod-filesystem.js';
 import {ALWAYS_READY} from '../contract/probe-results.js';
 import {podRef} from '../contract/pod-ref.js';
@@ -30,8 +29,10 @@ import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node
 import {requireOwnership} from '../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
 import {summarizeChanges, type PlannedChange} from './planned-changes.js';
-import {computeFieldChanges, type FieldChange} from '../../format/field-changes.js';
-import {diffConfigs, type ConfigDiff} from './config-diff.js';
+import type {FieldChange} from '../../format/field-changes.js';
+import {computeManifestChanges} from '../sources/manifest-changes.js';
+import {diffConfigs} from './config-diff.js';
+import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
 import {explainReplacement} from './explain-call.js';
 import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
@@ -120,7 +121,7 @@ export async function planPod(
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await readRuntimeStatus(planned, there, signal)};
   recorder.addContainers(present?.runtime.containers ?? []);
-  const fields = present === undefined ? [] : manifestChanges(present.before, pod);
+  const fields = present === undefined ? [] : computeManifestChanges(present.before, pod);
   if (older !== undefined) {
     const text = explainReplacement(fields.map(({path}) => path));
     recorder.step = {kind: 'termination', text};
@@ -228,18 +229,6 @@ function plannedPods(
 }
 
 const NO_CONFLICTS: PodConflicts = {known: undefined, older: undefined};
-
-/** Returns the changed labels, annotations and spec fields of the manifest, without the annotations that kcri adds. */
-function manifestChanges(before: Pod, after: Pod): readonly FieldChange[] {
-  const manifestOf = ({metadata, spec}: Pod): Json => {
-    const annotations = Object.entries(metadata.annotations ?? {}).filter(
-      ([key]) => !key.startsWith('kubernetes.io/config.'),
-    );
-    const own = {labels: metadata.labels ?? {}, annotations: Object.fromEntries(annotations)};
-    return JSON.parse(JSON.stringify({metadata: own, spec})) as Json;
-  };
-  return computeFieldChanges(manifestOf(before), manifestOf(after));
-}
 
 async function runPasses(
   syncer: PodSyncer,

@@ -3,6 +3,7 @@ import {computePodUid} from '../../api/container-hash.js';
 import {computeStaticPodUid} from '../../api/static-uid/static-pod-uid.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import {ConfigError} from '../../base/errors.js';
+import type {PodUid} from '../../cri/index.js';
 import type {ApiObjects} from '../contract/api-objects.js';
 import type {PodSourceName} from '../contract/pod-update.js';
 import {findApiObjectReference} from './api-object-reference.js';
@@ -39,12 +40,12 @@ export interface StaticPodSource extends PodSource {
 }
 
 /** Returns the source of a pod: `file`, `http` or `api`. */
-export function configSourceOf({metadata}: Pod): PodSourceName | undefined {
+export function configSourceOf({metadata}: Pick<Pod, 'metadata'>): PodSourceName | undefined {
   return metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] as PodSourceName | undefined;
 }
 
 /** Reports whether the pod is from a file or URL and not from an API server (kubetypes.IsStaticPod). */
-export function isStaticPod(pod: Pod): boolean {
+export function isStaticPod(pod: Pick<Pod, 'metadata'>): boolean {
   const source = configSourceOf(pod);
   return source !== undefined && source !== 'api';
 }
@@ -131,6 +132,12 @@ export function toStaticPod(
   };
 }
 
+/** Returns a static pod with another UID, as a kubelet that computes that UID of the manifest has it. */
+export function withStaticPodUid(pod: Pod, uid: PodUid): Pod {
+  const annotations = {...pod.metadata.annotations, [CONFIG_HASH_ANNOTATION]: uid};
+  return {...pod, metadata: {...pod.metadata, uid, annotations}};
+}
+
 /** Error for a static pod that refers to an API object that does not come with the manifests. */
 export class StaticReferenceError extends ConfigError {
   /** Error text of the kubelet: `static pods may not reference configmaps`. */
@@ -157,6 +164,11 @@ export function checkStaticReferences(
 ): void {
   const kind = findApiObjectReference(withNamespace(pod), objects, {claims: inCluster});
   if (kind !== undefined) throw new StaticReferenceError(file, kind);
+}
+
+/** Reports whether a manifest has a UID of its own, so that none is computed. */
+export function hasManifestUid(pod: Pod): boolean {
+  return manifestUid(pod) !== undefined;
 }
 
 /** Returns the UID in the manifest, or undefined if it is empty or missing. */

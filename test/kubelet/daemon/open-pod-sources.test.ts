@@ -42,6 +42,7 @@ test('pods of files and a URL are delivered as updates, together with the API ob
       objectsChanged: () => (changes += 1),
       report: ({message}) => void received.push(message),
       event: ({message}) => void received.push(message),
+      keepStaticPod: (pod) => pod,
       podStates: {status: () => undefined, isPresent: () => false, listRecorded: () => []},
     },
   );

@@ -7,6 +7,7 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import {adoptPodCgroups} from '../../managers/cgroups/adopt-pod-cgroups.js';
 import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
 import {getCgroupRoot} from '../../resources/cgroup-root.js';
+import {CONFIG_SOURCE_ANNOTATION} from '../../sources/static-pod.js';
 import type {PodRegistryOptions} from './pod-registry-options.js';
 import type {PodRecord, PodRecords, PodStore} from './pod-store.js';
 import {recordWithoutSpec} from './reconstruct-record.js';
@@ -49,9 +50,10 @@ export async function takeOverPods(
   const names = await findNames(uids, {node, services}, signal);
   const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
   const left = uids.map((uid): PodRecord => {
-    const {name = uid, namespace = 'default', createdAt = 0} = names.get(uid) ?? {};
+    const {name = uid, namespace = 'default', createdAt = 0, configSource} = names.get(uid) ?? {};
     const ref = {uid, namespace, name};
-    return {...recordWithoutSpec(ref, {place, createdAt}), endpoint, manager: 'kubelet'};
+    const facts = {place, createdAt, configSource};
+    return {...recordWithoutSpec(ref, facts), endpoint, manager: 'kubelet'};
   });
   const cgroupRoot = getCgroupRoot(node);
   if (cgroupRoot !== undefined) await adoptPodCgroups(cgroupRoot, uids, node.cgroup);
@@ -67,6 +69,8 @@ interface LeftPodName {
   readonly name: string;
   /** Creation of the oldest sandbox, in ms since the epoch; undefined without one. */
   readonly createdAt?: number;
+  /** Source of the pod, as its sandbox is annotated. */
+  readonly configSource?: string | undefined;
 }
 
 const NANOS_PER_MS = 1_000_000n;
@@ -84,12 +88,13 @@ async function findNames(
     if (wanted.has(uid)) names.set(podUid(uid), {namespace, name});
   }
   const {items: sandboxes} = await services.runtime.listPodSandbox({}, {signal});
-  for (const {metadata, labels, createdAt} of sandboxes) {
+  for (const {metadata, labels, annotations, createdAt} of sandboxes) {
     const uid = podUid(labels[POD_UID_LABEL] ?? '');
     if (!wanted.has(uid) || metadata === undefined) continue;
     const at = Number(createdAt / NANOS_PER_MS);
     const {namespace, name} = metadata;
-    names.set(uid, {namespace, name, createdAt: Math.min(at, names.get(uid)?.createdAt ?? at)});
+    const configSource = annotations[CONFIG_SOURCE_ANNOTATION];
+    names.set(uid, {namespace, name, configSource, createdAt: Math.min(at, names.get(uid)?.createdAt ?? at)});
   }
   return names;
 }

@@ -5,6 +5,7 @@ import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {restoreGracePeriodSeconds} from '../../managers/kuberuntime/restore-container-spec.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
 import type {PodRef} from '../../contract/pod-ref.js';
+import {CONFIG_SOURCE_ANNOTATION} from '../../sources/static-pod.js';
 import type {PodRecord} from './pod-store.js';
 
 /** Default of terminationGracePeriodSeconds in the API. */
@@ -33,13 +34,16 @@ interface KnownFacts {
   /** In ms since the epoch; 0 by default. */
   readonly createdAt?: number;
   readonly gracePeriodSeconds?: number | undefined;
+  /** See configSourceOf. */
+  readonly configSource?: string | undefined;
 }
 
 /** Returns a record of a pod whose spec is unknown: it has no containers. */
 export function recordWithoutSpec(
   {uid, namespace, name}: PodRef,
-  {place, createdAt = 0, gracePeriodSeconds = GRACE_PERIOD_SECONDS}: KnownFacts,
+  {place, createdAt = 0, gracePeriodSeconds = GRACE_PERIOD_SECONDS, configSource}: KnownFacts,
 ): Omit<PodRecord, 'endpoint'> {
+  const annotations = configSource !== undefined && {[CONFIG_SOURCE_ANNOTATION]: configSource};
   return {
     uid,
     namespace,
@@ -50,7 +54,7 @@ export function recordWithoutSpec(
     pod: {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: {uid, namespace, name},
+      metadata: {uid, namespace, name, ...(annotations && {annotations})},
       spec: {containers: [], terminationGracePeriodSeconds: gracePeriodSeconds},
     },
   };

@@ -50,6 +50,51 @@ test('pods that another kubelet has left keep running, and their containers are 
   expect(testbed.running).toHaveLength(2);
 });
 
+/** Returns the fields of the log entries with the message. */
+const logged = ({log}: DaemonTestbed, message: string): readonly unknown[] =>
+  log.flatMap((entry) => (entry.message === message ? [entry.fields] : []));
+
+test('a static pod that runs with another UID is kept while its manifest does not change', async () => {
+  await using testbed = await leaveNode('web');
+  const {podDirs} = await testbed.listRemains();
+  await testbed.remove('web.yaml');
+  await testbed.put('moved.yaml', manifest('web')); // the UID depends on the path
+  const before = testbed.fake.calls.length;
+  for (const whose of ['a kubelet', 'kcri']) {
+    testbed.run();
+    await testbed.until(`the pod of ${whose} is known`, () => testbed.statusOf('web').ready === 1);
+    await testbed.clock.sleep(MINUTE_MS);
+    await testbed.stop();
+    expect(changesSince(testbed, before)).toEqual([]);
+    expect((await testbed.listRemains())['podDirs']).toEqual(podDirs);
+  }
+  const message = 'Keeping static pod that runs with another UID than that of its manifest';
+  expect(logged(testbed, message)).toMatchObject([{podUID: podDirs?.[0]}, {podUID: podDirs?.[0]}]);
+
+  await testbed.put('moved.yaml', aManifest({name: 'web', metadata: {labels: {app: 'web'}}}));
+  testbed.run();
+  await testbed.until('the pod is replaced', async () => {
+    const now = (await testbed.listRemains())['podDirs'];
+    return now?.length === 1 && now[0] !== podDirs?.[0] && testbed.statusOf('web').ready === 1;
+  });
+});
+
+test.each([
+  ['changed', aContainerSpec('main', {args: ['--new']}), 'container "main": args'],
+  ['renamed', aContainerSpec('other'), 'container "other": config (not reported by the runtime)'],
+])('a static pod whose container has been %s is replaced', async (_how, container, change) => {
+  await using testbed = await leaveNode('web');
+  const {podDirs} = await testbed.listRemains();
+  await testbed.put('web.yaml', aManifest({name: 'web', containers: [container]}));
+  testbed.run();
+  await testbed.until('the pod is replaced', async () => {
+    const now = (await testbed.listRemains())['podDirs'];
+    return now?.length === 1 && now[0] !== podDirs?.[0] && testbed.statusOf('web').ready === 1;
+  });
+  const message = 'Replacing static pod of another kubelet, its manifest has changed';
+  expect(logged(testbed, message)).toMatchObject([{changed: expect.arrayContaining([change]) as unknown}]);
+});
+
 test('a pod that another kubelet has left and that is in no source is stopped and removed', async () => {
   await using testbed = await leaveNode('web', 'db');
   await testbed.remove('db.yaml');

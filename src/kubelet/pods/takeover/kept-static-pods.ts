@@ -1,0 +1,104 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
+import type {PodUid} from '../../../cri/index.js';
+import type {FieldChange} from '../../../format/field-changes.js';
+import type {ApiObjects} from '../../contract/api-objects.js';
+import type {KubeRuntimeService} from '../../contract/kube-services.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
+import {namespacedName, podFullName, podRef} from '../../contract/pod-ref.js';
+import {diffRunningConfigs} from '../../managers/kuberuntime/diff-running-configs.js';
+import {readRunningConfigs, type RunningConfigs} from '../../managers/kuberuntime/running-config.js';
+import {isStaticPod, withStaticPodUid} from '../../sources/static-pod.js';
+import {computeManifestChanges} from '../../sources/manifest-changes.js';
+import type {PodRecord} from '../registry/pod-store.js';
+import {lacksSpec} from '../registry/reconstruct-record.js';
+
+/** Dependencies of KeptStaticPods. */
+export interface KeptStaticPodsOptions {
+  readonly runtime: KubeRuntimeService;
+  readonly node: NodeFacts;
+  readonly logger: Logger;
+}
+
+/** What is known of a static pod on the node: the manifest of its record or, if another kubelet has left it, its configs. */
+type KnownPod =
+  | {readonly uid: PodUid; readonly pod: Pod}
+  | {readonly uid: PodUid; readonly running: RunningConfigs};
+
+/**
+ * Static pods that run with another UID than that of their manifest. The UID depends on the version of the kubelet, on its time zone
+ * and on the path of the manifest, so another kubelet may have left the same pod with another one. Such a pod is kept as long
+ * as its manifest does not change.
+ */
+export class KeptStaticPods {
+  readonly #options: KeptStaticPodsOptions;
+  readonly #logger: FileLogger;
+  /** Static pods on the node, by full name and UID. */
+  readonly #known = new Map<string, Map<PodUid, KnownPod>>();
+  /** Pairs of UIDs that were logged. */
+  readonly #logged = new Set<string>();
+
+  constructor(options: KeptStaticPodsOptions) {
+    this.#options = options;
+    this.#logger = options.logger.forFile('kept-static-pods.ts');
+  }
+
+  /** Remembers the static pods among the records, which must be those of the start. Rejects with CriError. */
+  async load(records: readonly PodRecord[], signal: AbortSignal): Promise<void> {
+    for (const record of records) {
+      const {uid, pod} = record;
+      if (!isStaticPod(pod)) continue;
+      const {runtime} = this.#options;
+      const known = lacksSpec(record)
+        ? {uid, running: await readRunningConfigs(runtime, podRef(pod), signal)}
+        : {uid, pod};
+      const name = podFullName(record);
+      const pods = this.#known.get(name) ?? new Map<PodUid, KnownPod>();
+      this.#known.set(name, pods.set(uid, known));
+    }
+  }
+
+  /**
+   * Returns a static pod whose UID was computed from its manifest with the UID with which it runs, if another pod of its name runs and
+   * has the same containers; the pod itself otherwise.
+   */
+  withRunningUid(pod: Pod, objects: ApiObjects): Pod {
+    const known = this.#known.get(podFullName(podRef(pod)));
+    const {uid} = podRef(pod);
+    if (known === undefined || known.has(uid)) return pod;
+    for (const other of known.values()) {
+      const kept = withStaticPodUid(pod, other.uid);
+      const changed = this.#changedFields(kept, other, objects);
+      this.#log(pod, other, changed);
+      if (changed.length === 0) return kept;
+    }
+    return pod;
+  }
+
+  #changedFields(pod: Pod, known: KnownPod, objects: ApiObjects): readonly string[] {
+    if ('pod' in known) return pathsOf(computeManifestChanges(known.pod, pod));
+    const diffs = diffRunningConfigs(pod, known.running, {node: this.#options.node, objects});
+    return diffs.flatMap(({target, changes}) => pathsOf(changes).map((path) => `${target}: ${path}`));
+  }
+
+  /** Logs the decision once. That a manifest has changed is news only for a pod of another kubelet. */
+  #log(pod: Pod, {uid, ...known}: KnownPod, changed: readonly string[]): void {
+    if (changed.length > 0 && 'pod' in known) return;
+    const ref = podRef(pod);
+    const key = [ref.uid, uid, ...changed].join(' ');
+    if (this.#logged.has(key)) return;
+    this.#logged.add(key);
+    const fields = {pod: namespacedName(ref), podUID: uid, manifestUID: ref.uid};
+    if (changed.length === 0)
+      this.#logger.info('Keeping static pod that runs with another UID than that of its manifest', fields);
+    else
+      this.#logger.info('Replacing static pod of another kubelet, its manifest has changed', {
+        ...fields,
+        changed,
+      });
+  }
+}
+
+function pathsOf(changes: readonly FieldChange[]): readonly string[] {
+  return changes.map(({path}) => path);
+}
