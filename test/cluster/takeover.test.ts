@@ -161,7 +161,8 @@ describe.each(newestRuntime)('a node changes between a kubelet and kcri: $name',
     // Writes the configuration.
     await (await startKcri()).stop();
     current = await startKubelet();
-    await plane.kubectl.run(['apply', '-f', '-'], PODS);
+    // Pods are refused until their ServiceAccount exists.
+    await until(async () => (await plane.kubectl.run(['apply', '-f', '-'], PODS)).exitCode === 0);
     const ready =
       /^(?:static-node-a|moved-node-a|full|dep-\S+) +(?:1\/1|2\/2) +Running|^done .* Completed|^crash .* [2-9] \(/gm;
     const list = async (): Promise<string> => await plane.kubectl.output('get', 'pods');
