@@ -9,7 +9,7 @@ import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
 import {LogRotator} from '../managers/logs/log-rotator.js';
 import {lacksSpec} from '../pods/registry/reconstruct-record.js';
-import {findLiveKubelet} from '../node/find-live-kubelet.js';
+import {findLiveKubelet, watchLiveKubelet} from '../node/find-live-kubelet.js';
 import {kubeletLockPath} from '../pods/registry/running-kubelet.js';
 import {buildKubelet, recordNodeEvent} from './build-kubelet.js';
 import {
@@ -107,6 +107,7 @@ export class Kubelet {
       this.#options.cluster?.run(this.view, this.#end.signal) ?? Promise.resolve(),
       enforceNodeAllocatable(allocatable, this.#end.signal),
       this.#parts.nodeManagers.run(this.#options, this.#end.signal),
+      this.#watchLiveKubelet(),
     ];
     const endLoop = new AbortController();
     using either = anySignal(signal, endLoop.signal);
@@ -160,6 +161,18 @@ export class Kubelet {
     throw new SystemError(`a kubelet (PID ${pid}) already uses root directory "${rootDir}"`, {
       hint: 'stop it first, for example with "systemctl stop kubelet", or use another --root-dir',
     });
+  }
+
+  /** Reports a kubelet that was started while this one runs. */
+  async #watchLiveKubelet(): Promise<void> {
+    const {node, clock} = this.#options;
+    const {rootDir} = node.node;
+    const onFound = (pid: number): void => {
+      const message = `A kubelet (PID ${pid}) was started with root directory "${rootDir}", which kcri uses: stop one of them`;
+      recordNodeEvent(this.#options, {type: 'Warning', reason: 'KubeletConflict', message});
+    };
+    const {background} = this.#core;
+    await watchLiveKubelet({rootDir, clock, background, onFound}, this.#end.signal);
   }
 
   async #lockRootDir(signal: AbortSignal): Promise<Lock> {

@@ -1,5 +1,8 @@
 import {readdir, readFile, stat} from 'node:fs/promises';
 import {basename, isAbsolute} from 'node:path';
+import type {BackgroundWork} from '../../base/async/background-work.js';
+import {pause} from '../../base/async/pause.js';
+import type {Clock} from '../../base/clock.js';
 import {rethrowUnexpected} from '../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 
@@ -20,6 +23,36 @@ export async function findLiveKubelet(rootDir: string): Promise<number | undefin
     if (directory !== undefined && (await identityOf(pathFor(pid, directory))) === own) return pid;
   }
   return undefined;
+}
+
+/** Period of watchLiveKubelet, in ms. */
+const WATCH_INTERVAL_MS = 60_000;
+
+/** Options of watchLiveKubelet. */
+export interface WatchLiveKubeletOptions {
+  readonly rootDir: string;
+  readonly clock: Clock;
+  readonly background: Pick<BackgroundWork, 'attempt'>;
+  /** Receives the PID of a kubelet that was not there at the last check. */
+  readonly onFound: (pid: number) => void;
+}
+
+/** Looks for a kubelet that comes back while kcri has its root directory, once a minute until the signal aborts. */
+export async function watchLiveKubelet(
+  {rootDir, clock, background, onFound}: WatchLiveKubeletOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let last: number | undefined;
+  const check = async (): Promise<void> => {
+    const pid = await findLiveKubelet(rootDir);
+    if (pid !== undefined && pid !== last) onFound(pid);
+    last = pid;
+  };
+  for (;;) {
+    await pause(clock, WATCH_INTERVAL_MS, signal).catch(() => undefined); // aborted
+    if (signal.aborted) return;
+    await background.attempt('search for a kubelet', check());
+  }
 }
 
 /** Returns the root directory of the command line of a kubelet; undefined for another program. */

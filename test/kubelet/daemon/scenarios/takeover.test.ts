@@ -50,6 +50,28 @@ test('pods that another kubelet has left keep running, and their containers are 
   expect(testbed.running).toHaveLength(2);
 });
 
+/** Starts a process that looks like a kubelet with the root directory. */
+function startFakeKubelet(
+  rootDir: string,
+): Disposable & {readonly pid: number | undefined; stop(): Promise<void>} {
+  const args = ['-c', 'read line', 'sh', `--root-dir=${rootDir}`];
+  const kubelet = spawn('sh', args, {argv0: 'kubelet', stdio: ['pipe', 'ignore', 'ignore']});
+  kubelet.unref(); // the fake clock waits for programs
+  const exited = once(kubelet, 'exit');
+  const kill = (): void => void kubelet.kill('SIGKILL');
+  return {
+    pid: kubelet.pid,
+    stop: async () => {
+      kubelet.ref();
+      kill();
+      await exited;
+    },
+    [Symbol.dispose]: kill,
+  };
+}
+
+const isConflict = (fields: unknown): boolean => (fields as {reason?: string}).reason === 'KubeletConflict';
+
 /** Returns the fields of the log entries with the message. */
 const logged = ({log}: DaemonTestbed, message: string): readonly unknown[] =>
   log.flatMap((entry) => (entry.message === message ? [entry.fields] : []));
@@ -160,9 +182,7 @@ test('a kubelet that is killed before its sources have delivered the pods leaves
 
 test('beside a live kubelet with the root directory, the daemon does not start', async () => {
   await using testbed = await leaveNode('web');
-  const args = ['-c', 'read line', 'sh', `--root-dir=${testbed.rootDir}`];
-  const kubelet = spawn('sh', args, {argv0: 'kubelet', stdio: ['pipe', 'ignore', 'ignore']});
-  const exited = once(kubelet, 'exit');
+  using kubelet = startFakeKubelet(testbed.rootDir);
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
   const before = testbed.fake.calls.length;
   testbed.run();
@@ -171,8 +191,20 @@ test('beside a live kubelet with the root directory, the daemon does not start',
   );
   expect(changesSince(testbed, before)).toEqual([]);
   expect((await testbed.listRemains())['records']).toEqual([]);
-  kubelet.kill('SIGKILL');
-  await exited;
+  await kubelet.stop();
   testbed.run();
   await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
+});
+
+test('a kubelet that comes back while the daemon runs is reported once, and stopping it is left to people', async () => {
+  await using testbed = await leaveNode('web');
+  testbed.run();
+  await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
+  const before = testbed.fake.calls.length;
+  using kubelet = startFakeKubelet(testbed.rootDir);
+  const reports = (): readonly unknown[] => logged(testbed, 'Event occurred').filter(isConflict);
+  await testbed.until('it is reported', () => reports().length > 0);
+  await testbed.clock.sleep(MINUTE_MS + 1);
+  expect(reports()).toMatchObject([{message: expect.stringContaining(`(PID ${kubelet.pid})`) as unknown}]);
+  expect(changesSince(testbed, before)).toEqual([]);
 });
