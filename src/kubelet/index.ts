@@ -70,6 +70,7 @@ export {
   type ReadConfigOptions,
   type KubeletConfig,
 } from './configuration/kubelet-config.js';
+export type {FileVerbosity} from './configuration/config-field-types.js';
 export type {ConfigValues} from './configuration/fields-and-defaults/kubelet-config-defaults.js';
 export {KUBERNETES_VERSION} from './contract/kubelet-version.js';
 export {liveValue, type LiveValue} from './contract/live-value.js';

@@ -1,6 +1,7 @@
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, LogFields, Logger} from '../../base/logger.js';
-import type {LiveValue} from '../../kubelet/index.js';
+import {matchesGlob} from '../../base/glob.js';
+import type {FileVerbosity, LiveValue} from '../../kubelet/index.js';
 import {formatKlogJson, formatKlogText, positionIn, type LogRecord} from '../../format/klog.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
 import {LogWriter} from './log-writer.js';
@@ -12,6 +13,8 @@ export interface KlogOptions {
   readonly pid: number;
   /** Maximum verbosity of messages that are logged (--v). */
   readonly verbosity: LiveValue<number>;
+  /** Verbosities of single files (--vmodule). */
+  readonly vmodule: LiveValue<readonly FileVerbosity[]>;
   readonly format: LiveValue<'text' | 'json'>;
   /** Redacts secrets in a line. */
   readonly mask: (text: string) => string;
@@ -44,8 +47,9 @@ export class KlogLogger implements Logger {
   forFile(file: string): FileLogger {
     const caller = positionIn(file);
     return {
-      info: (...args) => {
-        this.#info(caller, ...args);
+      info: (message, fields = {}, verbosity = 0) => {
+        if (verbosity <= this.#verbosityOf(file))
+          this.#log({severity: 'info', message, fields, verbosity, caller});
       },
       error: (...args) => {
         this.#error(caller, ...args);
@@ -53,9 +57,12 @@ export class KlogLogger implements Logger {
     };
   }
 
-  #info(caller: string, message: string, fields: LogFields = {}, verbosity = 0): void {
-    if (verbosity > this.#options.verbosity.current) return;
-    this.#log({severity: 'info', message, fields, verbosity, caller});
+  /** Returns the verbosity of a file: that of all files, or a higher one of the first pattern that matches (klog setV). */
+  #verbosityOf(file: string): number {
+    const {verbosity, vmodule} = this.#options;
+    const name = file.replace(/\.ts$/, '');
+    const own = vmodule.current.find(({filePattern}) => matchesGlob(filePattern, name));
+    return Math.max(verbosity.current, own?.verbosity ?? 0);
   }
 
   #error(caller: string, error: unknown, message: string, fields: LogFields = {}): void {

@@ -43,6 +43,10 @@ const SHOWN: Partial<
   'authentication.anonymous.enabled': ['', 'Allow anonymous requests. [default: false]'],
   'logging.format': ['FORMAT', 'Log format. [default: text]', ['text', 'json']],
   'logging.verbosity': ['LEVEL', 'Log verbosity. [default: 0]'],
+  'logging.vmodule': [
+    'PATTERN=N,...',
+    'Log verbosity of the source files whose names match, as the lines show them.',
+  ],
   clusterDNS: ['IP', 'DNS servers for pods with dnsPolicy ClusterFirst.'],
   clusterDomain: ['DOMAIN', 'DNS domain of the cluster.'],
   resolvConf: ['FILE', 'Resolver configuration file that pods inherit. [default: /etc/resolv.conf]'],

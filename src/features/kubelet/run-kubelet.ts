@@ -168,6 +168,7 @@ function openLog(
     clock,
     pid: process.pid,
     verbosity: liveValue(() => live.values['logging.verbosity']),
+    vmodule: liveValue(() => live.values['logging.vmodule']),
     format: liveValue(() => (live.values['logging.format'] === 'json' ? 'json' : 'text')),
     mask,
   });

@@ -221,6 +221,34 @@ export const TAINTS: ConfigType<readonly Taint[]> = {
     }),
 };
 
+/** Verbosity of the log lines of source files (VModuleItem). */
+export interface FileVerbosity {
+  /** Pattern of the name of the file without its extension. */
+  readonly filePattern: string;
+  readonly verbosity: number;
+}
+
+const FILE_VERBOSITY = objectSchema<FileVerbosity>('VModuleItem', {
+  filePattern: required(text),
+  verbosity: required(int32),
+});
+
+/** A list of verbosities; as a flag `pod-*=4,sync-loop=5`. */
+export const FILE_VERBOSITIES: ConfigType<readonly FileVerbosity[]> = {
+  name: '[]VModuleItem',
+  schema: list(object(FILE_VERBOSITY)),
+  fromFlags: (texts) =>
+    TEXTS.fromFlags(texts).flatMap((item) => {
+      if (item === '') return [];
+      const [, filePattern, level = ''] = /^([^=]+)=([^=]+)$/.exec(item) ?? [];
+      if (filePattern === undefined)
+        throw new UsageError(`${JSON.stringify(item)} does not have the pattern=N format`);
+      if (!/^\d{1,9}$/.test(level))
+        throw new UsageError(`verbosity in ${JSON.stringify(item)} must be an integer`);
+      return {filePattern, verbosity: Number(level)};
+    }),
+};
+
 /** Reports whether a value, or everything in it, is zero, such as `{text: {infoBufferSize: "0"}}`. */
 function isZeroThroughout(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.values(value).every(isZeroThroughout);

@@ -20,6 +20,9 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
     values.enableSystemLogQuery &&
       !values.enableSystemLogHandler &&
       'enableSystemLogHandler is required for enableSystemLogQuery',
+    values['logging.format'] === 'json' &&
+      values['logging.vmodule'].length > 0 &&
+      'logging.vmodule (--vmodule) is only supported for the text log format',
     ...nodeAllocatable(values),
     softEviction(values),
     shutdown(values),

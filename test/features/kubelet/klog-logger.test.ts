@@ -3,14 +3,16 @@ import {expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {KlogLogger} from '../../../src/features/kubelet/klog-logger.js';
 import type {OutputStream} from '../../../src/cli/process/standard-output.js';
+import type {FileVerbosity} from '../../../src/kubelet/index.js';
 import {LogWriter} from '../../../src/features/kubelet/log-writer.js';
 
-const klog = (stream: OutputStream, verbosity = 0): KlogLogger =>
+const klog = (stream: OutputStream, verbosity = 0, vmodule: readonly FileVerbosity[] = []): KlogLogger =>
   new KlogLogger({
     stream,
     clock: systemClock,
     pid: 7,
     verbosity: {current: verbosity},
+    vmodule: {current: vmodule},
     format: {current: 'text'},
     mask: (text) => text.replaceAll('s3cret', '***'),
   });
@@ -26,6 +28,23 @@ test('lines have their file, secrets are masked, and messages above the verbosit
   expect(lines).toHaveLength(2);
   expect(lines[0]).toMatch(/^I.* 7 sync-loop\.ts:1\] "Known" token="\*\*\*"$/);
   expect(lines[1]).toMatch(/^E.* 7 pod-workers\.ts:1\] "Failed" err="why"$/);
+});
+
+test('a file may have a higher verbosity than the others', () => {
+  const stream = new PassThrough();
+  const log = klog(stream, 1, [
+    {filePattern: 'pod-*', verbosity: 3},
+    {filePattern: 'pod-workers', verbosity: 9},
+    {filePattern: 'sync-loop', verbosity: 0},
+  ]);
+  for (const file of ['pod-workers.ts', 'sync-loop.ts'])
+    for (const verbosity of [1, 3, 4]) log.forFile(file).info(`level ${verbosity}`, {}, verbosity);
+  const shown = String(stream.read()).trim().split('\n');
+  expect(shown.map((line) => line.replace(/^I\S+ \S+ +7 /, ''))).toEqual([
+    'pod-workers.ts:1] "level 1"',
+    'pod-workers.ts:1] "level 3"',
+    'sync-loop.ts:1] "level 1"',
+  ]);
 });
 
 test('lines for a blocked reader are dropped and counted, and the flush does not block', async () => {

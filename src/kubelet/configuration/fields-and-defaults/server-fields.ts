@@ -7,7 +7,19 @@ import {
   oneOf,
   unsupported,
 } from '../config-field.js';
-import {ANYTHING, BOOL, DURATION, INT32, NUMBERS, PATH, TEXT, TEXTS, pointer} from '../config-field-types.js';
+import {
+  ANYTHING,
+  BOOL,
+  DURATION,
+  FILE_VERBOSITIES,
+  INT32,
+  NUMBERS,
+  PATH,
+  TEXT,
+  TEXTS,
+  pointer,
+  type FileVerbosity,
+} from '../config-field-types.js';
 
 const NEEDS_API = 'it requires an API server';
 const PROFILING = 'use "kcri --profile-cpu kubelet" instead';
@@ -80,11 +92,18 @@ export const SERVER_FIELDS = {
     flag: 'log-flush-frequency',
   }),
   'logging.verbosity': honored(INT32, 0, {flag: 'v', check: notNegative, live: true}),
-  'logging.vmodule': unsupported('the verbosity applies to all files', ANYTHING, undefined, {
-    flag: 'vmodule',
-  }),
+  'logging.vmodule': honored(FILE_VERBOSITIES, [], {flag: 'vmodule', check: verbosityProblem, live: true}),
   'logging.options': unsupported('all messages are written to standard error', ANYTHING, undefined),
 };
+
+/** Returns the message of component-base for an invalid item (logs/api/v1 validateFormatOptions). */
+function verbosityProblem(items: readonly FileVerbosity[]): string | undefined {
+  for (const [index, {filePattern}] of items.entries()) {
+    if (filePattern === '') return `[${index}]: File pattern must not be empty`;
+    if (/[=,]/.test(filePattern)) return `[${index}]: File pattern must not contain equal sign or comma`;
+  }
+  return undefined;
+}
 
 function authorizationProblem(value: string, joinsCluster: boolean): string | undefined {
   const known = oneOf('AlwaysAllow', 'Webhook')(value);
