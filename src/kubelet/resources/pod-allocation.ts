@@ -4,11 +4,28 @@ import {quantityOf} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../api/types/v1-meta.js';
 import type {PodAllocation} from '../contract/resources/actuated-resources.js';
+import {withPodLimits} from './resource-amounts.js';
 
 /** Returns the resources that the Pod requests (allocationFromPod). */
 export function allocationOf(pod: Pod): PodAllocation {
   const containers = containersOf(pod).map(({name, resources = {}}) => [name, resources] as const);
   return {pod: pod.spec.resources, containers: new Map(containers)};
+}
+
+/** Returns the resources of a running Pod that has what it requests (setActuatedContainerResources). */
+export function actuationOf(pod: Pod): PodAllocation {
+  const {resources} = pod.spec;
+  const containers = containersOf(pod).map(
+    (container) => [container.name, withPodLimits(container.resources, resources)] as const,
+  );
+  return {pod: resources, containers: new Map(containers)};
+}
+
+/** Adds the pod-level resources of the Pod to stored ones that lack them: kubelets before 1.36 did not store them. */
+export function withPodLevel(allocation: PodAllocation, {spec}: Pod): PodAllocation {
+  return allocation.pod === undefined && spec.resources !== undefined
+    ? {...allocation, pod: spec.resources}
+    : allocation;
 }
 
 /**
