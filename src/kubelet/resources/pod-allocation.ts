@@ -21,6 +21,21 @@ export function actuationOf(pod: Pod): PodAllocation {
   return {pod: resources, containers: new Map(containers)};
 }
 
+/**
+ * Returns the resources that the status of a pod with an unfinished resize reports as allocated; undefined without one. Limits are
+ * those in use, and pod-level resources those of the spec: no status reports what is allocated.
+ */
+export function allocationInStatus({spec, status = {}}: Pod): PodAllocation | undefined {
+  const {conditions = [], initContainerStatuses = [], containerStatuses = []} = status;
+  if (!conditions.some(({type}) => type.startsWith('PodResize'))) return undefined;
+  const reported = new Map([...initContainerStatuses, ...containerStatuses].map((each) => [each.name, each]));
+  const containers = containersOf({spec}).map(({name, resources = {}}) => {
+    const {allocatedResources: requests, resources: {limits} = {}} = reported.get(name) ?? {};
+    return [name, {...resources, ...(requests && {requests}), ...(limits && {limits})}] as const;
+  });
+  return {pod: spec.resources, containers: new Map(containers)};
+}
+
 /** Adds the pod-level resources of the Pod to stored ones that lack them: kubelets before 1.36 did not store them. */
 export function withPodLevel(allocation: PodAllocation, {spec}: Pod): PodAllocation {
   return allocation.pod === undefined && spec.resources !== undefined

@@ -1,7 +1,12 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {allocationOf, withAllocation, withPodLevel} from '../../resources/pod-allocation.js';
+import {
+  allocationInStatus,
+  allocationOf,
+  withAllocation,
+  withPodLevel,
+} from '../../resources/pod-allocation.js';
 import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {computePodQosClass} from '../../resources/qos-class.js';
@@ -55,6 +60,13 @@ export class AllocationManager {
     const allocation = known === undefined ? allocationOf(pod) : withPodLevel(known, pod);
     if (allocation !== known) this.#allocations.set(uid, allocation);
     return known !== undefined;
+  }
+
+  /** Takes over what the status of a pod that was admitted before reports as allocated, unless that is known. */
+  restoreFromStatus(pod: Pod): void {
+    const {uid} = podRef(pod);
+    const allocation = this.#allocations.has(uid) ? undefined : allocationInStatus(pod);
+    if (allocation !== undefined) this.#allocations.set(uid, allocation);
   }
 
   /** Allocates to the pod the resources in its spec. */
