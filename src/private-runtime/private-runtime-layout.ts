@@ -61,6 +61,9 @@ export const POD_DIRS = [
   'kcri/statuses',
 ];
 
+/** Files of a kubelet in its root directory; without pods they have no content of use. */
+export const POD_FILES = ['actuated_pods_state', 'allocated_pods_state'];
+
 /** Directory of sockets and state for root directories with long paths. */
 export const RUN_ROOT = '/run/kcri';
 const SOCKET = 'containerd.sock';

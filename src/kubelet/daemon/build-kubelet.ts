@@ -47,6 +47,7 @@ export function buildKubelet(
     nodePressure: createNodePressureSource(options, images),
     seenAllSources: (handled) => sources.seenAllSources(handled),
     onPodChanged: podChanged,
+    allocated: parts.resources.allocated,
     nodeObject: () => nodeObjectFacts(parts.clusterNode()),
   });
   return {core, images};

@@ -6,6 +6,7 @@ import {podUid, type PodUid, type RuntimeService} from '../../cri/index.js';
 import type {NodeObjectFacts} from '../contract/cluster/cluster-link.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../contract/node-facts.js';
+import type {PodAllocation} from '../contract/resources/actuated-resources.js';
 import type {Pleg} from '../contract/pleg.js';
 import type {EventSink} from '../contract/pod-event.js';
 import type {PodSourceName} from '../contract/pod-update.js';
@@ -49,6 +50,8 @@ export interface KubeletCoreOptions {
   readonly queue: SyncLoopQueue;
   readonly manager: PodManager;
   readonly registry: PodRegistry;
+  /** Store of the allocated resources; in memory by default. */
+  readonly allocated?: Map<PodUid, PodAllocation>;
   /** Ownership policy: the set of pods that this core manages. */
   readonly own: ManagedPodSet;
   readonly createOrphanedPods: (
@@ -120,7 +123,7 @@ export function createKubeletCore(options: KubeletCoreOptions): KubeletCore {
     logger.forFile('kubelet-core.ts').error(error, 'Background work failed', {part: error.part});
     options.onInternalError?.(error);
   });
-  const allocations = new AllocationManager();
+  const allocations = new AllocationManager(options.allocated);
   const runtimeState = new RuntimeState(runtime, clock);
   const pleg = createPleg(options);
   const pods = createSyncHandler(options, {pleg, runtimeState, allocations});

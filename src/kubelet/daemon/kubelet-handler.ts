@@ -36,7 +36,7 @@ export interface KubeletHandlerOptions {
   readonly admission: PodAdmission;
   readonly allocations: Pick<
     AllocationManager,
-    'forget' | 'hasUnreviewedResizes' | 'pushPendingResize' | 'getAllocatedPod'
+    'forget' | 'removeOrphans' | 'hasUnreviewedResizes' | 'pushPendingResize' | 'getAllocatedPod'
   >;
   readonly cleanups: PodCleanups;
   readonly boundary: PodErrorBoundary;
@@ -315,6 +315,7 @@ export class KubeletHandler implements SyncLoopHandler {
     }
     this.#logger.info('SyncLoop (housekeeping)', {}, 4);
     workers.syncKnownPods(manager.uids());
+    this.#options.allocations.removeOrphans(manager.uids());
     this.#retryPendingResizes();
     cleanups.run();
     background.start('container GC', containerGc.collectIfDue());

@@ -79,12 +79,9 @@ export class Kubelet {
 
   async #runLocked(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
-    const {allocations, runtimeState, pleg, loop, workers, pods, background} = this.#core;
-    await this.#parts.own.load(signal);
-    await this.#parts.kept.load(this.#parts.own.presentRecords(), signal);
+    const {runtimeState, pleg, loop, workers, pods, background} = this.#core;
+    await this.#loadPods(signal);
     this.#parts.rejections.start();
-    for (const record of this.#parts.own.presentRecords())
-      if (!lacksSpec(record)) allocations.grant(record.pod);
     await background.attempt('runtime check', runtimeState.check(signal));
     const {node} = this.#options.node;
     const record = (event: NodeEvent): void => {
@@ -122,11 +119,27 @@ export class Kubelet {
       await finishesWithin(background.idle(), LAST_WORK_MS, clock, this.#end.signal);
       await finishesWithin(pods.flush(), LAST_WORK_MS, clock, this.#end.signal);
       await this.#parts.rejections.flush();
+      await this.#parts.resources.allocated.written();
       this.#end.abort();
       await Promise.all(parts);
       await releaseNodeAllocatable(allocatable);
       logger.forFile('kubelet.ts').info('Kubelet stopped');
     }
+  }
+
+  /** Loads the pods of earlier daemons and other kubelets, with their resources. */
+  async #loadPods(signal: AbortSignal): Promise<void> {
+    const {own, kept, resources} = this.#parts;
+    const {allocations} = this.#core;
+    await resources.allocated.load();
+    await resources.actuated.load();
+    await own.load(signal);
+    const records = own.presentRecords();
+    await kept.load(records, signal);
+    const uids = new Set(records.map(({uid}) => uid));
+    allocations.removeOrphans(uids);
+    for (const uid of [...resources.actuated.keys()]) if (!uids.has(uid)) resources.actuated.delete(uid);
+    for (const record of records) if (!lacksSpec(record)) allocations.restore(record.pod);
   }
 
   /** Makes the directory of links to the container logs. Pods run without it, unlike in a kubelet. */

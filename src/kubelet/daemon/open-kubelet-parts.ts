@@ -9,6 +9,8 @@ import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import type {PodStates} from '../contract/pod-update.js';
 import {KUBELET_RESTART_GRACE_MS} from '../managers/probes/probe-decision.js';
 import {SecretRegistry} from '../managers/redaction/secret-registry.js';
+import {createCheckpointStore} from '../pods/allocation/actuated-resources-store.js';
+import {CheckpointedResources, podResourceCheckpointPath} from '../pods/allocation/checkpointed-resources.js';
 import {createNodeManagers} from '../pods/node-managers/create-node-managers.js';
 import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
 import {ManagedPods} from '../pods/registry/managed-pods.js';
@@ -40,11 +42,18 @@ export interface KubeletParts {
   /** Pods that this kubelet has created. */
   readonly own: ManagedPods;
   readonly kept: KeptStaticPods;
+  readonly resources: PodResources;
   readonly rejections: RejectionRecorder;
   /** Records an event that is raised outside of a sync. */
   readonly events: (event: PodEvent) => void;
   readonly podChanged: (uid: PodUid) => void;
   readonly clusterNode: () => Node | undefined;
+}
+
+/** Resources of the pods, in the files of a kubelet. */
+interface PodResources {
+  readonly allocated: CheckpointedResources;
+  readonly actuated: CheckpointedResources;
 }
 
 /**
@@ -74,8 +83,10 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
   const observer = createPodObserver({secrets, logger, logEvent, podChanged});
   const objects = services.bind(sources.objects, options.cluster?.objects);
   const nodeManagers = new NodeManagerSet(options.nodeManagers ?? createNodeManagers(node.node));
+  const resources = createPodResources(options);
   const registry = openPodRegistry(withClusterIps(node, options.cluster), observer, objects, {
     ...{probeRandom: random, probeRestartGraceMs: KUBELET_RESTART_GRACE_MS, metrics, nodeManagers},
+    actuated: createCheckpointStore(resources.actuated),
   });
   const originOf = (uid: PodUid): string => manager.get(uid)?.origin ?? '';
   const own = new ManagedPods({local: registry, logger, originOf});
@@ -83,9 +94,15 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
   const rejections = new RejectionRecorder({registry, logger, originOf});
   const clusterNode = (): Node | undefined => options.cluster?.node();
   return {
-    ...{queue, manager, sources, services, nodeManagers, registry, own, kept, rejections},
+    ...{queue, manager, sources, services, nodeManagers, registry, own, kept, resources, rejections},
     ...{events, podChanged, clusterNode},
   };
+}
+
+function createPodResources({node, logger}: KubeletOptions): PodResources {
+  const create = (what: keyof PodResources): CheckpointedResources =>
+    new CheckpointedResources(podResourceCheckpointPath(node.node.rootDir, what), logger);
+  return {allocated: create('allocated'), actuated: create('actuated')};
 }
 
 /** Returns a function that logs an event as the kubelet does (client-go's StartStructuredLogging), and sends it. */

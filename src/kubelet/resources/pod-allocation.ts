@@ -4,11 +4,43 @@ import {quantityOf} from '../../api/resource-list.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../api/types/v1-meta.js';
 import type {PodAllocation} from '../contract/resources/actuated-resources.js';
+import {withPodLimits} from './resource-amounts.js';
 
 /** Returns the resources that the Pod requests (allocationFromPod). */
 export function allocationOf(pod: Pod): PodAllocation {
   const containers = containersOf(pod).map(({name, resources = {}}) => [name, resources] as const);
   return {pod: pod.spec.resources, containers: new Map(containers)};
+}
+
+/** Returns the resources of a running Pod that has what it requests (setActuatedContainerResources). */
+export function actuationOf(pod: Pod): PodAllocation {
+  const {resources} = pod.spec;
+  const containers = containersOf(pod).map(
+    (container) => [container.name, withPodLimits(container.resources, resources)] as const,
+  );
+  return {pod: resources, containers: new Map(containers)};
+}
+
+/**
+ * Returns the resources that the status of a pod with an unfinished resize reports as allocated; undefined without one. Limits are
+ * those in use, and pod-level resources those of the spec: no status reports what is allocated.
+ */
+export function allocationInStatus({spec, status = {}}: Pod): PodAllocation | undefined {
+  const {conditions = [], initContainerStatuses = [], containerStatuses = []} = status;
+  if (!conditions.some(({type}) => type.startsWith('PodResize'))) return undefined;
+  const reported = new Map([...initContainerStatuses, ...containerStatuses].map((each) => [each.name, each]));
+  const containers = containersOf({spec}).map(({name, resources = {}}) => {
+    const {allocatedResources: requests, resources: {limits} = {}} = reported.get(name) ?? {};
+    return [name, {...resources, ...(requests && {requests}), ...(limits && {limits})}] as const;
+  });
+  return {pod: spec.resources, containers: new Map(containers)};
+}
+
+/** Adds the pod-level resources of the Pod to stored ones that lack them: kubelets before 1.36 did not store them. */
+export function withPodLevel(allocation: PodAllocation, {spec}: Pod): PodAllocation {
+  return allocation.pod === undefined && spec.resources !== undefined
+    ? {...allocation, pod: spec.resources}
+    : allocation;
 }
 
 /**

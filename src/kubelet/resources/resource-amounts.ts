@@ -21,6 +21,20 @@ export function effectiveLimit(
   return isPositive(own) ? own : (pod?.limits?.[name] ?? '0');
 }
 
+/** Returns the resources of a container, with the pod's limits where it has none (kubelet util GetLimits). */
+export function withPodLimits(
+  resources: ResourceRequirements = {},
+  pod: ResourceRequirements | undefined,
+): ResourceRequirements {
+  if (pod?.limits === undefined) return resources;
+  const limits: Record<string, Quantity> = {...resources.limits};
+  for (const name of ['cpu', 'memory'] as const) {
+    const limit = effectiveLimit(name, resources.limits, pod);
+    if (isPositive(limit)) limits[name] = limit;
+  }
+  return {...resources, limits};
+}
+
 /** Returns the milli-CPUs of a resource list; 0 without CPU. */
 export function cpuMilli(list: ResourceList | undefined): bigint {
   return quantityMilliValue(list?.['cpu'] ?? '0');

@@ -1,4 +1,4 @@
-import {readdirSync, rmdirSync} from 'node:fs';
+import {existsSync, readdirSync, rmdirSync} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import type {Clock} from '../../base/clock.js';
@@ -10,7 +10,7 @@ import {bundleCgroup, listBundles, type Bundle} from '../containerd/bundles.js';
 import {isInCgroup, removeCgroups} from '../host/remove-cgroups.js';
 import {withLock} from '../host/with-lock.js';
 import {removeIptablesRules} from '../network/iptables.js';
-import {POD_DIRS, RUN_ROOT, type PrivateRuntimeLayout} from '../private-runtime-layout.js';
+import {POD_DIRS, POD_FILES, RUN_ROOT, type PrivateRuntimeLayout} from '../private-runtime-layout.js';
 import {unmountAndRemove} from '../host/mounts.js';
 import {
   descendantsOf,
@@ -57,8 +57,16 @@ export async function tearDown(target: TearDownTarget): Promise<void> {
   await target.removePods?.();
   await removeFiles(layout, bundles);
   await target.removeImageRecords?.();
-  removeEmptyDirs([...POD_DIRS.map((name) => join(rootDir, name)), stateDirectory(rootDir)]);
+  await removeUnusedState(rootDir);
   if (target.removeRootDir) removeEmptyDirs([rootDir]);
+}
+
+/** Removes what pods have used in the root directory, as far as none uses it any more. */
+export async function removeUnusedState(rootDir: string): Promise<void> {
+  const directories = POD_DIRS.map((name) => join(rootDir, name));
+  removeEmptyDirs([...directories, stateDirectory(rootDir)]);
+  if (directories.some((directory) => existsSync(directory))) return;
+  for (const name of POD_FILES) await rm(join(rootDir, name), {force: true});
 }
 
 async function endAllProcesses(

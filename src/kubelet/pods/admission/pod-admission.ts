@@ -60,8 +60,9 @@ export class PodAdmission {
    * the signal's reason.
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
-    const {enabled, node, nodeObject, nodeManagers, allocations} = this.#options;
+    const {enabled, node, nodeObject, nodeManagers, allocations, isManaged} = this.#options;
     if (!enabled) return true;
+    if (isManaged(podRef(pod).uid)) allocations.restoreFromStatus(pod);
     const others = active.map((other) => allocations.getAllocatedPod(other));
     const request = {
       pod: allocations.getAllocatedPod(pod),

@@ -3,6 +3,8 @@ import type {PodUid} from '../../../cri/index.js';
 import {areResourcesEqual} from '../../resources/pod-allocation.js';
 import type {ActuatedResources, PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {PodFileStore} from '../history/pod-file-store.js';
+import {podResourceCheckpointPath, type CheckpointedResources} from './checkpointed-resources.js';
+import {readPodResourceCheckpoint, type PodResourceMap} from './pod-resource-checkpoint.js';
 
 /** JSON form of a PodAllocation. */
 interface StoredAllocation {
@@ -10,23 +12,38 @@ interface StoredAllocation {
   readonly containers: readonly (readonly [string, ResourceRequirements])[];
 }
 
-/** Store of the actuated resources of pods, each in `<rootDir>/kcri/resources/<uid>.json`. Rejects with SystemError. */
+/** Store of the actuated resources of pods. Methods reject with SystemError. */
 export interface ActuatedResourcesBackend {
   read(uid: PodUid): Promise<PodAllocation | undefined>;
   write(uid: PodUid, actuated: PodAllocation): Promise<void>;
   delete(uid: PodUid): Promise<void>;
 }
 
+/**
+ * Stores the actuated resources of each pod of `kcri sync` in `<rootDir>/kcri/resources/<uid>.json`, and reads those of other pods
+ * from the daemon's checkpoint.
+ */
 export class ActuatedResourcesStore implements ActuatedResourcesBackend {
+  readonly #rootDir: string;
   readonly #files: PodFileStore<StoredAllocation>;
+  #checkpoint: Promise<PodResourceMap> | undefined;
 
   constructor(rootDir: string) {
+    this.#rootDir = rootDir;
     this.#files = new PodFileStore(rootDir, 'resources', ({containers}) => Array.isArray(containers));
   }
 
   async read(uid: PodUid): Promise<PodAllocation | undefined> {
     const stored = (await this.#files.read(uid))?.value;
-    return stored && {pod: stored.pod, containers: new Map(stored.containers)};
+    if (stored !== undefined) return {pod: stored.pod, containers: new Map(stored.containers)};
+    this.#checkpoint ??= this.#readCheckpoint();
+    return (await this.#checkpoint).get(uid);
+  }
+
+  /** Reads the daemon's checkpoint; it is the daemon that reports invalid content. */
+  async #readCheckpoint(): Promise<PodResourceMap> {
+    const path = podResourceCheckpointPath(this.#rootDir, 'actuated');
+    return (await readPodResourceCheckpoint(path)).resources;
   }
 
   async write(uid: PodUid, {pod, containers}: PodAllocation): Promise<void> {
@@ -36,6 +53,17 @@ export class ActuatedResourcesStore implements ActuatedResourcesBackend {
   async delete(uid: PodUid): Promise<void> {
     await this.#files.delete(uid);
   }
+}
+
+/** Returns the store of a daemon: a write resolves when the checkpoint has it, or could not be written. */
+export function createCheckpointStore(checkpoint: CheckpointedResources): ActuatedResourcesBackend {
+  return {
+    read: async (uid) => checkpoint.get(uid),
+    write: async (uid, actuated) => {
+      await checkpoint.set(uid, actuated).written();
+    },
+    delete: async (uid) => void checkpoint.delete(uid),
+  };
 }
 
 /** Returns a store for a plan: it reads from `store` unless `offline`, and holds writes in memory only. */

@@ -1,7 +1,12 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {allocationOf, withAllocation} from '../../resources/pod-allocation.js';
+import {
+  allocationInStatus,
+  allocationOf,
+  withAllocation,
+  withPodLevel,
+} from '../../resources/pod-allocation.js';
 import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {computePodQosClass} from '../../resources/qos-class.js';
@@ -25,15 +30,19 @@ interface Granted {
 }
 
 /**
- * Allocates resources to the daemon's pods, which may differ from their requests (allocation.Manager). The pods'
- * records store the allocations.
+ * Allocates resources to the daemon's pods, which may differ from their requests (allocation.Manager). The allocations are
+ * in memory by default.
  */
 export class AllocationManager {
-  readonly #allocations = new Map<PodUid, PodAllocation>();
+  readonly #allocations: Map<PodUid, PodAllocation>;
   readonly #granted = new WeakMap<Pod, Granted>();
   /** Pods whose allocation may differ from their requests, in the order of the changes. */
   readonly #unsettled = new Set<PodUid>();
   readonly #pending = new Map<PodUid, PendingResize>();
+
+  constructor(allocations = new Map<PodUid, PodAllocation>()) {
+    this.#allocations = allocations;
+  }
 
   get hasUnreviewedResizes(): boolean {
     return this.#unsettled.size > 0;
@@ -41,8 +50,23 @@ export class AllocationManager {
 
   /** Admits the pod with its previous allocation, or with all that it requests. */
   admit(pod: Pod): void {
-    if (this.#allocations.has(podRef(pod).uid)) this.pushPendingResize(podRef(pod).uid);
-    else this.grant(pod);
+    if (this.restore(pod)) this.pushPendingResize(podRef(pod).uid);
+  }
+
+  /** Completes the previous allocation of the pod, or allocates all that it requests. Returns whether there was one. */
+  restore(pod: Pod): boolean {
+    const {uid} = podRef(pod);
+    const known = this.#allocations.get(uid);
+    const allocation = known === undefined ? allocationOf(pod) : withPodLevel(known, pod);
+    if (allocation !== known) this.#allocations.set(uid, allocation);
+    return known !== undefined;
+  }
+
+  /** Takes over what the status of a pod that was admitted before reports as allocated, unless that is known. */
+  restoreFromStatus(pod: Pod): void {
+    const {uid} = podRef(pod);
+    const allocation = this.#allocations.has(uid) ? undefined : allocationInStatus(pod);
+    if (allocation !== undefined) this.#allocations.set(uid, allocation);
   }
 
   /** Allocates to the pod the resources in its spec. */
@@ -55,6 +79,11 @@ export class AllocationManager {
     this.#allocations.delete(uid);
     this.#unsettled.delete(uid);
     this.#pending.delete(uid);
+  }
+
+  /** Drops the allocations of all pods but these (RemoveOrphanedPods). */
+  removeOrphans(remaining: ReadonlySet<PodUid>): void {
+    for (const uid of [...this.#allocations.keys()]) if (!remaining.has(uid)) this.forget(uid);
   }
 
   /**

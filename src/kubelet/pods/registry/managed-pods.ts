@@ -65,6 +65,9 @@ export class ManagedPods implements ManagedPodSet {
       const fields = {pod: namespacedName(record), podUID: record.uid};
       this.#logger.info('Taking over pod of another kubelet', fields);
     }
+    // Without them, a kubelet that comes back would resize or restart containers.
+    const complete = this.presentRecords().filter((record) => !lacksSpec(record));
+    await Promise.all(complete.map(async (record) => local.ensureActuatedResources(record)));
   }
 
   /** Returns all records, including those of removed pods that still have dead containers in the runtime. */
@@ -159,7 +162,7 @@ export class ManagedPods implements ManagedPodSet {
     const changed = this.#createRecord(pod, known);
     if (isSameOnDisk(known, changed)) return this.#manage(changed);
     try {
-      if (!lacksSpec(known)) await local.ensureActuatedResources(known);
+      await local.ensureActuatedResources(lacksSpec(known) ? changed : known);
       const syncer = await this.#store(changed);
       if (lacksSpec(known)) syncer.takeOver();
       return syncer;

@@ -1,6 +1,8 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
 import type {PodUid} from '../../../cri/index.js';
+import {NO_OBJECTS} from '../../contract/api-objects.js';
+import {ActuatedResourcesStore} from '../allocation/actuated-resources-store.js';
 import {PodHistories, type LastKnown} from '../history/pod-history.js';
 import {SILENT_OBSERVER} from './pod-registry-options.js';
 import type {NodeAndRuntime} from './read-node.js';
@@ -32,10 +34,11 @@ export async function observePods(
   signal: AbortSignal,
 ): Promise<readonly ObservedPod[]> {
   const histories = new PodHistories(node.node.rootDir, node.clock);
+  const actuated = new ActuatedResourcesStore(node.node.rootDir);
   const seen = new Map<PodUid, ObservedPod>();
   await forEachLimit(records, AT_ONCE, async (record) => {
     const known = newest(await histories.lastKnown(record.uid), before.get(record.uid));
-    seen.set(record.uid, await seePod(node, record, known, signal));
+    seen.set(record.uid, await seePod({...node, actuated}, record, known, signal));
   });
   return records.flatMap(({uid}) => seen.get(uid) ?? []);
 }
@@ -46,13 +49,15 @@ function newest(a: LastKnown | undefined, b: LastKnown | undefined): LastKnown |
 }
 
 async function seePod(
-  {node, ...options}: NodeAndRuntime,
+  {node, actuated, ...options}: NodeAndRuntime & {readonly actuated: ActuatedResourcesStore},
   record: PodRecord,
   known: LastKnown | undefined,
   signal: AbortSignal,
 ): Promise<ObservedPod> {
   const hostIps = {current: known?.status.hostIPs?.map(({ip}) => ip) ?? node.hostIps.current};
-  const pods = openPodRegistry({...options, node: {...node, hostIps}}, SILENT_OBSERVER);
+  const pods = openPodRegistry({...options, node: {...node, hostIps}}, SILENT_OBSERVER, NO_OBJECTS, {
+    actuated,
+  });
   const syncer = pods.createSyncer(ending(record.pod, known), record.place);
   if (known !== undefined) syncer.restore(known);
   const {status} = await syncer.observe(signal);

@@ -2,6 +2,10 @@ import {systemRandom, type RandomSource} from '../../../base/clock.js';
 import {NO_OBJECTS, type ApiObjects} from '../../contract/api-objects.js';
 import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
+import {
+  ActuatedResourcesStore,
+  type ActuatedResourcesBackend,
+} from '../allocation/actuated-resources-store.js';
 import {PodHistories} from '../history/pod-history.js';
 import {isRestartingAllContainers} from '../../managers/kuberuntime/compute/restart-all-containers.js';
 import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart-policy.js';
@@ -26,6 +30,8 @@ interface DaemonParts {
   readonly metrics?: KubeletMetrics;
   /** Managers of the node's resources; by default those of createNodeManagers, not started. */
   readonly nodeManagers?: NodeManagers;
+  /** Actuated resources of the daemon's pods; by default those of pods of `kcri sync`. */
+  readonly actuated?: ActuatedResourcesBackend;
 }
 
 /**
@@ -41,6 +47,7 @@ export function openPodRegistry(
     probeRestartGraceMs = 0,
     metrics = NO_METRICS,
     nodeManagers = new NodeManagerSet(createNodeManagers(node.node)),
+    actuated = new ActuatedResourcesStore(node.node.rootDir),
   }: DaemonParts = {},
 ): PodRegistry {
   const mounted: MountedPodVolumes = new Map();
@@ -52,6 +59,7 @@ export function openPodRegistry(
     mounted: (uid) => mounted.get(uid) ?? new Map(),
     metrics,
     nodeManagers,
+    actuated,
     probes: new ProbeManager({
       clock: node.clock,
       random: probeRandom,

@@ -11,7 +11,7 @@ import {podLocation, type NodeFacts, type PodLocation} from '../../contract/node
 import type {NodeManagers} from '../../contract/node-manager.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import {listVolumes} from '../../managers/volumes/list-volumes.js';
-import {allocationOf} from '../../resources/pod-allocation.js';
+import {actuationOf, withPodLevel} from '../../resources/pod-allocation.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import {takeOverPods} from './left-pods.js';
 import {createNodeManagers} from '../node-managers/create-node-managers.js';
@@ -154,11 +154,13 @@ export class PodRegistry {
   }
 
   /**
-   * Records the current resources of a pod as actuated unless it has actuated resources. Call it before the pod's spec
-   * changes.
+   * Completes the actuated resources of a pod; without any, those of the record count as actuated. Call it before the pod's
+   * spec changes.
    */
-  async ensureActuatedResources({uid, pod}: PodRecord): Promise<void> {
-    if ((await this.#actuated.read(uid)) === undefined) await this.#actuated.write(uid, allocationOf(pod));
+  async ensureActuatedResources({uid, pod}: Pick<PodRecord, 'uid' | 'pod'>): Promise<void> {
+    const known = await this.#actuated.read(uid);
+    const actuated = known === undefined ? actuationOf(pod) : withPodLevel(known, pod);
+    if (actuated !== known) await this.#actuated.write(uid, actuated);
   }
 
   /**

@@ -1,9 +1,10 @@
-import {stat} from 'node:fs/promises';
+import {readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Container} from '../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
+import {parsePodResourceCheckpoint} from '../../../../src/kubelet/pods/allocation/pod-resource-checkpoint.js';
 import {aContainerSpec, aManifest, list} from '../../../commands/command-testbed.js';
 import {anImage, BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {DaemonTestbed, NOTHING_REMAINS} from '../daemon-testbed.js';
@@ -355,16 +356,25 @@ test('a resize together with another image restarts the container with the new r
   expect(statusOf(testbed).containerStatuses?.[0]).toMatchObject({restartCount: 1, resources: LARGE});
 });
 
-test('the checkpoint of a resized pod is removed with the pod', async () => {
+test('a removed pod leaves the checkpoints with the next change, as in a kubelet', async () => {
   await using testbed = await startPod();
   await testbed.put('web.json', manifest(LARGE));
   await testbed.until('it is resized', () => has(testbed, 'ResizeCompleted'));
+  const files = ['allocated', 'actuated'].map((what) => join(testbed.rootDir, `${what}_pods_state`));
+  for (const file of files) {
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect([...parsePodResourceCheckpoint(await readFile(file, 'utf8'))!.keys()]).toEqual(['uid-of-web']);
+  }
 
-  const file = join(testbed.rootDir, 'kcri/resources', 'uid-of-web.json');
-  expect((await stat(file)).mode & 0o777).toBe(0o600);
   await testbed.remove('web.json');
   await testbed.untilAllRemoved();
+  await testbed.put('other.json', manifest(SMALL, {}, 'other'));
+  await testbed.until('the other runs', () => testbed.running.join() === 'other-goldennode/other/0');
+  for (const file of files)
+    expect([...parsePodResourceCheckpoint(await readFile(file, 'utf8'))!.keys()]).toEqual(['uid-of-other']);
 
+  await testbed.remove('other.json');
+  await testbed.untilAllRemoved();
   expect(await testbed.listRemains()).toEqual(NOTHING_REMAINS);
   expect(await list(join(testbed.rootDir, 'kcri/resources'))).toEqual([]);
   expect(testbed.callsToForeignPod).toEqual([]);

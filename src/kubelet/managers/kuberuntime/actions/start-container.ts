@@ -18,6 +18,7 @@ import type {CreatedContainer, IdMapping, MountedVolumes} from '../../../contrac
 import {findContainerStatus, type RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {SyncFailure} from '../../../contract/sync-result.js';
 import {podRef} from '../../../contract/pod-ref.js';
+import {withPodLimits} from '../../../resources/resource-amounts.js';
 import {findPullSecrets} from '../../images/credentials/pull-secrets.js';
 import {containerSecretValuesOf} from '../../redaction/pod-redactor.js';
 import type {SandboxDoubt} from '../compute/ending-sandbox.js';
@@ -276,7 +277,8 @@ async function createContainer(
   environment: StartEnvironment,
   {container, config, restartCount}: ConfiguredContainer,
 ): Promise<CreatedContainer> {
-  await context.actuated.setContainer(container.name, container.resources ?? {});
+  const {resources} = environment.pod.spec;
+  await context.actuated.setContainer(container.name, withPodLimits(container.resources, resources));
   const {containerId} = await attempt('CreateContainerError', async () =>
     context.services.runtime.createContainer({
       podSandboxId: environment.sandboxId,
