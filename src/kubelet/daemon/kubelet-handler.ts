@@ -31,7 +31,7 @@ export interface KubeletHandlerOptions {
   >;
   readonly pods: Pick<
     ManagedPodSyncHandler,
-    'getStatus' | 'objectsChanged' | 'applyProbeUpdate' | 'restoreTimes'
+    'getStatus' | 'objectsChanged' | 'applyProbeUpdate' | 'restoreMirror'
   >;
   readonly admission: PodAdmission;
   readonly allocations: Pick<
@@ -133,7 +133,7 @@ export class KubeletHandler implements SyncLoopHandler {
     else manager.set(mirror);
     const uid = op === 'REMOVE' ? before : manager.translateUid(mirror.uid);
     const stored = manager.mirrorStatus(uid);
-    if (stored !== undefined) pods.restoreTimes(uid, stored);
+    if (stored !== undefined) pods.restoreMirror(uid, stored);
     onPodChanged(uid);
   }
 

@@ -33,6 +33,10 @@ export interface DaemonTestbedOptions {
   readonly imageGc?: boolean;
   /** Root directory to use instead of a new one. */
   readonly rootDir?: string;
+  /** Time at the start, in ms since the epoch. */
+  readonly nowMs?: number;
+  /** Directory of the container logs instead of a new one. */
+  readonly logsDir?: string;
   /** Steps of the clock, in ms; larger ones make a long time pass sooner. */
   readonly stepMs?: number;
   /** Properties of the node that differ from GOLDEN_NODE. */
@@ -115,7 +119,7 @@ export class DaemonTestbed implements AsyncDisposable {
   /** Starts a testbed with a running kubelet; disposing of it stops everything. */
   static async start(options: DaemonTestbedOptions = {}): Promise<DaemonTestbed> {
     const directory = await mkdtemp(join(tmpdir(), 'kcri-daemon-'));
-    const clock = new FakeClock({nowMs: STARTED_AT_MS});
+    const clock = new FakeClock({nowMs: options.nowMs ?? STARTED_AT_MS});
     const fake = await FakeRuntime.start({
       sandboxes: [FOREIGN],
       containers: FOREIGN_CONTAINERS,
@@ -139,7 +143,7 @@ export class DaemonTestbed implements AsyncDisposable {
   }
 
   get logsDir(): string {
-    return join(this.directory, 'logs');
+    return this.#seed.logsDir ?? join(this.directory, 'logs');
   }
 
   /** Connection of the kubelet to the runtime. */

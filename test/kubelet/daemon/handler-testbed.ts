@@ -96,7 +96,7 @@ export function aHandler(
     removeDeadContainers: async (uid: PodUid) => void done.push(`remove dead of ${uid}`),
     collectGarbage: async () => void done.push('collect garbage'),
     objectsChanged: () => void done.push('refresh volumes'),
-    restoreTimes: () => undefined,
+    restoreMirror: () => undefined,
     applyProbeUpdate: ({uid, probe, status}: ProbeUpdate) => void done.push(`${uid}: ${probe} ${status}`),
   };
   const pleg = {

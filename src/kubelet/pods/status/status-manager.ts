@@ -1,3 +1,4 @@
+import {findContainer} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodCondition, type PodStatus} from '../../../api/types/v1-status.js';
 import {isStaticPod} from '../../sources/static-pod.js';
@@ -11,7 +12,12 @@ import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import {replaceConditions, resizeConditionsOf} from './compute/pod-conditions.js';
 import {formatMs} from './compute/container-status.js';
 import {DEADLINE_EXCEEDED, isDeadlineExceeded} from './compute/active-deadline.js';
-import {restoredStatus, waitingReasonsOf, withStoredTimes} from './compute/restored-status.js';
+import {
+  restoredStatus,
+  waitingReasonsOf,
+  withStoredReadiness,
+  withStoredTimes,
+} from './compute/restored-status.js';
 import {terminalStatusOf, computePodStatus} from './compute/pod-status.js';
 import {revertRestarts} from './compute/revert-restarts.js';
 import {applyProbeResult} from './compute/apply-probe-result.js';
@@ -47,8 +53,8 @@ export class PodStatusManager {
   #publishedMessages: ReadonlyMap<string, string> = new Map();
   /** Status that another process persisted. */
   #restored: PodStatus | undefined;
-  /** Status of which the times have been taken over. */
-  #storedTimes: PodStatus | undefined;
+  /** Status of the mirror pod that has been taken over. */
+  #mirrored: PodStatus | undefined;
   #lastPersisted = '';
 
   constructor(context: StatusContext, history: PodHistory, runtimeName: string) {
@@ -64,7 +70,7 @@ export class PodStatusManager {
 
   /** Status of the pod before this process, as far as it is known. */
   get loaded(): PodStatus {
-    return this.#restored ?? this.#storedTimes ?? {};
+    return this.#restored ?? {};
   }
 
   /** Containers in back-off by name, as of the last sync. */
@@ -104,7 +110,7 @@ export class PodStatusManager {
 
   #loadPersisted(pod: Pod, status: PodStatus): PodStatus {
     const {startTime, conditions} = status;
-    this.#restored = status;
+    this.#restored = this.#mirrored ?? status;
     this.#status =
       isStaticPod(pod) && hasEnded(pod.status?.phase)
         ? pod.status
@@ -113,18 +119,24 @@ export class PodStatusManager {
             ...(conditions && {conditions}),
             ...(!isStaticPod(pod) && terminalStatusOf(status)),
           };
-    if (this.#storedTimes !== undefined) this.#status = withStoredTimes(this.#status, this.#storedTimes);
+    if (this.#mirrored !== undefined) this.#status = withStoredTimes(this.#status, this.#mirrored);
     return this.#status;
   }
 
   /**
-   * Takes over the times of the pod's status in the API server, that of the mirror pod of a static pod. Only the first call has
-   * an effect.
+   * Takes over the times, and the readiness of containers that have not been probed yet, from the status of a static pod in the
+   * API server, that of its mirror pod. Only the first call has an effect.
    */
-  restoreTimes(stored: PodStatus): void {
-    if (this.#storedTimes !== undefined) return;
-    this.#storedTimes = stored;
-    if (this.#status !== undefined) this.#status = withStoredTimes(this.#status, stored);
+  restoreMirror(pod: Pod, stored: PodStatus): void {
+    if (this.#mirrored !== undefined) return;
+    this.#mirrored = stored;
+    this.#restored = stored;
+    if (this.#status === undefined) return;
+    const {probes} = this.#context;
+    this.#status = withStoredReadiness(withStoredTimes(this.#status, stored), stored, (name, instance) => {
+      const container = findContainer(pod, name);
+      return container === undefined ? instance.before : probes.readinessOf({container, ...instance});
+    });
   }
 
   /** Reverts the restarts that these container instances counted. */

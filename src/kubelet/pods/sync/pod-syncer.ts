@@ -142,9 +142,9 @@ export class PodSyncer {
     this.#isTakenOver = true;
   }
 
-  /** Takes over the times of the status that the API server has of the pod; see PodStatusManager. */
-  restoreTimes(stored: PodStatus): void {
-    this.#statusManager.restoreTimes(stored);
+  /** Takes over the status of the mirror pod; see PodStatusManager. */
+  restoreMirror(stored: PodStatus): void {
+    this.#statusManager.restoreMirror(this.pod, stored);
   }
 
   /** Resolves with the observed state of the pod. Changes nothing, even if the pod is past its deadline. */

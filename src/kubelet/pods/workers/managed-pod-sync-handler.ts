@@ -145,8 +145,8 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
   }
 
   /** Takes over the times of the status of the mirror pod, if the static pod is known. */
-  restoreTimes(uid: PodUid, stored: PodStatus): void {
-    this.#own.getSyncer(uid)?.restoreTimes(stored);
+  restoreMirror(uid: PodUid, stored: PodStatus): void {
+    this.#own.getSyncer(uid)?.restoreMirror(stored);
   }
 
   /** Resolves when all state of the pods has been written, or its write has failed. */
@@ -270,7 +270,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     const isListed = this.#options.pleg.runningPods().some((listed) => listed.uid === uid);
     const syncer = await this.#own.adopt(pod, {status, isListed, isTerminating});
     const mirror = this.#options.mirrorStatus?.(uid);
-    if (mirror !== undefined) syncer.restoreTimes(mirror);
+    if (mirror !== undefined) syncer.restoreMirror(mirror);
     return syncer;
   }
 }

@@ -4,6 +4,10 @@ import {
   type PodCondition,
   type PodStatus,
 } from '../../../../api/types/v1-status.js';
+import {findByName} from '../../../../base/by-name.js';
+import type {ContainerId} from '../../../../cri/index.js';
+import {parseContainerId} from '../../../contract/parse-container-id.js';
+import type {Readiness} from '../../../contract/probe-results.js';
 import type {WaitingReason} from '../../../contract/waiting-reason.js';
 
 /**
@@ -39,6 +43,51 @@ export function withStoredTimes(
   const {conditions} = status;
   return {...status, startTime, conditions: conditions?.map(withTime) ?? stored};
 }
+
+/** Returns the readiness of a running container instance, whose readiness was `before` when another kubelet stopped. */
+type ReadinessOf = (
+  name: string,
+  instance: {readonly id: ContainerId; readonly before: Readiness},
+) => Readiness;
+
+/**
+ * Returns the status with the readiness that running containers have in a stored status, unless they have been probed since. Where
+ * all containers are as ready as they were, so is the pod. Pure.
+ */
+export function withStoredReadiness(
+  status: PodStatus,
+  stored: PodStatus,
+  readinessOf: ReadinessOf,
+): PodStatus {
+  const restore =
+    (known: readonly ContainerStatus[] = []) =>
+    (container: ContainerStatus): ContainerStatus => {
+      const {name, containerID = '', state} = container;
+      const old = findByName(known, name);
+      if (old?.state?.running === undefined || old.containerID !== containerID || !state?.running)
+        return container;
+      const before = {started: old.started === true, ready: old.ready && isPodReady(stored)};
+      return {...container, ...readinessOf(name, {id: parseContainerId(containerID), before})};
+    };
+  const containers = status.containerStatuses?.map(restore(stored.containerStatuses));
+  const initContainers = status.initContainerStatuses?.map(restore(stored.initContainerStatuses));
+  const isAsReady = containers?.every(
+    ({name, ready}) => findByName(stored.containerStatuses ?? [], name)?.ready === ready,
+  );
+  const conditions = status.conditions?.map((condition) => {
+    if (isAsReady !== true || !READINESS.has(condition.type)) return condition;
+    return stored.conditions?.find(({type}) => type === condition.type) ?? condition;
+  });
+  return {
+    ...status,
+    ...(containers && {containerStatuses: containers}),
+    ...(initContainers && {initContainerStatuses: initContainers}),
+    ...(conditions && {conditions}),
+  };
+}
+
+/** Conditions that follow from the readiness of the containers. */
+const READINESS: ReadonlySet<string> = new Set(['Ready', 'ContainersReady']);
 
 /** Reasons of containers that are about to start. */
 const STARTING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
