@@ -80,7 +80,7 @@ export class Kubelet {
   async #runLocked(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
     const {allocations, runtimeState, pleg, loop, workers, pods, background} = this.#core;
-    await this.#parts.own.load(signal);
+    if (!(await this.#loadPods(signal))) return;
     this.#parts.rejections.start();
     for (const record of this.#parts.own.presentRecords())
       if (!lacksSpec(record)) allocations.grant(record.pod);
@@ -124,6 +124,17 @@ export class Kubelet {
       await Promise.all(parts);
       await releaseNodeAllocatable(allocatable);
       logger.forFile('kubelet.ts').info('Kubelet stopped');
+    }
+  }
+
+  /** Loads the pods of the node. Resolves with false if the kubelet is to stop meanwhile. */
+  async #loadPods(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#parts.own.load(signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
     }
   }
 

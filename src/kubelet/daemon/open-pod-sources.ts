@@ -71,7 +71,7 @@ export interface PodSources {
 
 /** Creates the configured sources; nothing is read before `run`. */
 export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink): PodSources {
-  const sources = sourcesOf(options);
+  const sources = createPodSources(options);
   const {clock} = options;
   const mux = new PodMux({
     sources: sources.map(({name}) => name),
@@ -146,12 +146,16 @@ function createWorkloadManager(
 }
 
 /** Returns the places of the sources for messages; a URL without its password. */
-function placesOf({manifestPath, manifestUrl}: PodSourcesOptions): readonly string[] {
+export function placesOf({
+  manifestPath,
+  manifestUrl,
+}: Pick<PodSourcesOptions, 'manifestPath' | 'manifestUrl'>): readonly string[] {
   const url = manifestUrl === undefined ? undefined : redactUrl(new URL(manifestUrl));
   return [manifestPath, url].filter((place) => place !== undefined);
 }
 
-function sourcesOf(options: PodSourcesOptions): readonly PodSource[] {
+/** Creates the configured sources. Nothing is read yet. */
+export function createPodSources(options: PodSourcesOptions): readonly PodSource[] {
   const {manifestPath, manifestUrl, api, nodeName, clock, rootDir} = options;
   const inCluster = rootDir === undefined;
   const acceptsWorkloads = !inCluster;
