@@ -195,8 +195,7 @@ class TakeoverPlanner {
   #findOlder(pod: Pod): PodRecord | undefined {
     const {namespace, name} = podRef(pod);
     return this.#present().find(
-      (record) =>
-        record.namespace === namespace && record.name === name && !this.#wanted.has(record.uid),
+      (record) => record.namespace === namespace && record.name === name && !this.#wanted.has(record.uid),
     );
   }
 

@@ -1,6 +1,7 @@
 import {anySignal} from '../../../base/async/any-signal.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
 import type {Clock} from '../../../base/clock.js';
+import {liveValue} from '../../contract/live-value.js';
 import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
 import {createApiObjects, type ApiObjects} from '../../contract/api-objects.js';
 import {byCreation} from '../../daemon/kubelet-handler.js';
@@ -10,7 +11,10 @@ import {PodMux} from '../../sources/pod-mux.js';
 import type {PodSource, SourceReport, SourceSet} from '../../sources/pod-source.js';
 
 /** Options of readPodSources. */
-export interface ReadPodSourcesOptions extends Omit<PodSourcesOptions, 'api' | 'rootDir'> {
+export interface ReadPodSourcesOptions extends Pick<
+  PodSourcesOptions,
+  'manifestPath' | 'manifestUrl' | 'manifestHeaders' | 'nodeName' | 'clock'
+> {
   /** Pods that the API server has for the node; undefined if they could not be read; absent without a cluster. */
   readonly api?: {readonly pods: readonly DesiredPod[] | undefined} | undefined;
 }
@@ -34,9 +38,19 @@ export async function readPodSources(
 ): Promise<ReadSources> {
   const {api, clock, nodeName} = options;
   // No workload gets pods here: that would start Jobs.
-  const sources = createPodSources({...options, api: undefined, rootDir: api === undefined ? '' : undefined});
+  const once = liveValue(() => 0);
+  const sources = createPodSources({
+    ...options,
+    fileCheckFrequencyMs: once,
+    httpCheckFrequencyMs: once,
+    api: undefined,
+    rootDir: api === undefined ? '' : undefined,
+  });
   const reads = await Promise.all(sources.map(async (source) => await readOnce(source, signal)));
-  const names: PodSourceName[] = [...sources.map(({name}) => name), ...(api === undefined ? [] : (['api'] as const))];
+  const names: PodSourceName[] = [
+    ...sources.map(({name}) => name),
+    ...(api === undefined ? [] : (['api'] as const)),
+  ];
   const added: DesiredPod[] = [];
   const mux = createMux(names, clock, (pods) => added.push(...pods));
   for (const {name, set} of reads) if (set !== undefined) mux.set(name, set.pods);

@@ -16,7 +16,13 @@ import type {PodPlan} from '../plan-pods.js';
  * - `unknown`: that depends on a source which could not be read
  */
 export type TakeoverVerdict =
-  'kept' | 'started' | 'restarted' | 'stopped' | 'leftAlone' | 'impossible' | 'unknown';
+  | 'kept'
+  | 'started'
+  | 'restarted'
+  | 'stopped'
+  | 'leftAlone'
+  | 'impossible'
+  | 'unknown';
 
 /** What happens to a pod, and why. */
 export interface PodTakeover extends Pick<PodRef, 'namespace' | 'name' | 'uid'> {

@@ -68,7 +68,10 @@ export async function findLeftPods(
   const onDisk = (await listPodsFromDisk(node)).filter((uid) => !known.has(uid));
   const {items: sandboxes} = await services.runtime.listPodSandbox({}, {signal});
   const {runtime} = services;
-  const uids = [...onDisk, ...(await findMountedPods(sandboxes, [...known, ...onDisk], {node, runtime}, signal))];
+  const uids = [
+    ...onDisk,
+    ...(await findMountedPods(sandboxes, [...known, ...onDisk], {node, runtime}, signal)),
+  ];
   if (uids.length === 0) return [];
   const names = await findNames(uids, sandboxes, node);
   const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};
@@ -142,8 +145,7 @@ export function mountsPodFiles(
 ): boolean {
   return containers.some(({cri}) =>
     cri.mounts.some(
-      ({hostPath}) =>
-        hostPath.startsWith(directory) && MOUNTED_FILES.test(hostPath.slice(directory.length)),
+      ({hostPath}) => hostPath.startsWith(directory) && MOUNTED_FILES.test(hostPath.slice(directory.length)),
     ),
   );
 }
