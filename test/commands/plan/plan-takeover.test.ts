@@ -6,6 +6,7 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import {findLiveKubelet} from '../../../src/kubelet/node/find-live-kubelet.js';
 import {until} from '../../base/until.js';
 import {runKcri, type RunResult} from '../../cli/run-kcri.js';
+import {anImage, BUSYBOX} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import {DaemonTestbed} from '../../kubelet/daemon/daemon-testbed.js';
@@ -27,13 +28,14 @@ interface Takeover {
   }[];
 }
 
-const BUSYBOX = 'busybox:1.37';
+const NEWER = 'localhost:5000/busybox:2';
 const manifest = (name: string, container: Parameters<typeof aContainerSpec>[1] = {}): string =>
-  aManifest({name, containers: [aContainerSpec('main', {image: BUSYBOX, ...container})]});
+  aManifest({name, containers: [aContainerSpec('main', container)]});
 
 /** Starts pods and stops their kubelet, and then removes what a kubelet does not store. */
 async function leaveNode(manifests: Readonly<Record<string, string>>): Promise<DaemonTestbed> {
-  const testbed = await DaemonTestbed.start({manifests});
+  const images = [anImage(), anImage({name: NEWER})];
+  const testbed = await DaemonTestbed.start({manifests, runtime: {images}});
   onTestFinished(async () => testbed[Symbol.asyncDispose]());
   for (const name of Object.keys(manifests).map((file) => file.replace('.yaml', '')))
     await testbed.until(`pod "${name}" runs`, () => testbed.statusOf(name).ready === 1);
@@ -64,8 +66,11 @@ async function plan(testbed: DaemonTestbed, ...args: readonly string[]): Promise
     ],
     {endpoint: testbed.fake.endpoint, clock: testbed.clock},
   );
-  const changing = testbed.fake.calls.slice(before.calls).filter(isMutatingCall);
-  expect(changing.map(({method}) => method)).toEqual([]);
+  const changing = testbed.fake.calls
+    .slice(before.calls)
+    .map(({method}) => method)
+    .filter(isMutatingCall);
+  expect(changing).toEqual([]);
   expect(await listTree(testbed.directory)).toEqual(before.tree);
   return result;
 }
@@ -102,7 +107,7 @@ describe('static pods', () => {
 
   test('with another image are restarted, and the fields that differ are shown', async () => {
     const testbed = await leaveNode({'db.yaml': manifest('db'), 'web.yaml': manifest('web')});
-    await testbed.put('web.yaml', manifest('web', {image: 'busybox:1.36'}));
+    await testbed.put('web.yaml', manifest('web', {image: NEWER}));
     const takeover = await takeoverOf(testbed, 1);
     expect(verdicts(takeover)).toEqual([
       'db-goldennode kept',
@@ -114,15 +119,13 @@ describe('static pods', () => {
     expect(diffs?.flatMap(({changes}) => changes)).toContainEqual({
       path: 'image.user_specified_image',
       before: BUSYBOX,
-      after: 'busybox:1.36',
+      after: NEWER,
     });
     const {stdout} = await plan(testbed);
     expect(stdout).toContain('~ metadata.uid: "');
     testbed.run();
     await testbed.until('the daemon restarts it', () => testbed.statusOf('web').ready === 1);
-    expect(
-      testbed.ownContainers.some(({config}) => config.image?.userSpecifiedImage === 'busybox:1.36'),
-    ).toBe(true);
+    expect(testbed.ownContainers.some(({config}) => config.image?.userSpecifiedImage === NEWER)).toBe(true);
   });
 
   test('of a removed manifest are stopped, and those of a new one are started', async () => {
@@ -170,8 +173,7 @@ describe('static pods', () => {
 
   test('a pod whose UID belongs to another program is impossible', async () => {
     const testbed = await leaveNode({});
-    const text = manifest('web').replace('metadata:', 'metadata:\n  uid: foreign-uid');
-    await testbed.put('web.yaml', text);
+    await testbed.put('web.yaml', aManifest({metadata: {uid: 'foreign-uid'}}));
     const {pods} = await takeoverOf(testbed, 1);
     expect(pods).toMatchObject([
       {verdict: 'impossible', reasons: [expect.stringContaining('is in use'), expect.anything()]},
@@ -236,7 +238,7 @@ describe('pods of the API server', () => {
 
   test('with devices of DRA are impossible', async () => {
     const testbed = await leaveCluster('kept');
-    testbed.createPod('claims', {spec: {resourceClaims: [{name: 'gpu', resourceClaimName: 'gpu'}]}});
+    testbed.createPod('claims', {resourceClaims: [{name: 'gpu', resourceClaimName: 'gpu'}]});
     const file = await writeKubeconfig(testbed, testbed.api.url);
     const {pods} = await takeoverOf(testbed.daemon, 1, '--kubeconfig', file);
     expect(pods.find(({pod}) => pod === 'claims')).toMatchObject({
