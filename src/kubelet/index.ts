@@ -52,7 +52,7 @@ export type {KubeletOptions} from './daemon/kubelet-options.js';
 export {withReservations} from './daemon/reserve-node-resources.js';
 export type {ContainerGcPolicy} from './pods/gc/container-gc.js';
 export {checkManifests} from './daemon/check-manifests.js';
-export {formatManifestProblem, type ManifestProblem} from './daemon/introspection/manifest-problem.js';
+export {formatManifestProblem} from './daemon/introspection/manifest-problem.js';
 export {parseEvictionSettings} from './resources/eviction-thresholds.js';
 export {readPodUsages} from './server/stats/eviction/read-pod-usages.js';
 export {SignalReader} from './server/stats/eviction/read-signals.js';

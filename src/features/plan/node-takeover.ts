@@ -1,7 +1,7 @@
 import {systemRandom} from '../../base/clock.js';
 import {KcriError} from '../../base/errors.js';
 import {podRef, type KubeletConfig, type PodTakeover, type ReadSources} from '../../kubelet/index.js';
-import type {ClusterPods} from '../../kubelet/cluster/pods/read-cluster-pods.js';
+import type {ClusterPods} from '../../kubelet/cluster/index.js';
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {kubeconfigFlags} from '../kubelet/kubelet-flags.js';
 import {kubeletRootDir} from '../kubelet/kubelet-defaults.js';
