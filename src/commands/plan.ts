@@ -79,7 +79,6 @@ export default class Plan extends BaseCommand {
   static override strict = false;
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml --explain',
-    '<%= config.bin %> plan pods/ --diff',
     '<%= config.bin %> plan --explain --kubeconfig=/etc/kubernetes/kubelet.conf',
     '<%= config.bin %> plan --takeover --config=/var/lib/kubelet/config.yaml --kubeconfig=/etc/kubernetes/kubelet.conf',
   ];
