@@ -80,7 +80,7 @@ export default class Plan extends BaseCommand {
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml --explain',
     '<%= config.bin %> plan --explain --kubeconfig=/etc/kubernetes/kubelet.conf',
-    '<%= config.bin %> plan --takeover --config=/var/lib/kubelet/config.yaml --kubeconfig=/etc/kubernetes/kubelet.conf',
+    '<%= config.bin %> plan --takeover --kubeconfig=/etc/kubernetes/kubelet.conf',
   ];
   static override flags = {
     ...POD_FLAGS,
