@@ -2,14 +2,13 @@ import * as Flags from '@oclif/core/flags';
 import {
   CLOUD_FLAGS,
   CONFIG_FLAGS,
-  configFlagTexts,
   kubeconfigFlags,
   type KubeconfigFlags,
 } from '../features/kubelet/kubelet-flags.js';
 import {checkKubeletFlags} from '../features/kubelet/as-kubelet.js';
 import {IGNORED_FLAGS, listIgnoredFlags} from '../features/kubelet/ignored-flags.js';
 import {CONTAINER_GC_FLAGS} from '../features/kubelet/container-gc-flags.js';
-import {readKubeletConfigFiles} from '../features/kubelet/read-kubelet-config-files.js';
+import {createConfigReader} from '../features/kubelet/read-kubelet-config-files.js';
 import {ConfigError, KcriError} from '../base/errors.js';
 import {withBareValue, withChoices} from '../cli/flags/flag-types.js';
 import {formatKubeletUnit, UNIT_FORM_NAMES} from '../features/kubelet/systemd-unit.js';
@@ -118,22 +117,13 @@ export default class Kubelet extends BaseCommand {
     }
     if (flags.version !== undefined && (await this.#printVersion(flags.version))) return;
     checkKubeletLabels(flags['node-labels']);
-    const {readKubeletConfig} = await import('../kubelet/index.js');
     const defaults = await import('../features/kubelet/kubelet-defaults.js');
     const ignoredFlags = listIgnoredFlags(flags);
     const kubeconfigs = kubeconfigFlags(flags);
     const kind = {asKubelet, joinsCluster: kubeconfigs.kubeconfig !== undefined};
     const {globals} = this.settings;
     this.settings.addGlobals({'root-dir': defaults.kubeletRootDir(globals, this.context.env, kind)});
-    const readConfig = async (): Promise<KubeletConfig> =>
-      readKubeletConfig(
-        [
-          ...defaults.configWithoutFile(kind, flags.config),
-          ...(await readKubeletConfigFiles(flags.config, flags['config-dir'], this.signal)),
-        ],
-        configFlagTexts(flags),
-        defaults.readConfigOptions(kind),
-      );
+    const readConfig = createConfigReader(kind, flags, this.signal);
     const config = await readConfig();
     const {readKubeletNodeFlags} = await import('../features/kubelet/kubelet-node-flags.js');
     const node = readKubeletNodeFlags(flags);

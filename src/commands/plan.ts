@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import type {ChalkInstance} from 'chalk';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {FILENAME_FLAG, PRUNE_FLAGS} from '../features/manifests/manifest-flags.js';
@@ -38,6 +39,22 @@ const OF_MANIFESTS = [
   'selector',
 ] as const;
 
+const TAKEOVER = /^--takeover(?:=true)?$/;
+
+/** Flags of plan that also apply to a takeover, in addition to those of a kubelet. */
+const TAKEOVER_FLAGS = {
+  takeover: Flags.boolean({
+    description: 'Show what would happen if kcri took the place of the kubelet of the root directory.',
+  }),
+  output: Flags.custom<'text' | 'json' | 'yaml'>({options: ['text', 'json', 'yaml'], default: 'text'})({
+    char: 'o',
+    helpValue: 'FORMAT',
+    description:
+      'Output format: text, json or yaml. JSON and YAML use the field names of the .proto file. ' +
+      '[default: text]',
+  }),
+};
+
 /** Values of the flags. */
 interface PlanFlagValues extends ManifestFlagValues, PruneFlagValues {
   readonly filename?: readonly string[] | undefined;
@@ -54,13 +71,16 @@ export default class Plan extends BaseCommand {
     'Prints a summary and every call that "kcri sync" would make, with its fields, and changes nothing. For an ' +
     'existing pod it shows what changed in the manifest and why its sandbox or containers would be ' +
     'replaced. The pods that a workload no longer wants come last: a sync deletes them when the others are ready.\n\nWith --kubeconfig, it shows what a kubelet would do about the pods that the API server has ' +
-    'for this node: all of them, or those named by POD, NAMESPACE/POD or UID.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
-  static override usage = 'plan [FLAGS] FILE|DIR|URL|-... | --kubeconfig=FILE [POD...]';
+    'for this node: all of them, or those named by POD, NAMESPACE/POD or UID.\n\nWith --takeover and the flags of "kcri kubelet", it shows for each pod what would happen if kcri were started in ' +
+    'the place of the kubelet that owns the root directory, by default /var/lib/kubelet, also while that kubelet runs. It exits with 0 if ' +
+    'nothing restarts and nothing is impossible or unknown, and with 1 otherwise.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
+  static override usage =
+    'plan [FLAGS] FILE|DIR|URL|-... | --kubeconfig=FILE [POD...] | --takeover [FLAGS OF KUBELET]';
   static override strict = false;
   static override examples = [
     '<%= config.bin %> plan examples/web.yaml --explain',
-    '<%= config.bin %> plan pods/ --diff',
     '<%= config.bin %> plan --explain --kubeconfig=/etc/kubernetes/kubelet.conf',
+    '<%= config.bin %> plan --takeover --kubeconfig=/etc/kubernetes/kubelet.conf',
   ];
   static override flags = {
     ...POD_FLAGS,
@@ -81,16 +101,14 @@ export default class Plan extends BaseCommand {
       helpValue: 'FILE',
       description: 'Plan the pods that the API server of this kubeconfig has for the node, not manifests.',
     }),
-    output: Flags.custom<'text' | 'json' | 'yaml'>({options: ['text', 'json', 'yaml'], default: 'text'})({
-      char: 'o',
-      helpValue: 'FORMAT',
-      description:
-        'Output format: text, json or yaml. JSON and YAML use the field names of the .proto file. ' +
-        '[default: text]',
-    }),
+    ...TAKEOVER_FLAGS,
   };
 
   async run(): Promise<void> {
+    if (this.argv.some((word) => TAKEOVER.test(word))) {
+      await this.#planTakeover();
+      return;
+    }
     const {flags, argv} = await this.parse(Plan);
     try {
       const plans = await this.#plan(argv as string[], flags);
@@ -108,15 +126,41 @@ export default class Plan extends BaseCommand {
       : await this.#planCluster(flags.kubeconfig, words, flags);
   }
 
+  /** Plans a takeover, with the flags of a kubelet. */
+  async #planTakeover(): Promise<void> {
+    const [{default: Kubelet}, {isSeamless, planNodeTakeover}, {takeoverData, takeoverText}] =
+      await Promise.all([
+        import('./kubelet.js'),
+        import('../features/plan/node-takeover.js'),
+        import('../features/plan/takeover-text.js'),
+      ]);
+    const {flags} = await this.parse({flags: {...Kubelet.flags, ...TAKEOVER_FLAGS}});
+    const takeover = await planNodeTakeover(this.services, flags);
+    await this.#printAs(flags.output, {
+      data: () => takeoverData(takeover),
+      text: (chalk) => takeoverText(takeover, chalk),
+    });
+    if (!isSeamless(takeover)) this.report.setExitCode(EXIT.failed);
+  }
+
   async #print(plans: readonly PodPlan[], flags: PlanFlagValues): Promise<void> {
-    if (flags.output === 'text') {
+    await this.#printAs(flags.output, {
+      data: () => planData(plans, flags),
+      text: (chalk) => planText(plans, {...flags, chalk}),
+    });
+  }
+
+  async #printAs(
+    output: PlanFlagValues['output'],
+    {data, text}: {readonly data: () => unknown; readonly text: (chalk: ChalkInstance) => string},
+  ): Promise<void> {
+    if (output === 'text') {
       const {Chalk} = await import('chalk');
-      const chalk = new Chalk({level: this.out.colors ? 1 : 0});
-      this.out.print(planText(plans, {...flags, chalk}));
-    } else if (flags.output === 'json') this.out.print(JSON.stringify(planData(plans, flags), undefined, 2));
+      this.out.print(text(new Chalk({level: this.out.colors ? 1 : 0})));
+    } else if (output === 'json') this.out.print(JSON.stringify(data(), undefined, 2));
     else {
       const {stringify} = await import('yaml');
-      this.out.print(stringify(planData(plans, flags)).trimEnd());
+      this.out.print(stringify(data()).trimEnd());
     }
   }
 

@@ -6,6 +6,12 @@ export {SILENT_OBSERVER, type PodObserver} from './pods/registry/pod-registry-op
 export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-pod-name.js';
 export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
+export {planTakeover} from './plan/takeover/plan-takeover.js';
+export {readKeptStaticPods} from './plan/takeover/read-kept-static-pods.js';
+export {readPodSources, type ReadSources} from './plan/takeover/read-pod-sources.js';
+export type {PodTakeover, TakeoverVerdict} from './plan/takeover/takeover-verdict.js';
+export {findLiveKubelet} from './node/find-live-kubelet.js';
+export {withClusterObjects} from './contract/api-objects.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export type {PlannedChange} from './plan/planned-changes.js';
 export type {FieldChange} from '../format/field-changes.js';

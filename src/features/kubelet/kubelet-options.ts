@@ -9,6 +9,7 @@ import {
   parseEvictionSettings,
   readPodUsages,
   SignalReader,
+  withReservations,
   type ConfigValues,
   type ImageGcPolicy,
   type NodeAndRuntime,
@@ -127,8 +128,19 @@ export function createNodeSettings(
   };
 }
 
+type FoundNode = Parameters<typeof withReservations>[0];
+
+/** Returns a node with its addresses, and without the resources that the configuration reserves. */
+export function joinedNode(
+  found: FoundNode,
+  facts: Partial<Pick<FoundNode['node'], 'inCluster' | 'hostIps'>>,
+  config: ConfigValues,
+): FoundNode {
+  return withReservations({...found, node: {...found.node, ...facts}}, config);
+}
+
 /** Adds the settings for images, crash back-off and the number of pods to the node. */
-function withPolicies(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
+export function withPolicies(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
   const {maxParallelImagePulls} = values;
   const serialize = values.serializeImagePulls ?? (maxParallelImagePulls ?? 1) < 2;
   const kind = values.imagePullCredentialsVerificationPolicy as VerificationPolicy['kind'];

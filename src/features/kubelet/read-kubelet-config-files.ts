@@ -3,9 +3,31 @@ import {join} from 'node:path';
 import {ConfigError} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 import {readTextFile} from '../../base/fs/read-text-file.js';
-import type {ConfigFileText} from '../../kubelet/index.js';
+import type {ConfigFileText, KubeletConfig} from '../../kubelet/index.js';
+import {configFlagTexts} from './kubelet-flags.js';
+import {configWithoutFile, readConfigOptions, type KubeletKind} from './kubelet-defaults.js';
 
 const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Returns a function that reads the configuration of a kubelet with these flags. It rejects with ConfigError and UsageError. */
+export function createConfigReader(
+  kind: KubeletKind,
+  flags: Readonly<Record<string, unknown>> & {
+    readonly config?: string | undefined;
+    readonly 'config-dir'?: string | undefined;
+  },
+  signal: AbortSignal,
+): () => Promise<KubeletConfig> {
+  return async () => {
+    const {readKubeletConfig} = await import('../../kubelet/index.js');
+    const files = await readKubeletConfigFiles(flags.config, flags['config-dir'], signal);
+    return readKubeletConfig(
+      [...configWithoutFile(kind, flags.config), ...files],
+      configFlagTexts(flags),
+      readConfigOptions(kind),
+    );
+  };
+}
 
 /**
  * Reads the configuration file (--config) and then the drop-in files `*.conf` below the directory (--config-dir) in the order

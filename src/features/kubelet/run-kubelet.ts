@@ -15,7 +15,6 @@ import {
   publishKubelet,
   serveReports,
   startServers,
-  withReservations,
   type ContainerGcPolicy,
   type NodeAndRuntime,
   type ServerOptions,
@@ -32,7 +31,7 @@ import {KlogLogger} from './klog-logger.js';
 import {detailsOf} from './klog-reporter.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {logUnhandledErrors} from './log-unhandled-errors.js';
-import {createKubeletOptions, createNodeSettings} from './kubelet-options.js';
+import {createKubeletOptions, createNodeSettings, joinedNode} from './kubelet-options.js';
 import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
@@ -66,8 +65,6 @@ export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
   /** See KubeletOptions. */
   readonly hide: (texts: readonly string[]) => void;
 }
-
-type FoundNode = Parameters<typeof withReservations>[0];
 
 /** Minimum time without activity after which the sync loop is unhealthy, in ms (kubelet.go syncLoopHealthCheck). */
 const MIN_LOOP_LIMIT_MS = 5 * 60_000;
@@ -139,15 +136,6 @@ function logFailure(
 ): void {
   const details = isOnlyLog ? detailsOf(error) : {};
   logger.error(`failed to run Kubelet: ${messageOf(error)}`, 'command failed', details);
-}
-
-/** Returns a node with its addresses, and without the resources that the configuration reserves. */
-function joinedNode(
-  found: FoundNode,
-  facts: Pick<FoundNode['node'], 'inCluster' | 'hostIps'>,
-  config: LiveConfig['values'],
-): FoundNode {
-  return withReservations({...found, node: {...found.node, ...facts}}, config);
 }
 
 /** Finds the addresses of the node. A failure is logged, and does not keep the kubelet from starting. */

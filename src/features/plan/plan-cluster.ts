@@ -71,7 +71,7 @@ export async function planCluster(
 }
 
 /** Converts an error of the API server or of a connection to it; returns programming errors unchanged. */
-function toReadError(
+export function toReadError(
   error: unknown,
   {url, kubeconfig}: {readonly url: string; readonly kubeconfig: string},
 ): unknown {
@@ -102,7 +102,7 @@ async function readClusterNode(services: RuntimeContext, flags: PodFlagValues): 
 }
 
 /** Keeps the values of the Secrets that are read out of messages. */
-async function hideSecrets({secrets}: SecretsContext, objects: ApiObjects): Promise<ApiObjects> {
+export async function hideSecrets({secrets}: SecretsContext, objects: ApiObjects): Promise<ApiObjects> {
   const {secretValuesOf} = await import('../../kubelet/index.js');
   return {
     ...objects,

@@ -37,7 +37,8 @@ export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions):
   });
 }
 
-function omitEmptyLists(lists: Readonly<Record<string, readonly unknown[]>>): object {
+/** Returns the lists that have members. */
+export function omitEmptyLists(lists: Readonly<Record<string, readonly unknown[]>>): object {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
@@ -108,7 +109,11 @@ const COLORS = {
   none: 'reset',
 } as const satisfies Record<PlannedChangeKind, string>;
 
-function changeLines({fields, changes, diffs}: PodPlan, chalk: ChalkInstance): readonly string[] {
+/** Returns the lines of what changes in a pod, with reasons. */
+export function changeLines(
+  {fields, changes, diffs}: Pick<PodPlan, 'fields' | 'changes' | 'diffs'>,
+  chalk: ChalkInstance,
+): readonly string[] {
   return [
     ...(fields.length === 0 ? [] : ['  changed in the manifest:', ...fieldChangeLines(fields, chalk)]),
     ...reasonLines(changes),

@@ -10,4 +10,4 @@ export {
 export {readLocalNode} from './node/read-local-node.js';
 export {joinCluster, type JoinedCluster} from './join-cluster.js';
 export type {ChangeDetectionStrategy} from './objects/change-detection.js';
-export {readClusterPods} from './pods/read-cluster-pods.js';
+export {readClusterPods, type ClusterPods} from './pods/read-cluster-pods.js';

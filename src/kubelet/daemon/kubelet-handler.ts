@@ -334,7 +334,8 @@ export class KubeletHandler implements SyncLoopHandler {
   }
 }
 
-function byCreation(a: DesiredPod, b: DesiredPod): number {
+/** Compares pods by their age, the order in which they are added. */
+export function byCreation(a: DesiredPod, b: DesiredPod): number {
   const [first = '', second = ''] = [a.pod.metadata.creationTimestamp, b.pod.metadata.creationTimestamp];
   return first < second ? -1 : first > second ? 1 : 0;
 }

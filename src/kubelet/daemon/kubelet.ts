@@ -80,7 +80,7 @@ export class Kubelet {
   async #runLocked(signal: AbortSignal): Promise<void> {
     const {logger, clock, stopPodsOnExit} = this.#options;
     const {runtimeState, pleg, loop, workers, pods, background} = this.#core;
-    await this.#loadPods(signal);
+    if (!(await this.#loadPods(signal))) return;
     this.#parts.rejections.start();
     await background.attempt('runtime check', runtimeState.check(signal));
     const {node} = this.#options.node;
@@ -127,8 +127,21 @@ export class Kubelet {
     }
   }
 
-  /** Loads the pods of earlier daemons and other kubelets, with their resources. */
-  async #loadPods(signal: AbortSignal): Promise<void> {
+  /**
+   * Loads the pods of earlier daemons and other kubelets, with their resources. Resolves with false if the kubelet is to stop
+   * meanwhile.
+   */
+  async #loadPods(signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#loadPodsWithResources(signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+  }
+
+  async #loadPodsWithResources(signal: AbortSignal): Promise<void> {
     const {own, kept, resources} = this.#parts;
     const {allocations} = this.#core;
     await resources.allocated.load();

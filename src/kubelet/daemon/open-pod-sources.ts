@@ -78,7 +78,7 @@ export interface PodSources {
 
 /** Creates the configured sources; nothing is read before `run`. */
 export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink): PodSources {
-  const sources = sourcesOf(options, sink);
+  const sources = createPodSources(options, sink.keepStaticPod);
   const {clock} = options;
   const mux = new PodMux({
     sources: sources.map(({name}) => name),
@@ -153,15 +153,16 @@ function createWorkloadManager(
 }
 
 /** Returns the places of the sources for messages; a URL without its password. */
-function placesOf({manifestPath, manifestUrl}: PodSourcesOptions): readonly string[] {
+export function placesOf({
+  manifestPath,
+  manifestUrl,
+}: Pick<PodSourcesOptions, 'manifestPath' | 'manifestUrl'>): readonly string[] {
   const url = manifestUrl === undefined ? undefined : redactUrl(new URL(manifestUrl));
   return [manifestPath, url].filter((place) => place !== undefined);
 }
 
-function sourcesOf(
-  options: PodSourcesOptions,
-  {keepStaticPod: keep}: Pick<PodSourcesSink, 'keepStaticPod'>,
-): readonly PodSource[] {
+/** Creates the configured sources. Nothing is read yet. `keep` changes static pods whose UID is computed. */
+export function createPodSources(options: PodSourcesOptions, keep?: PreparedPodFilter): readonly PodSource[] {
   const {manifestPath, manifestUrl, api, nodeName, clock, rootDir} = options;
   const inCluster = rootDir === undefined;
   const acceptsWorkloads = !inCluster;

@@ -171,9 +171,11 @@ function stateReason(pod: Pod, container: Container, newest: RuntimeContainerSta
 }
 
 /** Describes a changed image, the only change that a container can have under the same name (HashContainer). */
-function changeText({before, pod, actions}: Pass, name: string): string | undefined {
+function changeText({before, pod, runtime, actions}: Pass, name: string): string | undefined {
   const kill = findByName(actions?.containersToKill ?? [], name);
   if (kill?.reason !== 'Changed') return undefined;
-  const imageIn = (of: Pod | undefined): string => (of && findContainer(of, name)?.image) ?? '?';
-  return `image changed: "${imageIn(before)}" → "${imageIn(pod)}"`;
+  const imageIn = (of: Pod | undefined): string | undefined => of && findContainer(of, name)?.image;
+  // The spec of a pod that another kubelet has left is unknown.
+  const present = findContainerStatus(runtime, name)?.cri.image?.image;
+  return `image changed: "${imageIn(before) ?? present ?? '?'}" → "${imageIn(pod) ?? '?'}"`;
 }

@@ -28,6 +28,7 @@ import type {PodSyncer} from '../pods/sync/pod-syncer.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node-pod-snapshot.js';
 import {requireOwnership} from '../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
+import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {summarizeChanges, type PlannedChange} from './planned-changes.js';
 import type {FieldChange} from '../../format/field-changes.js';
 import {computeManifestChanges} from '../sources/manifest-changes.js';
@@ -121,7 +122,7 @@ export async function planPod(
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await readRuntimeStatus(planned, there, signal)};
   recorder.addContainers(present?.runtime.containers ?? []);
-  const fields = present === undefined ? [] : computeManifestChanges(present.before, pod);
+  const fields = there === undefined || lacksSpec(there) ? [] : computeManifestChanges(there.pod, pod);
   if (older !== undefined) {
     const text = explainReplacement(fields.map(({path}) => path));
     recorder.step = {kind: 'termination', text};
@@ -188,7 +189,7 @@ async function readRuntimeStatus(
   signal: AbortSignal,
 ): Promise<RuntimePodStatus> {
   const {pod, place} = record;
-  await pods.ensureActuatedResources(record);
+  if (!lacksSpec(record)) await pods.ensureActuatedResources(record);
   return (await pods.createSyncer(pod, place).observe(signal)).runtime;
 }
 

@@ -14,7 +14,8 @@ export function reportUnknownResources(pod: Pod, events: EventSink): void {
   events({type: 'Warning', reason: 'UnknownResource', message, pod});
 }
 
-function unknownResources(pod: Pod): readonly string[] {
+/** Returns the extended resources that containers of the pod request or limit. */
+export function unknownResources(pod: Pod): readonly string[] {
   const lists = containersOf(pod).flatMap(({resources}) => [
     ...Object.keys(resources?.requests ?? {}),
     ...Object.keys(resources?.limits ?? {}),

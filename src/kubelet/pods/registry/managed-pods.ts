@@ -5,7 +5,7 @@ import type {FileLogger, Logger} from '../../../base/logger.js';
 import {omit} from '../../../base/omit.js';
 import type {PodUid} from '../../../cri/index.js';
 import {namespacedName, podRef, type PodRef} from '../../contract/pod-ref.js';
-import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import {createForeignError, createOwnedError, isForeign} from './pod-ownership.js';
 import type {ManagedPodSet, PodInRuntime} from './managed-pod-set.js';
 import type {PodRegistry} from './pod-registry.js';
 import {lacksSpec} from './reconstruct-record.js';
@@ -21,8 +21,6 @@ export interface ManagedPodsOptions {
   /** Returns the origin of a desired pod, for its record. */
   readonly originOf: (uid: PodUid) => string;
 }
-
-const NANOS_PER_MS = 1_000_000n;
 
 /** Pods that the daemon manages: those with a record of its own, with one PodSyncer each. */
 export class ManagedPods implements ManagedPodSet {
@@ -151,7 +149,7 @@ export class ManagedPods implements ManagedPodSet {
     }
     return await local.locks.tryWithPodLock(ref, async () => {
       await this.#refuseOther(ref);
-      if (known === undefined || isRecreatedByOthers(known, found.status)) this.#refuseForeign(ref, found);
+      if (isForeign(known, found)) throw createForeignError(ref);
       return await this.#store(this.#createRecord(pod));
     });
   }
@@ -196,24 +194,7 @@ export class ManagedPods implements ManagedPodSet {
   /** Rejects if another kcri process or a kubelet on another runtime owns the pod. */
   async #refuseOther(ref: PodRef): Promise<void> {
     const other = await this.#others.conflictingPod(ref, (uid) => this.#records.has(uid));
-    if (other === undefined) return;
-    if (other.manager === 'kubelet')
-      throw new OtherRuntimeError(other, other.endpoint, this.#options.local.endpoint);
-    const name = namespacedName(other);
-    throw new SystemError(
-      `cannot start pod "${namespacedName(ref)}": pod "${name}" of "kcri sync" already exists`,
-      {
-        hint: `run "kcri delete ${name}" to delete it`,
-      },
-    );
-  }
-
-  #refuseForeign(ref: PodRef, {status, isListed}: PodInRuntime): void {
-    if (status.sandboxes.length === 0 && !isListed) return;
-    throw new SystemError(
-      `cannot start pod "${namespacedName(ref)}": the UID "${ref.uid}" is in use by a pod that this kubelet did not create`,
-      {hint: 'set another metadata.uid in the manifest, or delete that pod with the tool that created it'},
-    );
+    if (other !== undefined) throw createOwnedError(ref, other, this.#options.local.endpoint);
   }
 }
 
@@ -228,14 +209,4 @@ function isSameOnDisk(one: PodRecord, other: PodRecord): boolean {
 function comparedFields({pod, ...record}: PodRecord): unknown {
   const {metadata, ...rest} = omit(pod, 'status');
   return [record, rest, omit(metadata, 'resourceVersion', 'managedFields')];
-}
-
-/**
- * Reports whether the running containers of a removed pod belong to another program. Before kcri recreates a removed
- * pod, it marks its record as present again.
- */
-export function isRecreatedByOthers({removedAt}: PodRecord, {sandboxes}: RuntimePodStatus): boolean {
-  if (removedAt === undefined) return false;
-  const removedAtNanos = BigInt(Date.parse(removedAt)) * NANOS_PER_MS;
-  return sandboxes.some(({state, createdAt}) => state === 'SANDBOX_READY' && createdAt > removedAtNanos);
 }

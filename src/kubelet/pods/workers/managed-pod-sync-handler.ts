@@ -13,7 +13,7 @@ import type {ProbeUpdate} from '../../contract/probe-results.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {OrphanedPods} from '../gc/orphaned-pods.js';
 import type {PodRegistry} from '../registry/pod-registry.js';
-import {isRecreatedByOthers} from '../registry/managed-pods.js';
+import {isRecreatedByOthers} from '../registry/pod-ownership.js';
 import type {PodEviction} from '../eviction/eviction-manager.js';
 import type {ManagedPodSet} from '../registry/managed-pod-set.js';
 import {ContainerCollector, type ContainerGcRules} from '../gc/container-collector.js';

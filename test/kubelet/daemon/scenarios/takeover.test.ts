@@ -153,6 +153,20 @@ test('a container in back-off waits for as long as under the other kubelet', asy
   );
 });
 
+test('a running pod whose directory is gone is taken over, since its containers mount files of it', async () => {
+  await using testbed = await leaveNode('web');
+  const pods = join(testbed.rootDir, 'pods');
+  const [uid = ''] = (await testbed.listRemains())['podDirs'] ?? [];
+  await rm(join(pods, uid), {recursive: true});
+  const before = testbed.fake.calls.length;
+  testbed.run();
+  await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
+  expect(changesSince(testbed, before)).toEqual([]);
+  expect((await testbed.listRemains())['podDirs']).toEqual([uid]);
+  testbed.kill('main');
+  await testbed.until('the container is restarted', () => testbed.running.includes('web-goldennode/main/1'));
+});
+
 test('a pod directory without a pod in the runtime is removed', async () => {
   await using testbed = await leaveNode();
   const directory = join(testbed.rootDir, 'pods', '0b1c');

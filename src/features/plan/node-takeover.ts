@@ -1,0 +1,156 @@
+import {systemRandom} from '../../base/clock.js';
+import {KcriError} from '../../base/errors.js';
+import {podRef, type KubeletConfig, type PodTakeover, type ReadSources} from '../../kubelet/index.js';
+import type {ClusterPods} from '../../kubelet/cluster/index.js';
+import type {CommandContext} from '../../cli/command/contexts.js';
+import {kubeconfigFlags} from '../kubelet/kubelet-flags.js';
+import {kubeletRootDir} from '../kubelet/kubelet-defaults.js';
+import {joinedNode, withPolicies} from '../kubelet/kubelet-options.js';
+import {readKubeletNodeFlags} from '../kubelet/kubelet-node-flags.js';
+import {listIgnoredFlags, type IgnoredFlag} from '../kubelet/ignored-flags.js';
+import {openApiServer} from '../kubelet/open-cluster.js';
+import {createConfigReader} from '../kubelet/read-kubelet-config-files.js';
+import {createRunKubeletOptions, type KubeletFlagValues} from '../kubelet/run-kubelet-options.js';
+import {hideSecrets, toReadError} from './plan-cluster.js';
+
+/** What happens to a node when kcri takes the place of the kubelet of the root directory. */
+export interface NodeTakeover {
+  readonly nodeName: string;
+  readonly rootDir: string;
+  /** Kubelets that run with the root directory now. */
+  readonly kubelets: readonly {readonly program: 'kubelet' | 'kcri'; readonly pid: number}[];
+  /** Why the pods of the API server are unknown; undefined if they are known. */
+  readonly apiError: KcriError | undefined;
+  /** Manifests that kcri ignores, and sources that it cannot read. */
+  readonly problems: ReadSources['problems'];
+  readonly pods: readonly PodTakeover[];
+  /** Fields and flags without effect. */
+  readonly ineffective: readonly {readonly setting: string; readonly reason: string}[];
+}
+
+/** Flags of a kubelet. */
+export type TakeoverFlagValues = KubeletFlagValues & {
+  readonly config?: string | undefined;
+  readonly 'config-dir'?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly 'bootstrap-kubeconfig'?: string | undefined;
+  readonly 'cloud-provider'?: string | undefined;
+};
+
+/** Reports whether nothing restarts and nothing is impossible or unknown. */
+export function isSeamless({pods, problems}: Pick<NodeTakeover, 'pods' | 'problems'>): boolean {
+  return (
+    problems.every(({level}) => level === 'warning') &&
+    pods.every(({verdict}) => !['restarted', 'impossible', 'unknown'].includes(verdict))
+  );
+}
+
+/**
+ * Returns what would happen if a kubelet with these flags started now. Changes nothing, also while another kubelet runs. Rejects
+ * with KcriError.
+ */
+export async function planNodeTakeover(
+  services: CommandContext,
+  flags: TakeoverFlagValues,
+): Promise<NodeTakeover> {
+  const {context, settings, signal} = services;
+  const {clock, env} = context;
+  const kubeconfigs = kubeconfigFlags(flags);
+  const joinsCluster = kubeconfigs.kubeconfig !== undefined;
+  settings.addGlobals({'root-dir': kubeletRootDir(settings.globals, env, {asKubelet: true, joinsCluster})});
+  const readConfig = createConfigReader({asKubelet: false, joinsCluster}, flags, signal);
+  const [config, node] = [await readConfig(), readKubeletNodeFlags(flags)];
+  const ignoredFlags = listIgnoredFlags(flags);
+  const {rootDir} = settings;
+  const reading = {config, readConfig, ignoredFlags, certDir: rootDir, ...node, ...kubeconfigs};
+  const options = createRunKubeletOptions(services, flags, reading);
+  const {describe} = await options.open(() => ({}));
+  const found = joinedNode(await describe(), {inCluster: joinsCluster}, config.values);
+  const {nodeName} = found.node;
+  using cluster = await readCluster(services, kubeconfigs.kubeconfig, {config, node: found.node});
+  const {planTakeover, readKeptStaticPods, readPodSources, withClusterObjects} =
+    await import('../../kubelet/index.js');
+  const kept = await readKeptStaticPods(found, signal);
+  const {staticPodPath, staticPodURL, staticPodURLHeader} = config.values;
+  const sources = await readPodSources(
+    {
+      manifestPath: staticPodPath === '' ? undefined : staticPodPath,
+      manifestUrl: staticPodURL === '' ? undefined : staticPodURL,
+      manifestHeaders: staticPodURLHeader,
+      ...{nodeName, clock},
+      keepStaticPod: (pod, known) => kept.withRunningUid(pod, known),
+      api: joinsCluster
+        ? {pods: cluster.read?.pods.map((pod) => ({uid: podRef(pod).uid, pod, origin: ''}))}
+        : undefined,
+    },
+    signal,
+  );
+  const objects = withClusterObjects(sources.objects, cluster.read?.objects);
+  const planned = {...withPolicies(found, config.values), objects: await hideSecrets(services, objects)};
+  const {nodeObject} = cluster.read ?? {nodeObject: undefined};
+  const pods = await planTakeover({...planned, sources, nodeObject, admission: options.admission}, signal);
+  return {
+    ...{nodeName, rootDir, pods, problems: sources.problems},
+    kubelets: await findKubelets(rootDir),
+    apiError: cluster.error,
+    ineffective: listIneffective(config, ignoredFlags),
+  };
+}
+
+/** Pods of the API server, or why they could not be read; neither without a cluster. */
+interface ClusterRead extends Disposable {
+  readonly read?: ClusterPods;
+  readonly error?: KcriError;
+}
+
+async function readCluster(
+  {context, signal}: CommandContext,
+  kubeconfig: string | undefined,
+  {
+    config,
+    node,
+  }: {readonly config: KubeletConfig; readonly node: {readonly nodeName: string; readonly rootDir: string}},
+): Promise<ClusterRead> {
+  if (kubeconfig === undefined) return {[Symbol.dispose]: () => undefined};
+  const {clock, env} = context;
+  const {readClusterPods} = await import('../../kubelet/cluster/index.js');
+  try {
+    const server = await openApiServer({kubeconfig, config: config.values, context: {clock, env, signal}});
+    try {
+      const read = await readClusterPods({server, node, clock, random: systemRandom}, signal);
+      return {
+        read,
+        [Symbol.dispose]: () => {
+          read[Symbol.dispose]();
+          server[Symbol.dispose]();
+        },
+      };
+    } catch (error) {
+      server[Symbol.dispose]();
+      signal.throwIfAborted();
+      throw toReadError(error, {url: server.url, kubeconfig});
+    }
+  } catch (error) {
+    if (!(error instanceof KcriError)) throw error;
+    return {error, [Symbol.dispose]: () => undefined};
+  }
+}
+
+async function findKubelets(rootDir: string): Promise<NodeTakeover['kubelets']> {
+  const {findKubelet, findLiveKubelet} = await import('../../kubelet/index.js');
+  const [live, own] = await Promise.all([findLiveKubelet(rootDir), findKubelet(rootDir)]);
+  return [
+    ...(live === undefined ? [] : [{program: 'kubelet' as const, pid: live}]),
+    ...(own === undefined ? [] : [{program: 'kcri' as const, pid: own.pid}]),
+  ];
+}
+
+function listIneffective(
+  {unsupported, ignored}: KubeletConfig,
+  flags: readonly IgnoredFlag[],
+): NodeTakeover['ineffective'] {
+  return [
+    ...[...unsupported, ...ignored].map(({field, reason}) => ({setting: field, reason})),
+    ...flags.map(({flag, reason}) => ({setting: flag, reason})),
+  ];
+}

@@ -1,0 +1,223 @@
+import {hasEnded} from '../../../api/types/v1-status.js';
+import {KcriError} from '../../../base/errors.js';
+import {podUid, type PodSandbox, type PodUid} from '../../../cri/index.js';
+import type {NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import {emptyPodStatus} from '../../contract/runtime-pod-status.js';
+import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
+import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
+import {findRejection} from '../../pods/admission/admit-pod.js';
+import {unknownResources} from '../../pods/admission/unknown-resources.js';
+import {PodRejectedError} from '../../pods/pod-errors.js';
+import {findLeftPods} from '../../pods/registry/left-pods.js';
+import {createForeignError, createOwnedError, isForeign} from '../../pods/registry/pod-ownership.js';
+import {PodStore, type PodRecord} from '../../pods/registry/pod-store.js';
+import {UnmanagedPods} from '../../pods/registry/unmanaged-pods.js';
+import {configSourceOf, isMirrorPod} from '../../sources/static-pod.js';
+import {planPod, type PlanOptions} from '../plan-pods.js';
+import type {ReadSources} from './read-pod-sources.js';
+import {createTakeover, judgePlan, type PodTakeover, type RunningIds} from './takeover-verdict.js';
+
+/** Options of planTakeover. */
+export interface TakeoverOptions extends Omit<PlanOptions, 'offline'> {
+  readonly sources: Pick<ReadSources, 'pods' | 'missing'>;
+  /** Facts of the Node object, which precede those of the machine; undefined without one. */
+  readonly nodeObject: NodeObjectFacts | undefined;
+  /** True if pods that do not fit the node are rejected. */
+  readonly admission: boolean;
+}
+
+/**
+ * Returns what a daemon would do if it started now in the place of the kubelet that owns the root directory: first with the
+ * pods of its sources, then with the other pods of the node. Changes nothing. Rejects with SystemError and CriError.
+ */
+export async function planTakeover(
+  options: TakeoverOptions,
+  signal: AbortSignal,
+): Promise<readonly PodTakeover[]> {
+  const {node, services, endpoint} = options;
+  const store = new PodStore(node.rootDir);
+  const known = await store.list();
+  const {records, removed} = known;
+  const own = [...records, ...removed].filter(
+    (record) => record.manager === 'kubelet' && record.endpoint === endpoint,
+  );
+  const left = await findLeftPods(known, options, signal);
+  const [{items: sandboxes}, {containers}] = await Promise.all([
+    services.runtime.listPodSandbox({}, {signal}),
+    services.runtime.listContainers({}, {signal}),
+  ]);
+  const ready = sandboxes.filter(({state}) => state === 'SANDBOX_READY');
+  const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING');
+  const planner = new TakeoverPlanner(options, {
+    own: new Map([...own, ...left].map((record) => [record.uid, record])),
+    others: records.filter((record) => !own.includes(record)),
+    unmanaged: new UnmanagedPods(store, endpoint),
+    sandboxes,
+    running: {
+      containers: new Set(running.map(({id}) => id)),
+      sandboxes: new Set(ready.map(({id}) => id)),
+    },
+  });
+  const wanted: PodTakeover[] = [];
+  for (const desired of options.sources.pods.filter(({pod}) => !isMirrorPod(pod)))
+    wanted.push(await planner.planWanted(desired, signal));
+  return [...wanted, ...planner.planOthers()];
+}
+
+interface TakeoverState {
+  /** Records of the daemon and of the pods that it takes over. */
+  readonly own: ReadonlyMap<PodUid, PodRecord>;
+  /** Records of other kcri processes. */
+  readonly others: readonly PodRecord[];
+  readonly unmanaged: UnmanagedPods;
+  readonly sandboxes: readonly PodSandbox[];
+  readonly running: RunningIds;
+}
+
+class TakeoverPlanner {
+  readonly #options: TakeoverOptions;
+  readonly #state: TakeoverState;
+  readonly #wanted: ReadonlySet<PodUid>;
+  /** Pods that take resources of the node. */
+  readonly #active: Pod[] = [];
+  /** UIDs of pods that another version of the same pod replaces. */
+  readonly #replaced = new Set<PodUid>();
+
+  constructor(options: TakeoverOptions, state: TakeoverState) {
+    this.#options = options;
+    this.#state = state;
+    this.#wanted = new Set(options.sources.pods.map(({uid}) => uid));
+  }
+
+  /** Plans a pod of a source. */
+  async planWanted(desired: DesiredPod, signal: AbortSignal): Promise<PodTakeover> {
+    const ref = podRef(desired.pod);
+    const source = configSourceOf(desired.pod);
+    try {
+      return await this.#planWanted(desired, source, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof KcriError)) throw error;
+      const reasons = [error.message, ...(error.hint === undefined ? [] : [error.hint])];
+      return createTakeover(ref, 'impossible', {source, reasons});
+    }
+  }
+
+  async #planWanted(
+    {pod, uid}: DesiredPod,
+    source: PodSourceName | undefined,
+    signal: AbortSignal,
+  ): Promise<PodTakeover> {
+    const {own, running} = this.#state;
+    const record = own.get(uid);
+    const known = record?.removedAt === undefined ? record : undefined;
+    const ref = podRef(pod);
+    const ending = this.#describeEnd(pod);
+    if (ending !== undefined)
+      return createTakeover(ref, this.#isRunning(uid) ? 'stopped' : 'kept', {source, reasons: [ending]});
+    this.#admit(pod);
+    if (known === undefined) await this.#requireAdoption(pod, record);
+    const older = known === undefined ? this.#findOlder(pod) : undefined;
+    const findConflicts = async () => await Promise.resolve({known, older});
+    const plan = await planPod(this.#options, {pod, findConflicts}, signal);
+    const isRunning = this.#isRunning(older?.uid ?? uid);
+    const takeover = withDevices(judgePlan(plan, running, {source, isRunning}), pod);
+    if (older === undefined) return takeover;
+    this.#replaced.add(older.uid);
+    return {...takeover, fields: [{path: 'metadata.uid', before: older.uid, after: uid}, ...plan.fields]};
+  }
+
+  /** Plans the pods that no source has: those of the daemon, and those of others. */
+  planOthers(): readonly PodTakeover[] {
+    const {missing} = this.#options.sources;
+    const orphans = this.#present().filter(({uid}) => !this.#wanted.has(uid) && !this.#replaced.has(uid));
+    const orphaned = orphans.map((record) =>
+      missing.length === 0
+        ? createTakeover(record, 'stopped', {reasons: ['no source has it']})
+        : createTakeover(record, 'unknown', {
+            reasons: [`only a source that cannot be read (${missing.join(', ')}) may have it`],
+          }),
+    );
+    return [...orphaned, ...this.#planForeign()];
+  }
+
+  /** Plans the pods of other kcri processes, and those in the runtime that belong to no kubelet of the root directory. */
+  #planForeign(): readonly PodTakeover[] {
+    const {own, others, sandboxes} = this.#state;
+    const seen = new Set<string>([...own.keys(), ...this.#wanted]);
+    const ofOthers = others.filter(({uid}) => !seen.has(uid));
+    for (const {uid} of ofOthers) seen.add(uid);
+    const refs = new Map(
+      sandboxes.flatMap(({metadata, labels}): readonly (readonly [PodUid, PodRef])[] => {
+        const uid = podUid(labels[POD_UID_LABEL] ?? metadata?.uid ?? '');
+        if (metadata === undefined || seen.has(uid)) return [];
+        return [[uid, {namespace: metadata.namespace, name: metadata.name, uid}]];
+      }),
+    );
+    return [
+      ...ofOthers.map((record) => createTakeover(record, 'leftAlone', {reasons: [ownerOf(record)]})),
+      ...[...refs.values()].map((ref) =>
+        createTakeover(ref, 'leftAlone', {reasons: ['it is not a pod of this root directory']}),
+      ),
+    ];
+  }
+
+  /** Returns why a pod of a source is not to run any more; undefined if it is. */
+  #describeEnd({metadata: {deletionTimestamp}, status}: Pod): string | undefined {
+    if (deletionTimestamp !== undefined) return 'the pod is being deleted';
+    return hasEnded(status?.phase) ? `the pod has ended with the phase ${status.phase}` : undefined;
+  }
+
+  /** Admits a pod to the node, as the daemon does when its source delivers it. Throws PodRejectedError. */
+  #admit(pod: Pod): void {
+    const {node, nodeObject, admission} = this.#options;
+    const rejection = admission
+      ? findRejection({pod, others: this.#active, node: {...node, ...nodeObject}})
+      : undefined;
+    if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
+    this.#active.push(pod);
+  }
+
+  /** Rejects like ManagedPods.adopt if the pod belongs to others. */
+  async #requireAdoption(pod: Pod, removed: PodRecord | undefined): Promise<void> {
+    const {own, unmanaged, sandboxes} = this.#state;
+    const ref = podRef(pod);
+    const owned = await unmanaged.conflictingPod(ref, (uid) => own.has(uid));
+    if (owned !== undefined) throw createOwnedError(ref, owned, this.#options.endpoint);
+    const found = sandboxes.filter(({labels}) => labels[POD_UID_LABEL] === ref.uid);
+    const status = {...emptyPodStatus(ref.uid), sandboxes: found};
+    if (isForeign(removed, {status, isListed: found.length > 0})) throw createForeignError(ref);
+  }
+
+  /** Returns the record of another version of the pod, which no source has. */
+  #findOlder(pod: Pod): PodRecord | undefined {
+    const {namespace, name} = podRef(pod);
+    return this.#present().find(
+      (record) => record.namespace === namespace && record.name === name && !this.#wanted.has(record.uid),
+    );
+  }
+
+  #present(): readonly PodRecord[] {
+    return [...this.#state.own.values()].filter(({removedAt}) => removedAt === undefined);
+  }
+
+  #isRunning(uid: PodUid): boolean {
+    const {sandboxes, running} = this.#state;
+    return sandboxes.some(({id, labels}) => labels[POD_UID_LABEL] === uid && running.sandboxes.has(id));
+  }
+}
+
+/** Returns the takeover of a pod that asks for devices as impossible: its containers run without them once they restart. */
+function withDevices(takeover: PodTakeover, pod: Pod): PodTakeover {
+  const names = unknownResources(pod);
+  if (names.length === 0) return takeover;
+  const reasons = [`device plugins are not supported: containers start without ${names.join(', ')}`];
+  return {...takeover, verdict: 'impossible', reasons};
+}
+
+/** Returns whose pod another kcri process has recorded. */
+function ownerOf({manager, endpoint}: PodRecord): string {
+  return manager === 'kubelet' ? `it was created on the runtime ${endpoint}` : 'it is a pod of "kcri sync"';
+}

@@ -1,0 +1,126 @@
+import {anySignal} from '../../../base/async/any-signal.js';
+import type {ApiObject} from '../../../api/types/v1-objects.js';
+import type {Clock} from '../../../base/clock.js';
+import {liveValue} from '../../contract/live-value.js';
+import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
+import {createApiObjects, type ApiObjects} from '../../contract/api-objects.js';
+import {byCreation} from '../../daemon/kubelet-handler.js';
+import {createManifestProblems, type ManifestProblem} from '../../daemon/introspection/manifest-problem.js';
+import {
+  createPodSources,
+  placesOf,
+  type PodSourcesOptions,
+  type PreparedPodFilter,
+} from '../../daemon/open-pod-sources.js';
+import {PodMux} from '../../sources/pod-mux.js';
+import type {PodSource, SourceReport, SourceSet} from '../../sources/pod-source.js';
+
+/** Options of readPodSources. */
+export interface ReadPodSourcesOptions extends Pick<
+  PodSourcesOptions,
+  'manifestPath' | 'manifestUrl' | 'manifestHeaders' | 'nodeName' | 'clock'
+> {
+  /** See KeptStaticPods. */
+  readonly keepStaticPod: PreparedPodFilter;
+  /** Pods that the API server has for the node; undefined if they could not be read; absent without a cluster. */
+  readonly api?: {readonly pods: readonly DesiredPod[] | undefined} | undefined;
+}
+
+/** What the sources of a daemon deliver first. */
+export interface ReadSources {
+  /** Pods in the order in which the daemon adds them. */
+  readonly pods: readonly DesiredPod[];
+  /** API objects of the manifests. */
+  readonly objects: ApiObjects;
+  /** Sources that have delivered nothing. Without them, the daemon does not know which pods to remove. */
+  readonly missing: readonly PodSourceName[];
+  /** Manifests that the daemon ignores, and sources that it cannot read. */
+  readonly problems: readonly ManifestProblem[];
+}
+
+/** Reads each source of a daemon once, as the daemon does when it starts. Rejects with the signal's reason. */
+export async function readPodSources(
+  options: ReadPodSourcesOptions,
+  signal: AbortSignal,
+): Promise<ReadSources> {
+  const {api, clock, nodeName} = options;
+  // No workload gets pods here: that would start Jobs.
+  const once = liveValue(() => 0);
+  const all: PodSourcesOptions = {
+    ...options,
+    fileCheckFrequencyMs: once,
+    httpCheckFrequencyMs: once,
+    api: undefined,
+    rootDir: api === undefined ? '' : undefined,
+  };
+  const sources = createPodSources(all, options.keepStaticPod);
+  const reads = await Promise.all(sources.map(async (source) => await readOnce(source, signal)));
+  const names: PodSourceName[] = [
+    ...sources.map(({name}) => name),
+    ...(api === undefined ? [] : (['api'] as const)),
+  ];
+  const added: DesiredPod[] = [];
+  const mux = createMux(names, clock, (pods) => added.push(...pods));
+  for (const {name, set} of reads) if (set !== undefined) mux.set(name, set.pods);
+  if (api?.pods !== undefined) mux.set('api', api.pods.toSorted(byCreation));
+  const objects: readonly ApiObject[] = reads.flatMap(({set}) => set?.objects ?? []);
+  const delivered = new Set(reads.flatMap(({name, set}) => (set === undefined ? [] : name)));
+  if (api?.pods !== undefined) delivered.add('api');
+  return {
+    pods: added,
+    objects: createApiObjects(objects, placesOf(options)),
+    missing: names.filter((name) => !delivered.has(name)),
+    problems: reads.flatMap(({problems, set}) => [
+      ...problems.flatMap(createManifestProblems),
+      ...describeWorkloads(set, nodeName),
+    ]),
+  };
+}
+
+function createMux(
+  sources: readonly PodSourceName[],
+  clock: Clock,
+  add: (pods: readonly DesiredPod[]) => void,
+): PodMux {
+  const deliver: ConstructorParameters<typeof PodMux>[0]['deliver'] = ({op, pods}) => {
+    if (op === 'ADD') add(pods);
+  };
+  return new PodMux({sources, clock, events: () => undefined, deliver});
+}
+
+interface SourceRead {
+  readonly name: PodSourceName;
+  /** Undefined if the source cannot be read. */
+  readonly set: SourceSet | undefined;
+  readonly problems: readonly SourceReport[];
+}
+
+/** Runs a source until its first report of problems, which ends a read. */
+async function readOnce(source: PodSource, signal: AbortSignal): Promise<SourceRead> {
+  const end = new AbortController();
+  using either = anySignal(signal, end.signal);
+  let set: SourceSet | undefined;
+  let problems: readonly SourceReport[] = [];
+  await source.run(
+    {
+      set: (found) => (set = found),
+      report: () => undefined,
+      problems: (reports) => {
+        problems = reports;
+        end.abort();
+      },
+    },
+    either.signal,
+  );
+  signal.throwIfAborted();
+  return {name: source.name, set, problems};
+}
+
+/** Returns warnings about the workloads of a source, whose pods are not planned. */
+function describeWorkloads(set: SourceSet | undefined, nodeName: string): readonly ManifestProblem[] {
+  return (set?.workloads ?? []).map(({workload: {kind, metadata}}) => ({
+    level: 'warning',
+    place: nodeName,
+    message: `the pods of ${kind} "${metadata.name ?? ''}" are not part of this plan`,
+  }));
+}
