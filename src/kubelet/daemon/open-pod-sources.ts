@@ -162,7 +162,7 @@ export function placesOf({
 }
 
 /** Creates the configured sources. Nothing is read yet. `keep` changes static pods whose UID is computed. */
-export function createPodSources(options: PodSourcesOptions, keep?: PreparedPodFilter): readonly PodSource[] {
+export function createPodSources(options: PodSourcesOptions, keep: PreparedPodFilter): readonly PodSource[] {
   const {manifestPath, manifestUrl, api, nodeName, clock, rootDir} = options;
   const inCluster = rootDir === undefined;
   const acceptsWorkloads = !inCluster;

@@ -128,6 +128,13 @@ describe('static pods', () => {
     expect(testbed.ownContainers.some(({config}) => config.image?.userSpecifiedImage === NEWER)).toBe(true);
   });
 
+  test('that run with another UID are kept', async () => {
+    const testbed = await leaveNode({'web.yaml': manifest('web')});
+    await testbed.remove('web.yaml');
+    await testbed.put('moved.yaml', manifest('web')); // the UID depends on the path
+    expect(verdicts(await takeoverOf(testbed, 0))).toEqual(['web-goldennode kept', 'foreign leftAlone']);
+  });
+
   test('of a removed manifest are stopped, and those of a new one are started', async () => {
     const testbed = await leaveNode({'db.yaml': manifest('db'), 'web.yaml': manifest('web')});
     await testbed.remove('db.yaml');
