@@ -1,44 +1,34 @@
 import {escapeToLine} from '../../format/escape-controls.js';
 import {shorten} from '../../base/shorten.js';
-import {adviceText, isWrong, type Answer} from './answer.js';
+import {adviceText, isWrong, type Answer, type Answers} from './answer.js';
 import type {Finding} from './finding.js';
-import type {NodeState} from './node-answer.js';
 
 /** Width of the labels. */
 const LABEL_WIDTH = 11;
 /** Length of a line; log lines and messages of the runtime are cut. */
 const MAX_LENGTH = 1000;
 
-/** Formats an answer for people: a line about the state, and aligned lines about each cause. */
-export function answerText(answer: Answer, prefix: readonly string[]): string {
-  const {title, state, findings, unread} = answer;
+/** Formats answers for people: about the node with a line about each pod that is not well, or about pods in full. */
+export function answersText({node, pods, count}: Answers, prefix: readonly string[]): string {
+  if (node === undefined) return pods.map((answer) => answerText(answer, prefix)).join('\n');
+  const wrong = pods.filter(isWrong);
+  const counts = `${count} ${count === 1 ? 'pod' : 'pods'}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
+  return [
+    shown(`node ${node.name}  ${node.findings.length === 0 ? counts : `not well; ${counts}`}`),
+    ...node.findings.flatMap((finding) => findingLines(finding, prefix)),
+    ...wrong.map(answerLine),
+    '',
+  ].join('\n');
+}
+
+/** Formats an answer: a line about the state, and aligned lines about each cause. */
+function answerText({title, state, findings, unread}: Answer, prefix: readonly string[]): string {
   if (findings.length === 0) return `${shown(`${title}  ${state}: nothing is wrong`)}\n`;
   const missing = unread.map(({what, reason}) => `${what}: ${reason}`).join('; ');
   return [
     shown(`${title}  ${state}`),
     ...findings.flatMap((finding) => findingLines(finding, prefix)),
     ...labeled('not read', missing === '' ? [] : [missing]),
-    '',
-  ].join('\n');
-}
-
-/** Pods of a node in its answer. */
-interface NodePods {
-  /** Answers about the pods that are not well. */
-  readonly answers: readonly Answer[];
-  readonly pods: number;
-  readonly prefix: readonly string[];
-}
-
-/** Formats the answer about a node: what is wrong with it, and a line about each pod that is not well. */
-export function nodeText({name, findings}: NodeState, {answers, pods, prefix}: NodePods): string {
-  const wrong = answers.filter(isWrong);
-  const count = `${pods} ${pods === 1 ? 'pod' : 'pods'}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
-  const state = findings.length === 0 ? `node ${name}  ${count}` : `node ${name}  not well; ${count}`;
-  return [
-    shown(state),
-    ...findings.flatMap((finding) => findingLines(finding, prefix)),
-    ...wrong.map(answerLine),
     '',
   ].join('\n');
 }

@@ -21,6 +21,16 @@ export interface Answer {
   readonly unread: readonly Unread[];
 }
 
+/** Answers of one run. */
+export interface Answers {
+  /** State of the node; undefined if only pods were asked for. */
+  readonly node: NodeState | undefined;
+  /** Answers about the pods and containers that were asked for; about those that are not well, if the node was. */
+  readonly pods: readonly Answer[];
+  /** Number of pods that were looked at. */
+  readonly count: number;
+}
+
 /** Answers why a pod, or one container of it, is in its state. Pure. */
 export function answerWhy(snapshot: PodSnapshot, container?: string): Answer {
   const {pod, manager, unread} = snapshot;
@@ -74,28 +84,25 @@ export function adviceText(advice: Advice, prefix: readonly string[]): string {
   return typeof advice === 'string' ? advice : [...prefix, ...advice.kcri].map(shellQuote).join(' ');
 }
 
-/** Returns the answer as JSON. */
-export function answerJson(answer: Answer, prefix: readonly string[]): JsonObject {
-  const [namespace = '', pod = '', container] = answer.title.split('/');
+/** Returns the answers as JSON. */
+export function answersJson({node, pods}: Answers, prefix: readonly string[]): JsonObject {
+  const findings = (list: readonly Finding[]) => list.map((finding) => findingJson(finding, prefix));
   return {
-    namespace,
-    pod,
-    ...(container !== undefined && {container}),
-    uid: answer.uid,
-    manager: answer.manager,
-    state: answer.state,
-    wrong: isWrong(answer),
-    findings: answer.findings.map((finding) => findingJson(finding, prefix)),
-    unread: answer.unread.map(({what, reason}) => ({what, reason})),
-  };
-}
-
-/** Returns the state of a node as JSON. */
-export function nodeJson({name, findings}: NodeState, prefix: readonly string[]): JsonObject {
-  return {
-    name,
-    wrong: findings.length > 0,
-    findings: findings.map((finding) => findingJson(finding, prefix)),
+    ...(node !== undefined && {
+      node: {name: node.name, wrong: node.findings.length > 0, findings: findings(node.findings)},
+    }),
+    items: pods.map((answer) => {
+      const [namespace = '', pod = '', container] = answer.title.split('/');
+      const {uid, manager, state, unread} = answer;
+      return {
+        namespace,
+        pod,
+        ...(container !== undefined && {container}),
+        ...{uid, manager, state, wrong: isWrong(answer)},
+        findings: findings(answer.findings),
+        unread: unread.map(({what, reason}) => ({what, reason})),
+      };
+    }),
   };
 }
 

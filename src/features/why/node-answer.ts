@@ -66,7 +66,7 @@ export function findNodeProblems({runtime, report}: NodeFindingsInput): readonly
       problem('kubelet-cannot-sync', `the kubelet cannot sync pods: ${error}`, [{kcri: ['get', 'kubelet']}]),
     ),
     ...(report?.pressures ?? []).map((pressure) =>
-      problem('node-pressure', `the node is under ${String(pressure)}`, [{kcri: ['describe', 'node']}]),
+      problem('node-pressure', `the node is under ${pressure}`, [{kcri: ['describe', 'node']}]),
     ),
     ...(report?.manifestProblems ?? [])
       .filter(({level}) => level === 'error')

@@ -8,8 +8,8 @@ import {fetchKubeletReport} from '../node/kubelet-reports.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
-import {answerJson, answerWhy, isWrong, nodeJson, type Answer} from './answer.js';
-import {answerText, nodeText} from './answer-text.js';
+import {answersJson, answerWhy, isWrong, type Answer} from './answer.js';
+import {answersText} from './answer-text.js';
 import {readNodeState} from './node-answer.js';
 import {collectPod, type PodSources} from './snapshot/collect-pod.js';
 import {NodeReader} from './snapshot/node-reader.js';
@@ -39,8 +39,8 @@ export async function runWhy(
   const {out, report} = services;
   const form = await parseOutputFormat(flags, WHY_FORMATS);
   const node = await nodeName(services);
-  const isOverview = words.length === 0 || (words.length === 1 && ['node', node].includes(words[0] ?? ''));
-  const {reader, targets} = await readTargets(services, isOverview ? [] : words, flags, {
+  const isOfNode = words.length === 0 || (words.length === 1 && ['node', node].includes(words[0] ?? ''));
+  const {reader, targets} = await readTargets(services, isOfNode ? [] : words, flags, {
     acceptsAll: true,
     onMissing: (error) => {
       report.setExitCode(EXIT.notDiagnosed);
@@ -48,25 +48,21 @@ export async function runWhy(
     },
   });
   const shown = await reader.observe(targets.map(({listed}) => listed));
-  const kubelet = await readReport(services, shown, isOverview);
+  const kubelet = await readReport(services, shown, isOfNode);
   const sources: PodSources = {services, reader, node: new NodeReader(services), report: kubelet};
+  const answers = isOfNode
+    ? {
+        node: await readNodeState(services, node, kubelet),
+        pods: await answerUnwell(sources, shown),
+        count: shown.length,
+      }
+    : {node: undefined, pods: await answerTargets(sources, targets, shown), count: shown.length};
+  if (!isOfNode) reader.requireRuntime();
   const prefix = commandPrefix(services);
-  const state = isOverview ? await readNodeState(services, node, kubelet) : undefined;
-  if (state === undefined) reader.requireRuntime();
-  const answers =
-    state === undefined ? await answerTargets(sources, targets, shown) : await answerUnwell(sources, shown);
-  if (form.kind === 'table')
-    out.printText(
-      state === undefined
-        ? answers.map((each) => answerText(each, prefix)).join('\n')
-        : nodeText(state, {answers, pods: shown.length, prefix}),
-    );
-  else {
-    const items = answers.map((each) => answerJson(each, prefix));
-    const json = {...(state !== undefined && {node: nodeJson(state, prefix)}), items};
-    out.printData((await formatSorted(form, json)).replace(/\n\n$/, '\n'));
-  }
-  if (answers.some(isWrong) || (state?.findings.length ?? 0) > 0) report.setExitCode(EXIT.failed);
+  if (form.kind === 'table') out.printText(answersText(answers, prefix));
+  else out.printData((await formatSorted(form, answersJson(answers, prefix))).replace(/\n\n$/, '\n'));
+  if (answers.pods.some(isWrong) || (answers.node?.findings ?? []).length > 0)
+    report.setExitCode(EXIT.failed);
 }
 
 async function nodeName({connections, settings}: WhyContext): Promise<string> {

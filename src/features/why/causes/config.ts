@@ -1,7 +1,7 @@
 import type {Finding} from '../finding.js';
 import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
 import {nextStart} from './next-start.js';
-import {describeAdvice, titleOf, type ContainerSubject} from './subject.js';
+import {describeAdvice, titleOf, waitingOf, type ContainerSubject} from './subject.js';
 
 const REASONS: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
@@ -81,7 +81,7 @@ const PATTERNS: readonly MessagePattern<ContainerSubject>[] = [
 /** Explains a container that cannot be created. */
 export function explainConfig(subject: ContainerSubject): Finding | undefined {
   const {name, status, snapshot} = subject;
-  const {reason = '', message = ''} = status.state?.waiting ?? {};
+  const {reason, message} = waitingOf(status);
   if (!REASONS.has(reason)) return undefined;
   const known = explainMessage(PATTERNS, message, subject) ?? {
     rule: 'create-other',

@@ -20,7 +20,6 @@ import {
   explainRejection,
   explainRuntime,
   explainStoppedSandbox,
-  explainTermination,
 } from './pod.js';
 import {explainPreparation} from './preparation.js';
 import {explainUnready} from './probes.js';
@@ -32,6 +31,7 @@ import {
   type ContainerSubject,
   type PodRule,
 } from './subject.js';
+import {explainTermination} from './termination.js';
 import {noticeMemory, noticeThrottling} from './usage.js';
 
 /** Rules about whole pods, in the order of their priority: the first that applies explains all containers. */

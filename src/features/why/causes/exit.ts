@@ -1,10 +1,12 @@
 import type {ContainerStateTerminated} from '../../../api/types/v1-status.js';
 import type {Advice, Finding} from '../finding.js';
+import {quoteMessage} from './message-patterns.js';
 import {nextStart} from './next-start.js';
 import {
   eventsOf,
   eventText,
   exitText,
+  isSince,
   logAdvice,
   logOf,
   signalOf,
@@ -74,9 +76,7 @@ function rebooted({exit, snapshot}: Exited): Explanation | undefined {
 function killedByProbe({snapshot, name, exit}: Exited): Explanation | undefined {
   const [killing] = eventsOf(snapshot, name, 'Killing');
   const probe = /failed (liveness|startup) probe/.exec(killing?.message ?? '')?.[1];
-  if (killing === undefined || probe === undefined) return undefined;
-  // The event must be of the instance that ended.
-  if (Date.parse(killing.lastTimestamp) < Date.parse(exit.startedAt ?? '')) return undefined;
+  if (killing === undefined || probe === undefined || !isSince(killing, exit.startedAt)) return undefined;
   const unhealthy = eventsOf(snapshot, name, 'Unhealthy').filter(({message}) =>
     message.toLowerCase().startsWith(`${probe} probe`),
   );
@@ -156,14 +156,19 @@ function killedBySignal(subject: Exited): Explanation | undefined {
   };
 }
 
+/** What programs usually mean by their exit codes. */
+const CODE_MEANINGS: Readonly<Record<number, string>> = {
+  2: ', which many programs use for wrong arguments',
+};
+
 function failedByItself(subject: Exited): Explanation {
   const {exit, facts} = subject;
-  const hasLog = (facts.log ?? []).length > 0;
-  const hints: Readonly<Record<number, string>> = {2: ', which many programs use for wrong arguments'};
+  const {exitCode, message = ''} = exit;
+  const last = facts.log?.at(-1);
+  const wrote = last === undefined ? 'no line of its log is known' : `its last line: ${last}`;
   return {
     rule: 'failed',
-    cause: `${titleOf(subject)} ended by itself with exit code ${exit.exitCode}${hints[exit.exitCode] ?? ''}${hasLog ? '; its last lines:' : '; it wrote nothing that is known'}`,
-    ...(exit.message !== undefined &&
-      exit.message !== '' && {evidence: [`termination message "${exit.message}"`]}),
+    cause: `${titleOf(subject)} ended by itself with exit code ${exitCode}${CODE_MEANINGS[exitCode] ?? ''}; ${wrote}`,
+    ...(message !== '' && {evidence: [`termination message ${quoteMessage(message)}`]}),
   };
 }

@@ -2,7 +2,7 @@ import {shellQuote} from '../../../base/shell-quote.js';
 import type {Finding} from '../finding.js';
 import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
 import {nextStart} from './next-start.js';
-import {describeAdvice, titleOf, type ContainerSubject} from './subject.js';
+import {describeAdvice, titleOf, waitingOf, type ContainerSubject} from './subject.js';
 
 const REASONS: ReadonlySet<string> = new Set([
   'ErrImagePull',
@@ -114,7 +114,7 @@ const PATTERNS: readonly MessagePattern<ContainerSubject>[] = [
 /** Explains a container whose image cannot be pulled. */
 export function explainImage(subject: ContainerSubject): Finding | undefined {
   const {name, status, snapshot} = subject;
-  const {reason = '', message = ''} = status.state?.waiting ?? {};
+  const {reason, message} = waitingOf(status);
   if (!REASONS.has(reason)) return undefined;
   const known = explainMessage(PATTERNS, message, subject) ?? {
     rule: 'image-other',

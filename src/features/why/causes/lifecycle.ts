@@ -5,25 +5,29 @@ import {
   describeAdvice,
   eventsOf,
   eventText,
+  isSince,
   logAdvice,
   logOf,
   timeText,
   titleOf,
+  waitingOf,
   type ContainerSubject,
 } from './subject.js';
 
-/** Explains a container whose postStart hook fails. */
+/** Explains a container whose postStart hook fails, also later, in the back-off after it. */
 export function explainHook(subject: ContainerSubject): Finding | undefined {
-  const {name, status, snapshot} = subject;
-  const {reason, message = ''} = status.state?.waiting ?? {};
-  if (reason !== 'PostStartHookError') return undefined;
-  const why = /failed - error: (.*)$/s.exec(message)?.[1] ?? message;
+  const {name, status, snapshot, exit} = subject;
+  const {reason, message} = waitingOf(status);
   const [event] = eventsOf(snapshot, name, 'FailedPostStartHook');
+  const isNow = reason === 'PostStartHookError';
+  const ofExit = exit !== undefined && isSince(event, exit.startedAt);
+  if (!isNow && !ofExit) return undefined;
+  const why = isNow ? (/failed - error: (.*)$/s.exec(message)?.[1] ?? message) : (event?.message ?? '');
   return {
     rule: 'post-start-hook',
     severity: 'problem',
     container: name,
-    cause: `the postStart hook of ${titleOf(subject)} failed, so that the kubelet killed it: ${why.trim()}`,
+    cause: `the postStart hook of ${titleOf(subject)} failed, so that the kubelet killed the container: ${why.trim()}`,
     evidence: event === undefined ? [] : [eventText(event, snapshot)],
     ...logOf(subject),
     ...nextStart(subject),
@@ -48,29 +52,36 @@ export function explainRunningInit(subject: ContainerSubject): Finding | undefin
   };
 }
 
-/** Explains a container that waits for a reason that no other rule knows. */
+/** Explains a container whose creation has not ended, or that waits for a reason that no other rule knows. */
 export function explainWaiting(subject: ContainerSubject): Finding | undefined {
   const {name, status, snapshot} = subject;
-  const {reason = '', message = ''} = status.state?.waiting ?? {};
-  if (status.state?.running !== undefined || status.state?.terminated !== undefined) return undefined;
-  if (reason === 'PodInitializing') return undefined;
+  const {running, terminated} = status.state ?? {};
+  const {reason, message} = waitingOf(status);
+  if (running !== undefined || terminated !== undefined || reason === 'PodInitializing') return undefined;
+  if (reason === '' || reason === 'ContainerCreating') return explainCreation(subject);
+  return {
+    rule: 'waiting',
+    severity: 'problem',
+    container: name,
+    cause: `unknown: ${titleOf(subject)} waits with reason ${reason}`,
+    evidence: message === '' ? [] : [quoteMessage(message)],
+    ...nextStart(subject),
+    tries: [describeAdvice(snapshot)],
+  };
+}
+
+function explainCreation(subject: ContainerSubject): Finding {
+  const {name, status, snapshot} = subject;
   const [pulling] = eventsOf(snapshot, name, 'Pulling');
   const isPulling = pulling !== undefined && eventsOf(snapshot, name, 'Pulled', 'Failed').length === 0;
-  const isNew = reason === '' || reason === 'ContainerCreating';
   return {
-    rule: isPulling ? 'image-is-pulled' : isNew ? 'being-created' : 'waiting',
-    severity: isNew ? 'progress' : 'problem',
+    rule: isPulling ? 'image-is-pulled' : 'being-created',
+    severity: 'progress',
     container: name,
     cause: isPulling
       ? `the image ${status.image} is being pulled`
-      : isNew
-        ? `${titleOf(subject)} has not been created yet; no error is known`
-        : `unknown: ${titleOf(subject)} waits with reason ${reason}`,
-    evidence: [
-      ...(pulling === undefined ? [] : [eventText(pulling, snapshot)]),
-      ...(message === '' ? [] : [quoteMessage(message)]),
-    ],
-    ...nextStart(subject),
+      : `${titleOf(subject)} has not been created yet; no error is known`,
+    evidence: pulling === undefined ? [] : [eventText(pulling, snapshot)],
     tries: [describeAdvice(snapshot)],
   };
 }

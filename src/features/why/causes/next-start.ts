@@ -1,8 +1,12 @@
+import {findByName} from '../../../base/by-name.js';
 import {formatAge} from '../../../format/age.js';
 import {parseDuration} from '../../../format/duration.js';
+import type {KubeletPodReport} from '../../../kubelet/index.js';
 import {mayRestart, restartPolicyOf} from '../../pods/restart-policy.js';
 import type {Finding} from '../finding.js';
-import {clockText, type ContainerSubject} from './subject.js';
+import {clockText, waitingOf, type ContainerSubject} from './subject.js';
+
+type BackOff = NonNullable<KubeletPodReport['containers'][number]['backOff']>;
 
 const NANOS_PER_MS = 1_000_000n;
 /** Length of the back-off in the message of CrashLoopBackOff. */
@@ -18,23 +22,28 @@ export function nextStart(
 }
 
 function nextText(subject: ContainerSubject, verb: string): string | undefined {
-  const {snapshot, name, exit, status} = subject;
+  const {snapshot, name, exit} = subject;
   const {manager, isUnattended, kubelet, takenAt, pod} = snapshot;
   if (manager === 'none') return 'nothing starts it again: no kubelet manages this pod';
   if (isUnattended) return 'nothing: no kcri process runs this pod';
   const policy = restartPolicyOf(pod, name, manager);
   if (exit !== undefined && !mayRestart(policy, exit.exitCode)) return `nothing: restartPolicy is ${policy}`;
-  const backOff = kubelet?.containers.find((container) => container.name === name)?.backOff;
-  if (backOff !== undefined) {
-    const {until, seconds} = backOff;
-    const isOver = Date.parse(until) <= Date.parse(takenAt);
-    const length = seconds === undefined ? '' : ` (back-off ${formatAge(seconds * 1000)})`;
-    return isOver ? `${verb} again now` : `${verb} again at ${clockText(until, takenAt)}${length}`;
-  }
-  const message = status.state?.waiting?.message ?? '';
-  const nanos = parseDuration(BACK_OFF.exec(message)?.[1] ?? '');
+  const backOff = findByName(kubelet?.containers ?? [], name)?.backOff;
+  return backOff === undefined ? announcedStart(subject, verb) : plannedStart(backOff, verb, takenAt);
+}
+
+/** Returns when the kubelet of kcri starts the container again. */
+function plannedStart({until, seconds}: BackOff, verb: string, now: string): string {
+  if (Date.parse(until) <= Date.parse(now)) return `${verb} again now`;
+  const length = seconds === undefined ? '' : ` (back-off ${formatAge(seconds * 1000)})`;
+  return `${verb} again at ${clockText(until, now)}${length}`;
+}
+
+/** Returns when another kubelet starts the container again, from its message and the time of the exit. */
+function announcedStart({status, exit, snapshot}: ContainerSubject, verb: string): string | undefined {
+  const nanos = parseDuration(BACK_OFF.exec(waitingOf(status).message)?.[1] ?? '');
   if (nanos === undefined || exit?.finishedAt === undefined) return undefined;
-  const until = Date.parse(exit.finishedAt) + Number(nanos / NANOS_PER_MS);
-  const length = formatAge(Number(nanos / NANOS_PER_MS));
-  return `${verb} again at about ${clockText(new Date(until).toISOString(), takenAt)} (back-off ${length}, from the last exit)`;
+  const lengthMs = Number(nanos / NANOS_PER_MS);
+  const until = new Date(Date.parse(exit.finishedAt) + lengthMs).toISOString();
+  return `${verb} again at about ${clockText(until, snapshot.takenAt)} (back-off ${formatAge(lengthMs)} since the last exit)`;
 }

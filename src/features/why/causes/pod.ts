@@ -2,7 +2,7 @@ import {longRunningContainersOf} from '../../../api/pod-containers.js';
 import type {Finding} from '../finding.js';
 import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
 import {quoteMessage} from './message-patterns.js';
-import {clockText, describeAdvice, eventsOf, eventText, podTitle, timeText} from './subject.js';
+import {clockText, describeAdvice, eventsOf, eventText, podTitle} from './subject.js';
 
 /** Explains a pod whose runtime does not answer: nothing can be known or done about its containers. */
 export function explainRuntime(snapshot: PodSnapshot): Finding | undefined {
@@ -59,60 +59,6 @@ export function explainRejection(snapshot: PodSnapshot): Finding | undefined {
     ],
     next: 'nothing: a pod that has failed is not started again',
     tries: [{kcri: ['describe', 'node']}, describeAdvice(snapshot)],
-  };
-}
-
-/** Explains a pod that is being deleted. */
-export function explainTermination(snapshot: PodSnapshot): Finding | undefined {
-  const {pod, kubelet, takenAt} = snapshot;
-  const worker = kubelet?.worker.state === 'terminating' ? kubelet.worker : undefined;
-  const since = worker?.terminatingAt ?? pod.metadata.deletionTimestamp;
-  if (since === undefined || pod.status?.phase === 'Succeeded') return undefined;
-  const grace = worker?.gracePeriodSeconds ?? pod.metadata.deletionGracePeriodSeconds;
-  const killAt = grace === undefined ? undefined : Date.parse(since) + grace * 1000;
-  const isLate = killAt !== undefined && killAt < Date.parse(takenAt);
-  const stuck = Object.entries(snapshot.containers).flatMap(([name, {process}]) =>
-    process ? [{name, process}] : [],
-  );
-  const blocked = stuck.find(({process}) => process.state === 'D');
-  const deaf = stuck.find(({process}) => process.ignoresTerm);
-  const cause =
-    blocked === undefined
-      ? deaf === undefined
-        ? stuck.length > 0
-          ? `the pod is being deleted, and waits for container ${stuck.map(({name}) => name).join(', ')} or a preStop hook to end`
-          : 'the pod is being deleted; no container is known to run'
-        : `the pod is being deleted, and the main process of container ${deaf.name} ignores SIGTERM`
-      : `the pod is being deleted, and the main process of container ${blocked.name} is in the kernel and cannot be killed${blocked.process.sleepsIn === '' ? '' : ` (in ${blocked.process.sleepsIn})`}`;
-  return {
-    rule: 'terminating',
-    severity: isLate || blocked !== undefined ? 'problem' : 'progress',
-    cause,
-    evidence: [
-      `deletion began ${timeText(since, snapshot)}`,
-      ...(grace === undefined ? [] : [`grace period ${grace}s`]),
-      ...stuck.map(({name, process}) => `process ${process.pid} of ${name} in state ${process.state}`),
-      ...(worker?.error === undefined ? [] : [`last error ${quoteMessage(worker.error)}`]),
-    ],
-    ...(deaf !== undefined && {
-      inferredFrom:
-        'its signal masks in /proc: the first process of a PID namespace gets no signal that it has no handler for',
-    }),
-    ...(killAt !== undefined && {
-      next: isLate
-        ? 'its processes should have been killed already'
-        : `its processes are killed at ${clockText(new Date(killAt).toISOString(), takenAt)}`,
-    }),
-    tries:
-      blocked === undefined
-        ? [
-            'handle SIGTERM in the program, or use an init process; or lower terminationGracePeriodSeconds',
-            describeAdvice(snapshot),
-          ]
-        : [
-            `cat /proc/${blocked.process.pid}/stack`,
-            'check the disk or network file system that the process waits for',
-          ],
   };
 }
 

@@ -1,5 +1,4 @@
 import type {ContainerStatus} from '../../../api/types/v1-status.js';
-import type {RecordedEvent} from '../../../kubelet/index.js';
 import type {Finding} from '../finding.js';
 import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
 import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
@@ -133,24 +132,19 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
 
 /** Explains a pod that has no container yet, since its volumes or its sandbox cannot be prepared. */
 export function explainPreparation(snapshot: PodSnapshot): Finding | undefined {
-  const {status = {}} = snapshot.pod;
-  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const {initContainerStatuses = [], containerStatuses = []} = snapshot.pod.status ?? {};
+  const statuses = [...initContainerStatuses, ...containerStatuses];
   if (statuses.length === 0 || !statuses.every(isNotCreated)) return undefined;
   const [event] = eventsOf(snapshot, undefined, ...REASONS);
-  const message = snapshot.kubelet?.worker.error ?? event?.message;
+  const message = event?.message ?? snapshot.kubelet?.worker.error;
   if (message === undefined) return undefined;
-  const known = explainMessage(PATTERNS, event?.message ?? message, snapshot) ??
-    explainMessage(PATTERNS, message, snapshot) ?? {
-      rule: 'preparation',
-      cause: `the pod cannot be prepared: ${quoteMessage(message)}`,
-      tries: [describeAdvice(snapshot)],
-    };
-  return {
-    severity: 'problem',
-    ...known,
-    evidence: evidenceOf(event, message, snapshot),
-    ...nextSync(snapshot),
+  const known = explainMessage(PATTERNS, message, snapshot) ?? {
+    rule: 'preparation',
+    cause: `the pod cannot be prepared: ${quoteMessage(message)}`,
+    tries: [describeAdvice(snapshot)],
   };
+  const seen = event === undefined ? [] : [eventText(event, snapshot)];
+  return {severity: 'problem', ...known, evidence: [...seen, quoteMessage(message)], ...nextSync(snapshot)};
 }
 
 function isNotCreated({state = {}, lastState = {}}: ContainerStatus): boolean {
@@ -158,16 +152,6 @@ function isNotCreated({state = {}, lastState = {}}: ContainerStatus): boolean {
   if (running !== undefined || terminated !== undefined || lastState.terminated !== undefined) return false;
   const {reason = ''} = waiting ?? {};
   return reason === '' || reason === 'ContainerCreating' || reason === 'PodInitializing';
-}
-
-function evidenceOf(
-  event: RecordedEvent | undefined,
-  message: string,
-  snapshot: PodSnapshot,
-): readonly string[] {
-  return event === undefined
-    ? [quoteMessage(message)]
-    : [eventText(event, snapshot), quoteMessage(event.message)];
 }
 
 function nextSync({kubelet, isUnattended, takenAt}: PodSnapshot): Pick<Finding, 'next'> {

@@ -1,8 +1,17 @@
 import type {Container, Probe} from '../../../api/types/v1-pod.js';
 import type {ProbeReport} from '../../../kubelet/index.js';
+import {findByName} from '../../../base/by-name.js';
 import {probeText} from '../../describe/describe-containers.js';
 import type {Finding} from '../finding.js';
-import {describeAdvice, eventsOf, eventText, timeText, titleOf, type ContainerSubject} from './subject.js';
+import {
+  describeAdvice,
+  eventsOf,
+  eventText,
+  timeText,
+  logAdvice,
+  titleOf,
+  type ContainerSubject,
+} from './subject.js';
 
 /** The probe that keeps a container from being ready, with what is known of its last failure. */
 interface FailingProbe {
@@ -80,23 +89,33 @@ function failureOf(
 }
 
 const SLOW = /timed out|deadline exceeded|i\/o timeout|Client\.Timeout/i;
-const REFUSED = /connection refused/;
+const REFUSED = 'connection refused';
 const HTTP_STATUS = /HTTP probe failed with statuscode: (\d+)/;
 
-function probeCause(subject: ContainerSubject, {kind, probe, output}: FailingProbe): string {
+function probeCause(subject: ContainerSubject, failing: FailingProbe): string {
+  const {kind, probe, output} = failing;
   const who = titleOf(subject);
-  const {timeoutSeconds = 1} = probe;
   if (output === undefined) return `the ${kind} probe of ${who} has not succeeded yet`;
   if (SLOW.test(output))
-    return `the ${kind} probe of ${who} gets no answer within ${timeoutSeconds}s: it is too slow`;
-  const port = portOf(probe, subject.spec);
-  const {listening} = subject.facts;
-  if (REFUSED.test(output) && port !== undefined && listening !== undefined && !listening.includes(port))
-    return `nothing in the pod listens on port ${port}, which the ${kind} probe of ${who} asks; ${listeningText(listening)}`;
+    return `the ${kind} probe of ${who} gets no answer within ${probe.timeoutSeconds ?? 1}s: it is too slow`;
+  const wrongPort = output.includes(REFUSED) ? wrongPortCause(subject, failing) : undefined;
+  if (wrongPort !== undefined) return wrongPort;
   const [, code] = HTTP_STATUS.exec(output) ?? [];
   if (code !== undefined)
     return `${who} answers its ${kind} probe (GET ${probe.httpGet?.path ?? '/'}) with HTTP status ${code}`;
   return `the ${kind} probe of ${who} fails${output === '' ? '' : `: ${output}`}`;
+}
+
+/** Returns the cause if nothing listens on the port that is probed; undefined if that is not known. */
+function wrongPortCause(
+  {facts, spec, ...subject}: ContainerSubject,
+  {kind, probe}: FailingProbe,
+): string | undefined {
+  const port = portOf(probe, spec);
+  const {listening} = facts;
+  if (port === undefined || listening === undefined || listening.includes(port)) return undefined;
+  const who = `${subject.kind} ${subject.name}`;
+  return `nothing in the pod listens on port ${port}, which the ${kind} probe of ${who} asks; ${listeningText(listening)}`;
 }
 
 function listeningText(ports: readonly number[]): string {
@@ -107,21 +126,22 @@ function listeningText(ports: readonly number[]): string {
 
 /** Returns the number of the port that a probe connects to; undefined for other probes and unknown names. */
 function portOf({httpGet, tcpSocket, grpc}: Probe, spec: Container | undefined): number | undefined {
-  const port = httpGet?.port ?? tcpSocket?.port ?? grpc?.port;
+  const port = (httpGet ?? tcpSocket ?? grpc)?.port;
   if (typeof port === 'number' || port === undefined) return port;
-  return spec?.ports?.find(({name}) => name === port)?.containerPort ?? (Number(port) || undefined);
+  const named = findByName(portsOf(spec), port)?.containerPort;
+  return named ?? (/^\d+$/.test(port) ? Number(port) : undefined);
+}
+
+function portsOf(
+  spec: Container | undefined,
+): readonly {readonly name: string; readonly containerPort: number}[] {
+  return (spec?.ports ?? []).map(({name = '', containerPort}) => ({name, containerPort}));
 }
 
 function probeAdvice({kind, output}: FailingProbe, subject: ContainerSubject): Finding['tries'] {
   if (output === undefined) return [describeAdvice(subject.snapshot)];
   if (SLOW.test(output)) return [`raise timeoutSeconds of the ${kind} probe, or find what makes it slow`];
-  if (REFUSED.test(output)) return [`correct the port of the ${kind} probe, or where the program listens`];
-  return [
-    {
-      kcri: [
-        'logs',
-        `${subject.snapshot.pod.metadata.namespace ?? ''}/${subject.snapshot.pod.metadata.name ?? ''}/${subject.name}`,
-      ],
-    },
-  ];
+  if (output.includes(REFUSED))
+    return [`correct the port of the ${kind} probe, or where the program listens`];
+  return [logAdvice(subject)];
 }

@@ -1,7 +1,7 @@
 import type {Finding} from '../finding.js';
 import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
 import {nextStart} from './next-start.js';
-import {describeAdvice, exitText, podTitle, titleOf, type ContainerSubject} from './subject.js';
+import {describeAdvice, exitText, podTitle, titleOf, waitingOf, type ContainerSubject} from './subject.js';
 
 /** Waiting reasons of containers that were created, but did not start. */
 const WAITING: ReadonlySet<string> = new Set(['RunContainerError', 'StartError', 'ContainerCannotRun']);
@@ -115,11 +115,9 @@ const PATTERNS: readonly MessagePattern<ContainerSubject>[] = [
 
 /** Explains a container that was created, but whose program could not be started. */
 export function explainStart(subject: ContainerSubject): Finding | undefined {
-  const {name, status, exit, snapshot} = subject;
-  const {waiting} = status.state ?? {};
-  const isWaiting = WAITING.has(waiting?.reason ?? '');
-  if (!isWaiting && !ENDED.has(exit?.reason ?? '')) return undefined;
-  const message = (isWaiting ? waiting?.message : exit?.message) ?? '';
+  const {name, exit, snapshot} = subject;
+  const message = startError(subject);
+  if (message === undefined) return undefined;
   const known = explainMessage(PATTERNS, message, subject) ?? {
     rule: 'start-other',
     cause: `the runtime could not start ${titleOf(subject)}`,
@@ -130,4 +128,11 @@ export function explainStart(subject: ContainerSubject): Finding | undefined {
     ...(message === '' ? [] : [quoteMessage(message)]),
   ];
   return {severity: 'problem', container: name, ...known, evidence, ...nextStart(subject)};
+}
+
+/** Returns what the runtime said about the failed start, maybe nothing; undefined if the start did not fail. */
+function startError({status, exit}: ContainerSubject): string | undefined {
+  const {reason, message} = waitingOf(status);
+  if (WAITING.has(reason)) return message;
+  return exit !== undefined && ENDED.has(exit.reason ?? '') ? (exit.message ?? '') : undefined;
 }

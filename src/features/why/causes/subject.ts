@@ -36,6 +36,15 @@ export function titleOf({kind, name}: ContainerSubject): string {
   return `${kind} ${name}`;
 }
 
+/** Returns why a container waits; empty texts if it does not, or says nothing. */
+export function waitingOf({state}: Pick<ContainerStatus, 'state'>): {
+  readonly reason: string;
+  readonly message: string;
+} {
+  const {reason = '', message = ''} = state?.waiting ?? {};
+  return {reason, message};
+}
+
 /** Returns the command that prints the log of the instance that failed. */
 export function logAdvice({snapshot, name, status}: ContainerSubject): Advice {
   const isPrevious = status.state?.terminated === undefined && status.restartCount > 0;
@@ -74,6 +83,12 @@ export function eventsOf(
   return events
     .filter((event) => reasons.includes(event.reason) && eventContainer(event) === container)
     .toSorted((a, b) => Date.parse(b.lastTimestamp) - Date.parse(a.lastTimestamp));
+}
+
+/** Reports whether an event last happened at a time or later, so that it may concern the instance that started then. */
+export function isSince(event: RecordedEvent | undefined, time: string | undefined): boolean {
+  // Times of instances have whole seconds.
+  return event !== undefined && time !== undefined && Date.parse(event.lastTimestamp) >= Date.parse(time);
 }
 
 /** Returns an event as evidence: `FailedMount 3 times, last at 12:40:11 (5s ago)`. */

@@ -24,6 +24,8 @@ const MAX_MESSAGE = 4096;
 /** Facts about containers by name. */
 type Facts = Readonly<Record<string, ContainerFacts>>;
 
+const NO_FACTS: Facts = {};
+
 /** Sources of the facts about pods. */
 export interface PodSources {
   readonly services: RuntimeContext;
@@ -68,7 +70,7 @@ export async function collectPod(sources: PodSources, shown: ShownPod): Promise<
           {},
           async () => await collectRunning({connect: connectTo(services, shown), node, signal}, pod, unread),
         )
-      : ({} as Facts),
+      : NO_FACTS,
     exitsOf(pod).length === 0 ? [] : read('kernel log', [], async () => await node.oomKills()),
   ]);
   if (listed.manager !== 'kcri')
