@@ -97,9 +97,11 @@ export function eventText({reason, count, lastTimestamp}: RecordedEvent, snapsho
   return `event ${reason}${times} ${timeText(lastTimestamp, snapshot)}`;
 }
 
-/** Signal names by number. */
+/** Signal names by number; of several names, the first one is the usual one: SIGABRT rather than SIGIOT. */
 const SIGNALS = new Map<number, string>(
-  Object.entries(constants.signals).map(([name, number]) => [number, name]),
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
 );
 
 /** Exit codes above this one are those of signals, as shells and runtimes report them. */
