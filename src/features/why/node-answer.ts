@@ -16,12 +16,16 @@ export interface NodeFindingsInput {
   readonly report: KubeletReport | undefined;
 }
 
-/** Reads the state of the node: its runtime, and the running kubelet. Rejects with ConfigError without a runtime. */
+/**
+ * Reads the state of the node: its runtime, unless a call to it has failed, and the running kubelet. Rejects with
+ * ConfigError without a runtime.
+ */
 export async function readNodeState(
   {connections, signal}: RuntimeContext,
   name: string,
-  report: KubeletReport | undefined,
+  {report, failure}: {readonly report: KubeletReport | undefined; readonly failure: CriError | undefined},
 ): Promise<NodeState> {
+  if (failure !== undefined) return {name, findings: findNodeProblems({runtime: failure, report})};
   const {runtime} = await connections.default();
   const status = await runtime.status({}, {signal}).then(
     (response) => response.status,

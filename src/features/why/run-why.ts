@@ -52,7 +52,7 @@ export async function runWhy(
   const sources: PodSources = {services, reader, node: new NodeReader(services), report: kubelet};
   const answers = isOfNode
     ? {
-        node: await readNodeState(services, node, kubelet),
+        node: await readNodeState(services, node, {report: kubelet, failure: reader.runtimeFailure}),
         pods: await answerUnwell(sources, shown),
         count: shown.length,
       }
@@ -108,7 +108,9 @@ async function answerUnwell(sources: PodSources, shown: readonly ShownPod[]): Pr
   const judged = shown.map((each) => ({each, answer: answerWhy(snapshotOfStatus(each, nowMs))}));
   const unwell = judged.filter(({answer: {findings}}) => findings.length > 0);
   const answers = new Map(unwell.map(({each, answer}) => [each.listed.uid, answer]));
-  await forEachLimit(unwell.slice(0, MAX_COLLECTED), AT_ONCE, async ({each}) => {
+  // The answer about the node says that its runtime is unavailable; of the pods, the last known state counts.
+  const collected = sources.reader.runtimeFailure === undefined ? unwell.slice(0, MAX_COLLECTED) : [];
+  await forEachLimit(collected, AT_ONCE, async ({each}) => {
     answers.set(each.listed.uid, answerWhy(await collectPod(sources, each)));
   });
   return unwell.flatMap(({each}) => answers.get(each.listed.uid) ?? []);

@@ -36,7 +36,6 @@ import {noticeMemory, noticeThrottling} from './usage.js';
 
 /** Rules about whole pods, in the order of their priority: the first that applies explains all containers. */
 const POD_RULES: readonly PodRule[] = [
-  explainRuntime,
   explainRejection,
   explainTermination,
   explainStoppedSandbox,
@@ -71,6 +70,12 @@ const RECENT_MS = 3_600_000;
  * wrong.
  */
 export function diagnose(snapshot: PodSnapshot, container?: string): readonly Finding[] {
+  const runtime = explainRuntime(snapshot);
+  return [...(runtime === undefined ? [] : [runtime]), ...diagnoseState(snapshot, container)];
+}
+
+/** Returns why a pod is in its state, which is the last known one if the runtime is unavailable. */
+function diagnoseState(snapshot: PodSnapshot, container: string | undefined): readonly Finding[] {
   const ofPod = firstOf(POD_RULES, snapshot);
   if (ofPod !== undefined) return [ofPod];
   const subjects = subjectsOf(snapshot).filter(({name}) => container === undefined || name === container);

@@ -4,7 +4,7 @@ import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
 import {quoteMessage} from './message-patterns.js';
 import {clockText, describeAdvice, eventsOf, eventText, podTitle} from './subject.js';
 
-/** Explains a pod whose runtime does not answer: nothing can be known or done about its containers. */
+/** Tells that the runtime of a pod does not answer: whatever else is wrong, nothing can be done about it before. */
 export function explainRuntime(snapshot: PodSnapshot): Finding | undefined {
   const {runtimeError, takenAt} = snapshot;
   if (runtimeError === undefined) return undefined;
@@ -12,7 +12,7 @@ export function explainRuntime(snapshot: PodSnapshot): Finding | undefined {
     rule: 'runtime-unavailable',
     severity: 'problem',
     cause: `the runtime is unavailable: ${runtimeError}`,
-    evidence: [`no answer at ${clockText(takenAt, takenAt)}; the state above is the last known one`],
+    evidence: [`no answer at ${clockText(takenAt, takenAt)}; everything else is the last known state`],
     next: 'containers that run keep running; none is started or restarted before it answers',
     tries: [{kcri: ['info']}, 'systemctl status containerd crio', 'journalctl -u containerd -u crio -n 50'],
   };

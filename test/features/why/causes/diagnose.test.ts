@@ -247,9 +247,10 @@ describe('pods', () => {
     expect(first(ended({reason, message}))).toMatchObject({cause, evidence: [reason, `"${message}"`]});
   });
 
-  test('a runtime that does not answer explains everything', () => {
+  test('a runtime that does not answer is told before the cause of the last known state', () => {
     expect(diagnose(anExit({exitCode: 1}, {runtimeError: 'deadline exceeded'}))).toMatchObject([
       {rule: 'runtime-unavailable', cause: 'the runtime is unavailable: deadline exceeded'},
+      {rule: 'failed'},
     ]);
   });
 
