@@ -79,9 +79,13 @@ function restarts(statuses: readonly ContainerStatus[], {pod, takenAt}: PodSnaps
   return [`restarted ${times} in ${span.charAt(0).toLowerCase()}${span.slice(1)}`];
 }
 
+/** Flags in advice, which need no quotes, unlike a name that looks like one. */
+const FLAGS: ReadonlySet<string> = new Set(['-r', '--root-dir', '--previous']);
+
 /** Returns an advice as text: a command of kcri as a line for the shell. `prefix` is `kcri` with its global flags. */
 export function adviceText(advice: Advice, prefix: readonly string[]): string {
-  return typeof advice === 'string' ? advice : [...prefix, ...advice.kcri].map(shellQuote).join(' ');
+  if (typeof advice === 'string') return advice;
+  return [...prefix, ...advice.kcri].map((word) => (FLAGS.has(word) ? word : shellQuote(word))).join(' ');
 }
 
 /** Returns the answers as JSON. */

@@ -17,6 +17,7 @@ export function aSnapshot(fields: Partial<PodSnapshot> = {}): PodSnapshot {
     pod: aStatusPod([{ready: true, state: {running: {startedAt: '2026-11-27T12:00:00Z'}}}]),
     manager: 'kcri',
     isUnattended: false,
+    runsWith: 'kcri sync web.yaml',
     sandbox: 'ready',
     runtimeError: undefined,
     events: [],

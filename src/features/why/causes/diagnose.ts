@@ -71,7 +71,15 @@ const RECENT_MS = 3_600_000;
  */
 export function diagnose(snapshot: PodSnapshot, container?: string): readonly Finding[] {
   const runtime = explainRuntime(snapshot);
-  return [...(runtime === undefined ? [] : [runtime]), ...diagnoseState(snapshot, container)];
+  return [...(runtime === undefined ? [] : [runtime]), ...diagnoseState(snapshot, container)].map((finding) =>
+    ofUnattended(finding, snapshot),
+  );
+}
+
+/** Adds that a pod does not go on by itself if no process runs it. */
+function ofUnattended(finding: Finding, {isUnattended, runsWith}: PodSnapshot): Finding {
+  if (!isUnattended || runsWith === undefined || finding.severity === 'warning') return finding;
+  return {...finding, severity: 'problem', tries: [...finding.tries, runsWith]};
 }
 
 /** Returns why a pod is in its state, which is the last known one if the runtime is unavailable. */

@@ -165,10 +165,10 @@ function failedByItself(subject: Exited): Explanation {
   const {exit, facts} = subject;
   const {exitCode, message = ''} = exit;
   const last = facts.log?.at(-1);
-  const wrote = last === undefined ? 'no line of its log is known' : `its last line: ${last}`;
+  const wrote = last === undefined ? '' : `; its last line: ${last}`;
   return {
     rule: 'failed',
-    cause: `${titleOf(subject)} ended by itself with exit code ${exitCode}${CODE_MEANINGS[exitCode] ?? ''}; ${wrote}`,
+    cause: `${titleOf(subject)} ended by itself with exit code ${exitCode}${CODE_MEANINGS[exitCode] ?? ''}${wrote}`,
     ...(message !== '' && {evidence: [`termination message ${quoteMessage(message)}`]}),
   };
 }

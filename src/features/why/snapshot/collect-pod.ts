@@ -24,8 +24,6 @@ const MAX_MESSAGE = 4096;
 /** Facts about containers by name. */
 type Facts = Readonly<Record<string, ContainerFacts>>;
 
-const NO_FACTS: Facts = {};
-
 /** Sources of the facts about pods. */
 export interface PodSources {
   readonly services: RuntimeContext;
@@ -39,42 +37,17 @@ export interface PodSources {
 export async function collectPod(sources: PodSources, shown: ShownPod): Promise<PodSnapshot> {
   const {services, reader, node, report} = sources;
   const {listed, pod} = shown;
-  const unread: Unread[] = [];
   using limit = createDeadline(services.context.clock, LIMIT_MS, () => new SystemError('not read in time'));
   using either = anySignal(services.signal, limit.signal);
-  const signal = either.signal;
-  const read = async <T>(what: string, otherwise: T, act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act();
-    } catch (error) {
-      services.signal.throwIfAborted();
-      if (!(error instanceof KcriError)) throw error;
-      unread.push({what, reason: error.plainMessage});
-      return otherwise;
-    }
-  };
+  const unread = unreadOf(sources, shown);
+  const parts = new PartReader(services.signal, unread);
   const {runtimeFailure} = reader;
-  const [events, logs, running, oomKills] = await Promise.all([
-    read('events', [], async () =>
-      (await reader.recordedEvents([listed])).map(({event}) => shortened(event)),
-    ),
-    runtimeFailure === undefined
-      ? read('logs', new Map<string, readonly string[]>(), async () => {
-          const files = await logFilesOf(services);
-          return await readLastLogLines(connectTo(services, shown), pod, {files, signal});
-        })
-      : new Map<string, readonly string[]>(),
-    runtimeFailure === undefined
-      ? read<Facts>(
-          'processes',
-          {},
-          async () => await collectRunning({connect: connectTo(services, shown), node, signal}, pod, unread),
-        )
-      : NO_FACTS,
-    exitsOf(pod).length === 0 ? [] : read('kernel log', [], async () => await node.oomKills()),
+  const [{logs, running}, events, oomKills, bootedAt] = await Promise.all([
+    runtimeFailure === undefined ? readRuntime(sources, shown, {parts, signal: either.signal}) : NOTHING,
+    parts.read('events', [], async () => (await reader.recordedEvents([listed])).map(({event}) => event)),
+    exitsOf(pod).length === 0 ? [] : parts.read('kernel log', [], async () => await node.oomKills()),
+    parts.read('time of the boot', undefined, async () => await node.bootedAt()),
   ]);
-  if (listed.manager !== 'kcri')
-    unread.push({what: 'events', reason: 'only the API server of its kubelet has them'});
   const containers = Object.fromEntries(
     statusesOf(pod).map(({name}): [string, ContainerFacts] => {
       const ids = exitsOf(pod, name);
@@ -83,17 +56,80 @@ export async function collectPod(sources: PodSources, shown: ShownPod): Promise<
       return [name, {...running[name], ...(log && {log}), ...(kills.length > 0 && {oomKills: kills})}];
     }),
   );
-  const bootedAt = await read('time of the boot', undefined, async () => await node.bootedAt());
   return {
     ...snapshotOfStatus(shown, services.context.clock.now()),
     runtimeError: runtimeFailure?.plainMessage,
-    events,
+    events: events.map(shortened),
     kubelet: report?.pods.find(({uid}) => uid === listed.uid),
     kubeletErrors: report?.errors ?? [],
     containers,
     node: {...(bootedAt !== undefined && {bootedAt})},
     unread,
   };
+}
+
+/** What the runtime, and the node through its processes, know of the containers. */
+interface RuntimeFacts {
+  readonly logs: ReadonlyMap<string, readonly string[]>;
+  readonly running: Facts;
+}
+
+const NOTHING: RuntimeFacts = {logs: new Map(), running: {}};
+
+async function readRuntime(
+  {services, node}: PodSources,
+  shown: ShownPod,
+  {parts, signal}: {readonly parts: PartReader; readonly signal: AbortSignal},
+): Promise<RuntimeFacts> {
+  const connect = connectTo(services, shown);
+  const [logs, running] = await Promise.all([
+    parts.read('logs', NOTHING.logs, async () => {
+      const files = await logFilesOf(services);
+      return await readLastLogLines(connect, shown.pod, {files, signal});
+    }),
+    parts.read(
+      'processes',
+      NOTHING.running,
+      async () => await collectRunning({connect, node, signal}, shown.pod, parts.unread),
+    ),
+  ]);
+  return {logs, running};
+}
+
+/** Returns what is not read at all. */
+function unreadOf({reader}: PodSources, {listed}: ShownPod): Unread[] {
+  return [
+    ...(reader.runtimeFailure === undefined
+      ? []
+      : [{what: 'logs and processes', reason: 'the runtime is unavailable'}]),
+    ...(listed.manager === 'kcri'
+      ? []
+      : [{what: 'events', reason: 'only the API server of its kubelet has them'}]),
+  ];
+}
+
+/** Reads parts of a snapshot. */
+class PartReader {
+  readonly #signal: AbortSignal;
+  /** What could not be read. */
+  readonly unread: Unread[];
+
+  constructor(signal: AbortSignal, unread: Unread[]) {
+    this.#signal = signal;
+    this.unread = unread;
+  }
+
+  /** Resolves with the part, or with another value if it cannot be read. Rejects with the signal's reason. */
+  async read<T>(what: string, otherwise: T, act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (!(error instanceof KcriError)) throw error;
+      this.unread.push({what, reason: error.plainMessage});
+      return otherwise;
+    }
+  }
 }
 
 /** Returns a function that connects to the runtime of a pod. */

@@ -14,6 +14,8 @@ export interface PodSnapshot {
   readonly manager: PodManagerName;
   /** True if no process runs the pod, so that containers are not started again. */
   readonly isUnattended: boolean;
+  /** Command that lets a process of kcri run the pod; undefined for pods of other managers. */
+  readonly runsWith: string | undefined;
   /** State of the newest sandbox in the runtime; undefined if there is none, or it could not be read. */
   readonly sandbox: 'ready' | 'stopped' | undefined;
   /** Error of the runtime; undefined if it answers. */

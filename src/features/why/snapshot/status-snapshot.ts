@@ -1,4 +1,5 @@
 import type {ShownPod} from '../../pods/listed-pod.js';
+import {restartCommand} from '../../pods/not-restarted.js';
 import type {PodSnapshot} from './pod-snapshot.js';
 
 /** Returns a snapshot with only what the status of a pod says, which takes no reads. */
@@ -9,6 +10,7 @@ export function snapshotOfStatus(shown: ShownPod, nowMs: number): PodSnapshot {
     pod,
     manager: listed.manager,
     isUnattended,
+    runsWith: listed.record === undefined ? undefined : restartCommand(listed.record),
     sandbox: sandboxState(shown),
     runtimeError: undefined,
     events: [],

@@ -2,6 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
 import {diagnose} from '../../../../src/features/why/causes/diagnose.js';
 import type {OomKill, PodSnapshot} from '../../../../src/features/why/snapshot/pod-snapshot.js';
+import {omit} from '../../../../src/base/omit.js';
 import {podUid} from '../../../../src/cri/index.js';
 import type {KubeletPodReport} from '../../../../src/kubelet/index.js';
 import {aContainer, UID} from '../../../fakes/a-pod.js';
@@ -56,7 +57,7 @@ describe('exits', () => {
   });
 
   test('the memory of the node is told apart from the limit', () => {
-    const {limit: _, usage: __, ...ofNode} = aKill();
+    const ofNode = omit(aKill(), 'limit', 'usage');
     expect(first(anExit({exitCode: 137}, {containers: {main: {oomKills: [ofNode]}}}))).toMatchObject({
       rule: 'node-out-of-memory',
       cause:
@@ -70,7 +71,7 @@ describe('exits', () => {
   });
 
   test.each([
-    [1, 'failed', 'container main ended by itself with exit code 1; no line of its log is known', undefined],
+    [1, 'failed', 'container main ended by itself with exit code 1', undefined],
     [2, 'failed', /exit code 2, which many programs use for wrong arguments/, undefined],
     [126, 'command-not-executable-in-shell', /probably cannot be executed/, /^exit code 126/],
     [127, 'command-not-found-in-shell', /is probably missing in its image/, /^exit code 127/],
