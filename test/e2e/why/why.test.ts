@@ -1,6 +1,6 @@
 import {createServer, type Server} from 'node:http';
 import {networkInterfaces} from 'node:os';
-import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
 import {aContainer, aManifest, shellCommand, type ManifestFields} from '../harness/manifests.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
@@ -67,6 +67,31 @@ const cases = (local: string, remote: string): Readonly<Record<string, Case>> =>
   },
   segv: {spec: script('sh -c "kill -SEGV \\$\\$"; exit 139'), rule: 'crashed', cause: /ended by SIGSEGV/},
   killed: {spec: script('exit 137'), rule: 'killed', cause: /ended by SIGKILL, not for memory/},
+  'read-only': {
+    spec: script('echo x > /etc/x', {securityContext: {readOnlyRootFilesystem: true}}),
+    rule: 'read-only-file-system',
+    cause: /writes to a file system that is read-only for it: .*Read-only file system$/,
+  },
+  'no-capability': {
+    spec: script('chown 1 /etc/hosts', {securityContext: {capabilities: {drop: ['ALL']}}}),
+    rule: 'not-permitted',
+    cause: /the kernel does not permit an operation to container main/,
+  },
+  'port-in-use': {
+    spec: {
+      containers: [
+        aContainer('first', {command: shellCommand('nc -l -p 8080 -e cat')}),
+        aContainer('main', {command: shellCommand('sleep 1; nc -l -p 8080 -e cat || exit 1')}),
+      ],
+    },
+    rule: 'port-in-use',
+    cause: /container main cannot listen on its port/,
+  },
+  'no-name': {
+    spec: script('wget -q http://db.invalid/'),
+    rule: 'name-not-resolved',
+    cause: /container main cannot resolve the name db\.invalid/,
+  },
   completed: {spec: script('true'), rule: 'completed', cause: /ends with success/},
   oom: {
     spec: script('x=$(head -c 100m /dev/zero | tr "\\0" x)', {resources: {limits: {memory: '24Mi'}}}),
@@ -253,6 +278,48 @@ describe.each(newestRuntime)('why: $name', (which) => {
     await expect
       .poll(async () => (await why('exit-1'))?.findings[0]?.next)
       .toMatch(/^starts again at \d\d:\d\d:\d\d \(back-off \d+s\)$/);
+  });
+
+  test('a process that ignores SIGTERM is told while its pod terminates', async () => {
+    const spec = {
+      terminationGracePeriodSeconds: 600,
+      containers: [aContainer('main', {command: ['sleep', '3600']})],
+    };
+    await testbed.put('deaf', aManifest('deaf', spec));
+    await expect.poll(async () => (await why('deaf'))?.state).toBe('Running, 1/1 ready');
+    await testbed.withdraw('deaf');
+    await expect
+      .poll(async () => (await why('deaf'))?.findings)
+      .toMatchObject([
+        {
+          rule: 'ignores-sigterm',
+          cause: 'the pod is being deleted, and the main process of container main ignores SIGTERM',
+          next: expect.stringMatching(/^its processes are killed at \d\d:\d\d:\d\d$/) as string,
+        },
+      ]);
+    expect((await kcri('why', `deaf-${NODE}`)).exitCode).toBe(0);
+  });
+
+  test('a pod that kcri sync leaves behind is explained, with the missing key of its ConfigMap', async () => {
+    const env = [{name: 'URL', valueFrom: {configMapKeyRef: {name: 'settings', key: 'url'}}}];
+    const pod = aManifest('no-key', {containers: [aContainer('main', {env})]});
+    const settings = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {name: 'settings'},
+      data: {},
+    });
+    expect((await testbed.podTestbed.sync(`${pod}\n---\n${settings}`, ['--timeout=3s'])).exitCode).not.toBe(
+      0,
+    );
+    onTestFinished(async () => {
+      await testbed.podTestbed.delete('no-key');
+    });
+    const {stdout, exitCode} = await kcri('why', 'no-key');
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      'cause      container main needs key url of ConfigMap default/settings, which has no such key\n',
+    );
   });
 
   test('the pods of the node that are not well have a line each', async () => {

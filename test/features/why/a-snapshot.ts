@@ -1,8 +1,9 @@
 import type {Container, Pod, PodSpec} from '../../../src/api/types/v1-pod.js';
 import type {ContainerStatus, PodStatus} from '../../../src/api/types/v1-status.js';
 import type {PodSnapshot} from '../../../src/features/why/snapshot/pod-snapshot.js';
-import type {RecordedEvent} from '../../../src/kubelet/index.js';
-import {aContainer, aContainerStatus, aPod} from '../../fakes/a-pod.js';
+import {podUid} from '../../../src/cri/index.js';
+import type {KubeletPodReport, RecordedEvent} from '../../../src/kubelet/index.js';
+import {aContainer, aContainerStatus, aPod, UID} from '../../fakes/a-pod.js';
 
 /** Time of the snapshots, at which events happen too. */
 export const NOW = '2026-11-27T12:45:00.000Z';
@@ -87,5 +88,19 @@ export function anEvent(fields: Partial<RecordedEvent>): RecordedEvent {
     firstTimestamp: NOW,
     lastTimestamp: NOW,
     ...fields,
+  };
+}
+
+/** Returns a report of the kubelet about the pod, with parts of its container `main` and of its worker. */
+export function aReport(
+  container: Partial<KubeletPodReport['containers'][number]>,
+  worker: object = {},
+): KubeletPodReport {
+  return {
+    uid: podUid(UID),
+    namespace: 'default',
+    name: 'web',
+    worker: {state: 'sync', isWorking: false, ...worker},
+    containers: [{name: 'main', probes: [], ...container}],
   };
 }

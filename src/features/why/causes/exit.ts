@@ -1,5 +1,6 @@
 import type {ContainerStateTerminated} from '../../../api/types/v1-status.js';
 import type {Advice, Finding} from '../finding.js';
+import {explainLog} from './log-lines.js';
 import {quoteMessage} from './message-patterns.js';
 import {nextStart} from './next-start.js';
 import {
@@ -22,7 +23,7 @@ type Explanation = Pick<Finding, 'rule' | 'cause' | 'inferredFrom'> & {
   readonly tries?: readonly Advice[];
 };
 
-/** Causes of exits, most specific first; the last one always applies. */
+/** Causes of exits, in the order of their priority; the last one always applies. */
 const EXITS: readonly ((subject: Exited) => Explanation | undefined)[] = [
   rebooted,
   killedByProbe,
@@ -30,6 +31,7 @@ const EXITS: readonly ((subject: Exited) => Explanation | undefined)[] = [
   notFoundByShell,
   notExecutableByShell,
   killedBySignal,
+  explainLog,
   failedByItself,
 ];
 
@@ -105,6 +107,8 @@ function completed(subject: Exited): Explanation | undefined {
 /** Exit codes by which shells and env report commands that they could not run. */
 function notFoundByShell(subject: Exited): Explanation | undefined {
   if (subject.exit.exitCode !== 127) return undefined;
+  const inLog = explainLog(subject);
+  if (inLog?.rule === 'library-missing') return inLog;
   const line = subject.facts.log?.findLast((text) => /not found|no such file/i.test(text));
   return {
     rule: 'command-not-found-in-shell',
