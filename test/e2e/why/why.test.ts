@@ -297,7 +297,13 @@ describe.each(newestRuntime)('why: $name', (which) => {
           next: expect.stringMatching(/^its processes are killed at \d\d:\d\d:\d\d$/) as string,
         },
       ]);
-    expect((await kcri('why', `deaf-${NODE}`)).exitCode).toBe(0);
+    const {stdout, exitCode} = await kcri('why', `deaf-${NODE}`);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^evidence {3}deletion began at \S+ \(\d+s ago\); grace period 600s; process \d+ of main in state S$/m,
+    );
+    const {containers} = await testbed.podTestbed.pod(`deaf-${NODE}`);
+    process.kill(await testbed.podTestbed.pidOf(containers[0]!.id), 'SIGKILL');
   });
 
   test('a pod that kcri sync leaves behind is explained, with the missing key of its ConfigMap', async () => {

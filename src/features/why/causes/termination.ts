@@ -13,9 +13,9 @@ interface Remaining {
 /** Begin and end of the grace period. */
 interface GracePeriod {
   readonly since: string;
-  readonly seconds: number | undefined;
-  /** Time at which the processes are killed; undefined if the grace period is unknown. */
-  readonly killAt: string | undefined;
+  readonly seconds: number;
+  /** Time at which the processes are killed. */
+  readonly killAt: string;
   readonly isOver: boolean;
 }
 
@@ -35,25 +35,29 @@ export function explainTermination(snapshot: PodSnapshot): Finding | undefined {
     ...holder,
     evidence: [
       `deletion began ${timeText(grace.since, snapshot)}`,
-      ...(grace.seconds === undefined ? [] : [`grace period ${grace.seconds}s`]),
+      `grace period ${grace.seconds}s`,
       ...remaining.map(({name, process}) => `process ${process.pid} of ${name} in state ${process.state}`),
       ...(error === undefined ? [] : [`last error ${quoteMessage(error)}`]),
     ],
-    ...nextStep(grace, snapshot),
+    next: nextStep(grace, snapshot),
   };
 }
 
 function gracePeriodOf({pod, kubelet, takenAt}: PodSnapshot): GracePeriod | undefined {
+  const {deletionTimestamp, deletionGracePeriodSeconds = 0} = pod.metadata;
   const worker = kubelet?.worker.state === 'terminating' ? kubelet.worker : undefined;
-  const since = worker?.terminatingAt ?? pod.metadata.deletionTimestamp;
-  if (since === undefined) return undefined;
-  const seconds = worker?.gracePeriodSeconds ?? pod.metadata.deletionGracePeriodSeconds;
-  const killMs = seconds === undefined ? undefined : Date.parse(since) + seconds * 1000;
+  const seconds = worker?.gracePeriodSeconds ?? deletionGracePeriodSeconds;
+  // The deletion timestamp of a pod is the end of its grace period.
+  const killMs =
+    worker?.terminatingAt === undefined
+      ? Date.parse(deletionTimestamp ?? '')
+      : Date.parse(worker.terminatingAt) + seconds * 1000;
+  if (!Number.isFinite(killMs)) return undefined;
   return {
-    since,
+    since: new Date(killMs - seconds * 1000).toISOString(),
     seconds,
-    killAt: killMs === undefined ? undefined : new Date(killMs).toISOString(),
-    isOver: killMs !== undefined && killMs < Date.parse(takenAt),
+    killAt: new Date(killMs).toISOString(),
+    isOver: killMs < Date.parse(takenAt),
   };
 }
 
@@ -99,11 +103,7 @@ function blockedHolder({name, process: {pid, sleepsIn}}: Remaining): Holder {
   };
 }
 
-function nextStep({killAt, isOver}: GracePeriod, {takenAt}: PodSnapshot): Pick<Finding, 'next'> {
-  if (killAt === undefined) return {};
-  return {
-    next: isOver
-      ? `its processes should have ended at ${clockText(killAt, takenAt)}`
-      : `its processes are killed at ${clockText(killAt, takenAt)}`,
-  };
+function nextStep({killAt, isOver}: GracePeriod, {takenAt}: PodSnapshot): string {
+  const at = clockText(killAt, takenAt);
+  return isOver ? `its processes should have ended at ${at}` : `its processes are killed at ${at}`;
 }

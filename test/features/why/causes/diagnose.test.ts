@@ -221,6 +221,19 @@ describe('deletion', () => {
     });
   });
 
+  test('the deletion timestamp of a pod is the end of its grace period', () => {
+    const {pod} = aSnapshot();
+    const metadata = {
+      ...pod.metadata,
+      deletionTimestamp: '2026-11-27T12:50:00Z',
+      deletionGracePeriodSeconds: 600,
+    };
+    expect(first(aSnapshot({pod: {...pod, metadata}}))).toMatchObject({
+      evidence: ['deletion began at 12:40:00 (5m ago)', 'grace period 600s'],
+      next: 'its processes are killed at 12:50:00',
+    });
+  });
+
   test('a process in the kernel is a problem at once', () => {
     expect(first(deleted({state: 'D', sleepsIn: 'nfs_wait_bit_killable'}))).toMatchObject({
       rule: 'process-blocked',
