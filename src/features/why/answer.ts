@@ -2,6 +2,7 @@ import type {ContainerStatus} from '../../api/types/v1-status.js';
 import {humanDuration} from '../../format/duration.js';
 import type {JsonObject} from '../../format/json.js';
 import {shellQuote} from '../../base/shell-quote.js';
+import type {SettingsContext} from '../../cli/command/contexts.js';
 import {computePodRow} from '../pods/pod-row.js';
 import {diagnose} from './causes/diagnose.js';
 import {podTitle} from './causes/subject.js';
@@ -77,6 +78,16 @@ function restarts(statuses: readonly ContainerStatus[], {pod, takenAt}: PodSnaps
   if (startTime === undefined) return [`restarted ${times}`];
   const span = humanDuration(Math.max(Date.parse(takenAt) - Date.parse(startTime), 0));
   return [`restarted ${times} in ${span.charAt(0).toLowerCase()}${span.slice(1)}`];
+}
+
+/** Returns the beginning of a command line for the same node: `kcri` with the global flags of this one. */
+export function commandPrefix({settings: {globals, runtimeEndpoints}}: SettingsContext): readonly string[] {
+  const rootDir = globals['root-dir'];
+  return [
+    'kcri',
+    ...(typeof rootDir === 'string' ? ['--root-dir', rootDir] : []),
+    ...runtimeEndpoints.flatMap((endpoint) => ['-r', endpoint]),
+  ];
 }
 
 /** Flags in advice, which need no quotes, unlike a name that looks like one. */

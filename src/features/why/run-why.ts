@@ -8,7 +8,7 @@ import {fetchKubeletReport} from '../node/kubelet-reports.js';
 import type {ShownPod} from '../pods/listed-pod.js';
 import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
-import {answersJson, answerWhy, isWrong, type Answer} from './answer.js';
+import {answersJson, answerWhy, commandPrefix, isWrong, type Answer} from './answer.js';
 import {answersText} from './answer-text.js';
 import {readNodeState} from './node-answer.js';
 import {collectPod, type PodSources} from './snapshot/collect-pod.js';
@@ -114,14 +114,4 @@ async function answerUnwell(sources: PodSources, shown: readonly ShownPod[]): Pr
     answers.set(each.listed.uid, answerWhy(await collectPod(sources, each)));
   });
   return unwell.flatMap(({each}) => answers.get(each.listed.uid) ?? []);
-}
-
-/** Returns the beginning of a command line for the same node: `kcri` with the global flags of this one. */
-function commandPrefix({settings: {globals, runtimeEndpoints}}: WhyContext): readonly string[] {
-  const rootDir = globals['root-dir'];
-  return [
-    'kcri',
-    ...(typeof rootDir === 'string' ? ['--root-dir', rootDir] : []),
-    ...runtimeEndpoints.flatMap((endpoint) => ['-r', endpoint]),
-  ];
 }

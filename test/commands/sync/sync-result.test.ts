@@ -35,6 +35,22 @@ describe('readiness', () => {
     expect(stderr).toContain('hint: for a container that completes, set restartPolicy to OnFailure or Never');
   });
 
+  test('a wait that fails is explained by the answer of kcri why, in place of hints', async () => {
+    const testbed = await createTestbed();
+    const {stderr, exitCode} = await runToTimeLimit(testbed, ['sync', '-'], {
+      stdin: aManifest({containers: [aScript('main', 'echo boom; exit 3')]}),
+      limitMs: 5000,
+      isReached: ({stderr: shown}) => shown.includes('BackOff: '),
+    });
+    expect(exitCode).toBe(124);
+    expect(stderr).toMatch(/^kcri: pod "default\/web": not ready after 5s; .*exited with code 3/m);
+    expect(stderr).not.toContain('hint: run "kcri logs');
+    expect(stderr).toMatch(
+      /\ndefault\/web {2}NotRestarted, restarted once.*\ncause {6}container main ended by itself with exit code 3; its last line: boom\n/,
+    );
+    expect(stderr).toContain('\nnext       nothing: no kcri process runs this pod\n');
+  });
+
   test('a container that runs for longer than --min-ready is ready', async () => {
     const testbed = await createTestbed();
     const {stdout, exitCode} = await testbed.run(['sync', '-', '--min-ready', '50ms'], {stdin: aManifest()});
