@@ -59,9 +59,7 @@ describe('get pods', () => {
     const testbed = await createTestbed({behaviour: () => ({exitCode: 3})});
     await testbed.run(['sync', '-'], {stdin: aManifest({restartPolicy: 'Never'})});
     const {stdout} = await get(testbed, ['-o', 'wide']);
-    expect(stdout).toMatch(
-      / kcri {6}container main ended by itself with exit code 3\n$/,
-    );
+    expect(stdout).toMatch(/ kcri {6}container main ended by itself with exit code 3\n$/);
   });
 
   // Proves: get pods --output
