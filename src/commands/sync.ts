@@ -107,7 +107,8 @@ export default class Sync extends BaseCommand {
       clock,
     });
     out.writeAbove(renderer);
-    const {exitCode, errors} = await runSync(loaded, {
+    const isExplained = flags.output !== 'json';
+    const {exitCode, errors, unmet} = await runSync(loaded, {
       runtime,
       logs: flags.logs ? new LogFollower({runtime, clock, renderer, output: stdout, signal}) : undefined,
       wait: flags.wait,
@@ -118,6 +119,7 @@ export default class Sync extends BaseCommand {
       junit: flags.junit,
       isPrivateRuntime: findPrivateEndpoint(this.settings.rootDir) === loaded.node.endpoint,
       remove: flags.rm,
+      isExplained,
       renderer,
       mask: (text) => secrets.mask(text),
       hide: (texts) => {
@@ -128,6 +130,9 @@ export default class Sync extends BaseCommand {
     });
     report.setExitCode(exitCode);
     for (const error of errors) report.fail(error);
+    if (!isExplained || unmet.length === 0) return;
+    const {explainPods} = await import('../features/why/explain-pods.js');
+    await explainPods(this.services, unmet, (text) => secrets.mask(text));
   }
 
   async #printUnit(sources: readonly string[]): Promise<void> {

@@ -44,15 +44,22 @@ describe('get pods', () => {
   });
 
   // Proves: kcri --root-dir
-  test('-o wide adds address, node and readiness gates', async () => {
+  test('-o wide adds address, node, readiness gates and the cause', async () => {
     const testbed = await createTestbed();
     await syncPods(testbed, aManifest());
     const {stdout} = await get(testbed, ['-o', 'wide']);
     const [header, row] = stdout.trimEnd().split('\n');
-    expect(header).toMatch(/AGE\s+IP\s+NODE\s+NOMINATED NODE {3}READINESS GATES {3}MANAGER$/);
+    expect(header).toMatch(/AGE\s+IP\s+NODE\s+NOMINATED NODE {3}READINESS GATES {3}MANAGER {3}WHY$/);
     expect(row).toMatch(
-      new RegExp(`${testbed.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>\\s+kcri$`),
+      new RegExp(`${testbed.runtime.sandboxes[0]!.ips[0]!}\\s+\\S+\\s+<none>\\s+<none>\\s+kcri\\s+<none>$`),
     );
+  });
+
+  test('-o wide shows why a pod does not run', async () => {
+    const testbed = await createTestbed({behaviour: () => ({exitCode: 3})});
+    await testbed.run(['sync', '-'], {stdin: aManifest({restartPolicy: 'Never'})});
+    const {stdout} = await get(testbed, ['-o', 'wide']);
+    expect(stdout).toMatch(/ kcri {6}container main ended by itself with exit code 3\n$/);
   });
 
   // Proves: get pods --output

@@ -7,6 +7,8 @@ export const EXIT = {
   emptyList: 2,
   /** `plan --diff` failed: with 1 it reports changes, as kubectl diff does. */
   notPlanned: 2,
+  /** `why` has no answer: with 1 it reports that something is wrong. */
+  notDiagnosed: 2,
   /** The command is unknown. */
   unknownCommand: 3,
   /** A timeout set by the user expired. */

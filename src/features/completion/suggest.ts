@@ -91,12 +91,13 @@ const ARGUMENTS: Readonly<Record<string, readonly ArgumentKind[]>> = {
   tree: ['pods or containers'],
   update: ['running'],
   wait: ['pods or containers'],
+  why: ['pods or containers'],
 };
 
 /** Commands whose first argument may also be a workload of kcri's pods, such as `deployment/web`. */
 const WITH_WORKLOADS: ReadonlySet<string> = new Set([
   ...['attach', 'describe', 'exec', 'get pods', 'get workloads', 'inspect', 'logs'],
-  ...['port-forward', 'restart', 'wait'],
+  ...['port-forward', 'restart', 'wait', 'why'],
 ]);
 
 /** Kinds of flag values that the definitions of the flags do not have. */

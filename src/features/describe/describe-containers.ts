@@ -144,7 +144,7 @@ function probeLines({livenessProbe, readinessProbe, startupProbe}: Container): r
 }
 
 /** Describes a probe, with the defaults of the API. */
-function probeText(probe: Probe): string {
+export function probeText(probe: Probe): string {
   const {initialDelaySeconds = 0, timeoutSeconds = 1, periodSeconds = 10} = probe;
   const {successThreshold = 1, failureThreshold = 3} = probe;
   const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`;

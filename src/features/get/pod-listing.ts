@@ -7,11 +7,12 @@ import type {
   SignalContext,
 } from '../../cli/command/contexts.js';
 import type {ObjectFormat, OutputFormat} from '../../cli/output/parse-output-format.js';
-import {computePodRow, type PodRow} from '../pods/pod-row.js';
-import {podColumns} from '../pods/pod-table.js';
+import {computePodRow} from '../pods/pod-row.js';
+import {podColumns, type ExplainedPodRow} from '../pods/pod-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import {formatPodDocument, formatPods, sortPods} from '../pods/pod-text.js';
 import {reportNotRestarted} from '../pods/not-restarted.js';
+import type {ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
 import {watchPods, type PodsToShow} from './watch-pods.js';
 
@@ -39,7 +40,9 @@ export class PodListing {
   readonly #selected: PodsToShow;
   readonly #options: PodListingOptions;
   /** Table to which a watch adds rows. */
-  readonly #table: GrowingTable<PodRow>;
+  readonly #table: GrowingTable<ExplainedPodRow>;
+  /** Causes of the states by UID, for a wide table. */
+  #causes: ReadonlyMap<string | undefined, string> = new Map();
 
   constructor(
     services: EnvironmentContext & OutputContext & ReportContext & SignalContext,
@@ -50,6 +53,7 @@ export class PodListing {
     const {form, header, labels} = options;
     const columns = podColumns({
       wide: form.kind === 'wide',
+      why: form.kind === 'wide',
       namespace: selected.showsNamespace,
       manager: selected.showsManager,
       labels,
@@ -77,6 +81,7 @@ export class PodListing {
       out.printData(await formatPods(form, pods, words.length === 1 && pods.length === 1));
       return;
     }
+    await this.#explain(observed);
     if (pods.length === 0 && !exitCode) report.info(noResourcesText(selection.namespace));
     out.printText(this.#text(form, pods));
     if (form.kind !== 'name') reportNotRestarted(report, observed);
@@ -90,6 +95,7 @@ export class PodListing {
     await watchPods(this.#services, this.#reader, this.#selected, {
       read: async (listed) => await this.#reader.observe(listed),
       show: async (observed) => {
+        await this.#explain(observed);
         const pods = observed.map(({pod}) => pod);
         const changed = changes.detect(pods, context.clock.now());
         if (isForPeople(form)) out.printText(this.#text(form, changed));
@@ -98,10 +104,20 @@ export class PodListing {
     });
   }
 
+  /** Finds the causes for a wide table. */
+  async #explain(observed: readonly ShownPod[]): Promise<void> {
+    if (this.#options.form.kind !== 'wide') return;
+    const {shortCause} = await import('../why/short-cause.js');
+    const now = this.#services.context.clock.now();
+    this.#causes = new Map(observed.map((shown) => [shown.pod.metadata.uid, shortCause(shown, now)]));
+  }
+
   #text({kind}: Exclude<PodForm, ObjectFormat>, pods: readonly Pod[]): string {
     if (kind === 'name') return pods.map(({metadata}) => `pod/${metadata.name ?? ''}\n`).join('');
     const now = this.#services.context.clock.now();
-    return this.#table.text(pods.map((pod) => computePodRow(pod, now)));
+    return this.#table.text(
+      pods.map((pod) => ({...computePodRow(pod, now), why: this.#causes.get(pod.metadata.uid)})),
+    );
   }
 }
 

@@ -59,7 +59,8 @@ function notRestartedNote({listed: {record}, pod, isUnattended = false}: ShownPo
     : `${note} restarted: ${NO_PROCESS}; ${how} starts it again`;
 }
 
-function restartCommand({manager, source}: PodRecord): string {
+/** Returns the command that runs a pod of kcri again. */
+export function restartCommand({manager, source}: PodRecord): string {
   if (manager === 'kubelet') return 'kcri kubelet';
   return `kcri sync ${source === '-' ? 'FILE' : source}`;
 }

@@ -163,7 +163,10 @@ export class PodReader {
   async #observeOn(endpoint: string, records: readonly PodRecord[]): Promise<readonly ObservedPod[]> {
     const {PodHistories, lastKnownPods, observePods} = await import('../../kubelet/index.js');
     const {context, settings, signal} = this.#services;
+    const {failure} = this.#runtimePods;
     try {
+      // A runtime that hangs need not be waited for twice.
+      if (failure?.endpoint === endpoint) throw failure;
       return await observePods(await this.#nodeOf(endpoint), records, this.#lastKnown, signal);
     } catch (error) {
       signal.throwIfAborted();

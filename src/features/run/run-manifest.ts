@@ -51,6 +51,7 @@ export async function startManifest(
     replace: false,
     isPrivateRuntime: findPrivateEndpoint(services.settings.rootDir) === loaded.node.endpoint,
     remove: false,
+    isExplained: false,
     logs: undefined,
     mask: (text) => secrets.mask(text),
     hide: (texts) => {

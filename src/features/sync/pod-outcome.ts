@@ -47,6 +47,8 @@ export interface OutcomeErrorOptions {
   readonly timeoutMs: number | undefined;
   /** True if the pods are deleted: hints must not refer to them. */
   readonly remove: boolean;
+  /** True if the answer of `kcri why` follows, which replaces the hints about pods that exist. */
+  readonly isExplained: boolean;
   /** True if the pods are on kcri's own runtime, into which "kcri runtime load" loads images. */
   readonly isPrivateRuntime: boolean;
   /** Last probe failures of the containers of each pod. */
@@ -190,7 +192,7 @@ function createTimeoutError(
   return new PodError(pod, [`not ${wait} after ${limit}`, ...new Set(causes)].join('; '), {
     exitCode: EXIT.timedOut,
     cause: error,
-    hint: error instanceof KcriError ? error.hint : undefined,
+    hint: error instanceof KcriError && (options.remove || !options.isExplained) ? error.hint : undefined,
   });
 }
 

@@ -54,6 +54,8 @@ export interface RunSyncOptions {
   readonly remove: boolean;
   /** Pods of earlier syncs to delete at the end; undefined without --prune. */
   readonly prune?: PruneScope | undefined;
+  /** True if the answer of `kcri why` follows the errors of pods that exist, so that these need no hints. */
+  readonly isExplained: boolean;
   /** True if the pods are on kcri's own runtime. */
   readonly isPrivateRuntime: boolean;
   /** Path of the file for the results as JUnit XML; undefined if not requested. */
@@ -76,6 +78,8 @@ type ReportingOptions = RunSyncOptions & Pick<OutcomeErrorOptions, 'probeFailure
 export interface SyncSummary {
   readonly exitCode: number;
   readonly errors: readonly unknown[];
+  /** Pods that exist and have not met the wait condition in time. */
+  readonly unmet: readonly PodRef[];
 }
 
 /** Number of lines of a failed container that are shown without its whole log. */
@@ -182,7 +186,7 @@ async function withJunit(
     return summary;
   } catch (error) {
     const exitCode = summary.exitCode === EXIT.ok ? exitCodeOf(error) : summary.exitCode;
-    return {exitCode, errors: [...summary.errors, error]};
+    return {...summary, exitCode, errors: [...summary.errors, error]};
   }
 }
 
@@ -318,5 +322,6 @@ function summarize(
   // Report an interruption once, even if it affects several pods.
   const errors = [...new Set([...explained, ...left.flat()])];
   const codes = [...outcomes.map((outcome) => podExitCode(outcome, wait)), ...errors.map(exitCodeOf)];
-  return {exitCode: codes.find((code) => code !== EXIT.ok) ?? EXIT.ok, errors};
+  const unmet = options.remove ? [] : outcomes.filter(({kind}) => kind === 'timeout').map(({pod}) => pod);
+  return {exitCode: codes.find((code) => code !== EXIT.ok) ?? EXIT.ok, errors, unmet};
 }

@@ -35,6 +35,22 @@ describe('readiness', () => {
     expect(stderr).toContain('hint: for a container that completes, set restartPolicy to OnFailure or Never');
   });
 
+  test('a wait that fails is explained by the answer of kcri why, in place of hints', async () => {
+    const testbed = await createTestbed();
+    const missing = aContainerSpec('main', {image: 'localhost/none:1', imagePullPolicy: 'Never'});
+    const {stderr, exitCode} = await runToTimeLimit(testbed, ['sync', '-'], {
+      stdin: aManifest({containers: [missing]}),
+      limitMs: 5000,
+      isReached: ({stderr: shown}) => shown.includes('ErrImageNeverPull'),
+    });
+    expect(exitCode).toBe(124);
+    expect(stderr).toMatch(/^kcri: pod "default\/web": not ready after 5s; .*ErrImageNeverPull/m);
+    expect(stderr).toContain(
+      '\ndefault/web  ErrImageNeverPull\ncause      image localhost/none:1 is not on the node, and imagePullPolicy is Never\n',
+    );
+    expect(stderr.match(/^hint: .*/gm)).toEqual(['hint: run "kcri delete default/web" to delete it']);
+  });
+
   test('a container that runs for longer than --min-ready is ready', async () => {
     const testbed = await createTestbed();
     const {stdout, exitCode} = await testbed.run(['sync', '-', '--min-ready', '50ms'], {stdin: aManifest()});

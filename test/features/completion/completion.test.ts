@@ -60,6 +60,7 @@ test('a name that begins with its pod or namespace is completed', async () => {
     containers: [aContainer({sandbox: web, name: 'server'})],
   });
   expect(await namesAt(runtime, 'logs', 'default/web/')).toEqual(['default/web/server']);
+  expect(await namesAt(runtime, 'why', 'web/s')).toEqual(['web/server']);
   expect(await namesAt(runtime, 'logs', 'web/s')).toEqual(['web/server']);
   expect(await namesAt(runtime, 'delete', 'default/w')).toEqual(['default/web']);
 });

@@ -18,13 +18,14 @@ const BACK_OFF = new PodError(POD, 'container "main": CrashLoopBackOff: back-off
   hint: 'run "kcri logs"',
 });
 
-function timeoutError(container: ContainerStatus, remove: boolean) {
+function timeoutError(container: ContainerStatus, remove: boolean, isExplained = false) {
   const status = {phase: 'Running' as const, containerStatuses: [container]};
   const result = {kind: 'timeout' as const, pod: POD, status, hadEnded: false, error: BACK_OFF};
   const [error] = outcomeErrors(result, {
     wait: 'ready',
     timeoutMs: 5000,
     remove,
+    isExplained,
     isPrivateRuntime: false,
     probeFailures: NO_PROBE_FAILURES,
   });
@@ -38,6 +39,10 @@ test('a timeout while a container crashes names its exit once', () => {
     hint: 'run "kcri logs default/web/main" to print its log',
     exitCode: 124,
   });
+});
+
+test('the answer of kcri why replaces the hint', () => {
+  expect(timeoutError(CRASHING, false, true)).toMatchObject({hint: undefined});
 });
 
 test('the error of a deleted pod has no hint on how to print its log', () => {
@@ -65,6 +70,7 @@ test.each([
     wait: 'ready' as const,
     timeoutMs: undefined,
     remove: false,
+    isExplained: false,
     isPrivateRuntime,
     probeFailures,
   };

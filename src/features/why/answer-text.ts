@@ -1,0 +1,65 @@
+import {escapeToLine} from '../../format/escape-controls.js';
+import {shorten} from '../../base/shorten.js';
+import {adviceText, isWrong, type Answer, type Answers} from './answer.js';
+import type {Finding} from './finding.js';
+
+/** Width of the labels. */
+const LABEL_WIDTH = 11;
+/** Length of a line; log lines and messages of the runtime are cut. */
+const MAX_LENGTH = 1000;
+
+/** Formats answers for people: about the node with a line about each pod that is not well, or about pods in full. */
+export function answersText({node, pods, count}: Answers, prefix: readonly string[]): string {
+  if (node === undefined) return pods.map((answer) => answerText(answer, prefix)).join('\n');
+  const wrong = pods.filter(isWrong);
+  const counts = `${count} ${count === 1 ? 'pod' : 'pods'}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
+  return [
+    shown(`node ${node.name}  ${node.findings.length === 0 ? counts : `not well; ${counts}`}`),
+    ...node.findings.flatMap((finding) => findingLines(finding, prefix)),
+    ...wrong.map(answerLine),
+    '',
+  ].join('\n');
+}
+
+/** Formats an answer: a line about the state, and aligned lines about each cause. */
+function answerText({title, state, findings, unread}: Answer, prefix: readonly string[]): string {
+  if (findings.length === 0) return `${shown(`${title}  ${state}: nothing is wrong`)}\n`;
+  const missing = unread.map(({what, reason}) => `${what}: ${reason}`).join('; ');
+  return [
+    shown(`${title}  ${state}`),
+    ...findings.flatMap((finding) => findingLines(finding, prefix)),
+    ...labeled('not read', missing === '' ? [] : [missing]),
+    '',
+  ].join('\n');
+}
+
+/** Formats an answer on one line: `default/web  CrashLoopBackOff, restarted 6 times: CAUSE`. */
+function answerLine({title, state, findings}: Answer): string {
+  const [first, ...rest] = findings;
+  const more = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+  return shown(`${title}  ${state}: ${first?.cause ?? 'nothing is wrong'}${more}`);
+}
+
+function findingLines(finding: Finding, prefix: readonly string[]): readonly string[] {
+  const {severity, cause, inferredFrom, evidence, log = [], next, tries} = finding;
+  return [
+    ...labeled(severity === 'warning' ? 'warning' : 'cause', [cause]),
+    ...labeled('inferred', inferredFrom === undefined ? [] : [`from ${inferredFrom}`]),
+    ...labeled('evidence', evidence.length === 0 ? [] : [evidence.join('; ')]),
+    ...labeled('log', log),
+    ...labeled('next', next === undefined ? [] : [next]),
+    ...labeled(
+      'try',
+      tries.map((advice) => adviceText(advice, prefix)),
+    ),
+  ];
+}
+
+function labeled(label: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => (index === 0 ? label : '').padEnd(LABEL_WIDTH) + shown(line));
+}
+
+/** Texts may come from containers: they stay on their line and cannot control the terminal. */
+function shown(text: string): string {
+  return shorten(escapeToLine(text), MAX_LENGTH);
+}

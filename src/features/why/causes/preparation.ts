@@ -1,0 +1,161 @@
+import type {ContainerStatus} from '../../../api/types/v1-status.js';
+import type {Finding} from '../finding.js';
+import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
+import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
+import {clockText, describeAdvice, eventsOf, eventText} from './subject.js';
+
+/** Events of the pod that tell why its volumes or its sandbox are not there. */
+const REASONS = [
+  'FailedMount',
+  'FailedAttachVolume',
+  'FailedMapVolume',
+  'FailedCreatePodSandBox',
+  'FailedPodSandBoxStatus',
+  'FailedKillPod',
+  'NetworkNotReady',
+  'FailedPrepareDynamicResources',
+  'FailedCreatePodContainer',
+];
+
+/** Causes of volumes and sandboxes that cannot be prepared. */
+const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
+  {
+    rule: 'host-path',
+    pattern: /volume "([^"]+)" : hostPath type check failed: (\S+) (.*)/,
+    cause: ([, volume = '', path = '', why = '']) =>
+      `volume ${volume} needs ${path} on the node, which ${why.trim()}`,
+    tries: ([, , path = '']) => [`ls -ld ${path}`, 'create it, or correct hostPath.path and hostPath.type'],
+  },
+  {
+    rule: 'volume-object-missing',
+    pattern: /volume "([^"]+)" : (configmap|secret) "([^"]*)" not found/i,
+    cause: ([, volume = '', kind = '', name = '']) =>
+      `volume ${volume} needs ${kind.toLowerCase() === 'secret' ? 'Secret' : 'ConfigMap'} ${name}, which does not exist`,
+    tries: () => ['add it to the manifests, or set optional: true'],
+  },
+  {
+    rule: 'volume-key-missing',
+    pattern: /volume "([^"]+)" : .*references non-existent (?:config|secret) key: (\S+)/,
+    cause: ([, volume = '', key = '']) =>
+      `volume ${volume} needs key ${key}, which its ConfigMap or Secret does not have`,
+    tries: () => ['add the key, or correct items of the volume'],
+  },
+  {
+    rule: 'volume-driver-missing',
+    pattern: /driver name (\S+) not found in the list of registered CSI drivers/,
+    cause: ([, driver = '']) => `the CSI driver ${driver} is not registered on this node`,
+    tries: () => [
+      'check the pod of the driver on this node, and its socket in the plugins directory of the kubelet',
+    ],
+  },
+  {
+    rule: 'volume-stale',
+    pattern: /stale (?:NFS )?file handle|transport endpoint is not connected/i,
+    cause: ([text = '']) => `the file system of a volume was lost: ${text}`,
+    tries: () => ['check the file server; then unmount the volume, and delete the pod'],
+  },
+  {
+    rule: 'volume-busy',
+    pattern: /(?:already mounted or mount point busy|device or resource busy)/,
+    cause: ([text = '']) => `a volume is in use: ${text}`,
+    tries: () => ['findmnt', 'fuser -vm PATH-OF-THE-MOUNT'],
+  },
+  {
+    rule: 'volume-timeout',
+    pattern: /(?:Unable to attach or mount volumes: )?unmounted volumes=\[([^\]]*)\].*timed out/,
+    cause: ([, volumes = '']) => `volume ${volumes} was not mounted in time`,
+    tries: (_, snapshot) => [describeAdvice(snapshot)],
+  },
+  {
+    rule: 'volume',
+    pattern: /Mount(?:Volume|Device)\.\S+ failed for volume "([^"]+)" ?: (.*)/s,
+    cause: ([, volume = '', why = '']) => `volume ${volume} cannot be mounted: ${why.trim()}`,
+    tries: (_, snapshot) => [describeAdvice(snapshot)],
+  },
+  {
+    rule: 'cni-not-ready',
+    pattern:
+      /cni plugin not initialized|cni config uninitialized|network is not ready|NetworkPluginNotReady|no networks found in/i,
+    cause: () => 'the network plugin (CNI) of the node is not ready',
+    tries: () => [
+      'ls /etc/cni/net.d /opt/cni/bin',
+      'check the pods of the network plugin on this node',
+      {kcri: ['info']},
+    ],
+  },
+  {
+    rule: 'no-address-left',
+    pattern:
+      /no IP addresses available in (?:range set|network): ?(.*)|failed to allocate for range[^:]*: (.*)/,
+    cause: ([, range = '']) =>
+      `the network of the pods has no free address left${range === '' ? '' : `: ${range.trim()}`}`,
+    tries: () => [
+      'ls /var/lib/cni/networks',
+      'remove addresses of pods that no longer exist, or enlarge the range',
+    ],
+  },
+  {
+    rule: 'cni-plugin-missing',
+    pattern: /failed to find plugin "([^"]+)" in path \[([^\]]*)\]/,
+    cause: ([, plugin = '', path = '']) => `the CNI plugin ${plugin} is not installed in ${path}`,
+    tries: () => ['install the CNI plugins'],
+  },
+  {
+    rule: 'host-port-taken',
+    pattern: /(?:hostport|host port|listen (?:tcp|udp)|bind)[^\n]*?:?(\d+)[^\n]*address already in use/,
+    cause: ([, port = '']) => `host port ${port} is taken`,
+    tries: ([, port = '']) => [`ss -lntup 'sport = :${port}'`],
+  },
+  {
+    rule: 'runtime-class',
+    pattern: /no runtime for "([^"]+)" is configured|runtime handler "([^"]*)" not (?:found|supported)/,
+    cause: ([, first = '', second = '']) =>
+      `the runtime has no handler ${first === '' ? second : first} (runtimeClassName)`,
+    tries: () => ['configure the handler in the runtime, or correct runtimeClassName'],
+  },
+  {
+    rule: 'pause-image',
+    pattern: /failed to (?:get|pull) (?:sandbox|and unpack) image "([^"]+)": (.*)/,
+    cause: ([, image = '', why = '']) => `the image ${image} of the sandbox cannot be pulled: ${why.trim()}`,
+    tries: ([, image = '']) => [
+      {kcri: ['pull', image]},
+      'set the sandbox image in the configuration of the runtime',
+    ],
+  },
+  {
+    rule: 'sandbox-slow',
+    pattern: /DeadlineExceeded|context deadline exceeded|failed to reserve sandbox name/,
+    cause: () => 'the runtime does not create the sandbox in time',
+    tries: () => ['check the load of the disk and the log of the runtime', {kcri: ['info']}],
+  },
+];
+
+/** Explains a pod that has no container yet, since its volumes or its sandbox cannot be prepared. */
+export function explainPreparation(snapshot: PodSnapshot): Finding | undefined {
+  const {initContainerStatuses = [], containerStatuses = []} = snapshot.pod.status ?? {};
+  const statuses = [...initContainerStatuses, ...containerStatuses];
+  if (statuses.length === 0 || !statuses.every(isNotCreated)) return undefined;
+  const [event] = eventsOf(snapshot, undefined, ...REASONS);
+  const message = event?.message ?? snapshot.kubelet?.worker.error;
+  if (message === undefined) return undefined;
+  const known = explainMessage(PATTERNS, message, snapshot) ?? {
+    rule: 'preparation',
+    cause: `the pod cannot be prepared: ${quoteMessage(message)}`,
+    tries: [describeAdvice(snapshot)],
+  };
+  const seen = event === undefined ? [] : [eventText(event, snapshot)];
+  return {severity: 'problem', ...known, evidence: [...seen, quoteMessage(message)], ...nextSync(snapshot)};
+}
+
+function isNotCreated({state = {}, lastState = {}}: ContainerStatus): boolean {
+  const {running, terminated, waiting} = state;
+  if (running !== undefined || terminated !== undefined || lastState.terminated !== undefined) return false;
+  const {reason = ''} = waiting ?? {};
+  return reason === '' || reason === 'ContainerCreating' || reason === 'PodInitializing';
+}
+
+function nextSync({kubelet, isUnattended, takenAt}: PodSnapshot): Pick<Finding, 'next'> {
+  if (isUnattended) return {next: 'nothing: no kcri process runs this pod'};
+  const at = kubelet?.worker.nextSyncAt;
+  return at === undefined ? {} : {next: `the kubelet tries again at ${clockText(at, takenAt)}`};
+}

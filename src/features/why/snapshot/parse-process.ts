@@ -1,0 +1,33 @@
+import type {ProcessFacts} from './pod-snapshot.js';
+
+const SIGTERM = 15n;
+/** State of a socket in /proc/net/tcp that listens. */
+const LISTEN = '0A';
+
+/** Returns facts of `/proc/PID/status`; `wchan` is empty if it cannot be read. */
+export function parseProcessStatus(pid: number, status: string, wchan: string): ProcessFacts {
+  const field = (name: string): string => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? '';
+  const isFirst = /(?:^|\s)1$/.test(field('NSpid'));
+  const handles = hasSignal(field('SigCgt'), SIGTERM);
+  return {
+    pid,
+    state: field('State').slice(0, 1),
+    sleepsIn: wchan === '0' ? '' : wchan,
+    ignoresTerm: hasSignal(field('SigIgn'), SIGTERM) || (isFirst && !handles),
+  };
+}
+
+function hasSignal(mask: string, signal: bigint): boolean {
+  return /^[0-9a-f]+$/.test(mask) && ((BigInt(`0x${mask}`) >> (signal - 1n)) & 1n) === 1n;
+}
+
+/** Returns the ports of listening sockets in the texts of `/proc/PID/net/tcp` and `tcp6`, in order, each once. */
+export function parseListeningPorts(...texts: readonly string[]): readonly number[] {
+  const ports = texts
+    .flatMap((text) => text.split('\n'))
+    .flatMap((line) => {
+      const [, local = '', , state] = line.trim().split(/\s+/);
+      return state === LISTEN ? [Number.parseInt(local.split(':').at(-1) ?? '', 16)] : [];
+    });
+  return [...new Set(ports)].filter(Number.isInteger).toSorted((a, b) => a - b);
+}
