@@ -59,7 +59,7 @@ export const warning = outcome('warning');
 export const failure = outcome('failure');
 
 /** Returns the outcome of a check that cannot examine its subject. */
-export function skipped(message: string, reason: string): Outcome {
+export function skipped(reason: string, message = 'not examined'): Outcome {
   return {result: 'skipped', message, reason, details: [], remedy: []};
 }
 
@@ -72,7 +72,7 @@ export function judge<const Values extends readonly unknown[]>(
 ): Outcome {
   const values: unknown[] = [];
   for (const fact of facts) {
-    if ('error' in fact) return skipped('not examined', fact.error);
+    if ('error' in fact) return skipped(fact.error);
     values.push(fact.value);
   }
   return decide(...(values as unknown as Values));

@@ -2,7 +2,7 @@ import type {ChalkInstance} from 'chalk';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {shorten} from '../../base/shorten.js';
 import {adviceText} from '../why/answer.js';
-import type {CheckResult, Result} from './check.js';
+import {counted, type CheckResult, type Result} from './check.js';
 
 /** Length of a line; messages of the runtime and of the kernel are cut. */
 const MAX_LENGTH = 1000;
@@ -36,7 +36,7 @@ function resultLines(
 ): readonly string[] {
   const indent = ' '.repeat(RESULT_WIDTH);
   return [
-    `${PAINT[result](chalk)(result)}${' '.repeat(RESULT_WIDTH - result.length)}${id.padEnd(width)}${shown(message)}${reason === undefined ? '' : shown(` (${reason})`)}`,
+    `${PAINT[result](chalk)(result)}${' '.repeat(RESULT_WIDTH - result.length)}${id.padEnd(width)}${shown(message)}${reason === undefined ? '' : shown(`: ${reason}`)}`,
     ...details.map((detail) => `${indent}${shown(detail)}`),
     ...remedy.map((advice) => `${indent}try: ${shown(adviceText(advice, prefix))}`),
   ];
@@ -44,7 +44,8 @@ function resultLines(
 
 function summary(results: readonly CheckResult[]): string {
   const count = (wanted: Result): number => results.filter(({result}) => result === wanted).length;
-  return `${count('ok')} ok, ${count('warning')} warnings, ${count('failure')} failures, ${count('skipped')} skipped`;
+  const [warnings, failures] = [counted(count('warning'), 'warning'), counted(count('failure'), 'failure')];
+  return `${count('ok')} ok, ${warnings}, ${failures}, ${count('skipped')} skipped`;
 }
 
 /** Returns a text without control characters, since files and processes may have written it. */

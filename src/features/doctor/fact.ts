@@ -1,5 +1,4 @@
-import {messageOf, rethrowUnexpected} from '../../base/errors.js';
-import {hasErrno, isSystemCallError, KcriError} from '../../base/errors.js';
+import {hasErrno, isSystemCallError, KcriError, messageOf, rethrowUnexpected} from '../../base/errors.js';
 import {systemErrorMessage} from '../../base/system-error-message.js';
 
 /** Something that was read, or the reason why it could not be read. It is plain data that JSON can hold. */

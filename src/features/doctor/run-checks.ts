@@ -1,13 +1,31 @@
 import {findClosestMatch} from '../../base/closest-match.js';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
 import {AREAS, type Check, type CheckResult, type Result} from './check.js';
+import {CGROUP_CHECKS} from './checks/cgroups.js';
+import {DISK_CHECKS} from './checks/disk.js';
+import {KERNEL_CHECKS} from './checks/kernel.js';
+import {KUBELET_CHECKS} from './checks/kubelet.js';
+import {LEFTOVER_CHECKS} from './checks/leftovers.js';
+import {MEMORY_CHECKS} from './checks/memory.js';
 import {NETWORK_CHECKS} from './checks/network.js';
 import {RUNTIME_CHECKS} from './checks/runtime.js';
 import {SECURITY_CHECKS} from './checks/security.js';
+import {TIME_CHECKS} from './checks/time.js';
 import type {NodeSnapshot} from './node-snapshot.js';
 
 /** All checks, in the order of the output. */
-export const CHECKS: readonly Check[] = [...RUNTIME_CHECKS, ...NETWORK_CHECKS, ...SECURITY_CHECKS];
+export const CHECKS: readonly Check[] = [
+  ...RUNTIME_CHECKS,
+  ...KUBELET_CHECKS,
+  ...NETWORK_CHECKS,
+  ...CGROUP_CHECKS,
+  ...KERNEL_CHECKS,
+  ...DISK_CHECKS,
+  ...MEMORY_CHECKS,
+  ...TIME_CHECKS,
+  ...LEFTOVER_CHECKS,
+  ...SECURITY_CHECKS,
+];
 
 const areaOf = ({id}: Check): string => id.slice(0, id.indexOf('/'));
 

@@ -57,7 +57,7 @@ export const NETWORK_CHECKS: readonly Check[] = [
           return found.some(({isExecutable}) => isExecutable) ? [] : [`${name} is not executable`];
         });
         const places = binDirs.join(', ');
-        if (needed.length === 0) return skipped('not examined', 'no network configuration names a plugin');
+        if (needed.length === 0) return skipped('no network configuration names a plugin');
         if (bad.length === 0) return ok(`${needed.join(', ')} in ${places}`);
         return failure(`${counted(bad.length, 'plugin')} cannot be run`, {
           details: bad.map((text) => `${text} in ${places}`),
@@ -83,10 +83,7 @@ export const NETWORK_CHECKS: readonly Check[] = [
     examine: (snapshot) => {
       const fact = textIn(snapshot, BRIDGE);
       if (isMissing(fact))
-        return skipped(
-          'not examined',
-          'the module br_netfilter is not loaded; only kube-proxy with bridges needs it',
-        );
+        return skipped('the module br_netfilter is not loaded; only kube-proxy with bridges needs it');
       return judge([fact], (value) =>
         value === '1'
           ? ok('net.bridge.bridge-nf-call-iptables is 1')

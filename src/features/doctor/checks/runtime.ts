@@ -32,7 +32,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
         const support = supportOf(name, text);
         const runs = `${name} ${text}`;
         if (support === undefined)
-          return skipped(runs, 'the end of support of this version is not known to kcri');
+          return skipped('the end of support of this version is not known to kcri', runs);
         const left = Date.parse(support) - Date.parse(takenAt);
         const remedy = [`upgrade ${name} to a version with support`];
         if (left < 0) return warning(`${runs} has had no support since ${support}`, {remedy});
@@ -46,13 +46,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     examine: ({runtime: {conditions}}) =>
       judge([conditions], (all) => {
         const bad = all.filter(({type, status}) => !status && /^(Runtime|Network)Ready$/.test(type));
-        if (bad.length === 0)
-          return ok(
-            `${all
-              .filter(({status}) => status)
-              .map(({type}) => type)
-              .join(' and ')}`,
-          );
+        if (bad.length === 0) return ok(`${all.map(({type}) => type).join(' and ')} are true`);
         return failure(
           `${bad.map(({type}) => type).join(' and ')} ${bad.length === 1 ? 'is' : 'are'} false`,
           {
@@ -71,7 +65,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     examine: ({runtime: {calls}}) => {
       const answered = calls.filter(({error}) => error === undefined);
       const failed = calls.filter(({error}) => error !== undefined);
-      if (calls.length === 0) return skipped('not examined', 'the runtime was not called');
+      if (calls.length === 0) return skipped('the runtime was not called');
       const details = [
         ...failed.map(({rpc, error = ''}) => `${rpc}: ${error.replace(`${rpc}: `, '')}`),
         ...answered.map(({rpc, ms}) => `${rpc}: ${ms} ms`),
@@ -95,8 +89,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     title: 'default runtime handler',
     examine: ({runtime: {config}}) =>
       judge([config], ({defaultHandler, handlers = []}) => {
-        if (defaultHandler === undefined)
-          return skipped('not examined', 'the runtime does not report its handlers');
+        if (defaultHandler === undefined) return skipped('the runtime does not report its handlers');
         if (handlers.includes(defaultHandler))
           return ok(`${defaultHandler}, of ${counted(handlers.length, 'handler')}`);
         return failure(`the default handler ${defaultHandler} is not configured`, {
@@ -126,8 +119,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     title: 'image of pod sandboxes',
     examine: ({runtime: {config, images, version}}) =>
       judge([config, images, version], ({sandboxImage}, all, {name, version: text}) => {
-        if (sandboxImage === undefined)
-          return skipped('not examined', 'the runtime does not report its sandbox image');
+        if (sandboxImage === undefined) return skipped('the runtime does not report its sandbox image');
         const image = all.find(({tags}) => tags.includes(sandboxImage));
         if (image === undefined)
           return warning(`${sandboxImage} is not present; the next pod has to pull it`, {
@@ -136,10 +128,9 @@ export const RUNTIME_CHECKS: readonly Check[] = [
         if (image.isPinned) return ok(`${sandboxImage} is present and pinned`);
         if (name === 'containerd' && /^v?1\.[0-6]\./.test(text))
           return ok(`${sandboxImage} is present; ${name} ${text} cannot pin images`);
-        return warning(
-          `${sandboxImage} is present, but not pinned: image garbage collection may remove it`,
-          {remedy: [`ctr -n k8s.io images label ${sandboxImage} io.cri-containerd.pinned=pinned`]},
-        );
+        return warning(`${sandboxImage} is present, but not pinned: image garbage collection may remove it`, {
+          remedy: [`ctr -n k8s.io images label ${sandboxImage} io.cri-containerd.pinned=pinned`],
+        });
       }),
   },
   {

@@ -58,19 +58,9 @@ export async function readCni(config: Fact<RuntimeConfigFacts>, node: NodeReader
     cniBinDirs: binDirs = ['/opt/cni/bin'],
     ...runtime
   } = valueOf(config) ?? {};
-  const names = await node.names(confDir);
   const netnsDir = runtime.netnsUnderStateDir === true ? join(runtime.stateDir ?? '', 'netns') : '/run/netns';
   const [configs, plugins, netns] = await Promise.all([
-    'error' in names
-      ? names
-      : {
-          value: await Promise.all(
-            names.value
-              .filter((name) => /\.(conf|conflist|json)$/.test(name))
-              .slice(0, MAX_CONFIGS)
-              .map(async (name) => ({path: join(confDir, name), text: await node.text(join(confDir, name))})),
-          ),
-        },
+    readConfigs(confDir, node),
     readPlugins(binDirs, node),
     node.names(netnsDir),
   ]);
@@ -79,8 +69,21 @@ export async function readCni(config: Fact<RuntimeConfigFacts>, node: NodeReader
     configs,
     binDirs,
     plugins,
-    netns: mapFact(netns, (all) => ({directory: netnsDir, names: all.filter((name) => /^cni-/.test(name))})),
+    netns: mapFact(netns, (all) => ({
+      directory: netnsDir,
+      names: all.filter((name) => name.startsWith('cni-')),
+    })),
   };
+}
+
+async function readConfigs(directory: string, node: NodeReader): Promise<CniFacts['configs']> {
+  const names = await node.names(directory);
+  if ('error' in names) return names;
+  const paths = names.value
+    .filter((name) => /\.(conf|conflist|json)$/.test(name))
+    .slice(0, MAX_CONFIGS)
+    .map((name) => join(directory, name));
+  return {value: await Promise.all(paths.map(async (path) => ({path, text: await node.text(path)})))};
 }
 
 async function readPlugins(directories: readonly string[], node: NodeReader): Promise<CniFacts['plugins']> {
@@ -129,6 +132,7 @@ export async function readDisks(
 const PROBLEM =
   /Killed process \d+|blocked for more than \d+ seconds|EXT4-fs error|XFS .*(?:[Cc]orruption|I\/O error)|BTRFS.*error|I\/O error, dev|table full, dropping packet|soft lockup|Kernel panic|Remounting filesystem read-only|cgroup: fork rejected/;
 const MAX_PROBLEMS = 200;
+const MAX_TEXT = 160;
 
 /** Reads the problems in the kernel's log. Throws a system error if it cannot be read. */
 export function readKernelProblems(bootedAtMs: number): readonly KernelProblem[] {
@@ -137,7 +141,7 @@ export function readKernelProblems(bootedAtMs: number): readonly KernelProblem[]
     .slice(-MAX_PROBLEMS)
     .map(({micros, text}) => ({
       at: new Date(bootedAtMs + micros / 1000).toISOString(),
-      text: text.slice(0, 300),
+      text: text.slice(0, MAX_TEXT),
     }));
 }
 

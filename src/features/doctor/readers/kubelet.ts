@@ -35,7 +35,6 @@ export async function readKubelet(
   const own = await node.fact<OwnKubelet | null>(async () => {
     if ((await findKubelet(rootDir)) === undefined) return null;
     const report = await queryKubelet(rootDir, [], {clock, signal});
-    if (report === undefined) return null;
     const {pid, errors, pressures = [], manifestProblems = []} = report;
     return {
       pid,

@@ -29,9 +29,8 @@ export class NodeReader {
     this.#signal = signal;
   }
 
-  /** Creates a reader whose reads end when the signal aborts. */
-  static async open(signal: AbortSignal): Promise<NodeReader> {
-    const path = '/proc/self/mountinfo';
+  /** Creates a reader whose reads end when the signal aborts. `path` is the list of mounts. */
+  static async open(signal: AbortSignal, path = '/proc/self/mountinfo'): Promise<NodeReader> {
     const text = await readFact(async () => await LOCAL_FILES.read(path, 16 * MAX_BYTES), path);
     return new NodeReader(mapFact(text, parseMounts), signal);
   }

@@ -1,10 +1,17 @@
+import {SystemError} from '../../../base/errors.js';
 import type {RuntimeContext} from '../../../cli/command/contexts.js';
 import {isObject} from '../../../base/is-object.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
-import {socketPath, type Connection} from '../../../cri/index.js';
+import {socketPath, type Connection, type Container, type PodSandbox} from '../../../cri/index.js';
 import {mapFact, type Fact} from '../fact.js';
-import type {RuntimeCall, RuntimeConfigFacts, RuntimeFacts} from '../node-snapshot.js';
+import type {
+  ContainerFacts,
+  RuntimeCall,
+  RuntimeConfigFacts,
+  RuntimeFacts,
+  SandboxFacts,
+} from '../node-snapshot.js';
 import type {NodeReader} from './node-reader.js';
 
 /** Reads what the runtime says about itself, with all calls at once. */
@@ -16,7 +23,9 @@ export async function readRuntime(
   const {connections, context} = services;
   const endpoint = await node.fact(async () => await connections.endpoint());
   const socket = 'value' in endpoint ? await node.file(socketPath(endpoint.value)) : endpoint;
-  const connection = await node.fact(async () => await connections.default());
+  const connected = await node.fact(async () => await connections.default());
+  const connection: Fact<Connection> =
+    'error' in connected ? {error: 'no runtime to ask (see runtime/reachable)'} : connected;
   const calls: RuntimeCall[] = [];
   const call = async <T>(rpc: string, make: (connection: Connection) => Promise<T>): Promise<Fact<T>> => {
     if (!('value' in connection)) return connection;
@@ -30,7 +39,7 @@ export async function readRuntime(
     call('Version', async ({runtime}) => await runtime.version({}, {signal})),
     call('Status', async ({runtime}) => await runtime.status({verbose: true}, {signal})),
     node.fact(async () => {
-      if (!('value' in connection)) throw new Error(connection.error);
+      if (!('value' in connection)) throw new SystemError(connection.error);
       return await readCgroupDriver(connection.value.runtime, signal);
     }),
     call('ListPodSandbox', async ({runtime}) => await runtime.listPodSandbox({}, {signal})),
@@ -55,28 +64,27 @@ export async function readRuntime(
     ),
     config: mapFact(status, ({info}) => parseConfig(info['config'] ?? '')),
     cgroupDriver,
-    sandboxes: mapFact(sandboxes, ({items}) =>
-      items.map(({id, metadata, state, createdAt}) => ({
-        id,
-        namespace: metadata?.namespace ?? '',
-        name: metadata?.name ?? '',
-        uid: metadata?.uid ?? '',
-        isReady: state === 'SANDBOX_READY',
-        createdAt: new Date(Number(createdAt / 1_000_000n)).toISOString(),
-      })),
-    ),
-    containers: mapFact(containers, (response) =>
-      response.containers.map(({id, metadata, podSandboxId, state}) => ({
-        id,
-        name: metadata?.name ?? '',
-        sandboxId: podSandboxId,
-        state,
-      })),
-    ),
+    sandboxes: mapFact(sandboxes, ({items}) => items.map(sandboxFacts)),
+    containers: mapFact(containers, (response) => response.containers.map(containerFacts)),
     images: mapFact(images, (response) =>
       response.images.map(({repoTags, pinned}) => ({tags: repoTags, isPinned: pinned})),
     ),
   };
+}
+
+function sandboxFacts({id, metadata, state, createdAt}: PodSandbox): SandboxFacts {
+  return {
+    id,
+    namespace: metadata?.namespace ?? '',
+    name: metadata?.name ?? '',
+    uid: metadata?.uid ?? '',
+    isReady: state === 'SANDBOX_READY',
+    createdAt: new Date(Number(createdAt / 1_000_000n)).toISOString(),
+  };
+}
+
+function containerFacts({id, metadata, podSandboxId, state}: Container): ContainerFacts {
+  return {id, name: metadata?.name ?? '', sandboxId: podSandboxId, state};
 }
 
 /** Returns the configuration in the verbose status of containerd; empty for CRI-O, whose configuration is not JSON. */
