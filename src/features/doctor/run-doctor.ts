@@ -29,7 +29,7 @@ export async function runDoctor(services: RuntimeContext & OutputContext, flags:
     out.stdout.write(doctorText(results, {chalk: new Chalk({level: out.colors ? 1 : 0}), prefix}));
   } else {
     const items = results.map((result) => resultJson(result, prefix));
-    out.printData((await formatSorted(form, {result: worstOf(results), items})).replace(/\n\n$/, '\n'));
+    out.printData((await formatSorted(form, {items})).replace(/\n\n$/, '\n'));
   }
   report.setExitCode(EXIT_CODES[worstOf(results)]);
 }

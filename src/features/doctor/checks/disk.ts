@@ -107,7 +107,7 @@ function judgeDisks(disks: readonly DiskFacts[], {limit, what, measure, format}:
     `only ${percent(least)} of the ${what} left; a kubelet evicts pods below ${percent(limit)} by default`,
     {
       details: [...bad.map(({line}) => line), ...unread],
-      remedy: [{kcri: ['system', 'df']}, {kcri: ['system', 'prune', '--dry-run']}],
+      remedy: [{kcri: ['system', 'df']}, {kcri: ['system', 'prune']}],
     },
   );
 }

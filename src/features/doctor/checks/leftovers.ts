@@ -55,7 +55,7 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
           return ok(`${counted(pods.length, 'sandbox', 'sandboxes')}, ${stopped.length} of them stopped`);
         return warning(`${counted(lost.length, 'container')} without a sandbox`, {
           details: shownFirst(lost.map(({name, id}) => `${name} (${id.slice(0, 13)})`)),
-          remedy: lost.slice(0, SHOWN).map(({id}) => ({kcri: ['rm', '-f', id.slice(0, 13)]})),
+          remedy: lost.slice(0, SHOWN).map(({id}) => ({kcri: ['rm', id.slice(0, 13)]})),
         });
       }),
   },
@@ -67,7 +67,7 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
         const exited = all.filter(({state}) => state === 'CONTAINER_EXITED');
         if (exited.length < MANY_EXITED) return ok(counted(exited.length, 'exited container'));
         return warning(`${exited.length} exited containers keep their disk space`, {
-          remedy: [{kcri: ['system', 'prune', '--dry-run']}],
+          remedy: [{kcri: ['system', 'prune']}],
         });
       }),
   },

@@ -142,7 +142,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
         if (unknown.length === 0) return ok(`${counted(all.length, 'container')}, none in an unknown state`);
         return failure(`${counted(unknown.length, 'container')} in an unknown state`, {
           details: unknown.map(({name, id}) => `${name} (${id.slice(0, 13)})`),
-          remedy: unknown.slice(0, 3).map(({id}) => ({kcri: ['rm', '-f', id.slice(0, 13)]})),
+          remedy: unknown.slice(0, 3).map(({id}) => ({kcri: ['rm', id.slice(0, 13)]})),
         });
       }),
   },
