@@ -58,6 +58,7 @@ describe('doctor', () => {
         {
           id: 'runtime/containers',
           area: 'runtime',
+          title: 'containers in an unknown state',
           result: 'failure',
           message: '1 container in an unknown state',
           details: [`main (${id})`],
@@ -128,7 +129,7 @@ describe('doctor', () => {
     const testbed = await createTestbed();
     const result = await doctor(testbed, args);
     expect(result).toMatchObject({stdout: '', stderr: expect.stringMatching(stderr) as string});
-    expect(result.exitCode).not.toBe(0);
+    expect(result.exitCode).toBe(2);
     expect(testbed.runtime.calls).toEqual([]);
   });
 });

@@ -46,6 +46,7 @@ export interface Check {
 export interface CheckResult extends Outcome {
   readonly id: string;
   readonly area: string;
+  readonly title: string;
 }
 
 type More = Partial<Pick<Outcome, 'details' | 'remedy'>>;

@@ -47,7 +47,12 @@ export function selectChecks(words: readonly string[]): readonly Check[] {
 
 /** Examines a node. Pure. */
 export function runChecks(checks: readonly Check[], snapshot: NodeSnapshot): readonly CheckResult[] {
-  return checks.map((check) => ({id: check.id, area: areaOf(check), ...check.examine(snapshot)}));
+  return checks.map((check) => ({
+    id: check.id,
+    area: areaOf(check),
+    title: check.title,
+    ...check.examine(snapshot),
+  }));
 }
 
 /** Returns the worst result: `failure`, `warning`, or `ok`, also if nothing could be examined. */

@@ -35,12 +35,13 @@ export async function runDoctor(services: RuntimeContext & OutputContext, flags:
 }
 
 function resultJson(
-  {id, area, result, message, reason, details, remedy}: CheckResult,
+  {id, area, title, result, message, reason, details, remedy}: CheckResult,
   prefix: readonly string[],
 ) {
   return {
     id,
     area,
+    title,
     result,
     message,
     ...(reason !== undefined && {reason}),

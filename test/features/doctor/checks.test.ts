@@ -1,3 +1,4 @@
+import {readFile} from 'node:fs/promises';
 import {describe, expect, test} from 'vitest';
 import type {Result} from '../../../src/features/doctor/check.js';
 import type {Fact} from '../../../src/features/doctor/fact.js';
@@ -359,6 +360,15 @@ describe('checks', () => {
   test('each check has a bad node', () => {
     const found = new Set(BAD.filter(([, , result]) => result !== 'skipped').map(([id]) => id));
     expect(CHECKS.map(({id}) => id).filter((id) => !found.has(id))).toEqual([]);
+  });
+
+  test('docs/design/doctor.md lists the checks', async () => {
+    const text = await readFile('docs/design/doctor.md', 'utf8');
+    const rows = [...text.matchAll(/^\| `(\w+\/[\w-]+)` \| ([^|]*) \|/gm)].map(([, id, title]) => ({
+      id,
+      title,
+    }));
+    expect(rows).toEqual(CHECKS.map(({id, title}) => ({id, title})));
   });
 
   test('problems that are older than a day are not recent', () => {

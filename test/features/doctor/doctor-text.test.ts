@@ -6,6 +6,7 @@ import {doctorText} from '../../../src/features/doctor/doctor-text.js';
 const aResult = (fields: Partial<CheckResult>): CheckResult => ({
   id: 'disk/space',
   area: 'disk',
+  title: 'available space',
   result: 'ok',
   message: 'half is left',
   details: [],
