@@ -58,12 +58,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
     files,
     mounts: node.mounts,
     kernelLog,
-    processes: mapFact(processes, ({count, timeKeepers, blocked, shims}) => ({
-      count,
-      timeKeepers,
-      blocked,
-      shims,
-    })),
+    processes: mapFact(processes, ({timeKeepers, shims}) => ({timeKeepers, shims})),
     podDirs,
     podLogs,
   };

@@ -51,7 +51,6 @@ export interface RuntimeConfigFacts {
   readonly defaultHandler?: string;
   readonly handlers?: readonly string[];
   readonly sandboxImage?: string;
-  readonly snapshotter?: string;
   readonly rootDir?: string;
   readonly stateDir?: string;
   readonly cniConfDir?: string;
@@ -65,7 +64,6 @@ export interface SandboxFacts {
   readonly name: string;
   readonly uid: string;
   readonly isReady: boolean;
-  readonly createdAt: string;
 }
 
 export interface ContainerFacts {
@@ -165,11 +163,8 @@ export interface KernelProblem {
 
 /** Processes of the node that matter. */
 export interface ProcessTable {
-  readonly count: number;
   /** Names of running programs that set the clock. */
   readonly timeKeepers: readonly string[];
-  /** Processes in uninterruptible sleep. */
-  readonly blocked: readonly {readonly pid: number; readonly name: string}[];
   /** Shims of containerd. */
   readonly shims: readonly ShimFacts[];
 }

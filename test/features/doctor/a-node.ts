@@ -51,9 +51,7 @@ export const GOOD_NODE: NodeSnapshot = {
       rootDir: '/var/lib/containerd',
     }),
     cgroupDriver: known('systemd'),
-    sandboxes: known([
-      {id: 's1', namespace: 'default', name: 'web', uid: 'uid-1', isReady: true, createdAt: TAKEN_AT},
-    ]),
+    sandboxes: known([{id: 's1', namespace: 'default', name: 'web', uid: 'uid-1', isReady: true}]),
     containers: known([{id: 'c1', name: 'main', sandboxId: 's1', state: 'CONTAINER_RUNNING'}]),
     images: known([{tags: ['pause:3.10'], isPinned: true}]),
   },
@@ -98,9 +96,7 @@ export const GOOD_NODE: NodeSnapshot = {
   ]),
   kernelLog: known([]),
   processes: known({
-    count: 100,
     timeKeepers: [],
-    blocked: [],
     shims: [{pid: 30, namespace: 'k8s.io', id: 's1', address: '/run/containerd/containerd.sock'}],
   }),
   podDirs: [

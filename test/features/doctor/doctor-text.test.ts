@@ -46,7 +46,6 @@ test('control characters of the node are escaped', () => {
     [aResult({result: 'failure', message: 'a\x1b[2J', details: ['b\rc'], remedy: ['rm \x07']})],
     options,
   );
-  // oxlint-disable-next-line no-control-regex
   expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
   expect(text).toContain(String.raw`a\x1b[2J`);
 });

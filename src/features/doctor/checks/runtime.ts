@@ -10,17 +10,21 @@ const SOON_MS = 60 * DAY_MS;
 
 const RESTART = ['systemctl status containerd crio', 'journalctl -u containerd -u crio -n 50'];
 
+/** Returns whether a call failed only because this user may not make it. */
+const isDenied = (error: string, isRoot: boolean): boolean => !isRoot && /permission denied/i.test(error);
+
 /** Checks of the container runtime. */
 export const RUNTIME_CHECKS: readonly Check[] = [
   {
     id: 'runtime/reachable',
     title: 'socket of the runtime',
-    examine: ({runtime: {endpoint, calls}}) => {
+    examine: ({runtime: {endpoint, calls}, isRoot}) => {
       if ('error' in endpoint)
         return failure('no runtime was found', {details: [endpoint.error], remedy: RESTART});
       const version = calls.find(({rpc}) => rpc === 'Version');
       if (version?.error === undefined && version !== undefined) return ok(`${endpoint.value} answers`);
       const error = version?.error ?? 'no connection';
+      if (isDenied(error, isRoot)) return skipped(`only root may connect to ${endpoint.value}`);
       return failure(`${endpoint.value} does not answer`, {details: [error], remedy: RESTART});
     },
   },
@@ -62,9 +66,11 @@ export const RUNTIME_CHECKS: readonly Check[] = [
   {
     id: 'runtime/latency',
     title: 'duration of calls',
-    examine: ({runtime: {calls}}) => {
+    examine: ({runtime: {calls}, isRoot}) => {
       const answered = calls.filter(({error}) => error === undefined);
       const failed = calls.filter(({error}) => error !== undefined);
+      if (failed.some(({error = ''}) => isDenied(error, isRoot)))
+        return skipped('only root may call the runtime');
       if (calls.length === 0) return skipped('the runtime was not called');
       const details = [
         ...failed.map(({rpc, error = ''}) => `${rpc}: ${error.replace(`${rpc}: `, '')}`),

@@ -2,7 +2,7 @@ import {join} from 'node:path';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {readKernelLog} from '../../why/snapshot/kernel-log.js';
-import {mapFact, valueOf, type Fact} from '../fact.js';
+import {isMissing, mapFact, valueOf, type Fact} from '../fact.js';
 import type {
   CniFacts,
   DiskFacts,
@@ -19,7 +19,6 @@ const PROC = '/proc/sys';
 /** Files that checks examine as they are. */
 export const FILES = [
   `${PROC}/net/ipv4/ip_forward`,
-  `${PROC}/net/ipv6/conf/all/forwarding`,
   `${PROC}/net/bridge/bridge-nf-call-iptables`,
   `${PROC}/net/netfilter/nf_conntrack_count`,
   `${PROC}/net/netfilter/nf_conntrack_max`,
@@ -34,11 +33,8 @@ export const FILES = [
   '/proc/pressure/cpu',
   '/proc/pressure/memory',
   '/proc/pressure/io',
-  '/proc/net/route',
-  '/proc/net/ipv6_route',
   '/sys/fs/cgroup/cgroup.controllers',
   '/etc/resolv.conf',
-  '/etc/hostname',
   '/run/systemd/timesync/synchronized',
 ] as const;
 
@@ -96,14 +92,13 @@ async function readPlugins(directories: readonly string[], node: NodeReader): Pr
   const plugins = lists.flatMap(({directory, names}) =>
     (valueOf(names) ?? []).map((name) => ({directory, name})),
   );
-  return {
-    value: await Promise.all(
-      plugins.map(async ({directory, name}) => {
-        const mode = valueOf(await node.file(join(directory, name)))?.mode ?? 0;
-        return {name, isExecutable: (mode & 0o111) !== 0};
-      }),
-    ),
-  };
+  const files = await Promise.all(
+    plugins.map(async ({directory, name}) => ({name, file: await node.file(join(directory, name))})),
+  );
+  const unread = files.find(({file}) => 'error' in file && !isMissing(file))?.file;
+  if (unread !== undefined && 'error' in unread) return unread;
+  const executable = (mode: number): boolean => (mode & 0o111) !== 0;
+  return {value: files.map(({name, file}) => ({name, isExecutable: executable(valueOf(file)?.mode ?? 0)}))};
 }
 
 /** Returns the types of the plugins that a network configuration needs; undefined if it is invalid. */
@@ -175,15 +170,16 @@ export async function readPodLogs(directory: string, node: NodeReader): Promise<
   const pods = await node.names(directory);
   if ('error' in pods) return pods;
   const paths: string[] = [];
-  let isComplete = true;
   for (const pod of pods.value) {
-    for (const container of valueOf(await node.names(join(directory, pod))) ?? []) {
+    const containers = await node.names(join(directory, pod));
+    if ('error' in containers && !isMissing(containers)) return containers;
+    for (const container of valueOf(containers) ?? []) {
       const place = join(directory, pod, container);
       paths.push(...(valueOf(await node.names(place)) ?? []).map((name) => join(place, name)));
     }
-    isComplete = paths.length < MAX_LOGS;
-    if (!isComplete) break;
+    if (paths.length > MAX_LOGS) break;
   }
+  const isComplete = paths.length <= MAX_LOGS;
   const sizes = await Promise.all(
     paths.slice(0, MAX_LOGS).map(async (path) => ({path, bytes: valueOf(await node.file(path))?.bytes ?? 0})),
   );

@@ -23,7 +23,6 @@ interface Process {
   readonly pid: number;
   /** Name of the program, cut to 15 bytes. */
   readonly name: string;
-  readonly state: string;
 }
 
 /** Reads the processes of the node. Rejects with a system error without /proc. */
@@ -42,9 +41,7 @@ export async function readProcesses(node: NodeReader): Promise<FoundProcesses> {
     Promise.all(named((name) => name.startsWith('containerd-shim')).map(argvOf)),
   ]);
   return {
-    count: processes.length,
     timeKeepers: [...new Set(named((name) => TIME_KEEPERS.has(name)).map(({name}) => name))],
-    blocked: processes.filter(({state}) => state === 'D').map(({pid, name}) => ({pid, name})),
     shims: shims.flatMap(({pid, argv}) => {
       const flag = (name: string): string => argv[argv.indexOf(name) + 1] ?? '';
       return argv.includes('-id')
@@ -58,9 +55,8 @@ export async function readProcesses(node: NodeReader): Promise<FoundProcesses> {
 /** Reads a file that needs no lock of the process: the command line of a process that hangs can block the reader. */
 function readProcess(pid: number): readonly Process[] {
   try {
-    const [, name = '', state = ''] =
-      /^\d+ \((.*)\) (\S)/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
-    return [{pid, name, state}];
+    const [, name = ''] = /^\d+ \((.*)\) \S/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
+    return [{pid, name}];
   } catch (error) {
     if (isSystemCallError(error)) return []; // It has ended.
     throw error;

@@ -72,14 +72,13 @@ export async function readRuntime(
   };
 }
 
-function sandboxFacts({id, metadata, state, createdAt}: PodSandbox): SandboxFacts {
+function sandboxFacts({id, metadata, state}: PodSandbox): SandboxFacts {
   return {
     id,
     namespace: metadata?.namespace ?? '',
     name: metadata?.name ?? '',
     uid: metadata?.uid ?? '',
     isReady: state === 'SANDBOX_READY',
-    createdAt: new Date(Number(createdAt / 1_000_000n)).toISOString(),
   };
 }
 
@@ -92,7 +91,7 @@ export function parseConfig(text: string): RuntimeConfigFacts {
   const config = parseJsonObject(text);
   const cni = objectIn(config, 'cni');
   const containerd = objectIn(config, 'containerd');
-  const {defaultRuntimeName, snapshotter, runtimes} = containerd;
+  const {defaultRuntimeName, runtimes} = containerd;
   const {sandboxImage, containerdRootDir, stateDir, netnsMountsUnderStateDir} = config;
   // containerd 2 has several directories of plugins, and the sandbox image among the pinned images.
   const pinned =
@@ -103,7 +102,6 @@ export function parseConfig(text: string): RuntimeConfigFacts {
     ...textField('defaultHandler', defaultRuntimeName),
     ...(isObject(runtimes) && {handlers: Object.keys(runtimes).sort()}),
     ...textField('sandboxImage', sandboxImage ?? pinned),
-    ...textField('snapshotter', snapshotter),
     ...textField('rootDir', containerdRootDir),
     ...textField('stateDir', stateDir),
     ...textField('cniConfDir', cni['confDir']),
