@@ -119,6 +119,8 @@ export interface KubeletConfigFacts {
   readonly ineffective: readonly string[];
   readonly cgroupDriver?: string;
   readonly failSwapOn?: boolean;
+  /** Ports; 0 if the server is off. */
+  readonly ports?: {readonly healthz: number; readonly api: number; readonly readOnly: number};
 }
 
 export interface CertificateFacts {

@@ -155,6 +155,12 @@ export const BAD_NODES: readonly (readonly [
     'failure',
     /nothing listens on u/,
   ],
+  [
+    'kubelet/healthz',
+    withKubelet({healthz: {value: {url: 'u', status: 0}}, config: unread}),
+    'skipped',
+    /the configured port is unknown/,
+  ],
   ['kubelet/config', withConfig({problems: ['/c.yaml:1: bad']}), 'failure', /is invalid \/c\.yaml:1: bad/],
   [
     'kubelet/config',

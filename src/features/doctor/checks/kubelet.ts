@@ -43,9 +43,11 @@ export const KUBELET_CHECKS: readonly Check[] = [
   {
     id: 'kubelet/healthz',
     title: 'health of the kubelet',
-    examine: ({kubelet: {healthz}}) =>
+    examine: ({kubelet: {healthz, config}}) =>
       judge([healthz], ({url, status}) => {
         if (status === 200) return ok(`${url} answers 200`);
+        if (status === 0 && 'error' in config)
+          return skipped(`nothing listens on ${url}, and the configured port is unknown`);
         if (status === 0) return failure(`nothing listens on ${url}`, {remedy: RESTART});
         return failure(`${url} answers ${status}`, {remedy: [`curl -s ${url}`, ...RESTART]});
       }),

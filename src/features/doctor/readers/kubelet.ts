@@ -19,10 +19,10 @@ import type {NodeReader} from './node-reader.js';
 
 /** File that kubeadm writes. */
 const CONFIG_FILE = join(KUBELET_ROOT_DIR, 'config.yaml');
-const HEALTHZ_PORT = 10_248;
-const PORT = 10_250;
-const READ_ONLY_PORT = 10_255;
+/** Ports of a kubelet whose configuration is unknown. */
+const DEFAULT_PORTS = {healthz: 10_248, api: 10_250, readOnly: 10_255};
 const NONE: Fact<never> = {error: 'no kubelet runs'};
+const OFF = Promise.resolve<Fact<never>>({error: 'healthzPort is 0'});
 
 type Services = EnvironmentContext & SettingsContext;
 
@@ -53,11 +53,12 @@ export async function readKubelet(
     flagOf(kubelet, 'cert-dir') ?? join(flagOf(kubelet, 'root-dir') ?? KUBELET_ROOT_DIR, 'pki');
   const ask = async (url: string): Promise<Fact<HttpAnswer>> =>
     await node.fact(async () => await answerOf(url, signal), url);
-  const [config, healthz, anonymous, readOnly, certificates] = await Promise.all([
-    readConfig(configPath, node),
-    ask(`http://127.0.0.1:${HEALTHZ_PORT}/healthz`),
-    ask(`https://127.0.0.1:${PORT}/pods`),
-    ask(`http://127.0.0.1:${READ_ONLY_PORT}/pods`),
+  const config = await readConfig(configPath, node);
+  const {healthz: healthzPort, api, readOnly: readOnlyPort} = valueOf(config)?.ports ?? DEFAULT_PORTS;
+  const [healthz, anonymous, readOnly, certificates] = await Promise.all([
+    healthzPort === 0 ? OFF : ask(`http://127.0.0.1:${healthzPort}/healthz`),
+    ask(`https://127.0.0.1:${api}/pods`),
+    ask(`http://127.0.0.1:${readOnlyPort === 0 ? DEFAULT_PORTS.readOnly : readOnlyPort}/pods`),
     Promise.all(
       ['kubelet-client-current.pem', 'kubelet-server-current.pem', 'kubelet.crt'].map(
         async (name) => await readCertificate(join(directory, name), node),
@@ -91,6 +92,7 @@ async function readConfig(path: string, node: NodeReader): Promise<Fact<KubeletC
           .map(({field, reason}) => `${field}: ${reason}`),
         cgroupDriver: values.cgroupDriver,
         failSwapOn: values.failSwapOn,
+        ports: {healthz: values.healthzPort, api: values.port, readOnly: values.readOnlyPort},
       };
     } catch (error) {
       if (!(error instanceof KcriError)) throw error;
