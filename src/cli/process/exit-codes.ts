@@ -9,6 +9,8 @@ export const EXIT = {
   notPlanned: 2,
   /** `why` has no answer: with 1 it reports that something is wrong. */
   notDiagnosed: 2,
+  /** A check of `doctor` failed, or nothing was examined: 1 means that there are only warnings. */
+  nodeFailed: 2,
   /** The command is unknown. */
   unknownCommand: 3,
   /** A timeout set by the user expired. */

@@ -119,7 +119,8 @@ export class PodStatusManager {
             ...(conditions && {conditions}),
             ...(!isStaticPod(pod) && terminalStatusOf(status)),
           };
-    if (this.#mirrored !== undefined) this.#status = withStoredTimes(this.#status, this.#mirrored);
+    if (this.#mirrored !== undefined && !hasEnded(this.#mirrored.phase))
+      this.#status = restoredStatus(this.#mirrored);
     return this.#status;
   }
 

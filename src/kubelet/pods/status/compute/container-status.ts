@@ -18,7 +18,7 @@ import type {WaitingReason} from '../../../contract/waiting-reason.js';
 import {hasAnyRegularContainerCreated} from '../../../managers/kuberuntime/compute/compute-pod-actions.js';
 import {shouldStartContainer} from '../../../managers/kuberuntime/compute/restart-policy.js';
 import {computeContainerResources} from './container-resources.js';
-import {volumeMountsOf} from './volume-mount-status.js';
+import {mountsBefore, volumeMountsOf} from './volume-mount-status.js';
 
 /** Exit code of a container that exited in an unknown way: that of a killed one. */
 const EXIT_CODE_UNKNOWN = 137;
@@ -180,7 +180,8 @@ function existing(
       actuated: input.actuated?.containers.get(container.name),
     }),
     ...userOf(newest),
-    ...volumeMountsOf(container, input),
+    // They do not change while the instance exists.
+    ...(isSame ? mountsBefore(old) : volumeMountsOf(container, input)),
   };
 }
 

@@ -4,10 +4,12 @@ import {
   type PodCondition,
   type PodStatus,
 } from '../../../../api/types/v1-status.js';
+import {omit} from '../../../../base/omit.js';
 import {findByName} from '../../../../base/by-name.js';
 import type {ContainerId} from '../../../../cri/index.js';
 import {parseContainerId} from '../../../contract/parse-container-id.js';
 import type {Readiness} from '../../../contract/probe-results.js';
+import {mountsBefore} from './volume-mount-status.js';
 import type {WaitingReason} from '../../../contract/waiting-reason.js';
 
 /**
@@ -51,7 +53,8 @@ type ReadinessOf = (
 ) => Readiness;
 
 /**
- * Returns the status with the readiness that running containers have in a stored status, unless they have been probed since. Where
+ * Returns the status with the readiness that running containers have in a stored status, unless they have been probed since, and with
+ * their mounts there, which do not change. Where
  * all containers are as ready as they were, so is the pod. Pure.
  */
 export function withStoredReadiness(
@@ -67,7 +70,8 @@ export function withStoredReadiness(
       if (old?.state?.running === undefined || old.containerID !== containerID || !state?.running)
         return container;
       const before = {started: old.started === true, ready: old.ready && isPodReady(stored)};
-      return {...container, ...readinessOf(name, {id: parseContainerId(containerID), before})};
+      const readiness = readinessOf(name, {id: parseContainerId(containerID), before});
+      return {...omit(container, 'volumeMounts'), ...mountsBefore(old), ...readiness};
     };
   const containers = status.containerStatuses?.map(restore(stored.containerStatuses));
   const initContainers = status.initContainerStatuses?.map(restore(stored.initContainerStatuses));

@@ -32,3 +32,8 @@ export function volumeMountsOf(
     }),
   };
 }
+
+/** Returns the volume mounts in an earlier status of the same instance, of which they do not change. */
+export function mountsBefore({volumeMounts}: ContainerStatus): Pick<ContainerStatus, 'volumeMounts'> {
+  return volumeMounts === undefined ? {} : {volumeMounts};
+}

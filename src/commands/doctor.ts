@@ -1,0 +1,43 @@
+import {BaseCommand} from '../cli/command/base-command.js';
+import {listFlag} from '../cli/flags/flag-types.js';
+import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
+import {exitCodeOf} from '../cli/output/render-error.js';
+import {EXIT} from '../cli/process/exit-codes.js';
+import {DOCTOR_FORMATS, runDoctor} from '../features/doctor/run-doctor.js';
+
+export default class Doctor extends BaseCommand {
+  static override nodes = 'local' as const;
+  static override summary = 'Examine this node and report what is wrong';
+  static override description =
+    'Prints a line for each check: ok, warning, failure, or skipped with the reason. What is not ok has details, and ' +
+    'commands that help. Areas: runtime, kubelet, network, cgroups, kernel, disk, memory, time, leftovers, security.\n\n' +
+    'Takes at most three seconds: what does not answer within two is skipped, or fails. Changes nothing. Without root, ' +
+    'what cannot be read is skipped.\n\n' +
+    'Exits with 0 if all checks are ok or skipped, with 1 if there are warnings, and with 2 if there are failures or ' +
+    'nothing was examined.';
+  static override usage = 'doctor [FLAGS]';
+  static override examples = [
+    '<%= config.bin %> doctor',
+    '<%= config.bin %> doctor --only runtime,network/cni-config',
+    '<%= config.bin %> doctor -o json',
+  ];
+  static override flags = {
+    only: listFlag({
+      helpValue: 'AREA|ID',
+      description:
+        'Run only these checks, such as network or disk/space. Repeatable, or separated by commas.',
+    }),
+    ...NO_HEADERS_FLAG,
+    ...outputFlags(DOCTOR_FORMATS),
+  };
+
+  async run(): Promise<void> {
+    try {
+      const {flags} = await this.parse(Doctor);
+      await runDoctor(this.services, flags);
+    } catch (error) {
+      if (exitCodeOf(error) === EXIT.failed) this.report.setExitCode(EXIT.nodeFailed);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import {humanSize} from '../../../format/human-size.js';
+import {counted, failure, judge, ok, skipped, warning, type Check, type Outcome} from '../check.js';
+import type {DiskFacts} from '../node-snapshot.js';
+
+/** Multiple of the available share at which a kubelet evicts pods by default, from which on it is a warning. */
+const SOON = 2;
+/** Size of a log file that does not rotate: ten times the kubelet's containerLogMaxSize. */
+const LARGE_LOG_BYTES = 100 * 1024 * 1024;
+
+const percent = (share: number): string => `${Math.floor(share * 100)}%`;
+
+/** Checks of the disks. */
+export const DISK_CHECKS: readonly Check[] = [
+  {
+    id: 'disk/space',
+    title: 'available space',
+    examine: ({disks}) =>
+      judgeDisks(disks, {
+        limit: 0.1,
+        what: 'space',
+        measure: ({bytes, availableBytes}) => [availableBytes, bytes],
+        format: (free) => humanSize(free, 3),
+      }),
+  },
+  {
+    id: 'disk/inodes',
+    title: 'free inodes',
+    examine: ({disks}) =>
+      judgeDisks(disks, {
+        limit: 0.05,
+        what: 'inodes',
+        measure: ({inodes, freeInodes}) => [freeInodes, inodes],
+        format: (free) => `${free} inodes`,
+      }),
+  },
+  {
+    id: 'disk/read-only',
+    title: 'file systems of the node',
+    examine: ({mounts, disks}) =>
+      judge([mounts], (all) => {
+        const places = new Set(disks.map(({path}) => path));
+        const bad = all.filter(({path, isReadOnly}) => isReadOnly && places.has(path));
+        if (bad.length === 0) return ok('none that the runtime or the kubelet writes to is read-only');
+        return failure(
+          `${bad.map(({path}) => path).join(', ')} ${bad.length === 1 ? 'is' : 'are'} read-only`,
+          {
+            details: bad.map(({path, source, fileSystem}) => `${path}: ${fileSystem} of ${source}`),
+            remedy: ['dmesg -T --level=err', ...bad.map(({path}) => `mount -o remount,rw ${path}`)],
+          },
+        );
+      }),
+  },
+  {
+    id: 'disk/pod-logs',
+    title: 'size of the logs of containers',
+    examine: ({podLogs}) => {
+      if ('error' in podLogs && podLogs.isMissing === true) return ok('no logs of pods');
+      return judge([podLogs], ({directory, count, isComplete, largest}) => {
+        const large = largest.filter(({bytes}) => bytes > LARGE_LOG_BYTES);
+        const files = `${isComplete ? '' : 'the first '}${counted(count, 'file')} in ${directory}`;
+        const limit = humanSize(LARGE_LOG_BYTES, 3);
+        if (large.length === 0) return ok(`${files}, none larger than ${limit}`);
+        return warning(`${counted(large.length, 'log')} larger than ${limit}: they do not rotate`, {
+          details: large.map(({path, bytes}) => `${path}: ${humanSize(bytes, 3)}`),
+          remedy: [
+            'set containerLogMaxSize and containerLogMaxFiles of the kubelet',
+            ...large.map(({path}) => `truncate -s 0 ${path}`),
+          ],
+        });
+      });
+    },
+  },
+];
+
+type Space = Extract<DiskFacts['space'], {readonly value: unknown}>['value'];
+
+/** What is judged of a disk. */
+interface DiskLimit {
+  /** Available share at which a kubelet evicts pods by default (nodefs.available, nodefs.inodesFree). */
+  readonly limit: number;
+  readonly what: string;
+  readonly measure: (space: Space) => readonly [free: number, total: number];
+  readonly format: (free: number) => string;
+}
+
+/** Judges the available share of each disk; a file system that counts none, such as inodes on btrfs, is left out. */
+function judgeDisks(disks: readonly DiskFacts[], {limit, what, measure, format}: DiskLimit): Outcome {
+  const shares = disks.flatMap(({use, path, space}) => {
+    if ('error' in space) return [];
+    const [free, total] = measure(space.value);
+    return total === 0
+      ? []
+      : [{line: `${path} (${use}): ${percent(free / total)} left, ${format(free)}`, share: free / total}];
+  });
+  const unread = disks.flatMap(({space}) =>
+    'error' in space && space.isMissing !== true ? [space.error] : [],
+  );
+  if (shares.length === 0) return skipped(unread[0] ?? `no file system counts its ${what}`);
+  const bad = shares.filter(({share}) => share < SOON * limit);
+  const least = Math.min(...shares.map(({share}) => share));
+  if (bad.length === 0)
+    return ok(
+      `at least ${percent(least)} of the ${what} left${unread.length === 0 ? '' : `; not read: ${unread.join('; ')}`}`,
+    );
+  const isEvicting = least < limit;
+  return (isEvicting ? failure : warning)(
+    `only ${percent(least)} of the ${what} left; a kubelet evicts pods below ${percent(limit)} by default`,
+    {
+      details: [...bad.map(({line}) => line), ...unread],
+      remedy: [{kcri: ['system', 'df']}, {kcri: ['system', 'prune']}],
+    },
+  );
+}

@@ -1,0 +1,108 @@
+import {counted, judge, ok, skipped, warning, type Check} from '../check.js';
+import {isMissing} from '../fact.js';
+import type {NodeSnapshot} from '../node-snapshot.js';
+
+/** Age from which on a directory without a sandbox is orphaned: before, its pod may be starting. */
+const START_MS = 120_000;
+/** Number of exited containers that the garbage collection of a kubelet exceeds only for a short time. */
+const MANY_EXITED = 100;
+const SHOWN = 10;
+
+const shownFirst = (lines: readonly string[]): readonly string[] =>
+  lines.length <= SHOWN ? lines : [...lines.slice(0, SHOWN), `and ${lines.length - SHOWN} more`];
+
+/** Checks of what deleted pods left behind. */
+export const LEFTOVER_CHECKS: readonly Check[] = [
+  {
+    id: 'leftovers/pod-directories',
+    title: 'directories of pods that do not exist',
+    examine: (snapshot) => {
+      const {sandboxes} = snapshot.runtime;
+      const unread = snapshot.podDirs.find(({pods}) => 'error' in pods && !isMissing(pods))?.pods;
+      const unknown = 'error' in sandboxes ? sandboxes : unread;
+      if (unknown !== undefined && 'error' in unknown) return skipped(unknown.error);
+      const orphans = orphanedDirs(snapshot);
+      if (orphans.length === 0) return ok('none');
+      return warning(`${counted(orphans.length, 'directory', 'directories')} of pods without a sandbox`, {
+        details: shownFirst(orphans.map(({path, modifiedAt}) => `${path}, last changed ${modifiedAt}`)),
+        remedy: orphans.slice(0, 1).map(({path}) => `findmnt -R ${path}; ls -R ${path}`),
+      });
+    },
+  },
+  {
+    id: 'leftovers/mounts',
+    title: 'mounts of pods that do not exist',
+    examine: (snapshot) =>
+      judge([snapshot.runtime.sandboxes, snapshot.mounts], (_, mounts) => {
+        const orphans = orphanedDirs(snapshot);
+        const left = mounts.filter(({path}) => orphans.some((orphan) => path.startsWith(`${orphan.path}/`)));
+        if (left.length === 0) return ok('none');
+        return warning(`${counted(left.length, 'mount')} of pods without a sandbox`, {
+          details: shownFirst(left.map(({path, fileSystem}) => `${path} (${fileSystem})`)),
+          remedy: left.slice(0, SHOWN).map(({path}) => `umount ${path}`),
+        });
+      }),
+  },
+  {
+    id: 'leftovers/sandboxes',
+    title: 'sandboxes of containers',
+    examine: ({runtime: {sandboxes, containers}}) =>
+      judge([sandboxes, containers], (pods, all) => {
+        const ids = new Set(pods.map(({id}) => id));
+        const lost = all.filter(({sandboxId}) => !ids.has(sandboxId));
+        const stopped = pods.filter(({isReady}) => !isReady);
+        if (lost.length === 0)
+          return ok(`${counted(pods.length, 'sandbox', 'sandboxes')}, ${stopped.length} of them stopped`);
+        return warning(`${counted(lost.length, 'container')} without a sandbox`, {
+          details: shownFirst(lost.map(({name, id}) => `${name} (${id.slice(0, 13)})`)),
+          remedy: lost.slice(0, SHOWN).map(({id}) => ({kcri: ['rm', id.slice(0, 13)]})),
+        });
+      }),
+  },
+  {
+    id: 'leftovers/exited-containers',
+    title: 'exited containers',
+    examine: ({runtime: {containers}}) =>
+      judge([containers], (all) => {
+        const exited = all.filter(({state}) => state === 'CONTAINER_EXITED');
+        if (exited.length < MANY_EXITED) return ok(counted(exited.length, 'exited container'));
+        return warning(`${exited.length} exited containers keep their disk space`, {
+          remedy: [{kcri: ['system', 'prune']}],
+        });
+      }),
+  },
+  {
+    id: 'leftovers/shims',
+    title: 'shims without a sandbox or container',
+    examine: ({runtime: {endpoint, sandboxes, containers}, processes}) =>
+      judge([endpoint, sandboxes, containers, processes], (address, pods, all, {shims}) => {
+        const ids = new Set([...pods, ...all].map(({id}) => id));
+        const own = shims.filter(
+          (shim) => shim.namespace === 'k8s.io' && address === `unix://${shim.address}`,
+        );
+        const left = own.filter(({id}) => !ids.has(id));
+        if (left.length === 0) return ok(`${counted(own.length, 'shim')}, all with a sandbox or container`);
+        return warning(`${counted(left.length, 'shim')} without a sandbox or container`, {
+          details: shownFirst(left.map(({pid, id}) => `PID ${pid}: ${id}`)),
+          remedy: left.slice(0, SHOWN).map(({pid}) => `kill ${pid}`),
+        });
+      }),
+  },
+];
+
+/** Returns the directories of pods that neither the runtime nor kcri knows, and that are not new. */
+function orphanedDirs({
+  podDirs,
+  runtime,
+  takenAt,
+}: NodeSnapshot): readonly {readonly path: string; readonly modifiedAt: string}[] {
+  const sandboxes = 'value' in runtime.sandboxes ? runtime.sandboxes.value : [];
+  return podDirs.flatMap(({rootDir, pods, records}) => {
+    const known = new Set([...sandboxes.map(({uid}) => uid), ...('value' in records ? records.value : [])]);
+    return ('value' in pods ? pods.value : [])
+      .filter(
+        ({uid, modifiedAt}) => !known.has(uid) && Date.parse(takenAt) - Date.parse(modifiedAt) > START_MS,
+      )
+      .map(({uid, modifiedAt}) => ({path: `${rootDir}/pods/${uid}`, modifiedAt}));
+  });
+}

@@ -1,0 +1,52 @@
+import {failure, judge, ok, type Check} from '../check.js';
+import type {HttpAnswer} from '../node-snapshot.js';
+
+const WORLD_WRITABLE = 0o002;
+
+const isOpen = ({status}: HttpAnswer): boolean => status === 200;
+
+/** Checks of access to the node. */
+export const SECURITY_CHECKS: readonly Check[] = [
+  {
+    id: 'security/runtime-socket',
+    title: 'permissions of the socket of the runtime',
+    examine: ({runtime: {endpoint, socket}}) =>
+      judge([endpoint, socket], (address, {mode}) => {
+        const path = address.replace(/^unix:\/\//, '');
+        const octal = `0${(mode & 0o777).toString(8)}`;
+        if ((mode & WORLD_WRITABLE) === 0) return ok(`${path} has mode ${octal}`);
+        return failure(`${path} has mode ${octal}: every user who reaches it is root on this node`, {
+          remedy: [`chmod o-rwx ${path}`],
+        });
+      }),
+  },
+  {
+    id: 'security/anonymous-kubelet',
+    title: 'requests to the kubelet without credentials',
+    examine: ({kubelet: {anonymous}}) =>
+      judge([anonymous], (answer) =>
+        isOpen(answer)
+          ? failure(`${answer.url} answers without credentials`, {
+              details: ['anyone who reaches the port can list pods, and may be able to run commands in them'],
+              remedy: ['set authentication.anonymous.enabled: false in the configuration of the kubelet'],
+            })
+          : ok(
+              answer.status === 0
+                ? `nothing listens on ${answer.url}`
+                : `${answer.url} answers ${answer.status} without credentials`,
+            ),
+      ),
+  },
+  {
+    id: 'security/read-only-port',
+    title: 'read-only port of the kubelet',
+    examine: ({kubelet: {readOnly}}) =>
+      judge([readOnly], (answer) =>
+        isOpen(answer)
+          ? failure(`${answer.url} lists pods without credentials`, {
+              remedy: ['set readOnlyPort: 0 in the configuration of the kubelet'],
+            })
+          : ok(`${answer.url} does not list pods`),
+      ),
+  },
+];

@@ -1,0 +1,132 @@
+import {X509Certificate} from 'node:crypto';
+import {get as getHttp} from 'node:http';
+import {get as getHttps} from 'node:https';
+import {join} from 'node:path';
+import type {EnvironmentContext, SettingsContext} from '../../../cli/command/contexts.js';
+import {hasErrno, KcriError} from '../../../base/errors.js';
+import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
+import {findKubelet, queryKubelet, readKubeletConfig} from '../../../kubelet/index.js';
+import {mapFact, valueOf, type Fact} from '../fact.js';
+import type {
+  CertificateFacts,
+  HttpAnswer,
+  KubeletConfigFacts,
+  KubeletFacts,
+  KubeletProcess,
+  OwnKubelet,
+} from '../node-snapshot.js';
+import type {NodeReader} from './node-reader.js';
+
+/** File that kubeadm writes. */
+const CONFIG_FILE = join(KUBELET_ROOT_DIR, 'config.yaml');
+/** Ports of a kubelet whose configuration is unknown. */
+const DEFAULT_PORTS = {healthz: 10_248, api: 10_250, readOnly: 10_255};
+const NONE: Fact<never> = {error: 'no kubelet runs'};
+const OFF = Promise.resolve<Fact<never>>({error: 'healthzPort is 0'});
+
+type Services = EnvironmentContext & SettingsContext;
+
+/** Reads what is known about the kubelet of kcri with this root directory, and about a process named kubelet. */
+export async function readKubelet(
+  {context: {clock}, settings: {rootDir}}: Services,
+  node: NodeReader,
+  {processes, signal}: {readonly processes: Fact<readonly KubeletProcess[]>; readonly signal: AbortSignal},
+): Promise<KubeletFacts> {
+  const own = await node.fact<OwnKubelet | null>(async () => {
+    if ((await findKubelet(rootDir)) === undefined) return null;
+    const report = await queryKubelet(rootDir, [], {clock, signal});
+    const {pid, errors, pressures = [], manifestProblems = []} = report;
+    return {
+      pid,
+      errors,
+      pressures,
+      manifestProblems: manifestProblems
+        .filter(({level}) => level === 'error')
+        .map(({place, message}) => ({place, message})),
+    };
+  });
+  const [kubelet] = valueOf(processes) ?? [];
+  if (kubelet === undefined)
+    return {own, processes, config: NONE, healthz: NONE, anonymous: NONE, readOnly: NONE, certificates: []};
+  const configPath = flagOf(kubelet, 'config') ?? CONFIG_FILE;
+  const directory =
+    flagOf(kubelet, 'cert-dir') ?? join(flagOf(kubelet, 'root-dir') ?? KUBELET_ROOT_DIR, 'pki');
+  const ask = async (url: string): Promise<Fact<HttpAnswer>> =>
+    await node.fact(async () => await answerOf(url, signal), url);
+  const config = await readConfig(configPath, node);
+  const {healthz: healthzPort, api, readOnly: readOnlyPort} = valueOf(config)?.ports ?? DEFAULT_PORTS;
+  const [healthz, anonymous, readOnly, certificates] = await Promise.all([
+    healthzPort === 0 ? OFF : ask(`http://127.0.0.1:${healthzPort}/healthz`),
+    ask(`https://127.0.0.1:${api}/pods`),
+    ask(`http://127.0.0.1:${readOnlyPort === 0 ? DEFAULT_PORTS.readOnly : readOnlyPort}/pods`),
+    Promise.all(
+      ['kubelet-client-current.pem', 'kubelet-server-current.pem', 'kubelet.crt'].map(
+        async (name) => await readCertificate(join(directory, name), node),
+      ),
+    ),
+  ]);
+  return {own, processes, config, healthz, anonymous, readOnly, certificates};
+}
+
+/** Returns the value of a flag on the command line of a kubelet; undefined without it. */
+function flagOf({argv}: KubeletProcess, name: string): string | undefined {
+  const test = new RegExp(`^--?${name}(?:=(.*))?$`);
+  const index = argv.findLastIndex((argument) => test.test(argument));
+  return index === -1 ? undefined : (test.exec(argv[index] ?? '')?.[1] ?? argv[index + 1]);
+}
+
+async function readConfig(path: string, node: NodeReader): Promise<Fact<KubeletConfigFacts>> {
+  return mapFact(await node.text(path), (content) => {
+    try {
+      const {values, unsupported} = readKubeletConfig([{path, content}], new Map(), {
+        joinsCluster: true,
+        isLenient: true,
+        defaults: {failSwapOn: true},
+      });
+      return {
+        path,
+        problems: [],
+        // What only kcri does not support has its effect in another kubelet.
+        ineffective: unsupported
+          .filter(({reason}) => reason.startsWith('kubelet '))
+          .map(({field, reason}) => `${field}: ${reason}`),
+        cgroupDriver: values.cgroupDriver,
+        failSwapOn: values.failSwapOn,
+        ports: {healthz: values.healthzPort, api: values.port, readOnly: values.readOnlyPort},
+      };
+    } catch (error) {
+      if (!(error instanceof KcriError)) throw error;
+      return {path, problems: error.message.split('\n'), ineffective: []};
+    }
+  });
+}
+
+/** Reads the dates of a certificate; its file may contain the key too, which is not kept. */
+async function readCertificate(path: string, node: NodeReader): Promise<CertificateFacts> {
+  const text = await node.text(path);
+  if ('error' in text) return {path, fact: text};
+  return {
+    path,
+    fact: await node.fact(async () => {
+      const {subject, validTo} = new X509Certificate(text.value);
+      return Promise.resolve({subject, notAfter: new Date(validTo).toISOString()});
+    }, path),
+  };
+}
+
+/** Returns the status of an answer; 0 if nothing listens. Rejects with the error of the connection. */
+async function answerOf(url: string, signal: AbortSignal): Promise<HttpAnswer> {
+  const options = {agent: false, signal, rejectUnauthorized: false} as const;
+  try {
+    return await new Promise((resolve, reject) => {
+      const request = (url.startsWith('https:') ? getHttps : getHttp)(url, options, (response) => {
+        resolve({url, status: response.statusCode ?? 0});
+        response.destroy();
+      });
+      request.once('error', reject);
+    });
+  } catch (error) {
+    if (hasErrno(error, 'ECONNREFUSED')) return {url, status: 0};
+    throw error;
+  }
+}

@@ -1,0 +1,161 @@
+import {lstat, readdir, readlink, stat, statfs} from 'node:fs/promises';
+import {dirname, join, resolve} from 'node:path';
+import {abortable} from '../../../base/async/abortable.js';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {parseMountInfo} from '../../../base/fs/mount-info.js';
+import {LOCAL_FILES} from '../../why/snapshot/node-files.js';
+import {mapFact, readFact, valueOf, type Fact} from '../fact.js';
+import type {DiskFacts, FileFacts, MountFacts} from '../node-snapshot.js';
+
+/** Size of a text that is read. */
+const MAX_BYTES = 256 * 1024;
+/** Number of symbolic links that are followed, as in the kernel. */
+const MAX_LINKS = 40;
+/** File systems that ask another machine or a process, and wait for it forever. */
+const REMOTE = /^(nfs\d?|cifs|smb3|ceph|glusterfs|lustre|afs|9p|virtiofs|fuse(\..*)?|autofs)$/;
+/** File systems of the kernel, which have no others below that could hang. */
+const OF_KERNEL = /^\/(proc|sys)\//;
+
+/**
+ * Reads files of this machine without the risk to hang: a thread that waits for a file system of a dead server cannot be
+ * ended, and keeps the process. Files on such file systems are not read.
+ */
+export class NodeReader {
+  readonly #mounts: Fact<readonly MountFacts[]>;
+  readonly #signal: AbortSignal;
+
+  private constructor(mounts: Fact<readonly MountFacts[]>, signal: AbortSignal) {
+    this.#mounts = mounts;
+    this.#signal = signal;
+  }
+
+  /** Creates a reader whose reads end when the signal aborts. `path` is the list of mounts. */
+  static async open(signal: AbortSignal, path = '/proc/self/mountinfo'): Promise<NodeReader> {
+    const text = await readFact(async () => await LOCAL_FILES.read(path, 16 * MAX_BYTES), path);
+    return new NodeReader(mapFact(text, parseMounts), signal);
+  }
+
+  get mounts(): Fact<readonly MountFacts[]> {
+    return this.#mounts;
+  }
+
+  /** Resolves with the result of a read, or the reason why it failed or did not end in time. */
+  async fact<T>(read: () => Promise<T>, subject = ''): Promise<Fact<T>> {
+    return await readFact(async () => await abortable(read(), this.#signal), subject);
+  }
+
+  /** Reads the beginning of a text file. */
+  async text(path: string, maxBytes = MAX_BYTES): Promise<Fact<string>> {
+    return await this.fact(async () => {
+      await this.#requireLocal(path);
+      if (!OF_KERNEL.test(path) && !(await stat(path)).isFile())
+        throw new SystemError('it is not a regular file');
+      return await LOCAL_FILES.read(path, maxBytes);
+    }, path);
+  }
+
+  /** Lists the names in a directory, sorted. */
+  async names(path: string): Promise<Fact<readonly string[]>> {
+    return await this.fact(async () => {
+      await this.#requireLocal(path);
+      return (await readdir(path)).sort();
+    }, path);
+  }
+
+  /** Returns what the system says about a file. */
+  async file(path: string): Promise<Fact<FileFacts>> {
+    return await this.fact(async () => {
+      await this.#requireLocal(path);
+      const found = await stat(path);
+      return {
+        kind: found.isFile()
+          ? 'file'
+          : found.isDirectory()
+            ? 'directory'
+            : found.isSocket()
+              ? 'socket'
+              : 'other',
+        mode: found.mode & 0o7777,
+        owner: found.uid,
+        bytes: found.size,
+        modifiedAt: found.mtime.toISOString(),
+      };
+    }, path);
+  }
+
+  /** Returns the space of the file system of a path. */
+  async space(path: string): Promise<DiskFacts['space']> {
+    return await this.fact(async () => {
+      await this.#requireLocal(path);
+      const {bsize, bavail, blocks, files, ffree} = await statfs(path);
+      return {bytes: blocks * bsize, availableBytes: bavail * bsize, inodes: files, freeInodes: ffree};
+    }, path);
+  }
+
+  /** Rejects with SystemError if a path leads to a file system that may hang. */
+  async #requireLocal(path: string): Promise<void> {
+    const mounts = valueOf(this.#mounts);
+    if (OF_KERNEL.test(path) || mounts === undefined) return;
+    const remote = mounts.filter(({fileSystem}) => REMOTE.test(fileSystem));
+    if (remote.length === 0) return;
+    await followLinks(resolve(path), (place) => {
+      const mount = mountOf(place, mounts);
+      if (mount !== undefined && REMOTE.test(mount.fileSystem))
+        throw new SystemError(
+          `it was not read: it is on ${mount.path} (${mount.fileSystem} of ${mount.source}), which may hang`,
+        );
+    });
+  }
+}
+
+/** Returns the mount that contains a path. */
+function mountOf(path: string, mounts: readonly MountFacts[]): MountFacts | undefined {
+  const above = mounts.filter((mount) => mount.path === '/' || `${path}/`.startsWith(`${mount.path}/`));
+  return above.reduce<MountFacts | undefined>(
+    (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
+    undefined,
+  );
+}
+
+/** Calls `visit` with each place that the system passes on the way to a path, before it asks about it. */
+async function followLinks(path: string, visit: (place: string) => void): Promise<void> {
+  let rest = path.split('/').filter((part) => part !== '');
+  let place = '/';
+  for (let links = 0; rest.length > 0 && links < MAX_LINKS;) {
+    const [part = '', ...others] = rest;
+    const next = join(place, part);
+    visit(next);
+    const target = await targetOf(next);
+    if (target === undefined) [place, rest] = [next, others];
+    else {
+      links += 1;
+      const absolute = resolve(dirname(next), target);
+      [place, rest] = ['/', [...absolute.split('/').filter((each) => each !== ''), ...others]];
+    }
+  }
+}
+
+async function targetOf(path: string): Promise<string | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'EACCES', 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+function parseMounts(text: string): readonly MountFacts[] {
+  const readOnly = new Set(
+    text
+      .split('\n')
+      .map((line) => line.split(' '))
+      .filter((fields) => /^ro(,|$)/.test(fields[5] ?? ''))
+      .map(([id]) => Number(id)),
+  );
+  return parseMountInfo(text).map(({id, path, fileSystem, source}) => ({
+    path,
+    fileSystem,
+    source,
+    isReadOnly: readOnly.has(id),
+  }));
+}

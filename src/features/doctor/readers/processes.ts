@@ -1,0 +1,64 @@
+import {readdirSync, readFileSync} from 'node:fs';
+import {basename} from 'node:path';
+import {isSystemCallError} from '../../../base/errors.js';
+import type {KubeletProcess, ProcessTable} from '../node-snapshot.js';
+import type {NodeReader} from './node-reader.js';
+
+/** Programs that set the clock. */
+const TIME_KEEPERS: ReadonlySet<string> = new Set([
+  'chronyd',
+  'ntpd',
+  'systemd-timesyn',
+  'openntpd',
+  'ptp4l',
+  'phc2sys',
+]);
+
+/** Processes that matter, with the command lines of kubelets. */
+export interface FoundProcesses extends ProcessTable {
+  readonly kubelets: readonly KubeletProcess[];
+}
+
+interface Process {
+  readonly pid: number;
+  /** Name of the program, cut to 15 bytes. */
+  readonly name: string;
+}
+
+/** Reads the processes of the node. Rejects with a system error without /proc. */
+export async function readProcesses(node: NodeReader): Promise<FoundProcesses> {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readProcess(Number(name)));
+  const argvOf = async ({pid}: Process): Promise<KubeletProcess> => {
+    const text = await node.text(`/proc/${pid}/cmdline`);
+    return {pid, argv: 'value' in text ? text.value.split('\0').slice(0, -1) : []};
+  };
+  const named = (test: (name: string) => boolean): readonly Process[] =>
+    processes.filter(({name}) => test(name));
+  const [kubelets, shims] = await Promise.all([
+    Promise.all(named((name) => name === 'kubelet').map(argvOf)),
+    Promise.all(named((name) => name.startsWith('containerd-shim')).map(argvOf)),
+  ]);
+  return {
+    timeKeepers: [...new Set(named((name) => TIME_KEEPERS.has(name)).map(({name}) => name))],
+    shims: shims.flatMap(({pid, argv}) => {
+      const flag = (name: string): string => argv[argv.indexOf(name) + 1] ?? '';
+      return argv.includes('-id')
+        ? [{pid, namespace: flag('-namespace'), id: flag('-id'), address: flag('-address')}]
+        : [];
+    }),
+    kubelets: kubelets.filter(({argv: [program = '']}) => basename(program) === 'kubelet'),
+  };
+}
+
+/** Reads a file that needs no lock of the process: the command line of a process that hangs can block the reader. */
+function readProcess(pid: number): readonly Process[] {
+  try {
+    const [, name = ''] = /^\d+ \((.*)\) \S/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
+    return [{pid, name}];
+  } catch (error) {
+    if (isSystemCallError(error)) return []; // It has ended.
+    throw error;
+  }
+}

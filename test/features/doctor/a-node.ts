@@ -1,0 +1,115 @@
+import type {NodeSnapshot} from '../../../src/features/doctor/node-snapshot.js';
+
+const known = <T>(value: T): {readonly value: T} => ({value});
+
+const FILES: Readonly<Record<string, string>> = {
+  '/proc/sys/net/ipv4/ip_forward': '1\n',
+  '/proc/sys/net/bridge/bridge-nf-call-iptables': '1\n',
+  '/proc/sys/net/netfilter/nf_conntrack_count': '100\n',
+  '/proc/sys/net/netfilter/nf_conntrack_max': '262144\n',
+  '/proc/sys/fs/file-nr': '640\t0\t100000\n',
+  '/proc/sys/fs/inotify/max_user_instances': '128\n',
+  '/proc/sys/fs/inotify/max_user_watches': '8192\n',
+  '/proc/sys/kernel/pid_max': '32768\n',
+  '/proc/loadavg': '0.5 0.5 0.5 1/300 4000\n',
+  '/proc/meminfo': 'MemTotal: 8000000 kB\nMemAvailable: 4000000 kB\nSwapTotal: 1000 kB\nSwapFree: 900 kB\n',
+  '/proc/swaps': 'Filename Type Size Used Priority\n',
+  '/proc/pressure/cpu': 'some avg10=0.00 avg60=1.50 avg300=0.00 total=1\n',
+  '/proc/pressure/memory': 'some avg10=0 avg60=0.00 total=1\nfull avg10=0 avg60=0.00 avg300=0 total=1\n',
+  '/proc/pressure/io': 'some avg10=0 avg60=0.00 total=1\nfull avg10=0 avg60=0.20 avg300=0 total=1\n',
+  '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory hugetlb pids\n',
+  '/etc/resolv.conf': 'nameserver 10.0.0.2\n',
+  '/run/systemd/timesync/synchronized': '',
+};
+
+/** Time of the snapshot. */
+export const TAKEN_AT = '2026-11-27T12:00:00.000Z';
+
+/** Returns the files of a good node, with others. */
+export function filesWith(texts: Readonly<Record<string, string>>): NodeSnapshot['files'] {
+  return Object.fromEntries(Object.entries({...FILES, ...texts}).map(([path, text]) => [path, known(text)]));
+}
+
+const CNI_CONFIG = JSON.stringify({name: 'pods', plugins: [{type: 'bridge', ipam: {type: 'host-local'}}]});
+
+/** Snapshot of a node on which all is well. */
+export const GOOD_NODE: NodeSnapshot = {
+  takenAt: TAKEN_AT,
+  isRoot: true,
+  runtime: {
+    endpoint: known('unix:///run/containerd/containerd.sock'),
+    socket: known({kind: 'socket', mode: 0o660, owner: 0, bytes: 0, modifiedAt: TAKEN_AT}),
+    calls: ['ListContainers', 'Status', 'Version'].map((rpc) => ({rpc, ms: 3})),
+    version: known({name: 'containerd', version: '2.3.1'}),
+    conditions: known(
+      ['RuntimeReady', 'NetworkReady'].map((type) => ({type, status: true, reason: '', message: ''})),
+    ),
+    config: known({
+      defaultHandler: 'runc',
+      handlers: ['runc'],
+      sandboxImage: 'pause:3.10',
+      rootDir: '/var/lib/containerd',
+    }),
+    cgroupDriver: known('systemd'),
+    sandboxes: known([{id: 's1', namespace: 'default', name: 'web', uid: 'uid-1', isReady: true}]),
+    containers: known([{id: 'c1', name: 'main', sandboxId: 's1', state: 'CONTAINER_RUNNING'}]),
+    images: known([{tags: ['pause:3.10'], isPinned: true}]),
+  },
+  kubelet: {
+    own: known({pid: 10, errors: [], pressures: [], manifestProblems: []}),
+    processes: known([{pid: 20, argv: ['/usr/bin/kubelet']}]),
+    config: known({
+      path: '/var/lib/kubelet/config.yaml',
+      problems: [],
+      ineffective: [],
+      cgroupDriver: 'systemd',
+      failSwapOn: true,
+    }),
+    healthz: known({url: 'http://127.0.0.1:10248/healthz', status: 200}),
+    anonymous: known({url: 'https://127.0.0.1:10250/pods', status: 401}),
+    readOnly: known({url: 'http://127.0.0.1:10255/pods', status: 0}),
+    certificates: [
+      {
+        path: '/pki/client.pem',
+        fact: known({subject: 'O=system:nodes\nCN=node', notAfter: '2027-11-27T12:00:00.000Z'}),
+      },
+    ],
+  },
+  files: filesWith({}),
+  cni: {
+    confDir: '/etc/cni/net.d',
+    configs: known([{path: '/etc/cni/net.d/10-pods.conflist', text: known(CNI_CONFIG)}]),
+    binDirs: ['/opt/cni/bin'],
+    plugins: known(['bridge', 'host-local'].map((name) => ({name, isExecutable: true}))),
+    netns: known({directory: '/run/netns', names: ['cni-1']}),
+  },
+  disks: [
+    {
+      use: 'system',
+      path: '/',
+      space: known({bytes: 1e11, availableBytes: 5e10, inodes: 1e6, freeInodes: 9e5}),
+    },
+  ],
+  mounts: known([
+    {path: '/', fileSystem: 'ext4', source: '/dev/vda', isReadOnly: false},
+    {path: '/sys/fs/cgroup', fileSystem: 'cgroup2', source: 'cgroup2', isReadOnly: false},
+  ]),
+  kernelLog: known([]),
+  processes: known({
+    timeKeepers: [],
+    shims: [{pid: 30, namespace: 'k8s.io', id: 's1', address: '/run/containerd/containerd.sock'}],
+  }),
+  podDirs: [
+    {
+      rootDir: '/var/lib/kubelet',
+      pods: known([{uid: 'uid-1', modifiedAt: '2026-11-27T10:00:00.000Z'}]),
+      records: known([]),
+    },
+  ],
+  podLogs: known({
+    directory: '/var/log/pods',
+    count: 1,
+    isComplete: true,
+    largest: [{path: '/var/log/pods/a/b/0.log', bytes: 1000}],
+  }),
+};
