@@ -20,9 +20,7 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
     values.enableSystemLogQuery &&
       !values.enableSystemLogHandler &&
       'enableSystemLogHandler is required for enableSystemLogQuery',
-    values['logging.format'] === 'json' &&
-      values['logging.vmodule'].length > 0 &&
-      'logging.vmodule (--vmodule) is only supported for the text log format',
+    vmodule(values),
     ...nodeAllocatable(values),
     softEviction(values),
     shutdown(values),
@@ -30,6 +28,14 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
       'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
   ];
   return found.filter((text) => text !== false);
+}
+
+function vmodule({'logging.format': format, 'logging.vmodule': items}: ConfigValues): string | false {
+  return (
+    format === 'json' &&
+    items.length > 0 &&
+    'logging.vmodule (--vmodule) is only supported for the text log format'
+  );
 }
 
 function imageGc({

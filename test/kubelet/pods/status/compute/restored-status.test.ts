@@ -3,6 +3,7 @@ import type {ContainerStatus, PodCondition, PodStatus} from '../../../../../src/
 import {
   restoredStatus,
   waitingReasonsOf,
+  withStoredReadiness,
   withStoredTimes,
 } from '../../../../../src/kubelet/pods/status/compute/restored-status.js';
 
@@ -39,6 +40,47 @@ describe('restoredStatus', () => {
     const {containerStatuses, initContainerStatuses} = restoredStatus(withReady('False'));
     expect(containerStatuses?.map(({ready}) => ready)).toEqual([false]);
     expect(initContainerStatuses?.map(({ready}) => ready)).toEqual([true]);
+  });
+});
+
+describe('withStoredReadiness', () => {
+  const id = (hex: string): string => `containerd://${hex.repeat(64)}`;
+  const volumeMounts = [{name: 'data', mountPath: '/data'}];
+  const running = (fields: Partial<ContainerStatus>): ContainerStatus =>
+    container({containerID: id('a'), state: {running: {startedAt: EARLY}}, started: true, ...fields});
+  const stored: PodStatus = {
+    conditions: [condition('Ready', 'True', EARLY), condition('ContainersReady', 'True', EARLY)],
+    containerStatuses: [running({volumeMounts})],
+  };
+  const unready = (fields: Partial<ContainerStatus> = {}): PodStatus => ({
+    conditions: [condition('Ready', 'False', LATE), condition('Initialized', 'True', LATE)],
+    containerStatuses: [running({started: false, ready: false, ...fields})],
+  });
+
+  test('an instance that has not been probed is as ready as it was, and so is its pod', () => {
+    const restored = withStoredReadiness(unready(), stored, (_name, {before}) => before);
+    expect(restored.containerStatuses).toEqual(stored.containerStatuses);
+    expect(restored.conditions).toEqual([
+      condition('Ready', 'True', EARLY),
+      condition('Initialized', 'True', LATE),
+    ]);
+  });
+
+  test('results of probes take precedence', () => {
+    const restored = withStoredReadiness(unready(), stored, () => ({started: true, ready: false}));
+    expect(restored.containerStatuses).toMatchObject([{started: true, ready: false}]);
+    expect(restored.conditions).toEqual(unready().conditions);
+  });
+
+  test('another instance and one that has ended do not change', () => {
+    for (const status of [unready({containerID: id('b')}), unready({state: {terminated: {exitCode: 1}}})])
+      expect(withStoredReadiness(status, stored, (_name, {before}) => before)).toEqual(status);
+  });
+
+  test('no container of a pod that was not ready is ready', () => {
+    const notReady = {...stored, conditions: [condition('Ready', 'False', EARLY)]};
+    const restored = withStoredReadiness(unready(), notReady, (_name, {before}) => before);
+    expect(restored.containerStatuses).toMatchObject([{started: true, ready: false}]);
   });
 });
 
