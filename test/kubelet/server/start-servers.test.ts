@@ -19,7 +19,9 @@ test.each([
   const port = Number(new URL(servers.urls.main ?? '').port);
   const options = {[name]: {address: '127.0.0.1', port}};
   await expect(startServerTestbed({options})).rejects.toMatchObject({
-    message: `cannot listen on 127.0.0.1:${port}: address already in use`,
+    message: expect.stringMatching(
+      `^cannot listen on 127\\.0\\.0\\.1:${port}: address already in use by .* \\(PID ${process.pid}\\)$`,
+    ) as string,
     hint: expect.stringContaining(flags) as string,
   });
 });

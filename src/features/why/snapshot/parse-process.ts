@@ -1,8 +1,7 @@
+import {parseListeningSockets} from '../../../base/host/find-port-owner.js';
 import type {ProcessFacts} from './pod-snapshot.js';
 
 const SIGTERM = 15n;
-/** State of a socket in /proc/net/tcp that listens. */
-const LISTEN = '0A';
 
 /** Returns facts of `/proc/PID/status`; `wchan` is empty if it cannot be read. */
 export function parseProcessStatus(pid: number, status: string, wchan: string): ProcessFacts {
@@ -23,11 +22,6 @@ function hasSignal(mask: string, signal: bigint): boolean {
 
 /** Returns the ports of listening sockets in the texts of `/proc/PID/net/tcp` and `tcp6`, in order, each once. */
 export function parseListeningPorts(...texts: readonly string[]): readonly number[] {
-  const ports = texts
-    .flatMap((text) => text.split('\n'))
-    .flatMap((line) => {
-      const [, local = '', , state] = line.trim().split(/\s+/);
-      return state === LISTEN ? [Number.parseInt(local.split(':').at(-1) ?? '', 16)] : [];
-    });
-  return [...new Set(ports)].filter(Number.isInteger).toSorted((a, b) => a - b);
+  const ports = parseListeningSockets(...texts).map(({port}) => port);
+  return [...new Set(ports)].toSorted((a, b) => a - b);
 }

@@ -2,8 +2,10 @@ import {once} from 'node:events';
 import {createServer, isIP, type AddressInfo} from 'node:net';
 import type {TlsOptions} from 'node:tls';
 import {ConnectionTracker} from '../../../base/net/connection-tracker.js';
-import {SystemError} from '../../../base/errors.js';
+import {hasErrno, SystemError} from '../../../base/errors.js';
+import {findPortOwner} from '../../../base/host/find-port-owner.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {escapeControls} from '../../../format/escape-controls.js';
 import type {ListenAddress} from '../http-server-options.js';
 import {HEAD_LIMIT_MS, RequestServer, type RequestServerOptions} from './request-server.js';
 import {TlsHandshakes} from './tls-handshakes.js';
@@ -52,7 +54,9 @@ export async function listen({address, port}: ListenAddress, options: ListenOpti
     acceptor.listen({host: address, port});
     await once(acceptor, 'listening');
   } catch (error) {
-    throw new SystemError(`cannot listen on ${hostPort(address, port)}: ${systemErrorMessage(error)}`, {
+    const owner = hasErrno(error, 'EADDRINUSE') ? await findPortOwner(port) : undefined;
+    const who = owner === undefined ? '' : ` by ${escapeControls(owner.name)} (PID ${owner.pid})`;
+    throw new SystemError(`cannot listen on ${hostPort(address, port)}: ${systemErrorMessage(error)}${who}`, {
       cause: error,
       hint,
     });
