@@ -21,22 +21,23 @@ const counts = {syncs: 0, relists: 0};
 let sink;
 const sourceOptions = {
   manifestPath: manifestsDir,
-  fileCheckFrequencyMs: 20_000,
-  httpCheckFrequencyMs: 20_000,
+  fileCheckFrequencyMs: {current: 20_000},
+  httpCheckFrequencyMs: {current: 20_000},
   nodeName: described.node.nodeName,
   clock,
+};
+const logger = {
+  info: () => undefined,
+  error: (error, message) => errors.set(message, (errors.get(message) ?? 0) + 1),
 };
 const kubelet = new Kubelet({
   // The pods are admitted on a machine of any size.
   node: {...described, node: {...described.node, maxPods: 1000}},
   runtime: connection.runtime,
   openSources: (configSink) => openPodSources(sourceOptions, (sink = configSink)),
-  logger: {
-    info: () => undefined,
-    error: (error, message) => errors.set(message, (errors.get(message) ?? 0) + 1),
-  },
+  logger: {forFile: () => logger},
   clock,
-  syncFrequencyMs: 60_000,
+  syncFrequencyMs: {current: 60_000},
   admission: true,
   eventedPleg,
   stopPodsOnExit: false,
@@ -62,6 +63,7 @@ function cost() {
   const {user, system} = process.cpuUsage(cpu);
   cpu = process.cpuUsage();
   const ms = (nanos) => nanos / 1e6;
+  const statuses = kubelet.view.pods().flatMap(({status}) => status?.containerStatuses ?? []);
   const measured = {
     cpuSeconds: (user + system) / 1e6,
     ...counts,
@@ -69,10 +71,8 @@ function cost() {
     delayMax: ms(delay.max),
     rss: process.memoryUsage.rss() / 1024 ** 2,
     errors: Object.fromEntries(errors),
-    restarts: kubelet.view
-      .pods()
-      .flatMap(({status}) => status?.containerStatuses ?? [])
-      .reduce((sum, {restartCount}) => sum + restartCount, 0),
+    restarts: statuses.reduce((sum, {restartCount}) => sum + restartCount, 0),
+    ready: statuses.filter(({ready}) => ready).length,
   };
   delay.reset();
   Object.assign(counts, {syncs: 0, relists: 0});

@@ -10,18 +10,29 @@ import {acceleratedClock} from './accelerated-clock.mjs';
 
 const DAEMON = fileURLToPath(new URL('scale-daemon.mjs', import.meta.url));
 const {FakeRuntime} = await import(pathToFileURL(join(compileFakes(), 'fake-runtime.js')).href);
+/** Containers of a pod by default. */
 export const CONTAINERS = 3;
 
 /** Writes manifests, starts a fake runtime, calls `use`, and removes everything. */
-export async function withScaleNode({pods, factor, profile}, use) {
+export async function withScaleNode({pods, containers = CONTAINERS, factor, profile}, use) {
   const directory = await mkdtemp(join(tmpdir(), 'kcri-scale-'));
   const manifestsDir = join(directory, 'manifests');
   await mkdir(manifestsDir);
-  for (let n = 0; n < pods; n += 1) await writeFile(join(manifestsDir, `${n}.json`), manifest(n));
+  for (let n = 0; n < pods; n += 1) await writeFile(join(manifestsDir, `${n}.json`), manifest(n, containers));
   const origin = Date.now();
   const clock = acceleratedClock(origin, factor);
   const fake = await FakeRuntime.start({clock});
-  const node = new ScaleNode({pods, factor, profile, directory, manifestsDir, origin, clock, fake});
+  const node = new ScaleNode({
+    pods,
+    containers,
+    factor,
+    profile,
+    directory,
+    manifestsDir,
+    origin,
+    clock,
+    fake,
+  });
   try {
     await use(node);
   } finally {
@@ -78,12 +89,12 @@ class ScaleNode {
   }
 
   get isComplete() {
-    return this.running.length === this.pods * CONTAINERS;
+    return this.running.length === this.pods * this.containers;
   }
 }
 
-function manifest(n) {
-  const containers = Array.from({length: CONTAINERS}, (_, index) => ({
+function manifest(n, length) {
+  const containers = Array.from({length}, (_, index) => ({
     name: `c${index}`,
     image: 'localhost:5000/busybox:1',
     imagePullPolicy: 'IfNotPresent',
