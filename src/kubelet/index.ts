@@ -14,7 +14,7 @@ export {findLiveKubelet} from './node/find-live-kubelet.js';
 export {withClusterObjects} from './contract/api-objects.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export type {PlannedChange} from './plan/planned-changes.js';
-export type {FieldChange} from '../format/field-changes.js';
+export type {FieldChange} from './sources/field-changes.js';
 export {describeOfflineNode} from './plan/offline-node.js';
 export {syncPods, type OrderedRequests, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {FailedSync, ForegroundSyncResult, SyncRequest} from './foreground/foreground-sync-result.js';

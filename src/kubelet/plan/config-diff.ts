@@ -3,7 +3,7 @@ import type {Json} from '../../format/json.js';
 import type {RuntimePodStatus} from '../contract/runtime-pod-status.js';
 import {podRef} from '../contract/pod-ref.js';
 import type {KubeRuntimeService} from '../contract/kube-services.js';
-import {computeFieldChanges, type FieldChange} from '../../format/field-changes.js';
+import {computeFieldChanges, type FieldChange} from '../sources/field-changes.js';
 import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
 import {readContainerConfig, readSandboxConfig} from '../managers/kuberuntime/running-config.js';
 import type {PlannedCall} from './planned-call.js';

@@ -30,7 +30,7 @@ import {requireOwnership} from '../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../pods/registry/pod-store.js';
 import {lacksSpec} from '../pods/registry/reconstruct-record.js';
 import {summarizeChanges, type PlannedChange} from './planned-changes.js';
-import type {FieldChange} from '../../format/field-changes.js';
+import type {FieldChange} from '../sources/field-changes.js';
 import {computeManifestChanges} from '../sources/manifest-changes.js';
 import {diffConfigs} from './config-diff.js';
 import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';

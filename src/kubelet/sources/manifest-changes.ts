@@ -1,5 +1,5 @@
 import type {Pod} from '../../api/types/v1-pod.js';
-import {computeFieldChanges, type FieldChange} from '../../format/field-changes.js';
+import {computeFieldChanges, type FieldChange} from './field-changes.js';
 import type {Json} from '../../format/json.js';
 
 /** Returns the changed labels, annotations and spec fields of the manifest of a pod, without the annotations that kcri adds. */

@@ -1,7 +1,7 @@
 import {expect, test} from 'vitest';
 import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import type {DaemonTestbed} from '../../kubelet/daemon/daemon-testbed.js';
-import {computeFieldChanges} from '../../../src/format/field-changes.js';
+import {computeFieldChanges} from '../../../src/kubelet/sources/field-changes.js';
 import type {Json} from '../../../src/format/json.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import {leaveRecordedNode, type LeftNode} from './left-node.js';

@@ -4,7 +4,7 @@ import type {Volume} from '../../../api/types/v1-volumes.js';
 import {findByName} from '../../../base/by-name.js';
 import {KcriError} from '../../../base/errors.js';
 import type {ContainerConfig, ImageRef, Init, PodSandboxConfig} from '../../../cri/index.js';
-import {computeFieldChanges, type FieldChange} from '../../../format/field-changes.js';
+import {computeFieldChanges, type FieldChange} from '../../sources/field-changes.js';
 import type {Json} from '../../../format/json.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';

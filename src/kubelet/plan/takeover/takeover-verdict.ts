@@ -1,6 +1,6 @@
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {PodSourceName} from '../../contract/pod-update.js';
-import type {FieldChange} from '../../../format/field-changes.js';
+import type {FieldChange} from '../../sources/field-changes.js';
 import type {ConfigDiff} from '../../managers/kuberuntime/diff-running-configs.js';
 import type {PlannedChange} from '../planned-changes.js';
 import type {PodPlan} from '../plan-pods.js';

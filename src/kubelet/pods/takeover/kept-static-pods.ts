@@ -1,7 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {FileLogger, Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
-import type {FieldChange} from '../../../format/field-changes.js';
+import type {FieldChange} from '../../sources/field-changes.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import type {NodeFacts} from '../../contract/node-facts.js';

@@ -1,5 +1,5 @@
-import {isObject} from '../base/is-object.js';
-import type {Json} from './json.js';
+import {isObject} from '../../base/is-object.js';
+import type {Json} from '../../format/json.js';
 
 /** Change of a field. */
 export interface FieldChange {

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {computeFieldChanges} from '../../src/format/field-changes.js';
+import {computeFieldChanges} from '../../../src/kubelet/sources/field-changes.js';
 
 test.each([
   ['nothing', {a: 1, b: ['x']}, {a: 1, b: ['x']}, []],
