@@ -1,9 +1,11 @@
 import {anySignal} from '../../base/async/any-signal.js';
 import {finishesWithin} from '../../base/async/deadline.js';
+import {pause} from '../../base/async/pause.js';
 import {rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {removeAbandonedFilesBelow} from '../../base/fs/atomic-write.js';
 import {acquireLock, type Lock} from '../../base/fs/lock.js';
 import {stateDirectory} from '../../base/fs/state-directory.js';
+import {CriError} from '../../cri/index.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import type {ImageGcManager} from '../managers/images/gc/image-gc-manager.js';
 import {openContainerLogLinks} from '../managers/pod-filesystem/container-log-links.js';
@@ -24,6 +26,8 @@ import {toLoggedContainer} from './logged-container.js';
 import {createNodeManagerServices} from './node-manager-services.js';
 import {openKubeletParts, type KubeletParts} from './open-kubelet-parts.js';
 
+/** Pause after a failed call to the runtime while the pods are loaded, in ms. */
+const LOAD_RETRY_MS = 1000;
 /** Time limit for work in progress when the kubelet stops, in ms. The next kubelet resumes unfinished work. */
 const LAST_WORK_MS = 2000;
 
@@ -128,17 +132,22 @@ export class Kubelet {
   }
 
   /**
-   * Loads the pods of earlier daemons and other kubelets, with their resources. Resolves with false if the kubelet is to stop
-   * meanwhile.
+   * Loads the pods of earlier daemons and other kubelets, with their resources; tries again as long as the runtime fails. Resolves
+   * with false if the kubelet is to stop meanwhile.
    */
   async #loadPods(signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.#loadPodsWithResources(signal);
-      return true;
-    } catch (error) {
-      if (signal.aborted) return false;
-      throw error;
-    }
+    const {logger, clock} = this.#options;
+    while (!signal.aborted)
+      try {
+        await this.#loadPodsWithResources(signal);
+        return true;
+      } catch (error) {
+        if (signal.aborted) break;
+        if (!(error instanceof CriError)) throw error;
+        logger.forFile('kubelet.ts').error(error, 'Failed to read the pods of the node, trying again');
+        await pause(clock, LOAD_RETRY_MS, signal).catch(() => undefined); // aborted
+      }
+    return false;
   }
 
   async #loadPodsWithResources(signal: AbortSignal): Promise<void> {
