@@ -137,17 +137,16 @@ export class Kubelet {
    */
   async #loadPods(signal: AbortSignal): Promise<boolean> {
     const {logger, clock} = this.#options;
-    while (!signal.aborted)
+    for (;;)
       try {
         await this.#loadPodsWithResources(signal);
         return true;
       } catch (error) {
-        if (signal.aborted) break;
+        if (signal.aborted) return false;
         if (!(error instanceof CriError)) throw error;
         logger.forFile('kubelet.ts').error(error, 'Failed to read the pods of the node, trying again');
-        await pause(clock, LOAD_RETRY_MS, signal).catch(() => undefined); // aborted
+        await pause(clock, LOAD_RETRY_MS, signal).catch(() => undefined); // aborted, and so is the next call
       }
-    return false;
   }
 
   async #loadPodsWithResources(signal: AbortSignal): Promise<void> {
