@@ -60,7 +60,7 @@ export async function takeOverPods(
  * delivers the pods. Changes nothing. Rejects with SystemError and CriError.
  */
 export async function findLeftPods(
-  {records, broken}: PodRecords,
+  {records, removed, broken}: PodRecords,
   {node, services, endpoint}: LeftNode,
   signal: AbortSignal,
 ): Promise<readonly PodRecord[]> {
@@ -69,10 +69,9 @@ export async function findLeftPods(
   const onDisk = (await listPodsFromDisk(node)).filter((uid) => !known.has(uid));
   const {items: sandboxes} = await services.runtime.listPodSandbox({}, {signal});
   const {runtime} = services;
-  const uids = [
-    ...onDisk,
-    ...(await findMountedPods(sandboxes, [...known, ...onDisk], {node, runtime}, signal)),
-  ];
+  // Dead containers of a removed pod still mount its files.
+  const others = [...known, ...removed.map(({uid}) => uid), ...onDisk];
+  const uids = [...onDisk, ...(await findMountedPods(sandboxes, others, {node, runtime}, signal))];
   if (uids.length === 0) return [];
   const names = await findNames(uids, sandboxes, node);
   const place = {podLogsDir: node.podLogsDir, cgroup: node.cgroup};

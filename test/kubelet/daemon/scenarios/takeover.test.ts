@@ -167,6 +167,18 @@ test('a running pod whose directory is gone is taken over, since its containers 
   await testbed.until('the container is restarted', () => testbed.running.includes('web-goldennode/main/1'));
 });
 
+test('a pod that kcri has removed is not taken over, though its dead containers mount files of it', async () => {
+  await using testbed = await DaemonTestbed.start({manifests: {'web.yaml': manifest('web')}});
+  await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+  await testbed.remove('web.yaml');
+  await testbed.until('the pod is gone', async () => (await testbed.listRemains())['podDirs']?.length === 0);
+  await testbed.stop();
+  expect(testbed.ownContainers).not.toEqual([]);
+  testbed.run();
+  await testbed.untilAllRemoved();
+  expect(logged(testbed, 'Taking over pod of another kubelet')).toEqual([]);
+});
+
 test('a pod directory without a pod in the runtime is removed', async () => {
   await using testbed = await leaveNode();
   const directory = join(testbed.rootDir, 'pods', '0b1c');
