@@ -16,7 +16,7 @@ export default class Why extends BaseCommand {
     'read is listed with the reason. Probes, back-offs and events are known of pods of kcri only; those of another kubelet ' +
     'are explained by what the runtime, the kernel and its API know. Changes nothing.\n\n' +
     'Exits with 0 if nothing is wrong or a pod has only not finished its start, with 1 if something is wrong, and with 2 if ' +
-    'there is no answer.';
+    'it cannot answer, such as for a pod that does not exist.';
   static override usage = 'why [TARGET...] [FLAGS]';
   static override examples = [
     '<%= config.bin %> why web',

@@ -7,7 +7,7 @@ export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-
 export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
 export {planTakeover} from './plan/takeover/plan-takeover.js';
-export {readKeptStaticPods} from './plan/takeover/read-kept-static-pods.js';
+export {readNodePods} from './plan/takeover/read-node-pods.js';
 export {readPodSources, type ReadSources} from './plan/takeover/read-pod-sources.js';
 export type {PodTakeover, TakeoverVerdict} from './plan/takeover/takeover-verdict.js';
 export {findLiveKubelet} from './node/find-live-kubelet.js';

@@ -1,3 +1,4 @@
+import {counted} from '../../base/counted.js';
 import {checkExitCodeFlag, setListExitCode} from '../../features/lists/list-flags.js';
 import {UsageError} from '../../base/errors.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
@@ -132,6 +133,5 @@ function parseTypes(words: readonly string[] | undefined): EventTest {
 
 /** Returns the note about the events of `count` pods that kcri did not create. */
 function notStoredText(count: number): string {
-  const pods = count === 1 ? '1 pod' : `${count} pods`;
-  return `kcri: ${pods} not created by kcri: kcri does not store their events; "kcri get events -w" lists new ones`;
+  return `kcri: ${counted(count, 'pod')} not created by kcri: kcri does not store their events; "kcri get events -w" lists new ones`;
 }

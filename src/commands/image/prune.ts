@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import {counted} from '../../base/counted.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {listFlag, nonEmptyFlags} from '../../cli/flags/flag-types.js';
 import {formatListTable} from '../../features/lists/list-flags.js';
@@ -7,7 +8,7 @@ import {createImageReservations} from '../../features/prune/image-reservations.j
 import {parseImageFilters} from '../../features/prune/parse-image-filters.js';
 import {CONFIRMATION_FLAGS} from '../../features/prune/prune-flags.js';
 import {PRUNED_IMAGE_COLUMNS, pruneImages} from '../../features/prune/prune-images.js';
-import {countText, spaceText} from '../../features/prune/space-text.js';
+import {spaceText} from '../../features/prune/space-text.js';
 import {checkConfirmable, confirm} from '../../cli/terminal/confirm.js';
 import {ImagePruner} from '../../operations/prune/image-pruner.js';
 
@@ -52,7 +53,7 @@ export default class ImagePrune extends BaseCommand {
     const {images, space, unknown} = await pruner.plan();
     if (unknown > 0)
       report.info(
-        `kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`,
+        `kcri: note: left alone: ${counted(unknown, 'image')} whose build time or labels are unknown`,
       );
     if (images.length === 0) {
       report.info('No images to remove');
@@ -60,7 +61,7 @@ export default class ImagePrune extends BaseCommand {
     }
     const layout = {'no-headers': false, narrow: true, forTerminal: out.shouldEscapeControls};
     out.printText(formatListTable(PRUNED_IMAGE_COLUMNS, images, layout));
-    const what = `${countText(images.length, 'image')}; frees ${spaceText(space)}`;
+    const what = `${counted(images.length, 'image')}; frees ${spaceText(space)}`;
     out.print(`\n${flags['dry-run'] ? 'Would remove' : 'To remove:'} ${what}`);
     if (flags['dry-run']) return;
     if (!flags.yes && !(await confirm(context, 'Remove them?'))) {
@@ -68,6 +69,6 @@ export default class ImagePrune extends BaseCommand {
       return;
     }
     const removed = await pruneImages(services, pruner, images);
-    out.print(`Removed ${countText(removed.length, 'image')}; freed ${spaceText(pruner.spaceOf(removed))}`);
+    out.print(`Removed ${counted(removed.length, 'image')}; freed ${spaceText(pruner.spaceOf(removed))}`);
   }
 }

@@ -1,3 +1,4 @@
+import {counted} from '../../base/counted.js';
 import type {Connection, Container, PodSandbox} from '../../cri/index.js';
 import {countContainersByImage} from '../../operations/images/list-images.js';
 import {imageDisplayName} from '../../operations/filters/image-matching.js';
@@ -14,7 +15,6 @@ import {createImageReservations} from '../prune/image-reservations.js';
 import {readPrunablePods} from '../prune/prune-system.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import type {DiskUsageReport, FilesystemItem, UsageItem} from './disk-usage-report.js';
-import {countText} from '../prune/space-text.js';
 
 /** A container or sandbox and its pod. */
 interface Owned<T> {
@@ -91,7 +91,7 @@ async function readImages(
       id: image.id,
       active: count > 0,
       reclaimable: unused.has(image.id),
-      detail: image.pinned ? 'pinned' : countText(count, 'container'),
+      detail: image.pinned ? 'pinned' : counted(count, 'container'),
       sizeBytes: image.size,
     };
   });

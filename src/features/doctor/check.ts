@@ -1,5 +1,5 @@
 import type {Advice} from '../why/finding.js';
-import type {Fact} from './fact.js';
+import {mapFact, type Fact} from './fact.js';
 import type {NodeSnapshot} from './node-snapshot.js';
 
 /** Areas of checks, in the order of the output. */
@@ -21,28 +21,28 @@ type Area = (typeof AREAS)[number];
 /** `skipped`: it could not be examined. */
 export type Result = 'ok' | 'warning' | 'failure' | 'skipped';
 
-/** What a check found. Texts may contain what files and processes of the node say. */
+/** Result of a check. Texts may contain what files and processes of the node say. */
 export interface Outcome {
   readonly result: Result;
-  /** What was found, in one sentence. */
+  /** Finding in one sentence. */
   readonly message: string;
-  /** Why it could not be examined; only of skipped checks. */
+  /** Reason why the check was skipped; absent otherwise. */
   readonly reason?: string;
   readonly details: readonly string[];
-  /** What to do: commands of kcri, and commands for the shell. */
+  /** Steps to take: commands of kcri and of the shell. */
   readonly remedy: readonly Advice[];
 }
 
 /** Examines one property of a node. */
 export interface Check {
   readonly id: `${Area}/${string}`;
-  /** What is examined, as a noun phrase. */
+  /** Subject of the check, as a noun phrase. */
   readonly title: string;
   /** Pure. */
   readonly examine: (snapshot: NodeSnapshot) => Outcome;
 }
 
-/** What a check found, with its identity. */
+/** Result of a check with the identity of the check. */
 export interface CheckResult extends Outcome {
   readonly id: string;
   readonly area: string;
@@ -79,7 +79,7 @@ export function judge<const Values extends readonly unknown[]>(
   return decide(...(values as unknown as Values));
 }
 
-/** Returns `1 pod` or `2 pods`. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
+/** Returns the text of a file without white space around it. */
+export function textIn({files}: Pick<NodeSnapshot, 'files'>, path: string): Fact<string> {
+  return mapFact(files[path] ?? {error: `${path} was not read`}, (text) => text.trim());
 }

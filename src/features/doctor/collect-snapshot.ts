@@ -4,6 +4,7 @@ import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError} from '../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
+import {parseBootTime} from '../why/snapshot/kernel-log.js';
 import {mapFact, valueOf} from './fact.js';
 import type {NodeSnapshot, RuntimeConfigFacts} from './node-snapshot.js';
 import {
@@ -15,7 +16,7 @@ import {
   readPodLogs,
 } from './readers/files.js';
 import {readKubelet} from './readers/kubelet.js';
-import {NodeReader} from './readers/node-reader.js';
+import {LocalFileReader} from './readers/local-file-reader.js';
 import {readProcesses} from './readers/processes.js';
 import {readRuntime} from './readers/runtime.js';
 
@@ -35,7 +36,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   const {signal} = either;
   // All reads listen to it.
   setMaxListeners(0, signal);
-  const node = await NodeReader.open(signal);
+  const node = await LocalFileReader.open(signal);
   const processes = await node.fact(async () => await readProcesses(node), '/proc');
   const rootDirs = [...new Set([settings.rootDir, KUBELET_ROOT_DIR])];
   const [ofRuntime, kubelet, files, kernelLog, podDirs, podLogs] = await Promise.all([
@@ -44,7 +45,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
     readFiles(node),
     node.fact(async () => {
       const stat = valueOf(await node.text('/proc/stat')) ?? '';
-      return readKernelProblems(Number(/^btime (\d+)$/m.exec(stat)?.[1] ?? 0) * 1000);
+      return readKernelProblems(parseBootTime(stat) ?? 0);
     }, '/dev/kmsg'),
     Promise.all(rootDirs.map(async (rootDir) => await readPodDirs(rootDir, node))),
     readPodLogs(POD_LOGS, node),
@@ -67,7 +68,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
 /** Reads the runtime, and then what lies in the directories that it names. */
 async function readOfRuntime(
   services: RuntimeContext,
-  node: NodeReader,
+  node: LocalFileReader,
   signal: AbortSignal,
 ): Promise<Pick<NodeSnapshot, 'runtime' | 'cni' | 'disks'>> {
   const runtime = await readRuntime(services, node, signal);

@@ -1,11 +1,8 @@
 import type {ChalkInstance} from 'chalk';
-import {escapeToLine} from '../../format/escape-controls.js';
-import {shorten} from '../../base/shorten.js';
-import {adviceText} from '../why/answer.js';
-import {counted, type CheckResult, type Result} from './check.js';
+import {counted} from '../../base/counted.js';
+import {adviceText, shown} from '../why/answer.js';
+import type {CheckResult, Result} from './check.js';
 
-/** Length of a line; messages of the runtime and of the kernel are cut. */
-const MAX_LENGTH = 1000;
 const RESULT_WIDTH = 9;
 
 const PAINT: Readonly<Record<Result, (chalk: ChalkInstance) => ChalkInstance>> = {
@@ -47,6 +44,3 @@ function summary(results: readonly CheckResult[]): string {
   const [warnings, failures] = [counted(count('warning'), 'warning'), counted(count('failure'), 'failure')];
   return `${count('ok')} ok, ${warnings}, ${failures}, ${count('skipped')} skipped`;
 }
-
-/** Returns a text without control characters, since files and processes may have written it. */
-const shown = (text: string): string => shorten(escapeToLine(text), MAX_LENGTH);

@@ -34,7 +34,7 @@ export function mapFact<T, U>(fact: Fact<T>, compute: (value: T) => U): Fact<U> 
   return 'value' in fact ? {value: compute(fact.value)} : fact;
 }
 
-/** Returns whether something is known not to exist. */
+/** Reports whether something is known not to exist. */
 export function isMissing(fact: Fact<unknown>): boolean {
   return 'error' in fact && fact.isMissing === true;
 }

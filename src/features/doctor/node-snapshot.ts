@@ -1,6 +1,6 @@
 import type {Fact} from './fact.js';
 
-/** What is known about a node at one time. It is plain data that JSON can hold. Times are RFC 3339. */
+/** Facts about a node at one time. It is plain data that JSON can hold. Times are RFC 3339. */
 export interface NodeSnapshot {
   readonly takenAt: string;
   readonly isRoot: boolean;
@@ -18,7 +18,7 @@ export interface NodeSnapshot {
   readonly podLogs: Fact<PodLogs>;
 }
 
-/** What the runtime says about itself. */
+/** Facts that the runtime reports about itself. */
 export interface RuntimeFacts {
   readonly endpoint: Fact<string>;
   readonly socket: Fact<FileFacts>;
@@ -78,7 +78,7 @@ export interface ImageFacts {
   readonly isPinned: boolean;
 }
 
-/** What is known about the kubelet of the node. */
+/** Facts about the kubelet of the node. */
 export interface KubeletFacts {
   /** Kubelet of kcri with this root directory; null if none runs. */
   readonly own: Fact<OwnKubelet | null>;
@@ -140,7 +140,7 @@ export interface CniFacts {
 }
 
 export interface DiskFacts {
-  /** What lies there, such as `pod logs`. */
+  /** Use of the directory, such as `pod logs`. */
   readonly use: string;
   readonly path: string;
   readonly space: Fact<{

@@ -1,4 +1,5 @@
 import type {Readable} from 'node:stream';
+import {counted} from '../../base/counted.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import {UsageError} from '../../base/errors.js';
 import {humanSize} from '../../format/human-size.js';
@@ -138,7 +139,7 @@ async function copyWithProgress(
     },
     signal,
   });
-  const activity = (): string => `copying ${files} ${files === 1 ? 'file' : 'files'}, ${humanSize(bytes)}`;
+  const activity = (): string => `copying ${counted(files, 'file')}, ${humanSize(bytes)}`;
   try {
     await withElapsedTime(work, {activity, output: out.stderr, context});
   } catch (error) {

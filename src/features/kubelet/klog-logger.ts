@@ -46,9 +46,10 @@ export class KlogLogger implements Logger {
 
   forFile(file: string): FileLogger {
     const caller = positionIn(file);
+    const name = file.replace(/\.ts$/, '');
     return {
       info: (message, fields = {}, verbosity = 0) => {
-        if (verbosity <= this.#verbosityOf(file))
+        if (verbosity <= this.#options.verbosity.current || verbosity <= this.#verbosityOf(name))
           this.#log({severity: 'info', message, fields, verbosity, caller});
       },
       error: (...args) => {
@@ -57,12 +58,10 @@ export class KlogLogger implements Logger {
     };
   }
 
-  /** Returns the verbosity of a file: that of all files, or a higher one of the first pattern that matches (klog setV). */
-  #verbosityOf(file: string): number {
-    const {verbosity, vmodule} = this.#options;
-    const name = file.replace(/\.ts$/, '');
-    const own = vmodule.current.find(({filePattern}) => matchesGlob(filePattern, name));
-    return Math.max(verbosity.current, own?.verbosity ?? 0);
+  /** Returns the verbosity of a single file: that of the first pattern that matches (klog setV). */
+  #verbosityOf(name: string): number {
+    const {vmodule} = this.#options;
+    return vmodule.current.find(({filePattern}) => matchesGlob(filePattern, name))?.verbosity ?? 0;
   }
 
   #error(caller: string, error: unknown, message: string, fields: LogFields = {}): void {

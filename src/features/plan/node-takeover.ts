@@ -13,13 +13,13 @@ import {createConfigReader} from '../kubelet/read-kubelet-config-files.js';
 import {createRunKubeletOptions, type KubeletFlagValues} from '../kubelet/run-kubelet-options.js';
 import {hideSecrets, toReadError} from './plan-cluster.js';
 
-/** What happens to a node when kcri takes the place of the kubelet of the root directory. */
+/** Effects on a node when kcri takes the place of the kubelet of the root directory. */
 export interface NodeTakeover {
   readonly nodeName: string;
   readonly rootDir: string;
   /** Kubelets that run with the root directory now. */
   readonly kubelets: readonly {readonly program: 'kubelet' | 'kcri'; readonly pid: number}[];
-  /** Why the pods of the API server are unknown; undefined if they are known. */
+  /** Reason why the pods of the API server are unknown; undefined if they are known. */
   readonly apiError: KcriError | undefined;
   /** Manifests that kcri ignores, and sources that it cannot read. */
   readonly problems: ReadSources['problems'];
@@ -68,9 +68,9 @@ export async function planNodeTakeover(
   const found = joinedNode(await describe(), {inCluster: joinsCluster}, config.values);
   const {nodeName} = found.node;
   using cluster = await readCluster(services, kubeconfigs.kubeconfig, {config, node: found.node});
-  const {planTakeover, readKeptStaticPods, readPodSources, withClusterObjects} =
+  const {planTakeover, readNodePods, readPodSources, withClusterObjects} =
     await import('../../kubelet/index.js');
-  const kept = await readKeptStaticPods(found, signal);
+  const nodePods = await readNodePods(found, signal);
   const {staticPodPath, staticPodURL, staticPodURLHeader} = config.values;
   const sources = await readPodSources(
     {
@@ -78,7 +78,7 @@ export async function planNodeTakeover(
       manifestUrl: staticPodURL === '' ? undefined : staticPodURL,
       manifestHeaders: staticPodURLHeader,
       ...{nodeName, clock},
-      keepStaticPod: (pod, known) => kept.withRunningUid(pod, known),
+      keepStaticPod: (pod, known) => nodePods.staticPods.withRunningUid(pod, known),
       api: joinsCluster
         ? {pods: cluster.read?.pods.map((pod) => ({uid: podRef(pod).uid, pod, origin: ''}))}
         : undefined,
@@ -88,7 +88,10 @@ export async function planNodeTakeover(
   const objects = withClusterObjects(sources.objects, cluster.read?.objects);
   const planned = {...withPolicies(found, config.values), objects: await hideSecrets(services, objects)};
   const {nodeObject} = cluster.read ?? {nodeObject: undefined};
-  const pods = await planTakeover({...planned, sources, nodeObject, admission: options.admission}, signal);
+  const pods = await planTakeover(
+    {...planned, sources, nodePods, nodeObject, admission: options.admission},
+    signal,
+  );
   return {
     ...{nodeName, rootDir, pods, problems: sources.problems},
     kubelets: await findKubelets(rootDir),

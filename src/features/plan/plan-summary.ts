@@ -1,3 +1,4 @@
+import {counted} from '../../base/counted.js';
 import type {PodPlan} from '../../kubelet/index.js';
 
 /** What a sync would do to a pod. */
@@ -42,7 +43,7 @@ export function formatPlanSummary(plans: readonly PodPlan[]): string {
     const count = kinds.filter((each) => each === kind).length;
     return count === 0 ? [] : [`${count} ${words}`];
   });
-  const pods = `${plans.length} ${plans.length === 1 ? 'pod' : 'pods'}`;
-  const total = `${calls} CRI ${calls === 1 ? 'call' : 'calls'}`;
+  const pods = counted(plans.length, 'pod');
+  const total = counted(calls, 'CRI call');
   return parts.length === 0 ? `${pods}; ${total}` : `${pods}: ${parts.join(', ')}; ${total}`;
 }

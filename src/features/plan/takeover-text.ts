@@ -1,4 +1,5 @@
 import type {ChalkInstance} from 'chalk';
+import {counted} from '../../base/counted.js';
 import type {PodTakeover, TakeoverVerdict} from '../../kubelet/index.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {isSeamless, type NodeTakeover} from './node-takeover.js';
@@ -79,7 +80,7 @@ function formatSummary({rootDir, nodeName, pods}: NodeTakeover): string {
     const count = pods.filter((pod) => pod.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${words}`];
   });
-  const total = `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}`;
+  const total = counted(pods.length, 'pod');
   return `${rootDir} on ${nodeName}: ${[total, ...(parts.length === 0 ? [] : [parts.join(', ')])].join(': ')}`;
 }
 

@@ -1,3 +1,4 @@
+import {counted} from '../../base/counted.js';
 import type {Connection} from '../../cri/index.js';
 import {humanSize} from '../../format/human-size.js';
 import type {Column} from '../../format/table.js';
@@ -18,7 +19,7 @@ import type {ListedPod} from '../pods/listed-pod.js';
 import {confirm, type ConfirmationFlags} from '../../cli/terminal/confirm.js';
 import {PRUNED_IMAGE_COLUMNS, pruneImages} from './prune-images.js';
 import {containerTitle, prunePods} from './prune-pods.js';
-import {countText, spaceText} from './space-text.js';
+import {spaceText} from './space-text.js';
 
 /** Returns the pods of the runtime with their managers. */
 export function readPrunablePods(listed: readonly ListedPod[]): readonly PrunablePod[] {
@@ -70,9 +71,9 @@ export async function pruneSystem(
   const removed = await prunePods(services, prune.connection.runtime, plan);
   const removedImages = await pruneImages(services, pruner, images.images);
   const counts = [
-    countText(removed.containers.size, 'container'),
-    countText(removed.sandboxes, 'pod'),
-    countText(removedImages.length, 'image'),
+    counted(removed.containers.size, 'container'),
+    counted(removed.sandboxes, 'pod'),
+    counted(removedImages.length, 'image'),
   ].join(', ');
   const removedRows = rows.filter(({id}) => removed.containers.has(id));
   out.print(`Removed ${counts}; ${freedText(removedRows, pruner.spaceOf(removedImages), 'freed')}`);
@@ -131,11 +132,9 @@ function printPlan(
 }
 
 function planText({sandboxes}: PrunePlan, containers: number, images: number): string {
-  return [
-    countText(containers, 'container'),
-    countText(sandboxes.length, 'pod'),
-    countText(images, 'image'),
-  ].join(', ');
+  return [counted(containers, 'container'), counted(sandboxes.length, 'pod'), counted(images, 'image')].join(
+    ', ',
+  );
 }
 
 /** Returns how much space the removal frees; sizes that are unknown are counted. */
@@ -147,7 +146,7 @@ function freedText(
   const known = rows.reduce((sum, {size = 0n, logSize = 0n}) => sum + size + logSize, 0n);
   const unknown = rows.filter(({size}) => size === undefined).length;
   const space = spaceText({min: known + images.min, max: known + images.max});
-  return `${verb} ${space}${unknown === 0 ? '' : `, and the space of ${countText(unknown, 'container')} of unknown size`}`;
+  return `${verb} ${space}${unknown === 0 ? '' : `, and the space of ${counted(unknown, 'container')} of unknown size`}`;
 }
 
 /** Reports what other programs manage, and images that nothing is known about. */
@@ -155,14 +154,14 @@ function reportLeftAlone({report}: ReportContext, {leftAlone}: PrunePlan, {unkno
   const {kcri, kubelet} = leftAlone;
   if (kcri > 0)
     report.info(
-      `kcri: note: left alone: ${countText(kcri, 'dead object')} (exited containers, sandboxes) of pods created by kcri; "kcri delete" removes pods`,
+      `kcri: note: left alone: ${counted(kcri, 'dead object')} (exited containers, sandboxes) of pods created by kcri; "kcri delete" removes pods`,
     );
   if (kubelet > 0)
     report.info(
-      `kcri: note: left alone: ${countText(kubelet, 'dead object')} (exited containers, sandboxes) of pods of a kubelet, which removes them itself`,
+      `kcri: note: left alone: ${counted(kubelet, 'dead object')} (exited containers, sandboxes) of pods of a kubelet, which removes them itself`,
     );
   if (unknown > 0)
     report.info(
-      `kcri: note: left alone: ${countText(unknown, 'image')} whose build time or labels are unknown`,
+      `kcri: note: left alone: ${counted(unknown, 'image')} whose build time or labels are unknown`,
     );
 }

@@ -10,8 +10,3 @@ export function spaceText({min, max}: SpaceRange): string {
   if (least === most) return most ?? '';
   return min === 0n ? `up to ${most ?? ''}` : `${least ?? ''} to ${most ?? ''}`;
 }
-
-/** Formats a number of objects: `1 image`, `2 images`. */
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : noun.endsWith('x') ? 'es' : 's'}`;
-}

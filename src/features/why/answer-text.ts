@@ -1,18 +1,15 @@
-import {escapeToLine} from '../../format/escape-controls.js';
-import {shorten} from '../../base/shorten.js';
-import {adviceText, isWrong, type Answer, type Answers} from './answer.js';
+import {counted} from '../../base/counted.js';
+import {adviceText, isWrong, shown, type Answer, type Answers} from './answer.js';
 import type {Finding} from './finding.js';
 
 /** Width of the labels. */
 const LABEL_WIDTH = 11;
-/** Length of a line; log lines and messages of the runtime are cut. */
-const MAX_LENGTH = 1000;
 
 /** Formats answers for people: about the node with a line about each pod that is not well, or about pods in full. */
 export function answersText({node, pods, count}: Answers, prefix: readonly string[]): string {
   if (node === undefined) return pods.map((answer) => answerText(answer, prefix)).join('\n');
   const wrong = pods.filter(isWrong);
-  const counts = `${count} ${count === 1 ? 'pod' : 'pods'}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
+  const counts = `${counted(count, 'pod')}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
   return [
     shown(`node ${node.name}  ${node.findings.length === 0 ? counts : `not well; ${counts}`}`),
     ...node.findings.flatMap((finding) => findingLines(finding, prefix)),
@@ -57,9 +54,4 @@ function findingLines(finding: Finding, prefix: readonly string[]): readonly str
 
 function labeled(label: string, lines: readonly string[]): readonly string[] {
   return lines.map((line, index) => (index === 0 ? label : '').padEnd(LABEL_WIDTH) + shown(line));
-}
-
-/** Texts may come from containers: they stay on their line and cannot control the terminal. */
-function shown(text: string): string {
-  return shorten(escapeToLine(text), MAX_LENGTH);
 }

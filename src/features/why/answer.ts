@@ -1,7 +1,9 @@
 import type {ContainerStatus} from '../../api/types/v1-status.js';
 import {humanDuration} from '../../format/duration.js';
 import type {JsonObject} from '../../format/json.js';
+import {escapeToLine} from '../../format/escape-controls.js';
 import {shellQuote} from '../../base/shell-quote.js';
+import {shorten} from '../../base/shorten.js';
 import type {SettingsContext} from '../../cli/command/contexts.js';
 import {computePodRow} from '../pods/pod-row.js';
 import {diagnose} from './causes/diagnose.js';
@@ -88,6 +90,14 @@ export function commandPrefix({settings: {globals, runtimeEndpoints}}: SettingsC
     ...(typeof rootDir === 'string' ? ['--root-dir', rootDir] : []),
     ...runtimeEndpoints.flatMap((endpoint) => ['-r', endpoint]),
   ];
+}
+
+/** Length of a line in an answer; log lines and messages of the runtime and of the kernel are cut. */
+const MAX_LENGTH = 1000;
+
+/** Returns a text as part of an answer: it may come from a container, so it stays on its line and cannot control the terminal. */
+export function shown(text: string): string {
+  return shorten(escapeToLine(text), MAX_LENGTH);
 }
 
 /** Flags in advice, which need no quotes, unlike a name that looks like one. */

@@ -4,6 +4,12 @@ export type Severity = 'problem' | 'warning' | 'progress';
 /** Something to do: words for people, or the arguments of a command of kcri. */
 export type Advice = string | {readonly kcri: readonly string[]};
 
+/** Advice for a runtime that does not answer. */
+export const RUNTIME_ADVICE: readonly Advice[] = [
+  'systemctl status containerd crio',
+  'journalctl -u containerd -u crio -n 50',
+];
+
 /** Answer to why a pod or container is in its state. Texts may contain what containers wrote. */
 export interface Finding {
   /** Stable name for scripts, such as `oom-killed`. */
@@ -17,7 +23,7 @@ export interface Finding {
   readonly evidence: readonly string[];
   /** Last lines that the container wrote. */
   readonly log?: readonly string[];
-  /** What happens next, and when. */
+  /** Next step of the kubelet, and its time. */
   readonly next?: string;
   readonly tries: readonly Advice[];
 }

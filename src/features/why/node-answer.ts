@@ -1,7 +1,7 @@
 import {CriError, type RuntimeStatus} from '../../cri/index.js';
 import type {KubeletReport} from '../../kubelet/index.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
-import type {Finding} from './finding.js';
+import {RUNTIME_ADVICE, type Finding} from './finding.js';
 
 /** State of the node apart from its pods. */
 export interface NodeState {
@@ -9,7 +9,7 @@ export interface NodeState {
   readonly findings: readonly Finding[];
 }
 
-/** What is known of the node. */
+/** Facts about the node. */
 export interface NodeFindingsInput {
   /** Conditions of the runtime, or the error of the call. */
   readonly runtime: RuntimeStatus | CriError | undefined;
@@ -51,10 +51,11 @@ export function findNodeProblems({runtime, report}: NodeFindingsInput): readonly
   return [
     ...(runtime instanceof CriError
       ? [
-          problem('runtime-unavailable', `the runtime is unavailable: ${runtime.plainMessage}`, [
-            'systemctl status containerd crio',
-            'journalctl -u containerd -u crio -n 50',
-          ]),
+          problem(
+            'runtime-unavailable',
+            `the runtime is unavailable: ${runtime.plainMessage}`,
+            RUNTIME_ADVICE,
+          ),
         ]
       : []),
     ...conditions

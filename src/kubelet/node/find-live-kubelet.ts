@@ -5,8 +5,7 @@ import {pause} from '../../base/async/pause.js';
 import type {Clock} from '../../base/clock.js';
 import {rethrowUnexpected} from '../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
-
-const ROOT_DIR_FLAG = /^--?root-dir(?:=(.*))?$/;
+import {lastFlagValue} from '../../base/host/last-flag-value.js';
 
 /**
  * Resolves with the PID of a process named `kubelet`, other than this one, that runs with the root directory; undefined without
@@ -58,9 +57,7 @@ export async function watchLiveKubelet(
 /** Returns the root directory of the command line of a kubelet; undefined for another program. */
 function kubeletRootDir([program = '', ...args]: readonly string[]): string | undefined {
   if (basename(program) !== 'kubelet') return undefined;
-  const index = args.findLastIndex((argument) => ROOT_DIR_FLAG.test(argument));
-  if (index === -1) return KUBELET_ROOT_DIR;
-  return ROOT_DIR_FLAG.exec(args[index] ?? '')?.[1] ?? args[index + 1];
+  return lastFlagValue(args, 'root-dir') ?? KUBELET_ROOT_DIR;
 }
 
 function pathFor(pid: number, directory: string): string {

@@ -197,6 +197,12 @@ export const BAD_NODES: readonly (readonly [
     /1 configuration of 1 .*\/x\.conf is not/,
   ],
   [
+    'network/cni-config',
+    withCni({configs: {value: [{path: '/x.conf', text: {value: '{"plugins": [null]}'}}]}}),
+    'failure',
+    /1 configuration of 1 .*\/x\.conf is not/,
+  ],
+  [
     'network/cni-plugins',
     withCni({plugins: {value: []}}),
     'failure',

@@ -53,6 +53,30 @@ describe('checks', () => {
     expect(examine('leftovers/pod-directories', node)).toMatchObject({result: 'ok'});
   });
 
+  test('mounts below the directory of an orphaned pod are leftovers, wherever the root directory is', () => {
+    const pods = {value: [{uid: 'gone', modifiedAt: '2026-11-20T00:00:00.000Z'}]};
+    const mount = (path: string) => ({path, fileSystem: 'tmpfs', source: 'tmpfs', isReadOnly: false});
+    const paths = ['/srv/pods/kcri/pods/gone/volumes/data', '/srv/pods/kcri/pods/gone-too/volumes/data'];
+    const node = {
+      ...GOOD_NODE,
+      podDirs: [{rootDir: '/srv/pods/kcri', pods, records: {value: []}}],
+      mounts: {value: paths.map(mount)},
+    };
+    expect(examine('leftovers/mounts', node)).toMatchObject({
+      details: ['/srv/pods/kcri/pods/gone/volumes/data (tmpfs)'],
+      remedy: ['umount /srv/pods/kcri/pods/gone/volumes/data'],
+    });
+  });
+
+  test('a path in a command for the shell is quoted', () => {
+    const path = '/var/log/pods/a_$(reboot)_1/x; reboot/0.log';
+    const podLogs = {
+      value: {directory: '/var/log/pods', count: 1, isComplete: true, largest: [{path, bytes: 1e9}]},
+    };
+    const remedy = examine('disk/pod-logs', {...GOOD_NODE, podLogs})?.remedy;
+    expect(remedy?.at(-1)).toBe(`truncate -s 0 '${path}'`);
+  });
+
   test('the controllers of cgroup v1 are those that are mounted', () => {
     const names = ['cpu', 'cpuset', 'memory', 'pids'];
     const node: NodeSnapshot = {

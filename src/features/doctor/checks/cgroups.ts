@@ -1,6 +1,6 @@
-import {counted, failure, judge, ok, warning, type Check, type Outcome} from '../check.js';
+import {counted} from '../../../base/counted.js';
+import {failure, judge, ok, textIn, warning, type Check, type Outcome} from '../check.js';
 import {isMissing} from '../fact.js';
-import {textIn} from './network.js';
 import type {MountFacts} from '../node-snapshot.js';
 
 const CONTROLLERS = '/sys/fs/cgroup/cgroup.controllers';

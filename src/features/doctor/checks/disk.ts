@@ -1,5 +1,7 @@
+import {counted} from '../../../base/counted.js';
+import {shellQuote} from '../../../base/shell-quote.js';
 import {humanSize} from '../../../format/human-size.js';
-import {counted, failure, judge, ok, skipped, warning, type Check, type Outcome} from '../check.js';
+import {failure, judge, ok, skipped, warning, type Check, type Outcome} from '../check.js';
 import type {DiskFacts} from '../node-snapshot.js';
 
 /** Multiple of the available share at which a kubelet evicts pods by default, from which on it is a warning. */
@@ -45,7 +47,10 @@ export const DISK_CHECKS: readonly Check[] = [
           `${bad.map(({path}) => path).join(', ')} ${bad.length === 1 ? 'is' : 'are'} read-only`,
           {
             details: bad.map(({path, source, fileSystem}) => `${path}: ${fileSystem} of ${source}`),
-            remedy: ['dmesg -T --level=err', ...bad.map(({path}) => `mount -o remount,rw ${path}`)],
+            remedy: [
+              'dmesg -T --level=err',
+              ...bad.map(({path}) => `mount -o remount,rw ${shellQuote(path)}`),
+            ],
           },
         );
       }),
@@ -64,7 +69,7 @@ export const DISK_CHECKS: readonly Check[] = [
           details: large.map(({path, bytes}) => `${path}: ${humanSize(bytes, 3)}`),
           remedy: [
             'set containerLogMaxSize and containerLogMaxFiles of the kubelet',
-            ...large.map(({path}) => `truncate -s 0 ${path}`),
+            ...large.map(({path}) => `truncate -s 0 ${shellQuote(path)}`),
           ],
         });
       });
@@ -74,7 +79,7 @@ export const DISK_CHECKS: readonly Check[] = [
 
 type Space = Extract<DiskFacts['space'], {readonly value: unknown}>['value'];
 
-/** What is judged of a disk. */
+/** Property of a disk that a check judges. */
 interface DiskLimit {
   /** Available share at which a kubelet evicts pods by default (nodefs.available, nodefs.inodesFree). */
   readonly limit: number;

@@ -1,7 +1,7 @@
-import {counted, failure, judge, ok, skipped, warning, type Check} from '../check.js';
+import {counted} from '../../../base/counted.js';
+import {failure, judge, ok, skipped, textIn, warning, type Check} from '../check.js';
 import {isMissing} from '../fact.js';
 import type {KernelProblem, NodeSnapshot} from '../node-snapshot.js';
-import {textIn} from './network.js';
 
 const HOUR_MS = 3_600_000;
 /** Time in which a problem in the kernel's log counts as recent. */
@@ -11,7 +11,11 @@ const SHARE = 0.9;
 /** Number of lines of the kernel's log that are shown. */
 const SHOWN = 5;
 /** Share of the last minute in which tasks waited, in percent, from which on it is a warning. */
-const PRESSURE: Readonly<Record<string, number>> = {'some cpu': 60, 'full memory': 10, 'full io': 30};
+const PRESSURE = [
+  {name: 'cpu', kind: 'some', limit: 60},
+  {name: 'memory', kind: 'full', limit: 10},
+  {name: 'io', kind: 'full', limit: 30},
+] as const;
 const INOTIFY = '/proc/sys/fs/inotify/max_user';
 const MIN_INSTANCES = 128;
 const MIN_WATCHES = 8192;
@@ -22,13 +26,12 @@ export const KERNEL_CHECKS: readonly Check[] = [
     id: 'kernel/pressure',
     title: 'pressure stall information',
     examine: (snapshot) => {
-      const files = ['cpu', 'memory', 'io'].map((name) => textIn(snapshot, `/proc/pressure/${name}`));
+      const files = PRESSURE.map(({name}) => textIn(snapshot, `/proc/pressure/${name}`));
       if (files.every(isMissing)) return skipped('the kernel has no pressure stall information (psi=1)');
       return judge(files, (...texts) => {
-        const shares = Object.entries(PRESSURE).map(([key, limit]) => {
-          const [kind = '', name = ''] = key.split(' ');
-          const text = texts[['cpu', 'memory', 'io'].indexOf(name)] ?? '';
-          const share = Number(new RegExp(`^${kind} .*avg60=([\\d.]+)`, 'm').exec(text)?.[1] ?? 0);
+        const shares = PRESSURE.map(({name, kind, limit}, index) => {
+          const found = new RegExp(`^${kind} .*avg60=([\\d.]+)`, 'm').exec(texts[index] ?? '');
+          const share = Number(found?.[1] ?? 0);
           return {name, share, limit};
         });
         const high = shares.filter(({share, limit}) => share >= limit);
@@ -49,7 +52,7 @@ export const KERNEL_CHECKS: readonly Check[] = [
     examine: (snapshot) =>
       logged(snapshot, /Killed process/, {
         none: 'none in the last 24 hours',
-        some: (count) => `${counted(count, 'process', 'processes')} killed for memory in the last 24 hours`,
+        some: (count) => `${counted(count, 'process')} killed for memory in the last 24 hours`,
         remedy: [{kcri: ['why']}, 'dmesg -T | grep -i "killed process"'],
       }),
   },

@@ -1,4 +1,6 @@
-import {counted, failure, judge, ok, skipped, warning, type Check} from '../check.js';
+import {counted} from '../../../base/counted.js';
+import {shellQuote} from '../../../base/shell-quote.js';
+import {failure, judge, ok, skipped, textIn, warning, type Check} from '../check.js';
 
 const DAY_MS = 86_400_000;
 /** Time before the expiry of a certificate from which on it is a warning; a kubelet renews its own before. */
@@ -18,7 +20,7 @@ export const KUBELET_CHECKS: readonly Check[] = [
         ];
         if (found.length === 0) return skipped('no kubelet runs; pods of kcri sync need none');
         if (others.length > 1)
-          return warning(`${counted(others.length, 'process', 'processes')} named kubelet run`, {
+          return warning(`${counted(others.length, 'process')} named kubelet run`, {
             details: found,
             remedy: ['ps -C kubelet -o pid,lstart,args'],
           });
@@ -49,7 +51,7 @@ export const KUBELET_CHECKS: readonly Check[] = [
         if (status === 0 && 'error' in config)
           return skipped(`nothing listens on ${url}, and the configured port is unknown`);
         if (status === 0) return failure(`nothing listens on ${url}`, {remedy: RESTART});
-        return failure(`${url} answers ${status}`, {remedy: [`curl -s ${url}`, ...RESTART]});
+        return failure(`${url} answers ${status}`, {remedy: [`curl -s ${shellQuote(url)}`, ...RESTART]});
       }),
   },
   {
@@ -105,19 +107,16 @@ export const KUBELET_CHECKS: readonly Check[] = [
   {
     id: 'kubelet/swap',
     title: 'swap and failSwapOn',
-    examine: ({kubelet: {config}, files}) =>
-      judge(
-        [config, files['/proc/swaps'] ?? {error: '/proc/swaps was not read'}],
-        ({failSwapOn, path}, text) => {
-          const areas = text.trim().split('\n').slice(1);
-          if (areas.length === 0) return ok('no swap');
-          if (failSwapOn !== true)
-            return ok(`${counted(areas.length, 'swap area')}, which the kubelet accepts`);
-          return failure('swap is on, and the kubelet does not start with it (failSwapOn)', {
-            details: areas.map((line) => line.replace(/\s+/g, ' ')),
-            remedy: ['swapoff -a', `set failSwapOn: false in ${path}`],
-          });
-        },
-      ),
+    examine: (snapshot) =>
+      judge([snapshot.kubelet.config, textIn(snapshot, '/proc/swaps')], ({failSwapOn, path}, text) => {
+        const areas = text.split('\n').slice(1);
+        if (areas.length === 0) return ok('no swap');
+        if (failSwapOn !== true)
+          return ok(`${counted(areas.length, 'swap area')}, which the kubelet accepts`);
+        return failure('swap is on, and the kubelet does not start with it (failSwapOn)', {
+          details: areas.map((line) => line.replace(/\s+/g, ' ')),
+          remedy: ['swapoff -a', `set failSwapOn: false in ${path}`],
+        });
+      }),
   },
 ];

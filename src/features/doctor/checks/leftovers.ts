@@ -1,4 +1,6 @@
-import {counted, judge, ok, skipped, warning, type Check} from '../check.js';
+import {counted} from '../../../base/counted.js';
+import {shellQuote} from '../../../base/shell-quote.js';
+import {judge, ok, skipped, warning, type Check} from '../check.js';
 import {isMissing} from '../fact.js';
 import type {NodeSnapshot} from '../node-snapshot.js';
 
@@ -23,9 +25,11 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
       if (unknown !== undefined && 'error' in unknown) return skipped(unknown.error);
       const orphans = orphanedDirs(snapshot);
       if (orphans.length === 0) return ok('none');
-      return warning(`${counted(orphans.length, 'directory', 'directories')} of pods without a sandbox`, {
+      return warning(`${counted(orphans.length, 'directory')} of pods without a sandbox`, {
         details: shownFirst(orphans.map(({path, modifiedAt}) => `${path}, last changed ${modifiedAt}`)),
-        remedy: orphans.slice(0, 1).map(({path}) => `findmnt -R ${path}; ls -R ${path}`),
+        remedy: orphans
+          .slice(0, 1)
+          .map(({path}) => `findmnt -R ${shellQuote(path)}; ls -R ${shellQuote(path)}`),
       });
     },
   },
@@ -34,12 +38,12 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
     title: 'mounts of pods that do not exist',
     examine: (snapshot) =>
       judge([snapshot.runtime.sandboxes, snapshot.mounts], (_, mounts) => {
-        const orphans = orphanedDirs(snapshot);
-        const left = mounts.filter(({path}) => orphans.some((orphan) => path.startsWith(`${orphan.path}/`)));
+        const orphans = new Set(orphanedDirs(snapshot).map(({path}) => path));
+        const left = mounts.filter(({path}) => isBelow(path, orphans));
         if (left.length === 0) return ok('none');
         return warning(`${counted(left.length, 'mount')} of pods without a sandbox`, {
           details: shownFirst(left.map(({path, fileSystem}) => `${path} (${fileSystem})`)),
-          remedy: left.slice(0, SHOWN).map(({path}) => `umount ${path}`),
+          remedy: left.slice(0, SHOWN).map(({path}) => `umount ${shellQuote(path)}`),
         });
       }),
   },
@@ -52,7 +56,7 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
         const lost = all.filter(({sandboxId}) => !ids.has(sandboxId));
         const stopped = pods.filter(({isReady}) => !isReady);
         if (lost.length === 0)
-          return ok(`${counted(pods.length, 'sandbox', 'sandboxes')}, ${stopped.length} of them stopped`);
+          return ok(`${counted(pods.length, 'sandbox')}, ${stopped.length} of them stopped`);
         return warning(`${counted(lost.length, 'container')} without a sandbox`, {
           details: shownFirst(lost.map(({name, id}) => `${name} (${id.slice(0, 13)})`)),
           remedy: lost.slice(0, SHOWN).map(({id}) => ({kcri: ['rm', id.slice(0, 13)]})),
@@ -89,6 +93,13 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
       }),
   },
 ];
+
+/** Reports whether one of the directories contains a path. */
+function isBelow(path: string, directories: ReadonlySet<string>): boolean {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    if (directories.has(path.slice(0, end))) return true;
+  return false;
+}
 
 /** Returns the directories of pods that neither the runtime nor kcri knows, and that are not new. */
 function orphanedDirs({

@@ -1,6 +1,5 @@
 import {humanSize} from '../../../format/human-size.js';
-import {failure, judge, ok, warning, type Check} from '../check.js';
-import {textIn} from './network.js';
+import {failure, judge, ok, textIn, warning, type Check} from '../check.js';
 
 /** Available share below which it is a warning, and the default threshold of eviction (memory.available<100Mi). */
 const LOW_SHARE = 0.05;

@@ -1,7 +1,9 @@
-import {counted, failure, judge, ok, skipped, warning, type Check} from '../check.js';
-import {isMissing, valueOf, type Fact} from '../fact.js';
-import type {NodeSnapshot} from '../node-snapshot.js';
-import {pluginTypes} from '../readers/files.js';
+import {counted} from '../../../base/counted.js';
+import {shellQuote} from '../../../base/shell-quote.js';
+import {isObject} from '../../../base/is-object.js';
+import {parseJsonObject} from '../../../base/parse-json-object.js';
+import {failure, judge, ok, skipped, textIn, warning, type Check} from '../check.js';
+import {isMissing, valueOf} from '../fact.js';
 
 /** Share of the conntrack table in use from which on it is a warning. */
 const CONNTRACK_SHARE = 0.8;
@@ -11,19 +13,13 @@ const MAX_NAME_SERVERS = 3;
 const FORWARD = '/proc/sys/net/ipv4/ip_forward';
 const BRIDGE = '/proc/sys/net/bridge/bridge-nf-call-iptables';
 
-/** Returns the text of a file without white space around it. */
-export function textIn({files}: NodeSnapshot, path: string): Fact<string> {
-  const fact = files[path] ?? {error: `${path} was not read`};
-  return 'value' in fact ? {value: fact.value.trim()} : fact;
-}
-
 /** Checks of the network. */
 export const NETWORK_CHECKS: readonly Check[] = [
   {
     id: 'network/cni-config',
     title: 'network configurations',
     examine: ({cni: {confDir, configs}}) => {
-      const remedy = [`ls -l ${confDir}`];
+      const remedy = [`ls -l ${shellQuote(confDir)}`];
       if (isMissing(configs))
         return failure(`${confDir} does not exist`, {remedy: ['install a network plugin']});
       return judge([configs], (all) => {
@@ -61,7 +57,7 @@ export const NETWORK_CHECKS: readonly Check[] = [
         if (bad.length === 0) return ok(`${needed.join(', ')} in ${places}`);
         return failure(`${counted(bad.length, 'plugin')} cannot be run`, {
           details: bad.map((text) => `${text} in ${places}`),
-          remedy: [`ls -l ${binDirs.join(' ')}`],
+          remedy: [`ls -l ${binDirs.map(shellQuote).join(' ')}`],
         });
       }),
   },
@@ -147,16 +143,29 @@ export const NETWORK_CHECKS: readonly Check[] = [
         const extra = names.length - pods.length;
         if (extra <= 0)
           return ok(
-            `${counted(names.length, 'network namespace')} in ${directory}, ${counted(pods.length, 'pod sandbox', 'pod sandboxes')}`,
+            `${counted(names.length, 'network namespace')} in ${directory}, ${counted(pods.length, 'pod sandbox')}`,
           );
         return warning(
-          `${counted(names.length, 'network namespace')} in ${directory}, but only ${counted(pods.length, 'pod sandbox', 'pod sandboxes')}`,
+          `${counted(names.length, 'network namespace')} in ${directory}, but only ${counted(pods.length, 'pod sandbox')}`,
           {
             details: ['those that no pod uses keep their addresses and interfaces'],
-            remedy: [`ls -l ${directory}`],
+            remedy: [`ls -l ${shellQuote(directory)}`],
           },
         );
       });
     },
   },
 ];
+
+/** Returns the types of the plugins that a network configuration needs; undefined if it is invalid. */
+function pluginTypes(text: string): readonly string[] | undefined {
+  const config = parseJsonObject(text);
+  const plugins: readonly unknown[] = Array.isArray(config['plugins']) ? config['plugins'] : [config];
+  const types = plugins.flatMap((plugin) => {
+    const {type, ipam} = isObject(plugin) ? plugin : {};
+    return [type, isObject(ipam) ? ipam['type'] : undefined].filter(
+      (each): each is string => typeof each === 'string' && each !== '',
+    );
+  });
+  return types.length === 0 ? undefined : [...new Set(types)];
+}

@@ -1,5 +1,8 @@
+import {counted} from '../../../base/counted.js';
+import {shellQuote} from '../../../base/shell-quote.js';
+import {RUNTIME_ADVICE} from '../../why/finding.js';
 import {supportOf} from './runtime-support.js';
-import {counted, failure, judge, ok, skipped, warning, type Check} from '../check.js';
+import {failure, judge, ok, skipped, warning, type Check} from '../check.js';
 import {valueOf} from '../fact.js';
 
 /** Duration of a call from which on it is slow, in ms: the kubelet expects answers to its lists every second. */
@@ -8,9 +11,7 @@ const DAY_MS = 86_400_000;
 /** Time before the end of support from which on it is a warning. */
 const SOON_MS = 60 * DAY_MS;
 
-const RESTART = ['systemctl status containerd crio', 'journalctl -u containerd -u crio -n 50'];
-
-/** Returns whether a call failed only because this user may not make it. */
+/** Reports whether a call failed only because this user may not make it. */
 const isDenied = (error: string, isRoot: boolean): boolean => !isRoot && /permission denied/i.test(error);
 
 /** Checks of the container runtime. */
@@ -20,12 +21,12 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     title: 'socket of the runtime',
     examine: ({runtime: {endpoint, calls}, isRoot}) => {
       if ('error' in endpoint)
-        return failure('no runtime was found', {details: [endpoint.error], remedy: RESTART});
+        return failure('no runtime was found', {details: [endpoint.error], remedy: RUNTIME_ADVICE});
       const version = calls.find(({rpc}) => rpc === 'Version');
       if (version?.error === undefined && version !== undefined) return ok(`${endpoint.value} answers`);
       const error = version?.error ?? 'no connection';
       if (isDenied(error, isRoot)) return skipped(`only root may connect to ${endpoint.value}`);
-      return failure(`${endpoint.value} does not answer`, {details: [error], remedy: RESTART});
+      return failure(`${endpoint.value} does not answer`, {details: [error], remedy: RUNTIME_ADVICE});
     },
   },
   {
@@ -58,7 +59,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
               ({type, reason, message}) =>
                 `${type}: ${[reason, message].filter((text) => text !== '').join(': ')}`,
             ),
-            remedy: [{kcri: ['info']}, ...RESTART],
+            remedy: [{kcri: ['info']}, ...RUNTIME_ADVICE],
           },
         );
       }),
@@ -79,7 +80,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
       if (failed.length > 0)
         return failure(`${counted(failed.length, 'call')} of ${calls.length} failed`, {
           details,
-          remedy: RESTART,
+          remedy: RUNTIME_ADVICE,
         });
       const slow = answered.filter(({ms}) => ms >= SLOW_MS);
       const slowest = Math.max(...answered.map(({ms}) => ms));
@@ -135,7 +136,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
         if (name === 'containerd' && /^v?1\.[0-6]\./.test(text))
           return ok(`${sandboxImage} is present; ${name} ${text} cannot pin images`);
         return warning(`${sandboxImage} is present, but not pinned: image garbage collection may remove it`, {
-          remedy: [`ctr -n k8s.io images label ${sandboxImage} io.cri-containerd.pinned=pinned`],
+          remedy: [`ctr -n k8s.io images label ${shellQuote(sandboxImage)} io.cri-containerd.pinned=pinned`],
         });
       }),
   },

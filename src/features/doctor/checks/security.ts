@@ -1,3 +1,4 @@
+import {shellQuote} from '../../../base/shell-quote.js';
 import {failure, judge, ok, type Check} from '../check.js';
 import type {HttpAnswer} from '../node-snapshot.js';
 
@@ -16,7 +17,7 @@ export const SECURITY_CHECKS: readonly Check[] = [
         const octal = `0${(mode & 0o777).toString(8)}`;
         if ((mode & WORLD_WRITABLE) === 0) return ok(`${path} has mode ${octal}`);
         return failure(`${path} has mode ${octal}: every user who reaches it is root on this node`, {
-          remedy: [`chmod o-rwx ${path}`],
+          remedy: [`chmod o-rwx ${shellQuote(path)}`],
         });
       }),
   },

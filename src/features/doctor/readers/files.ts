@@ -1,5 +1,4 @@
 import {join} from 'node:path';
-import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {stateDirectory} from '../../../base/fs/state-directory.js';
 import {readKernelLog} from '../../why/snapshot/kernel-log.js';
 import {isMissing, mapFact, valueOf, type Fact} from '../fact.js';
@@ -12,7 +11,7 @@ import type {
   PodLogs,
   RuntimeConfigFacts,
 } from '../node-snapshot.js';
-import type {NodeReader} from './node-reader.js';
+import type {LocalFileReader} from './local-file-reader.js';
 
 const PROC = '/proc/sys';
 
@@ -39,7 +38,7 @@ export const FILES = [
 ] as const;
 
 /** Reads the texts of the files. */
-export async function readFiles(node: NodeReader): Promise<NodeSnapshot['files']> {
+export async function readFiles(node: LocalFileReader): Promise<NodeSnapshot['files']> {
   const texts = await Promise.all(FILES.map(async (path) => [path, await node.text(path)] as const));
   return Object.fromEntries(texts);
 }
@@ -48,7 +47,7 @@ export async function readFiles(node: NodeReader): Promise<NodeSnapshot['files']
 const MAX_CONFIGS = 50;
 
 /** Reads the network configurations and plugins in the directories of the runtime. */
-export async function readCni(config: Fact<RuntimeConfigFacts>, node: NodeReader): Promise<CniFacts> {
+export async function readCni(config: Fact<RuntimeConfigFacts>, node: LocalFileReader): Promise<CniFacts> {
   const {
     cniConfDir: confDir = '/etc/cni/net.d',
     cniBinDirs: binDirs = ['/opt/cni/bin'],
@@ -72,7 +71,7 @@ export async function readCni(config: Fact<RuntimeConfigFacts>, node: NodeReader
   };
 }
 
-async function readConfigs(directory: string, node: NodeReader): Promise<CniFacts['configs']> {
+async function readConfigs(directory: string, node: LocalFileReader): Promise<CniFacts['configs']> {
   const names = await node.names(directory);
   if ('error' in names) return names;
   const paths = names.value
@@ -82,7 +81,10 @@ async function readConfigs(directory: string, node: NodeReader): Promise<CniFact
   return {value: await Promise.all(paths.map(async (path) => ({path, text: await node.text(path)})))};
 }
 
-async function readPlugins(directories: readonly string[], node: NodeReader): Promise<CniFacts['plugins']> {
+async function readPlugins(
+  directories: readonly string[],
+  node: LocalFileReader,
+): Promise<CniFacts['plugins']> {
   const lists = await Promise.all(
     directories.map(async (directory) => ({directory, names: await node.names(directory)})),
   );
@@ -101,21 +103,10 @@ async function readPlugins(directories: readonly string[], node: NodeReader): Pr
   return {value: files.map(({name, file}) => ({name, isExecutable: executable(valueOf(file)?.mode ?? 0)}))};
 }
 
-/** Returns the types of the plugins that a network configuration needs; undefined if it is invalid. */
-export function pluginTypes(text: string): readonly string[] | undefined {
-  const config = parseJsonObject(text);
-  const plugins: readonly unknown[] = Array.isArray(config['plugins']) ? config['plugins'] : [config];
-  const types = plugins.flatMap((plugin) => {
-    const {type, ipam} = plugin as {readonly type?: unknown; readonly ipam?: {readonly type?: unknown}};
-    return [type, ipam?.type].filter((each): each is string => typeof each === 'string' && each !== '');
-  });
-  return types.length === 0 ? undefined : [...new Set(types)];
-}
-
 /** Reads the space of the file systems that pods need, each once. */
 export async function readDisks(
   places: readonly {readonly use: string; readonly path: string}[],
-  node: NodeReader,
+  node: LocalFileReader,
 ): Promise<readonly DiskFacts[]> {
   const disks = await Promise.all(
     places.map(async ({use, path}) => ({use, path, space: await node.space(path)})),
@@ -141,7 +132,7 @@ export function readKernelProblems(bootedAtMs: number): readonly KernelProblem[]
 }
 
 /** Reads the directories of pods below a root directory. */
-export async function readPodDirs(rootDir: string, node: NodeReader): Promise<PodDirs> {
+export async function readPodDirs(rootDir: string, node: LocalFileReader): Promise<PodDirs> {
   const directory = join(rootDir, 'pods');
   const [names, records] = await Promise.all([
     node.names(directory),
@@ -166,7 +157,7 @@ const MAX_LOGS = 5000;
 const KEPT_LOGS = 10;
 
 /** Reads the sizes of the log files of pods. */
-export async function readPodLogs(directory: string, node: NodeReader): Promise<Fact<PodLogs>> {
+export async function readPodLogs(directory: string, node: LocalFileReader): Promise<Fact<PodLogs>> {
   const pods = await node.names(directory);
   if ('error' in pods) return pods;
   const paths: string[] = [];

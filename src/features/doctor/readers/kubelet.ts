@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import type {EnvironmentContext, SettingsContext} from '../../../cli/command/contexts.js';
 import {hasErrno, KcriError} from '../../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
+import {lastFlagValue} from '../../../base/host/last-flag-value.js';
 import {findKubelet, queryKubelet, readKubeletConfig} from '../../../kubelet/index.js';
 import {mapFact, valueOf, type Fact} from '../fact.js';
 import type {
@@ -15,7 +16,7 @@ import type {
   KubeletProcess,
   OwnKubelet,
 } from '../node-snapshot.js';
-import type {NodeReader} from './node-reader.js';
+import type {LocalFileReader} from './local-file-reader.js';
 
 /** File that kubeadm writes. */
 const CONFIG_FILE = join(KUBELET_ROOT_DIR, 'config.yaml');
@@ -29,7 +30,7 @@ type Services = EnvironmentContext & SettingsContext;
 /** Reads what is known about the kubelet of kcri with this root directory, and about a process named kubelet. */
 export async function readKubelet(
   {context: {clock}, settings: {rootDir}}: Services,
-  node: NodeReader,
+  node: LocalFileReader,
   {processes, signal}: {readonly processes: Fact<readonly KubeletProcess[]>; readonly signal: AbortSignal},
 ): Promise<KubeletFacts> {
   const own = await node.fact<OwnKubelet | null>(async () => {
@@ -48,9 +49,10 @@ export async function readKubelet(
   const [kubelet] = valueOf(processes) ?? [];
   if (kubelet === undefined)
     return {own, processes, config: NONE, healthz: NONE, anonymous: NONE, readOnly: NONE, certificates: []};
-  const configPath = flagOf(kubelet, 'config') ?? CONFIG_FILE;
+  const configPath = lastFlagValue(kubelet.argv, 'config') ?? CONFIG_FILE;
   const directory =
-    flagOf(kubelet, 'cert-dir') ?? join(flagOf(kubelet, 'root-dir') ?? KUBELET_ROOT_DIR, 'pki');
+    lastFlagValue(kubelet.argv, 'cert-dir') ??
+    join(lastFlagValue(kubelet.argv, 'root-dir') ?? KUBELET_ROOT_DIR, 'pki');
   const ask = async (url: string): Promise<Fact<HttpAnswer>> =>
     await node.fact(async () => await answerOf(url, signal), url);
   const config = await readConfig(configPath, node);
@@ -68,14 +70,7 @@ export async function readKubelet(
   return {own, processes, config, healthz, anonymous, readOnly, certificates};
 }
 
-/** Returns the value of a flag on the command line of a kubelet; undefined without it. */
-function flagOf({argv}: KubeletProcess, name: string): string | undefined {
-  const test = new RegExp(`^--?${name}(?:=(.*))?$`);
-  const index = argv.findLastIndex((argument) => test.test(argument));
-  return index === -1 ? undefined : (test.exec(argv[index] ?? '')?.[1] ?? argv[index + 1]);
-}
-
-async function readConfig(path: string, node: NodeReader): Promise<Fact<KubeletConfigFacts>> {
+async function readConfig(path: string, node: LocalFileReader): Promise<Fact<KubeletConfigFacts>> {
   return mapFact(await node.text(path), (content) => {
     try {
       const {values, unsupported} = readKubeletConfig([{path, content}], new Map(), {
@@ -102,7 +97,7 @@ async function readConfig(path: string, node: NodeReader): Promise<Fact<KubeletC
 }
 
 /** Reads the dates of a certificate; its file may contain the key too, which is not kept. */
-async function readCertificate(path: string, node: NodeReader): Promise<CertificateFacts> {
+async function readCertificate(path: string, node: LocalFileReader): Promise<CertificateFacts> {
   const text = await node.text(path);
   if ('error' in text) return {path, fact: text};
   return {

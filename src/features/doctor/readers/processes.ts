@@ -2,7 +2,7 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {isSystemCallError} from '../../../base/errors.js';
 import type {KubeletProcess, ProcessTable} from '../node-snapshot.js';
-import type {NodeReader} from './node-reader.js';
+import type {LocalFileReader} from './local-file-reader.js';
 
 /** Programs that set the clock. */
 const TIME_KEEPERS: ReadonlySet<string> = new Set([
@@ -26,7 +26,7 @@ interface Process {
 }
 
 /** Reads the processes of the node. Rejects with a system error without /proc. */
-export async function readProcesses(node: NodeReader): Promise<FoundProcesses> {
+export async function readProcesses(node: LocalFileReader): Promise<FoundProcesses> {
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readProcess(Number(name)));

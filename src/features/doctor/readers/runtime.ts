@@ -12,12 +12,12 @@ import type {
   RuntimeFacts,
   SandboxFacts,
 } from '../node-snapshot.js';
-import type {NodeReader} from './node-reader.js';
+import type {LocalFileReader} from './local-file-reader.js';
 
 /** Reads what the runtime says about itself, with all calls at once. */
 export async function readRuntime(
   services: RuntimeContext,
-  node: NodeReader,
+  node: LocalFileReader,
   signal: AbortSignal,
 ): Promise<RuntimeFacts> {
   const {connections, context} = services;

@@ -132,7 +132,7 @@ function notExecutableByShell(subject: Exited): Explanation | undefined {
   };
 }
 
-/** What a signal usually means; whoever sent it is not recorded anywhere. */
+/** Usual meanings of signals; the sender of a signal is not recorded anywhere. */
 const SIGNAL_MEANINGS: Readonly<Record<string, string>> = {
   SIGABRT: 'it aborted itself, as after a failed assertion',
   SIGBUS: 'it accessed memory that it could not, as after a full disk or a truncated file',
@@ -160,7 +160,7 @@ function killedBySignal(subject: Exited): Explanation | undefined {
   };
 }
 
-/** What programs usually mean by their exit codes. */
+/** Usual meanings of exit codes. */
 const CODE_MEANINGS: Readonly<Record<number, string>> = {
   2: ', which many programs use for wrong arguments',
 };

@@ -93,7 +93,7 @@ const PATTERNS: readonly MessagePattern<ContainerSubject>[] = [
       /dial tcp (\S+): (?:connect: )?(connection refused|i\/o timeout|no route to host|network is unreachable)/,
     cause: ([, address = '', why = '']) => `the node cannot connect to the registry at ${address}: ${why}`,
     tries: (_, subject) => [
-      `curl -v https://${registryOf(subject)}/v2/`,
+      `curl -v ${shellQuote(`https://${registryOf(subject)}/v2/`)}`,
       'check firewall, proxy and routes of the node',
     ],
   },

@@ -1,13 +1,13 @@
 import {shorten} from '../../../base/shorten.js';
 import type {Advice, Finding} from '../finding.js';
 
-/** Cause that a message of a runtime, a registry or a kubelet names. `T` is what the message is about. */
+/** Cause that a message of a runtime, a registry or a kubelet names. `T` is the subject of the message. */
 export interface MessagePattern<T> {
   readonly rule: string;
   readonly pattern: RegExp;
   readonly cause: (match: readonly string[], subject: T) => string;
   readonly tries: (match: readonly string[], subject: T) => readonly Advice[];
-  /** What the cause is inferred from, if the message does not say it. */
+  /** Facts that the cause is inferred from, if the message does not say it. */
   readonly inferredFrom?: string;
 }
 

@@ -1,3 +1,4 @@
+import {counted} from '../../../base/counted.js';
 import type {Finding} from '../finding.js';
 import type {OomKill} from '../snapshot/pod-snapshot.js';
 import {nextStart} from './next-start.js';
@@ -58,10 +59,7 @@ function whatHappened(subject: ContainerSubject, kill: OomKill | undefined): str
 
 function measures(subject: ContainerSubject, kill: OomKill | undefined): string {
   const limit = kill?.limit ?? memoryLimitOf(subject);
-  const count =
-    kill === undefined
-      ? undefined
-      : `${kill.processes} ${kill.processes === 1 ? 'process' : 'processes'} in the pod`;
+  const count = kill === undefined ? undefined : `${counted(kill.processes, 'process')} in the pod`;
   if (kill !== undefined && kill.limit === undefined)
     return `the memory of the node ran out, not the container's limit${limit === undefined ? '' : ` of ${sizeText(limit)}`}`;
   const parts = [

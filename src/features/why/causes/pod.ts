@@ -1,10 +1,10 @@
 import {longRunningContainersOf} from '../../../api/pod-containers.js';
-import type {Finding} from '../finding.js';
+import {RUNTIME_ADVICE, type Finding} from '../finding.js';
 import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
 import {quoteMessage} from './message-patterns.js';
 import {clockText, describeAdvice, eventsOf, eventText, podTitle} from './subject.js';
 
-/** Tells that the runtime of a pod does not answer: whatever else is wrong, nothing can be done about it before. */
+/** Explains a pod whose runtime does not answer: nothing else can be mended before. */
 export function explainRuntime(snapshot: PodSnapshot): Finding | undefined {
   const {runtimeError, takenAt} = snapshot;
   if (runtimeError === undefined) return undefined;
@@ -14,11 +14,11 @@ export function explainRuntime(snapshot: PodSnapshot): Finding | undefined {
     cause: `the runtime is unavailable: ${runtimeError}`,
     evidence: [`no answer at ${clockText(takenAt, takenAt)}; everything else is the last known state`],
     next: 'containers that run keep running; none is started or restarted before it answers',
-    tries: [{kcri: ['info']}, 'systemctl status containerd crio', 'journalctl -u containerd -u crio -n 50'],
+    tries: [{kcri: ['info']}, ...RUNTIME_ADVICE],
   };
 }
 
-/** What the reasons of pods that a node does not run mean. */
+/** Meanings of the reasons of pods that a node does not run. */
 const REASONS: Readonly<Record<string, string>> = {
   Evicted: 'the kubelet evicted the pod, since the node ran short of a resource',
   Preempting: 'the pod was preempted: its resources were needed for a critical pod',

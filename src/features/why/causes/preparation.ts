@@ -1,3 +1,4 @@
+import {shellQuote} from '../../../base/shell-quote.js';
 import type {ContainerStatus} from '../../../api/types/v1-status.js';
 import type {Finding} from '../finding.js';
 import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
@@ -24,7 +25,10 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
     pattern: /volume "([^"]+)" : hostPath type check failed: (\S+) (.*)/,
     cause: ([, volume = '', path = '', why = '']) =>
       `volume ${volume} needs ${path} on the node, which ${why.trim()}`,
-    tries: ([, , path = '']) => [`ls -ld ${path}`, 'create it, or correct hostPath.path and hostPath.type'],
+    tries: ([, , path = '']) => [
+      `ls -ld ${shellQuote(path)}`,
+      'create it, or correct hostPath.path and hostPath.type',
+    ],
   },
   {
     rule: 'volume-object-missing',

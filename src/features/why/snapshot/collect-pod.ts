@@ -68,7 +68,7 @@ export async function collectPod(sources: PodSources, shown: ShownPod): Promise<
   };
 }
 
-/** What the runtime, and the node through its processes, know of the containers. */
+/** Facts about the containers, from the runtime and from their processes. */
 interface RuntimeFacts {
   readonly logs: ReadonlyMap<string, readonly string[]>;
   readonly running: Facts;
@@ -111,7 +111,7 @@ function unreadOf({reader}: PodSources, {listed}: ShownPod): Unread[] {
 /** Reads parts of a snapshot. */
 class PartReader {
   readonly #signal: AbortSignal;
-  /** What could not be read. */
+  /** Parts that could not be read. */
   readonly unread: Unread[];
 
   constructor(signal: AbortSignal, unread: Unread[]) {

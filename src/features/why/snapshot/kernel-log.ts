@@ -49,6 +49,12 @@ function parseRecord(text: string): KernelRecord | undefined {
   return message === undefined ? undefined : {micros: Number(micros), text: message};
 }
 
+/** Returns the time of the boot from /proc/stat, in ms since the epoch; undefined without one. Pure. */
+export function parseBootTime(text: string): number | undefined {
+  const seconds = /^btime (\d+)$/m.exec(text)?.[1];
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
 const KIB = 1024;
 
 /** Returns the processes that the kernel killed for memory in containers; `bootMs` is the time of the boot. */

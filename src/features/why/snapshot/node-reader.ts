@@ -1,7 +1,7 @@
 import {isSystemCallError, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {ConnectionContext, EnvironmentContext} from '../../../cli/command/contexts.js';
-import {parseOomKills, readKernelLog} from './kernel-log.js';
+import {parseBootTime, parseOomKills, readKernelLog} from './kernel-log.js';
 import {createRemoteFiles, LOCAL_FILES, type NodeFiles} from './node-files.js';
 import type {OomKill} from './pod-snapshot.js';
 
@@ -35,8 +35,8 @@ export class NodeReader {
 
   async #readBootTime(): Promise<string | undefined> {
     const text = await withReason('/proc/stat', async () => await this.files.read('/proc/stat'));
-    const seconds = /^btime (\d+)$/m.exec(text)?.[1];
-    return seconds === undefined ? undefined : new Date(Number(seconds) * 1000).toISOString();
+    const bootMs = parseBootTime(text);
+    return bootMs === undefined ? undefined : new Date(bootMs).toISOString();
   }
 
   async #readOomKills(): Promise<readonly OomKill[]> {

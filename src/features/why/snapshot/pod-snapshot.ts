@@ -4,7 +4,7 @@ import type {PodManagerName} from '../../pods/pod-selection-flags.js';
 import type {Unread} from '../finding.js';
 
 /**
- * What is known about a pod at one time. It is plain data that JSON can hold, so that an answer can be found again on
+ * Facts about a pod at one time. It is plain data that JSON can hold, so that an answer can be found again on
  * another machine. Times are RFC 3339.
  */
 export interface PodSnapshot {
@@ -22,18 +22,18 @@ export interface PodSnapshot {
   readonly runtimeError: string | undefined;
   /** Events that kcri recorded, the last ones at the end. */
   readonly events: readonly RecordedEvent[];
-  /** What only the running kubelet knows of the pod. */
+  /** Facts about the pod that only the running kubelet has. */
   readonly kubelet: KubeletPodReport | undefined;
   /** Reasons why the running kubelet cannot sync pods. */
   readonly kubeletErrors: readonly string[];
   /** Facts about containers by name. */
   readonly containers: Readonly<Record<string, ContainerFacts>>;
   readonly node: NodeFacts;
-  /** What could not be read. */
+  /** Parts that could not be read. */
   readonly unread: readonly Unread[];
 }
 
-/** Facts about a container that its status does not have. What is not known is absent. */
+/** Facts about a container that its status does not have. Unknown facts are absent. */
 export interface ContainerFacts {
   /** Last lines of the log of a container that failed. */
   readonly log?: readonly string[];

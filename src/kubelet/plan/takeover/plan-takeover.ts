@@ -1,27 +1,28 @@
 import {hasEnded} from '../../../api/types/v1-status.js';
 import {KcriError} from '../../../base/errors.js';
-import {podUid, type PodSandbox, type PodUid} from '../../../cri/index.js';
+import {podUid, type Container, type PodSandbox, type PodUid} from '../../../cri/index.js';
 import type {NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import {podFullName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {emptyPodStatus} from '../../contract/runtime-pod-status.js';
 import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
 import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
 import {findRejection} from '../../pods/admission/admit-pod.js';
 import {unknownResources} from '../../pods/admission/unknown-resources.js';
 import {PodRejectedError} from '../../pods/pod-errors.js';
-import {findLeftPods} from '../../pods/registry/left-pods.js';
 import {createForeignError, createOwnedError, isForeign} from '../../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../../pods/registry/pod-store.js';
 import {UnmanagedPods} from '../../pods/registry/unmanaged-pods.js';
 import {configSourceOf, isMirrorPod} from '../../sources/static-pod.js';
 import {planPod, type PlanOptions} from '../plan-pods.js';
+import type {NodePods} from './read-node-pods.js';
 import type {ReadSources} from './read-pod-sources.js';
 import {createTakeover, judgePlan, type PodTakeover, type RunningIds} from './takeover-verdict.js';
 
 /** Options of planTakeover. */
 export interface TakeoverOptions extends Omit<PlanOptions, 'offline'> {
   readonly sources: Pick<ReadSources, 'pods' | 'missing'>;
+  readonly nodePods: Pick<NodePods, 'own' | 'others'>;
   /** Facts of the Node object, which precede those of the machine; undefined without one. */
   readonly nodeObject: NodeObjectFacts | undefined;
   /** True if pods that do not fit the node are rejected. */
@@ -36,59 +37,58 @@ export async function planTakeover(
   options: TakeoverOptions,
   signal: AbortSignal,
 ): Promise<readonly PodTakeover[]> {
-  const {node, services, endpoint} = options;
-  const store = new PodStore(node.rootDir);
-  const known = await store.list();
-  const {records, removed} = known;
-  const own = [...records, ...removed].filter(
-    (record) => record.manager === 'kubelet' && record.endpoint === endpoint,
-  );
-  const left = await findLeftPods(known, options, signal);
+  const {services} = options;
   const [{items: sandboxes}, {containers}] = await Promise.all([
     services.runtime.listPodSandbox({}, {signal}),
     services.runtime.listContainers({}, {signal}),
   ]);
-  const ready = sandboxes.filter(({state}) => state === 'SANDBOX_READY');
-  const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING');
-  const planner = new TakeoverPlanner(options, {
-    own: new Map([...own, ...left].map((record) => [record.uid, record])),
-    others: records.filter((record) => !own.includes(record)),
-    unmanaged: new UnmanagedPods(store, endpoint),
-    sandboxes,
-    running: {
-      containers: new Set(running.map(({id}) => id)),
-      sandboxes: new Set(ready.map(({id}) => id)),
-    },
-  });
+  const planner = new TakeoverPlanner(options, sandboxes, containers);
   const wanted: PodTakeover[] = [];
   for (const desired of options.sources.pods.filter(({pod}) => !isMirrorPod(pod)))
     wanted.push(await planner.planWanted(desired, signal));
   return [...wanted, ...planner.planOthers()];
 }
 
-interface TakeoverState {
-  /** Records of the daemon and of the pods that it takes over. */
-  readonly own: ReadonlyMap<PodUid, PodRecord>;
-  /** Records of other kcri processes. */
-  readonly others: readonly PodRecord[];
-  readonly unmanaged: UnmanagedPods;
-  readonly sandboxes: readonly PodSandbox[];
-  readonly running: RunningIds;
-}
-
 class TakeoverPlanner {
   readonly #options: TakeoverOptions;
-  readonly #state: TakeoverState;
+  readonly #sandboxes: readonly PodSandbox[];
+  readonly #running: RunningIds;
+  /** UIDs of pods with a sandbox that is ready. */
+  readonly #runningPods: ReadonlySet<string>;
+  readonly #own: ReadonlyMap<PodUid, PodRecord>;
+  /** Records of pods on the node that no source has. */
+  readonly #orphans: readonly PodRecord[];
+  /** The first of them by full name. */
+  readonly #older: ReadonlyMap<string, PodRecord>;
+  readonly #unmanaged: UnmanagedPods;
   readonly #wanted: ReadonlySet<PodUid>;
   /** Pods that take resources of the node. */
   readonly #active: Pod[] = [];
   /** UIDs of pods that another version of the same pod replaces. */
   readonly #replaced = new Set<PodUid>();
 
-  constructor(options: TakeoverOptions, state: TakeoverState) {
+  constructor(
+    options: TakeoverOptions,
+    sandboxes: readonly PodSandbox[],
+    containers: readonly Pick<Container, 'id' | 'state'>[],
+  ) {
+    const {sources, nodePods, node, endpoint} = options;
+    const ready = sandboxes.filter(({state}) => state === 'SANDBOX_READY');
+    const running = containers.filter(({state}) => state === 'CONTAINER_RUNNING');
     this.#options = options;
-    this.#state = state;
-    this.#wanted = new Set(options.sources.pods.map(({uid}) => uid));
+    this.#sandboxes = sandboxes;
+    this.#running = {
+      containers: new Set(running.map(({id}) => id)),
+      sandboxes: new Set(ready.map(({id}) => id)),
+    };
+    this.#runningPods = new Set(ready.map(({labels}) => labels[POD_UID_LABEL] ?? ''));
+    this.#wanted = new Set(sources.pods.map(({uid}) => uid));
+    this.#own = new Map(nodePods.own.map((record) => [record.uid, record]));
+    const isOrphan = ({uid, removedAt}: PodRecord): boolean =>
+      removedAt === undefined && !this.#wanted.has(uid);
+    this.#orphans = [...this.#own.values()].filter(isOrphan);
+    this.#older = new Map(this.#orphans.toReversed().map((record) => [podFullName(record), record]));
+    this.#unmanaged = new UnmanagedPods(new PodStore(node.rootDir), endpoint);
   }
 
   /** Plans a pod of a source. */
@@ -110,20 +110,22 @@ class TakeoverPlanner {
     source: PodSourceName | undefined,
     signal: AbortSignal,
   ): Promise<PodTakeover> {
-    const {own, running} = this.#state;
-    const record = own.get(uid);
+    const record = this.#own.get(uid);
     const known = record?.removedAt === undefined ? record : undefined;
     const ref = podRef(pod);
     const ending = this.#describeEnd(pod);
     if (ending !== undefined)
-      return createTakeover(ref, this.#isRunning(uid) ? 'stopped' : 'kept', {source, reasons: [ending]});
+      return createTakeover(ref, this.#runningPods.has(uid) ? 'stopped' : 'kept', {
+        source,
+        reasons: [ending],
+      });
     this.#admit(pod);
     if (known === undefined) await this.#requireAdoption(pod, record);
-    const older = known === undefined ? this.#findOlder(pod) : undefined;
+    const older = known === undefined ? this.#older.get(podFullName(ref)) : undefined;
     const findConflicts = async () => await Promise.resolve({known, older});
     const plan = await planPod(this.#options, {pod, findConflicts}, signal);
-    const isRunning = this.#isRunning(older?.uid ?? uid);
-    const takeover = withDevices(judgePlan(plan, running, {source, isRunning}), pod);
+    const isRunning = this.#runningPods.has(older?.uid ?? uid);
+    const takeover = withDevices(judgePlan(plan, this.#running, {source, isRunning}), pod);
     if (older === undefined) return takeover;
     this.#replaced.add(older.uid);
     return {...takeover, fields: [{path: 'metadata.uid', before: older.uid, after: uid}, ...plan.fields]};
@@ -132,7 +134,7 @@ class TakeoverPlanner {
   /** Plans the pods that no source has: those of the daemon, and those of others. */
   planOthers(): readonly PodTakeover[] {
     const {missing} = this.#options.sources;
-    const orphans = this.#present().filter(({uid}) => !this.#wanted.has(uid) && !this.#replaced.has(uid));
+    const orphans = this.#orphans.filter(({uid}) => !this.#replaced.has(uid));
     const orphaned = orphans.map((record) =>
       missing.length === 0
         ? createTakeover(record, 'stopped', {reasons: ['no source has it']})
@@ -145,12 +147,11 @@ class TakeoverPlanner {
 
   /** Plans the pods of other kcri processes, and those in the runtime that belong to no kubelet of the root directory. */
   #planForeign(): readonly PodTakeover[] {
-    const {own, others, sandboxes} = this.#state;
-    const seen = new Set<string>([...own.keys(), ...this.#wanted]);
-    const ofOthers = others.filter(({uid}) => !seen.has(uid));
+    const seen = new Set<string>([...this.#own.keys(), ...this.#wanted]);
+    const ofOthers = this.#options.nodePods.others.filter(({uid}) => !seen.has(uid));
     for (const {uid} of ofOthers) seen.add(uid);
     const refs = new Map(
-      sandboxes.flatMap(({metadata, labels}): readonly (readonly [PodUid, PodRef])[] => {
+      this.#sandboxes.flatMap(({metadata, labels}): readonly (readonly [PodUid, PodRef])[] => {
         const uid = podUid(labels[POD_UID_LABEL] ?? metadata?.uid ?? '');
         if (metadata === undefined || seen.has(uid)) return [];
         return [[uid, {namespace: metadata.namespace, name: metadata.name, uid}]];
@@ -182,30 +183,12 @@ class TakeoverPlanner {
 
   /** Rejects like ManagedPods.adopt if the pod belongs to others. */
   async #requireAdoption(pod: Pod, removed: PodRecord | undefined): Promise<void> {
-    const {own, unmanaged, sandboxes} = this.#state;
     const ref = podRef(pod);
-    const owned = await unmanaged.conflictingPod(ref, (uid) => own.has(uid));
+    const owned = await this.#unmanaged.conflictingPod(ref, (uid) => this.#own.has(uid));
     if (owned !== undefined) throw createOwnedError(ref, owned, this.#options.endpoint);
-    const found = sandboxes.filter(({labels}) => labels[POD_UID_LABEL] === ref.uid);
+    const found = this.#sandboxes.filter(({labels}) => labels[POD_UID_LABEL] === ref.uid);
     const status = {...emptyPodStatus(ref.uid), sandboxes: found};
     if (isForeign(removed, {status, isListed: found.length > 0})) throw createForeignError(ref);
-  }
-
-  /** Returns the record of another version of the pod, which no source has. */
-  #findOlder(pod: Pod): PodRecord | undefined {
-    const {namespace, name} = podRef(pod);
-    return this.#present().find(
-      (record) => record.namespace === namespace && record.name === name && !this.#wanted.has(record.uid),
-    );
-  }
-
-  #present(): readonly PodRecord[] {
-    return [...this.#state.own.values()].filter(({removedAt}) => removedAt === undefined);
-  }
-
-  #isRunning(uid: PodUid): boolean {
-    const {sandboxes, running} = this.#state;
-    return sandboxes.some(({id, labels}) => labels[POD_UID_LABEL] === uid && running.sandboxes.has(id));
   }
 }
 

@@ -26,7 +26,7 @@ export interface ReadPodSourcesOptions extends Pick<
   readonly api?: {readonly pods: readonly DesiredPod[] | undefined} | undefined;
 }
 
-/** What the sources of a daemon deliver first. */
+/** First delivery of the sources of a daemon. */
 export interface ReadSources {
   /** Pods in the order in which the daemon adds them. */
   readonly pods: readonly DesiredPod[];

@@ -6,7 +6,7 @@ import type {PlannedChange} from '../planned-changes.js';
 import type {PodPlan} from '../plan-pods.js';
 
 /**
- * What happens to a pod when kcri takes the place of another kubelet:
+ * Effect on a pod when kcri takes the place of another kubelet:
  * - `kept`: no container stops; those that have exited start again under its restartPolicy, as under any kubelet
  * - `started`: nothing of it runs now
  * - `restarted`: running containers stop, and are started again
@@ -24,7 +24,7 @@ export type TakeoverVerdict =
   | 'impossible'
   | 'unknown';
 
-/** What happens to a pod, and why. */
+/** Effect on a pod, and its reasons. */
 export interface PodTakeover extends Pick<PodRef, 'namespace' | 'name' | 'uid'> {
   /** Source that has the pod; absent for a pod in no source. */
   readonly source?: PodSourceName | undefined;
@@ -39,7 +39,7 @@ export interface PodTakeover extends Pick<PodRef, 'namespace' | 'name' | 'uid'> 
   readonly diffs: readonly ConfigDiff[];
 }
 
-/** Returns what happens to a pod without changes. */
+/** Returns the effect on a pod without changes. */
 export function createTakeover(
   {namespace, name, uid}: PodRef,
   verdict: TakeoverVerdict,

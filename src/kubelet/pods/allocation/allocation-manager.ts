@@ -53,7 +53,7 @@ export class AllocationManager {
     if (this.restore(pod)) this.pushPendingResize(podRef(pod).uid);
   }
 
-  /** Completes the previous allocation of the pod, or allocates all that it requests. Returns whether there was one. */
+  /** Completes the previous allocation of the pod, or allocates all that it requests. Reports whether it had one. */
   restore(pod: Pod): boolean {
     const {uid} = podRef(pod);
     const known = this.#allocations.get(uid);

@@ -20,7 +20,7 @@ export interface KeptStaticPodsOptions {
   readonly logger: Logger;
 }
 
-/** What is known of a static pod on the node: the manifest of its record or, if another kubelet has left it, its configs. */
+/** A static pod on the node, as it is known: by the manifest of its record or, if another kubelet has left it, by its configs. */
 type KnownPod =
   | {readonly uid: PodUid; readonly pod: Pod}
   | {readonly uid: PodUid; readonly running: RunningConfigs};

@@ -144,7 +144,7 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     this.#own.getSyncer(outcome.uid)?.applyProbeUpdate(outcome);
   }
 
-  /** Takes over the times of the status of the mirror pod, if the static pod is known. */
+  /** Takes over the status of the mirror pod, if the static pod is known; see PodStatusManager. */
   restoreMirror(uid: PodUid, stored: PodStatus): void {
     this.#own.getSyncer(uid)?.restoreMirror(stored);
   }

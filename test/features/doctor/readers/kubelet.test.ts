@@ -2,7 +2,7 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
-import {NodeReader} from '../../../../src/features/doctor/readers/node-reader.js';
+import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
 import {readKubelet} from '../../../../src/features/doctor/readers/kubelet.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
@@ -16,7 +16,7 @@ test('the configuration on the command line of a kubelet is examined', async () 
   const {signal} = new AbortController();
   const argv = ['/usr/bin/kubelet', '--root-dir', directory, `--config=${path}`];
   const services = {context: {clock: systemClock}, settings: {rootDir: directory}} as unknown as Services;
-  const found = await readKubelet(services, await NodeReader.open(signal), {
+  const found = await readKubelet(services, await LocalFileReader.open(signal), {
     processes: {value: [{pid: 1, argv}]},
     signal,
   });

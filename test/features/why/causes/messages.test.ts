@@ -294,4 +294,12 @@ describe('a message names its cause', () => {
     const events = [anEvent({reason: 'FailedMount', message, fieldPath: undefined, count: 3} as never)];
     expect(diagnose(aWaiting('ContainerCreating', '', {events}))).toMatchObject([{rule, cause}]);
   });
+
+  test('a path of a message is quoted in a command for the shell', () => {
+    const path = '/data/$(reboot)';
+    const message = `MountVolume.SetUp failed for volume "data" : hostPath type check failed: ${path} is not a directory`;
+    const events = [anEvent({reason: 'FailedMount', message, fieldPath: undefined, count: 3} as never)];
+    const [finding] = diagnose(aWaiting('ContainerCreating', '', {events}));
+    expect(finding?.tries[0]).toBe(`ls -ld '${path}'`);
+  });
 });

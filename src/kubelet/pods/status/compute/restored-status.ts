@@ -53,9 +53,9 @@ type ReadinessOf = (
 ) => Readiness;
 
 /**
- * Returns the status with the readiness that running containers have in a stored status, unless they have been probed since, and with
- * their mounts there, which do not change. Where
- * all containers are as ready as they were, so is the pod. Pure.
+ * Returns the status with the readiness that running containers have in a stored status, unless they have been
+ * probed since, and with their mounts there, which do not change. Where all containers are as ready as they were, so is the pod.
+ * Pure.
  */
 export function withStoredReadiness(
   status: PodStatus,

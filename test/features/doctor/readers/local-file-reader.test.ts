@@ -2,11 +2,11 @@ import {execFileSync} from 'node:child_process';
 import {mkdir, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import {NodeReader} from '../../../../src/features/doctor/readers/node-reader.js';
+import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 
-const open = async (mounts?: string): Promise<NodeReader> =>
-  await NodeReader.open(new AbortController().signal, mounts);
+const open = async (mounts?: string): Promise<LocalFileReader> =>
+  await LocalFileReader.open(new AbortController().signal, mounts);
 
 test('files on a network file system are not read, through symbolic links either', async () => {
   const directory = await temporaryDirectory();
@@ -48,7 +48,7 @@ test('a FIFO and what is missing are reasons, not waits', async () => {
 
 test('a read that does not end in time is a reason', async () => {
   const end = new AbortController();
-  const reader = await NodeReader.open(end.signal);
+  const reader = await LocalFileReader.open(end.signal);
   const reading = reader.fact(async () => await new Promise<never>(() => undefined), 'Status');
   end.abort(Object.assign(new Error('no answer within 2s'), {code: 'TIMEOUT'}));
   expect(await reading).toEqual({error: 'Status: no answer within 2s'});

@@ -20,19 +20,22 @@ const OF_KERNEL = /^\/(proc|sys)\//;
  * Reads files of this machine without the risk to hang: a thread that waits for a file system of a dead server cannot be
  * ended, and keeps the process. Files on such file systems are not read.
  */
-export class NodeReader {
+export class LocalFileReader {
   readonly #mounts: Fact<readonly MountFacts[]>;
+  /** Mounts of file systems that may hang; mostly none. */
+  readonly #remote: readonly MountFacts[];
   readonly #signal: AbortSignal;
 
   private constructor(mounts: Fact<readonly MountFacts[]>, signal: AbortSignal) {
     this.#mounts = mounts;
+    this.#remote = (valueOf(mounts) ?? []).filter(({fileSystem}) => REMOTE.test(fileSystem));
     this.#signal = signal;
   }
 
   /** Creates a reader whose reads end when the signal aborts. `path` is the list of mounts. */
-  static async open(signal: AbortSignal, path = '/proc/self/mountinfo'): Promise<NodeReader> {
+  static async open(signal: AbortSignal, path = '/proc/self/mountinfo'): Promise<LocalFileReader> {
     const text = await readFact(async () => await LOCAL_FILES.read(path, 16 * MAX_BYTES), path);
-    return new NodeReader(mapFact(text, parseMounts), signal);
+    return new LocalFileReader(mapFact(text, parseMounts), signal);
   }
 
   get mounts(): Fact<readonly MountFacts[]> {
@@ -94,12 +97,11 @@ export class NodeReader {
 
   /** Rejects with SystemError if a path leads to a file system that may hang. */
   async #requireLocal(path: string): Promise<void> {
-    const mounts = valueOf(this.#mounts);
-    if (OF_KERNEL.test(path) || mounts === undefined) return;
-    const remote = mounts.filter(({fileSystem}) => REMOTE.test(fileSystem));
-    if (remote.length === 0) return;
+    const remote = this.#remote;
+    if (OF_KERNEL.test(path) || remote.length === 0) return;
     await followLinks(resolve(path), (place) => {
-      const mount = mountOf(place, mounts);
+      if (!remote.some((mount) => contains(mount, place))) return;
+      const mount = mountOf(place, valueOf(this.#mounts) ?? []);
       if (mount !== undefined && REMOTE.test(mount.fileSystem))
         throw new SystemError(
           `it was not read: it is on ${mount.path} (${mount.fileSystem} of ${mount.source}), which may hang`,
@@ -110,11 +112,15 @@ export class NodeReader {
 
 /** Returns the mount that contains a path. */
 function mountOf(path: string, mounts: readonly MountFacts[]): MountFacts | undefined {
-  const above = mounts.filter((mount) => mount.path === '/' || `${path}/`.startsWith(`${mount.path}/`));
+  const above = mounts.filter((mount) => contains(mount, path));
   return above.reduce<MountFacts | undefined>(
     (best, mount) => (best === undefined || mount.path.length >= best.path.length ? mount : best),
     undefined,
   );
+}
+
+function contains(mount: MountFacts, path: string): boolean {
+  return mount.path === '/' || `${path}/`.startsWith(`${mount.path}/`);
 }
 
 /** Calls `visit` with each place that the system passes on the way to a path, before it asks about it. */
