@@ -12,6 +12,7 @@ import type {
   PreparationFailure,
 } from '../../contract/node-manager.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
+import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
@@ -122,6 +123,8 @@ async function admitTo(
     return await admit?.(pod, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof AdmissionError)
+      return {reason: error.reason, message: error.message, hint: error.hint ?? ''};
     rethrowUnexpected(error);
     return {
       reason: 'UnexpectedAdmissionError',
