@@ -123,11 +123,12 @@ async function admitTo(
     return await admit?.(pod, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof AdmissionError)
+      return {reason: error.reason, message: error.message, hint: error.hint ?? ''};
     rethrowUnexpected(error);
-    const own = error instanceof AdmissionError;
     return {
-      reason: own ? error.reason : 'UnexpectedAdmissionError',
-      message: own ? error.message : `Allocate failed due to ${messageOf(error)}, which is unexpected`,
+      reason: 'UnexpectedAdmissionError',
+      message: `Allocate failed due to ${messageOf(error)}, which is unexpected`,
       hint: `look into the kubelet's log for the ${name} manager`,
     };
   }
