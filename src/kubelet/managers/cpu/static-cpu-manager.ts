@@ -56,14 +56,13 @@ export class StaticCpuManager implements NodeManager {
     };
   }
 
-  /** The assignments; undefined before the start. */
-  get assigner(): CpuAssigner | undefined {
-    return this.#started?.assigner;
+  /** Undefined before the start. */
+  get started(): Started | undefined {
+    return this.#started;
   }
 
-  /** What was written to running containers; undefined before the start. */
-  get reconciler(): CpuReconciler | undefined {
-    return this.#started?.reconciler;
+  get #assigner(): CpuAssigner | undefined {
+    return this.#started?.assigner;
   }
 
   async start(services: NodeManagerServices): Promise<void> {
@@ -103,28 +102,28 @@ export class StaticCpuManager implements NodeManager {
 
   podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits {
     const {cpuQuota, ...others} = limits;
-    const isUnlimited = this.#options.dropsQuota && this.assigner?.hasIsolatedContainers(pod) === true;
+    const isUnlimited = this.#options.dropsQuota && this.#assigner?.hasIsolatedContainers(pod) === true;
     return cpuQuota === undefined || !isUnlimited ? limits : others;
   }
 
   resources({pod, container}: ContainerRequest): ContainerResources {
-    return this.#options.dropsQuota && this.assigner?.isIsolated(pod, container) === true
+    return this.#options.dropsQuota && this.#assigner?.isIsolated(pod, container) === true
       ? {cpuQuota: -1n}
       : {};
   }
 
   async containerOptions({pod, container}: ContainerRequest): Promise<ContainerOptions> {
-    const cpus = this.assigner?.cpusOf(pod, container.name) ?? 0n;
+    const cpus = this.#assigner?.cpusOf(pod, container.name) ?? 0n;
     return Promise.resolve(cpus === 0n ? {} : {resources: {cpusetCpus: formatCpuSet(cpus)}});
   }
 
   containerCreated(pod: Pod, {name}: Container): void {
-    const cpus = this.assigner?.exclusiveCpus(pod, name);
+    const cpus = this.#assigner?.exclusiveCpus(pod, name);
     if (cpus !== undefined) this.#started?.reconciler.record(podRef(pod).uid, name, cpus);
   }
 
   explain(pod: Pod, {name}: Container): string | undefined {
-    const cpus = this.assigner?.exclusiveCpus(pod, name);
+    const cpus = this.#assigner?.exclusiveCpus(pod, name);
     return cpus === undefined ? undefined : `exclusive CPUs ${formatCpuSet(cpus)}`;
   }
 }

@@ -169,12 +169,14 @@ export class CpuNode {
 
   /** Admits a pod; returns the reason and message of a refusal. */
   async admit(pod: Pod): Promise<{readonly reason: string; readonly message: string} | undefined> {
-    this.#pods.set(pod.metadata.name ?? '', pod);
+    const name = pod.metadata.name ?? '';
+    const wasActive = this.#pods.has(name);
+    this.#pods.set(name, pod);
     try {
       await this.#topology?.admit(pod);
       return undefined;
     } catch (error) {
-      this.#pods.delete(pod.metadata.name ?? '');
+      if (!wasActive) this.#pods.delete(name);
       const message = messageOf(error);
       return error instanceof AdmissionError
         ? {reason: error.reason, message}
@@ -206,10 +208,12 @@ export class CpuNode {
     this.#containers.set(key, {id: this.#containers.get(key)?.id ?? '', state: 'exited'});
   }
 
-  removeContainer(podName: string, name: string): void {
+  async removeContainer(podName: string, name: string): Promise<void> {
     const uid = this.pod(podName).metadata.uid ?? '';
-    this.#static?.assigner?.remove(uid, name);
-    this.#static?.reconciler?.forget(uid, name);
+    const started = this.#static?.started;
+    started?.assigner.remove(uid, name);
+    started?.reconciler.forget(uid, name);
+    await started?.file.save(started.assigner.state);
   }
 
   endPod(name: string): void {
@@ -244,13 +248,17 @@ export class CpuNode {
 
   /** CPUs that may become exclusive. */
   get allocatable(): string {
-    const policy = this.#static?.assigner?.policy;
+    const policy = this.#static?.started?.assigner.policy;
     return policy === undefined ? '' : formatCpuSet(allocatableCpus(policy));
   }
 
   /** Who has which CPUs. */
   get state(): OracleCpuState {
-    const {shared = 0n, containers = new Map(), pods = new Map()} = this.#static?.assigner?.state ?? {};
+    const {
+      shared = 0n,
+      containers = new Map(),
+      pods = new Map(),
+    } = this.#static?.started?.assigner.state ?? {};
     const shown = (sets: ReadonlyMap<string, bigint>): Readonly<Record<string, string>> =>
       Object.fromEntries([...sets].map(([name, cpus]) => [name, formatCpuSet(cpus)]));
     return {

@@ -64,7 +64,7 @@ async function take(node: CpuNode, step: Step): Promise<void> {
   else if (op === 'reconcile') await reconcile(node, step);
   else if (op === 'start') node.startContainer(pod ?? '', container, containerID);
   else if (op === 'exit') node.exitContainer(pod ?? '', container);
-  else if (op === 'removeContainer') node.removeContainer(pod ?? '', container);
+  else if (op === 'removeContainer') await node.removeContainer(pod ?? '', container);
   else if (op === 'podEnds') node.endPod(pod ?? '');
   else throw new Error(`unknown step ${op}`);
 }
