@@ -1,6 +1,9 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
+import type {CpuManagerSettings} from './resources/cpu-manager-settings.js';
+import type {Machine} from './resources/machine.js';
 import type {NodeReservations} from './resources/node-reservations.js';
+import type {TopologyManagerSettings} from './resources/topology-settings.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
 export interface CgroupFacts {
@@ -100,6 +103,12 @@ export interface NodeFacts {
   readonly maxPids?: bigint | undefined;
   /** Resources that pods cannot use; without it, nothing is reserved, and all pods together have no limit. */
   readonly reservations?: NodeReservations | undefined;
+  /** Reads the CPUs and memory of the machine, once; undefined if they do not matter. Throws SystemError. */
+  readonly machine?: (() => Machine) | undefined;
+  /** Without it there is no CPU manager. */
+  readonly cpuManager?: CpuManagerSettings | undefined;
+  /** Without it there is no topology manager. */
+  readonly topologyManager?: TopologyManagerSettings | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   /** Taints of the Node object; none without a cluster. */
