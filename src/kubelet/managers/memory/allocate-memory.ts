@@ -40,8 +40,7 @@ export function uidOf({metadata}: Pod): string {
  */
 export function allocateContainer(
   state: MemoryState,
-  pod: Pod,
-  container: Container,
+  {pod, container}: {readonly pod: Pod; readonly container: Container},
   affinity: TopologyHint,
   reusable: ReusableMemory,
 ): MemoryState {

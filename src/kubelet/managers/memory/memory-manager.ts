@@ -74,14 +74,14 @@ export class MemoryManager {
   readonly topology: Required<TopologyHintProvider> = {
     podHints: (pod) => this.#withoutStale()?.podHints(pod) ?? new Map(),
     containerHints: (pod, container) => this.#withoutStale()?.containerHints(pod, container) ?? new Map(),
-    allocate: async (pod, container, affinity) => {
-      this.#withoutStale()?.allocate(pod, container, affinity);
-      await this.#save();
-    },
-    allocatePod: async (pod, affinity) => {
-      this.#withoutStale()?.allocatePod(pod, affinity);
-      await this.#save();
-    },
+    allocate: async (pod, container, affinity) =>
+      this.#change((memory) => {
+        memory.allocate(pod, container, affinity);
+      }),
+    allocatePod: async (pod, affinity) =>
+      this.#change((memory) => {
+        memory.allocatePod(pod, affinity);
+      }),
   };
 
   /** Returns the NUMA nodes from which a container may take memory, if it was given some (GetMemoryNUMANodes). */
@@ -106,8 +106,9 @@ export class MemoryManager {
 
   /** Releases the memory of init containers that have ended before this container. */
   async containerCreated(pod: Pod, container: Container): Promise<void> {
-    this.#memory?.started(pod, container);
-    await this.#save();
+    if (this.#memory === undefined) return;
+    this.#memory.started(pod, container);
+    await this.#file.save(this.#memory.state);
   }
 
   /** What containers have; undefined with the policy None. */
@@ -115,17 +116,25 @@ export class MemoryManager {
     return this.#memory?.state;
   }
 
+  /** Changes the state, and resolves when it is stored. */
+  async #change(act: (memory: StaticMemory) => void): Promise<void> {
+    const memory = this.#withoutStale();
+    if (memory === undefined) return;
+    try {
+      act(memory);
+    } finally {
+      await this.#file.save(memory.state);
+    }
+  }
+
   /** Releases the memory of pods that are gone, once all are known (removeStaleState). */
   #withoutStale(): StaticMemory | undefined {
     const {allSourcesReady, activePods} = this.#services;
-    if (!allSourcesReady()) return this.#memory;
-    this.#memory?.removeStale(activePods());
-    void this.#save(); // logs errors
+    if (this.#memory !== undefined && allSourcesReady()) {
+      this.#memory.removeStale(activePods());
+      this.#file.startToSave(this.#memory.state);
+    }
     return this.#memory;
-  }
-
-  async #save(): Promise<void> {
-    if (this.#memory !== undefined) await this.#file.save(this.#memory.state);
   }
 }
 

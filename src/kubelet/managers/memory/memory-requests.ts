@@ -1,4 +1,3 @@
-import {containersOf} from '../../../api/pod-containers.js';
 import {compareQuantities, NANOS_PER_UNIT, parseQuantity} from '../../../api/quantity.js';
 import {isHugePageResource} from '../../../api/resource-list.js';
 import type {ResourceList} from '../../../api/types/v1-meta.js';
@@ -63,19 +62,27 @@ export function requestsOfPod(pod: Pod): MemoryRequests {
   const init = new Map<string, number>();
   for (const container of pod.spec.initContainers ?? [])
     for (const [type, size] of containerRequests(pod, container)) {
-      const before = sidecars.get(type) ?? 0;
-      if (isSidecar(container)) sidecars.set(type, before + size);
-      else init.set(type, Math.max(init.get(type) ?? 0, before + size));
+      const together = amount(sidecars, type) + size;
+      if (isSidecar(container)) sidecars.set(type, together);
+      else init.set(type, Math.max(amount(init, type), together));
     }
-  const running = new Map<string, number>();
-  for (const container of pod.spec.containers)
-    for (const [type, size] of containerRequests(pod, container))
-      running.set(type, (running.get(type) ?? sidecars.get(type) ?? 0) + size);
+  const own = sum(pod.spec.containers.map((container) => containerRequests(pod, container)));
   return new Map(
-    [...running]
+    [...own]
       .toSorted(([a], [b]) => compare(a, b))
-      .map(([type, size]) => [type, Math.max(size, init.get(type) ?? 0)]),
+      .map(([type, size]) => [type, Math.max(size + amount(sidecars, type), amount(init, type))]),
   );
+}
+
+function amount(requests: MemoryRequests, type: string): number {
+  return requests.get(type) ?? 0;
+}
+
+function sum(all: readonly MemoryRequests[]): MemoryRequests {
+  const total = new Map<string, number>();
+  for (const requests of all)
+    for (const [type, size] of requests) total.set(type, amount(total, type) + size);
+  return total;
 }
 
 /** Reports whether a container is an init container that keeps running. */
@@ -89,23 +96,21 @@ export function isSidecar({restartPolicy}: Container): boolean {
  */
 export function findEmptySharedPool(pod: Pod): string | undefined {
   const total = requestsOfPod(pod);
-  const taken = new Map<string, number>();
-  const exhausted = (): string | undefined =>
-    [...total].find(([type, size]) => (taken.get(type) ?? 0) >= size)?.[0];
-  let areSharing = false;
-  for (const container of containersOf(pod)) {
-    const requests = containerRequests(pod, container);
-    const isInit = pod.spec.initContainers?.includes(container) === true && !isSidecar(container);
-    if (requests.size === 0 && isInit) {
-      const type = exhausted();
-      if (type !== undefined)
-        return `pod rejected, pod has shared init containers but no ${type} available for them`;
-    }
-    if (isInit) continue;
-    areSharing ||= requests.size === 0;
-    for (const [type, size] of requests) taken.set(type, (taken.get(type) ?? 0) + size);
+  const requestsOf = (container: Container): MemoryRequests => containerRequests(pod, container);
+  const exhausted = (running: readonly Container[]): string | undefined => {
+    const taken = sum(running.map(requestsOf));
+    return [...total].find(([type, size]) => amount(taken, type) >= size)?.[0];
+  };
+  const isSharing = (container: Container): boolean => requestsOf(container).size === 0;
+  const {initContainers: init = [], containers} = pod.spec;
+  for (const [index, container] of init.entries()) {
+    if (isSidecar(container) || !isSharing(container)) continue;
+    const type = exhausted(init.slice(0, index).filter(isSidecar));
+    if (type !== undefined)
+      return `pod rejected, pod has shared init containers but no ${type} available for them`;
   }
-  const type = areSharing ? exhausted() : undefined;
+  const running = [...init.filter(isSidecar), ...containers];
+  const type = running.some(isSharing) ? exhausted(running) : undefined;
   return type === undefined
     ? undefined
     : `pod rejected, sum of exclusive container ${type} requests equals pod budget, leaving no memory for shared containers`;

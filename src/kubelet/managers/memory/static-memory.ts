@@ -72,7 +72,7 @@ export class StaticMemory {
   allocate(pod: Pod, container: Container, affinity: TopologyHint): void {
     if (!getsOwnMemory(pod, this.#managesPodLevel)) return;
     if (blocksOf(this.#state, uidOf(pod), container.name) === undefined)
-      this.#state = allocateContainer(this.#state, pod, container, affinity, this.#reusableOf(pod));
+      this.#state = allocateContainer(this.#state, {pod, container}, affinity, this.#reusableOf(pod));
     this.#updateReusable(pod, container);
   }
 

@@ -38,6 +38,7 @@ export class StateFile<T> {
   #stored: string | undefined;
   #storedState: T | undefined;
   #state: T | undefined;
+  #lastWrite = Promise.resolve();
   readonly #write = coalesce(async () => this.#writeChanges());
 
   constructor(access: CheckpointAccess, format: StateFormat<T>, logger: Logger) {
@@ -69,10 +70,16 @@ export class StateFile<T> {
     }
   }
 
-  /** Stores a state that has changed. A failure is logged, and repeated with the next change: the state in memory counts. */
+  /** Stores a state. A failure is logged, and repeated with the next change: the state in memory counts. */
   async save(state: T): Promise<void> {
+    this.startToSave(state);
+    await this.#lastWrite;
+  }
+
+  /** Starts to store a state. */
+  startToSave(state: T): void {
     this.#state = state;
-    await this.#write();
+    this.#lastWrite = this.#write();
   }
 
   async #writeChanges(): Promise<void> {
