@@ -1,4 +1,5 @@
 import {parseDuration} from '../../format/duration.js';
+import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
 
 /**
@@ -23,7 +24,9 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
     vmodule(values),
     ...nodeAllocatable(values),
     softEviction(values),
-    shutdown(values),
+    ...cpuQuota(values),
+    ...memory(values),
+    ...shutdown(values),
     (values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '') &&
       'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
   ];
@@ -48,14 +51,60 @@ function imageGc({
   );
 }
 
-function shutdown({
-  shutdownGracePeriod: all,
-  shutdownGracePeriodCriticalPods: critical,
-}: ConfigValues): string | false {
-  return (
-    (parseDuration(critical) ?? 0n) > (parseDuration(all) ?? 0n) &&
-    `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`
-  );
+const nanos = (duration: string): bigint => parseDuration(duration) ?? 0n;
+
+const DEFAULT_QUOTA_PERIOD = nanos('100ms');
+
+function cpuQuota(values: ConfigValues): readonly (string | false)[] {
+  const text = values.cpuCFSQuotaPeriod;
+  const period = nanos(text);
+  const isAllowed = isGateEnabled(values, 'CustomCPUCFSQuotaPeriod');
+  const name = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${text}`;
+  return [
+    !isAllowed && period !== DEFAULT_QUOTA_PERIOD && `${name} requires feature gate CustomCPUCFSQuotaPeriod`,
+    isAllowed &&
+      (period < nanos('1ms') || period > nanos('1s')) &&
+      `${name} must be between 1ms and 1sec, inclusive`,
+  ];
+}
+
+function memory(values: ConfigValues): readonly (string | false)[] {
+  const {'memorySwap.swapBehavior': swap, memoryReservationPolicy: policy} = values;
+  const hasSwapGate = isGateEnabled(values, 'NodeSwap');
+  return [
+    hasSwapGate &&
+      !['', 'NoSwap', 'LimitedSwap'].includes(swap) &&
+      `memorySwap.swapBehavior ${JSON.stringify(swap)} must be one of: "", "LimitedSwap" or "NoSwap"`,
+    !hasSwapGate &&
+      swap !== '' &&
+      'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled',
+    policy === 'TieredReservation' &&
+      !isGateEnabled(values, 'MemoryQoS') &&
+      `memoryReservationPolicy ${JSON.stringify(policy)} requires MemoryQoS feature gate to be enabled`,
+    !['None', 'TieredReservation'].includes(policy) &&
+      `option ${JSON.stringify(policy)} specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"`,
+  ];
+}
+
+function shutdown(values: ConfigValues): readonly (string | false)[] {
+  const {shutdownGracePeriod: all, shutdownGracePeriodCriticalPods: critical} = values;
+  const isByTime = nanos(all) > 0n || nanos(critical) > 0n;
+  const isByPriority = values.shutdownGracePeriodByPodPriority.length > 0;
+  const hasPriorities = isGateEnabled(values, 'GracefulNodeShutdownBasedOnPodPriority');
+  return [
+    nanos(critical) > nanos(all) &&
+      `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`,
+    isByTime &&
+      !isGateEnabled(values, 'GracefulNodeShutdown') &&
+      'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown',
+    isByPriority &&
+      isByTime &&
+      hasPriorities &&
+      'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
+    isByPriority &&
+      !hasPriorities &&
+      'Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority',
+  ];
 }
 
 /** Finds a soft threshold without a grace period (ParseThresholdConfig). */

@@ -67,9 +67,9 @@ export async function readNodeFacts(
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
   const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR} = options;
-  const [memoryBytes, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
+  const [memory, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
-      options.memoryBytes ?? readMemoryBytes(),
+      readMemory(),
       readHugePages(),
       options.resolvConf === undefined ? undefined : checkResolvConf(options.resolvConf),
       readSwapAccounting(cgroupVersion),
@@ -84,7 +84,8 @@ export async function readNodeFacts(
     nodeIps,
     hostIps: {current: await readHostIps({nodeName, nodeIps})},
     cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
-    memoryBytes,
+    memoryBytes: options.memoryBytes ?? memory.memoryBytes,
+    swapBytes: memory.swapBytes,
     ephemeralStorageBytes: ephemeral,
     hugePageSizes: [...hugePages.keys()],
     hugePageBytes: hugePages,
@@ -171,10 +172,13 @@ async function listOptional(path: string): Promise<readonly string[]> {
   }
 }
 
-async function readMemoryBytes(): Promise<bigint> {
-  const total = /^MemTotal:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))?.[1];
+async function readMemory(): Promise<Required<Pick<NodeFacts, 'memoryBytes' | 'swapBytes'>>> {
+  const text = await readFile('/proc/meminfo', 'utf8');
+  const kibibytes = (name: string): string | undefined =>
+    new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1];
+  const total = kibibytes('MemTotal');
   if (total === undefined) throw new SystemError('cannot find MemTotal in "/proc/meminfo"');
-  return BigInt(total) * 1024n;
+  return {memoryBytes: BigInt(total) * 1024n, swapBytes: BigInt(kibibytes('SwapTotal') ?? 0) * 1024n};
 }
 
 /** Returns the bytes of huge pages by page size in CRI notation (`2MB`), smallest size first. */

@@ -24,6 +24,7 @@ import {
   INT32,
   INT64,
   QUANTITY,
+  SHUTDOWN_PERIODS,
   TEXT,
   TEXTS,
   TEXT_MAP,
@@ -32,11 +33,15 @@ import {
 } from '../config-field-types.js';
 
 const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
-const SHUTDOWN = 'there is no graceful node shutdown';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);
 const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
+
+const zeroOrSeconds = (value: string): string | undefined =>
+  seconds(value) < 0 || (seconds(value) > 0 && seconds(value) < 1)
+    ? `${value} must be either zero or otherwise >= 1 sec`
+    : undefined;
 
 const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 
@@ -132,15 +137,13 @@ export const NODE_FIELDS = {
     {},
     {flag: 'topology-manager-policy-options'},
   ),
-  singleProcessOOMKill: unsupportedForPods('the default of the runtime applies', BOOL, undefined),
+  singleProcessOOMKill: honored(BOOL, undefined),
   qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
   maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
   podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
   podPidsLimit: honored(pointer(INT64), -1, {flag: 'pod-max-pids'}),
-  cpuCFSQuota: unsupportedForPods('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
-  cpuCFSQuotaPeriod: unsupportedForPods('the period is always 100ms', pointer(DURATION), '100ms', {
-    flag: 'cpu-cfs-quota-period',
-  }),
+  cpuCFSQuota: honored(BOOL, true, {flag: 'cpu-cfs-quota'}),
+  cpuCFSQuotaPeriod: honored(pointer(DURATION), '100ms', {flag: 'cpu-cfs-quota-period'}),
   evictionHard: honored(THRESHOLDS, DEFAULT_EVICTION_HARD, {
     flag: 'eviction-hard',
     check: problemOf(parseThresholds),
@@ -176,9 +179,7 @@ export const NODE_FIELDS = {
   }),
   failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
   failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true, {flag: 'fail-cgroupv1'}),
-  'memorySwap.swapBehavior': unsupportedForPods('containers cannot use swap', TEXT, '', {
-    check: oneOf('', 'NoSwap', 'LimitedSwap'),
-  }),
+  'memorySwap.swapBehavior': honored(TEXT, ''),
   containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
   containerLogMaxFiles: honored(pointer(INT32), 5, {
     flag: 'container-log-max-files',
@@ -194,9 +195,9 @@ export const NODE_FIELDS = {
     check: (value) =>
       seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
   }),
-  shutdownGracePeriod: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
-  shutdownGracePeriodCriticalPods: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
-  shutdownGracePeriodByPodPriority: unsupportedForPods(SHUTDOWN, ANYTHING, undefined),
+  shutdownGracePeriod: honored(DURATION, '0s', {check: zeroOrSeconds}),
+  shutdownGracePeriodCriticalPods: honored(DURATION, '0s', {check: zeroOrSeconds}),
+  shutdownGracePeriodByPodPriority: honored(SHUTDOWN_PERIODS, []),
   'crashLoopBackOff.maxContainerRestartPeriod': honored(pointer(DURATION), '5m0s', {
     check: (value) =>
       seconds(value) < 1 || seconds(value) > 300
@@ -204,10 +205,11 @@ export const NODE_FIELDS = {
         : undefined,
   }),
   seccompDefault: honored(BOOL, false, {flag: 'seccomp-default'}),
-  memoryThrottlingFactor: unsupported(GATE_DISABLED, FLOAT, 0.9),
-  memoryReservationPolicy: unsupported(GATE_DISABLED, TEXT, 'None', {
-    check: oneOf('None', 'TieredReservation'),
+  memoryThrottlingFactor: honored(pointer(FLOAT), 0.9, {
+    check: (value) =>
+      value <= 0 || value > 1 ? `${value} must be greater than 0 and less than or equal to 1.0` : undefined,
   }),
+  memoryReservationPolicy: honored(TEXT, 'None'),
   localStorageCapacityIsolation: unsupportedForPods('local storage is not limited', BOOL, true, {
     flag: 'local-storage-capacity-isolation',
   }),
