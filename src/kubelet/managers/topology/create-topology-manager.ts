@@ -19,7 +19,11 @@ export function createTopologyManager({
     start: async ({topology: providers}) => {
       const policy =
         settings.policy === 'none' ? undefined : createTopologyPolicy(settings, machine().numaNodes);
-      manager = new TopologyManager({policy, providers, managesPodLevel: cpuManager?.managesPodLevel ?? false});
+      manager = new TopologyManager({
+        policy,
+        providers,
+        managesPodLevel: cpuManager?.managesPodLevel ?? false,
+      });
       return Promise.resolve();
     },
     admit: async (pod) => {
