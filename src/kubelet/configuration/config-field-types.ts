@@ -87,9 +87,9 @@ export const INT32: ConfigType<number> = {
 export const INT64: ConfigType<number> = {...INT32, name: 'int64', schema: int64};
 
 /** A floating-point number; the schema of the Pod API has no such type. */
-export const FLOAT: ConfigType<unknown> = {
+export const FLOAT: ConfigType<number> = {
   name: 'float64',
-  schema: anything,
+  schema: anything as Field<number>,
   fromFlags: (texts) => Number(last(texts)),
   problem: (value) => (typeof value === 'number' ? undefined : 'must be a number'),
 };
@@ -219,6 +219,24 @@ export const TAINTS: ConfigType<readonly Taint[]> = {
         throw new UsageError(`${JSON.stringify(taint)} is not KEY=VALUE:EFFECT`);
       return {key, ...(value !== '' && {value}), effect};
     }),
+};
+
+/** Time that pods of a priority, or of a higher one, have when the node shuts down. */
+export interface ShutdownPeriod {
+  readonly priority: number;
+  readonly shutdownGracePeriodSeconds: number;
+}
+
+const SHUTDOWN_PERIOD = objectSchema<ShutdownPeriod>('ShutdownGracePeriodByPodPriority', {
+  priority: required(int32),
+  shutdownGracePeriodSeconds: required(int64),
+});
+
+/** A list of periods by priority; no flag has this type. */
+export const SHUTDOWN_PERIODS: ConfigType<readonly ShutdownPeriod[]> = {
+  name: '[]ShutdownGracePeriodByPodPriority',
+  schema: list(object(SHUTDOWN_PERIOD)),
+  fromFlags: () => [],
 };
 
 /** Verbosity of the log lines of source files (VModuleItem). */

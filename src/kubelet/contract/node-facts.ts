@@ -1,5 +1,6 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
+import type {ContainerPolicy} from './resources/container-policy.js';
 import type {CpuManagerSettings} from './resources/cpu-manager-settings.js';
 import type {Machine} from './resources/machine.js';
 import type {NodeReservations} from './resources/node-reservations.js';
@@ -66,6 +67,8 @@ export interface NodeFacts {
   readonly cpuMilli: bigint;
   readonly memoryBytes: bigint;
   readonly ephemeralStorageBytes: bigint;
+  /** Swap of the node; none if undefined. */
+  readonly swapBytes?: bigint | undefined;
   /** Huge page sizes as the runtime writes them, `2MB` and `1GB`, in the kernel's order. */
   readonly hugePageSizes: readonly string[];
   /** Huge pages reserved on the node by size, in bytes. */
@@ -97,6 +100,8 @@ export interface NodeFacts {
   readonly allowedUnsafeSysctls: readonly string[];
   /** Maximum number of processes per pod (--pod-max-pids); undefined for no limit. */
   readonly podPidsLimit: bigint | undefined;
+  /** Limits of containers beyond those of their pods; by default DEFAULT_CONTAINER_POLICY. */
+  readonly containerPolicy?: ContainerPolicy | undefined;
   /** Maximum number of pods on the node; 110 by default. */
   readonly maxPods?: number | undefined;
   /** Maximum number of processes on the node; undefined if it is not known. */
