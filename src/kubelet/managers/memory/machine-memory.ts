@@ -54,9 +54,7 @@ export function checkState(state: MemoryState, unused: MachineMemory, managesPod
       }
   }
   if (!isSameMemory(state.machine, expected))
-    throw new SystemError('[memorymanager] the expected machine state is different from the real one', {
-      hint: 'drain the node and remove memory_manager_state from the root directory if its memory or reservedMemory has changed',
-    });
+    throw new SystemError('[memorymanager] the expected machine state is different from the real one');
 }
 
 function checkBlock({numaAffinity, type}: MemoryBlock, machine: MachineMemory, owner: string): void {

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
-import {SystemError} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import type {
   ContainerRequest,
   ContainerResources,
@@ -63,11 +63,11 @@ export class MemoryManager {
       parse: (text: string) => parseMemoryCheckpoint(text, policy, managesPodLevel),
     };
     const file = new StateFile(options.file, format, services.logger);
-    const stored = await file.load();
-    const memory =
-      unused && new StaticMemory(validState(stored, unused, managesPodLevel, file.path), managesPodLevel);
-    await file.save(memory?.state ?? stored ?? NOTHING);
-    return new MemoryManager(services, file, memory);
+    const state = await restore(file, (stored) =>
+      unused === undefined ? (stored ?? NOTHING) : validState(stored, unused, managesPodLevel),
+    );
+    await file.save(state);
+    return new MemoryManager(services, file, unused && new StaticMemory(state, managesPodLevel));
   }
 
   /** Hints, and allocation by the topology manager's decision. */
@@ -153,20 +153,33 @@ function createUnused({settings, numaNodes, nodeReserved}: MemoryManagerOptions)
   return unusedMemory(numaNodes, systemReservedMemory(nodes, nodeReserved, reservedMemory));
 }
 
+/** Loads and checks the stored state. Rejects with SystemError with the kubelet's text (containerManagerImpl Start). */
+async function restore(
+  file: StateFile<MemoryState>,
+  check: (stored: MemoryState | undefined) => MemoryState,
+): Promise<MemoryState> {
+  try {
+    return check(await file.load());
+  } catch (cause) {
+    rethrowUnexpected(cause);
+    throw new SystemError(`start memory manager error: ${messageOf(cause)}`, {
+      cause,
+      hint: `drain the node and remove ${file.path}`,
+    });
+  }
+}
+
 /** Returns the stored state, or a new one. Throws SystemError if it does not fit the machine. */
 function validState(
   stored: MemoryState | undefined,
   unused: MachineMemory,
   managesPodLevel: boolean,
-  path: string,
 ): MemoryState {
   if (stored !== undefined && stored.machine.size > 0) {
     checkState(stored, unused, managesPodLevel);
     return stored;
   }
   if ((stored?.containers.size ?? 0) > 0)
-    throw new SystemError('[memorymanager] machine state can not be empty when it has memory assignments', {
-      hint: `drain the node and remove ${path}`,
-    });
+    throw new SystemError('[memorymanager] machine state can not be empty when it has memory assignments');
   return {...NOTHING, machine: unused};
 }

@@ -47,7 +47,7 @@ test.each(READS)('$id: a file is read as by the kubelet', async (each) => {
   file.text = each.file;
   const start = startMemoryManager(each.config, file);
   if (each.error !== undefined) {
-    expect(await start.then(() => '', messageOf)).toBe(each.error);
+    expect(await start.then(() => '', messageOf)).toBe(`start memory manager error: ${each.error}`);
     return;
   }
   expect(shownState((await start).state)).toEqual(expectedState(each.state));

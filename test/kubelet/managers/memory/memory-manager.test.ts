@@ -88,7 +88,7 @@ class OracleNode {
       this.#memory = await startMemoryManager(config, this.#file, options);
       return undefined;
     } catch (error) {
-      return messageOf(error);
+      return messageOf(error).replace(/^start memory manager error: /, '');
     }
   }
 
