@@ -42,8 +42,8 @@ export interface NodeManager {
    * CreateContainerConfigError.
    */
   readonly containerOptions?: (request: ContainerRequest, signal: AbortSignal) => Promise<ContainerOptions>;
-  /** Called with each container that was created, before it starts (PreStartContainer). Must not throw. */
-  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => void;
+  /** Called with each container that was created; it starts when this resolves (PreStartContainer). Must not reject. */
+  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => Promise<void> | void;
   /** Called before a dead container is removed, and again if that failed (PostStopContainer). Must not throw. */
   readonly containerRemoved?: (id: ContainerId) => void;
   /**
@@ -124,8 +124,10 @@ export type TopologyHints = ReadonlyMap<string, readonly TopologyHint[] | undefi
 export interface TopologyHintProvider {
   readonly podHints: (pod: Pod) => TopologyHints;
   readonly containerHints: (pod: Pod, container: Container) => TopologyHints;
-  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod. */
+  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod, with the reason of an AdmissionError. */
   readonly allocate: (pod: Pod, container: Container, affinity: TopologyHint) => Promise<void>;
+  /** Allocates for the whole pod at once, which has resources of its own (PodLevelResourceManagers). */
+  readonly allocatePod?: (pod: Pod, affinity: TopologyHint) => Promise<void>;
 }
 
 /** The managers of a node as one, as SyncPod and the admission use them. */
@@ -139,7 +141,7 @@ export interface NodeManagers {
   resources(request: ContainerRequest): ContainerResources;
   /** Resolves with the options of all managers for a new container, including resources. Rejects if two contradict. */
   containerOptions(request: ContainerRequest, signal: AbortSignal): Promise<ContainerOptions>;
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void;
+  containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
   /** Returns the descriptions of all managers, each with the name of its manager. */

@@ -12,6 +12,7 @@ import type {
   PreparationFailure,
 } from '../../contract/node-manager.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
+import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
@@ -92,8 +93,8 @@ export class NodeManagerSet implements NodeManagers {
     );
   }
 
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void {
-    for (const manager of this.#managers) manager.containerCreated?.(pod, container, id);
+  async containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void> {
+    for (const manager of this.#managers) await manager.containerCreated?.(pod, container, id);
   }
 
   containerRemoved(id: ContainerId): void {
@@ -122,6 +123,8 @@ async function admitTo(
     return await admit?.(pod, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof AdmissionError)
+      return {reason: error.reason, message: error.message, hint: error.hint ?? ''};
     rethrowUnexpected(error);
     return {
       reason: 'UnexpectedAdmissionError',
