@@ -12,6 +12,7 @@ import type {
   PreparationFailure,
 } from '../../contract/node-manager.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
+import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
@@ -123,9 +124,10 @@ async function admitTo(
   } catch (error) {
     signal.throwIfAborted();
     rethrowUnexpected(error);
+    const own = error instanceof AdmissionError;
     return {
-      reason: 'UnexpectedAdmissionError',
-      message: `Allocate failed due to ${messageOf(error)}, which is unexpected`,
+      reason: own ? error.reason : 'UnexpectedAdmissionError',
+      message: own ? error.message : `Allocate failed due to ${messageOf(error)}, which is unexpected`,
       hint: `look into the kubelet's log for the ${name} manager`,
     };
   }
