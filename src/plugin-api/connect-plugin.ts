@@ -2,7 +2,7 @@ import {defaultTransport} from '../cri/default-transport.js';
 import type {MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
 import {createServiceClient} from '../cri/service-client.js';
-import * as deviceSchema from './gen/device-plugin/schema.js';
+import {DEVICE_SCHEMAS} from './device-messages.js';
 import {DEVICEPLUGIN_METHODS, type DevicePlugin} from './gen/device-plugin/services.js';
 import * as registrationSchema from './gen/plugin-registration/schema.js';
 import {REGISTRATION_METHODS, type Registration} from './gen/plugin-registration/services.js';
@@ -18,7 +18,7 @@ export function connectDevicePlugin(path: string): PluginClient<DevicePlugin> {
   return connectPlugin<DevicePlugin>(path, {
     service: 'v1beta1.DevicePlugin',
     methods: DEVICEPLUGIN_METHODS,
-    schemas: new SchemaSet({messages: deviceSchema.MESSAGES, enums: deviceSchema.ENUMS}),
+    schemas: DEVICE_SCHEMAS,
   });
 }
 

@@ -1,6 +1,6 @@
 import type {Init, MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
-import * as deviceSchema from './gen/device-plugin/schema.js';
+import {DEVICE_SCHEMAS} from './device-messages.js';
 import {REGISTRATION_METHODS} from './gen/device-plugin/services.js';
 import type {MessageTypes as DeviceTypes} from './gen/device-plugin/types.js';
 import * as podSchema from './gen/pod-resources/schema.js';
@@ -42,7 +42,7 @@ export type AlphaPodResourcesHandlers = Handlers<typeof ALPHA_METHODS, AlphaType
 
 /** Returns the service with which device plugins register. */
 export function registrationService(handlers: RegistrationHandlers): ServedService {
-  return {name: 'v1beta1.Registration', methods: REGISTRATION_METHODS, schemas: schemasOf(deviceSchema), handlers};
+  return {name: 'v1beta1.Registration', methods: REGISTRATION_METHODS, schemas: DEVICE_SCHEMAS, handlers};
 }
 
 /** Returns the pod resources service, version 1. */
