@@ -124,8 +124,10 @@ export type TopologyHints = ReadonlyMap<string, readonly TopologyHint[] | undefi
 export interface TopologyHintProvider {
   readonly podHints: (pod: Pod) => TopologyHints;
   readonly containerHints: (pod: Pod, container: Container) => TopologyHints;
-  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod. */
+  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod, with the reason of an AdmissionError. */
   readonly allocate: (pod: Pod, container: Container, affinity: TopologyHint) => Promise<void>;
+  /** Allocates for the whole pod at once, which has resources of its own (PodLevelResourceManagers). */
+  readonly allocatePod?: (pod: Pod, affinity: TopologyHint) => Promise<void>;
 }
 
 /** The managers of a node as one, as SyncPod and the admission use them. */

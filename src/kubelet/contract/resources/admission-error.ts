@@ -1,12 +1,13 @@
-import {SystemError} from '../../../base/errors.js';
+import {KcriError} from '../../../base/errors.js';
 
-/** Failure of a manager of the node that rejects the pod with a reason of its own (admission.Error). */
-export class AdmissionError extends SystemError {
-  /** Reason of the pod's status, such as `SMTAlignmentError`. */
+/** Reason of its own why a manager of the node does not admit a pod (admission.Error). */
+export class AdmissionError extends KcriError {
+  readonly code = 'ADMISSION';
+  /** Reason of the rejection, such as `TopologyAffinityError`. */
   readonly reason: string;
 
-  constructor(reason: string, message: string) {
-    super(message);
+  constructor(reason: string, message: string, hint?: string) {
+    super(message, {...(hint !== undefined && {hint})});
     this.reason = reason;
   }
 }

@@ -128,7 +128,7 @@ async function admitTo(
     return {
       reason: own ? error.reason : 'UnexpectedAdmissionError',
       message: own ? error.message : `Allocate failed due to ${messageOf(error)}, which is unexpected`,
-      hint: `look into the kubelet's log for the ${name} manager`,
+      hint: (own ? error.hint : undefined) ?? `look into the kubelet's log for the ${name} manager`,
     };
   }
 }
