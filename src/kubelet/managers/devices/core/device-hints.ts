@@ -25,7 +25,8 @@ export function computeDeviceHints(request: HintRequest): readonly TopologyHint[
   const {required, devices, available, held, reusable} = request;
   if (!haveTopology(devices)) return undefined;
   // Devices that were allocated before a restart give the hints that led to them.
-  if (held.size > 0) return held.size === required ? hintsOf({...request, available: held, reusable: NONE}) : [];
+  if (held.size > 0)
+    return held.size === required ? hintsOf({...request, available: held, reusable: NONE}) : [];
   if (new Set([...available, ...reusable]).size < required) return [];
   return hintsOf(request);
 }
@@ -33,13 +34,7 @@ export function computeDeviceHints(request: HintRequest): readonly TopologyHint[
 const NONE: ReadonlySet<string> = new Set();
 
 /** Returns the hints of NUMA nodes with enough devices (generateDeviceTopologyHints). */
-function hintsOf({
-  required,
-  devices,
-  available,
-  reusable,
-  numaNodes,
-}: HintRequest): readonly TopologyHint[] {
+function hintsOf({required, devices, available, reusable, numaNodes}: HintRequest): readonly TopologyHint[] {
   const all = tally([...devices.values()].map(nodesOf));
   const nodes = nodesWithDevices(all, numaNodes);
   const free = tally([...available].map((id) => nodesOf(devices.get(id))));
@@ -54,8 +49,7 @@ function hintsOf({
   const preferredSize = smallest === undefined ? nodes.length : countMembers(smallest);
   return masks
     .filter(
-      (mask) =>
-        countIn(reused, mask) === pinned.length && pinned.length + countIn(free, mask) >= required,
+      (mask) => countIn(reused, mask) === pinned.length && pinned.length + countIn(free, mask) >= required,
     )
     .map((mask) => ({numaNodes: mask, preferred: countMembers(mask) === preferredSize}));
 }

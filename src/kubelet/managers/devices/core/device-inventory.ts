@@ -66,9 +66,13 @@ export class DeviceInventory<Plugin> {
     const devices = indexDevices(list);
     this.#devices.set(resource, devices);
     const idsWhere = (isHealthy: boolean): ReadonlySet<string> =>
-      new Set([...devices.values()].filter(({health}) => (health === HEALTHY) === isHealthy).map(({id}) => id));
+      new Set(
+        [...devices.values()].filter(({health}) => (health === HEALTHY) === isHealthy).map(({id}) => id),
+      );
     this.#states.set(resource, {healthy: idsWhere(true), unhealthy: idsWhere(false)});
-    return [...devices.values()].filter(({id, health}) => before.get(id)?.health !== health).map(({id}) => id);
+    return [...devices.values()]
+      .filter(({id, health}) => before.get(id)?.health !== health)
+      .map(({id}) => id);
   }
 
   /** Returns the devices that a resource had last. */

@@ -16,7 +16,12 @@ export function mergeDeviceOptions(answers: readonly ContainerAllocateResponse[]
   readonly conflicts: readonly OptionConflict[];
 } {
   const conflicts: OptionConflict[] = [];
-  const merge = <T>(what: string, items: readonly T[], keyOf: (item: T) => string, valueOf: (item: T) => string) => {
+  const merge = <T>(
+    what: string,
+    items: readonly T[],
+    keyOf: (item: T) => string,
+    valueOf: (item: T) => string,
+  ) => {
     const kept = new Map<string, T>();
     for (const item of items) {
       const name = keyOf(item);
@@ -43,11 +48,25 @@ export function mergeDeviceOptions(answers: readonly ContainerAllocateResponse[]
   const cdiDevices = answers.flatMap((answer) => answer.cdiDevices);
   return {
     options: {
-      environment: pairs('environment variable', answers.map(({envs}) => envs)),
-      annotations: pairs('annotation', answers.map(({annotations}) => annotations)),
+      environment: pairs(
+        'environment variable',
+        answers.map(({envs}) => envs),
+      ),
+      annotations: pairs(
+        'annotation',
+        answers.map(({annotations}) => annotations),
+      ),
       devices: merge('device', devices, pathOf, hostOf),
-      mounts: merge('mount', mounts, pathOf, hostOf).map(({readOnly: readonly, ...paths}) => ({...paths, readonly})),
-      cdiDevices: merge('CDI device', cdiDevices, ({name}) => name, ({name}) => name),
+      mounts: merge('mount', mounts, pathOf, hostOf).map(({readOnly: readonly, ...paths}) => ({
+        ...paths,
+        readonly,
+      })),
+      cdiDevices: merge(
+        'CDI device',
+        cdiDevices,
+        ({name}) => name,
+        ({name}) => name,
+      ),
     },
     conflicts,
   };

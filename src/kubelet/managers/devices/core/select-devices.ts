@@ -52,9 +52,7 @@ export function selectDevices(request: DeviceRequest): Selection {
   if (request.isRunning) return selected([]);
   if (healthy === undefined) throw new SystemError(`cannot allocate unregistered device ${resource}`);
   if (healthy.size === 0)
-    throw new SystemError(
-      `no healthy devices present; cannot allocate unhealthy devices ${resource}`,
-    );
+    throw new SystemError(`no healthy devices present; cannot allocate unhealthy devices ${resource}`);
   if (held !== undefined && [...held].some((id) => !healthy.has(id)))
     throw new SystemError(
       `previously allocated devices are no longer healthy; cannot allocate unhealthy devices ${resource}`,
@@ -125,10 +123,7 @@ interface Groups {
 }
 
 /** Groups devices by whether they belong to the wanted NUMA nodes, others, or none (filterByAffinity). */
-function groupByAffinity(
-  {devices, affinity}: DeviceRequest,
-  available: readonly string[],
-): Groups {
+function groupByAffinity({devices, affinity}: DeviceRequest, available: readonly string[]): Groups {
   if (affinity === undefined || !haveTopology(devices))
     return {aligned: [], unaligned: [], withoutNode: available};
   const isAligned = (id: string): boolean =>
