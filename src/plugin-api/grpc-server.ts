@@ -95,7 +95,7 @@ function implementationOf({handlers}: ServedService, {admits}: ServerOptions): U
     };
     return [key, answer] as const;
   });
-  return Object.fromEntries(entries) as UntypedServiceImplementation;
+  return Object.fromEntries(entries);
 }
 
 function timeUntil(deadline: Date | number): number {

@@ -45,6 +45,7 @@ interface SequenceStep {
   readonly sourcesReady?: boolean;
   readonly runningContainers?: readonly string[];
   readonly message?: string;
+  readonly allocatableDevices: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A history of a device manager from the oracle device-sequences. */
@@ -109,7 +110,7 @@ export class DeviceSequence {
       allocatable: Object.fromEntries(allocatable),
       deletedResources: deleted,
       podDevices: this.#podDevices(),
-      allocatableDevices: this.#allocatableDevices(),
+      allocatableDevices: groupIds(this.#manager.allocatableDevices()),
       ...(this.#calls.length > 0 && {pluginCalls: this.#calls}),
       ...(this.#hints.length > 0 && {providerHints: this.#hints}),
       ...(step.op === 'list' && this.#updated.length > 0 && {podsToUpdate: this.#updated}),
@@ -119,44 +120,48 @@ export class DeviceSequence {
   /** Returns what the kubelet showed; where it varies, and what was seen is one of its answers, what was seen. */
   expected(step: SequenceStep, seen: object): object {
     const shown = Object.fromEntries(Object.entries(step).filter(([key]) => !INPUTS.includes(key)));
-    return resolveVariants(shown, seen) as object;
+    const healthy = Object.entries(step.allocatableDevices).filter(([, ids]) => ids.length > 0);
+    return resolveVariants({...shown, allocatableDevices: Object.fromEntries(healthy)}, seen) as object;
   }
 
   async #act(step: SequenceStep): Promise<object> {
     const {op, resource = ''} = step;
     const listed = op === 'register' ? this.#config.resources[resource]?.devices : step.devices;
     const devices = listed ?? [];
-    switch (op) {
-      case 'register':
+    const list = async (): Promise<object> => {
+      await this.#manager.update(resource, devices.map(toPluginDevice));
+      return {};
+    };
+    const acts: Readonly<Record<string, () => object | Promise<object>>> = {
+      register: () => {
         this.#manager.connect(resource, this.#plugin(resource));
-        await this.#manager.update(resource, devices.map(toPluginDevice));
-        return {};
-      case 'list':
-        await this.#manager.update(resource, devices.map(toPluginDevice));
-        return {};
-      case 'disconnect':
+        return list();
+      },
+      list,
+      disconnect: () => {
         this.#manager.disconnect(resource);
         return {};
-      case 'after grace period':
-        this.#clock.advance(FIVE_MINUTES_MS + 1);
+      },
+      'after grace period': async () => {
+        await this.#clock.advance(FIVE_MINUTES_MS + 1);
         return {};
-      case 'admit':
-        return await this.#admit(step.pod as Pod, step.message);
-      case 'podEnds':
-        this.#active.delete(String(step.pod));
+      },
+      admit: () => this.#admit(step.pod as Pod, step.message),
+      podEnds: () => {
+        this.#active.delete(nameOf(step));
         return {};
-      case 'containerStart':
-        return await this.#startContainer(String(step.pod), step.container ?? '');
-      case 'resourceStatus':
-        return this.#status(String(step.pod));
-      case 'sourcesReady':
+      },
+      containerStart: () => this.#startContainer(nameOf(step), step.container ?? ''),
+      resourceStatus: () => this.#status(nameOf(step)),
+      sourcesReady: () => {
         this.#sourcesReady = true;
         return {};
-      case 'kubeletRestart':
-        return this.#restart(step);
-      default:
-        throw new Error(`unknown step ${op}`);
-    }
+      },
+      kubeletRestart: () => this.#restart(step),
+    };
+    const act = acts[op];
+    if (act === undefined) throw new Error(`unknown step ${op}`);
+    return await act();
   }
 
   #restart({sourcesReady = true, runningContainers = []}: SequenceStep): object {
@@ -199,7 +204,7 @@ export class DeviceSequence {
   #provider(): TopologyHintProvider {
     const {allocator} = this.#manager;
     const seen = (owner: object, hints: TopologyHints): TopologyHints => {
-      const shown = [...hints].map(([resource, list]) => [resource, list?.map(shownHint) ?? null]);
+      const shown = [...hints].map(([resource, list]) => [resource, list?.map(shownHint) ?? null] as const);
       this.#hints.push({...owner, hints: Object.fromEntries(shown)});
       return hints;
     };
@@ -225,10 +230,9 @@ export class DeviceSequence {
   }
 
   #status(podName: string): object {
-    const statuses = this.#containers(podName).map(({name}) => [
-      name,
-      this.#manager.resourceStatus(`uid-${podName}`, name),
-    ]);
+    const statuses = this.#containers(podName).map(
+      ({name}) => [name, this.#manager.resourceStatus(`uid-${podName}`, name)] as const,
+    );
     return {allocatedResourcesStatus: Object.fromEntries(statuses)};
   }
 
@@ -279,14 +283,6 @@ export class DeviceSequence {
     return Object.fromEntries(pods.filter(([, containers]) => Object.keys(containers).length > 0));
   }
 
-  /** Returns the healthy devices; those of a resource that has never listed any do not exist. */
-  #allocatableDevices(): object {
-    const healthy = groupIds(this.#manager.allocatableDevices());
-    const {capacity} = this.#manager.takeCapacity();
-    const empty = [...capacity].filter(([, count]) => count > 0).map(([resource]) => [resource, []]);
-    return {...Object.fromEntries(empty), ...healthy};
-  }
-
   /** Returns the content of the checkpoint, without the order that is random in a kubelet. */
   get checkpoint(): object {
     return this.normalized(this.#file);
@@ -304,6 +300,11 @@ export class DeviceSequence {
       registered: [...registered].map(([resource, ids]) => [resource, ids.toSorted()]).toSorted(),
     };
   }
+}
+
+function nameOf({pod}: SequenceStep): string {
+  if (typeof pod !== 'string') throw new Error('the step names no pod');
+  return pod;
 }
 
 function toPluginDevice({id: ID, health, numa}: OracleDevice): PluginDevice {
