@@ -11,15 +11,21 @@ export interface SocketOptions extends ServerOptions {
   readonly onError: (error: Error) => void;
 }
 
+/** A socket that is served. */
+export interface ServedSocket {
+  /** Ends all connections, and removes the socket. Rejects with Error if it was closed before. */
+  readonly close: () => Promise<void>;
+}
+
 /**
  * Serves services of the kubelet on a Unix socket, in the place of a socket that another process has left. Only the first
- * connection loads grpc-js. Disposing ends all connections and removes the socket. Rejects with SystemError.
+ * connection loads grpc-js. Rejects with SystemError.
  */
 export async function serveSocket(
   path: string,
   services: readonly ServedService[],
   options: SocketOptions,
-): Promise<AsyncDisposable> {
+): Promise<ServedSocket> {
   const sockets = new Set<Socket>();
   let loading: Promise<GrpcServer> | undefined;
   const listener = createServer((socket) => {
@@ -44,7 +50,7 @@ export async function serveSocket(
   });
   listener.on('error', options.onError);
   return {
-    [Symbol.asyncDispose]: async () => {
+    close: async () => {
       const closed = once(listener, 'close');
       listener.close();
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,6 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
+import type {Machine} from './resources/machine.js';
 import type {NodeReservations} from './resources/node-reservations.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
@@ -100,6 +101,12 @@ export interface NodeFacts {
   readonly maxPids?: bigint | undefined;
   /** Resources that pods cannot use; without it, nothing is reserved, and all pods together have no limit. */
   readonly reservations?: NodeReservations | undefined;
+  /** Reads the CPUs and memory of the machine, once; undefined if they do not matter. Throws SystemError. */
+  readonly machine?: (() => Machine) | undefined;
+  /** Directory of the sockets of device plugins; without it there is no device manager. */
+  readonly devicePluginsDir?: string | undefined;
+  /** Allocatable extended resources; pods run without others that they request. Undefined if they are not known. */
+  readonly extendedResources?: ReadonlyMap<string, bigint> | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   /** Taints of the Node object; none without a cluster. */
