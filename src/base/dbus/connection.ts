@@ -1,6 +1,6 @@
 import {abortable} from '../async/abortable.js';
 import {pause} from '../async/pause.js';
-import type {Clock} from '../clock.js';
+import {systemClock} from '../clock.js';
 import {messageOf, SystemError} from '../errors.js';
 import {connectUnixSocket} from '../net/connect-unix-socket.js';
 import type {UnixSocket} from '../net/unix-socket.js';
@@ -117,12 +117,12 @@ export class DBusConnection implements Disposable {
    * connection is closed. Resolves with true when it has arrived, and with false if it came too late to be held. Rejects with
    * SystemError with the text of an error reply. The connection is of no other use afterwards.
    */
-  async holdReply(call: DBusCall, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  async holdReply(call: DBusCall, signal: AbortSignal): Promise<boolean> {
     const before = await countHeldDescriptors();
     this.#socket?.stopReading();
     const serial = this.#send(call);
     for (let waitedMs = 0; waitedMs < LONGEST_HOLD_MS; waitedMs += HOLD_POLL_MS) {
-      await pause(clock, HOLD_POLL_MS, signal);
+      await pause(systemClock, HOLD_POLL_MS, signal);
       const held = await countHeldDescriptors();
       if (held !== undefined && held > (before ?? 0)) return true;
     }

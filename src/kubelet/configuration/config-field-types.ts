@@ -19,6 +19,7 @@ import {parseQuantity} from '../../api/quantity.js';
 import {messageOf, UsageError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
 import {parseDuration} from '../../format/duration.js';
+import type {ShutdownPeriod} from '../contract/resources/shutdown-policy.js';
 import {redactUrlText} from '../../format/redact-url.js';
 
 /** Type of a configuration field: its schema in files and its syntax in flags. */
@@ -220,12 +221,6 @@ export const TAINTS: ConfigType<readonly Taint[]> = {
       return {key, ...(value !== '' && {value}), effect};
     }),
 };
-
-/** Time that pods of a priority, or of a higher one, have when the node shuts down. */
-export interface ShutdownPeriod {
-  readonly priority: number;
-  readonly shutdownGracePeriodSeconds: number;
-}
 
 const SHUTDOWN_PERIOD = objectSchema<ShutdownPeriod>('ShutdownGracePeriodByPodPriority', {
   priority: required(int32),

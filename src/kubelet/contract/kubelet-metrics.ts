@@ -65,6 +65,11 @@ export interface KubeletMetrics {
   imageCollected(reason: 'age' | 'space'): void;
   /** Counts a pod preempted for a critical one, by resource (preemptions). */
   podPreempted(resource: string): void;
+  /**
+   * Sets the times of the last graceful shutdown of the node, in ms since the epoch (graceful_shutdown_start_time_seconds,
+   * graceful_shutdown_end_time_seconds).
+   */
+  nodeShutDown(times: {readonly startedAt: number | undefined; readonly endedAt: number | undefined}): void;
   /** Drops the metrics of a removed pod. */
   podRemoved(pod: ProbeMeasurement['pod']): void;
   /** Counts and times a probe (prober_probe_total, prober_probe_duration_seconds). */
@@ -90,6 +95,7 @@ export const NO_METRICS: KubeletMetrics = {
   imagePulled: () => undefined,
   imageCollected: () => undefined,
   podPreempted: () => undefined,
+  nodeShutDown: () => undefined,
   podRemoved: () => undefined,
   probeCompleted: () => undefined,
 };

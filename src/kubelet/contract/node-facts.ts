@@ -1,6 +1,7 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
 import type {ContainerPolicy} from './resources/container-policy.js';
+import type {ShutdownPolicy} from './resources/shutdown-policy.js';
 import type {NodeReservations} from './resources/node-reservations.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
@@ -99,6 +100,8 @@ export interface NodeFacts {
   readonly podPidsLimit: bigint | undefined;
   /** Limits of containers beyond those of their pods; by default DEFAULT_CONTAINER_POLICY. */
   readonly containerPolicy?: ContainerPolicy | undefined;
+  /** Time for the pods when the node shuts down; none if undefined. */
+  readonly shutdown?: ShutdownPolicy | undefined;
   /** Maximum number of pods on the node; 110 by default. */
   readonly maxPods?: number | undefined;
   /** Maximum number of processes on the node; undefined if it is not known. */

@@ -1,5 +1,4 @@
 import {expect, test} from 'vitest';
-import {systemClock} from '../../../src/base/clock.js';
 import {DBusConnection} from '../../../src/base/dbus/connection.js';
 import {FakeLogind} from '../../fakes/dbus/fake-logind.js';
 import {startSystemBus} from '../../fakes/dbus/fake-system-bus.js';
@@ -17,7 +16,7 @@ test('a descriptor in an unread reply is held until the connection is closed', a
   await using bus = await startSystemBus();
   await using logind = await FakeLogind.start(bus.path);
   const connection = await DBusConnection.open(bus.address, signal);
-  expect(await connection.holdReply(INHIBIT, systemClock, signal)).toBe(true);
+  expect(await connection.holdReply(INHIBIT, signal)).toBe(true);
   expect(logind.log).toEqual(['Inhibit what="shutdown" who="me" why="why" mode="delay"']);
   connection[Symbol.dispose]();
   await until(() => logind.log.includes('inhibitor lock released'));
@@ -27,7 +26,7 @@ test('an error instead of a descriptor is an error of the call', async () => {
   await using bus = await startSystemBus();
   await using _logind = await FakeLogind.start(bus.path, {inhibitError: 'Permission denied'});
   using connection = await DBusConnection.open(bus.address, signal);
-  await expect(connection.holdReply(INHIBIT, systemClock, signal)).rejects.toThrow(/^Permission denied$/);
+  await expect(connection.holdReply(INHIBIT, signal)).rejects.toThrow(/^Permission denied$/);
 });
 
 test('a property is read, and an unknown service is an error in the words of the bus', async () => {

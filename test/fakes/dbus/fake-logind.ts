@@ -1,4 +1,4 @@
-import {spawn} from 'node:child_process';
+import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import {connect, type Socket} from 'node:net';
 import {createInterface} from 'node:readline';
@@ -40,7 +40,7 @@ export class FakeLogind implements AsyncDisposable {
   readonly #options: FakeLogindOptions;
   readonly #socket: Socket;
   readonly #splitter = new DBusMessageSplitter();
-  readonly #locks: Promise<unknown>[] = [];
+  readonly #locks: {readonly sender: ChildProcess; readonly closed: Promise<unknown>}[] = [];
   #serial = 0;
   #delay: bigint;
 
@@ -120,22 +120,24 @@ export class FakeLogind implements AsyncDisposable {
       return;
     }
     const bytes = encodeMessage({type: METHOD_RETURN, ...to, signature: 'h', unixFds: 1, body: [0]});
-    this.#locks.push(this.#sendLock(bytes));
+    this.#sendLock(bytes);
   }
 
-  async #sendLock(bytes: Buffer): Promise<void> {
+  #sendLock(bytes: Buffer): void {
     const sender = spawn('perl', [SENDER], {stdio: ['pipe', 'pipe', 'inherit', this.#socket]});
-    const closed = once(sender, 'close');
+    this.#locks.push({sender, closed: once(sender, 'close')});
+    // Node.js stops reading from a socket that it gives to a child.
+    this.#socket.resume();
     sender.stdin?.end(bytes);
     createInterface({input: sender.stdout!}).on('line', (line) => {
       if (line === 'released') this.log.push('inhibitor lock released');
     });
-    await closed;
   }
 
-  /** Leaves the bus. Resolves when all its locks are released. */
+  /** Leaves the bus. Locks that are still held are so in vain. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#socket.destroy();
-    await Promise.all(this.#locks);
+    for (const {sender} of this.#locks) sender.kill();
+    await Promise.all(this.#locks.map(({closed}) => closed));
   }
 }

@@ -1,12 +1,14 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {createMemoryQosManager} from '../../managers/memory-qos/memory-qos-manager.js';
+import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createSwapManager,
   createMemoryQosManager,
+  (node) => createShutdownManager(node),
 ];
 
 /** Creates the managers of a node. Starts nothing. */
