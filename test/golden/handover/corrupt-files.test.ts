@@ -83,20 +83,23 @@ const CASES: readonly Case[] = [
 
 /** Mounting requires root. */
 describe.skipIf(process.getuid?.() !== 0)('no pod restarts and no status changes', () => {
-  test.each<Case>(CASES)('if %s is %s', async (place, _how, change, error) => {
-    const node = await leaveNode();
-    await change(join(node.rootDir, place));
-    const running = runningIds(node.runtime.containers);
-    await using testbed = await takeOver(node);
-    const {daemon, api} = testbed;
-    await daemon.until('all pods are known', () => daemon.view.pods().length === node.pods.length);
-    await daemon.clock.sleep(SETTLE_MS);
-    expect(changingCalls(daemon.fake)).toEqual([]);
-    expect(runningIds(daemon.fake.containers)).toEqual(running);
-    expect(changedPods(node, api)).toEqual([]);
-    expect(lostMirrorPods(node, api)).toEqual([]);
-    if (error !== undefined) expect(daemon.errors.join('\n')).toContain(error);
-  });
+  test.each(CASES.map(([place, how, change, error = '']) => ({place, how, change, error})))(
+    'if $place is $how',
+    async ({place, change, error}) => {
+      const node = await leaveNode();
+      await change(join(node.rootDir, place));
+      const running = runningIds(node.runtime.containers);
+      await using testbed = await takeOver(node);
+      const {daemon, api} = testbed;
+      await daemon.until('all pods are known', () => daemon.view.pods().length === node.pods.length);
+      await daemon.clock.sleep(SETTLE_MS);
+      expect(changingCalls(daemon.fake)).toEqual([]);
+      expect(runningIds(daemon.fake.containers)).toEqual(running);
+      expect(changedPods(node, api)).toEqual([]);
+      expect(lostMirrorPods(node, api)).toEqual([]);
+      expect(daemon.errors.join('\n')).toContain(error);
+    },
+  );
 });
 
 describe.skipIf(process.getuid?.() !== 0)('kcri does not start', () => {
