@@ -41,8 +41,7 @@ test('log collectors find the containers of a pod with its name and namespace, u
   const targets = await Promise.all(found().map(async ({path}) => readlink(path)));
   expect(targets.toSorted()).toEqual(podLogs(testbed.logsDir));
 
-  const [{metadata} = {metadata: {name: ''}}] = testbed.view.pods();
-  const {name, uid = ''} = metadata;
+  const {name = '', uid = ''} = testbed.view.pods()[0]!.metadata;
   for (const container of ['main', 'side-car'])
     expect(promtailLogs(testbed.logsDir, uid, container)).toEqual([
       join(testbed.logsDir, `shop_web-goldennode_${uid}`, container, '0.log'),
