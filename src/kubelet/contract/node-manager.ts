@@ -1,10 +1,15 @@
 import type {Container, Pod} from '../../api/types/v1-pod.js';
+import type {ResourceStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
+import type {KubeletMetrics} from './kubelet-metrics.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
 import type {CgroupLimits} from './resources/cgroup-limits.js';
+import type {ExtendedResourceProvider, ExtendedResources} from './resources/extended-resources.js';
+import type {PluginHandler} from './resources/plugin-handler.js';
+import type {PodResourceProvider} from './resources/pod-resource-use.js';
 
 /**
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
@@ -53,6 +58,12 @@ export interface NodeManager {
   readonly podStopped?: (pod: Pod) => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
+  /** Extended resources that the manager offers. */
+  readonly extended?: ExtendedResourceProvider;
+  /** What the pod resources API shows of the manager. */
+  readonly podResources?: PodResourceProvider;
+  /** Handler of plugins that register with the plugin watcher. */
+  readonly plugins?: PluginHandler;
   /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing. */
   readonly explain?: (pod: Pod, container: Container) => string | undefined;
 }
@@ -74,9 +85,17 @@ export interface NodeManagerServices {
     resources: ContainerResources,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Syncs pods by UID, of whose status a manager knows something new. */
+  readonly syncPods: (uids: readonly string[]) => void;
+  readonly metrics: KubeletMetrics;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
+  readonly podResources: readonly PodResourceProvider[];
+  readonly plugins: readonly PluginHandler[];
 }
+
+/** Services without what the managers have of each other. */
+export type OwnNodeManagerServices = Omit<NodeManagerServices, 'topology' | 'podResources' | 'plugins'>;
 
 /** A running container and its pod. */
 export interface RunningContainer {
@@ -144,6 +163,12 @@ export interface NodeManagers {
   containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
+  /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
+  takeExtendedResources(): ExtendedResources;
+  /** Returns the numbers of extended resources that containers use. */
+  usedExtendedResources(): ReadonlyMap<string, number>;
+  /** Returns the health of the extended resources of a container. */
+  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[];
   /** Returns the descriptions of all managers, each with the name of its manager. */
   explain(pod: Pod, container: Container): readonly string[];
 }

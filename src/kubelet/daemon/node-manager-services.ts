@@ -1,25 +1,30 @@
 import type {RuntimeService} from '../../cri/index.js';
-import type {NodeManagerServices} from '../contract/node-manager.js';
+import {NO_METRICS} from '../contract/kubelet-metrics.js';
+import type {NodeManagerServices, OwnNodeManagerServices} from '../contract/node-manager.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import type {KubeletCore} from './kubelet-core.js';
 
 /** Parts of the kubelet that its managers work with. */
-interface NodeManagerServicesOptions extends Pick<NodeManagerServices, 'clock' | 'logger'> {
+interface NodeManagerServicesOptions
+  extends Pick<NodeManagerServices, 'clock' | 'logger'>, Partial<Pick<NodeManagerServices, 'metrics'>> {
   readonly node: NodeAndRuntime;
   readonly runtime: Pick<RuntimeService, 'updateContainerResources'>;
 }
 
 /** Returns what the managers of the node work with. */
 export function createNodeManagerServices(
-  {node: {node}, runtime, clock, logger}: NodeManagerServicesOptions,
+  {node: {node}, runtime, clock, logger, metrics = NO_METRICS}: NodeManagerServicesOptions,
   {handler, pods}: Pick<KubeletCore, 'handler' | 'pods'>,
-): Omit<NodeManagerServices, 'topology'> {
+): OwnNodeManagerServices {
   return {
-    ...{node, clock, logger},
+    ...{node, clock, logger, metrics},
     activePods: () => handler.activePods(),
     allSourcesReady: () => handler.allSourcesReady,
     runningContainers: () =>
       pods.runningContainers().map(({record, container: {name, id}}) => ({pod: record.pod, name, id})),
+    syncPods: (uids) => {
+      handler.syncPods(uids);
+    },
     updateContainer: async (containerId, linux, signal) => {
       await runtime.updateContainerResources({containerId, linux}, {signal});
     },

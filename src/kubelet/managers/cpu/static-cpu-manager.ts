@@ -65,7 +65,7 @@ export class StaticCpuManager implements NodeManager {
     return this.#started?.assigner;
   }
 
-  async start(services: NodeManagerServices): Promise<void> {
+  readonly start = async (services: NodeManagerServices): Promise<void> => {
     const policy = this.#options.createPolicy();
     const file = this.#options.openState(services);
     const state = await restore(file, (stored) => startState(policy, stored));
@@ -73,7 +73,7 @@ export class StaticCpuManager implements NodeManager {
     const assigner = new CpuAssigner(policy, state, () => (allSourcesReady() ? activePods() : undefined));
     this.#started = {assigner, reconciler: new CpuReconciler(services), file};
     await file.save(state);
-  }
+  };
 
   #hints(ask: (assigner: CpuAssigner) => TopologyHints): TopologyHints {
     if (this.#started === undefined) return NO_HINTS;
@@ -100,30 +100,27 @@ export class StaticCpuManager implements NodeManager {
     await reconciler.run(assigner, signal);
   }
 
-  podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits {
+  readonly podLimits = (pod: Pod, limits: CgroupLimits): CgroupLimits => {
     const {cpuQuota, ...others} = limits;
     const isUnlimited = this.#options.dropsQuota && this.#assigner?.hasIsolatedContainers(pod) === true;
     return cpuQuota === undefined || !isUnlimited ? limits : others;
-  }
+  };
 
-  resources({pod, container}: ContainerRequest): ContainerResources {
-    return this.#options.dropsQuota && this.#assigner?.isIsolated(pod, container) === true
-      ? {cpuQuota: -1n}
-      : {};
-  }
+  readonly resources = ({pod, container}: ContainerRequest): ContainerResources =>
+    this.#options.dropsQuota && this.#assigner?.isIsolated(pod, container) === true ? {cpuQuota: -1n} : {};
 
-  async containerOptions({pod, container}: ContainerRequest): Promise<ContainerOptions> {
+  readonly containerOptions = async ({pod, container}: ContainerRequest): Promise<ContainerOptions> => {
     const cpus = this.#assigner?.cpusOf(pod, container.name) ?? 0n;
     return Promise.resolve(cpus === 0n ? {} : {resources: {cpusetCpus: formatCpuSet(cpus)}});
-  }
+  };
 
-  containerCreated(pod: Pod, {name}: Container): void {
+  readonly containerCreated = (pod: Pod, {name}: Container): void => {
     const cpus = this.#assigner?.exclusiveCpus(pod, name);
     if (cpus !== undefined) this.#started?.reconciler.record(podRef(pod).uid, name, cpus);
-  }
+  };
 
-  explain(pod: Pod, {name}: Container): string | undefined {
+  readonly explain = (pod: Pod, {name}: Container): string | undefined => {
     const cpus = this.#assigner?.exclusiveCpus(pod, name);
     return cpus === undefined ? undefined : `exclusive CPUs ${formatCpuSet(cpus)}`;
-  }
+  };
 }

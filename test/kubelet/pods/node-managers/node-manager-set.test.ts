@@ -1,3 +1,4 @@
+import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {describe, expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
@@ -5,7 +6,7 @@ import {containerId} from '../../../../src/cri/index.js';
 import type {
   ContainerOptions,
   NodeManager,
-  NodeManagerServices,
+  OwnNodeManagerServices,
   TopologyHintProvider,
 } from '../../../../src/kubelet/contract/node-manager.js';
 import type {Rejection} from '../../../../src/kubelet/contract/pod-rejection.js';
@@ -167,9 +168,10 @@ test('the managers start in order, with the topology of all, and one that fails 
       throw new SystemError('the state is of another machine');
     },
   };
-  const services: Omit<NodeManagerServices, 'topology'> = {
+  const services: OwnNodeManagerServices = {
     node: GOLDEN_NODE,
-    ...{clock: new FakeClock(), logger: SILENT_LOGGER},
+    ...{clock: new FakeClock(), logger: SILENT_LOGGER, metrics: NO_METRICS},
+    syncPods: () => undefined,
     activePods: () => [],
     allSourcesReady: () => true,
     runningContainers: () => [],
