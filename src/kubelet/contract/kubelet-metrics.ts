@@ -79,6 +79,11 @@ export interface KubeletMetrics {
   devicesAllocated(resource: string, durationMs: number): void;
   /** Counts a call of the pod resources API, such as `list` (pod_resources_endpoint_requests_*). */
   podResourcesRequested(call: PodResourcesCall): void;
+  /**
+   * Sets the times of the last graceful shutdown of the node, in ms since the epoch (graceful_shutdown_start_time_seconds,
+   * graceful_shutdown_end_time_seconds).
+   */
+  nodeShutDown(times: {readonly startedAt: number | undefined; readonly endedAt: number | undefined}): void;
   /** Drops the metrics of a removed pod. */
   podRemoved(pod: ProbeMeasurement['pod']): void;
   /** Counts and times a probe (prober_probe_total, prober_probe_duration_seconds). */
@@ -107,6 +112,7 @@ export const NO_METRICS: KubeletMetrics = {
   devicePluginRegistered: () => undefined,
   devicesAllocated: () => undefined,
   podResourcesRequested: () => undefined,
+  nodeShutDown: () => undefined,
   podRemoved: () => undefined,
   probeCompleted: () => undefined,
 };

@@ -3,6 +3,7 @@ import type {ResourceStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
+import type {NodeEvent} from './cluster/node-event.js';
 import type {KubeletMetrics} from './kubelet-metrics.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
@@ -31,6 +32,8 @@ export interface NodeManager {
   readonly admit?: (pod: Pod, signal: AbortSignal) => Promise<Rejection | undefined>;
   /** True to be asked after all else that may reject a pod, as a node that shuts down; by default before the predicates. */
   readonly admitsLast?: boolean;
+  /** Reasons why the node is not ready, if any. */
+  readonly nodeErrors?: readonly string[];
   /** Hints for the topology manager, and allocation by its decision. */
   readonly topology?: TopologyHintProvider;
   /**
@@ -87,6 +90,14 @@ export interface NodeManagerServices {
   ) => Promise<void>;
   /** Syncs pods by UID, of whose status a manager knows something new. */
   readonly syncPods: (uids: readonly string[]) => void;
+  /** Kills a pod, and resolves when its containers have stopped. Rejects with SystemError if that takes too long. */
+  readonly killPod: (pod: Pod, how: PodKill, signal: AbortSignal) => Promise<void>;
+  /** Reports whether nothing of a pod is left to stop or release. */
+  readonly isFinished: (pod: Pod) => boolean;
+  /** Records an event about the node. */
+  readonly nodeEvent: (event: NodeEvent) => void;
+  /** Makes the node report its status at once. */
+  readonly nodeStatusChanged: () => void;
   readonly metrics: KubeletMetrics;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
@@ -96,6 +107,12 @@ export interface NodeManagerServices {
 
 /** Services without what the managers have of each other. */
 export type OwnNodeManagerServices = Omit<NodeManagerServices, 'topology' | 'podResources' | 'plugins'>;
+/** How a pod is ended for the sake of the node, and the reason in its status. */
+export interface PodKill {
+  readonly gracePeriodSeconds: number;
+  readonly reason: string;
+  readonly message: string;
+}
 
 /** A running container and its pod. */
 export interface RunningContainer {
@@ -151,6 +168,8 @@ export interface TopologyHintProvider {
 
 /** The managers of a node as one, as SyncPod and the admission use them. */
 export interface NodeManagers {
+  /** Reasons of all managers why the node is not ready. */
+  readonly nodeErrors: readonly string[];
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;

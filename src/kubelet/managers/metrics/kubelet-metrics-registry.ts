@@ -148,6 +148,10 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#nodeOperations.cgroupManaged(operation, durationMs);
   }
 
+  nodeShutDown(times: Parameters<KubeletMetrics['nodeShutDown']>[0]): void {
+    this.#nodeOperations.nodeShutDown(times);
+  }
+
   volumeOperated(operation: VolumeOperation): void {
     this.#nodeOperations.volumeOperated(operation);
   }

@@ -4,6 +4,7 @@ import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
 import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
 import {createMemoryManager} from '../../managers/memory/create-memory-manager.js';
 import {createMemoryQosManager} from '../../managers/memory-qos/memory-qos-manager.js';
+import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
 
@@ -15,6 +16,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createMemoryManager,
   createSwapManager,
   createMemoryQosManager,
+  (node) => createShutdownManager(node),
 ];
 
 /** Creates the managers of a node. Starts nothing. */

@@ -58,6 +58,10 @@ export class NodeManagerSet implements NodeManagers {
     );
   }
 
+  get nodeErrors(): readonly string[] {
+    return this.#managers.flatMap(({nodeErrors = []}) => nodeErrors);
+  }
+
   async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {
     for (const manager of this.#managers) {
       if ((manager.admitsLast === true) !== (when === 'last')) continue;

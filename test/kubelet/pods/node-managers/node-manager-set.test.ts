@@ -14,6 +14,7 @@ import {createNodeManagers} from '../../../../src/kubelet/pods/node-managers/cre
 import {NodeManagerSet} from '../../../../src/kubelet/pods/node-managers/node-manager-set.js';
 import {fakeLogger} from '../../../base/fake-logger.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {fakeManagerServices} from '../../../fakes/fake-manager-services.js';
 import {AutoAdvance, FakeClock} from '../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 
@@ -168,15 +169,7 @@ test('the managers start in order, with the topology of all, and one that fails 
       throw new SystemError('the state is of another machine');
     },
   };
-  const services: OwnNodeManagerServices = {
-    node: GOLDEN_NODE,
-    ...{clock: new FakeClock(), logger: SILENT_LOGGER, metrics: NO_METRICS},
-    syncPods: () => undefined,
-    activePods: () => [],
-    allSourcesReady: () => true,
-    runningContainers: () => [],
-    updateContainer: async () => undefined,
-  };
+  const services = fakeManagerServices({node: GOLDEN_NODE, clock: new FakeClock()});
   const set = new NodeManagerSet([
     starting('topology'),
     {...starting('cpu'), topology},
