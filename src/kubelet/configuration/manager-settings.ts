@@ -6,7 +6,8 @@ import {periodToMs} from './kubelet-config.js';
 /** Returns the settings of the managers of the node's resources. */
 export function createManagerSettings(
   values: ConfigValues,
-): Pick<NodeFacts, 'cpuManager' | 'topologyManager'> {
+): Pick<NodeFacts, 'cpuManager' | 'memoryManager' | 'topologyManager'> {
+  const managesPodLevel = isGateEnabled(values, 'PodLevelResourceManagers');
   return {
     cpuManager: {
       policy: values.cpuManagerPolicy,
@@ -15,8 +16,13 @@ export function createManagerSettings(
       reservedSystemCpus: values.reservedSystemCPUs,
       allowsAlphaOptions: isGateEnabled(values, 'CPUManagerPolicyAlphaOptions'),
       allowsBetaOptions: isGateEnabled(values, 'CPUManagerPolicyBetaOptions'),
-      managesPodLevel: isGateEnabled(values, 'PodLevelResourceManagers'),
+      managesPodLevel,
       dropsQuota: isGateEnabled(values, 'DisableCPUQuotaWithExclusiveCPUs'),
+    },
+    memoryManager: {
+      policy: values.memoryManagerPolicy,
+      reservedMemory: values.reservedMemory,
+      managesPodLevel,
     },
     topologyManager: {
       policy: values.topologyManagerPolicy,

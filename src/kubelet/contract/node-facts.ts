@@ -3,6 +3,7 @@ import {validatePathSegment} from '../../base/fs/files.js';
 import type {ContainerPolicy} from './resources/container-policy.js';
 import type {CpuManagerSettings} from './resources/cpu-manager-settings.js';
 import type {Machine} from './resources/machine.js';
+import type {MemoryManagerSettings} from './resources/memory-settings.js';
 import type {NodeReservations} from './resources/node-reservations.js';
 import type {TopologyManagerSettings} from './resources/topology-settings.js';
 
@@ -112,6 +113,8 @@ export interface NodeFacts {
   readonly machine?: (() => Machine) | undefined;
   /** Without it there is no CPU manager. */
   readonly cpuManager?: CpuManagerSettings | undefined;
+  /** Without it there is no memory manager. */
+  readonly memoryManager?: MemoryManagerSettings | undefined;
   /** Without it there is no topology manager. */
   readonly topologyManager?: TopologyManagerSettings | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */

@@ -17,12 +17,12 @@ import {
   unsupportedForPods,
 } from '../config-field.js';
 import {
-  ANYTHING,
   BOOL,
   DURATION,
   FLOAT,
   INT32,
   INT64,
+  MEMORY_RESERVATIONS,
   QUANTITY,
   SHUTDOWN_PERIODS,
   TEXT,
@@ -32,7 +32,7 @@ import {
   pointer,
 } from '../config-field-types.js';
 
-const RESOURCE_MANAGERS = 'there is no memory or device manager';
+const DRA = 'there is no manager of dynamic resources';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);
@@ -113,9 +113,9 @@ export const NODE_FIELDS = {
   cpuManagerPolicy: honored(TEXT, 'none', {flag: 'cpu-manager-policy'}),
   cpuManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
   cpuManagerReconcilePeriod: honored(DURATION, '10s', {flag: 'cpu-manager-reconcile-period'}),
-  draManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '1m0s'),
-  memoryManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
-  reservedMemory: unsupportedForPods(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
+  draManagerReconcilePeriod: unsupported(DRA, DURATION, '1m0s'),
+  memoryManagerPolicy: honored(TEXT, 'None', {flag: 'memory-manager-policy'}),
+  reservedMemory: honored(MEMORY_RESERVATIONS, [], {flag: 'reserved-memory'}),
   topologyManagerPolicy: honored(TEXT, 'none', {
     flag: 'topology-manager-policy',
     check: oneOf('none', 'best-effort', 'restricted', 'single-numa-node'),

@@ -1,6 +1,7 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
+import {createMemoryManager} from '../../managers/memory/create-memory-manager.js';
 import {createMemoryQosManager} from '../../managers/memory-qos/memory-qos-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
@@ -9,6 +10,7 @@ import {createTopologyManager} from '../../managers/topology/create-topology-man
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createTopologyManager,
   createCpuManager,
+  createMemoryManager,
   createSwapManager,
   createMemoryQosManager,
 ];

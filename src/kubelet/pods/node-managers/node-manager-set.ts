@@ -102,8 +102,8 @@ export class NodeManagerSet implements NodeManagers {
     );
   }
 
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void {
-    for (const manager of this.#managers) manager.containerCreated?.(pod, container, id);
+  async containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void> {
+    for (const manager of this.#managers) await manager.containerCreated?.(pod, container, id);
   }
 
   containerRemoved(id: ContainerId): void {
