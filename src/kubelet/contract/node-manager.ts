@@ -43,6 +43,8 @@ export interface NodeManager {
   readonly preparePod?: (pod: Pod, signal: AbortSignal) => Promise<PreparationFailure | undefined>;
   /** Returns the limits of the pod's cgroup, with its changes (ResourceConfigForPod): exclusive CPUs have no quota. */
   readonly podLimits?: (pod: Pod, limits: CgroupLimits) => CgroupLimits;
+  /** Returns resources of a pod's new sandbox that replace those that its containers sum up to (calculateSandboxResources). */
+  readonly sandboxResources?: (pod: Pod, node: NodeFacts) => ContainerResources;
   /** Returns resources of a new container, and of a running one that is resized (generateLinuxContainerResources). */
   readonly resources?: (request: ContainerRequest) => ContainerResources;
   /**
@@ -175,6 +177,8 @@ export interface NodeManagers {
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
   /** Returns the limits of the pod's cgroup, as changed by all managers in order. */
   podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits;
+  /** Returns the resources of all managers for a new sandbox. */
+  sandboxResources(pod: Pod, node: NodeFacts): ContainerResources;
   /** Returns the resources of all managers. Throws if two contradict. */
   resources(request: ContainerRequest): ContainerResources;
   /** Resolves with the options of all managers for a new container, including resources. Rejects if two contradict. */

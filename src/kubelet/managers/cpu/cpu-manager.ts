@@ -5,11 +5,13 @@ import type {NodeManager, NodeManagerServices} from '../../contract/node-manager
 import {podRef} from '../../contract/pod-ref.js';
 import type {CpuManagerSettings} from '../../contract/resources/cpu-manager-settings.js';
 import type {CpuTopology} from '../../contract/resources/machine.js';
+import {checkpointFile, StateFile, type CheckpointAccess} from '../../resources/checkpoint/state-file.js';
 import {discoverCpus} from '../../resources/machine/discover-cpus.js';
 import {createStaticPolicy, type StaticPolicy} from './policy/static-policy.js';
 import {StaticCpuManager} from './static-cpu-manager.js';
 import {restore} from './state/restore.js';
-import {checkpointFile, cpuStatePath, CpuStateFile} from './state/cpu-state-file.js';
+import {formatCpuState, parseCpuState, type CheckpointFormat} from './state/cpu-checkpoint.js';
+import {cpuStatePath, type CpuState} from './state/cpu-state.js';
 
 /** What decides which manager there is. */
 export interface CpuManagerOptions {
@@ -18,7 +20,7 @@ export interface CpuManagerOptions {
   /** CPUs that are reserved by systemReserved and kubeReserved, or by reservedSystemCPUs; undefined if none are. */
   readonly reservedMilli: bigint | undefined;
   readonly readTopology: () => CpuTopology;
-  readonly openState: (services: NodeManagerServices) => CpuStateFile;
+  readonly openState: (services: NodeManagerServices) => StateFile<CpuState>;
 }
 
 /** Creates the CPU manager of a node; undefined in plans for a machine that is not known. */
@@ -35,7 +37,8 @@ export function createCpuManager({
     topologyPolicy: topologyManager?.policy ?? 'none',
     reservedMilli: reservedMilli === 0n ? undefined : reservedMilli,
     readTopology: () => discoverCpus(machine()),
-    openState: (services) => openCpuState(settings, services),
+    openState: (services) =>
+      openCpuState(settings, checkpointFile(cpuStatePath(services.node.rootDir)), services),
   });
 }
 
@@ -51,16 +54,26 @@ export function newCpuManager(options: CpuManagerOptions): NodeManager {
   return new StaticCpuManager({...settings, createPolicy, openState});
 }
 
-function openCpuState(
-  {policy, managesPodLevel}: CpuManagerSettings,
-  services: NodeManagerServices,
-): CpuStateFile {
-  const findContainer = (id: string): {readonly uid: string; readonly name: string} | undefined => {
+/** Opens the state that is stored for the settings. */
+export function openCpuState(
+  {policy, managesPodLevel}: Pick<CpuManagerSettings, 'policy' | 'managesPodLevel'>,
+  access: CheckpointAccess,
+  services: Pick<NodeManagerServices, 'runningContainers' | 'logger'>,
+): StateFile<CpuState> {
+  const findContainer: CheckpointFormat['findContainer'] = (id) => {
     const found = services.runningContainers().find((container) => container.id === id);
     return found && {uid: podRef(found.pod).uid, name: found.name};
   };
-  const access = checkpointFile(cpuStatePath(services.node.rootDir));
-  return new CpuStateFile(access, {policy, managesPodLevel, findContainer}, services.logger);
+  const format = {policy, managesPodLevel, findContainer};
+  return new StateFile<CpuState>(
+    access,
+    {
+      manager: 'CPU manager',
+      format: (state) => formatCpuState(state, format),
+      parse: (text) => parseCpuState(text, format),
+    },
+    services.logger,
+  );
 }
 
 /** Creates the manager with the policy `none`, which only stores that there are no assignments. */

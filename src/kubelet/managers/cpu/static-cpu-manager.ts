@@ -8,13 +8,16 @@ import type {
   TopologyHintProvider,
   TopologyHints,
 } from '../../contract/node-manager.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
+import {DEFAULT_CONTAINER_POLICY} from '../../contract/resources/container-policy.js';
+import type {StateFile} from '../../resources/checkpoint/state-file.js';
 import {formatCpuSet} from '../../resources/cpu-set.js';
 import {CpuAssigner} from './cpu-assigner.js';
 import {startState, type StaticPolicy} from './policy/static-policy.js';
 import {CpuReconciler} from './reconcile-cpus.js';
-import type {CpuStateFile} from './state/cpu-state-file.js';
+import type {CpuState} from './state/cpu-state.js';
 import {restore} from './state/restore.js';
 
 /** What StaticCpuManager works with. */
@@ -24,14 +27,14 @@ export interface StaticCpuManagerOptions {
   readonly dropsQuota: boolean;
   /** Called at the start. Throws SystemError if the configuration does not fit the machine. */
   readonly createPolicy: () => StaticPolicy;
-  readonly openState: (services: NodeManagerServices) => CpuStateFile;
+  readonly openState: (services: NodeManagerServices) => StateFile<CpuState>;
 }
 
 /** Parts that exist from the start on. */
 interface Started {
   readonly assigner: CpuAssigner;
   readonly reconciler: CpuReconciler;
-  readonly file: CpuStateFile;
+  readonly file: StateFile<CpuState>;
 }
 
 const NO_HINTS: TopologyHints = new Map();
@@ -106,8 +109,20 @@ export class StaticCpuManager implements NodeManager {
     return cpuQuota === undefined || !isUnlimited ? limits : others;
   };
 
-  readonly resources = ({pod, container}: ContainerRequest): ContainerResources =>
-    this.#options.dropsQuota && this.#assigner?.isIsolated(pod, container) === true ? {cpuQuota: -1n} : {};
+  readonly sandboxResources = (pod: Pod, node: NodeFacts): ContainerResources =>
+    this.#withoutQuota(node, (assigner) => assigner.hasIsolatedContainers(pod));
+
+  readonly resources = ({pod, container, node}: ContainerRequest): ContainerResources =>
+    this.#withoutQuota(node, (assigner) => assigner.isIsolated(pod, container));
+
+  #withoutQuota(
+    {containerPolicy = DEFAULT_CONTAINER_POLICY}: NodeFacts,
+    isIsolated: (assigner: CpuAssigner) => boolean,
+  ): ContainerResources {
+    const hasQuota = containerPolicy.enforcesCpuLimits;
+    const dropsQuota = this.#options.dropsQuota && this.#assigner !== undefined && isIsolated(this.#assigner);
+    return hasQuota && dropsQuota ? {cpuQuota: -1n} : {};
+  }
 
   readonly containerOptions = async ({pod, container}: ContainerRequest): Promise<ContainerOptions> => {
     const cpus = this.#assigner?.cpusOf(pod, container.name) ?? 0n;

@@ -13,10 +13,12 @@ import type {
   OwnNodeManagerServices,
   PreparationFailure,
 } from '../../contract/node-manager.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
+import {replaceResources} from '../../resources/partial-resources.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
 /** Asks the managers of a node in their order, and merges their answers. */
@@ -81,6 +83,13 @@ export class NodeManagerSet implements NodeManagers {
 
   podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits {
     return this.#managers.reduce((changed, manager) => manager.podLimits?.(pod, changed) ?? changed, limits);
+  }
+
+  sandboxResources(pod: Pod, node: NodeFacts): ContainerResources {
+    return this.#managers.reduce<ContainerResources>(
+      (merged, manager) => replaceResources(merged, manager.sandboxResources?.(pod, node) ?? {}),
+      {},
+    );
   }
 
   resources(request: ContainerRequest): ContainerResources {

@@ -92,7 +92,7 @@ test('a Guaranteed pod gets whole CPUs without a quota, and the others keep away
   expect(created).toMatchObject({config: {linux: {resources: {cpu_quota: '-1'}}}});
   const sandbox = testbed.fake.callsTo('RunPodSandbox').at(-1)?.request;
   expect(sandbox).toHaveProperty('config.linux.resources.cpu_shares', '2048');
-  expect(sandbox).not.toHaveProperty('config.linux.resources.cpu_quota');
+  expect(sandbox).toHaveProperty('config.linux.resources.cpu_quota', '-1');
   expect(await stateOf(testbed)).toMatch(
     /^\{"policyName":"static","defaultCpuSet":"0,2-4,6-7","entries":\{"[^"]+":\{"main":"1,5"\}\},"checksum":\d+\}$/,
   );

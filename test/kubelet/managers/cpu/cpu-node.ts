@@ -3,7 +3,7 @@ import {quantityMilliValue} from '../../../../src/api/quantity.js';
 import type {Container, Pod} from '../../../../src/api/types/v1-pod.js';
 import {messageOf} from '../../../../src/base/errors.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
-import {containerId} from '../../../../src/cri/index.js';
+import {containerId, type ContainerId} from '../../../../src/cri/index.js';
 import type {
   NodeManager,
   NodeManagerServices,
@@ -12,12 +12,13 @@ import type {
 } from '../../../../src/kubelet/contract/node-manager.js';
 import {AdmissionError} from '../../../../src/kubelet/contract/resources/admission-error.js';
 import type {CpuManagerSettings} from '../../../../src/kubelet/contract/resources/cpu-manager-settings.js';
-import {newCpuManager} from '../../../../src/kubelet/managers/cpu/cpu-manager.js';
+import {newCpuManager, openCpuState} from '../../../../src/kubelet/managers/cpu/cpu-manager.js';
 import {allocatableCpus} from '../../../../src/kubelet/managers/cpu/policy/static-policy.js';
 import {StaticCpuManager} from '../../../../src/kubelet/managers/cpu/static-cpu-manager.js';
-import {CpuStateFile} from '../../../../src/kubelet/managers/cpu/state/cpu-state-file.js';
+import type {CpuState} from '../../../../src/kubelet/managers/cpu/state/cpu-state.js';
 import {TopologyManager} from '../../../../src/kubelet/managers/topology/topology-manager.js';
 import {createTopologyPolicy} from '../../../../src/kubelet/managers/topology/topology-policy.js';
+import type {StateFile} from '../../../../src/kubelet/resources/checkpoint/state-file.js';
 import {formatCpuSet} from '../../../../src/kubelet/resources/cpu-set.js';
 import {discoverCpus} from '../../../../src/kubelet/resources/machine/discover-cpus.js';
 import {machineOf, ORACLE_MACHINES} from '../../resources/machine/machine-oracle.js';
@@ -109,12 +110,7 @@ export class CpuNode {
     };
   }
 
-  #openState(settings: CpuManagerSettings): CpuStateFile {
-    const findContainer = (id: string): {uid: string; name: string} | undefined => {
-      const [key] = [...this.#containers].find(([, container]) => container.id === id) ?? [];
-      const [uid, name] = key?.split('/') ?? [];
-      return uid === undefined || name === undefined ? undefined : {uid, name};
-    };
+  #openState(settings: CpuManagerSettings): StateFile<CpuState> {
     const access = {
       path: '<DIR>/cpu_manager_state',
       read: async () => Promise.resolve(this.stateFile),
@@ -123,7 +119,16 @@ export class CpuNode {
         return Promise.resolve();
       },
     };
-    return new CpuStateFile(access, {...settings, findContainer}, SILENT_LOGGER);
+    return openCpuState(settings, access, {logger: SILENT_LOGGER, runningContainers: () => this.#known()});
+  }
+
+  /** Containers that the runtime has, of any pod. */
+  #known(): readonly {readonly pod: Pod; readonly name: string; readonly id: ContainerId}[] {
+    return [...this.#containers].map(([key, {id}]) => {
+      const [uid = '', name = ''] = key.split('/');
+      const metadata = {uid, name: uid, namespace: 'default'};
+      return {pod: {metadata, spec: {containers: []}} as unknown as Pod, name, id: containerId(id)};
+    });
   }
 
   #services(): NodeManagerServices {

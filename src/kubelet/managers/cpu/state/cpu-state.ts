@@ -1,5 +1,11 @@
+import {join} from 'node:path';
 import {unite} from '../../../resources/bit-set.js';
 import type {CpuSet} from '../../../resources/cpu-set.js';
+
+/** Returns the path of the state that is stored in a root directory. */
+export function cpuStatePath(rootDir: string): string {
+  return join(rootDir, 'cpu_manager_state');
+}
 
 /** Exclusive CPUs of containers, by UID of the pod and name. */
 export type ContainerCpus = ReadonlyMap<string, ReadonlyMap<string, CpuSet>>;
