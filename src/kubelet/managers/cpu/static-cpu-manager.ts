@@ -54,8 +54,13 @@ export class StaticCpuManager implements NodeManager {
       podHints: (pod) => this.#hints((assigner) => assigner.podHints(pod)),
       containerHints: (pod, container) => this.#hints((assigner) => assigner.containerHints(pod, container)),
       allocate: async (pod, container, affinity) =>
-        this.#change((assigner) => assigner.allocate(pod, container, affinity)),
-      allocatePod: async (pod, affinity) => this.#change((assigner) => assigner.allocatePod(pod, affinity)),
+        this.#change((assigner) => {
+          assigner.allocate(pod, container, affinity);
+        }),
+      allocatePod: async (pod, affinity) =>
+        this.#change((assigner) => {
+          assigner.allocatePod(pod, affinity);
+        }),
     };
   }
 
@@ -99,7 +104,9 @@ export class StaticCpuManager implements NodeManager {
   async #reconcile(signal: AbortSignal): Promise<void> {
     if (this.#started === undefined) return;
     const {assigner, reconciler} = this.#started;
-    await this.#change(() => assigner.removeStale());
+    await this.#change(() => {
+      assigner.removeStale();
+    });
     await reconciler.run(assigner, signal);
   }
 
