@@ -22,6 +22,9 @@ export interface BunConnectionHandlers {
 export interface BunConnection {
   /** Returns the number of bytes that the kernel took, negative once the connection has ended. */
   write(bytes: Uint8Array): number;
+  /** Stops reading, until `resume`. */
+  pause(): void;
+  resume(): void;
   ref(): void;
   unref(): void;
   /** Closes the connection at once. */

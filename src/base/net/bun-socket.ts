@@ -111,6 +111,14 @@ export class BunSocket implements UnixSocket {
     this.#unsentBytes = rest.length;
   }
 
+  stopReading(): void {
+    this.#connection?.pause();
+  }
+
+  resumeReading(): void {
+    this.#connection?.resume();
+  }
+
   ref(): void {
     this.#isReferenced = true;
     this.#connection?.ref();

@@ -7,11 +7,12 @@ const READ_BYTES = 64 * 1024;
 /** A Unix socket of node:net. */
 export class NodeSocket implements UnixSocket {
   readonly #socket: Socket;
+  #reads = true;
 
   constructor(path: string, handlers: SocketHandlers) {
     // A static import would load the module in Bun.
     const {connect} = process.getBuiltinModule('node:net');
-    this.#socket = connect({path, onread: readInto(handlers)});
+    this.#socket = connect({path, onread: readInto(handlers, () => this.#reads)});
     this.#socket.on('connect', () => {
       handlers.onConnect();
     });
@@ -49,6 +50,16 @@ export class NodeSocket implements UnixSocket {
     this.#socket.uncork();
   }
 
+  stopReading(): void {
+    this.#reads = false;
+    this.#socket.pause();
+  }
+
+  resumeReading(): void {
+    this.#reads = true;
+    this.#socket.resume();
+  }
+
   ref(): void {
     this.#socket.ref();
   }
@@ -63,11 +74,11 @@ export class NodeSocket implements UnixSocket {
 }
 
 /** Reuses one read buffer: allocating one per read costs more than copying the bytes that are retained. */
-function readInto(handlers: SocketHandlers): OnReadOpts {
+function readInto(handlers: SocketHandlers, continues: () => boolean): OnReadOpts {
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   const callback = (length: number): boolean => {
     handlers.onRead(buffer.subarray(0, length));
-    return true;
+    return continues();
   };
   return {buffer, callback};
 }

@@ -22,6 +22,9 @@ export interface UnixSocket {
   /** Collects what is written, until `uncork` sends it at once. */
   cork(): void;
   uncork(): void;
+  /** Leaves what arrives from now on in the kernel, until `resumeReading`. */
+  stopReading(): void;
+  resumeReading(): void;
   /** Makes the connection keep the process alive, which it does by default. */
   ref(): void;
   unref(): void;

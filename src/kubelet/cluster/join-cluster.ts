@@ -153,6 +153,10 @@ class Cluster implements JoinedCluster {
     this.#events.event(eventAboutNode(this.#options.node.nodeName, event));
   }
 
+  nodeStatusChanged(): void {
+    this.#reporter.statusChanged();
+  }
+
   runtimeChecked(): void {
     this.#reporter.runtimeChecked();
   }

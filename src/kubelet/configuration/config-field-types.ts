@@ -20,6 +20,7 @@ import {isHugePageResource} from '../../api/resource-list.js';
 import {messageOf, UsageError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
 import {parseDuration} from '../../format/duration.js';
+import type {ShutdownPeriod} from '../contract/resources/shutdown-policy.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import type {MemoryReservation} from '../contract/resources/memory-settings.js';
 
@@ -263,12 +264,6 @@ function parseMemoryReservation(reservation: string): MemoryReservation {
     return [type, quantity] as const;
   });
   return {numaNode: Number(node), limits: Object.fromEntries(limits)};
-}
-
-/** Time that pods of a priority, or of a higher one, have when the node shuts down. */
-export interface ShutdownPeriod {
-  readonly priority: number;
-  readonly shutdownGracePeriodSeconds: number;
 }
 
 const SHUTDOWN_PERIOD = objectSchema<ShutdownPeriod>('ShutdownGracePeriodByPodPriority', {

@@ -1,5 +1,7 @@
 import {ConfigError} from '../../base/errors.js';
 import type {NodeFacts} from '../contract/node-facts.js';
+import type {ShutdownPeriod, ShutdownPolicy} from '../contract/resources/shutdown-policy.js';
+import {SYSTEM_CRITICAL_PRIORITY} from '../sources/critical-pod.js';
 import {parseDuration} from '../../format/duration.js';
 import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
@@ -11,7 +13,7 @@ import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.j
 export function createNodePolicies(
   values: ConfigValues,
   {version}: Pick<NodeFacts['cgroup'], 'version'>,
-): Pick<NodeFacts, 'containerPolicy'> {
+): Pick<NodeFacts, 'containerPolicy' | 'shutdown'> {
   const {singleProcessOOMKill, memoryReservationPolicy, memoryThrottlingFactor} = values;
   const swapBehavior = values['memorySwap.swapBehavior'] === 'LimitedSwap' ? 'LimitedSwap' : 'NoSwap';
   if (version === 1 && singleProcessOOMKill === false)
@@ -36,5 +38,35 @@ export function createNodePolicies(
           }
         : undefined,
     },
+    shutdown: isGateEnabled(values, 'GracefulNodeShutdown') ? createShutdownPolicy(values) : undefined,
   };
 }
+
+/** Returns the periods by priority; without any, those of the two other fields (podManager migrateConfig). */
+function createShutdownPolicy(values: ConfigValues): ShutdownPolicy {
+  const {shutdownGracePeriodByPodPriority: configured} = values;
+  const requestedNanos = parseDuration(values.shutdownGracePeriod) ?? 0n;
+  const criticalNanos = parseDuration(values.shutdownGracePeriodCriticalPods) ?? 0n;
+  const hasPriorities = isGateEnabled(values, 'GracefulNodeShutdownBasedOnPodPriority');
+  const periods = hasPriorities ? configured.toSorted((one, other) => one.priority - other.priority) : [];
+  return {
+    requestedNanos,
+    criticalNanos,
+    periods: periods.length > 0 ? periods : periodsOf(requestedNanos, criticalNanos),
+    recordsTimes: hasPriorities,
+  };
+}
+
+/** Returns the periods of ordinary and of critical pods, in whole seconds. */
+function periodsOf(requestedNanos: bigint, criticalNanos: bigint): readonly ShutdownPeriod[] {
+  if (requestedNanos === 0n || criticalNanos > requestedNanos) return [];
+  return [
+    {priority: 0, shutdownGracePeriodSeconds: Number((requestedNanos - criticalNanos) / NANOS_PER_SECOND)},
+    {
+      priority: SYSTEM_CRITICAL_PRIORITY,
+      shutdownGracePeriodSeconds: Number(criticalNanos / NANOS_PER_SECOND),
+    },
+  ];
+}
+
+const NANOS_PER_SECOND = 1_000_000_000n;

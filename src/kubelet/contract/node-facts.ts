@@ -4,6 +4,7 @@ import type {ContainerPolicy} from './resources/container-policy.js';
 import type {CpuManagerSettings} from './resources/cpu-manager-settings.js';
 import type {Machine} from './resources/machine.js';
 import type {MemoryManagerSettings} from './resources/memory-settings.js';
+import type {ShutdownPolicy} from './resources/shutdown-policy.js';
 import type {NodeReservations} from './resources/node-reservations.js';
 import type {TopologyManagerSettings} from './resources/topology-settings.js';
 
@@ -103,6 +104,8 @@ export interface NodeFacts {
   readonly podPidsLimit: bigint | undefined;
   /** Limits of containers beyond those of their pods; by default DEFAULT_CONTAINER_POLICY. */
   readonly containerPolicy?: ContainerPolicy | undefined;
+  /** Time for the pods when the node shuts down; none if undefined. */
+  readonly shutdown?: ShutdownPolicy | undefined;
   /** Maximum number of pods on the node; 110 by default. */
   readonly maxPods?: number | undefined;
   /** Maximum number of processes on the node; undefined if it is not known. */
@@ -117,6 +120,10 @@ export interface NodeFacts {
   readonly memoryManager?: MemoryManagerSettings | undefined;
   /** Without it there is no topology manager. */
   readonly topologyManager?: TopologyManagerSettings | undefined;
+  /** Directory of the sockets of device plugins; without it there is no device manager. */
+  readonly devicePluginsDir?: string | undefined;
+  /** Allocatable extended resources; pods run without others that they request. Undefined if they are not known. */
+  readonly extendedResources?: ReadonlyMap<string, bigint> | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   /** Taints of the Node object; none without a cluster. */

@@ -1,10 +1,16 @@
 import type {Container, Pod} from '../../api/types/v1-pod.js';
+import type {ResourceStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
+import type {NodeEvent} from './cluster/node-event.js';
+import type {KubeletMetrics} from './kubelet-metrics.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
 import type {CgroupLimits} from './resources/cgroup-limits.js';
+import type {ExtendedResourceProvider, ExtendedResources} from './resources/extended-resources.js';
+import type {PluginHandler} from './resources/plugin-handler.js';
+import type {PodResourceProvider} from './resources/pod-resource-use.js';
 
 /**
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
@@ -26,6 +32,8 @@ export interface NodeManager {
   readonly admit?: (pod: Pod, signal: AbortSignal) => Promise<Rejection | undefined>;
   /** True to be asked after all else that may reject a pod, as a node that shuts down; by default before the predicates. */
   readonly admitsLast?: boolean;
+  /** Reasons why the node is not ready, if any. */
+  readonly nodeErrors?: readonly string[];
   /** Hints for the topology manager, and allocation by its decision. */
   readonly topology?: TopologyHintProvider;
   /**
@@ -55,6 +63,12 @@ export interface NodeManager {
   readonly podStopped?: (pod: Pod) => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
+  /** Extended resources that the manager offers. */
+  readonly extended?: ExtendedResourceProvider;
+  /** What the pod resources API shows of the manager. */
+  readonly podResources?: PodResourceProvider;
+  /** Handler of plugins that register with the plugin watcher. */
+  readonly plugins?: PluginHandler;
   /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing. */
   readonly explain?: (pod: Pod, container: Container) => string | undefined;
 }
@@ -76,8 +90,30 @@ export interface NodeManagerServices {
     resources: ContainerResources,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Syncs pods by UID, of whose status a manager knows something new. */
+  readonly syncPods: (uids: readonly string[]) => void;
+  /** Kills a pod, and resolves when its containers have stopped. Rejects with SystemError if that takes too long. */
+  readonly killPod: (pod: Pod, how: PodKill, signal: AbortSignal) => Promise<void>;
+  /** Reports whether nothing of a pod is left to stop or release. */
+  readonly isFinished: (pod: Pod) => boolean;
+  /** Records an event about the node. */
+  readonly nodeEvent: (event: NodeEvent) => void;
+  /** Makes the node report its status at once. */
+  readonly nodeStatusChanged: () => void;
+  readonly metrics: KubeletMetrics;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
+  readonly podResources: readonly PodResourceProvider[];
+  readonly plugins: readonly PluginHandler[];
+}
+
+/** Services without what the managers have of each other. */
+export type OwnNodeManagerServices = Omit<NodeManagerServices, 'topology' | 'podResources' | 'plugins'>;
+/** How a pod is ended for the sake of the node, and the reason in its status. */
+export interface PodKill {
+  readonly gracePeriodSeconds: number;
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** A running container and its pod. */
@@ -134,6 +170,8 @@ export interface TopologyHintProvider {
 
 /** The managers of a node as one, as SyncPod and the admission use them. */
 export interface NodeManagers {
+  /** Reasons of all managers why the node is not ready. */
+  readonly nodeErrors: readonly string[];
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
@@ -148,6 +186,12 @@ export interface NodeManagers {
   containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
+  /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
+  takeExtendedResources(): ExtendedResources;
+  /** Returns the numbers of extended resources that containers use. */
+  usedExtendedResources(): ReadonlyMap<string, number>;
+  /** Returns the health of the extended resources of a container. */
+  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[];
   /** Returns the descriptions of all managers, each with the name of its manager. */
   explain(pod: Pod, container: Container): readonly string[];
 }

@@ -94,7 +94,10 @@ export class Kubelet {
     const allocatable = {node, clock, logger: logger.forFile('kubelet.ts'), record};
     await enforceReservations(allocatable);
     await this.#makeContainerLogsDir();
-    await this.#parts.nodeManagers.start(createNodeManagerServices(this.#options, this.#core), signal);
+    await this.#parts.nodeManagers.start(
+      createNodeManagerServices({...this.#options, events: this.#parts.events, record}, this.#core),
+      signal,
+    );
     await using _hosts = this.#parts.services.start(this.#parts.registry);
     const parts = [
       runtimeState.run(this.#end.signal, {

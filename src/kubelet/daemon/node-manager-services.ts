@@ -1,27 +1,82 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {Clock} from '../../base/clock.js';
 import type {RuntimeService} from '../../cri/index.js';
-import type {NodeManagerServices} from '../contract/node-manager.js';
+import {formatRfc3339Seconds} from '../../format/time.js';
+import type {ClusterLink} from '../contract/cluster/cluster-link.js';
+import type {NodeEvent} from '../contract/cluster/node-event.js';
+import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
+import type {NodeManagerServices, OwnNodeManagerServices, PodKill} from '../contract/node-manager.js';
+import type {EventSink} from '../contract/pod-event.js';
+import {podRef} from '../contract/pod-ref.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import {computeDisruptedStatus} from '../pods/status/compute/disrupted-status.js';
+import {killPodNow} from '../pods/workers/kill-pod-now.js';
+import type {KillOptions} from '../pods/workers/worker-state.js';
 import type {KubeletCore} from './kubelet-core.js';
 
 /** Parts of the kubelet that its managers work with. */
 interface NodeManagerServicesOptions extends Pick<NodeManagerServices, 'clock' | 'logger'> {
   readonly node: NodeAndRuntime;
   readonly runtime: Pick<RuntimeService, 'updateContainerResources'>;
+  readonly metrics?: KubeletMetrics;
+  readonly cluster?: ClusterLink | undefined;
+  /** Records an event of a pod. */
+  readonly events: EventSink;
+  /** Records an event about the node. */
+  readonly record: (event: NodeEvent) => void;
 }
 
 /** Returns what the managers of the node work with. */
 export function createNodeManagerServices(
-  {node: {node}, runtime, clock, logger}: NodeManagerServicesOptions,
-  {handler, pods}: Pick<KubeletCore, 'handler' | 'pods'>,
-): Omit<NodeManagerServices, 'topology'> {
+  {
+    node: {node},
+    runtime,
+    clock,
+    logger,
+    metrics = NO_METRICS,
+    cluster,
+    events,
+    record,
+  }: NodeManagerServicesOptions,
+  {handler, pods, workers}: Pick<KubeletCore, 'handler' | 'pods' | 'workers'>,
+): OwnNodeManagerServices {
   return {
-    ...{node, clock, logger},
+    ...{node, clock, logger, metrics},
     activePods: () => handler.activePods(),
     allSourcesReady: () => handler.allSourcesReady,
     runningContainers: () =>
       pods.runningContainers().map(({record, container: {name, id}}) => ({pod: record.pod, name, id})),
+    syncPods: (uids) => {
+      handler.syncPods(uids);
+    },
     updateContainer: async (containerId, linux, signal) => {
       await runtime.updateContainerResources({containerId, linux}, {signal});
     },
+    killPod: async (pod, how, signal) => {
+      await killPodNow({workers, clock, events}, pod, killOptions(pod, how, clock), signal);
+    },
+    isFinished: (pod) => {
+      const {uid} = podRef(pod);
+      return workers.isFinished(uid) || !workers.isKnown(uid);
+    },
+    nodeEvent: record,
+    nodeStatusChanged: () => cluster?.nodeStatusChanged(),
+  };
+}
+
+/** Returns how a pod is ended without being evicted: one that has succeeded already does not fail. */
+export function killOptions(
+  pod: Pod,
+  {gracePeriodSeconds, reason, message}: PodKill,
+  clock: Pick<Clock, 'now'>,
+): Required<Pick<KillOptions, 'evict' | 'gracePeriodSeconds' | 'status'>> {
+  const disruption = {reason, message, conditionMessage: message};
+  return {
+    evict: false,
+    gracePeriodSeconds,
+    status: (status) => ({
+      ...computeDisruptedStatus(pod, status, disruption, formatRfc3339Seconds(clock.now())),
+      phase: status.phase === 'Succeeded' ? 'Succeeded' : 'Failed',
+    }),
   };
 }

@@ -18,6 +18,8 @@ class FakeBun {
       this.did.push(`write ${bytes.length}`);
       return taken;
     },
+    pause: () => void this.did.push('pause'),
+    resume: () => void this.did.push('resume'),
     ref: () => void this.did.push('ref'),
     unref: () => void this.did.push('unref'),
     terminate: () => void this.did.push('terminate'),

@@ -77,6 +77,11 @@ export class NodeReporter {
     await Promise.all([this.#updater.run(signal), ensureCsiNode()]);
   }
 
+  /** Updates the status at once. */
+  statusChanged(): void {
+    this.#updater.statusChanged();
+  }
+
   /** Updates the status at once if the node has become ready since the last one (Kubelet.fastStatusUpdateOnce). */
   runtimeChecked(): void {
     if (!this.#wasReady && this.#host?.nodeErrors.length === 0) this.#updater.statusChanged();

@@ -95,6 +95,8 @@ export interface ClusterLink {
   nodeEvent(event: NodeEvent): void;
   /** Called after each check of the runtime; never throws. */
   runtimeChecked(): void;
+  /** Called when the node must report its status at once; never throws. */
+  nodeStatusChanged(): void;
   /** Called when the state of a pod may have changed; never throws. */
   podChanged(uid: PodUid): void;
 }

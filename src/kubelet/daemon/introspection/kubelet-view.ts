@@ -53,7 +53,7 @@ interface Parts {
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
   readonly starts: StartQueue;
-  readonly registry: Pick<PodRegistry, 'volumes'>;
+  readonly registry: Pick<PodRegistry, 'volumes' | 'nodeManagers'>;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
   readonly clusterNode: () => Node | undefined;
   /** Returns the current problems of the pod sources. */
@@ -203,7 +203,8 @@ export class KubeletView implements ClusterHost {
 
   get nodeErrors(): readonly string[] {
     const {networkError} = this;
-    return [...this.errors(), ...(networkError === undefined ? [] : [networkError])];
+    const {nodeErrors} = this.#parts.registry.nodeManagers;
+    return [...this.errors(), ...(networkError === undefined ? [] : [networkError]), ...nodeErrors];
   }
 
   get pressures(): readonly NodePressure[] {

@@ -1,11 +1,11 @@
-import type {VolumeOperation} from '../../contract/kubelet-metrics.js';
+import type {KubeletMetrics, VolumeOperation} from '../../contract/kubelet-metrics.js';
 import type {MetricFamily} from './exposition.js';
-import {Histogram, toSeconds} from './metric-types.js';
+import {Gauge, Histogram, toSeconds} from './metric-types.js';
 
 /** Buckets from a tenth of a second to ten minutes (pkg/volume/util/metrics.go). */
 const STORAGE_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-/** Metrics of the cgroups and volumes of pods, and of the measurements for evictions. */
+/** Metrics of the cgroups and volumes of pods, of the measurements for evictions, and of graceful shutdowns. */
 export class NodeOperationMetrics {
   readonly #cgroups = new Histogram({
     name: 'kubelet_cgroup_manager_duration_seconds',
@@ -24,6 +24,24 @@ export class NodeOperationMetrics {
     labels: ['eviction_signal'],
   });
 
+  readonly #shutdownStart = new Gauge({
+    name: 'kubelet_graceful_shutdown_start_time_seconds',
+    help: 'Last graceful shutdown start time since unix epoch in seconds',
+  });
+  readonly #shutdownEnd = new Gauge({
+    name: 'kubelet_graceful_shutdown_end_time_seconds',
+    help: 'Last graceful shutdown end time since unix epoch in seconds',
+  });
+
+  constructor() {
+    this.nodeShutDown({startedAt: undefined, endedAt: undefined});
+  }
+
+  nodeShutDown({startedAt = 0, endedAt = 0}: Parameters<KubeletMetrics['nodeShutDown']>[0]): void {
+    this.#shutdownStart.set(Math.floor(toSeconds(startedAt)));
+    this.#shutdownEnd.set(Math.floor(toSeconds(endedAt)));
+  }
+
   cgroupManaged(operation: 'create' | 'update' | 'destroy', durationMs: number): void {
     this.#cgroups.observe(toSeconds(durationMs), operation);
   }
@@ -38,6 +56,8 @@ export class NodeOperationMetrics {
   }
 
   families(): readonly MetricFamily[] {
-    return [this.#cgroups, this.#volumes, this.#statsAge].map((metric) => metric.family());
+    return [this.#cgroups, this.#volumes, this.#statsAge, this.#shutdownStart, this.#shutdownEnd].map(
+      (metric) => metric.family(),
+    );
   }
 }

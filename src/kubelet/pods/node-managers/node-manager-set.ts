@@ -1,4 +1,5 @@
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {ResourceStatus} from '../../../api/types/v1-status.js';
 import {pause} from '../../../base/async/pause.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ContainerId} from '../../../cri/index.js';
@@ -9,10 +10,12 @@ import type {
   NodeManager,
   NodeManagers,
   NodeManagerServices,
+  OwnNodeManagerServices,
   PreparationFailure,
 } from '../../contract/node-manager.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {replaceResources} from '../../resources/partial-resources.js';
@@ -29,9 +32,12 @@ export class NodeManagerSet implements NodeManagers {
   }
 
   /** Starts the managers, one after the other. Rejects like the first that cannot start. */
-  async start(services: Omit<NodeManagerServices, 'topology'>, signal: AbortSignal): Promise<void> {
+  async start(services: OwnNodeManagerServices, signal: AbortSignal): Promise<void> {
     const topology = this.#managers.flatMap((manager) => manager.topology ?? []);
-    for (const manager of this.#managers) await manager.start?.({...services, topology}, signal);
+    const podResources = this.#managers.flatMap((manager) => manager.podResources ?? []);
+    const plugins = this.#managers.flatMap((manager) => manager.plugins ?? []);
+    const all = {...services, topology, podResources, plugins};
+    for (const manager of this.#managers) await manager.start?.(all, signal);
   }
 
   /** Reconciles until the signal aborts. Rejects with programming errors; others are logged. */
@@ -52,6 +58,10 @@ export class NodeManagerSet implements NodeManagers {
         }
       }),
     );
+  }
+
+  get nodeErrors(): readonly string[] {
+    return this.#managers.flatMap(({nodeErrors = []}) => nodeErrors);
   }
 
   async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {
@@ -114,6 +124,23 @@ export class NodeManagerSet implements NodeManagers {
     for (const manager of this.#managers) await manager.podStopped?.(pod);
   }
 
+  takeExtendedResources(): ExtendedResources {
+    const all = this.#managers.flatMap(({extended}) => extended?.takeResources() ?? []);
+    return {
+      capacity: new Map(all.flatMap(({capacity}) => [...capacity])),
+      allocatable: new Map(all.flatMap(({allocatable}) => [...allocatable])),
+      deleted: all.flatMap(({deleted}) => deleted),
+    };
+  }
+
+  usedExtendedResources(): ReadonlyMap<string, number> {
+    return new Map(this.#managers.flatMap(({extended}) => [...(extended?.used() ?? [])]));
+  }
+
+  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[] {
+    return this.#managers.flatMap(({extended}) => extended?.statusOf(uid, container) ?? []);
+  }
+
   explain(pod: Pod, container: Container): readonly string[] {
     return this.#managers.flatMap((manager) => {
       const text = manager.explain?.(pod, container);
@@ -132,9 +159,9 @@ async function admitTo(
     return await admit?.(pod, signal);
   } catch (error) {
     signal.throwIfAborted();
+    rethrowUnexpected(error);
     if (error instanceof AdmissionError)
       return {reason: error.reason, message: error.message, hint: error.hint ?? ''};
-    rethrowUnexpected(error);
     return {
       reason: 'UnexpectedAdmissionError',
       message: `Allocate failed due to ${messageOf(error)}, which is unexpected`,

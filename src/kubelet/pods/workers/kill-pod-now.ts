@@ -18,19 +18,19 @@ export interface KillContext {
 const MIN_WAIT_SECONDS = 10;
 
 /**
- * Evicts a pod and resolves when all its containers have stopped (pod_workers.go killPodNow). Rejects with SystemError
+ * Kills a pod, by default to evict it, and resolves when all its containers have stopped (pod_workers.go killPodNow). Rejects with SystemError
  * after 1.5 times its grace period, and with the signal's reason; the pod worker continues.
  */
 export async function killPodNow(
   {workers, clock, events}: KillContext,
   pod: Pod,
-  kill: Pick<KillOptions, 'gracePeriodSeconds' | 'status'>,
+  kill: Omit<KillOptions, 'onCompleted'>,
   signal: AbortSignal,
 ): Promise<void> {
   const graceSeconds = kill.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 0;
   const waitSeconds = Math.max(Math.trunc(graceSeconds * 1.5), MIN_WAIT_SECONDS);
   const completed = new Promise<void>((resolve) => {
-    workers.update({type: 'kill', pod, kill: {...kill, evict: true, onCompleted: resolve}});
+    workers.update({type: 'kill', pod, kill: {evict: true, ...kill, onCompleted: resolve}});
   });
   if (await finishesWithin(completed, waitSeconds * 1000, clock, signal)) return;
   const message = 'Container runtime did not kill the pod within specified grace period.';

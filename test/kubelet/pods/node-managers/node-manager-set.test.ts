@@ -1,3 +1,4 @@
+import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {describe, expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
@@ -5,7 +6,7 @@ import {containerId} from '../../../../src/cri/index.js';
 import type {
   ContainerOptions,
   NodeManager,
-  NodeManagerServices,
+  OwnNodeManagerServices,
   TopologyHintProvider,
 } from '../../../../src/kubelet/contract/node-manager.js';
 import type {Rejection} from '../../../../src/kubelet/contract/pod-rejection.js';
@@ -13,6 +14,7 @@ import {createNodeManagers} from '../../../../src/kubelet/pods/node-managers/cre
 import {NodeManagerSet} from '../../../../src/kubelet/pods/node-managers/node-manager-set.js';
 import {fakeLogger} from '../../../base/fake-logger.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
+import {fakeManagerServices} from '../../../fakes/fake-manager-services.js';
 import {AutoAdvance, FakeClock} from '../../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 
@@ -167,14 +169,7 @@ test('the managers start in order, with the topology of all, and one that fails 
       throw new SystemError('the state is of another machine');
     },
   };
-  const services: Omit<NodeManagerServices, 'topology'> = {
-    node: GOLDEN_NODE,
-    ...{clock: new FakeClock(), logger: SILENT_LOGGER},
-    activePods: () => [],
-    allSourcesReady: () => true,
-    runningContainers: () => [],
-    updateContainer: async () => undefined,
-  };
+  const services = fakeManagerServices({node: GOLDEN_NODE, clock: new FakeClock()});
   const set = new NodeManagerSet([
     starting('topology'),
     {...starting('cpu'), topology},
