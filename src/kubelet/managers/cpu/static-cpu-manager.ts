@@ -87,7 +87,7 @@ export class StaticCpuManager implements NodeManager {
     if (this.#started === undefined) return NO_HINTS;
     const {assigner, file} = this.#started;
     const hints = ask(assigner);
-    void file.save(assigner.state); // logs failures; stale state is removed again after a crash
+    file.startToSave(assigner.state); // stale state may have been removed
     return hints;
   }
 

@@ -39,7 +39,7 @@ const ORACLES = [
 ];
 
 const CASES = ORACLES.flatMap(({file, count}) => {
-  const cases = readOracle<SequenceCase>(new URL(file, import.meta.url));
+  const cases = readOracle(new URL(file, import.meta.url)) as readonly SequenceCase[];
   expect(cases).toHaveLength(count);
   return cases;
 });

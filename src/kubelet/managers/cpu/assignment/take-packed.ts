@@ -26,9 +26,9 @@ export function takePacked(units: CpuUnits, request: TakeRequest): CpuSet {
   accumulator.takeWholeSocketsAndNumaNodes();
   if (alignByUncoreCache) accumulator.takeUncoreCaches();
   if (!spread) accumulator.takeWhole('core');
-  if (!accumulator.isSatisfied) accumulator.takeSingle(spread);
-  if (accumulator.isSatisfied) return accumulator.taken;
-  throw new SystemError('failed to allocate cpus');
+  accumulator.takeSingle(spread);
+  if (accumulator.needed > 0) throw new SystemError('failed to allocate cpus');
+  return accumulator.taken;
 }
 
 /** Error of a request for more CPUs than are available. */
