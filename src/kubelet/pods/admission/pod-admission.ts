@@ -13,7 +13,7 @@ import type {AllocationManager} from '../allocation/allocation-manager.js';
 import {isStaticPod} from '../../sources/static-pod.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
-import {findRejectionOfNode} from './admit-pod.js';
+import {findRejectionOfManagers, findRejectionOfNode} from './admit-pod.js';
 import {computeDeletedStatus, computeRejectedStatus} from './rejected-status.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
@@ -61,7 +61,6 @@ export class PodAdmission {
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
     const {enabled, node, nodeObject, nodeManagers, allocations, isManaged} = this.#options;
-    if (!enabled) return true;
     if (isManaged(podRef(pod).uid)) allocations.restoreFromStatus(pod);
     const others = active.map((other) => allocations.getAllocatedPod(other));
     const request = {
@@ -71,12 +70,15 @@ export class PodAdmission {
       pressures: this.#options.pressures(),
       node: {...node, ...nodeObject?.()},
     };
-    const rejection = await findRejectionOfNode(request, nodeManagers, signal);
+    const rejection = await (enabled
+      ? findRejectionOfNode(request, nodeManagers, signal)
+      : findRejectionOfManagers(request.pod, nodeManagers, signal));
     if (rejection !== undefined) {
       this.#reject(pod, rejection);
       return false;
     }
     this.clearRejection(podRef(pod).uid);
+    if (!enabled) return true;
     const needed = computeNeededPreemption(request);
     if (needed !== undefined) await preemptPods(this.#options, {pod, ...needed}, signal);
     return true;
