@@ -60,6 +60,8 @@ const floors = FLOORS.flatMap((floor, index) =>
 
 /** What managers may import of the kubelet beside themselves. */
 const BELOW_MANAGERS = ['contract', 'resources', 'managers/http'];
+/** Module of another floor that any manager may import. */
+const SHARED_WITH_MANAGERS = '^src/kubelet/sources/critical-pod\\.ts$';
 
 /** Managers that combine others, and what they import in addition. */
 const COMBINED = {
@@ -218,9 +220,12 @@ module.exports = {
       from: {path: `^src/kubelet/managers/${manager}/`},
       to: {
         path: '^src/kubelet/',
-        pathNot: [`managers/${manager}`, ...BELOW_MANAGERS, ...(COMBINED[manager] ?? [])].map(
-          (name) => `^src/kubelet/${name}/`,
-        ),
+        pathNot: [
+          SHARED_WITH_MANAGERS,
+          ...[`managers/${manager}`, ...BELOW_MANAGERS, ...(COMBINED[manager] ?? [])].map(
+            (name) => `^src/kubelet/${name}/`,
+          ),
+        ],
       },
     })),
   ],

@@ -1,6 +1,8 @@
 import {parseQuantity} from '../../api/quantity.js';
 import type {Connection} from '../../cri/index.js';
 import {
+  createManagerSettings,
+  createNodePolicies,
   durationToMs,
   periodToMs,
   listFieldsMissedByPods,
@@ -130,13 +132,14 @@ export function createNodeSettings(
 
 type FoundNode = Parameters<typeof withReservations>[0];
 
-/** Returns a node with its addresses, and without the resources that the configuration reserves. */
+/** Returns a node with its addresses and policies, and without the resources that the configuration reserves. */
 export function joinedNode(
   found: FoundNode,
   facts: Partial<Pick<FoundNode['node'], 'inCluster' | 'hostIps'>>,
   config: ConfigValues,
 ): FoundNode {
-  return withReservations({...found, node: {...found.node, ...facts}}, config);
+  const policies = {...createNodePolicies(config, found.node.cgroup), ...createManagerSettings(config)};
+  return withReservations({...found, node: {...found.node, ...facts, ...policies}}, config);
 }
 
 /** Adds the settings for images, crash back-off and the number of pods to the node. */

@@ -1,4 +1,9 @@
+import {compareQuantities} from '../../api/quantity.js';
+import {isHugePageResource} from '../../api/resource-list.js';
+import {messageOf} from '../../base/errors.js';
 import {parseDuration} from '../../format/duration.js';
+import {parseCpuSet} from '../resources/cpu-set.js';
+import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
 
 /**
@@ -22,12 +27,59 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
       'enableSystemLogHandler is required for enableSystemLogQuery',
     vmodule(values),
     ...nodeAllocatable(values),
+    ...reservedCpus(values),
+    ...reservedMemory(values),
     softEviction(values),
-    shutdown(values),
+    ...cpuQuota(values),
+    ...memory(values),
+    ...shutdown(values),
     (values.tlsCertFile === '') !== (values.tlsPrivateKeyFile === '') &&
       'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
   ];
   return found.filter((text) => text !== false);
+}
+
+function reservedCpus({
+  reservedSystemCPUs: cpus,
+  systemReservedCgroup,
+  kubeReservedCgroup,
+}: ConfigValues): readonly (string | false)[] {
+  if (cpus === '') return [];
+  return [
+    (systemReservedCgroup !== '' || kubeReservedCgroup !== '') &&
+      "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+    unparsable(cpus),
+  ];
+}
+
+/** Finds reservations of memory that are zero, repeated or of something else (validateReservedMemoryConfiguration). */
+function reservedMemory({reservedMemory: reservations}: ConfigValues): readonly string[] {
+  const known = new Set<string>();
+  return reservations.flatMap(({numaNode, limits}) =>
+    Object.entries(limits).flatMap(([type, quantity]) => {
+      const where = `NUMA node ${numaNode} and resource ${JSON.stringify(type)}`;
+      const isRepeated = known.has(where);
+      known.add(where);
+      return [
+        ...(type !== 'memory' && !isHugePageResource(type)
+          ? [
+              `the limit type ${JSON.stringify(type)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`,
+            ]
+          : []),
+        ...(compareQuantities(quantity, '0') === 0 ? [`reserved memory may not be zero for ${where}`] : []),
+        ...(isRepeated ? [`the reserved memory has a duplicate value for ${where}`] : []),
+      ];
+    }),
+  );
+}
+
+function unparsable(cpus: string): string | false {
+  try {
+    parseCpuSet(cpus);
+    return false;
+  } catch (error) {
+    return `unable to parse reservedSystemCPUs (--reserved-cpus) ${cpus}, error: ${messageOf(error)}`;
+  }
 }
 
 function vmodule({'logging.format': format, 'logging.vmodule': items}: ConfigValues): string | false {
@@ -48,14 +100,60 @@ function imageGc({
   );
 }
 
-function shutdown({
-  shutdownGracePeriod: all,
-  shutdownGracePeriodCriticalPods: critical,
-}: ConfigValues): string | false {
-  return (
-    (parseDuration(critical) ?? 0n) > (parseDuration(all) ?? 0n) &&
-    `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`
-  );
+const nanos = (duration: string): bigint => parseDuration(duration) ?? 0n;
+
+const DEFAULT_QUOTA_PERIOD = nanos('100ms');
+
+function cpuQuota(values: ConfigValues): readonly (string | false)[] {
+  const text = values.cpuCFSQuotaPeriod;
+  const period = nanos(text);
+  const isAllowed = isGateEnabled(values, 'CustomCPUCFSQuotaPeriod');
+  const name = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${text}`;
+  return [
+    !isAllowed && period !== DEFAULT_QUOTA_PERIOD && `${name} requires feature gate CustomCPUCFSQuotaPeriod`,
+    isAllowed &&
+      (period < nanos('1ms') || period > nanos('1s')) &&
+      `${name} must be between 1ms and 1sec, inclusive`,
+  ];
+}
+
+function memory(values: ConfigValues): readonly (string | false)[] {
+  const {'memorySwap.swapBehavior': swap, memoryReservationPolicy: policy} = values;
+  const hasSwapGate = isGateEnabled(values, 'NodeSwap');
+  return [
+    hasSwapGate &&
+      !['', 'NoSwap', 'LimitedSwap'].includes(swap) &&
+      `memorySwap.swapBehavior ${JSON.stringify(swap)} must be one of: "", "LimitedSwap" or "NoSwap"`,
+    !hasSwapGate &&
+      swap !== '' &&
+      'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled',
+    policy === 'TieredReservation' &&
+      !isGateEnabled(values, 'MemoryQoS') &&
+      `memoryReservationPolicy ${JSON.stringify(policy)} requires MemoryQoS feature gate to be enabled`,
+    !['None', 'TieredReservation'].includes(policy) &&
+      `option ${JSON.stringify(policy)} specified for memoryReservationPolicy. Valid options are "None" or "TieredReservation"`,
+  ];
+}
+
+function shutdown(values: ConfigValues): readonly (string | false)[] {
+  const {shutdownGracePeriod: all, shutdownGracePeriodCriticalPods: critical} = values;
+  const isByTime = nanos(all) > 0n || nanos(critical) > 0n;
+  const isByPriority = values.shutdownGracePeriodByPodPriority.length > 0;
+  const hasPriorities = isGateEnabled(values, 'GracefulNodeShutdownBasedOnPodPriority');
+  return [
+    nanos(critical) > nanos(all) &&
+      `shutdownGracePeriodCriticalPods ${critical} must be <= shutdownGracePeriod ${all}`,
+    isByTime &&
+      !isGateEnabled(values, 'GracefulNodeShutdown') &&
+      'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown',
+    isByPriority &&
+      isByTime &&
+      hasPriorities &&
+      'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
+    isByPriority &&
+      !hasPriorities &&
+      'Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority',
+  ];
 }
 
 /** Finds a soft threshold without a grace period (ParseThresholdConfig). */

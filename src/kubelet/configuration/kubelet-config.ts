@@ -12,6 +12,7 @@ import {
   type ConfigPath,
   type ConfigValues,
 } from './fields-and-defaults/kubelet-config-defaults.js';
+import {FEATURE_GATES} from './feature-gates.js';
 import {findFieldConflicts} from './field-conflicts.js';
 
 /** The configuration is invalid. The message has a line with the position for each problem. */
@@ -164,15 +165,12 @@ function problemsOf({path, value, issue}: Setting, joinsCluster: boolean): reado
   return [issue === undefined ? message : renderIssue(issue(message))];
 }
 
-/** Feature gates that kcri supports. */
-const GATES: ReadonlySet<string> = new Set(['ComponentFlagz', 'ComponentStatusz', 'EventedPLEG']);
-
 function unknownGates(gates: Readonly<Record<string, boolean>>): readonly IneffectiveField[] {
   return Object.keys(gates)
-    .filter((name) => !GATES.has(name))
+    .filter((name) => !Object.hasOwn(FEATURE_GATES, name))
     .map((name) => ({
       field: `featureGates.${name}`,
-      reason: `kcri supports only ${[...GATES].join(', ')}; other gates have the defaults of Kubernetes 1.36`,
+      reason: `kcri supports only ${Object.keys(FEATURE_GATES).join(', ')}; other gates have the defaults of Kubernetes 1.36`,
     }));
 }
 

@@ -1,7 +1,11 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
+import type {ContainerPolicy} from './resources/container-policy.js';
+import type {CpuManagerSettings} from './resources/cpu-manager-settings.js';
 import type {Machine} from './resources/machine.js';
+import type {MemoryManagerSettings} from './resources/memory-settings.js';
 import type {NodeReservations} from './resources/node-reservations.js';
+import type {TopologyManagerSettings} from './resources/topology-settings.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
 export interface CgroupFacts {
@@ -64,6 +68,8 @@ export interface NodeFacts {
   readonly cpuMilli: bigint;
   readonly memoryBytes: bigint;
   readonly ephemeralStorageBytes: bigint;
+  /** Swap of the node; none if undefined. */
+  readonly swapBytes?: bigint | undefined;
   /** Huge page sizes as the runtime writes them, `2MB` and `1GB`, in the kernel's order. */
   readonly hugePageSizes: readonly string[];
   /** Huge pages reserved on the node by size, in bytes. */
@@ -95,6 +101,8 @@ export interface NodeFacts {
   readonly allowedUnsafeSysctls: readonly string[];
   /** Maximum number of processes per pod (--pod-max-pids); undefined for no limit. */
   readonly podPidsLimit: bigint | undefined;
+  /** Limits of containers beyond those of their pods; by default DEFAULT_CONTAINER_POLICY. */
+  readonly containerPolicy?: ContainerPolicy | undefined;
   /** Maximum number of pods on the node; 110 by default. */
   readonly maxPods?: number | undefined;
   /** Maximum number of processes on the node; undefined if it is not known. */
@@ -103,6 +111,12 @@ export interface NodeFacts {
   readonly reservations?: NodeReservations | undefined;
   /** Reads the CPUs and memory of the machine, once; undefined if they do not matter. Throws SystemError. */
   readonly machine?: (() => Machine) | undefined;
+  /** Without it there is no CPU manager. */
+  readonly cpuManager?: CpuManagerSettings | undefined;
+  /** Without it there is no memory manager. */
+  readonly memoryManager?: MemoryManagerSettings | undefined;
+  /** Without it there is no topology manager. */
+  readonly topologyManager?: TopologyManagerSettings | undefined;
   /** Directory of the sockets of device plugins; without it there is no device manager. */
   readonly devicePluginsDir?: string | undefined;
   /** Returns the allocatable extended resources; pods run without others that they request. None if undefined. */

@@ -47,8 +47,8 @@ export interface NodeManager {
    * CreateContainerConfigError.
    */
   readonly containerOptions?: (request: ContainerRequest, signal: AbortSignal) => Promise<ContainerOptions>;
-  /** Called with each container that was created, before it starts (PreStartContainer). Must not throw. */
-  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => void;
+  /** Called with each container that was created; it starts when this resolves (PreStartContainer). Must not reject. */
+  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => Promise<void> | void;
   /** Called before a dead container is removed, and again if that failed (PostStopContainer). Must not throw. */
   readonly containerRemoved?: (id: ContainerId) => void;
   /**
@@ -160,7 +160,7 @@ export interface NodeManagers {
   resources(request: ContainerRequest): ContainerResources;
   /** Resolves with the options of all managers for a new container, including resources. Rejects if two contradict. */
   containerOptions(request: ContainerRequest, signal: AbortSignal): Promise<ContainerOptions>;
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void;
+  containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
   /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */

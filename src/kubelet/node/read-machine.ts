@@ -8,8 +8,14 @@ import {parseMachine} from '../resources/machine/parse-machine.js';
  * Reads the CPUs and memory of the machine from /proc and /sys; a large one has thousands of small files. Throws SystemError if
  * they cannot be understood.
  */
-export function readMachine(): Machine {
+function readMachine(): Machine {
   return parseMachine(SYSTEM_FILES);
+}
+
+/** Returns a function that reads the machine when it is first asked: most commands do not need it. */
+export function machineReader(): () => Machine {
+  let machine: Machine | undefined;
+  return () => (machine ??= readMachine());
 }
 
 const SYSTEM_FILES: MachineFiles = {

@@ -8,6 +8,7 @@ import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {CgroupFacts, NodeFacts} from '../contract/node-facts.js';
 import {validatedSysctls} from './allowed-sysctl.js';
+import {machineReader} from './read-machine.js';
 import {readHostIps} from './node-addresses.js';
 import {readHostsFile, readResolvConf} from './read-network-files.js';
 import {runtimeFeaturesOf} from './runtime-features.js';
@@ -67,9 +68,9 @@ export async function readNodeFacts(
   const cgroupVersion = await readCgroupVersion();
   const nodeName = resolveNodeName(options.nodeName);
   const {nodeIps = [], podLogsDir = KUBELET_POD_LOGS_DIR} = options;
-  const [memoryBytes, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
+  const [memory, hugePages, , swapAccounting, driver, ephemeral, throttle, features, maxPids] =
     await Promise.all([
-      options.memoryBytes ?? readMemoryBytes(),
+      readMemory(),
       readHugePages(),
       options.resolvConf === undefined ? undefined : checkResolvConf(options.resolvConf),
       readSwapAccounting(cgroupVersion),
@@ -84,7 +85,8 @@ export async function readNodeFacts(
     nodeIps,
     hostIps: {current: await readHostIps({nodeName, nodeIps})},
     cpuMilli: options.cpuMilli ?? BigInt(cpus().length) * 1000n,
-    memoryBytes,
+    memoryBytes: options.memoryBytes ?? memory.memoryBytes,
+    swapBytes: memory.swapBytes,
     ephemeralStorageBytes: ephemeral,
     hugePageSizes: [...hugePages.keys()],
     hugePageBytes: hugePages,
@@ -93,6 +95,7 @@ export async function readNodeFacts(
     readResolvConf: async () => readResolvConf(options.resolvConf ?? '/etc/resolv.conf'),
     cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
+    machine: machineReader(),
     rootDir: options.rootDir,
     podLogsDir,
     containerLogsDir: containerLogsDir(options, podLogsDir),
@@ -171,10 +174,13 @@ async function listOptional(path: string): Promise<readonly string[]> {
   }
 }
 
-async function readMemoryBytes(): Promise<bigint> {
-  const total = /^MemTotal:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))?.[1];
+async function readMemory(): Promise<Required<Pick<NodeFacts, 'memoryBytes' | 'swapBytes'>>> {
+  const text = await readFile('/proc/meminfo', 'utf8');
+  const kibibytes = (name: string): string | undefined =>
+    new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1];
+  const total = kibibytes('MemTotal');
   if (total === undefined) throw new SystemError('cannot find MemTotal in "/proc/meminfo"');
-  return BigInt(total) * 1024n;
+  return {memoryBytes: BigInt(total) * 1024n, swapBytes: BigInt(kibibytes('SwapTotal') ?? 0) * 1024n};
 }
 
 /** Returns the bytes of huge pages by page size in CRI notation (`2MB`), smallest size first. */

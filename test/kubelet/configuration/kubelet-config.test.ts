@@ -96,26 +96,26 @@ test('relative paths in a file are resolved against its directory, those in flag
 });
 
 test('unknown feature gates are reported as not supported', () => {
-  const {unsupported} = read('featureGates: {EventedPLEG: true, ComponentFlagz: false, NodeSwap: false}\n', {
+  const {unsupported} = read('featureGates: {EventedPLEG: true, ComponentFlagz: false, Unknown: false}\n', {
     'feature-gates': ['Other=true'],
   });
-  expect(unsupported.map(({field}) => field)).toEqual(['featureGates.NodeSwap', 'featureGates.Other']);
+  expect(unsupported.map(({field}) => field)).toEqual(['featureGates.Unknown', 'featureGates.Other']);
 });
 
 test('fields without effect are reported unless they have the default value', () => {
   const {unsupported, ignored} = read(
-    'cpuManagerPolicy: static\ncpuManagerReconcilePeriod: 10000ms\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
+    'qosReserved: {memory: 10%}\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
   );
-  expect(unsupported.map(({field}) => field)).toEqual(['cpuManagerPolicy']);
+  expect(unsupported.map(({field}) => field)).toEqual(['qosReserved']);
   expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
 });
 
 test('fields without effect that change what pods get are listed for the Node', () => {
   const {values} = read(
-    'cpuManagerPolicy: static\nmemoryManagerPolicy: None\ncpuCFSQuota: false\nshutdownGracePeriod: 60s\nmaxOpenFiles: 5\n',
+    'localStorageCapacityIsolation: false\nuserNamespaces: {idsPerPod: 131072}\ncpuCFSQuota: true\nmaxOpenFiles: 5\n',
   );
   expect(listFieldsMissedByPods(values)).toEqual([
-    ...['cpuManagerPolicy=static', 'cpuCFSQuota=false', 'shutdownGracePeriod=60s'],
+    ...['localStorageCapacityIsolation=false', 'userNamespaces.idsPerPod=131072'],
   ]);
   expect(listFieldsMissedByPods(read().values)).toEqual([]);
 });

@@ -17,13 +17,14 @@ import {
   unsupportedForPods,
 } from '../config-field.js';
 import {
-  ANYTHING,
   BOOL,
   DURATION,
   FLOAT,
   INT32,
   INT64,
+  MEMORY_RESERVATIONS,
   QUANTITY,
+  SHUTDOWN_PERIODS,
   TEXT,
   TEXTS,
   TEXT_MAP,
@@ -31,12 +32,16 @@ import {
   pointer,
 } from '../config-field-types.js';
 
-const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
-const SHUTDOWN = 'there is no graceful node shutdown';
+const DRA = 'there is no manager of dynamic resources';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);
 const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
+
+const zeroOrSeconds = (value: string): string | undefined =>
+  seconds(value) < 0 || (seconds(value) > 0 && seconds(value) < 1)
+    ? `${value} must be either zero or otherwise >= 1 sec`
+    : undefined;
 
 const RESERVABLE: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid'];
 
@@ -105,42 +110,28 @@ export const NODE_FIELDS = {
     flag: 'cgroups-per-qos',
   }),
   cgroupDriver: honored(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
-  cpuManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
-  cpuManagerPolicyOptions: unsupportedForPods(
-    RESOURCE_MANAGERS,
-    TEXT_MAP,
-    {},
-    {flag: 'cpu-manager-policy-options'},
-  ),
-  cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
-    flag: 'cpu-manager-reconcile-period',
-  }),
-  draManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '1m0s'),
-  memoryManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
-  reservedMemory: unsupportedForPods(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
-  topologyManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {
+  cpuManagerPolicy: honored(TEXT, 'none', {flag: 'cpu-manager-policy'}),
+  cpuManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
+  cpuManagerReconcilePeriod: honored(DURATION, '10s', {flag: 'cpu-manager-reconcile-period'}),
+  draManagerReconcilePeriod: unsupported(DRA, DURATION, '1m0s'),
+  memoryManagerPolicy: honored(TEXT, 'None', {flag: 'memory-manager-policy'}),
+  reservedMemory: honored(MEMORY_RESERVATIONS, [], {flag: 'reserved-memory'}),
+  topologyManagerPolicy: honored(TEXT, 'none', {
     flag: 'topology-manager-policy',
     check: oneOf('none', 'best-effort', 'restricted', 'single-numa-node'),
   }),
-  topologyManagerScope: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'container', {
+  topologyManagerScope: honored(TEXT, 'container', {
     flag: 'topology-manager-scope',
     check: oneOf('container', 'pod'),
   }),
-  topologyManagerPolicyOptions: unsupportedForPods(
-    RESOURCE_MANAGERS,
-    TEXT_MAP,
-    {},
-    {flag: 'topology-manager-policy-options'},
-  ),
-  singleProcessOOMKill: unsupportedForPods('the default of the runtime applies', BOOL, undefined),
+  topologyManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'topology-manager-policy-options'}),
+  singleProcessOOMKill: honored(BOOL, undefined),
   qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
   maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
   podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
   podPidsLimit: honored(pointer(INT64), -1, {flag: 'pod-max-pids'}),
-  cpuCFSQuota: unsupportedForPods('CPU limits are always enforced', BOOL, true, {flag: 'cpu-cfs-quota'}),
-  cpuCFSQuotaPeriod: unsupportedForPods('the period is always 100ms', pointer(DURATION), '100ms', {
-    flag: 'cpu-cfs-quota-period',
-  }),
+  cpuCFSQuota: honored(BOOL, true, {flag: 'cpu-cfs-quota'}),
+  cpuCFSQuotaPeriod: honored(pointer(DURATION), '100ms', {flag: 'cpu-cfs-quota-period'}),
   evictionHard: honored(THRESHOLDS, DEFAULT_EVICTION_HARD, {
     flag: 'eviction-hard',
     check: problemOf(parseThresholds),
@@ -166,7 +157,7 @@ export const NODE_FIELDS = {
   }),
   systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
   kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
-  reservedSystemCPUs: unsupportedForPods(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),
+  reservedSystemCPUs: honored(TEXT, '', {flag: 'reserved-cpus'}),
   systemReservedCgroup: honored(TEXT, '', {flag: 'system-reserved-cgroup'}),
   kubeReservedCgroup: honored(TEXT, '', {flag: 'kube-reserved-cgroup'}),
   enforceNodeAllocatable: honored(TEXTS, ['pods'], {flag: 'enforce-node-allocatable'}),
@@ -176,9 +167,7 @@ export const NODE_FIELDS = {
   }),
   failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
   failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true, {flag: 'fail-cgroupv1'}),
-  'memorySwap.swapBehavior': unsupportedForPods('containers cannot use swap', TEXT, '', {
-    check: oneOf('', 'NoSwap', 'LimitedSwap'),
-  }),
+  'memorySwap.swapBehavior': honored(TEXT, ''),
   containerLogMaxSize: honored(QUANTITY, '10Mi', {flag: 'container-log-max-size', live: true}),
   containerLogMaxFiles: honored(pointer(INT32), 5, {
     flag: 'container-log-max-files',
@@ -194,9 +183,9 @@ export const NODE_FIELDS = {
     check: (value) =>
       seconds(value) < 3 ? 'must be a positive time duration greater than or equal to 3s' : undefined,
   }),
-  shutdownGracePeriod: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
-  shutdownGracePeriodCriticalPods: unsupportedForPods(SHUTDOWN, DURATION, '0s'),
-  shutdownGracePeriodByPodPriority: unsupportedForPods(SHUTDOWN, ANYTHING, undefined),
+  shutdownGracePeriod: honored(DURATION, '0s', {check: zeroOrSeconds}),
+  shutdownGracePeriodCriticalPods: honored(DURATION, '0s', {check: zeroOrSeconds}),
+  shutdownGracePeriodByPodPriority: honored(SHUTDOWN_PERIODS, []),
   'crashLoopBackOff.maxContainerRestartPeriod': honored(pointer(DURATION), '5m0s', {
     check: (value) =>
       seconds(value) < 1 || seconds(value) > 300
@@ -204,10 +193,11 @@ export const NODE_FIELDS = {
         : undefined,
   }),
   seccompDefault: honored(BOOL, false, {flag: 'seccomp-default'}),
-  memoryThrottlingFactor: unsupported(GATE_DISABLED, FLOAT, 0.9),
-  memoryReservationPolicy: unsupported(GATE_DISABLED, TEXT, 'None', {
-    check: oneOf('None', 'TieredReservation'),
+  memoryThrottlingFactor: honored(pointer(FLOAT), 0.9, {
+    check: (value) =>
+      value <= 0 || value > 1 ? `${value} must be greater than 0 and less than or equal to 1.0` : undefined,
   }),
+  memoryReservationPolicy: honored(TEXT, 'None'),
   localStorageCapacityIsolation: unsupportedForPods('local storage is not limited', BOOL, true, {
     flag: 'local-storage-capacity-isolation',
   }),

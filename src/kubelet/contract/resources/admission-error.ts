@@ -6,8 +6,8 @@ export class AdmissionError extends KcriError {
   /** Reason of the rejection, such as `TopologyAffinityError`. */
   readonly reason: string;
 
-  constructor(reason: string, message: string, hint?: string) {
-    super(message, {...(hint !== undefined && {hint})});
+  constructor(reason: string, message: string, hint: string) {
+    super(message, {hint});
     this.reason = reason;
   }
 }

@@ -5,6 +5,8 @@ export interface CgroupLimits {
   /** CPU time per period, both in microseconds; absent for no limit. */
   readonly cpuQuota?: {readonly quota: bigint; readonly period: bigint};
   readonly memoryBytes?: bigint;
+  /** Values of other files of the memory controller (cgroup v2). */
+  readonly memoryFiles?: Readonly<Record<string, string>>;
   readonly pids?: bigint;
   /** Huge page limits in bytes by page size in the kernel's notation, `2MB`. */
   readonly hugePages: ReadonlyMap<string, bigint>;

@@ -14,13 +14,14 @@ export interface CgroupValue {
 /** Returns the values to write for limits, in the order that the kernel requires (libcontainer's fs and fs2). */
 export function cgroupValues(
   version: 1 | 2,
-  {cpuShares, cpuQuota, memoryBytes, pids, hugePages = new Map()}: Partial<CgroupLimits>,
+  {cpuShares, cpuQuota, memoryBytes, memoryFiles = {}, pids, hugePages = new Map()}: Partial<CgroupLimits>,
 ): readonly CgroupValue[] {
   const {memory, hugetlb} = LIMIT_FILES[version];
   return [
     ...(cpuShares === undefined ? [] : [cpuWeightValue(version, cpuShares)]),
     ...(cpuQuota === undefined ? [] : quotaValues(version, cpuQuota)),
     ...limitValue('memory', memory, memoryBytes),
+    ...Object.entries(memoryFiles).map(([file, value]) => ({controller: 'memory' as const, file, value})),
     ...limitValue('pids', 'pids.max', pids),
     ...[...hugePages].flatMap(([size, bytes]) => limitValue('hugetlb', `hugetlb.${size}.${hugetlb}`, bytes)),
   ];
@@ -43,7 +44,8 @@ function quotaValues(
   version: 1 | 2,
   {quota, period}: NonNullable<CgroupLimits['cpuQuota']>,
 ): readonly CgroupValue[] {
-  if (version === 2) return [{controller: 'cpu', file: 'cpu.max', value: `${quota} ${period}`}];
+  if (version === 2)
+    return [{controller: 'cpu', file: 'cpu.max', value: `${quota > 0n ? quota : 'max'} ${period}`}];
   return [
     {controller: 'cpu', file: 'cpu.cfs_period_us', value: String(period)},
     {controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(quota)},

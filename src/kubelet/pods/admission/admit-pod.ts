@@ -4,7 +4,7 @@ import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
-import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {isCriticalPod} from '../../sources/critical-pod.js';
 import {computePodQosClass} from '../../resources/qos-class.js';
 import {apparmorProfiles} from '../../managers/kuberuntime/config/security-profiles.js';
 import {isStaticPod} from '../../sources/static-pod.js';

@@ -1,7 +1,7 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {isNotFound, type ContainerId} from '../../../cri/index.js';
 import {podRef} from '../../contract/pod-ref.js';
-import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {isCriticalPod} from '../../sources/critical-pod.js';
 import {readRuntimePodStatus} from '../../managers/kuberuntime/read-runtime-pod-status.js';
 import type {SyncContext} from '../../managers/kuberuntime/sync-context.js';
 import {RuntimeFilesystemReader} from '../../node/runtime-filesystems.js';

@@ -16,7 +16,7 @@ import type {
   NodeSignals,
   SignalObservations,
 } from '../../contract/resources/node-signals.js';
-import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {isCriticalPod} from '../../sources/critical-pod.js';
 import {computeDisruptedStatus} from '../status/compute/disrupted-status.js';
 import {EVICTED, GRACE_SECONDS, type EvictPod} from './eviction.js';
 import {computeEvictionMessage} from './eviction-message.js';

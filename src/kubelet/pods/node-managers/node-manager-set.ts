@@ -99,8 +99,8 @@ export class NodeManagerSet implements NodeManagers {
     );
   }
 
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void {
-    for (const manager of this.#managers) manager.containerCreated?.(pod, container, id);
+  async containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void> {
+    for (const manager of this.#managers) await manager.containerCreated?.(pod, container, id);
   }
 
   containerRemoved(id: ContainerId): void {
@@ -148,11 +148,12 @@ async function admitTo(
   } catch (error) {
     signal.throwIfAborted();
     rethrowUnexpected(error);
-    const own = error instanceof AdmissionError;
+    if (error instanceof AdmissionError)
+      return {reason: error.reason, message: error.message, hint: error.hint ?? ''};
     return {
-      reason: own ? error.reason : 'UnexpectedAdmissionError',
-      message: own ? error.message : `Allocate failed due to ${messageOf(error)}, which is unexpected`,
-      hint: (own ? error.hint : undefined) ?? `look into the kubelet's log for the ${name} manager`,
+      reason: 'UnexpectedAdmissionError',
+      message: `Allocate failed due to ${messageOf(error)}, which is unexpected`,
+      hint: `look into the kubelet's log for the ${name} manager`,
     };
   }
 }

@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
-import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {isCriticalPod} from '../../sources/critical-pod.js';
 import {findInsufficientResources} from '../node-fit/node-capacity.js';
 import {selectPreemptionVictims, type PreemptionDecision} from './preemption-victims.js';
 

@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodQOSClass} from '../../../api/types/v1-status.js';
-import {isCriticalPod} from '../../managers/kuberuntime/config/critical-pod.js';
+import {isCriticalPod} from '../../sources/critical-pod.js';
 import {computePodQosClass} from '../../resources/qos-class.js';
 import {getResourceRequest, type InsufficientResource} from '../node-fit/node-capacity.js';
 

@@ -186,8 +186,8 @@ export interface GoField<T> {
 
 type Fields<T> = {readonly [K in keyof T]-?: GoField<T[K]>};
 
-/** Returns a struct type; fields are in the order of Go. */
-export function goStruct<T extends object>(name: string, fields: Fields<T>): GoType<T> {
+/** Returns a struct type; fields are in the order of Go. Errors of reading JSON have another name if one is given. */
+export function goStruct<T extends object>(name: string, fields: Fields<T>, nameInErrors = name): GoType<T> {
   const all = (Object.entries(fields) as [keyof T & string, GoField<unknown>][]).map(([key, field]) => ({
     ...field,
     key,
@@ -203,12 +203,15 @@ export function goStruct<T extends object>(name: string, fields: Fields<T>): GoT
         .join(',')}}`,
     fromJson: (json, before, {path}) => {
       if (json === null) return before;
-      if (!isObject(json)) throw mismatch(json, name, {path});
+      if (!isObject(json)) throw mismatch(json, nameInErrors, {path});
       const value = {...before} as Record<string, unknown>;
       for (const [key, item] of Object.entries(json)) {
         const field = fieldOf(all, key);
         if (field === undefined) continue;
-        const place = {struct: name.slice(name.indexOf('.') + 1), path: [...path, field.json]};
+        const place = {
+          struct: nameInErrors.slice(nameInErrors.indexOf('.') + 1),
+          path: [...path, field.json],
+        };
         value[field.key] = field.type.fromJson(item, value[field.key], place);
       }
       return value as T;

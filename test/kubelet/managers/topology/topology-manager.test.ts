@@ -79,7 +79,9 @@ class CountedResource {
         podHints: (pod) =>
           this.#hints(Number(aggregateContainerResources(pod.spec, 'requests')[this.#resource] ?? 0)),
         containerHints: (_pod, container) => this.#hints(this.#request(container)),
-        allocate: async (_pod, container, affinity) => this.#allocate(container, affinity),
+        allocate: async (_pod, container, affinity) => {
+          this.#allocate(container, affinity);
+        },
       },
     };
   }

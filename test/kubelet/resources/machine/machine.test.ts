@@ -1,6 +1,6 @@
 import {describe, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
-import {readMachine} from '../../../../src/kubelet/node/read-machine.js';
+import {machineReader} from '../../../../src/kubelet/node/read-machine.js';
 import {discoverCpus} from '../../../../src/kubelet/resources/machine/discover-cpus.js';
 import type {MachineFiles} from '../../../../src/kubelet/resources/machine/machine-files.js';
 import {parseMachine} from '../../../../src/kubelet/resources/machine/parse-machine.js';
@@ -44,7 +44,7 @@ describe('a tree of /proc and /sys', () => {
   });
 
   test('that is this machine has CPUs and memory', ({expect}) => {
-    const machine = readMachine();
+    const machine = machineReader()();
     expect(discoverCpus(machine).cpus.size).toBe(machine.cpuCount);
     expect(machine.memoryBytes).toBeGreaterThan(0n);
   });

@@ -19,7 +19,7 @@ import {
   updatedSandboxResources,
 } from '../config/resources/linux-resources.js';
 import {replaceResources} from '../../../resources/partial-resources.js';
-import {podCgroupLimits} from '../config/resources/pod-cgroup-limits.js';
+import {podCgroupLimits, UNLIMITED} from '../config/resources/pod-cgroup-limits.js';
 import type {SyncContext} from '../sync-context.js';
 
 type Resource = 'memory' | 'cpu';
@@ -74,8 +74,6 @@ async function readCurrentLimits(
   if (cgroup !== undefined) return cgroup;
   return nodeManagers.podLimits(pod, podCgroupLimits(withActuatedResources(pod, actuated.current), node));
 }
-
-const UNLIMITED = -1n;
 
 class PodResize {
   readonly #context: SyncContext;
@@ -198,7 +196,7 @@ class PodResize {
     try {
       await services.runtime.updatePodSandboxResources({
         podSandboxId,
-        overhead: linuxOverheadResources(pod, node.cgroup),
+        overhead: linuxOverheadResources(pod, node),
         resources,
       });
     } catch (error) {

@@ -58,15 +58,15 @@ function kernelHostname(pod: Pod, node: NodeFacts): string {
 /** Returns the Linux part of the configuration (generatePodSandboxLinuxConfig). */
 function linuxConfig(
   pod: Pod,
-  {cgroup}: NodeFacts,
+  node: NodeFacts,
   userNamespace: IdMapping | undefined,
 ): Init<LinuxPodSandboxConfig> {
   return {
-    cgroupParent: podCgroupParent(pod, cgroup),
+    cgroupParent: podCgroupParent(pod, node.cgroup),
     securityContext: sandboxSecurityContext(pod, userNamespace),
     sysctls: sysctls(pod.spec.securityContext),
-    overhead: linuxOverheadResources(pod, cgroup),
-    resources: linuxSandboxResources(pod, cgroup),
+    overhead: linuxOverheadResources(pod, node),
+    resources: linuxSandboxResources(pod, node),
   };
 }
 

@@ -1,14 +1,14 @@
-import {isRestartableInitContainer, longRunningContainersOf} from '../../../../../api/pod-containers.js';
+import {isRestartableInitContainer} from '../../../../../api/pod-containers.js';
+import {aggregateContainerResources} from '../../../../../api/resource-list.js';
 import type {Container, Pod} from '../../../../../api/types/v1-pod.js';
-import {isNodeCriticalPod} from '../critical-pod.js';
+import {isNodeCriticalPod} from '../../../../sources/critical-pod.js';
 import {computePodQosClass} from '../../../../resources/qos-class.js';
 import {memoryBytes} from '../../../../resources/resource-amounts.js';
 
 const GUARANTEED = -997n;
 const BEST_EFFORT = 1000n;
-/** Bounds of Burstable pods, between Guaranteed and BestEffort. */
+/** Lowest score of Burstable pods, above that of Guaranteed ones. */
 const BURSTABLE_MIN = 3n;
-const BURSTABLE_MAX = 999n;
 
 /**
  * Returns the oom_score_adj of a container's processes (qos GetContainerOOMScoreAdjust). The more of the node's memory
@@ -28,17 +28,18 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryCapacity: bigi
 
 function clamp(score: bigint): bigint {
   if (score < BURSTABLE_MIN) return BURSTABLE_MIN;
-  return score > BURSTABLE_MAX ? BURSTABLE_MAX : score;
+  return score === BEST_EFFORT ? score - 1n : score;
 }
 
-/** Returns the pod-level memory request beyond the containers' requests, divided equally among the containers. */
-function podLevelShare(pod: Pod): bigint {
-  const {resources} = pod.spec;
-  if (resources?.requests?.['memory'] === undefined) return 0n;
-  const sharers = longRunningContainersOf(pod);
-  const requested = sharers.reduce((total, {resources: own}) => total + memoryBytes(own?.requests), 0n);
-  const remaining = memoryBytes(resources.requests) - requested;
-  return remaining > 0n ? remaining / BigInt(sharers.length) : 0n;
+/**
+ * Returns the pod-level memory request beyond those of the containers, divided equally among all containers, also those that run
+ * only at the start; negative if they request more (remainingPodMemReqPerContainer).
+ */
+function podLevelShare({spec}: Pod): bigint {
+  const podLevel = memoryBytes(spec.resources?.requests);
+  if (podLevel === 0n) return 0n;
+  const count = spec.containers.length + (spec.initContainers ?? []).length;
+  return (podLevel - memoryBytes(aggregateContainerResources(spec, 'requests'))) / BigInt(count);
 }
 
 function smallestRequest(pod: Pod): bigint {

@@ -30,7 +30,7 @@ test.each([
   [1500n, 1536n, 150_000n],
   [300_000n, 262_144n, 30_000_000n],
 ])('%d millicores are %d shares and a quota of %d µs', (milli, shares, quota) => {
-  expect([milliCpuToShares(milli), milliCpuToQuota(milli)]).toEqual([shares, quota]);
+  expect([milliCpuToShares(milli), milliCpuToQuota(milli, 100_000n)]).toEqual([shares, quota]);
 });
 
 describe('a container', () => {
@@ -106,7 +106,7 @@ describe('a sandbox', () => {
       ],
     });
 
-    expect(linuxSandboxResources(pod, V1)).toEqual({
+    expect(linuxSandboxResources(pod, {cgroup: V1})).toEqual({
       cpuShares: 256n,
       cpuPeriod: 100_000n,
       cpuQuota: 150_000n,
@@ -123,22 +123,24 @@ describe('a sandbox', () => {
       ],
     });
 
-    expect(linuxSandboxResources(pod, V1).cpuQuota).toBe(300_000n);
+    expect(linuxSandboxResources(pod, {cgroup: V1}).cpuQuota).toBe(300_000n);
   });
 
   test('has the pod-level resources if they are set', () => {
     const pod = aPod({resources: {requests: {cpu: '300m'}, limits: {cpu: '500m'}}});
 
-    expect(linuxSandboxResources(pod, V1)).toMatchObject({cpuShares: 307n, cpuQuota: 50_000n});
+    expect(linuxSandboxResources(pod, {cgroup: V1})).toMatchObject({cpuShares: 307n, cpuQuota: 50_000n});
   });
 
   test('on cgroup v2 sets memory.oom.group and no swap limit', () => {
-    expect(linuxSandboxResources(aPod(), V2).unified).toEqual({'memory.oom.group': '1'});
+    expect(linuxSandboxResources(aPod(), {cgroup: V2}).unified).toEqual({'memory.oom.group': '1'});
   });
 
   test('has overhead resources only if the Pod has overhead', () => {
-    expect(linuxOverheadResources(aPod(), V1)).toEqual({});
-    expect(linuxOverheadResources(aPod({overhead: {cpu: '250m', memory: '64Mi'}}), V1)).toMatchObject({
+    expect(linuxOverheadResources(aPod(), {cgroup: V1})).toEqual({});
+    expect(
+      linuxOverheadResources(aPod({overhead: {cpu: '250m', memory: '64Mi'}}), {cgroup: V1}),
+    ).toMatchObject({
       cpuShares: 256n,
       cpuQuota: 25_000n,
       memoryLimitInBytes: 67_108_864n,

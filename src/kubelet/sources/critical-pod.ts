@@ -1,5 +1,5 @@
-import type {Pod} from '../../../../api/types/v1-pod.js';
-import {isStaticPod} from '../../../sources/static-pod.js';
+import type {Pod} from '../../api/types/v1-pod.js';
+import {isStaticPod} from './static-pod.js';
 
 /** Lowest priority that is reserved for system pods (scheduling.SystemCriticalPriority). */
 const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
