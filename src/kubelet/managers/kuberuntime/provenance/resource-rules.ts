@@ -3,7 +3,7 @@ import {isHugePageResource} from '../../../../api/resource-list.js';
 import {hugePageSizeName} from '../../../resources/huge-pages.js';
 import {computePodQosClass} from '../../../resources/qos-class.js';
 import {isPositive} from '../../../resources/resource-amounts.js';
-import {isNodeCriticalPod} from '../config/critical-pod.js';
+import {isNodeCriticalPod} from '../../../sources/critical-pod.js';
 import {because, worded, type Named, type PathSegment, type Provenance} from './provenance.js';
 import type {Rule, RuleTree} from './rule-tree.js';
 import type {ContainerScope, PodScope} from './scope.js';
