@@ -128,7 +128,7 @@ describe('doctor', () => {
       {result: 'ok', message: '5 calls take as long as usual'},
     ]);
     expect(Object.values(JSON.parse(await readFile(file, 'utf8')) as object)).toEqual(
-      rpcs.map(() => [...Array<number>(6).fill(9000), expect.any(Number)]),
+      rpcs.map(() => [...Array<number>(6).fill(9000), expect.any(Number) as number]),
     );
   });
 

@@ -102,19 +102,19 @@ describe.each(newestRuntime)('why, causes of the node: $name', (which) => {
 
   test('a pod that fills its emptyDir is evicted with the limit', async () => {
     const volumes = [{name: 'data', emptyDir: {sizeLimit: '1Mi'}}];
-    const container = aContainer('main', {
-      command: shellCommand('head -c 5m /dev/zero > /data/x; sleep 3600'),
-      volumeMounts: [{name: 'data', mountPath: '/data'}],
+    const container = aContainer('main', {volumeMounts: [{name: 'data', mountPath: '/data'}]});
+    const {podTestbed} = testbed;
+    const manifest = aManifest('full', {volumes, containers: [container]});
+    expect(await podTestbed.sync(manifest)).toMatchObject({exitCode: 0});
+    const {containers} = await podTestbed.pod('full');
+    await podTestbed.exec(containers[0]!.id, 'dd', 'if=/dev/zero', 'of=/data/x', 'bs=1M', 'count=2');
+    expect(await podTestbed.sync(manifest)).toMatchObject({exitCode: 1});
+    onTestFinished(async () => {
+      await podTestbed.delete('full');
     });
-    await put('full', aManifest('full', {volumes, containers: [container]}));
-    await expect
-      .poll(async () => await why('full'))
-      .toMatchObject([
-        {
-          rule: 'pod-evicted',
-          cause: 'the kubelet evicted the pod, since volume data uses more than its sizeLimit of 1Mi',
-        },
-      ]);
+    expect((await podTestbed.runtime.kcri(['why', 'full'])).stdout).toContain(
+      'cause      the kubelet evicted the pod, since volume data uses more than its sizeLimit of 1Mi\n',
+    );
   });
 
   test('a port on the network of the node names the process that has it', async () => {
