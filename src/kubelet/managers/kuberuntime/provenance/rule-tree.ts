@@ -12,8 +12,8 @@ export interface RuleLeaf {
   readonly value: Json;
   /** Segments below the rule's place in the tree. */
   readonly below: readonly PathSegment[];
-  /** Message that contains the leaf. */
-  readonly message: Json;
+  /** Value of the rule's whole field, such as a list of which the leaf is a part. */
+  readonly whole: Json;
 }
 
 /** Returns the inputs of a field; undefined for a field or value that the rule does not know. */
@@ -49,19 +49,24 @@ export function explainLeaves<Scope>(
   scope: Scope,
 ): readonly ExplainedField[] {
   return leavesOf(message).flatMap(({path, value}) => {
-    const found = findRule(rules, path);
-    const provenance = found?.rule(scope, {value, message, below: found.below});
+    const found = findRule(rules, path, message);
+    const provenance = found?.rule(scope, {value, whole: found.whole, below: found.below});
     return provenance === undefined ? [] : [{path: joinPath(path), value, ...provenance}];
   });
 }
 
+interface FoundRule<Scope> extends Pick<RuleLeaf, 'below' | 'whole'> {
+  readonly rule: Rule<Scope>;
+}
+
 function findRule<Scope>(
   tree: RuleTree<Scope>,
-  path: readonly PathSegment[],
-): {readonly rule: Rule<Scope>; readonly below: readonly PathSegment[]} | undefined {
-  const [segment, ...below] = path;
+  [segment, ...below]: readonly PathSegment[],
+  message: Json,
+): FoundRule<Scope> | undefined {
   if (segment === undefined || !Object.hasOwn(tree, segment)) return undefined;
   const next = tree[segment];
+  const whole = (message as Readonly<Record<PathSegment, Json>>)[segment] ?? null;
   if (next === undefined) return undefined;
-  return typeof next === 'function' ? {rule: next, below} : findRule(next, below);
+  return typeof next === 'function' ? {rule: next, below, whole} : findRule(next, below, whole);
 }
