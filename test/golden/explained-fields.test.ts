@@ -73,7 +73,9 @@ describe('every field of every recorded call has an explanation', () => {
           {method: call.method, request: call.req as Json, container},
           facts,
         );
-        const known = new Set(explained.filter(({text}) => !FILLER.test(text)).map(({path}) => path));
+        const known = new Set(
+          explained.filter(({text}) => !FILLER.test(text)).map(({path}) => joinPath(path)),
+        );
         return leavesOf(call.req as Json)
           .map(({path}) => joinPath(path))
           .filter((path) => path !== AS_RUN_POD_SANDBOX && !known.has(path))
@@ -216,7 +218,7 @@ describe('an explanation names every input that would change the value', () => {
     ): void => {
       for (const [name, config] of others === undefined ? [] : configs)
         for (const path of changedPaths(config, others?.get(name))) {
-          const sources = explained.get(name)?.find((each) => each.path === path)?.sources ?? [];
+          const sources = explained.get(name)?.find((each) => joinPath(each.path) === path)?.sources ?? [];
           if (!sources.some(isNamed)) missing.push(`${name} ${path} depends on ${field}`);
         }
     };
@@ -261,7 +263,7 @@ describe('every field of the configs that another kubelet left has an explanatio
     const known = new Set(
       explainConfig(sent, {pod, node: GOLDEN_NODE}, container)
         .filter(({text}) => !FILLER.test(text))
-        .map(({path}) => path),
+        .map(({path}) => joinPath(path)),
     );
     return leavesOf(sent)
       .map(({path}) => joinPath(path))

@@ -1,5 +1,5 @@
 import type {Json} from '../../../../format/json.js';
-import {joinPath, type PathSegment, type Provenance} from './provenance.js';
+import type {PathSegment, Provenance} from './provenance.js';
 
 /** Leaf of a message: a scalar, a list of scalars, or an empty object. */
 export interface Leaf {
@@ -38,7 +38,7 @@ export function leavesOf(value: Json, path: readonly PathSegment[] = []): readon
 
 /** Field of a call with its value and inputs. */
 export interface ExplainedField extends Provenance {
-  readonly path: string;
+  readonly path: readonly PathSegment[];
   readonly value: Json;
 }
 
@@ -51,7 +51,7 @@ export function explainLeaves<Scope>(
   return leavesOf(message).flatMap(({path, value}) => {
     const found = findRule(rules, path, message);
     const provenance = found?.rule(scope, {value, whole: found.whole, below: found.below});
-    return provenance === undefined ? [] : [{path: joinPath(path), value, ...provenance}];
+    return provenance === undefined ? [] : [{path, value, ...provenance}];
   });
 }
 
