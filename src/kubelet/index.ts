@@ -18,6 +18,8 @@ export {explainCallFields, explainConfig} from './managers/kuberuntime/provenanc
 export {leavesOf, type ExplainedField} from './managers/kuberuntime/provenance/rule-tree.js';
 export {joinPath, type PathSegment} from './managers/kuberuntime/provenance/provenance.js';
 export type {FieldChange} from './sources/field-changes.js';
+export {lacksSpec} from './pods/registry/reconstruct-record.js';
+export {explainRunningPod, type ExplainedConfig} from './plan/explain-running.js';
 export {describeOfflineNode} from './plan/offline-node.js';
 export {syncPods, type OrderedRequests, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {FailedSync, ForegroundSyncResult, SyncRequest} from './foreground/foreground-sync-result.js';
