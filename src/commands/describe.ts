@@ -1,3 +1,4 @@
+import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
@@ -23,7 +24,16 @@ export default class Describe extends BaseCommand {
     '<%= config.bin %> describe -l app=web',
     '<%= config.bin %> describe web -o yaml',
   ];
-  static override flags = {...POD_SELECTION_FLAGS, ...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
+  static override flags = {
+    ...POD_SELECTION_FLAGS,
+    explain: Flags.boolean({
+      description:
+        'Show the config that the runtime received for the sandbox and each container, and where each of its values comes ' +
+        'from: the manifest, a default, a fact of the node or the configuration. What is not known is said to be unknown.',
+    }),
+    ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
+  };
 
   async run(): Promise<void> {
     const {flags, argv} = await this.parse(Describe);
@@ -35,6 +45,16 @@ export default class Describe extends BaseCommand {
     if (words.length > 0 && listed.length === 0) return;
     const observed = await reader.observe(listed);
     reader.requireRuntime();
+    if (flags.explain) {
+      const {explainPods} = await import('../features/describe/explain-pods.js');
+      const explained = await explainPods(this.services, observed);
+      if (form.kind !== 'table') {
+        this.out.printData(await explained.data(form.kind));
+        return;
+      }
+      this.out.printText(explained.text());
+      return;
+    }
     if (form.kind !== 'table') {
       const pods = observed.map(({pod}) => pod);
       this.out.printData(await formatPods(form, pods, words.length === 1 && pods.length === 1));

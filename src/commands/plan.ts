@@ -8,7 +8,7 @@ import {kubeletRootDir} from '../features/kubelet/kubelet-defaults.js';
 import {EXIT} from '../cli/process/exit-codes.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {hasChanges} from '../features/plan/plan-summary.js';
-import {planData, planText} from '../features/plan/plan-text.js';
+import {planData, planText, planYaml} from '../features/plan/plan-text.js';
 import {
   parsePruneScope,
   requireInScope,
@@ -61,6 +61,7 @@ interface PlanFlagValues extends ManifestFlagValues, PruneFlagValues {
   readonly offline: boolean;
   readonly diff: boolean;
   readonly explain: boolean;
+  readonly all: boolean;
   readonly kubeconfig?: string | undefined;
   readonly output: 'text' | 'json' | 'yaml';
 }
@@ -87,12 +88,19 @@ export default class Plan extends BaseCommand {
     ...FILENAME_FLAG,
     ...PRUNE_FLAGS,
     explain: Flags.boolean({
-      description: 'Explain why each call is made, and by which rule of the kubelet.',
+      description:
+        'Explain why each call is made, by which rule of the kubelet, and from which field of the manifest, default, ' +
+        'fact of the node or configuration each of its values comes.',
     }),
     diff: Flags.boolean({
       description:
         'Show only what changes, without the calls. Exits with 1 if there are changes, with 0 if there are none, and with 2 ' +
         'on an error, like kubectl diff.',
+    }),
+    all: Flags.boolean({
+      description:
+        'Show all calls of a changed pod, also those for a sandbox or container whose config stays equal.',
+      exclusive: ['diff'],
     }),
     offline: Flags.boolean({
       description: 'Plan for a new pod on an empty runtime; do not connect to a runtime or read pod records.',
@@ -147,17 +155,27 @@ export default class Plan extends BaseCommand {
     await this.#printAs(flags.output, {
       data: () => planData(plans, flags),
       text: (chalk) => planText(plans, {...flags, chalk}),
+      yaml: async () => await planYaml(plans, flags),
     });
   }
 
   async #printAs(
     output: PlanFlagValues['output'],
-    {data, text}: {readonly data: () => unknown; readonly text: (chalk: ChalkInstance) => string},
+    {
+      data,
+      text,
+      yaml,
+    }: {
+      readonly data: () => unknown;
+      readonly text: (chalk: ChalkInstance) => string;
+      readonly yaml?: () => Promise<string>;
+    },
   ): Promise<void> {
     if (output === 'text') {
       const {Chalk} = await import('chalk');
       this.out.print(text(new Chalk({level: this.out.colors ? 1 : 0})));
     } else if (output === 'json') this.out.print(JSON.stringify(data(), undefined, 2));
+    else if (yaml !== undefined) this.out.print(await yaml());
     else {
       const {stringify} = await import('yaml');
       this.out.print(stringify(data()).trimEnd());

@@ -13,8 +13,13 @@ export type {PodTakeover, TakeoverVerdict} from './plan/takeover/takeover-verdic
 export {findLiveKubelet} from './node/find-live-kubelet.js';
 export {withClusterObjects} from './contract/api-objects.js';
 export type {PlannedCall} from './plan/planned-call.js';
-export type {PlannedChange} from './plan/planned-changes.js';
+export {targetOf, type PlannedChange} from './plan/planned-changes.js';
+export {explainCallFields, explainConfig} from './managers/kuberuntime/provenance/call-rules.js';
+export {leavesOf, type ExplainedField} from './managers/kuberuntime/provenance/rule-tree.js';
+export {joinPath, type PathSegment} from './managers/kuberuntime/provenance/provenance.js';
 export type {FieldChange} from './sources/field-changes.js';
+export {lacksSpec} from './pods/registry/reconstruct-record.js';
+export {explainRunningPod, type ExplainedConfig} from './plan/explain-running.js';
 export {describeOfflineNode} from './plan/offline-node.js';
 export {syncPods, type OrderedRequests, type SyncPodsOptions} from './foreground/sync-pods.js';
 export type {FailedSync, ForegroundSyncResult, SyncRequest} from './foreground/foreground-sync-result.js';

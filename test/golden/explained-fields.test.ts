@@ -1,6 +1,11 @@
+import {readFileSync} from 'node:fs';
 import {describe, expect, test} from 'vitest';
 import type {Pod} from '../../src/api/types/v1-pod.js';
-import {toComparableConfig} from '../../src/kubelet/managers/kuberuntime/config/sent-config.js';
+import {
+  parseSentConfig,
+  toComparableConfig,
+  type ConfigName,
+} from '../../src/kubelet/managers/kuberuntime/config/sent-config.js';
 import {generatePodSandboxConfig} from '../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
 import {
   explainCallFields,
@@ -12,6 +17,7 @@ import {
   type ValueSource,
 } from '../../src/kubelet/managers/kuberuntime/provenance/provenance.js';
 import {leavesOf, type ExplainedField} from '../../src/kubelet/managers/kuberuntime/provenance/rule-tree.js';
+import {KcriError} from '../../src/base/errors.js';
 import type {Json} from '../../src/format/json.js';
 import {findContainer} from '../../src/api/pod-containers.js';
 import {containerConfig, staticPods} from './build-configs.js';
@@ -67,7 +73,9 @@ describe('every field of every recorded call has an explanation', () => {
           {method: call.method, request: call.req as Json, container},
           facts,
         );
-        const known = new Set(explained.filter(({text}) => !FILLER.test(text)).map(({path}) => path));
+        const known = new Set(
+          explained.filter(({text}) => !FILLER.test(text)).map(({path}) => joinPath(path)),
+        );
         return leavesOf(call.req as Json)
           .map(({path}) => joinPath(path))
           .filter((path) => path !== AS_RUN_POD_SANDBOX && !known.has(path))
@@ -129,7 +137,8 @@ function configsOf(pod: Pod, node: GoldenNode): Configs | undefined {
       ],
     );
     return new Map([['', sandbox], ...containers]);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof KcriError)) throw error;
     return undefined;
   }
 }
@@ -155,6 +164,11 @@ function covers(source: ValueSource, field: string): boolean {
 function changed(value: Json): readonly (Json | undefined)[] {
   if (typeof value === 'number') return [value + 1, undefined];
   if (typeof value === 'boolean') return [!value];
+  if (Array.isArray(value)) {
+    const items = value as readonly Json[];
+    return [[...items.slice(0, -1), ...items.slice(-1).flatMap((item) => changed(item)[0] ?? [])], undefined];
+  }
+  if (typeof value === 'object') return [undefined];
   return [`${String(value)}1`, undefined];
 }
 
@@ -168,11 +182,13 @@ function withValue(
     return (root as readonly Json[]).map(
       (item, index) => (index === segment ? withValue(item, rest, value) : item) as Json,
     );
-  return {
-    ...(root as object),
-    [segment]: withValue((root as Readonly<Record<PathSegment, Json>>)[segment]!, rest, value),
-  } as Json;
+  const {[segment]: old, ...others} = root as Readonly<Record<PathSegment, Json>>;
+  const member = withValue(old ?? null, rest, value);
+  return member === undefined ? others : {...(root as object), [segment]: member};
 }
+
+/** Fields without which there is no pod. */
+const REQUIRED = /^metadata\.(?:name|namespace|uid)$/;
 
 /** Fields that identify a container: with another value there is another container. */
 const IDENTITY =
@@ -202,14 +218,14 @@ describe('an explanation names every input that would change the value', () => {
     ): void => {
       for (const [name, config] of others === undefined ? [] : configs)
         for (const path of changedPaths(config, others?.get(name))) {
-          const sources = explained.get(name)?.find((each) => each.path === path)?.sources ?? [];
+          const sources = explained.get(name)?.find((each) => joinPath(each.path) === path)?.sources ?? [];
           if (!sources.some(isNamed)) missing.push(`${name} ${path} depends on ${field}`);
         }
     };
     for (const {path, value} of leavesOf(pod as unknown as Json)) {
       const field = joinPath(path);
       if (IDENTITY.test(field) || path[0] === 'status') continue;
-      for (const other of changed(value)) {
+      for (const other of REQUIRED.test(field) ? [`${String(value)}1`] : changed(value)) {
         const others = configsOf(
           withValue(pod as unknown as Json, path, other) as unknown as Pod,
           GOLDEN_NODE,
@@ -221,5 +237,44 @@ describe('an explanation names every input that would change the value', () => {
       compare(configsOf(pod, node), fact, ({name}) => name === fact || name === FACT_NAMES[fact]);
 
     expect([...new Set(missing)]).toEqual([]);
+  });
+});
+
+interface LeftConfig {
+  readonly config: object;
+}
+
+interface LeftNodeFile {
+  readonly sandboxes: readonly LeftConfig[];
+  readonly containers: readonly LeftConfig[];
+  readonly pods: readonly (Pod & JsonObject)[];
+}
+
+describe('every field of the configs that another kubelet left has an explanation', () => {
+  const left = JSON.parse(
+    readFileSync(new URL('handover/left-node.json', import.meta.url), 'utf8'),
+  ) as LeftNodeFile;
+
+  function unexplained({config}: LeftConfig, name: ConfigName): readonly string[] {
+    const sent = parseSentConfig(name, {info: JSON.stringify({config})})!;
+    const {labels = {}} = sent as {readonly labels?: Readonly<Record<string, string>>};
+    const pod = left.pods.find(({metadata}) => metadata.name === labels['io.kubernetes.pod.name'])!;
+    const container = findContainer(pod, labels['io.kubernetes.container.name'] ?? '');
+    const known = new Set(
+      explainConfig(sent, {pod, node: GOLDEN_NODE}, container)
+        .filter(({text}) => !FILLER.test(text))
+        .map(({path}) => joinPath(path)),
+    );
+    return leavesOf(sent)
+      .map(({path}) => joinPath(path))
+      .filter((path) => !known.has(path));
+  }
+
+  test('sandboxes', () => {
+    expect(left.sandboxes.flatMap((sandbox) => unexplained(sandbox, 'PodSandboxConfig'))).toEqual([]);
+  });
+
+  test('containers', () => {
+    expect(left.containers.flatMap((container) => unexplained(container, 'ContainerConfig'))).toEqual([]);
   });
 });

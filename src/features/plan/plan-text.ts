@@ -1,12 +1,20 @@
 import type {ChalkInstance} from 'chalk';
 import {toJson} from '../../cri/index.js';
 import {
+  explainCallFields,
   podRef,
+  targetOf,
+  type ExplainedField,
   type FieldChange,
   type PlannedCall,
   type PlannedChange,
   type PodPlan,
 } from '../../kubelet/index.js';
+import {escapeToLine} from '../../format/escape-controls.js';
+import type {Json} from '../../format/json.js';
+import {counted} from '../../base/counted.js';
+import {omit} from '../../base/omit.js';
+import {explainedYaml, explanationData, messageLines} from './explained-fields.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {changeKindOf, formatPlanSummary, type PlannedChangeKind} from './plan-summary.js';
 
@@ -16,8 +24,12 @@ export interface PlanViewOptions {
   readonly explain: boolean;
 }
 
+interface PlanData {
+  readonly calls: readonly object[];
+}
+
 /** Returns a plan as data: requests in proto JSON with the names of the .proto file, without zero values. */
-export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions): unknown {
+export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions): readonly PlanData[] {
   return plans.map(({pod, note, replaces, calls, files, fields, changes, diffs}) => {
     const {namespace, name, uid} = podRef(pod);
     return {
@@ -30,7 +42,7 @@ export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions):
       calls: calls.map((call) => ({
         method: call.method,
         request: requestJson(call),
-        ...(explain ? {why: call.why} : {}),
+        ...(explain ? {why: call.why, explanations: explanationData(explainedFields(call))} : {}),
       })),
       ...omitEmptyLists({files: files.map(({path, mode}) => ({path, mode: octal(mode)}))}),
     };
@@ -40,6 +52,32 @@ export function planData(plans: readonly PodPlan[], {explain}: PlanViewOptions):
 /** Returns the lists that have members. */
 export function omitEmptyLists(lists: Readonly<Record<string, readonly unknown[]>>): object {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
+}
+
+/** Returns a plan as YAML. Explanations are comments. */
+export async function planYaml(plans: readonly PodPlan[], options: PlanViewOptions): Promise<string> {
+  const data = planData(plans, options).map((plan) => ({
+    ...plan,
+    calls: plan.calls.map((call) => omit(call as Record<string, unknown>, 'explanations')),
+  }));
+  const parts = plans.flatMap(({calls}, pod) =>
+    calls.map((call, index) => ({
+      at: [pod, 'calls', index, 'request'],
+      fields: options.explain ? explainedFields(call) : [],
+    })),
+  );
+  return await explainedYaml(data, parts);
+}
+
+/** Returns the inputs of the fields of a call. */
+function explainedFields(call: PlannedCall): readonly ExplainedField[] {
+  const {method, container, facts} = call;
+  return explainCallFields({method, container, request: ownRequest(call)}, facts);
+}
+
+/** Returns a request without the sandbox config, which is part of several requests and explained once. */
+function ownRequest(call: PlannedCall): Json {
+  return omit(requestJson(call), 'sandbox_config') as Json;
 }
 
 type JsonObject = ReturnType<typeof toJson>;
@@ -68,6 +106,8 @@ export interface PlanTextOptions extends PlanViewOptions {
   readonly chalk: ChalkInstance;
   /** True to show only what changes, without calls and unchanged pods. */
   readonly diff: boolean;
+  /** True to show the calls for equal sandboxes and containers of a changed pod too. */
+  readonly all: boolean;
 }
 
 /**
@@ -82,8 +122,8 @@ export function planText(plans: readonly PodPlan[], options: PlanTextOptions): s
 }
 
 function podText(plan: PodPlan, options: PlanTextOptions): string {
-  const {pod, note, replaces, calls, files} = plan;
-  const {chalk, diff} = options;
+  const {pod, note, replaces, files} = plan;
+  const {chalk} = options;
   const kind = changeKindOf(plan);
   const title = chalk[COLORS[kind]](`pod ${formatPodTitle(podRef(pod))} (uid ${podRef(pod).uid})`);
   const notes = note === undefined ? [] : [`  ${note}`];
@@ -92,13 +132,26 @@ function podText(plan: PodPlan, options: PlanTextOptions): string {
   if (kind === 'none') return [`${title}: nothing to do`, ...notes].join('\n');
   const written = files.map(({path, mode}) => `  writes file ${path} with mode ${octal(mode)}`);
   const head = [`${title}: ${kind}`, ...notes, ...replaced, ...changeLines(plan, chalk), ...written];
-  if (diff) return head.join('\n');
+  return [...head, ...numberedCalls(plan, options)].join('\n');
+}
+
+/** Returns the lines of the calls that are shown, and how many are not. Calls keep the numbers that they have among all. */
+function numberedCalls(plan: PodPlan, options: PlanTextOptions): readonly string[] {
+  const {calls} = plan;
+  if (options.diff) return [];
   const width = String(calls.length).length;
+  const isShown = ({container}: PlannedCall): boolean =>
+    options.all || !plan.equal.includes(targetOf(container));
   const lines = calls.flatMap((call, index) => {
     const number = `${String(index + 1).padStart(width)}. `;
-    return callLines(call, {...options, number, previous: calls[index - 1]});
+    return isShown(call) ? callLines(call, {...options, number, previous: calls[index - 1]}) : [];
   });
-  return [...head, ...lines].join('\n');
+  const hidden = calls.filter((call) => !isShown(call)).length;
+  if (hidden === 0) return lines;
+  return [
+    ...lines,
+    `  ${counted(hidden, 'call')} for what is created again with an equal config: --all shows them`,
+  ];
 }
 
 const COLORS = {
@@ -139,9 +192,9 @@ function reasonLines(changes: readonly PlannedChange[]): readonly string[] {
 
 function fieldChangeLines(changes: readonly FieldChange[], chalk: ChalkInstance): readonly string[] {
   return changes.map(({path, before, after}) => {
-    if (before === undefined) return chalk.green(`    + ${path}: ${JSON.stringify(after)}`);
-    if (after === undefined) return chalk.red(`    - ${path}: ${JSON.stringify(before)}`);
-    return chalk.yellow(`    ~ ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`);
+    if (before === undefined) return chalk.green(escapeToLine(`    + ${path}: ${JSON.stringify(after)}`));
+    if (after === undefined) return chalk.red(escapeToLine(`    - ${path}: ${JSON.stringify(before)}`));
+    return chalk.yellow(escapeToLine(`    ~ ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`));
   });
 }
 
@@ -153,34 +206,15 @@ interface CallOptions extends PlanTextOptions {
 
 function callLines(call: PlannedCall, {chalk, explain, number, previous}: CallOptions): readonly string[] {
   const indent = ' '.repeat(number.length + 2);
-  const fields = fieldLines('', requestJson(call)).filter(([path]) => !REPEATED.test(path));
+  const own = ownRequest(call);
+  const fields = messageLines(own, explain ? explainedFields(call) : [], chalk);
   const sameSandbox = call.method === 'CreateContainer' || call.method === 'PullImage';
   const {text, rule} = call.why;
   const why = text === previous?.why.text ? 'as above' : text;
   return [
     `  ${number}${chalk.bold(call.method)}`,
-    ...(explain ? [`${indent}${chalk.dim(`# ${why} (${rule})`)}`] : []),
-    ...fields.map(([path, value]) => `${indent}${path}: ${value}`),
+    ...(explain ? [`${indent}${chalk.dim(escapeToLine(`# ${why} (${rule})`))}`] : []),
+    ...fields.map((field) => `${indent}${field}`),
     ...(sameSandbox ? [`${indent}sandbox_config: as RunPodSandbox`] : []),
   ];
-}
-
-/** Path of the sandbox config, which is part of several requests and shown once. */
-const REPEATED = /^sandbox_config[.[]/;
-
-/** Returns all leaves of a request with their paths; lists of scalars are one leaf. */
-function fieldLines(path: string, value: unknown): readonly (readonly [string, string])[] {
-  if (Array.isArray(value)) {
-    if (value.every((item) => typeof item !== 'object')) return [[path, JSON.stringify(value)]];
-    return value.flatMap((item, index) => fieldLines(`${path}[${index}]`, item));
-  }
-  if (typeof value !== 'object' || value === null) return [[path, String(value)]];
-  const entries = Object.entries(value);
-  if (entries.length === 0) return [[path, '{}']];
-  return entries.flatMap(([key, item]) => fieldLines(path === '' ? key : join(path, key), item));
-}
-
-/** Appends a key to a path; keys of labels and annotations can contain dots. */
-function join(path: string, key: string): string {
-  return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`;
 }

@@ -315,7 +315,7 @@ export class TopController {
     if (this.#reading === signal) return;
     const read = async (): Promise<void> => {
       const pod = this.#shown.get(item.podKey);
-      const lines = await pod?.actions.readText(view, pod.shown);
+      const lines = await pod?.actions.readText(view, item, pod.shown);
       if (lines !== undefined) this.#changePager(signal, (pager) => replaceLines(pager, lines));
     };
     this.#reading = signal;

@@ -6,6 +6,7 @@ import type {KubeRuntimeService} from '../contract/kube-services.js';
 import {computeFieldChanges, type FieldChange} from '../sources/field-changes.js';
 import type {ConfigDiff} from '../managers/kuberuntime/diff-running-configs.js';
 import {readContainerConfig, readSandboxConfig} from '../managers/kuberuntime/running-config.js';
+import {targetOf} from './planned-changes.js';
 import type {PlannedCall} from './planned-call.js';
 import {toComparableConfig, type ConfigName} from '../managers/kuberuntime/config/sent-config.js';
 import {hideSecretValues, stripInsignificant} from './shown-config.js';
@@ -18,6 +19,13 @@ export interface ConfigComparison {
   readonly calls: readonly PlannedCall[];
 }
 
+/** Result of a comparison. */
+export interface ComparedConfigs {
+  readonly diffs: readonly ConfigDiff[];
+  /** Sandbox and containers whose configs are equal. */
+  readonly equal: readonly string[];
+}
+
 /**
  * Returns, for every sandbox and container that would be recreated, the fields in which its config differs from the
  * config that the runtime received for the present one. Ignores generated UIDs, addresses and names, and hides values
@@ -27,9 +35,10 @@ export async function diffConfigs(
   runtime: KubeRuntimeService,
   {pod, before, runtime: present, calls}: ConfigComparison,
   signal: AbortSignal,
-): Promise<readonly ConfigDiff[]> {
+): Promise<ComparedConfigs> {
   const unimportant = {uids: [pod, before].map((each) => podRef(each).uid), ips: present.ips};
   const diffs: ConfigDiff[] = [];
+  const equal: string[] = [];
   for (const {method, request, container} of calls) {
     if (method !== 'RunPodSandbox' && method !== 'CreateContainer') continue;
     const name: ConfigName = container === undefined ? 'PodSandboxConfig' : 'ContainerConfig';
@@ -43,10 +52,11 @@ export async function diffConfigs(
     };
     const config = toComparableConfig(name, request['config'] as Readonly<Record<string, unknown>>);
     const changes = computeFieldChanges(shown(sent), shown(config)).filter(isIntended);
-    const target = container === undefined ? 'sandbox' : `container "${container}"`;
+    const target = targetOf(container);
     if (changes.length > 0) diffs.push({target, changes});
+    else equal.push(target);
   }
-  return diffs;
+  return {diffs, equal};
 }
 
 /** Reports whether a change is intended. Older runtimes drop this field because they do not know it. */

@@ -57,6 +57,8 @@ export interface PodPlan {
   readonly fields: readonly FieldChange[];
   readonly changes: readonly PlannedChange[];
   readonly diffs: readonly ConfigDiff[];
+  /** Targets of `changes` that would be created again with the config that they have. */
+  readonly equal: readonly string[];
 }
 
 /** Options of planPods. */
@@ -115,7 +117,9 @@ export async function planPod(
   {pod, findConflicts}: PlannedPod,
   signal: AbortSignal,
 ): Promise<PodPlan> {
-  const recorder = new CallRecorder();
+  const {node} = options;
+  const objects = redactSecretObjects(options.objects);
+  const recorder = new CallRecorder(pod, {node, objects});
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
   const {known, older} = await findConflicts(planned);
@@ -126,16 +130,18 @@ export async function planPod(
   if (older !== undefined) {
     const text = explainReplacement(fields.map(({path}) => path));
     recorder.step = {kind: 'termination', text};
+    recorder.pod = older.pod;
     const syncer = planned.createSyncer(older.pod, older.place);
     await syncer.terminate();
     await syncer.removeFromRuntime();
+    recorder.pod = pod;
   }
   await runPasses(planned.createSyncer(pod, known?.place), recorder, {before: known?.pod, signal});
   const plan = {pod, replaces: older?.uid, calls: recorder.calls, files: [...files.values()], fields};
-  if (present === undefined) return {...plan, changes: [], diffs: []};
-  const compared = {pod, ...present, calls: plan.calls};
-  const diffs = await diffConfigs(options.services.runtime, compared, signal);
-  return {...plan, changes: summarizeChanges(plan.calls), diffs};
+  if (present === undefined) return {...plan, changes: [], diffs: [], equal: []};
+  const {calls} = plan;
+  const compared = await diffConfigs(options.services.runtime, {pod, ...present, calls}, signal);
+  return {...plan, changes: summarizeChanges(calls), ...compared};
 }
 
 /** Pod with a record that would be deleted, and the reason. */
@@ -168,7 +174,8 @@ export async function planTermination(
   {pod, record, text}: {readonly pod: Pod; readonly record: PodRecord; readonly text: string},
   signal: AbortSignal,
 ): Promise<PodPlan> {
-  const recorder = new CallRecorder();
+  const {node, objects} = options;
+  const recorder = new CallRecorder(pod, {node, objects: redactSecretObjects(objects)});
   const planned = plannedPods(options, pod, {recorder, onFile: () => undefined});
   recorder.addContainers((await readRuntimeStatus(planned, record, signal)).containers);
   recorder.step = {kind: 'termination', text};
@@ -180,7 +187,7 @@ export async function planTermination(
 
 /** Returns a plan without calls. */
 export function emptyPlan(pod: Pod): PodPlan {
-  return {pod, replaces: undefined, calls: [], files: [], fields: [], changes: [], diffs: []};
+  return {pod, replaces: undefined, calls: [], files: [], fields: [], changes: [], diffs: [], equal: []};
 }
 
 async function readRuntimeStatus(

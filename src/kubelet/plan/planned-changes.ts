@@ -21,6 +21,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
   UpdatePodSandboxResources: 'resize',
 };
 
+/** Names what a call concerns: `sandbox` or `container "web"`. */
+export function targetOf(container: string | undefined): string {
+  return container === undefined ? 'sandbox' : `container "${container}"`;
+}
+
 /**
  * Groups the calls by sandbox and container, in the order of their first call. Omits pulls, which concern no single
  * container.
@@ -30,7 +35,7 @@ export function summarizeChanges(calls: readonly PlannedCall[]): readonly Planne
   for (const {method, container, why} of calls) {
     const action = ACTIONS[method];
     if (action === undefined) continue;
-    const target = container === undefined ? 'sandbox' : `container "${container}"`;
+    const target = targetOf(container);
     const {why: first, actions} = changes.get(target) ?? {why: why.text, actions: []};
     changes.set(target, {target, why: first, actions: [...new Set([...actions, action])]});
   }

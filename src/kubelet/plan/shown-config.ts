@@ -53,6 +53,12 @@ export function hideSecretValues(config: Json, pods: readonly Pod[], container: 
   return {...rest, ...hidden, envs: shown};
 }
 
+/** Hides all env values of a config, any of which may come from a Secret if the manifest is not known. */
+export function hideEnvValues(config: Json): Json {
+  const {envs, ...rest} = config as {readonly envs?: readonly Env[]};
+  return envs === undefined ? config : {...rest, envs: envs.map(({key}) => ({key, value: HIDDEN}))};
+}
+
 function repeatsSecrets(container: Container): boolean {
   const {command = [], args = []} = container;
   return hasSecretValues(container) && [...command, ...args].some((word) => word.includes('$('));

@@ -73,8 +73,14 @@ export class TopActions {
     await followEvents(connection.runtime, itemTitle({...item, kind: 'pod'}), options);
   }
 
-  /** Returns the lines of a description or of events. */
-  async readText(view: PagerView, shown: ShownPod): Promise<readonly string[]> {
+  /** Returns the lines of a description, of the answer of `why`, or of events. */
+  async readText(view: PagerView, {kind, name}: TopItem, shown: ShownPod): Promise<readonly string[]> {
+    if (view === 'why') {
+      const {readWhy} = await import('./read-why.js');
+      const container = kind === 'pod' ? undefined : name;
+      const text = await readWhy(this.#services, this.#reader, {shown, container});
+      return text.trimEnd().split('\n').map(safeText);
+    }
     if (view === 'describe') {
       const [text = ''] = await describePods(this.#services, this.#reader, [shown]);
       return text.trimEnd().split('\n').map(safeText);

@@ -2,7 +2,7 @@ import {displayWidth, wrapToWidth} from '../../../format/display-width.js';
 import type {TopItem} from './top-item.js';
 
 /** Kind of text in the pager. */
-export type PagerView = 'logs' | 'events' | 'describe';
+export type PagerView = 'logs' | 'events' | 'describe' | 'why';
 
 /** Text of a row that fills the screen and can be scrolled. */
 export interface Pager {

@@ -48,7 +48,7 @@ const SORT_BY_KEY: Readonly<Record<string, SortKey>> = {
   O: 'node',
 };
 
-const VIEW_BY_KEY: Readonly<Record<string, PagerView>> = {l: 'logs', e: 'events', d: 'describe'};
+const VIEW_BY_KEY: Readonly<Record<string, PagerView>> = {l: 'logs', e: 'events', d: 'describe', w: 'why'};
 
 const ACTION_BY_KEY: Readonly<Record<string, ConfirmedAction>> = {
   r: 'restart',

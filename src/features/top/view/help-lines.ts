@@ -16,6 +16,7 @@ const HELP: readonly (readonly [keys: string, text: string] | string)[] = [
   ['l', 'logs: all containers of a pod, or one'],
   ['e', 'events of the pod'],
   ['d', 'describe the pod'],
+  ['w', 'why the pod or container is in its state, and what to do'],
   ['Enter', 'logs of a container, description of a pod'],
   ['s', 'open a shell in the container'],
   ['r', 'restart the container, or all of the pod; asks first'],

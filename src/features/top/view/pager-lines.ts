@@ -3,7 +3,7 @@ import {itemPlace} from '../model/top-item.js';
 import {firstLine, lastTop, type Pager, type PagerArea} from '../model/pager.js';
 import {safeText, segment, type ScreenLine, type Segment} from './screen-lines.js';
 
-const TITLES = {logs: 'Logs', events: 'Events', describe: 'Description'} as const;
+const TITLES = {logs: 'Logs', events: 'Events', describe: 'Description', why: 'Why'} as const;
 
 /** Returns the title of a pager with its position. */
 export function pagerTitle(pager: Pager, area: PagerArea): ScreenLine {

@@ -18,6 +18,7 @@ const TABLE_KEYS = [
   '/ filter',
   'l logs',
   'd describe',
+  'w why',
   'e events',
   's shell',
   'r restart',

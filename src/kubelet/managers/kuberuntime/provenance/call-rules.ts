@@ -132,12 +132,12 @@ const HANDLERS = [
   ['livenessProbe'],
 ] as const;
 
-function command(scope: ContainerScope, value: Json): Provenance | undefined {
+function command(scope: ContainerScope, value: Json): Provenance {
   const text = JSON.stringify(value);
   const handler = HANDLERS.map((path) => scope.own(...path, 'exec', 'command')).find(
     ({source}) => JSON.stringify(source.value) === text,
   );
-  return handler && because`${handler}`;
+  return because`${handler ?? scope.rule("no handler of the container: a request to the kubelet's API")}`;
 }
 
 function commandTimeout(scope: ContainerScope): Provenance {

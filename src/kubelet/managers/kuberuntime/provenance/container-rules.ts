@@ -1,9 +1,9 @@
 import {CONTAINER_ANNOTATIONS, CONTAINER_NAME_LABEL} from '../config/labels.js';
-import {environment} from './env-rules.js';
+import {environment, expansions} from './env-rules.js';
 import {mountSource} from './mount-rules.js';
-import {because, worded, type Named, type PathSegment, type Provenance} from './provenance.js';
+import {because, worded, type Named, type Provenance} from './provenance.js';
 import {CONTAINER_RESOURCES} from './resource-rules.js';
-import type {RuleTree} from './rule-tree.js';
+import type {RuleLeaf, RuleTree} from './rule-tree.js';
 import {IDENTITY_LABELS, annotation} from './sandbox-rules.js';
 import type {ContainerScope} from './scope.js';
 import {CONTAINER_SECURITY} from './security-rules.js';
@@ -30,7 +30,7 @@ export const CONTAINER_CONFIG: RuleTree<ContainerScope> = {
   CDI_devices: (scope) => because`${scope.ofManagers()}`,
   labels: (scope, {below: [key]}) => label(scope, String(key)),
   annotations: (scope, {below: [key], value}) => ownAnnotation(scope, String(key), value),
-  log_path: (scope) => because`${scope.own('name')}, and the number of its restarts: ${restarts(scope)}`,
+  log_path: (scope) => because`${scope.own('name')} and the ${restarts(scope)}`,
   stdin: (scope) => because`${scope.own('stdin')}`,
   stdin_once: (scope) => because`${scope.own('stdinOnce')}`,
   tty: (scope) => because`${scope.own('tty')}`,
@@ -45,10 +45,7 @@ function restarts(scope: ContainerScope, value?: unknown): Named {
 /** Names a command line, and the variables that it may refer to. */
 function words(scope: ContainerScope, name: 'command' | 'args'): Provenance {
   const field = worded(scope.own(name), name);
-  const isExpanded = (scope.container[name] ?? []).some((word) => word.includes('$('));
-  return isExpanded
-    ? because`${field}, with $(NAME) replaced from ${[worded(scope.own('env'), 'env'), worded(scope.own('envFrom'), 'envFrom')]}`
-    : because`${field} of the container`;
+  return because`${field} of the container${expansions(scope, scope.container[name] ?? [])}`;
 }
 
 function label(scope: ContainerScope, key: string): Provenance {
@@ -81,11 +78,8 @@ function ownAnnotation(scope: ContainerScope, key: string, value: unknown): Prov
 }
 
 /** Names the block volume that a device was made of, or the manager that gives it. */
-function device(
-  scope: ContainerScope,
-  {message, below: [index]}: {readonly message: unknown; readonly below: readonly PathSegment[]},
-): Provenance {
-  const {devices = []} = message as {readonly devices?: readonly {readonly container_path?: string}[]};
+function device(scope: ContainerScope, {whole, below: [index]}: RuleLeaf): Provenance {
+  const devices = whole as readonly {readonly container_path?: string}[];
   const at = (scope.container.volumeDevices ?? []).findIndex(
     ({devicePath}) => devicePath === devices[Number(index)]?.container_path,
   );

@@ -5,8 +5,8 @@ import type {RuleLeaf} from './rule-tree.js';
 import type {ContainerScope} from './scope.js';
 
 /** Explains a variable: env before envFrom, then Services and managers of the node. The last source of a name counts. */
-export function environment(scope: ContainerScope, {message, below: [index]}: RuleLeaf): Provenance {
-  const {envs = []} = message as {readonly envs?: readonly {readonly key?: string}[]};
+export function environment(scope: ContainerScope, {whole, below: [index]}: RuleLeaf): Provenance {
+  const envs = whole as readonly {readonly key?: string}[];
   const key = envs[Number(index)]?.key ?? '';
   const {env = [], envFrom = []} = scope.container;
   const own = env.findLastIndex(({name}) => name === key);
@@ -20,14 +20,37 @@ export function environment(scope: ContainerScope, {message, below: [index]}: Ru
   return because`not in env or envFrom, so a Service or a manager of the node${{text: '', sources: [{kind: 'object', name: 'Services'}]}}`;
 }
 
-function ofVariable(scope: ContainerScope, variable: EnvVar | undefined, index: number): Provenance {
+/** Explains the variables to which texts refer as `$(NAME)`, each once. */
+export function expansions(
+  scope: ContainerScope,
+  texts: readonly string[],
+  seen: Set<string> = new Set(),
+): Provenance | string {
+  const {env = [], envFrom = []} = scope.container;
+  const names = texts.flatMap((text) => Array.from(text.matchAll(/\$\(([^)]+)\)/g), ([, name = '']) => name));
+  const parts = names.flatMap((name) => {
+    if (seen.has(name)) return [];
+    seen.add(name);
+    const own = env.findLastIndex((variable) => variable.name === name);
+    if (own !== -1) return [because`; $(${name}) is ${ofVariable(scope, env[own], own, seen)}`];
+    return envFrom.length === 0
+      ? []
+      : [because`; $(${name}) may be of ${worded(scope.own('envFrom'), 'envFrom')}`];
+  });
+  return {text: parts.map(({text}) => text).join(''), sources: parts.flatMap(({sources}) => sources)};
+}
+
+function ofVariable(
+  scope: ContainerScope,
+  variable: EnvVar | undefined,
+  index: number,
+  seen?: Set<string>,
+): Provenance {
   const at = scope.own('env', index);
   const {value = '', valueFrom} = variable ?? {};
   if (value !== '' || valueFrom === undefined) {
     const literal = worded(at, `env[${index}].value`);
-    return value.includes('$(')
-      ? because`${literal}, with $(NAME) replaced from ${[worded(scope.own('env'), 'env'), worded(scope.own('envFrom'), 'envFrom')]}`
-      : because`${literal}`;
+    return because`${literal}${expansions(scope, [value], seen)}`;
   }
   const [[kind, reference] = ['', {}]] = Object.entries(valueFrom) as [
     string,
@@ -70,6 +93,9 @@ function ofFieldPath(scope: ContainerScope, path: string): readonly Named['sourc
   return [scope.field(...path.split('.')).source];
 }
 
+/** Facts of the node from which a container without a limit gets one. */
+const CAPACITIES = ['cpuMilli', 'memoryBytes', 'ephemeralStorageBytes'];
+
 function ofResource(
   scope: ContainerScope,
   {resource, containerName}: Readonly<Record<string, unknown>>,
@@ -79,7 +105,7 @@ function ofResource(
     {kind: 'manifest', name: containerName === undefined ? scope.own('resources').source.name : path},
     {kind: 'manifest', name: joinPath(['spec', 'initContainers', '*', 'resources'])},
     {kind: 'manifest', name: 'spec.resources'},
-    {kind: 'node', name: String(resource).startsWith('limits') ? 'capacity of the node' : 'requests'},
+    ...(String(resource).startsWith('limits.') ? CAPACITIES : []).map((name) => scope.fact(name).source),
   ];
 }
 

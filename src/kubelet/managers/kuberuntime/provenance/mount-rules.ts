@@ -8,9 +8,9 @@ import type {ContainerScope} from './scope.js';
 /** Explains a field of a mount: a volumeMount, the hosts file, the termination log, or a mount of a manager. */
 export function mountSource(
   scope: ContainerScope,
-  {message, below: [index, field, ...rest]}: RuleLeaf,
+  {whole, below: [index, field, ...rest]}: RuleLeaf,
 ): Provenance {
-  const {mounts = []} = message as {readonly mounts?: readonly {readonly container_path?: string}[]};
+  const mounts = whole as readonly {readonly container_path?: string}[];
   const path = mounts[Number(index)]?.container_path;
   const {volumeMounts = [], terminationMessagePath = ''} = scope.container;
   const at = volumeMounts.findIndex(
@@ -57,7 +57,9 @@ function volumeMount(scope: ContainerScope, {mount, at, field, rest}: MountField
     case 'host_path':
       return because`${volume}${subPath(scope, mount, at)}${below(scope, field)}`;
     case 'image':
-      return because`${rest[0] === 'annotations' ? scope.field('metadata', ...rest) : volume}`;
+      return rest[0] === 'annotations'
+        ? because`${scope.field('metadata', ...rest)}, for ${volume}`
+        : because`${volume}`;
     case 'image_sub_path':
       return because`${subPath(scope, mount, at)}`;
     case 'readonly':

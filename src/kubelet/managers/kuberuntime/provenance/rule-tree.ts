@@ -1,5 +1,5 @@
 import type {Json} from '../../../../format/json.js';
-import {joinPath, type PathSegment, type Provenance} from './provenance.js';
+import type {PathSegment, Provenance} from './provenance.js';
 
 /** Leaf of a message: a scalar, a list of scalars, or an empty object. */
 export interface Leaf {
@@ -12,8 +12,8 @@ export interface RuleLeaf {
   readonly value: Json;
   /** Segments below the rule's place in the tree. */
   readonly below: readonly PathSegment[];
-  /** Message that contains the leaf. */
-  readonly message: Json;
+  /** Value of the rule's whole field, such as a list of which the leaf is a part. */
+  readonly whole: Json;
 }
 
 /** Returns the inputs of a field; undefined for a field or value that the rule does not know. */
@@ -38,7 +38,7 @@ export function leavesOf(value: Json, path: readonly PathSegment[] = []): readon
 
 /** Field of a call with its value and inputs. */
 export interface ExplainedField extends Provenance {
-  readonly path: string;
+  readonly path: readonly PathSegment[];
   readonly value: Json;
 }
 
@@ -49,19 +49,24 @@ export function explainLeaves<Scope>(
   scope: Scope,
 ): readonly ExplainedField[] {
   return leavesOf(message).flatMap(({path, value}) => {
-    const found = findRule(rules, path);
-    const provenance = found?.rule(scope, {value, message, below: found.below});
-    return provenance === undefined ? [] : [{path: joinPath(path), value, ...provenance}];
+    const found = findRule(rules, path, message);
+    const provenance = found?.rule(scope, {value, whole: found.whole, below: found.below});
+    return provenance === undefined ? [] : [{path, value, ...provenance}];
   });
+}
+
+interface FoundRule<Scope> extends Pick<RuleLeaf, 'below' | 'whole'> {
+  readonly rule: Rule<Scope>;
 }
 
 function findRule<Scope>(
   tree: RuleTree<Scope>,
-  path: readonly PathSegment[],
-): {readonly rule: Rule<Scope>; readonly below: readonly PathSegment[]} | undefined {
-  const [segment, ...below] = path;
+  [segment, ...below]: readonly PathSegment[],
+  message: Json,
+): FoundRule<Scope> | undefined {
   if (segment === undefined || !Object.hasOwn(tree, segment)) return undefined;
   const next = tree[segment];
+  const whole = (message as Readonly<Record<PathSegment, Json>>)[segment] ?? null;
   if (next === undefined) return undefined;
-  return typeof next === 'function' ? {rule: next, below} : findRule(next, below);
+  return typeof next === 'function' ? {rule: next, below, whole} : findRule(next, below, whole);
 }

@@ -6,7 +6,7 @@ import {
   CONFIG_SOURCE_ANNOTATION,
 } from '../../../sources/static-pod.js';
 import {POD_NAMESPACE_LABEL, POD_NAME_LABEL, POD_UID_LABEL} from '../config/labels.js';
-import {because, type Named, type PathSegment, type Provenance} from './provenance.js';
+import {because, worded, type Named, type PathSegment, type Provenance} from './provenance.js';
 import {OVERHEAD_RESOURCES, SANDBOX_RESOURCES, qosClass} from './resource-rules.js';
 import type {RuleTree} from './rule-tree.js';
 import type {PodScope} from './scope.js';
@@ -145,6 +145,7 @@ export function annotation(scope: PodScope, key: string): Provenance {
 
 function cgroupParent(scope: PodScope): Provenance {
   const {driver, root} = scope.node.cgroup;
-  const where = root === '' ? [] : [scope.setting('cgroupRoot', root)];
-  return because`${qosClass(scope)}, ${scope.field('metadata', 'uid')}, ${[scope.setting('cgroupDriver', driver), ...where]}`;
+  const parent =
+    root === '' ? worded(scope.setting('cgroupRoot'), '') : because`, ${scope.setting('cgroupRoot', root)}`;
+  return because`${qosClass(scope)}, ${scope.field('metadata', 'uid')}, ${scope.setting('cgroupDriver', driver)}${parent}`;
 }

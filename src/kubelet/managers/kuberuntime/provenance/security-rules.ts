@@ -1,5 +1,5 @@
 import {allContainersOf} from '../../../../api/pod-containers.js';
-import {because, type Named, type PathSegment, type Provenance} from './provenance.js';
+import {because, worded, type Named, type PathSegment, type Provenance} from './provenance.js';
 import type {RuleTree} from './rule-tree.js';
 import {ContainerScope, type PodScope} from './scope.js';
 
@@ -87,9 +87,9 @@ function procPaths(scope: ContainerScope): Provenance {
   const {thermalThrottlePaths} = scope.node;
   const mount = scope.own('securityContext', 'procMount');
   const paths = scope.rule("the kubelet's list");
-  return thermalThrottlePaths.length === 0
-    ? because`${paths}, since ${mount}`
-    : because`${paths}, since ${mount}, and ${scope.fact('thermalThrottlePaths', [...thermalThrottlePaths])}`;
+  const ofNode = scope.fact('thermalThrottlePaths', [...thermalThrottlePaths]);
+  const added = thermalThrottlePaths.length === 0 ? worded(ofNode, '') : because`, and ${ofNode}`;
+  return because`${paths}, since ${mount}${added}`;
 }
 
 function seccomp(scope: ContainerScope): Provenance {
