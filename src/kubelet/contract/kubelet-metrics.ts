@@ -79,6 +79,12 @@ export interface KubeletMetrics {
   devicesAllocated(resource: string, durationMs: number): void;
   /** Counts a call of the pod resources API, such as `list` (pod_resources_endpoint_requests_*). */
   podResourcesRequested(call: PodResourcesCall): void;
+  /** Counts and times an admission by the topology manager; an error is counted unless its policy is `none` (topology_manager_*). */
+  topologyAdmitted(admission: {readonly durationMs: number; readonly isFailed: boolean}): void;
+  /** Counts resources that had to be on one NUMA node (container_aligned_compute_resources_*). */
+  resourcesAligned(scope: 'container' | 'pod', isFailed: boolean): void;
+  /** Counts memory that a container got of its own, or could not get (memory_manager_pinning_*). */
+  memoryPinned(isFailed: boolean): void;
   /**
    * Sets the times of the last graceful shutdown of the node, in ms since the epoch (graceful_shutdown_start_time_seconds,
    * graceful_shutdown_end_time_seconds).
@@ -112,6 +118,9 @@ export const NO_METRICS: KubeletMetrics = {
   devicePluginRegistered: () => undefined,
   devicesAllocated: () => undefined,
   podResourcesRequested: () => undefined,
+  topologyAdmitted: () => undefined,
+  resourcesAligned: () => undefined,
+  memoryPinned: () => undefined,
   nodeShutDown: () => undefined,
   podRemoved: () => undefined,
   probeCompleted: () => undefined,

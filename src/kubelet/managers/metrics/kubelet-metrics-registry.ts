@@ -15,6 +15,7 @@ import {HttpMetrics} from './http-metrics.js';
 import {ImageMetrics} from './image-metrics.js';
 import {Counter, exponentialBuckets, Gauge, Histogram, toSeconds} from './metric-types.js';
 import {NodeOperationMetrics} from './node-operation-metrics.js';
+import {NumaMetrics} from './numa-metrics.js';
 import {PlegMetrics} from './pleg-metrics.js';
 import {PluginMetrics} from './plugin-metrics.js';
 import {collectProcessMetrics, processStartTime} from './process-metrics.js';
@@ -33,6 +34,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #pleg: PlegMetrics;
   readonly #nodeOperations = new NodeOperationMetrics();
   readonly #plugins = new PluginMetrics();
+  readonly #numa = new NumaMetrics();
   readonly #connections: ConnectionMetrics;
   readonly #nodeName = new Gauge({
     name: 'kubelet_node_name',
@@ -202,6 +204,18 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#plugins.podResourcesRequested(call);
   }
 
+  topologyAdmitted(admission: Parameters<KubeletMetrics['topologyAdmitted']>[0]): void {
+    this.#numa.admitted(admission);
+  }
+
+  resourcesAligned(scope: 'container' | 'pod', isFailed: boolean): void {
+    this.#numa.aligned(scope, isFailed);
+  }
+
+  memoryPinned(isFailed: boolean): void {
+    this.#numa.memoryPinned(isFailed);
+  }
+
   podRemoved({uid, name, namespace}: ProbeMeasurement['pod']): void {
     this.#probes.deleteMatching(({pod_uid: other}) => other === uid);
     this.#probeDuration.deleteMatching(
@@ -242,6 +256,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...this.#images.families(),
       ...this.#nodeOperations.families(),
       ...this.#plugins.families(),
+      ...this.#numa.families(),
       ...this.#connections.families(),
       ...this.http.families(),
       ...(await collectProcessMetrics()),
