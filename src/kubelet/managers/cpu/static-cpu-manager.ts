@@ -54,8 +54,13 @@ export class StaticCpuManager implements NodeManager {
       podHints: (pod) => this.#hints((assigner) => assigner.podHints(pod)),
       containerHints: (pod, container) => this.#hints((assigner) => assigner.containerHints(pod, container)),
       allocate: async (pod, container, affinity) =>
-        this.#change((assigner) => assigner.allocate(pod, container, affinity)),
-      allocatePod: async (pod, affinity) => this.#change((assigner) => assigner.allocatePod(pod, affinity)),
+        this.#change((assigner) => {
+          assigner.allocate(pod, container, affinity);
+        }),
+      allocatePod: async (pod, affinity) =>
+        this.#change((assigner) => {
+          assigner.allocatePod(pod, affinity);
+        }),
     };
   }
 
@@ -82,7 +87,7 @@ export class StaticCpuManager implements NodeManager {
     if (this.#started === undefined) return NO_HINTS;
     const {assigner, file} = this.#started;
     const hints = ask(assigner);
-    void file.save(assigner.state); // logs failures; stale state is removed again after a crash
+    file.startToSave(assigner.state); // stale state may have been removed
     return hints;
   }
 
@@ -99,7 +104,9 @@ export class StaticCpuManager implements NodeManager {
   async #reconcile(signal: AbortSignal): Promise<void> {
     if (this.#started === undefined) return;
     const {assigner, reconciler} = this.#started;
-    await this.#change(() => assigner.removeStale());
+    await this.#change(() => {
+      assigner.removeStale();
+    });
     await reconciler.run(assigner, signal);
   }
 

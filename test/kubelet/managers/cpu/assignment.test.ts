@@ -40,7 +40,7 @@ function take({fn, topology, available, num, sort, ...options}: AssignmentCase):
 }
 
 test('CPUs are assigned as by a kubelet', ({expect}) => {
-  const cases = readOracle<AssignmentCase>(new URL('assignment.jsonl.gz', import.meta.url));
+  const cases = readOracle(new URL('assignment.jsonl.gz', import.meta.url)) as readonly AssignmentCase[];
   expect(cases).toHaveLength(835);
   for (const each of cases) expect.soft(take(each), each.id).toBe(each.error ?? each.cpus ?? '');
 });

@@ -35,7 +35,10 @@ interface ReadCase {
   readonly fileAfter?: string;
 }
 
-const CASES = readOracle<WriteCase | ReadCase>(new URL('checkpoint.jsonl.gz', import.meta.url));
+const CASES = readOracle(new URL('checkpoint.jsonl.gz', import.meta.url)) as readonly (
+  | WriteCase
+  | ReadCase
+)[];
 const WRITES = CASES.filter((each) => each.kind === 'write');
 const READS = CASES.filter((each) => each.kind !== 'write');
 

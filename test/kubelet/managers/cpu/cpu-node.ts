@@ -15,7 +15,7 @@ import type {CpuManagerSettings} from '../../../../src/kubelet/contract/resource
 import {newCpuManager, openCpuState} from '../../../../src/kubelet/managers/cpu/cpu-manager.js';
 import {allocatableCpus} from '../../../../src/kubelet/managers/cpu/policy/static-policy.js';
 import {StaticCpuManager} from '../../../../src/kubelet/managers/cpu/static-cpu-manager.js';
-import type {CpuState} from '../../../../src/kubelet/managers/cpu/state/cpu-state.js';
+import {EMPTY_STATE, type CpuState} from '../../../../src/kubelet/managers/cpu/state/cpu-state.js';
 import {TopologyManager} from '../../../../src/kubelet/managers/topology/topology-manager.js';
 import {createTopologyPolicy} from '../../../../src/kubelet/managers/topology/topology-policy.js';
 import type {StateFile} from '../../../../src/kubelet/resources/checkpoint/state-file.js';
@@ -202,10 +202,10 @@ export class CpuNode {
     return Object.fromEntries(await Promise.all(entries));
   }
 
-  startContainer(podName: string, name: string, id: string): void {
+  async startContainer(podName: string, name: string, id: string): Promise<void> {
     const pod = this.pod(podName);
     this.#containers.set(keyOf(pod, name), {id, state: 'running'});
-    this.#manager.containerCreated?.(pod, {name} as Container, containerId(id));
+    await this.#manager.containerCreated?.(pod, {name} as Container, containerId(id));
   }
 
   exitContainer(podName: string, name: string): void {
@@ -259,11 +259,7 @@ export class CpuNode {
 
   /** Who has which CPUs. */
   get state(): OracleCpuState {
-    const {
-      shared = 0n,
-      containers = new Map(),
-      pods = new Map(),
-    } = this.#static?.started?.assigner.state ?? {};
+    const {shared, containers, pods} = this.#static?.started?.assigner.state ?? EMPTY_STATE;
     const shown = (sets: ReadonlyMap<string, bigint>): Readonly<Record<string, string>> =>
       Object.fromEntries([...sets].map(([name, cpus]) => [name, formatCpuSet(cpus)]));
     return {

@@ -13,7 +13,7 @@ interface CheckpointCase {
   readonly error?: string;
 }
 
-const CASES = readOracle<CheckpointCase>(new URL('checkpoint.jsonl.gz', import.meta.url));
+const CASES = readOracle(new URL('checkpoint.jsonl.gz', import.meta.url)) as readonly CheckpointCase[];
 
 test.each(CASES.filter(({kind}) => kind === 'read'))('$id is read as by the kubelet', ({file, error}) => {
   let problem = '';

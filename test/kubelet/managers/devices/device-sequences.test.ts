@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import {readOracle} from '../../read-oracle.js';
 import {DeviceSequence, type SequenceCase} from './device-sequence.js';
 
-const CASES = readOracle<SequenceCase>(new URL('sequences.jsonl.gz', import.meta.url));
+const CASES = readOracle(new URL('sequences.jsonl.gz', import.meta.url)) as readonly SequenceCase[];
 
 test.each(CASES)('$id runs as in the kubelet', async ({config, steps, checkpointFile}) => {
   const sequence = new DeviceSequence(config);

@@ -32,7 +32,10 @@ interface ReadCase {
   readonly fileAfter?: string;
 }
 
-const CASES = readOracle<WriteCase | ReadCase>(new URL('checkpoint.jsonl.gz', import.meta.url));
+const CASES = readOracle(new URL('checkpoint.jsonl.gz', import.meta.url)) as readonly (
+  | WriteCase
+  | ReadCase
+)[];
 const WRITES = CASES.filter(({kind}) => kind === 'write') as WriteCase[];
 const READS = CASES.filter(({kind}) => kind === 'read') as ReadCase[];
 

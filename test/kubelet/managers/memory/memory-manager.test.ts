@@ -54,8 +54,8 @@ interface SequenceCase {
   readonly stateFile?: string;
 }
 
-const SEQUENCES = readOracle<SequenceCase>(new URL('sequences.jsonl.gz', import.meta.url));
-const POD_LEVEL = readOracle<SequenceCase>(new URL('podlevel.jsonl.gz', import.meta.url));
+const SEQUENCES = readOracle(new URL('sequences.jsonl.gz', import.meta.url)) as readonly SequenceCase[];
+const POD_LEVEL = readOracle(new URL('podlevel.jsonl.gz', import.meta.url)) as readonly SequenceCase[];
 
 const BEST_EFFORT: Pod = {
   metadata: {name: 'other', uid: 'uid-other'},

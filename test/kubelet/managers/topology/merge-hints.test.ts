@@ -16,7 +16,7 @@ interface MergeCase {
   readonly admit: boolean;
 }
 
-const CASES = readOracle<MergeCase>(new URL('merge.jsonl.gz', import.meta.url));
+const CASES = readOracle(new URL('merge.jsonl.gz', import.meta.url)) as readonly MergeCase[];
 
 function toHints(hints: MergeCase['providersHints'][number]): TopologyHints {
   return new Map(

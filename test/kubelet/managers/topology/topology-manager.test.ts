@@ -48,7 +48,10 @@ interface AdmitCase extends Pick<ConstructionCase, 'id' | 'policy' | 'scope' | '
   }[];
 }
 
-const CASES = readOracle<AdmitCase | ConstructionCase>(new URL('admit.jsonl.gz', import.meta.url));
+const CASES = readOracle(new URL('admit.jsonl.gz', import.meta.url)) as readonly (
+  | AdmitCase
+  | ConstructionCase
+)[];
 const CONSTRUCTIONS = CASES.filter((each) => 'error' in each);
 const ADMISSIONS = CASES.filter((each) => 'steps' in each);
 

@@ -95,11 +95,13 @@ export const ORACLE_MACHINES: ReadonlyMap<
   string,
   {readonly machineInfo: OracleMachine; readonly discovered: OracleTopology}
 > = new Map(
-  readOracle<{
-    readonly name: string;
-    readonly machineInfo: OracleMachine;
-    readonly discovered: OracleTopology;
-  }>(new URL('topologies.jsonl.gz', import.meta.url)).map(({name, ...rest}) => [name, rest]),
+  (
+    readOracle(new URL('topologies.jsonl.gz', import.meta.url)) as readonly {
+      readonly name: string;
+      readonly machineInfo: OracleMachine;
+      readonly discovered: OracleTopology;
+    }[]
+  ).map(({name, ...rest}) => [name, rest]),
 );
 
 function hugePagesOf(pages: OracleHugePages): readonly HugePages[] {

@@ -20,7 +20,7 @@ interface SysfsCase {
   readonly expected: {readonly machineInfo: OracleMachine; readonly discovered: OracleTopology};
 }
 
-const SYSFS = readOracle<SysfsCase>(new URL('sysfs.jsonl.gz', import.meta.url));
+const SYSFS = readOracle(new URL('sysfs.jsonl.gz', import.meta.url)) as readonly SysfsCase[];
 
 /** Returns files of the given texts, whose directories have links too. */
 function filesOf(texts: Readonly<Record<string, string>>, links: readonly string[] = []): MachineFiles {

@@ -114,8 +114,8 @@ export class CpuAccumulator {
       listMembers(cpusOf(this.#units, unit, [id]) & this.#available),
     );
     for (const cpu of cpus) {
-      this.take(1n << BigInt(cpu));
       if (this.isSatisfied) return;
+      this.take(1n << BigInt(cpu));
     }
   }
 }

@@ -23,17 +23,12 @@ export function takePacked(units: CpuUnits, request: TakeRequest): CpuSet {
   const accumulator = new CpuAccumulator(units, available, count);
   if (accumulator.isSatisfied) return 0n;
   if (accumulator.isFailed) throw notEnoughCpus(request);
-  const steps = [
-    () => accumulator.takeWholeSocketsAndNumaNodes(),
-    ...(alignByUncoreCache ? [() => accumulator.takeUncoreCaches()] : []),
-    ...(spread ? [] : [() => accumulator.takeWhole('core')]),
-    () => accumulator.takeSingle(spread),
-  ];
-  for (const step of steps) {
-    step();
-    if (accumulator.isSatisfied) return accumulator.taken;
-  }
-  throw new SystemError('failed to allocate cpus');
+  accumulator.takeWholeSocketsAndNumaNodes();
+  if (alignByUncoreCache) accumulator.takeUncoreCaches();
+  if (!spread) accumulator.takeWhole('core');
+  accumulator.takeSingle(spread);
+  if (accumulator.needed > 0) throw new SystemError('failed to allocate cpus');
+  return accumulator.taken;
 }
 
 /** Error of a request for more CPUs than are available. */
