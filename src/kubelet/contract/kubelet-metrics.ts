@@ -34,6 +34,15 @@ export interface PodResourcesCall {
   readonly isFailed?: boolean;
 }
 
+/** Numbers of CPUs by what they are used for. */
+export interface CpuUse {
+  /** Without those that are reserved. */
+  readonly shared: number;
+  readonly exclusive: number;
+  /** Exclusive ones by NUMA node. */
+  readonly byNumaNode: ReadonlyMap<number, number>;
+}
+
 /** Metrics of a kubelet (pkg/kubelet/metrics). Methods must be fast and must not throw. */
 export interface KubeletMetrics {
   /** Observes the time a pod worker took for an update (pod_worker_duration_seconds). */
@@ -73,6 +82,13 @@ export interface KubeletMetrics {
   imageCollected(reason: 'age' | 'space'): void;
   /** Counts a pod preempted for a critical one, by resource (preemptions). */
   podPreempted(resource: string): void;
+  /** Counts an allocation of exclusive CPUs (cpu_manager_pinning_requests_total, cpu_manager_pinning_errors_total). */
+  cpusPinned(isFailed: boolean): void;
+  /**
+   * Sets the use of the CPUs (cpu_manager_shared_pool_size_millicores, cpu_manager_exclusive_cpu_allocation_count,
+   * cpu_manager_allocation_per_numa).
+   */
+  cpusAssigned(use: CpuUse): void;
   /** Counts a registration of a device plugin (device_plugin_registration_total). */
   devicePluginRegistered(resource: string): void;
   /** Observes an Allocate of a device plugin (device_plugin_alloc_duration_seconds). */
@@ -115,6 +131,8 @@ export const NO_METRICS: KubeletMetrics = {
   imagePulled: () => undefined,
   imageCollected: () => undefined,
   podPreempted: () => undefined,
+  cpusPinned: () => undefined,
+  cpusAssigned: () => undefined,
   devicePluginRegistered: () => undefined,
   devicesAllocated: () => undefined,
   podResourcesRequested: () => undefined,

@@ -1,5 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 import type {
+  CpuUse,
   ImageEnsureRequest,
   KubeletMetrics,
   PodResourcesCall,
@@ -8,6 +9,7 @@ import type {
 } from '../../contract/kubelet-metrics.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
+import {CpuMetrics} from './cpu-metrics.js';
 import {ConnectionMetrics} from './connection-metrics.js';
 import {formatExposition, type MetricFamily} from './exposition.js';
 import {HealthMetrics} from './health-metrics.js';
@@ -33,6 +35,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #starts: StartMetrics;
   readonly #pleg: PlegMetrics;
   readonly #nodeOperations = new NodeOperationMetrics();
+  readonly #cpus = new CpuMetrics();
   readonly #plugins = new PluginMetrics();
   readonly #numa = new NumaMetrics();
   readonly #connections: ConnectionMetrics;
@@ -150,6 +153,14 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#nodeOperations.cgroupManaged(operation, durationMs);
   }
 
+  cpusPinned(isFailed: boolean): void {
+    this.#cpus.pinned(isFailed);
+  }
+
+  cpusAssigned(use: CpuUse): void {
+    this.#cpus.assigned(use);
+  }
+
   nodeShutDown(times: Parameters<KubeletMetrics['nodeShutDown']>[0]): void {
     this.#nodeOperations.nodeShutDown(times);
   }
@@ -255,6 +266,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...this.#pleg.families(),
       ...this.#images.families(),
       ...this.#nodeOperations.families(),
+      ...this.#cpus.families(),
       ...this.#plugins.families(),
       ...this.#numa.families(),
       ...this.#connections.families(),
