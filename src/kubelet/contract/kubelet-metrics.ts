@@ -34,6 +34,15 @@ export interface PodResourcesCall {
   readonly isFailed?: boolean;
 }
 
+/** Numbers of CPUs by what they are used for. */
+export interface CpuUse {
+  /** Without those that are reserved. */
+  readonly shared: number;
+  readonly exclusive: number;
+  /** Exclusive ones by NUMA node. */
+  readonly byNumaNode: ReadonlyMap<number, number>;
+}
+
 /** Metrics of a kubelet (pkg/kubelet/metrics). Methods must be fast and must not throw. */
 export interface KubeletMetrics {
   /** Observes the time a pod worker took for an update (pod_worker_duration_seconds). */
@@ -73,12 +82,25 @@ export interface KubeletMetrics {
   imageCollected(reason: 'age' | 'space'): void;
   /** Counts a pod preempted for a critical one, by resource (preemptions). */
   podPreempted(resource: string): void;
+  /** Counts an allocation of exclusive CPUs (cpu_manager_pinning_requests_total, cpu_manager_pinning_errors_total). */
+  cpusPinned(isFailed: boolean): void;
+  /**
+   * Sets the use of the CPUs (cpu_manager_shared_pool_size_millicores, cpu_manager_exclusive_cpu_allocation_count,
+   * cpu_manager_allocation_per_numa).
+   */
+  cpusAssigned(use: CpuUse): void;
   /** Counts a registration of a device plugin (device_plugin_registration_total). */
   devicePluginRegistered(resource: string): void;
   /** Observes an Allocate of a device plugin (device_plugin_alloc_duration_seconds). */
   devicesAllocated(resource: string, durationMs: number): void;
   /** Counts a call of the pod resources API, such as `list` (pod_resources_endpoint_requests_*). */
   podResourcesRequested(call: PodResourcesCall): void;
+  /** Counts and times an admission by the topology manager; an error is counted unless its policy is `none` (topology_manager_*). */
+  topologyAdmitted(admission: {readonly durationMs: number; readonly isFailed: boolean}): void;
+  /** Counts resources that had to be on one NUMA node (container_aligned_compute_resources_*). */
+  resourcesAligned(scope: 'container' | 'pod', isFailed: boolean): void;
+  /** Counts memory that a container got of its own, or could not get (memory_manager_pinning_*). */
+  memoryPinned(isFailed: boolean): void;
   /**
    * Sets the times of the last graceful shutdown of the node, in ms since the epoch (graceful_shutdown_start_time_seconds,
    * graceful_shutdown_end_time_seconds).
@@ -109,9 +131,14 @@ export const NO_METRICS: KubeletMetrics = {
   imagePulled: () => undefined,
   imageCollected: () => undefined,
   podPreempted: () => undefined,
+  cpusPinned: () => undefined,
+  cpusAssigned: () => undefined,
   devicePluginRegistered: () => undefined,
   devicesAllocated: () => undefined,
   podResourcesRequested: () => undefined,
+  topologyAdmitted: () => undefined,
+  resourcesAligned: () => undefined,
+  memoryPinned: () => undefined,
   nodeShutDown: () => undefined,
   podRemoved: () => undefined,
   probeCompleted: () => undefined,

@@ -38,8 +38,7 @@ function unitsOf(run: CanonicalRun, recorded: CanonicalRun): Units {
   const reads = recorded.reads === undefined ? [] : (run.reads ?? []);
   for (const [read, codes] of reads) units.set(`reads ${read}`, codes);
   const answers = recorded.server === undefined ? [] : (run.server ?? []);
-  for (const [name, content] of Object.entries(recorded.kept ?? {}))
-    units.set(`kept ${name}`, [withoutSizes(run.kept?.[name], content)]);
+  addKept(units, run, recorded);
   for (const [method, path, ...answer] of answers)
     units.set(`server ${String(method)} ${String(path)}`, answer);
   return units;
@@ -58,6 +57,12 @@ function addPods(units: Units, run: CanonicalRun, isAboutNode: boolean): void {
     units.set(unit, [...(units.get(unit) ?? []), event.slice(3)]);
   }
   for (const [pod, calls] of Object.entries(run.calls)) units.set(`calls.${pod}`, calls);
+}
+
+/** Adds the state files. */
+function addKept(units: Units, {kept = {}}: CanonicalRun, recorded: CanonicalRun): void {
+  for (const [name, content] of Object.entries(recorded.kept ?? {}))
+    units.set(`kept ${name}`, [withoutSizes(kept[name], content)]);
 }
 
 /** Adds the requests, each field of their bodies, and each aspect of the Node. */

@@ -1,15 +1,17 @@
 import {containersOf} from '../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {TopologyHint, TopologyHints} from '../../contract/node-manager.js';
+import type {CpuUse} from '../../contract/kubelet-metrics.js';
 import {podRef} from '../../contract/pod-ref.js';
+import {countMembers} from '../../resources/bit-set.js';
 import type {CpuSet} from '../../resources/cpu-set.js';
 import {hasPodLevelResources} from '../../resources/resource-amounts.js';
-import {allocateForContainer, type Allocations} from './policy/allocate-cpus.js';
+import {allocateForContainer, isSkipped, type Allocations} from './policy/allocate-cpus.js';
 import {allocateForPod} from './policy/allocate-pod-cpus.js';
-import {isGuaranteed, wholeCpus} from './policy/exclusive-counts.js';
-import type {StaticPolicy} from './policy/static-policy.js';
+import {countForContainer, isGuaranteed, wholeCpus} from './policy/exclusive-counts.js';
+import {availableCpus, type StaticPolicy} from './policy/static-policy.js';
 import {containerHints, podHints} from './policy/topology-hints.js';
-import {containerCpus, withoutContainer, type CpuState} from './state/cpu-state.js';
+import {containerCpus, exclusiveCpus, withoutContainer, type CpuState} from './state/cpu-state.js';
 
 /** The pods whose CPUs are not stale; undefined while not all are known. */
 export type ActivePods = () => readonly Pod[] | undefined;
@@ -42,6 +44,22 @@ export class CpuAssigner {
   /** Returns the CPUs that a container does not share with other pods; undefined without any. */
   exclusiveCpus(pod: Pod, name: string): CpuSet | undefined {
     return containerCpus(this.state, podRef(pod).uid, name);
+  }
+
+  /** Reports whether a container needs CPUs of its own. */
+  needsCpus(pod: Pod, container: Container): boolean {
+    return countForContainer(this.#policy, pod, container) > 0 && !isSkipped(this.#policy, pod);
+  }
+
+  /** Counts the CPUs by what they are used for. */
+  get use(): CpuUse {
+    const exclusive = exclusiveCpus(this.state);
+    const {numaNode} = this.#policy.units;
+    return {
+      shared: countMembers(availableCpus(this.#policy, this.state)),
+      exclusive: countMembers(exclusive),
+      byNumaNode: new Map([...numaNode].map(([id, cpus]) => [id, countMembers(cpus & exclusive)])),
+    };
   }
 
   /** Reports whether a container has its CPUs for itself, so that it needs no quota (ContainerHasExclusiveCPUs). */

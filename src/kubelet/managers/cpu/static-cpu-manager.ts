@@ -1,3 +1,4 @@
+import {containersOf} from '../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import type {
   ContainerOptions,
@@ -8,6 +9,7 @@ import type {
   TopologyHintProvider,
   TopologyHints,
 } from '../../contract/node-manager.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
@@ -35,6 +37,7 @@ interface Started {
   readonly assigner: CpuAssigner;
   readonly reconciler: CpuReconciler;
   readonly file: StateFile<CpuState>;
+  readonly metrics: KubeletMetrics;
 }
 
 const NO_HINTS: TopologyHints = new Map();
@@ -55,11 +58,15 @@ export class StaticCpuManager implements NodeManager {
       containerHints: (pod, container) => this.#hints((assigner) => assigner.containerHints(pod, container)),
       allocate: async (pod, container, affinity) =>
         this.#change((assigner) => {
-          assigner.allocate(pod, container, affinity);
+          this.#count(assigner.needsCpus(pod, container) ? 1 : 0, () => {
+            assigner.allocate(pod, container, affinity);
+          });
         }),
       allocatePod: async (pod, affinity) =>
         this.#change((assigner) => {
-          assigner.allocatePod(pod, affinity);
+          this.#count(containersOf(pod).filter((each) => assigner.needsCpus(pod, each)).length, () => {
+            assigner.allocatePod(pod, affinity);
+          });
         }),
     };
   }
@@ -79,7 +86,8 @@ export class StaticCpuManager implements NodeManager {
     const state = await restore(file, (stored) => startState(policy, stored));
     const {activePods, allSourcesReady} = services;
     const assigner = new CpuAssigner(policy, state, () => (allSourcesReady() ? activePods() : undefined));
-    this.#started = {assigner, reconciler: new CpuReconciler(services), file};
+    this.#started = {assigner, reconciler: new CpuReconciler(services), file, metrics: services.metrics};
+    services.metrics.cpusAssigned(assigner.use);
     await file.save(state);
   };
 
@@ -97,8 +105,23 @@ export class StaticCpuManager implements NodeManager {
     try {
       act(assigner);
     } finally {
+      this.#started.metrics.cpusAssigned(assigner.use);
       await file.save(assigner.state);
     }
+  }
+
+  /** Counts the containers that an allocation pins, and its failure. */
+  #count(containers: number, allocate: () => void): void {
+    const pinned = (isFailed: boolean): void => {
+      for (let index = 0; index < containers; index++) this.#started?.metrics.cpusPinned(isFailed);
+    };
+    try {
+      allocate();
+    } catch (error) {
+      pinned(true);
+      throw error;
+    }
+    pinned(false);
   }
 
   async #reconcile(signal: AbortSignal): Promise<void> {

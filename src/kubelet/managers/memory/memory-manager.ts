@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
+import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {
   ContainerRequest,
   ContainerResources,
@@ -32,7 +33,9 @@ export function memoryStateFile(rootDir: string): CheckpointAccess {
   return checkpointFile(join(rootDir, 'memory_manager_state'));
 }
 
-type Services = Pick<NodeManagerServices, 'activePods' | 'allSourcesReady' | 'logger'>;
+interface Services extends Pick<NodeManagerServices, 'activePods' | 'allSourcesReady' | 'logger'> {
+  readonly metrics: Pick<KubeletMetrics, 'memoryPinned'>;
+}
 
 /** State with the policy None. */
 const NOTHING: MemoryState = {machine: new Map(), containers: new Map(), pods: new Map()};
@@ -75,11 +78,11 @@ export class MemoryManager {
     podHints: (pod) => this.#withoutStale()?.podHints(pod) ?? new Map(),
     containerHints: (pod, container) => this.#withoutStale()?.containerHints(pod, container) ?? new Map(),
     allocate: async (pod, container, affinity) =>
-      this.#change((memory) => {
+      this.#change(pod, (memory) => {
         memory.allocate(pod, container, affinity);
       }),
     allocatePod: async (pod, affinity) =>
-      this.#change((memory) => {
+      this.#change(pod, (memory) => {
         memory.allocatePod(pod, affinity);
       }),
   };
@@ -116,13 +119,16 @@ export class MemoryManager {
     return this.#memory?.state;
   }
 
-  /** Changes the state, and resolves when it is stored. */
-  async #change(act: (memory: StaticMemory) => void): Promise<void> {
+  /** Allocates, and resolves when that is stored. */
+  async #change(pod: Pod, allocate: (memory: StaticMemory) => void): Promise<void> {
     const memory = this.#withoutStale();
     if (memory === undefined) return;
+    let isFailed = true;
     try {
-      act(memory);
+      allocate(memory);
+      isFailed = false;
     } finally {
+      if (memory.gives(pod)) this.#services.metrics.memoryPinned(isFailed);
       await this.#file.save(memory.state);
     }
   }

@@ -39,15 +39,20 @@ export class StaticMemory {
     return this.#state;
   }
 
+  /** Reports whether a pod gets memory of its own. */
+  gives(pod: Pod): boolean {
+    return getsOwnMemory(pod, this.#managesPodLevel);
+  }
+
   containerHints(pod: Pod, container: Container): TopologyHints {
-    if (!getsOwnMemory(pod, this.#managesPodLevel)) return NO_HINTS;
+    if (!this.gives(pod)) return NO_HINTS;
     const requests = orNothing(() => containerRequests(pod, container));
     const blocks = blocksOf(this.#state, uidOf(pod), container.name);
     return blocks === undefined ? this.#find(pod, requests) : hintsOfBlocks(blocks, requests);
   }
 
   podHints(pod: Pod): TopologyHints {
-    if (!getsOwnMemory(pod, this.#managesPodLevel)) return NO_HINTS;
+    if (!this.gives(pod)) return NO_HINTS;
     const requests = orNothing(() => requestsOfPod(pod));
     if (this.#isDivided(pod) && findEmptySharedPool(pod) !== undefined)
       return new Map([...requests.keys()].map((type) => [type, []]));
@@ -70,7 +75,7 @@ export class StaticMemory {
 
   /** Allocates unless the container has its memory already. Throws SystemError. */
   allocate(pod: Pod, container: Container, affinity: TopologyHint): void {
-    if (!getsOwnMemory(pod, this.#managesPodLevel)) return;
+    if (!this.gives(pod)) return;
     if (blocksOf(this.#state, uidOf(pod), container.name) === undefined)
       this.#state = allocateContainer(this.#state, {pod, container}, affinity, this.#reusableOf(pod));
     this.#updateReusable(pod, container);
@@ -78,7 +83,7 @@ export class StaticMemory {
 
   /** Allocates for the whole pod, unless it has its memory already. Throws AdmissionError and SystemError. */
   allocatePod(pod: Pod, affinity: TopologyHint): void {
-    if (!getsOwnMemory(pod, this.#managesPodLevel) || this.#state.pods.has(uidOf(pod))) return;
+    if (!this.gives(pod) || this.#state.pods.has(uidOf(pod))) return;
     this.#state = allocatePod(this.#state, pod, affinity);
   }
 

@@ -1,5 +1,6 @@
 import type {Clock} from '../../../base/clock.js';
 import type {
+  CpuUse,
   ImageEnsureRequest,
   KubeletMetrics,
   PodResourcesCall,
@@ -8,6 +9,7 @@ import type {
 } from '../../contract/kubelet-metrics.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
+import {CpuMetrics} from './cpu-metrics.js';
 import {ConnectionMetrics} from './connection-metrics.js';
 import {formatExposition, type MetricFamily} from './exposition.js';
 import {HealthMetrics} from './health-metrics.js';
@@ -15,6 +17,7 @@ import {HttpMetrics} from './http-metrics.js';
 import {ImageMetrics} from './image-metrics.js';
 import {Counter, exponentialBuckets, Gauge, Histogram, toSeconds} from './metric-types.js';
 import {NodeOperationMetrics} from './node-operation-metrics.js';
+import {NumaMetrics} from './numa-metrics.js';
 import {PlegMetrics} from './pleg-metrics.js';
 import {PluginMetrics} from './plugin-metrics.js';
 import {collectProcessMetrics, processStartTime} from './process-metrics.js';
@@ -32,7 +35,9 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #starts: StartMetrics;
   readonly #pleg: PlegMetrics;
   readonly #nodeOperations = new NodeOperationMetrics();
+  readonly #cpus = new CpuMetrics();
   readonly #plugins = new PluginMetrics();
+  readonly #numa = new NumaMetrics();
   readonly #connections: ConnectionMetrics;
   readonly #nodeName = new Gauge({
     name: 'kubelet_node_name',
@@ -148,6 +153,14 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#nodeOperations.cgroupManaged(operation, durationMs);
   }
 
+  cpusPinned(isFailed: boolean): void {
+    this.#cpus.pinned(isFailed);
+  }
+
+  cpusAssigned(use: CpuUse): void {
+    this.#cpus.assigned(use);
+  }
+
   nodeShutDown(times: Parameters<KubeletMetrics['nodeShutDown']>[0]): void {
     this.#nodeOperations.nodeShutDown(times);
   }
@@ -202,6 +215,18 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#plugins.podResourcesRequested(call);
   }
 
+  topologyAdmitted(admission: Parameters<KubeletMetrics['topologyAdmitted']>[0]): void {
+    this.#numa.admitted(admission);
+  }
+
+  resourcesAligned(scope: 'container' | 'pod', isFailed: boolean): void {
+    this.#numa.aligned(scope, isFailed);
+  }
+
+  memoryPinned(isFailed: boolean): void {
+    this.#numa.memoryPinned(isFailed);
+  }
+
   podRemoved({uid, name, namespace}: ProbeMeasurement['pod']): void {
     this.#probes.deleteMatching(({pod_uid: other}) => other === uid);
     this.#probeDuration.deleteMatching(
@@ -241,7 +266,9 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...this.#pleg.families(),
       ...this.#images.families(),
       ...this.#nodeOperations.families(),
+      ...this.#cpus.families(),
       ...this.#plugins.families(),
+      ...this.#numa.families(),
       ...this.#connections.families(),
       ...this.http.families(),
       ...(await collectProcessMetrics()),

@@ -16,13 +16,14 @@ export function createTopologyManager({
   let manager: TopologyManager | undefined;
   return {
     name: 'topology',
-    start: async ({topology: providers}) => {
+    start: async ({topology: providers, clock, metrics}) => {
       const policy =
         settings.policy === 'none' ? undefined : createTopologyPolicy(settings, machine().numaNodes);
       manager = new TopologyManager({
         policy,
         providers,
         managesPodLevel: cpuManager?.managesPodLevel ?? false,
+        ...{clock, metrics},
       });
       return Promise.resolve();
     },

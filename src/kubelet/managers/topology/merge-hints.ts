@@ -87,16 +87,25 @@ function preferredMasks({all}: NumaInfo, lists: readonly (readonly TopologyHint[
   return withinMachine(all, masks);
 }
 
-/** Returns the masks of all combinations. */
+/** Returns the masks of all combinations. Numbers are several times as fast as bigints, and enough for 31 NUMA nodes. */
 function commonMasks({all}: NumaInfo, lists: readonly (readonly TopologyHint[])[]): readonly bigint[] {
-  let masks = new Set<bigint>([all]);
-  for (const list of lists) {
-    const own = new Set(list.map(({numaNodes}) => numaNodes ?? all));
-    const common = new Set<bigint>();
-    for (const mask of masks) for (const other of own) common.add(mask & other);
-    masks = common;
-  }
-  return withinMachine(all, masks);
+  const masks = lists.map((list) => list.map(({numaNodes}) => (numaNodes ?? all) & all));
+  if (all > 0x7fff_ffffn) return intersect([[all], ...masks], (a, b) => a & b).filter((mask) => mask !== 0n);
+  const small = masks.map((list) => list.map(Number));
+  return intersect([[Number(all)], ...small], (a, b) => a & b)
+    .filter((mask) => mask !== 0)
+    .map(BigInt);
+}
+
+/** Returns the intersections of one mask of each list. */
+function intersect<T>(lists: readonly (readonly T[])[], and: (a: T, b: T) => T): readonly T[] {
+  const [first = [], ...others] = lists.map((list) => new Set(list));
+  const common = others.reduce<ReadonlySet<T>>((before, own) => {
+    const both = new Set<T>();
+    for (const mask of before) for (const other of own) both.add(and(mask, other));
+    return both;
+  }, new Set(first));
+  return [...common];
 }
 
 function withinMachine(all: bigint, masks: Iterable<bigint | undefined>): readonly bigint[] {

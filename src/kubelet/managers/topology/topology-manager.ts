@@ -1,5 +1,7 @@
 import {containersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {systemClock, type Clock} from '../../../base/clock.js';
+import {NO_METRICS, type KubeletMetrics} from '../../contract/kubelet-metrics.js';
 import type {TopologyHint, TopologyHintProvider} from '../../contract/node-manager.js';
 import {AdmissionError} from '../../contract/resources/admission-error.js';
 import {hasPodLevelResources} from '../../resources/resource-amounts.js';
@@ -18,6 +20,8 @@ export interface TopologyManagerOptions {
   readonly providers: readonly TopologyHintProvider[];
   /** True if pods with resources of their own get their NUMA nodes as a whole (PodLevelResourceManagers). */
   readonly managesPodLevel: boolean;
+  readonly clock?: Pick<Clock, 'monotonic'>;
+  readonly metrics?: Pick<KubeletMetrics, 'topologyAdmitted' | 'resourcesAligned'>;
 }
 
 /** Allocates what pods need on NUMA nodes on which all their resources are (topologymanager.Manager). */
@@ -33,9 +37,16 @@ export class TopologyManager {
    * once for the pod. Rejects with AdmissionError, and with the errors of the providers.
    */
   async admit(pod: Pod): Promise<void> {
-    const {policy} = this.#options;
-    if (policy?.isForPods === true) await this.#admitPod(policy, pod);
-    else await this.#admitContainers(policy, pod);
+    const {policy, clock = systemClock, metrics = NO_METRICS} = this.#options;
+    const startedAt = clock.monotonic();
+    let isFailed = policy !== undefined;
+    try {
+      if (policy?.isForPods === true) await this.#admitPod(policy, pod);
+      else await this.#admitContainers(policy, pod);
+      isFailed = false;
+    } finally {
+      metrics.topologyAdmitted({durationMs: clock.monotonic() - startedAt, isFailed});
+    }
   }
 
   async #admitContainers(policy: TopologyPolicy | undefined, pod: Pod): Promise<void> {
@@ -44,22 +55,34 @@ export class TopologyManager {
       let affinity = NO_AFFINITY;
       if (policy !== undefined) {
         const merged = policy.merge(providers.map((provider) => provider.containerHints(pod, container)));
-        if (!merged.isAdmitted) throw this.#rejection(pod, 'with a container-level topology manager');
+        if (!merged.isAdmitted) {
+          this.#countAligned(policy, true);
+          throw this.#rejection(pod, 'with a container-level topology manager');
+        }
         ({affinity} = merged);
       }
       for (const provider of providers) await provider.allocate(pod, container, affinity);
+      if (policy !== undefined) this.#countAligned(policy, false);
     }
   }
 
-  async #admitPod({merge}: TopologyPolicy, pod: Pod): Promise<void> {
+  async #admitPod(policy: TopologyPolicy, pod: Pod): Promise<void> {
     const {providers} = this.#options;
-    const {affinity, isAdmitted} = merge(providers.map((provider) => provider.podHints(pod)));
-    if (!isAdmitted) throw this.#rejection(pod, 'under pod-scope topology manager');
+    const {affinity, isAdmitted} = policy.merge(providers.map((provider) => provider.podHints(pod)));
+    if (!isAdmitted) {
+      this.#countAligned(policy, true);
+      throw this.#rejection(pod, 'under pod-scope topology manager');
+    }
     if (this.#isManagedAsAWhole(pod))
       for (const provider of providers) await provider.allocatePod?.(pod, affinity);
     else
       for (const container of containersOf(pod))
         for (const provider of providers) await provider.allocate(pod, container, affinity);
+    this.#countAligned(policy, false);
+  }
+
+  #countAligned({isAligned, isForPods}: TopologyPolicy, isFailed: boolean): void {
+    if (isAligned) this.#options.metrics?.resourcesAligned(isForPods ? 'pod' : 'container', isFailed);
   }
 
   #isManagedAsAWhole(pod: Pod): boolean {

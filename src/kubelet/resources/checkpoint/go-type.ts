@@ -2,6 +2,7 @@ import {goJson} from '../../../api/container-hash.js';
 import {byKey, compare} from '../../../base/compare.js';
 import {SystemError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
+import {describeJsonProblem} from './go-json-syntax.js';
 
 /**
  * A type of Go: how go-spew prints its values for a hash (dump.ForHash), and how encoding/json writes and reads them. Nil
@@ -45,7 +46,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SystemError('unexpected end of JSON input');
+    throw new SystemError(describeJsonProblem(text));
   }
 }
 

@@ -6,6 +6,8 @@ import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import type {CpuManagerSettings} from '../../../../src/kubelet/contract/resources/cpu-manager-settings.js';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {machineOf, ORACLE_MACHINES} from '../../resources/machine/machine-oracle.js';
+import {KubeletMetricsRegistry} from '../../../../src/kubelet/managers/metrics/kubelet-metrics-registry.js';
+import {FakeClock} from '../../../fakes/fake-clock.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 /** Eight CPUs on four cores: CPU n and n + 4 are siblings. */
@@ -124,7 +126,9 @@ test('a killed kubelet finds the CPUs of its pods again, and writes them once', 
 });
 
 test('a pod for which there are not enough CPUs fails, though the sum of requests would fit', async () => {
+  const metrics = new KubeletMetricsRegistry(new FakeClock(), 'goldennode');
   await using testbed = await DaemonTestbed.start({
+    metrics,
     node: nodeWith({options: {'full-pcpus-only': 'true'}}),
     manifests: {'own.json': exclusive('own', '6')},
   });
@@ -138,6 +142,14 @@ test('a pod for which there are not enough CPUs fails, though the sum of request
     reason: 'SMTAlignmentError',
     message: 'Pod was rejected: SMT Alignment Error: requested 1 cpus not multiple cpus per core = 2',
   });
+  const text = await metrics.metricsText([]);
+  expect(text.split('\n').filter((line) => line.startsWith('kubelet_cpu_manager_'))).toEqual([
+    'kubelet_cpu_manager_allocation_per_numa{numa_node="0"} 6',
+    'kubelet_cpu_manager_exclusive_cpu_allocation_count 6',
+    'kubelet_cpu_manager_pinning_errors_total 1',
+    'kubelet_cpu_manager_pinning_requests_total 2',
+    'kubelet_cpu_manager_shared_pool_size_millicores 1000',
+  ]);
 });
 
 test.each([

@@ -10,6 +10,7 @@ import type {
   TopologyHintProvider,
   TopologyHints,
 } from '../../../../src/kubelet/contract/node-manager.js';
+import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {AdmissionError} from '../../../../src/kubelet/contract/resources/admission-error.js';
 import type {CpuManagerSettings} from '../../../../src/kubelet/contract/resources/cpu-manager-settings.js';
 import {newCpuManager, openCpuState} from '../../../../src/kubelet/managers/cpu/cpu-manager.js';
@@ -134,6 +135,7 @@ export class CpuNode {
   #services(): NodeManagerServices {
     return {
       logger: SILENT_LOGGER,
+      metrics: NO_METRICS,
       activePods: () => [...this.#pods.values()],
       allSourcesReady: () => true,
       runningContainers: () =>

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import {containersOf} from '../../../../src/api/pod-containers.js';
+import type {ResourceList} from '../../../../src/api/types/v1-meta.js';
 import type {Container, Pod} from '../../../../src/api/types/v1-pod.js';
 import {compare} from '../../../../src/base/compare.js';
 import {messageOf} from '../../../../src/base/errors.js';
@@ -239,6 +240,28 @@ test.each([...SEQUENCES, ...POD_LEVEL])('$id: memory is given out as by the kube
   for (const step of each.steps ?? []) await node.run(step);
   await node.written();
   if (each.stateFile !== undefined) expect(node.file).toBe(sortTypes(each.stateFile));
+});
+
+test('memory of Guaranteed pods is counted, also if there is none', async () => {
+  const [config] = SEQUENCES.map((each) => each.config);
+  if (config === undefined) throw new Error('no sequence');
+  const pinned: boolean[] = [];
+  const metrics = {memoryPinned: (isFailed: boolean): unknown => pinned.push(isFailed)};
+  const {topology} = await startMemoryManager(config, new MemoryFile(), {metrics});
+  const affinity = {numaNodes: undefined, preferred: false};
+  const allocate = async (requests: ResourceList, limits = requests): Promise<void> => {
+    const container: Container = {name: 'a', image: 'i', resources: {requests, limits}};
+    const metadata = {name: 'p', uid: `uid-${JSON.stringify(requests)}`};
+    await topology.allocate(
+      {apiVersion: 'v1', kind: 'Pod', metadata, spec: {containers: [container]}},
+      container,
+      affinity,
+    );
+  };
+  await allocate({cpu: '1', memory: '1Gi'});
+  await allocate({cpu: '1', memory: '2Gi'}, {cpu: '2', memory: '2Gi'});
+  await expect(allocate({cpu: '1', memory: '1Ti'})).rejects.toThrow('no NUMA nodes with enough memory');
+  expect(pinned).toEqual([false, true]);
 });
 
 test('all sequences of the oracles were read', () => {

@@ -2,6 +2,7 @@ import type {ResourceList} from '../../../../src/api/types/v1-meta.js';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import {compare} from '../../../../src/base/compare.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
+import {NO_METRICS, type KubeletMetrics} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import type {
   TopologyHint,
   TopologyHintProvider,
@@ -41,7 +42,12 @@ export async function startMemoryManager(
   {
     managesPodLevel = false,
     active = [],
-  }: {readonly managesPodLevel?: boolean; readonly active?: readonly Pod[]} = {},
+    metrics = NO_METRICS,
+  }: {
+    readonly managesPodLevel?: boolean;
+    readonly active?: readonly Pod[];
+    readonly metrics?: Pick<KubeletMetrics, 'memoryPinned'>;
+  } = {},
 ): Promise<MemoryManager> {
   return MemoryManager.start(
     {
@@ -58,7 +64,7 @@ export async function startMemoryManager(
       nodeReserved: config.nodeAllocatableReservation,
       file,
     },
-    {activePods: () => active, allSourcesReady: () => true, logger: SILENT_LOGGER},
+    {activePods: () => active, allSourcesReady: () => true, logger: SILENT_LOGGER, metrics},
   );
 }
 

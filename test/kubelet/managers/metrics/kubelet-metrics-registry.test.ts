@@ -172,6 +172,26 @@ describe('kubelet metrics', () => {
     expect(valueOf(samples, 'kubelet_evictions', {eviction_signal: 'emptydirfs.limit'})).toBe(1);
   });
 
+  test('count admissions by the topology manager, and memory of NUMA nodes', async () => {
+    const samples = await samplesOf((registry) => {
+      registry.topologyAdmitted({durationMs: 2, isFailed: false});
+      registry.topologyAdmitted({durationMs: 1, isFailed: true});
+      registry.resourcesAligned('pod', true);
+      registry.resourcesAligned('container', false);
+      registry.memoryPinned(false);
+      registry.memoryPinned(true);
+    });
+    expect(valueOf(samples, 'kubelet_topology_manager_admission_requests_total')).toBe(2);
+    expect(valueOf(samples, 'kubelet_topology_manager_admission_errors_total')).toBe(1);
+    expect(valueOf(samples, 'kubelet_topology_manager_admission_duration_ms_sum')).toBe(3);
+    const [ofPod, ofContainer] = ['pod', 'container'].map((scope) => ({scope, boundary: 'numa_node'}));
+    const aligned = 'kubelet_container_aligned_compute_resources';
+    expect(valueOf(samples, `${aligned}_failure_count`, ofPod)).toBe(1);
+    expect(valueOf(samples, `${aligned}_count`, ofContainer)).toBe(1);
+    expect(valueOf(samples, 'kubelet_memory_manager_pinning_requests_total')).toBe(2);
+    expect(valueOf(samples, 'kubelet_memory_manager_pinning_errors_total')).toBe(1);
+  });
+
   test('count runtime operations under the names of the kubelet', async () => {
     const connections = new ConnectionMetrics(clock);
     const {observer} = connections.operations;

@@ -174,3 +174,35 @@ test.each(CONSTRUCTIONS)('$id: $policy is accepted or refused', (each) => {
 test('all cases of the oracle were read', () => {
   expect([CASES.length, CONSTRUCTIONS.length + ADMISSIONS.length]).toEqual([166, 166]);
 });
+
+test('admissions are counted: those of one NUMA node also as aligned', async () => {
+  const counted: unknown[] = [];
+  const policy = createTopologyPolicy({policy: 'single-numa-node', scope: 'container', options: {}}, [
+    {id: 0, distances: []},
+    {id: 1, distances: []},
+  ]);
+  const stand = new CountedResource({resource: 'x/a', capacityPerNode: 2, free: [1, 1]}, [0, 1], []);
+  const topology = new TopologyManager({
+    policy,
+    providers: [stand.manager.topology ?? []].flat(),
+    managesPodLevel: false,
+    metrics: {
+      topologyAdmitted: ({isFailed}) => counted.push({isFailed}),
+      resourcesAligned: (scope, isFailed) => counted.push({scope, isFailed}),
+    },
+  });
+  const podWith = (amount: string): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {name: 'p', uid: 'u'},
+    spec: {containers: [{name: 'a', image: 'i', resources: {requests: {'x/a': amount}}}]},
+  });
+  await topology.admit(podWith('1'));
+  await expect(topology.admit(podWith('2'))).rejects.toThrow('with Topology locality');
+  expect(counted).toEqual([
+    {scope: 'container', isFailed: false},
+    {isFailed: false},
+    {scope: 'container', isFailed: true},
+    {isFailed: true},
+  ]);
+});

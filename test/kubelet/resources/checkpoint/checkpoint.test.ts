@@ -187,6 +187,18 @@ test.each([
 test.each([
   ['', 'unexpected end of JSON input'],
   ['{"policyName":', 'unexpected end of JSON input'],
+  ['{"policyName":"sta', 'unexpected end of JSON input'],
+  ['{"checksum":1', 'unexpected end of JSON input'],
+  ['hello', "invalid character 'h' looking for beginning of value"],
+  ['{policyName', "invalid character 'p' looking for beginning of object key string"],
+  ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
+  ['{"a" 1}', "invalid character '1' after object key"],
+  ['{"a":1 "b":2}', "invalid character '\"' after object key:value pair"],
+  ['{"a":[1 2]}', "invalid character '2' after array element"],
+  ['{}}', "invalid character '}' after top-level value"],
+  ['{"a":nul}', "invalid character '}' in literal null (expecting 'l')"],
+  ['{"a":-x}', "invalid character 'x' in numeric literal"],
+  [String.raw`{"a":"\x"}`, "invalid character 'x' in string escape code"],
   ['[]', 'json: cannot unmarshal array into Go value of type state.CPUManagerCheckpoint'],
   [
     '{"policyName":1}',
