@@ -122,8 +122,8 @@ export interface NodeFacts {
   readonly topologyManager?: TopologyManagerSettings | undefined;
   /** Directory of the sockets of device plugins; without it there is no device manager. */
   readonly devicePluginsDir?: string | undefined;
-  /** Allocatable extended resources; pods run without others that they request. Undefined if they are not known. */
-  readonly extendedResources?: ReadonlyMap<string, bigint> | undefined;
+  /** Returns the allocatable extended resources; pods run without others that they request. None if undefined. */
+  readonly extendedResources?: (() => ReadonlyMap<string, bigint>) | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   /** Taints of the Node object; none without a cluster. */

@@ -1,6 +1,6 @@
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
-import {Client, credentials, loadPackageDefinition, type ServiceDefinition} from '@grpc/grpc-js';
+import {credentials, loadPackageDefinition, type Client, type ServiceDefinition} from '@grpc/grpc-js';
 import {loadSync} from '@grpc/proto-loader';
 import type {Plain} from '../containerd/containerd-services.js';
 

@@ -1,29 +1,10 @@
 import {expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
-import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
-import {leaveRecordedNode, type LeftNode} from './left-node.js';
-import {
-  changedPods,
-  changingCalls,
-  lostMirrorPods,
-  RECORDED_NODE,
-  runningIds,
-  storeRecordedPods,
-  takeoverTimeMs,
-} from './recorded-takeover.js';
+import {leaveRecordedNode} from './left-node.js';
+import {changedPods, changingCalls, lostMirrorPods, runningIds} from './recorded-takeover.js';
+import {takeOver} from './take-over.js';
 
 const SETTLE_MS = 3000;
-
-/** Starts kcri on the node in place of the recorded kubelet. */
-async function takeOver(node: LeftNode): Promise<ClusterTestbed> {
-  const {rootDir, logsDir, manifests, runtime} = node;
-  return await ClusterTestbed.start(
-    (api) => {
-      storeRecordedPods(api, node);
-    },
-    {rootDir, logsDir, manifests, runtime, nowMs: takeoverTimeMs(node), node: RECORDED_NODE},
-  );
-}
 
 /** Mounting requires root. */
 test.skipIf(process.getuid?.() !== 0)(

@@ -75,11 +75,15 @@ async function askForLease(
   };
 }
 
-async function request(url: URL, options: Parameters<typeof get>[1]): Promise<IncomingMessage> {
+/** Resolves with the head of the response. Rejects with the reason of the signal, and with SystemError. */
+async function request(
+  url: URL,
+  {signal, ...options}: Parameters<typeof get>[1] & {readonly signal: AbortSignal},
+): Promise<IncomingMessage> {
   return await new Promise((resolve, reject) => {
-    get(url, options, resolve).once('error', (error) => {
-      options.signal?.throwIfAborted();
-      reject(new SystemError(`${url.origin}: ${systemErrorMessage(error)}`, {cause: error}));
+    get(url, {...options, signal}, resolve).once('error', (error) => {
+      const cause = new SystemError(`${url.origin}: ${systemErrorMessage(error)}`, {cause: error});
+      reject(signal.aborted ? (signal.reason as Error) : cause);
     });
   });
 }

@@ -7,6 +7,8 @@ export interface ExtendedResources {
   readonly allocatable: ReadonlyMap<string, number>;
   /** Resources that the node had, and does not have any more. Each is returned once. */
   readonly deleted: readonly string[];
+  /** True if no earlier kubelet has left anything: the node may be a new one under the name of another. */
+  readonly isNew: boolean;
 }
 
 /** A manager that offers extended resources, such as devices. */

@@ -1,9 +1,16 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, TopologyHints} from '../../contract/node-manager.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import type {RunningDeviceManager} from './start-device-manager.js';
 
 const NO_HINTS: TopologyHints = new Map();
 const NO_RESOURCES: ReadonlyMap<string, number> = new Map();
+const NO_EXTENDED: ExtendedResources = {
+  capacity: NO_RESOURCES,
+  allocatable: NO_RESOURCES,
+  deleted: [],
+  isNew: true,
+};
 
 /** Creates the manager of devices, which does nothing but in a daemon. */
 export function createDeviceManager({
@@ -29,7 +36,7 @@ export function createDeviceManager({
       (await running?.manager.containerOptions(pod, container)) ?? {},
     extended: {
       takeResources: () =>
-        running?.manager.takeCapacity() ?? {capacity: NO_RESOURCES, allocatable: NO_RESOURCES, deleted: []},
+        running === undefined ? NO_EXTENDED : {...running.manager.takeCapacity(), isNew: !running.isRestored},
       used: () => running?.manager.allocator.usedCounts() ?? NO_RESOURCES,
       statusOf: (uid, container) => running?.manager.resourceStatus(uid, container) ?? [],
     },

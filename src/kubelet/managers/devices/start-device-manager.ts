@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
+import {rethrowUnexpected} from '../../../base/errors.js';
 import {registrationService} from '../../../plugin-api/served-service.js';
 import {serveSocket} from '../../../plugin-api/serve-socket.js';
 import type {NodeManagerServices} from '../../contract/node-manager.js';
@@ -13,6 +13,8 @@ import {PluginRegistry} from './plugin-registry.js';
 export interface RunningDeviceManager {
   readonly manager: DeviceManager;
   readonly plugins: PluginRegistry;
+  /** True if an earlier kubelet has left a checkpoint. */
+  readonly isRestored: boolean;
 }
 
 /**
@@ -34,9 +36,10 @@ export async function startDeviceManager(
       metrics.devicePluginRegistered(resource);
     },
   });
+  let isRestored = false;
   try {
     await preparePluginDirectory(directory);
-    await restore(manager, checkpoint, services);
+    isRestored = await restore(manager, checkpoint, services);
     const service = registrationService({
       register: async (request, call) => {
         await plugins.register(request, call);
@@ -55,7 +58,7 @@ export async function startDeviceManager(
     rethrowUnexpected(error);
     logger.error(error, 'Failed to start the device plugin manager: pods run without devices');
   }
-  return {manager, plugins};
+  return {manager, plugins, isRestored};
 }
 
 function createManager(checkpoint: string, services: NodeManagerServices): DeviceManager {
@@ -74,26 +77,24 @@ function createManager(checkpoint: string, services: NodeManagerServices): Devic
   });
 }
 
-/** Restores the state of an earlier kubelet. What cannot be read is logged, and forgotten. */
+/** Restores the state of an earlier kubelet; resolves with whether it left any. What cannot be read is logged, and forgotten. */
 async function restore(
   manager: DeviceManager,
   checkpoint: string,
   {logger}: Pick<NodeManagerServices, 'logger'>,
-): Promise<void> {
+): Promise<boolean> {
   const log = logger.forFile('device-manager.ts');
   try {
     const text = await readCheckpointFile(checkpoint);
-    if (text === undefined) log.info('No checkpoint of devices', {checkpoint}, 2);
-    else manager.restore(text);
+    if (text === undefined) return false;
+    manager.restore(text);
   } catch (error) {
     rethrowUnexpected(error);
     log.error(
       error,
       'Continue after failing to read checkpoint file. Device allocation info may NOT be up-to-date',
-      {
-        checkpoint,
-        reason: messageOf(error),
-      },
+      {checkpoint},
     );
   }
+  return true;
 }

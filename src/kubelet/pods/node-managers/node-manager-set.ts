@@ -130,6 +130,7 @@ export class NodeManagerSet implements NodeManagers {
       capacity: new Map(all.flatMap(({capacity}) => [...capacity])),
       allocatable: new Map(all.flatMap(({allocatable}) => [...allocatable])),
       deleted: all.flatMap(({deleted}) => deleted),
+      isNew: all.every(({isNew}) => isNew),
     };
   }
 
