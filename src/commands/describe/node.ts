@@ -1,5 +1,6 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {readNodeObject} from '../../features/node/read-node-object.js';
+import {cpuSection} from '../../features/node/describe-cpus.js';
 import {describeNode, nodeKubeletSection, type NodePod} from '../../features/node/describe-node.js';
 import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
 import {hasEnded} from '../../api/types/v1-status.js';
@@ -10,7 +11,8 @@ export default class DescribeNode extends BaseCommand {
   static override summary = 'Show details of this machine as a node';
   static override description =
     'Shows what "kubectl describe node" shows: labels, conditions, capacity, and the pods with ' +
-    'their share of the resources; then the state of the running kubelet, if there is one. For the source of the ' +
+    'their share of the resources; then who has which CPUs, if the kubelet gives containers CPUs of their own, ' +
+    'and the state of the running kubelet, if there is one. For the source of the ' +
     'Node object see "kcri get node". To describe a pod named "node", use its namespace or UID.';
   static override usage = 'describe node';
   static override examples = ['<%= config.bin %> describe node'];
@@ -22,8 +24,19 @@ export default class DescribeNode extends BaseCommand {
     const node = await readNodeObject(services, report);
     const pods = await readNodePods(services);
     const text = describeNode(node, pods, context.clock.now());
-    this.out.printText(`${text}${report === undefined ? '' : nodeKubeletSection(report)}`);
+    const kubelet = report === undefined ? '' : nodeKubeletSection(report);
+    this.out.printText(`${text}${await describeCpus(services, pods)}${kubelet}`);
   }
+}
+
+/** Describes who has which CPUs; empty if no kubelet gives containers CPUs of their own. */
+async function describeCpus({settings}: RuntimeContext, pods: readonly NodePod[]): Promise<string> {
+  const {readCpuShares} = await import('../../kubelet/index.js');
+  const shares = await readCpuShares(settings.rootDir);
+  const names = new Map(
+    pods.map(({pod: {metadata}}) => [metadata.uid, `${metadata.namespace ?? ''}/${metadata.name ?? ''}`]),
+  );
+  return shares === undefined ? '' : cpuSection(shares, (uid) => names.get(uid));
 }
 
 /** Returns the pods that have not ended, with their total resources. */

@@ -30,11 +30,9 @@ export function cpuHints(units: CpuUnits, request: HintRequest): readonly Topolo
     nodes.length,
     ...masks.filter(({cpus}) => countMembers(cpus) >= count).map(({size}) => size),
   );
+  const reused = countMembers(reusable);
   return masks
-    .filter(
-      ({cpus}) =>
-        isSubset(reusable, cpus) && countMembers(reusable) + countMembers(available & cpus) >= count,
-    )
+    .filter(({cpus}) => isSubset(reusable, cpus) && reused + countMembers(available & cpus) >= count)
     .map(({numaNodes, size, cpus}) => ({
       numaNodes,
       preferred: size === least || (alignBySocket && isOnFewestSockets(units, cpus, least)),
