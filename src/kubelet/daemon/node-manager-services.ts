@@ -1,6 +1,7 @@
 import type {RuntimeService} from '../../cri/index.js';
 import {NO_METRICS} from '../contract/kubelet-metrics.js';
 import type {NodeManagerServices, OwnNodeManagerServices} from '../contract/node-manager.js';
+import {CONTAINER_NAME_LABEL, POD_UID_LABEL} from '../managers/kuberuntime/config/labels.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import type {KubeletCore} from './kubelet-core.js';
 
@@ -8,7 +9,7 @@ import type {KubeletCore} from './kubelet-core.js';
 interface NodeManagerServicesOptions
   extends Pick<NodeManagerServices, 'clock' | 'logger'>, Partial<Pick<NodeManagerServices, 'metrics'>> {
   readonly node: NodeAndRuntime;
-  readonly runtime: Pick<RuntimeService, 'updateContainerResources'>;
+  readonly runtime: Pick<RuntimeService, 'updateContainerResources' | 'listContainers'>;
 }
 
 /** Returns what the managers of the node work with. */
@@ -24,6 +25,13 @@ export function createNodeManagerServices(
       pods.runningContainers().map(({record, container: {name, id}}) => ({pod: record.pod, name, id})),
     syncPods: (uids) => {
       handler.syncPods(uids);
+    },
+    readRunning: async (signal) => {
+      const filter = {state: {state: 'CONTAINER_RUNNING'}} as const;
+      const {containers} = await runtime.listContainers({filter}, {signal});
+      return new Set(
+        containers.map(({labels}) => `${labels[POD_UID_LABEL]}/${labels[CONTAINER_NAME_LABEL]}`),
+      );
     },
     updateContainer: async (containerId, linux, signal) => {
       await runtime.updateContainerResources({containerId, linux}, {signal});

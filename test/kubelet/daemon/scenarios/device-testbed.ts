@@ -117,5 +117,6 @@ export interface CreateRequest {
 
 /** Returns the devices that a container was told to have. */
 export function devicesOf({config}: CreateRequest): string | undefined {
-  return config.envs.find(({key}) => key === 'DEVS')?.value;
+  const value = config.envs.find(({key}) => key === 'DEVS')?.value;
+  return value === undefined ? undefined : Buffer.from(value, 'base64').toString();
 }

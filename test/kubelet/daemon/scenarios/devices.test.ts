@@ -1,9 +1,8 @@
-import {stat} from 'node:fs/promises';
+import {readFile, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {parseDeviceCheckpoint} from '../../../../src/kubelet/managers/devices/core/device-checkpoint.js';
 import {aContainerSpec} from '../../../commands/command-testbed.js';
-import {readFile} from 'node:fs/promises';
 import {GrpcStatusError} from '../../../fakes/runtime/grpc-status-error.js';
 import {aDevicePod, DeviceTestbed, devicesOf, RESOURCE} from './device-testbed.js';
 
@@ -23,7 +22,9 @@ test('a container gets what the plugin answers to Allocate, before what its spec
     CDI_devices: [{name: 'example.com/dev=d1'}],
     annotations: {'example.com/devices': 'd1'},
   });
-  expect(config.envs.filter(({key}) => key === 'DEVS')).toEqual([{key: 'DEVS', value: Buffer.from('d1').toString()}]);
+  expect(config.envs.filter(({key}) => key === 'DEVS')).toEqual([
+    {key: 'DEVS', value: Buffer.from('mine').toString('base64')},
+  ]);
   expect(config.mounts[0]).toEqual({container_path: '/devices', host_path: '/usr/lib', readonly: true});
   expect(plugin.callsTo('Allocate')).toEqual([{container_requests: [{devices_ids: ['d1']}]}]);
   expect((await stat(join(testbed.directory, 'kubelet_internal_checkpoint'))).mode & 0o777).toBe(0o600);
@@ -81,6 +82,7 @@ test('a restarted kubelet knows the devices of its pods, and restarts a containe
   testbed.daemon.run();
   await testbed.untilListening();
   expect(testbed.capacityOf()).toBe(0);
+  await testbed.daemon.until('it runs', () => testbed.daemon.statusOf('web').phase === 'Running');
   await using plugin = await testbed.plug();
   testbed.daemon.kill('app');
   await testbed.daemon.until('it is restarted', () => testbed.daemon.statusOf('web').restarts === 1);
@@ -144,7 +146,6 @@ test('a lost checkpoint is logged, and an impossible one harms no pod', async ()
   expect(allocations).toMatchObject([{container: 'app', resource: RESOURCE}]);
   await testbed.daemon.stop();
   await plugin.kill();
-  const {writeFile} = await import('node:fs/promises');
   await writeFile(file, (await readFile(file, 'utf8')).replace('d1', 'd7'));
   testbed.daemon.run();
   await testbed.untilListening();

@@ -172,6 +172,7 @@ test('the managers start in order, with the topology of all, and one that fails 
     node: GOLDEN_NODE,
     ...{clock: new FakeClock(), logger: SILENT_LOGGER, metrics: NO_METRICS},
     syncPods: () => undefined,
+    readRunning: async () => new Set<string>(),
     activePods: () => [],
     allSourcesReady: () => true,
     runningContainers: () => [],
