@@ -83,7 +83,7 @@ class PluginWatcher {
     const {plugins, clock} = this.#services;
     this.#busy.add(path);
     try {
-      const handled = await registerPlugin(path, plugins, clock, signal);
+      const handled = await registerPlugin(path, {handlers: plugins, clock, signal});
       this.#registered.set(path, {...handled, identity});
       this.#failures.delete(path);
       this.#logger.info('Registered plugin', {path, plugin: handled.plugin.name}, 2);

@@ -3,11 +3,19 @@ import {isExpectedError, messageOf, SystemError} from '../../../base/errors.js';
 import {connectPluginRegistration, type PluginClient} from '../../../plugin-api/connect-plugin.js';
 import {dial} from '../../../plugin-api/dial.js';
 import type {Registration} from '../../../plugin-api/gen/plugin-registration/services.js';
+import type {PluginInfo} from '../../../plugin-api/gen/plugin-registration/types.js';
 import type {PluginHandler, RegisteredPlugin} from '../../contract/resources/plugin-handler.js';
 
 const INFO_TIMEOUT_MS = 1000;
 const NOTIFY_TIMEOUT_MS = 5000;
 const PREFIX = 'RegisterPlugin error --';
+
+/** What a registration works with. */
+export interface RegistrationServices {
+  readonly handlers: readonly PluginHandler[];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
 
 /** A registered plugin and its handler. */
 export interface HandledPlugin {
@@ -19,15 +27,10 @@ export interface HandledPlugin {
  * Registers the plugin at a socket with the handler of its type, and tells it the result (GenerateRegisterPluginFunc). Rejects with
  * the error that the plugin was told, or why it could not be.
  */
-export async function registerPlugin(
-  path: string,
-  handlers: readonly PluginHandler[],
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<HandledPlugin> {
+export async function registerPlugin(path: string, services: RegistrationServices): Promise<HandledPlugin> {
   const client = connectPluginRegistration(path);
   try {
-    return await register(client, path, handlers, clock, signal);
+    return await register(client, path, await readInfo(client, path, services), services);
   } finally {
     client.close();
   }
@@ -36,11 +39,9 @@ export async function registerPlugin(
 async function register(
   client: PluginClient<Registration>,
   path: string,
-  handlers: readonly PluginHandler[],
-  clock: Clock,
-  signal: AbortSignal,
+  {type, name, endpoint, supportedVersions: versions}: PluginInfo,
+  {handlers, signal}: RegistrationServices,
 ): Promise<HandledPlugin> {
-  const {type, name, endpoint, supportedVersions: versions} = await readInfo(client, path, clock, signal);
   const handler = handlers.find((each) => each.type === type);
   if (handler === undefined)
     return await refuse(client, `no handler registered for plugin type: ${type} at socket ${path}`);
@@ -69,9 +70,8 @@ async function register(
 async function readInfo(
   client: PluginClient<Registration>,
   path: string,
-  clock: Clock,
-  signal: AbortSignal,
-): ReturnType<Registration['getInfo']> {
+  {clock, signal}: RegistrationServices,
+): Promise<PluginInfo> {
   const tooLate = (cause: Error): Error =>
     new SystemError(
       `${PREFIX} dial failed at socket ${path}, err: failed to dial socket ${path}, err: context deadline exceeded`,
