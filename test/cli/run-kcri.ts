@@ -47,6 +47,7 @@ export async function runKcri(args: readonly string[], options: RunOptions = {})
     env: {
       // A sync need not wait for containers that a test knows to run.
       KCRI_MIN_READY: '0s',
+      KCRI_TEST_DEVICE_PLUGINS_DIR: 'device-plugins',
       ...(options.endpoint === undefined ? {} : {CONTAINER_RUNTIME_ENDPOINT: options.endpoint}),
       ...options.env,
     },

@@ -14,6 +14,7 @@ export function fakeManagerServices(
     runningContainers: () => [],
     updateContainer: async () => undefined,
     syncPods: () => undefined,
+    readRunning: async () => new Set<string>(),
     podResources: [],
     plugins: [],
     killPod: async () => undefined,

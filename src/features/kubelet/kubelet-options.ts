@@ -1,3 +1,4 @@
+import {resolve} from 'node:path';
 import {parseQuantity} from '../../api/quantity.js';
 import type {Connection} from '../../cri/index.js';
 import {
@@ -130,12 +131,26 @@ export function createNodeSettings(
   };
 }
 
+/** Directory in which device plugins look for a kubelet, whatever its root directory is (DevicePluginPath). */
+const DEVICE_PLUGINS_DIR = '/var/lib/kubelet/device-plugins';
+
+/** Returns the directory of device plugins. Tests, of which several run at once, have one below their root directory. */
+export function devicePlugins({
+  rootDir,
+  context: {env},
+}: {
+  readonly rootDir: string;
+  readonly context: {readonly env: Readonly<Record<string, string | undefined>>};
+}): {readonly devicePluginsDir: string} {
+  return {devicePluginsDir: resolve(rootDir, env['KCRI_TEST_DEVICE_PLUGINS_DIR'] ?? DEVICE_PLUGINS_DIR)};
+}
+
 type FoundNode = Parameters<typeof withReservations>[0];
 
 /** Returns a node with its addresses and policies, and without the resources that the configuration reserves. */
 export function joinedNode(
   found: FoundNode,
-  facts: Partial<Pick<FoundNode['node'], 'inCluster' | 'hostIps'>>,
+  facts: Partial<Pick<FoundNode['node'], 'inCluster' | 'hostIps' | 'devicePluginsDir'>>,
   config: ConfigValues,
 ): FoundNode {
   const policies = {...createNodePolicies(config, found.node.cgroup), ...createManagerSettings(config)};

@@ -31,7 +31,7 @@ import {KlogLogger} from './klog-logger.js';
 import {detailsOf} from './klog-reporter.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {logUnhandledErrors} from './log-unhandled-errors.js';
-import {createKubeletOptions, createNodeSettings, joinedNode} from './kubelet-options.js';
+import {createKubeletOptions, createNodeSettings, devicePlugins, joinedNode} from './kubelet-options.js';
 import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
@@ -86,7 +86,8 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const {connection, describe} = await options.open(connections.operations.observer);
     const found = await retryStart(describe, {...context, logger});
     const addresses = await findAddresses(options, log);
-    const node = joinedNode(found, {inCluster: api !== undefined, hostIps: addresses}, live.values);
+    const own = {inCluster: api !== undefined, hostIps: addresses, ...devicePlugins(options)};
+    const node = joinedNode(found, own, live.values);
     const observeCertificate = connections.certificates.observe;
     const joined = api && (await openCluster(api, {...observed, connection, node, observeCertificate}));
     const reviews = api === undefined ? {} : await openAccessReviews(api.server, live.values, context);

@@ -84,6 +84,8 @@ export interface NodeManagerServices {
   readonly allSourcesReady: () => boolean;
   /** Running containers of pods of this kubelet, as of the last inspection. */
   readonly runningContainers: () => readonly RunningContainer[];
+  /** Reads which containers run, as `UID/name`: at the start, nothing has been inspected yet. Rejects with CriError. */
+  readonly readRunning: (signal: AbortSignal) => Promise<ReadonlySet<string>>;
   /** Updates resources of a running container; others stay. Rejects with CriError. */
   readonly updateContainer: (
     id: ContainerId,

@@ -8,6 +8,7 @@ import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeManagerServices, OwnNodeManagerServices, PodKill} from '../contract/node-manager.js';
 import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
+import {CONTAINER_NAME_LABEL, POD_UID_LABEL} from '../managers/kuberuntime/config/labels.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import {computeDisruptedStatus} from '../pods/status/compute/disrupted-status.js';
 import {killPodNow} from '../pods/workers/kill-pod-now.js';
@@ -17,7 +18,7 @@ import type {KubeletCore} from './kubelet-core.js';
 /** Parts of the kubelet that its managers work with. */
 interface NodeManagerServicesOptions extends Pick<NodeManagerServices, 'clock' | 'logger'> {
   readonly node: NodeAndRuntime;
-  readonly runtime: Pick<RuntimeService, 'updateContainerResources'>;
+  readonly runtime: Pick<RuntimeService, 'updateContainerResources' | 'listContainers'>;
   readonly metrics?: KubeletMetrics;
   readonly cluster?: ClusterLink | undefined;
   /** Records an event of a pod. */
@@ -48,6 +49,13 @@ export function createNodeManagerServices(
       pods.runningContainers().map(({record, container: {name, id}}) => ({pod: record.pod, name, id})),
     syncPods: (uids) => {
       handler.syncPods(uids);
+    },
+    readRunning: async (signal) => {
+      const filter = {state: {state: 'CONTAINER_RUNNING'}} as const;
+      const {containers} = await runtime.listContainers({filter}, {signal});
+      return new Set(
+        containers.map(({labels}) => `${labels[POD_UID_LABEL]}/${labels[CONTAINER_NAME_LABEL]}`),
+      );
     },
     updateContainer: async (containerId, linux, signal) => {
       await runtime.updateContainerResources({containerId, linux}, {signal});

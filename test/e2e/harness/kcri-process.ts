@@ -28,6 +28,8 @@ const OWN_VARIABLES = {
   IMAGE_SERVICE_ENDPOINT: undefined,
   CRI_CONFIG_FILE: undefined,
   KCRI_ROOT_DIR: undefined,
+  // Below the root directory: several kubelets run at once.
+  KCRI_TEST_DEVICE_PLUGINS_DIR: 'device-plugins',
 };
 
 /** A running kcri. */

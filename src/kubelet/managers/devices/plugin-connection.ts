@@ -4,15 +4,12 @@ import type {Clock} from '../../../base/clock.js';
 import {messageOf, SystemError} from '../../../base/errors.js';
 import {CriError} from '../../../cri/index.js';
 import {connectDevicePlugin, type PluginClient} from '../../../plugin-api/connect-plugin.js';
+import {dial} from '../../../plugin-api/dial.js';
 import type {DevicePlugin} from '../../../plugin-api/gen/device-plugin/services.js';
 import type {Device, DevicePluginOptions} from '../../../plugin-api/gen/device-plugin/types.js';
 import type {ServedCall} from '../../../plugin-api/served-service.js';
 import type {PluginCalls} from './core/plugin-calls.js';
 
-/** Time to connect to a plugin, in ms. */
-const DIAL_TIMEOUT_MS = 10_000;
-/** Pause between attempts to connect, in ms. */
-const DIAL_PAUSE_MS = 250;
 /** Limit of PreStartContainer in ms (KubeletPreStartContainerRPCTimeoutInSecs). */
 const PRE_START_TIMEOUT_MS = 30_000;
 /**
@@ -93,23 +90,20 @@ async function readOptions(
   clock: Clock,
   {signal, timeoutMs}: ServedCall,
 ): Promise<DevicePluginOptions> {
-  const startedAt = clock.monotonic();
-  for (;;)
-    try {
-      return await withinLimit(
-        'GetDevicePluginOptions',
-        clock,
-        (limit) => client.getDevicePluginOptions({}, {signal: limit, timeoutMs}),
-        signal,
-      );
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof CriError && error.neverConnected))
-        throw new SystemError(`failed to get device plugin options: ${messageOf(error)}`, {cause: error});
-      if (clock.monotonic() - startedAt >= DIAL_TIMEOUT_MS)
-        throw new SystemError('failed to dial device plugin: context deadline exceeded', {cause: error});
-      await clock.sleep(DIAL_PAUSE_MS, signal);
-    }
+  const ask = (limit: AbortSignal) => client.getDevicePluginOptions({}, {signal: limit, timeoutMs});
+  const tooLate = (cause: Error): Error =>
+    new SystemError('failed to dial device plugin: context deadline exceeded', {cause});
+  try {
+    return await dial(
+      () => withinLimit('GetDevicePluginOptions', clock, ask, signal),
+      clock,
+      signal,
+      tooLate,
+    );
+  } catch (cause) {
+    if (!(cause instanceof CriError)) throw cause;
+    throw new SystemError(`failed to get device plugin options: ${messageOf(cause)}`, {cause});
+  }
 }
 
 async function withinLimit<T>(

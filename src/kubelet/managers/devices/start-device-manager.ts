@@ -3,7 +3,6 @@ import {rethrowUnexpected} from '../../../base/errors.js';
 import {registrationService} from '../../../plugin-api/served-service.js';
 import {serveSocket} from '../../../plugin-api/serve-socket.js';
 import type {NodeManagerServices} from '../../contract/node-manager.js';
-import {podRef} from '../../contract/pod-ref.js';
 import {readCheckpointFile, writeCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
 import {DeviceManager} from './device-manager.js';
 import {CHECKPOINT, preparePluginDirectory, REGISTRATION_SOCKET} from './plugin-directory.js';
@@ -29,7 +28,8 @@ export async function startDeviceManager(
   const {clock, metrics} = services;
   const logger = services.logger.forFile('device-manager.ts');
   const checkpoint = join(directory, CHECKPOINT);
-  const manager = createManager(checkpoint, services);
+  const running = new Set<string>();
+  const manager = createManager(checkpoint, services, running);
   const plugins = new PluginRegistry({
     ...{manager, directory, clock, logger},
     onRegister: (resource) => {
@@ -40,6 +40,7 @@ export async function startDeviceManager(
   try {
     await preparePluginDirectory(directory);
     isRestored = await restore(manager, checkpoint, services);
+    if (isRestored) for (const name of await readRunning(services, signal)) running.add(name);
     const service = registrationService({
       register: async (request, call) => {
         await plugins.register(request, call);
@@ -61,9 +62,12 @@ export async function startDeviceManager(
   return {manager, plugins, isRestored};
 }
 
-function createManager(checkpoint: string, services: NodeManagerServices): DeviceManager {
-  const {node, clock, metrics, activePods, allSourcesReady, runningContainers, syncPods} = services;
-  const running = new Set(runningContainers().map(({pod, name}) => `${podRef(pod).uid}/${name}`));
+function createManager(
+  checkpoint: string,
+  services: NodeManagerServices,
+  running: ReadonlySet<string>,
+): DeviceManager {
+  const {node, clock, metrics, activePods, allSourcesReady, syncPods} = services;
   return new DeviceManager({
     ...{clock, activePods, allSourcesReady},
     logger: services.logger.forFile('device-manager.ts'),
@@ -75,6 +79,21 @@ function createManager(checkpoint: string, services: NodeManagerServices): Devic
       metrics.devicesAllocated(resource, ms);
     },
   });
+}
+
+/** Reads which containers run; none if the runtime fails, which is logged. */
+async function readRunning(
+  {readRunning: read, logger}: NodeManagerServices,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  try {
+    return await read(signal);
+  } catch (error) {
+    rethrowUnexpected(error);
+    const log = logger.forFile('device-manager.ts');
+    log.error(error, 'Failed to read the running containers: their pods need their devices again');
+    return new Set();
+  }
 }
 
 /** Restores the state of an earlier kubelet; resolves with whether it left any. What cannot be read is logged, and forgotten. */

@@ -4,6 +4,8 @@ import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
 import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
 import {createMemoryManager} from '../../managers/memory/create-memory-manager.js';
 import {createMemoryQosManager} from '../../managers/memory-qos/memory-qos-manager.js';
+import {createPluginWatcher} from '../../managers/plugin-watcher/plugin-watcher-manager.js';
+import {createPodResourcesManager} from '../../managers/pod-resources/pod-resources-manager.js';
 import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
@@ -16,6 +18,8 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createMemoryManager,
   createSwapManager,
   createMemoryQosManager,
+  createPodResourcesManager,
+  createPluginWatcher,
   (node) => createShutdownManager(node),
 ];
 

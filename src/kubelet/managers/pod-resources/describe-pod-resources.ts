@@ -1,0 +1,73 @@
+import {longRunningContainersOf} from '../../../api/pod-containers.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import type {
+  AllocatableResourcesResponse,
+  ContainerDevices,
+  ContainerMemory,
+  PodResources,
+  TopologyInfo,
+} from '../../../plugin-api/gen/pod-resources/types.js';
+import type {PodResources as AlphaPodResources} from '../../../plugin-api/gen/pod-resources-v1alpha1/types.js';
+import {podRef} from '../../contract/pod-ref.js';
+import type {DeviceUse} from '../../contract/resources/device-use.js';
+import type {MemoryUse, PodResourceProvider, ResourceUse} from '../../contract/resources/pod-resource-use.js';
+
+type Providers = readonly PodResourceProvider[];
+
+/** Returns the resources of a pod: those of its containers and sidecars (podresources server_v1.go). */
+export function describePodResources(pod: Pod, providers: Providers): PodResources {
+  const {uid, name, namespace} = podRef(pod);
+  const containers = longRunningContainersOf(pod).map((container) => ({
+    name: container.name,
+    ...describeUse(unite(providers.map((provider) => provider.ofContainer(uid, container.name)))),
+    dynamicResources: [],
+  }));
+  return {name, namespace, containers};
+}
+
+/** Returns the resources that containers can have exclusively. */
+export function describeAllocatable(providers: Providers): AllocatableResourcesResponse {
+  return describeUse(unite(providers.map((provider) => provider.allocatable())));
+}
+
+/** Returns the devices of a pod's containers without its sidecars, as the first version of the API has them. */
+export function describeAlphaPodResources(pod: Pod, providers: Providers): AlphaPodResources {
+  const {uid, name, namespace} = podRef(pod);
+  const containers = pod.spec.containers.map((container) => {
+    const {devices = []} = unite(providers.map((provider) => provider.ofContainer(uid, container.name)));
+    return {
+      name: container.name,
+      devices: devices.map(({resource: resourceName, id}) => ({resourceName, deviceIds: [id]})),
+    };
+  });
+  return {name, namespace, containers};
+}
+
+function unite(uses: readonly ResourceUse[]): Required<ResourceUse> {
+  return {
+    devices: uses.flatMap(({devices = []}) => devices),
+    cpus: uses.flatMap(({cpus = []}) => cpus),
+    memory: uses.flatMap(({memory = []}) => memory),
+  };
+}
+
+function describeUse({devices, cpus, memory}: Required<ResourceUse>): AllocatableResourcesResponse {
+  return {
+    devices: devices.map(describeDevice),
+    cpuIds: cpus.map(BigInt),
+    memory: memory.map(describeMemory),
+  };
+}
+
+/** Returns a device in an entry of its own, since only that has NUMA nodes. */
+function describeDevice({resource: resourceName, id, numaNodes}: DeviceUse): ContainerDevices {
+  return {resourceName, deviceIds: [id], ...(numaNodes.length > 0 && {topology: topologyOf(numaNodes)})};
+}
+
+function describeMemory({type: memoryType, bytes: size, numaNodes}: MemoryUse): ContainerMemory {
+  return {memoryType, size, topology: topologyOf(numaNodes)};
+}
+
+function topologyOf(numaNodes: readonly number[]): TopologyInfo {
+  return {nodes: numaNodes.map((node) => ({ID: BigInt(node)}))};
+}

@@ -1,0 +1,50 @@
+import {mkdir} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import type {Plain} from '../containerd/containerd-services.js';
+import {SocketServer} from '../runtime/socket-server.js';
+import {kubeletService} from './kubelet-protos.js';
+
+type Callback = (error: object | null, response: object) => void;
+
+/** A plugin's registration socket, which records what the kubelet tells it. */
+export class FakeRegistrar implements AsyncDisposable {
+  readonly statuses: Plain[] = [];
+  readonly #server: SocketServer;
+
+  private constructor(path: string, info: object) {
+    const unary =
+      (answer: (request: Plain) => object) => (call: {readonly request: Plain}, callback: Callback) => {
+        callback(null, answer(call.request));
+      };
+    this.#server = new SocketServer(path, [
+      {
+        definition: kubeletService('plugin-registration', 'pluginregistration.Registration'),
+        implementation: {
+          GetInfo: unary(() => info),
+          NotifyRegistrationStatus: unary((request) => {
+            this.statuses.push(request);
+            return {};
+          }),
+        },
+      },
+    ]);
+  }
+
+  /** Starts a plugin of this PluginInfo on a socket. */
+  static async start(path: string, info: object): Promise<FakeRegistrar> {
+    await mkdir(dirname(path), {recursive: true});
+    const registrar = new FakeRegistrar(path, info);
+    await registrar.#server.listen();
+    return registrar;
+  }
+
+  /** Ends the plugin and removes its socket. */
+  async stop(): Promise<void> {
+    await this.#server.dropConnections();
+    await this.#server.removeSocketFile();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
