@@ -96,8 +96,8 @@ export class FakeLogind implements AsyncDisposable {
     this.#send({type: METHOD_RETURN, replySerial: call.serial, destination: call.sender ?? '', ...fields});
   }
 
-  #get(call: DBusMessage, [from, name]: readonly DBusValue[]): void {
-    this.log.push(`Get ${String(from)} ${String(name)} -> ${this.#delay}`);
+  #get(call: DBusMessage, names: readonly DBusValue[]): void {
+    this.log.push(`Get ${names.map((name) => name as string).join(' ')} -> ${this.#delay}`);
     this.#reply(call, {signature: 'v', body: [{signature: 't', value: this.#delay}]});
   }
 
