@@ -125,6 +125,8 @@ export class FakeLogind implements AsyncDisposable {
 
   #sendLock(bytes: Buffer): void {
     const sender = spawn('perl', [SENDER], {stdio: ['pipe', 'pipe', 'inherit', this.#socket]});
+    // Fake clocks wait for the end of other programs.
+    sender.unref();
     this.#locks.push({sender, closed: once(sender, 'close')});
     // Node.js stops reading from a socket that it gives to a child.
     this.#socket.resume();

@@ -62,6 +62,8 @@ class ShutdownManager implements NodeManager {
       await this.#watch(signal);
     },
   };
+  readonly admit = async (): Promise<Rejection | undefined> =>
+    this.#isShuttingDown ? REJECTION : undefined;
   readonly #policy: ShutdownPolicy;
   readonly #statePath: string;
   readonly #place: LogindPlace;
@@ -89,10 +91,6 @@ class ShutdownManager implements NodeManager {
       })),
     });
     await this.#restoreTimes();
-  }
-
-  async admit(): Promise<Rejection | undefined> {
-    return this.#isShuttingDown ? REJECTION : undefined;
   }
 
   get nodeErrors(): readonly string[] {
