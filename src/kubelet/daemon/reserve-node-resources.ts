@@ -1,6 +1,7 @@
 import {ConfigError} from '../../base/errors.js';
 import {quantityMilliValue, quantityValue} from '../../api/quantity.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import {isGateEnabled} from '../configuration/feature-gates.js';
 import type {ConfigValues} from '../configuration/fields-and-defaults/kubelet-config-defaults.js';
 import {computeEvictionReserve} from '../resources/node-allocatable.js';
 import type {NodeFacts} from '../contract/node-facts.js';
@@ -18,17 +19,19 @@ type ReservedMap = Readonly<Record<string, string>>;
 /** Returns the resources of a node that a configuration reserves, and the limits that enforce them. */
 export function computeReservations(
   values: ConfigValues,
-  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'>,
+  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'> & Partial<Pick<NodeFacts, 'cgroup'>>,
 ): NodeReservations {
   const {systemReserved, kubeReserved, enforceNodeAllocatable: enforced} = values;
+  const protects = isGateEnabled(values, 'MemoryQoS') && node.cgroup?.version === 2;
   const cgroup = (
     kind: ReservedCgroup['kind'],
     path: string,
     reserved: ReservedMap,
   ): readonly ReservedCgroup[] => {
     const key = `${kind}-reserved`;
-    if (enforced.includes(key)) return [{kind, path, limits: limitsOf(reserved)}];
-    if (enforced.includes(`${key}-compressible`)) return [{kind, path, limits: cpuLimitOf(reserved)}];
+    if (enforced.includes(key)) return [{kind, path, limits: limitsOf(reserved, protects)}];
+    if (enforced.includes(`${key}-compressible`))
+      return [{kind, path, limits: cpuLimitOf(reserved), isCompressible: true}];
     return [];
   };
   return {
@@ -38,7 +41,7 @@ export function computeReservations(
     cgroups: [
       ...cgroup('system', values.systemReservedCgroup, systemReserved),
       ...cgroup('kube', values.kubeReservedCgroup, kubeReserved),
-    ],
+    ].toSorted((one, other) => Number(one.isCompressible ?? false) - Number(other.isCompressible ?? false)),
   };
 }
 
@@ -85,12 +88,17 @@ function sum(one: ReservedResources, other: ReservedResources): ReservedResource
   };
 }
 
-/** Returns the limits of a cgroup: those of the resources that are reserved for it (getCgroupConfig). */
-function limitsOf(reserved: ReservedMap): Partial<CgroupLimits> {
+/**
+ * Returns the limits of a cgroup: those of the resources that are reserved for it (getCgroupConfig). With memory QoS, the kernel
+ * does not reclaim the memory either.
+ */
+function limitsOf(reserved: ReservedMap, protectsMemory: boolean): Partial<CgroupLimits> {
   const {memoryBytes, pids} = resourcesOf(reserved);
   return {
     ...cpuLimitOf(reserved),
     ...(reserved['memory'] !== undefined && {memoryBytes}),
+    ...(reserved['memory'] !== undefined &&
+      protectsMemory && {memoryFiles: {'memory.min': String(memoryBytes)}}),
     ...(reserved['pid'] !== undefined && {pids}),
   };
 }

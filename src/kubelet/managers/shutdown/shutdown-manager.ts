@@ -62,8 +62,7 @@ class ShutdownManager implements NodeManager {
       await this.#watch(signal);
     },
   };
-  readonly admit = async (): Promise<Rejection | undefined> =>
-    this.#isShuttingDown ? REJECTION : undefined;
+  readonly admit = async (): Promise<Rejection | undefined> => (this.#isShuttingDown ? REJECTION : undefined);
   readonly #policy: ShutdownPolicy;
   readonly #statePath: string;
   readonly #place: LogindPlace;

@@ -46,7 +46,11 @@ test('a node that shuts down ends its pods by priority, says so, and takes pods 
     runtime: {
       images: [anImage()],
       behaviour: (_config, argv) =>
-        argv.includes('stubborn') ? {ignoresStop: true} : argv.includes('polite') ? {onStop: {exitCode: 0}} : undefined,
+        argv.includes('stubborn')
+          ? {ignoresStop: true}
+          : argv.includes('polite')
+            ? {onStop: {exitCode: 0}}
+            : undefined,
     },
   });
   const running = (command: string) => [{name: 'a', image: BUSYBOX, command: [command]}];
@@ -105,7 +109,10 @@ test('a node that shuts down ends its pods by priority, says so, and takes pods 
 // As recorded of a kubelet (node-managers/recordings/shutdown-no-dbus).
 test('a node without D-Bus runs its pods', async () => {
   const rootDir = await mkdtemp(join(tmpdir(), 'kcri-shutdown-'));
-  const manager = createShutdownManager({shutdown: SHUTDOWN, rootDir}, {bus: 'unix:path=/var/run/dbus/none'})!;
+  const manager = createShutdownManager(
+    {shutdown: SHUTDOWN, rootDir},
+    {bus: 'unix:path=/var/run/dbus/none'},
+  )!;
   await using testbed = await ClusterTestbed.start(undefined, {nodeManagers: [manager]});
   testbed.createPod('web');
   await testbed.untilPhase('web', 'Running');
