@@ -10,16 +10,17 @@ const below = {
   api: ['base'],
   cri: ['base'],
   containerd: ['base', 'cri'],
+  'plugin-api': ['base', 'cri'],
   'kube-api': ['base', 'api'],
   format: ['base', 'api', 'cri'],
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
   remote: ['base'],
   operations: ['base', 'api', 'cri', 'containerd', 'format', 'streaming', 'remote'],
-  kubelet: ['base', 'api', 'cri', 'format', 'kube-api'],
+  kubelet: ['base', 'api', 'cri', 'format', 'kube-api', 'plugin-api'],
 };
 // What a command does and how it looks, and above it the commands and the program, which may use everything.
-below.cli = Object.keys(below).filter((layer) => layer !== 'kube-api');
+below.cli = Object.keys(below).filter((layer) => layer !== 'kube-api' && layer !== 'plugin-api');
 below.features = [...below.cli, 'cli'];
 below.commands = [...below.features, 'features'];
 below.program = below.commands;
@@ -83,6 +84,9 @@ const PURE = [
   '^src/kubelet/sources/static-pod\\.ts$',
 ];
 
+/** Modules that load grpc-js: the client of streams, and the server. */
+const GRPC_MODULES = ['^src/cri/grpc-transport\\.ts$', '^src/plugin-api/grpc-server\\.ts$'];
+
 module.exports = {
   forbidden: [
     ...layers,
@@ -123,18 +127,19 @@ module.exports = {
       to: {pathNot: PURE},
     },
     {
-      name: 'grpc-only-in-cri',
+      name: 'grpc-only-in-cri-and-the-plugin-api',
       severity: 'error',
-      from: {path: '^src/', pathNot: '^src/cri/'},
+      comment: 'One client, and one server for the sockets that the kubelet serves.',
+      from: {path: '^src/', pathNot: '^src/(cri/|plugin-api/grpc-server\\.ts$)'},
       to: {path: 'node_modules/@grpc/'},
     },
     {
       name: 'grpc-is-loaded-when-needed',
       severity: 'error',
       comment: 'Loading it takes a one-call command longer than everything else.',
-      from: {path: '^src/', pathNot: '^src/cri/grpc-transport\\.ts$'},
+      from: {path: '^src/', pathNot: GRPC_MODULES},
       to: {
-        path: ['node_modules/@grpc/', '^src/cri/grpc-transport\\.ts$'],
+        path: ['node_modules/@grpc/', ...GRPC_MODULES],
         dynamic: false,
         dependencyTypesNot: ['type-only'],
       },
@@ -168,7 +173,7 @@ module.exports = {
       severity: 'error',
       comment:
         'Generated tables, the schema of messages, list helpers, completed messages and health checks are not part of the published client; everything else goes through the index.',
-      from: {path: '^src/', pathNot: '^src/(cri|containerd)/'},
+      from: {path: '^src/', pathNot: '^src/(cri|containerd|plugin-api)/'},
       to: {
         path: '^src/cri/',
         pathNot:
@@ -191,6 +196,16 @@ module.exports = {
       comment: 'Only few commands use it.',
       from: {path: '^src/', pathNot: '^src/(containerd|operations)/'},
       to: {path: '^src/containerd/', dynamic: false, dependencyTypesNot: ['type-only']},
+    },
+    {
+      name: 'plugin-api-shares-the-codec-of-cri',
+      severity: 'error',
+      comment: 'Its clients are like the CRI client, and its server uses the same messages.',
+      from: {path: '^src/plugin-api/'},
+      to: {
+        path: '^src/cri/',
+        pathNot: '^src/cri/(index|call-options|codec|default-transport|message-schema|service-client|wire-format)\\.ts$',
+      },
     },
     {
       name: 'contract-imports-only-itself',

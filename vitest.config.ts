@@ -28,7 +28,7 @@ const ON_BUNDLE = IS_FULL
   : [
       'test/compat/*.test.ts',
       'test/cli/catalog/*.test.ts',
-      'test/program/{bundled,help,invalid-arguments,main}.test.ts',
+      'test/program/{bundled,help,invalid-arguments,main,process-end}.test.ts',
       'test/commands/{describe,events,jsonschema,logs,run}.test.ts',
       'test/commands/{help,kubelet,plan,streaming}/*.test.ts',
       'test/commands/sync/sync.test.ts',

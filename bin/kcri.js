@@ -14,8 +14,8 @@ async function program() {
   return existsSync(quick) ? require(quick) : {program: await import('../dist/program/main.js')};
 }
 
-program().then(async ({program: {main}, keepCompiled}) => {
-  process.exitCode = await main(process.argv.slice(2));
+program().then(async ({program: {runProcess}, keepCompiled}) => {
+  process.exitCode = await runProcess(process.argv.slice(2));
   // A failed run has not called what the command needs.
   if (process.exitCode === 0) keepCompiled?.();
   // All output is written. Exiting at once is quicker than letting the engine shut down piece by piece.

@@ -1,5 +1,6 @@
 // Runs the fault campaign: plays the golden cases with each fault of each RPC and with a kubelet that is killed in each
-// call, and checks what docs/reliability.md promises. Needs root.
+// call, and the takeover of a node by a kubelet that is killed in each step, and checks what docs/reliability.md promises.
+// Needs root.
 // Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
 //   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
 //   --write     updates the results in docs/reliability.md
@@ -33,11 +34,15 @@ function listCases() {
   ];
   const settle = (name) =>
     Number(/"settle": (\d+)/.exec(readFileSync(join(GOLDEN, 'traces', name, 'pod.yaml'), 'utf8'))?.[1] ?? 10);
-  return names.toSorted((a, b) => settle(b) - settle(a));
+  return ['takeover', ...names.toSorted((a, b) => settle(b) - settle(a))];
 }
 
 const queue = listCases().filter((name) => values.case === undefined || name === values.case);
-const [shard] = await buildTestPrograms('faults', ['faults/shard.ts', 'faults/kubelet-process.ts']);
+const [shard] = await buildTestPrograms('faults', [
+  'faults/shard.ts',
+  'faults/kubelet-process.ts',
+  'faults/takeover/takeover-process.ts',
+]);
 const reports = [];
 const total = queue.length;
 let finished = 0;

@@ -50,6 +50,7 @@ export {RuntimePodReader} from './pods/runtime-pods/runtime-pod-reader.js';
 export type {RuntimePod} from './pods/runtime-pods/group-runtime-pods.js';
 export {Kubelet} from './daemon/kubelet.js';
 export type {KubeletOptions} from './daemon/kubelet-options.js';
+export {createManagerSettings} from './configuration/manager-settings.js';
 export {createNodePolicies} from './configuration/node-policies.js';
 export {withReservations} from './daemon/reserve-node-resources.js';
 export type {ContainerGcPolicy} from './pods/gc/container-gc.js';

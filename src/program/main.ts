@@ -13,6 +13,23 @@ import {isSet} from '../cli/parsing/tokenize.js';
 import type {UnknownCommandError} from '../cli/parsing/usage-errors.js';
 import type {Reporter} from '../cli/output/reporter.js';
 
+/** Runs the command line of this process like main. A process that ends before the command has failed, and says so. */
+export async function runProcess(argv: readonly string[], context?: CliContext): Promise<number> {
+  process.once('beforeExit', reportEarlyEnd);
+  try {
+    return await main(argv, context);
+  } finally {
+    process.off('beforeExit', reportEarlyEnd);
+  }
+}
+
+function reportEarlyEnd(): void {
+  process.exitCode = EXIT.failed;
+  process.stderr.write(
+    'kcri: the process ended before the command did, which is a fault of kcri\nhint: report it with the command line\n',
+  );
+}
+
 /** Runs one command line and resolves with the exit code; never rejects. Loads only the file of the named command. */
 export async function main(argv: readonly string[], context = createInterruptibleContext()): Promise<number> {
   const dialect = await dialectOf(context);

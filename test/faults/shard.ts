@@ -4,6 +4,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {describePoint, planPoints, type FaultName, type FaultPoint} from './fault-point.js';
 import {KubeletProcesses} from './killable-driver.js';
 import {playPoint, type Outcome} from './play-point.js';
+import {killTakeover} from './takeover/kill-takeover.js';
 
 /** Order to play the points of a case. */
 export interface CaseOrder {
@@ -26,12 +27,15 @@ export interface PointReport {
 }
 
 const CONCURRENCY = 8;
+/** The case of a takeover, which is not a golden one. Its kubelet's clock is real. */
+const TAKEOVER = 'takeover';
 const CLOSED_WITHIN_MS = 5000;
 
 /*
  * A process of the fault campaign: plays the cases that it receives and reports each point, then the end of the case.
  */
 const processes = new KubeletProcesses(join(import.meta.dirname, 'kubelet-process.js'));
+const takeovers = new KubeletProcesses(join(import.meta.dirname, 'takeover-process.js'));
 const playing = new Set<string>();
 let descriptorsAtStart: number | undefined;
 const report = (point: PointReport): void => void process.send?.(point);
@@ -47,7 +51,7 @@ process.on('unhandledRejection', (reason) => {
 process.on('message', (order: CaseOrder | 'end') => {
   if (order === 'end') void end();
   else
-    void playCasePoints(order).then(() => {
+    void (order.caseName === TAKEOVER ? playTakeover(order) : playCasePoints(order)).then(() => {
       // The first case opens files that stay, such as the inotify instance.
       descriptorsAtStart ??= countDescriptors();
       process.send?.('done');
@@ -68,7 +72,7 @@ async function end(): Promise<void> {
   const extra = (): number => countDescriptors() - (descriptorsAtStart ?? Infinity);
   const until = performance.now() + CLOSED_WITHIN_MS;
   while (extra() > 0 && performance.now() < until) await delay(100);
-  processes[Symbol.dispose]();
+  for (const started of [processes, takeovers]) started[Symbol.dispose]();
   process.send?.({descriptors: extra()}, () => {
     process.exit();
   });
@@ -87,6 +91,26 @@ async function playCasePoints({caseName, every, seed, only = ''}: CaseOrder): Pr
       for (const point of queue) await playAndReport(caseName, point, base);
     }),
   );
+}
+
+/** Kills the kubelet that takes over the recorded node before each of its steps. */
+async function playTakeover({caseName, every, seed, only = ''}: CaseOrder): Promise<void> {
+  const start = () => takeovers.take();
+  const {steps = [], violations} = await killTakeover(Infinity, start);
+  report({caseName, kind: 'none', point: 'no fault', wasReached: true, violations});
+  const random = pseudoRandom(seedOf(caseName, seed));
+  for (const [step, name] of steps.entries()) {
+    const point = `kill before step ${step}, ${name}`;
+    if (random() * every >= 1 || !point.includes(only)) continue;
+    const killed = await killTakeover(step, start);
+    report({
+      caseName,
+      kind: 'kill',
+      point,
+      wasReached: killed.steps === undefined,
+      violations: killed.violations,
+    });
+  }
 }
 
 async function playAndReport(caseName: string, point: FaultPoint, expected: Outcome): Promise<void> {

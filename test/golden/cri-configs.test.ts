@@ -1,101 +1,21 @@
 import {describe, expect, test} from 'vitest';
-import {applyPodDefaults} from '../../src/api/defaults/pod-defaults.js';
-import {decodeManifest} from '../../src/api/manifest/parse-manifest.js';
-import type {Container, Pod} from '../../src/api/types/v1-pod.js';
-import type {Volume} from '../../src/api/types/v1-volumes.js';
-import {imageRef, toJson, type ContainerConfig, type Init} from '../../src/cri/index.js';
+import type {Pod} from '../../src/api/types/v1-pod.js';
+import {toJson} from '../../src/cri/index.js';
 import type {Json} from '../../src/format/json.js';
 import {emptyPodStatus} from '../../src/kubelet/contract/runtime-pod-status.js';
 import {diffRunningConfigs} from '../../src/kubelet/managers/kuberuntime/diff-running-configs.js';
 import {toComparableConfig} from '../../src/kubelet/managers/kuberuntime/config/sent-config.js';
-import {toStaticPod} from '../../src/kubelet/sources/static-pod.js';
-import {podDir} from '../../src/kubelet/contract/node-facts.js';
-import type {MountedVolume} from '../../src/kubelet/contract/pod-filesystem.js';
 import {podRef} from '../../src/kubelet/contract/pod-ref.js';
-import {createSwapManager} from '../../src/kubelet/managers/swap/swap-manager.js';
-import {generateContainerConfig} from '../../src/kubelet/managers/kuberuntime/config/container-config.js';
-import {imageVolumeSpec} from '../../src/kubelet/managers/kuberuntime/actions/pull-image-volumes.js';
-import type {ImageVolumes} from '../../src/kubelet/contract/volumes/image-volumes.js';
 import {generatePodSandboxConfig} from '../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
-import {computeSubPathMounts} from '../../src/kubelet/managers/kuberuntime/config/sub-path-mounts.js';
-import {subPathTargets} from '../../src/kubelet/managers/volumes/bind-sub-paths.js';
-import {omitPodField} from '../evidence/omit-field.js';
 import {
   canonicalCalls,
   type CanonicalCall,
   type GoldenCall,
   type JsonObject,
 } from './canonical/canonical-calls.js';
+import {POD_IP, SANDBOX_ID, containerConfig, runPodSandbox, staticPod} from './build-configs.js';
 import {GOLDEN_CASES, GOLDEN_NODE, goldenEnvironment, readGoldenCase} from './golden-cases.js';
 import {NO_REFERENCES} from '../kubelet/managers/kuberuntime/config/no-references.js';
-
-const POD_IP = '10.244.0.9';
-const SANDBOX_ID = 'a'.repeat(64);
-
-function staticPod(manifest: string, seen = '2026-05-01T12:00:00.5Z'): Pod {
-  const [document] = decodeManifest(manifest, {file: 'pod.yaml', lenient: true});
-  return toStaticPod(applyPodDefaults(omitPodField(document!.pod)), {
-    nodeName: GOLDEN_NODE.nodeName,
-    file: '/etc/kubernetes/manifests/pod.yaml',
-    seen,
-  });
-}
-
-function mountedVolume(pod: Pod, {name, hostPath, downwardAPI, image}: Volume): MountedVolume {
-  if (image !== undefined) return {hostPath: '', readOnly: true};
-  const plugin = downwardAPI === undefined ? 'empty-dir' : 'downward-api';
-  const dir = `${podDir(GOLDEN_NODE, podRef(pod).uid)}/volumes/kubernetes.io~${plugin}/${name}`;
-  return {hostPath: hostPath?.path ?? dir, readOnly: downwardAPI !== undefined};
-}
-
-function imageVolumes(pod: Pod): ImageVolumes {
-  return new Map(
-    pod.spec.volumes?.flatMap(({name, image: {reference = ''} = {}}) =>
-      reference === '' ? [] : [[name, imageVolumeSpec(pod, reference, imageRef(`<IMAGE:${reference}>`))]],
-    ),
-  );
-}
-
-function runPodSandbox(pod: Pod, attempt: number): GoldenCall {
-  const config = toJson('PodSandboxConfig', generatePodSandboxConfig(pod, GOLDEN_NODE, attempt), {
-    names: 'proto',
-  });
-  return {
-    method: 'RunPodSandbox',
-    request: {config},
-    response: {pod_sandbox_id: SANDBOX_ID},
-    code: 'OK',
-    deadlineMs: 240_000,
-  };
-}
-
-/** Returns kcri's config for a recorded one. */
-function containerConfig(pod: Pod, recorded: JsonObject): Init<ContainerConfig> {
-  const {metadata, image} = recorded['config'] as unknown as {
-    metadata: {name: string; attempt?: number};
-    image: {image: string};
-  };
-  const all: readonly Container[] = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
-  const container = all.find(({name}) => name === metadata.name)!;
-  const podUid = podRef(pod).uid;
-  const dir = podDir(GOLDEN_NODE, podUid);
-  const podIps = pod.spec.hostNetwork === true ? [] : [POD_IP];
-  const volumes = new Map(pod.spec.volumes?.map((volume) => [volume.name, mountedVolume(pod, volume)]));
-  const known = {...NO_REFERENCES, pod, container, podIps, volumes, node: GOLDEN_NODE};
-  const subPaths = computeSubPathMounts(known);
-  const granted = {resources: createSwapManager().resources?.({pod, container, node: GOLDEN_NODE}) ?? {}};
-  return generateContainerConfig({
-    ...known,
-    granted,
-    restartCount: metadata.attempt ?? 0,
-    imageRef: imageRef(image.image),
-    imageUser: {uid: 0n},
-    imageVolumes: imageVolumes(pod),
-    hostsPath: `${dir}/etc-hosts`,
-    terminationLogPath: `${dir}/containers/${container.name}/0a1b2c3d`,
-    subPathTargets: subPathTargets(GOLDEN_NODE, {podUid, containerName: container.name}, subPaths),
-  });
-}
 
 function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): GoldenCall {
   return {

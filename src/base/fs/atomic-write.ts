@@ -41,6 +41,18 @@ export async function writeFileAtomicWithoutSync(path: string, content: string, 
 }
 
 /**
+ * Replaces the file's content like writeFileAtomic, but syncs only the file: after a power failure it has the old or the new
+ * content. Rejects with the system error.
+ */
+export async function writeFileAtomicWithFileSync(
+  path: string,
+  content: string,
+  mode: number,
+): Promise<void> {
+  await exchange(path, async (temporary) => writeNewFile(temporary, content, {mode, isDurable: true}));
+}
+
+/**
  * Replaces the file's content by chunks, atomically and durably like writeFileAtomic. A file that is not a regular one,
  * such as a pipe or /dev/null, is written to. Rejects with SystemError, and with the error of the chunks.
  */

@@ -1,5 +1,4 @@
-import {readdir, readFile, readlink} from 'node:fs/promises';
-import {rethrowUnexpected} from '../errors.js';
+import {findFileUsers, textOf, type FileUser} from './open-files.js';
 
 /** Socket of this network namespace that listens. */
 export interface ListeningSocket {
@@ -24,45 +23,15 @@ export function parseListeningSockets(...texts: readonly string[]): readonly Lis
     });
 }
 
-/** A process that listens on a port. */
-export interface PortOwner {
-  readonly pid: number;
-  /** Name of the program, which it may have chosen itself. */
-  readonly name: string;
-}
-
 /**
  * Resolves with a process that listens on the TCP port; undefined without one, and for one that this user may not read or that is
- * in another PID namespace. For error messages: it reads the descriptors of all processes.
+ * in another PID namespace. It reads the descriptors of all processes. Rejects with the signal's reason.
  */
-export async function findPortOwner(port: number): Promise<PortOwner | undefined> {
-  const texts = await Promise.all(['tcp', 'tcp6'].map(async (file) => await read(`/proc/net/${file}`)));
+export async function findPortOwner(port: number, signal?: AbortSignal): Promise<FileUser | undefined> {
+  const texts = await Promise.all(['tcp', 'tcp6'].map(async (file) => await textOf(`/proc/net/${file}`)));
   const sockets = parseListeningSockets(...texts).filter((socket) => socket.port === port);
   const targets: ReadonlySet<string> = new Set(sockets.map(({inode}) => `socket:[${inode}]`));
   if (targets.size === 0) return undefined;
-  for (const pid of (await names('/proc')).filter((name) => /^\d+$/.test(name)))
-    for (const descriptor of await names(`/proc/${pid}/fd`)) {
-      const target = await orUndefined(() => readlink(`/proc/${pid}/fd/${descriptor}`));
-      if (target !== undefined && targets.has(target))
-        return {pid: Number(pid), name: (await read(`/proc/${pid}/comm`)).trim()};
-    }
-  return undefined;
-}
-
-async function read(path: string): Promise<string> {
-  return (await orUndefined(() => readFile(path, 'utf8'))) ?? '';
-}
-
-async function names(directory: string): Promise<readonly string[]> {
-  return (await orUndefined(() => readdir(directory))) ?? [];
-}
-
-/** Resolves with undefined if the system reports an error, such as for a process that has ended. */
-async function orUndefined<T>(get: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await get();
-  } catch (error) {
-    rethrowUnexpected(error);
-    return undefined;
-  }
+  const [owner] = await findFileUsers((target) => targets.has(target), {count: 1, signal});
+  return owner;
 }

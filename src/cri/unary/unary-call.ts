@@ -56,11 +56,14 @@ export class UnaryCall<Sink extends MessageSink> implements Exchange {
     this.#sink = request.sink();
     this.#response = new UnaryResponse(this.#sink);
     const {timeoutMs, signal} = request.options;
+    // A deadline in the past fails the call before it is sent.
+    if (timeoutMs < 0) {
+      this.#onTimeout();
+      return;
+    }
     signal?.addEventListener('abort', this.#onAbort, {once: true});
-    if (timeoutMs <= MAX_DEADLINE_MS)
-      this.#cancelTimeout = startTimer(Math.max(timeoutMs, 0), this.#onTimeout);
-    // A deadline in the past fails the call, whether or not the runtime answers.
-    if (timeoutMs >= 0) this.#send();
+    if (timeoutMs <= MAX_DEADLINE_MS) this.#cancelTimeout = startTimer(timeoutMs, this.#onTimeout);
+    this.#send();
   }
 
   #send(): void {

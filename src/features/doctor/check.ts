@@ -83,3 +83,11 @@ export function judge<const Values extends readonly unknown[]>(
 export function textIn({files}: Pick<NodeSnapshot, 'files'>, path: string): Fact<string> {
   return mapFact(files[path] ?? {error: `${path} was not read`}, (text) => text.trim());
 }
+
+/** Number of details that are shown of many. */
+const SHOWN = 10;
+
+/** Returns the first of many lines, and how many more there are. */
+export function shownFirst(lines: readonly string[]): readonly string[] {
+  return lines.length <= SHOWN ? lines : [...lines.slice(0, SHOWN), `and ${lines.length - SHOWN} more`];
+}

@@ -6,7 +6,7 @@ import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {parseBootTime} from '../why/snapshot/kernel-log.js';
 import {mapFact, valueOf} from './fact.js';
-import type {NodeSnapshot, RuntimeConfigFacts} from './node-snapshot.js';
+import type {NetworkFacts, NodeSnapshot, RuntimeFacts} from './node-snapshot.js';
 import {
   readCni,
   readDisks,
@@ -14,19 +14,26 @@ import {
   readKernelProblems,
   readPodDirs,
   readPodLogs,
+  readPrograms,
 } from './readers/files.js';
+import {readKernel} from './readers/kernel.js';
 import {readKubelet} from './readers/kubelet.js';
 import {LocalFileReader} from './readers/local-file-reader.js';
+import {readNetworkMounts} from './readers/network-mounts.js';
+import {askNameServers, readAddresses, readInterfaces} from './readers/network.js';
+import {readPodCgroups} from './readers/pod-cgroups.js';
 import {readProcesses} from './readers/processes.js';
 import {readRuntime} from './readers/runtime.js';
 
 /** Time after which what does not answer counts as unreadable, in ms. */
 const TIMEOUT_MS = 2000;
 const POD_LOGS = '/var/log/pods';
+/** Directories of runtimes that do not report theirs. */
+const DEFAULT_ROOTS: Readonly<Record<string, string>> = {'cri-o': '/var/lib/containers/storage'};
 
 /** Reads everything that the checks examine, at once and within two seconds. Changes nothing. Rejects with the signal's reason. */
 export async function collectSnapshot(services: RuntimeContext): Promise<NodeSnapshot> {
-  const {context, settings} = services;
+  const {context} = services;
   using deadline = createDeadline(
     context.clock,
     TIMEOUT_MS,
@@ -38,31 +45,60 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   setMaxListeners(0, signal);
   const node = await LocalFileReader.open(signal);
   const processes = await node.fact(async () => await readProcesses(node), '/proc');
-  const rootDirs = [...new Set([settings.rootDir, KUBELET_ROOT_DIR])];
-  const [ofRuntime, kubelet, files, kernelLog, podDirs, podLogs] = await Promise.all([
-    readOfRuntime(services, node, signal),
-    readKubelet(services, node, {processes: mapFact(processes, ({kubelets}) => kubelets), signal}),
-    readFiles(node),
-    node.fact(async () => {
-      const stat = valueOf(await node.text('/proc/stat')) ?? '';
-      return readKernelProblems(parseBootTime(stat) ?? 0);
-    }, '/dev/kmsg'),
-    Promise.all(rootDirs.map(async (rootDir) => await readPodDirs(rootDir, node))),
-    readPodLogs(POD_LOGS, node),
-  ]);
+  const {clock} = context;
+  const [{addresses, ...ofRuntime}, kubelet, ofKernel, ofPods, networkMounts, interfaces, nameServers] =
+    await Promise.all([
+      readOfRuntime(services, node, signal),
+      readKubelet(services, node, {processes: mapFact(processes, ({kubelets}) => kubelets), signal}),
+      readOfKernel(node),
+      readOfPods(services, node),
+      readNetworkMounts(node, {clock, signal}),
+      readInterfaces(node),
+      askNameServers(node, {clock, signal}),
+    ]);
   services.signal.throwIfAborted();
   return {
     takenAt: new Date(context.clock.now()).toISOString(),
     isRoot: process.geteuid?.() === 0,
     ...ofRuntime,
+    ...ofKernel,
+    ...ofPods,
     kubelet,
-    files,
+    network: {addresses, interfaces, nameServers},
+    networkMounts,
     mounts: node.mounts,
-    kernelLog,
-    processes: mapFact(processes, ({timeKeepers, shims}) => ({timeKeepers, shims})),
-    podDirs,
-    podLogs,
+    processes: mapFact(processes, ({timeKeepers, firewalls, shims}) => ({timeKeepers, firewalls, shims})),
   };
+}
+
+/** Reads the kernel and the system. */
+async function readOfKernel(
+  node: LocalFileReader,
+): Promise<Pick<NodeSnapshot, 'files' | 'kernel' | 'programs' | 'kernelLog'>> {
+  const [files, kernel, programs, kernelLog] = await Promise.all([
+    readFiles(node),
+    readKernel(node),
+    readPrograms(node),
+    node.fact(async () => {
+      const stat = valueOf(await node.text('/proc/stat')) ?? '';
+      return readKernelProblems(parseBootTime(stat) ?? 0);
+    }, '/dev/kmsg'),
+  ]);
+  return {files, kernel, programs, kernelLog};
+}
+
+/** Reads what pods have on the node. */
+async function readOfPods(
+  {context, settings}: RuntimeContext,
+  node: LocalFileReader,
+): Promise<Pick<NodeSnapshot, 'podDirs' | 'podLogs' | 'podCgroups'>> {
+  const rootDirs = [...new Set([settings.rootDir, KUBELET_ROOT_DIR])];
+  const [podDirs, podLogs, podCgroups] = await Promise.all([
+    Promise.all(rootDirs.map(async (rootDir) => await readPodDirs(rootDir, node))),
+    readPodLogs(POD_LOGS, node),
+    readPodCgroups(context.cgroupMount ?? '/sys/fs/cgroup', node),
+  ]);
+  return {podDirs, podLogs, podCgroups};
 }
 
 /** Reads the runtime, and then what lies in the directories that it names. */
@@ -70,19 +106,20 @@ async function readOfRuntime(
   services: RuntimeContext,
   node: LocalFileReader,
   signal: AbortSignal,
-): Promise<Pick<NodeSnapshot, 'runtime' | 'cni' | 'disks'>> {
+): Promise<Pick<NodeSnapshot, 'runtime' | 'cni' | 'disks'> & Pick<NetworkFacts, 'addresses'>> {
   const runtime = await readRuntime(services, node, signal);
   const [cni, disks] = await Promise.all([
     readCni(runtime.config, node),
-    readDisks(placesOf(valueOf(runtime.config) ?? {}, services.settings.rootDir), node),
+    readDisks(placesOf(runtime, services.settings.rootDir), node),
   ]);
-  return {runtime, cni, disks};
+  return {runtime, cni, disks, addresses: await readAddresses(cni, node)};
 }
 
 function placesOf(
-  {rootDir}: RuntimeConfigFacts,
+  {config, version}: RuntimeFacts,
   kcriRootDir: string,
 ): readonly {readonly use: string; readonly path: string}[] {
+  const rootDir = valueOf(config)?.rootDir ?? DEFAULT_ROOTS[valueOf(version)?.name ?? ''];
   return [
     ...(rootDir === undefined ? [] : [{use: 'images and containers', path: rootDir}]),
     {use: 'kcri', path: kcriRootDir},

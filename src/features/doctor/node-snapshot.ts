@@ -9,6 +9,13 @@ export interface NodeSnapshot {
   /** Texts of files of the kernel and the system by path. */
   readonly files: Readonly<Record<string, Fact<string>>>;
   readonly cni: CniFacts;
+  readonly kernel: KernelFacts;
+  readonly network: NetworkFacts;
+  readonly networkMounts: Fact<readonly NetworkMountFacts[]>;
+  /** Cgroups of pods below the cgroup of the kubelet; no value of it is of a pod that has another parent. */
+  readonly podCgroups: Fact<readonly PodCgroup[]>;
+  /** Paths of programs by name; missing ones are in no directory for programs. */
+  readonly programs: Readonly<Record<string, Fact<string>>>;
   readonly disks: readonly DiskFacts[];
   readonly mounts: Fact<readonly MountFacts[]>;
   /** Records of the kernel's log that report a problem, the last ones at the end. */
@@ -28,9 +35,13 @@ export interface RuntimeFacts {
   readonly conditions: Fact<readonly RuntimeConditionFacts[]>;
   readonly config: Fact<RuntimeConfigFacts>;
   readonly cgroupDriver: Fact<string>;
+  /** Names of the runtime's handlers; the default one is empty. Empty for a runtime that does not report them. */
+  readonly handlers: Fact<readonly string[]>;
   readonly sandboxes: Fact<readonly SandboxFacts[]>;
   readonly containers: Fact<readonly ContainerFacts[]>;
   readonly images: Fact<readonly ImageFacts[]>;
+  /** Durations of earlier calls in ms by RPC, the last ones at the end. */
+  readonly history: Fact<Readonly<Record<string, readonly number[]>>>;
 }
 
 export interface RuntimeCall {
@@ -71,9 +82,13 @@ export interface ContainerFacts {
   readonly name: string;
   readonly sandboxId: string;
   readonly state: string;
+  /** ID of the image, and the reference that the runtime has it by. */
+  readonly images: readonly string[];
 }
 
 export interface ImageFacts {
+  readonly id: string;
+  readonly bytes: number;
   readonly tags: readonly string[];
   readonly isPinned: boolean;
 }
@@ -92,6 +107,28 @@ export interface KubeletFacts {
   /** Answer of the read-only port. */
   readonly readOnly: Fact<HttpAnswer>;
   readonly certificates: readonly CertificateFacts[];
+  /** What listens on the ports of a kubelet. */
+  readonly listeners: Fact<readonly PortListener[]>;
+  /** Answer of the API server about the lease of the node; unknown without a kubeconfig. */
+  readonly apiServer: Fact<ApiServerFacts>;
+}
+
+export interface PortListener {
+  readonly port: number;
+  /** Process that listens; absent if it cannot be seen. */
+  readonly process?: {readonly pid: number; readonly name: string};
+}
+
+export interface ApiServerFacts {
+  readonly url: string;
+  readonly status: number;
+  /** Time of the API server in its answer, and duration of the request. */
+  readonly date: string;
+  readonly receivedAt: string;
+  readonly ms: number;
+  readonly node: string;
+  /** Lease of the node; absent if the API server did not send it. */
+  readonly lease?: {readonly renewedAt: string; readonly durationSeconds: number};
 }
 
 /** Answer of an HTTP server on loopback; a status of 0 if nothing listens. */
@@ -105,6 +142,10 @@ export interface OwnKubelet {
   readonly errors: readonly string[];
   readonly pressures: readonly string[];
   readonly manifestProblems: readonly {readonly place: string; readonly message: string}[];
+  /** Time at which the sync loop was last active. */
+  readonly lastActiveAt: string;
+  /** Source of changes of the PLEG, and time of its last relist. */
+  readonly pleg: {readonly mode: 'events' | 'relists'; readonly relistedAt?: string};
 }
 
 export interface KubeletProcess {
@@ -139,6 +180,55 @@ export interface CniFacts {
   readonly netns: Fact<{readonly directory: string; readonly names: readonly string[]}>;
 }
 
+/** Configuration of the kernel. */
+export interface KernelFacts {
+  /** Values of options without `CONFIG_`: `y`, `m`, or `n` for one that is not set. */
+  readonly config: Fact<Readonly<Record<string, 'y' | 'm' | 'n'>>>;
+}
+
+export interface NetworkFacts {
+  /** Ends of virtual cables to network namespaces. */
+  readonly interfaces: Fact<readonly InterfaceFacts[]>;
+  /** Address ranges of host-local, the usual plugin for addresses, by network. */
+  readonly addresses: readonly AddressUse[];
+  /** Answers of the name servers of the node. */
+  readonly nameServers: readonly NameServerFacts[];
+}
+
+export interface InterfaceFacts {
+  readonly name: string;
+  readonly state: string;
+}
+
+export interface AddressUse {
+  readonly network: string;
+  readonly directory: string;
+  /** Number of addresses that can be given out. */
+  readonly size: number;
+  /** Sandboxes that have addresses, as far as they were read. */
+  readonly taken: Fact<{readonly count: number; readonly owners: readonly string[]}>;
+}
+
+export interface NameServerFacts {
+  readonly server: string;
+  /** Duration of the answer, whatever it was, in ms. */
+  readonly ms: Fact<number>;
+}
+
+export interface NetworkMountFacts {
+  readonly path: string;
+  readonly fileSystem: string;
+  readonly source: string;
+  /** Duration of the file system's answer, in ms. */
+  readonly ms: Fact<number>;
+}
+
+export interface PodCgroup {
+  readonly uid: string;
+  readonly path: string;
+  readonly modifiedAt: string;
+}
+
 export interface DiskFacts {
   /** Use of the directory, such as `pod logs`. */
   readonly use: string;
@@ -167,6 +257,8 @@ export interface KernelProblem {
 export interface ProcessTable {
   /** Names of running programs that set the clock. */
   readonly timeKeepers: readonly string[];
+  /** Names of running programs that manage the firewall. */
+  readonly firewalls: readonly string[];
   /** Shims of containerd. */
   readonly shims: readonly ShimFacts[];
 }

@@ -1,9 +1,12 @@
 import {findClosestMatch} from '../../base/closest-match.js';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
 import {AREAS, type Check, type CheckResult, type Result} from './check.js';
+import {ADDRESS_CHECKS} from './checks/addresses.js';
 import {CGROUP_CHECKS} from './checks/cgroups.js';
 import {DISK_CHECKS} from './checks/disk.js';
+import {KERNEL_CONFIG_CHECKS} from './checks/kernel-config.js';
 import {KERNEL_CHECKS} from './checks/kernel.js';
+import {KUBELET_NODE_CHECKS} from './checks/kubelet-node.js';
 import {KUBELET_CHECKS} from './checks/kubelet.js';
 import {LEFTOVER_CHECKS} from './checks/leftovers.js';
 import {MEMORY_CHECKS} from './checks/memory.js';
@@ -17,9 +20,12 @@ import type {NodeSnapshot} from './node-snapshot.js';
 export const CHECKS: readonly Check[] = [
   ...RUNTIME_CHECKS,
   ...KUBELET_CHECKS,
+  ...KUBELET_NODE_CHECKS,
   ...NETWORK_CHECKS,
+  ...ADDRESS_CHECKS,
   ...CGROUP_CHECKS,
   ...KERNEL_CHECKS,
+  ...KERNEL_CONFIG_CHECKS,
   ...DISK_CHECKS,
   ...MEMORY_CHECKS,
   ...TIME_CHECKS,

@@ -5,6 +5,7 @@ import {EXIT} from '../../cli/process/exit-codes.js';
 import {adviceText, commandPrefix} from '../why/answer.js';
 import type {CheckResult} from './check.js';
 import {collectSnapshot} from './collect-snapshot.js';
+import {recordLatencies} from './readers/history.js';
 import {runChecks, selectChecks, worstOf} from './run-checks.js';
 
 /** Output formats of `doctor`. */
@@ -22,7 +23,9 @@ export async function runDoctor(services: RuntimeContext & OutputContext, flags:
   const {out, report} = services;
   const checks = selectChecks(flags.only ?? []);
   const form = await parseOutputFormat(flags, DOCTOR_FORMATS);
-  const results = runChecks(checks, await collectSnapshot(services));
+  const snapshot = await collectSnapshot(services);
+  const results = runChecks(checks, snapshot);
+  await recordLatencies(services.settings.rootDir, snapshot);
   const prefix = commandPrefix(services);
   if (form.kind === 'table') {
     const [{Chalk}, {doctorText}] = await Promise.all([import('chalk'), import('./doctor-text.js')]);

@@ -1,6 +1,7 @@
 import {parseQuantity} from '../../api/quantity.js';
 import type {Connection} from '../../cri/index.js';
 import {
+  createManagerSettings,
   createNodePolicies,
   durationToMs,
   periodToMs,
@@ -137,7 +138,7 @@ export function joinedNode(
   facts: Partial<Pick<FoundNode['node'], 'inCluster' | 'hostIps'>>,
   config: ConfigValues,
 ): FoundNode {
-  const policies = createNodePolicies(config, found.node.cgroup);
+  const policies = {...createNodePolicies(config, found.node.cgroup), ...createManagerSettings(config)};
   return withReservations({...found, node: {...found.node, ...facts, ...policies}}, config);
 }
 

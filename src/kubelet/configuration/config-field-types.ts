@@ -16,11 +16,13 @@ import {
 } from '../../api/schema/object-schema.js';
 import type {Taint} from '../../api/types/v1-node.js';
 import {parseQuantity} from '../../api/quantity.js';
+import {isHugePageResource} from '../../api/resource-list.js';
 import {messageOf, UsageError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
 import {parseDuration} from '../../format/duration.js';
 import type {ShutdownPeriod} from '../contract/resources/shutdown-policy.js';
 import {redactUrlText} from '../../format/redact-url.js';
+import type {MemoryReservation} from '../contract/resources/memory-settings.js';
 
 /** Type of a configuration field: its schema in files and its syntax in flags. */
 export interface ConfigType<T> {
@@ -221,6 +223,48 @@ export const TAINTS: ConfigType<readonly Taint[]> = {
       return {key, ...(value !== '' && {value}), effect};
     }),
 };
+
+const MEMORY_RESERVATION = objectSchema<MemoryReservation>('MemoryReservation', {
+  numaNode: required(int32),
+  limits: required(map(text)),
+});
+
+/** A list of reservations by NUMA node; as a flag `0:memory=1Gi,hugepages-2Mi=2Mi;1:memory=2Gi`, which may be repeated. */
+export const MEMORY_RESERVATIONS: ConfigType<readonly MemoryReservation[]> = {
+  name: '[]MemoryReservation',
+  schema: list(object(MEMORY_RESERVATION)),
+  fromFlags: (texts) =>
+    texts
+      .filter((value) => value !== '')
+      .flatMap((value) => value.split(';'))
+      .map(parseMemoryReservation),
+  problem: (reservations) =>
+    reservations.flatMap(({limits}) =>
+      Object.values(limits).flatMap((value) => quantityProblem(value) ?? []),
+    )[0],
+};
+
+/** Parses a reservation of a flag. Throws UsageError with the kubelet's text (ReservedMemoryVar). */
+function parseMemoryReservation(reservation: string): MemoryReservation {
+  const [node = '', types, ...rest] = reservation.split(':');
+  if (types === undefined || rest.length > 0)
+    throw new UsageError(
+      `the reserved memory has incorrect format, expected numaNodeID:type=quantity[,type=quantity...], got ${reservation}`,
+    );
+  if (!/^[+-]?\d{1,9}$/.test(node))
+    throw new UsageError(`failed to convert the NUMA node ID, expected integer, got ${node}`);
+  const limits = types.split(',').map((limit) => {
+    const [type = '', quantity, ...others] = limit.split('=');
+    if (quantity === undefined || others.length > 0)
+      throw new UsageError(`the reserved limit has incorrect value, expected type=quantity, got ${limit}`);
+    if (type !== 'memory' && !isHugePageResource(type))
+      throw new UsageError(`memory type conversion error, unknown type: ${JSON.stringify(type)}`);
+    if (quantityProblem(quantity) !== undefined)
+      throw new UsageError(`failed to parse the quantity: ${quantity}`);
+    return [type, quantity] as const;
+  });
+  return {numaNode: Number(node), limits: Object.fromEntries(limits)};
+}
 
 const SHUTDOWN_PERIOD = objectSchema<ShutdownPeriod>('ShutdownGracePeriodByPodPriority', {
   priority: required(int32),

@@ -1,13 +1,17 @@
 /** Feature gates that kcri supports, and their defaults: those of Kubernetes 1.36, except EventedPLEG (kube_features.go). */
 export const FEATURE_GATES = {
+  CPUManagerPolicyAlphaOptions: false,
+  CPUManagerPolicyBetaOptions: true,
   ComponentFlagz: true,
   ComponentStatusz: true,
   CustomCPUCFSQuotaPeriod: true,
+  DisableCPUQuotaWithExclusiveCPUs: true,
   EventedPLEG: true,
   GracefulNodeShutdown: true,
   GracefulNodeShutdownBasedOnPodPriority: true,
   MemoryQoS: false,
   NodeSwap: true,
+  PodLevelResourceManagers: false,
 } as const satisfies Readonly<Record<string, boolean>>;
 
 /** Reports whether a configuration enables a feature gate. */

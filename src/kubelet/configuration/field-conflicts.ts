@@ -1,4 +1,8 @@
+import {compareQuantities} from '../../api/quantity.js';
+import {isHugePageResource} from '../../api/resource-list.js';
+import {messageOf} from '../../base/errors.js';
 import {parseDuration} from '../../format/duration.js';
+import {parseCpuSet} from '../resources/cpu-set.js';
 import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
 
@@ -23,6 +27,8 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
       'enableSystemLogHandler is required for enableSystemLogQuery',
     vmodule(values),
     ...nodeAllocatable(values),
+    ...reservedCpus(values),
+    ...reservedMemory(values),
     softEviction(values),
     ...cpuQuota(values),
     ...memory(values),
@@ -31,6 +37,49 @@ export function findFieldConflicts(values: ConfigValues): readonly string[] {
       'tlsCertFile (--tls-cert-file) and tlsPrivateKeyFile (--tls-private-key-file) must be specified together',
   ];
   return found.filter((text) => text !== false);
+}
+
+function reservedCpus({
+  reservedSystemCPUs: cpus,
+  systemReservedCgroup,
+  kubeReservedCgroup,
+}: ConfigValues): readonly (string | false)[] {
+  if (cpus === '') return [];
+  return [
+    (systemReservedCgroup !== '' || kubeReservedCgroup !== '') &&
+      "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)",
+    unparsable(cpus),
+  ];
+}
+
+/** Finds reservations of memory that are zero, repeated or of something else (validateReservedMemoryConfiguration). */
+function reservedMemory({reservedMemory: reservations}: ConfigValues): readonly string[] {
+  const known = new Set<string>();
+  return reservations.flatMap(({numaNode, limits}) =>
+    Object.entries(limits).flatMap(([type, quantity]) => {
+      const where = `NUMA node ${numaNode} and resource ${JSON.stringify(type)}`;
+      const isRepeated = known.has(where);
+      known.add(where);
+      return [
+        ...(type !== 'memory' && !isHugePageResource(type)
+          ? [
+              `the limit type ${JSON.stringify(type)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`,
+            ]
+          : []),
+        ...(compareQuantities(quantity, '0') === 0 ? [`reserved memory may not be zero for ${where}`] : []),
+        ...(isRepeated ? [`the reserved memory has a duplicate value for ${where}`] : []),
+      ];
+    }),
+  );
+}
+
+function unparsable(cpus: string): string | false {
+  try {
+    parseCpuSet(cpus);
+    return false;
+  } catch (error) {
+    return `unable to parse reservedSystemCPUs (--reserved-cpus) ${cpus}, error: ${messageOf(error)}`;
+  }
 }
 
 function vmodule({'logging.format': format, 'logging.vmodule': items}: ConfigValues): string | false {

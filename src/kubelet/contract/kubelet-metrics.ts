@@ -26,6 +26,14 @@ export interface VolumeOperation {
   readonly durationMs: number;
 }
 
+/** A call of the pod resources API, by version and method. */
+export interface PodResourcesCall {
+  readonly version: 'v1' | 'v1alpha1';
+  /** Undefined in the version that has only one. */
+  readonly method?: 'list' | 'get_allocatable' | 'get';
+  readonly isFailed?: boolean;
+}
+
 /** Metrics of a kubelet (pkg/kubelet/metrics). Methods must be fast and must not throw. */
 export interface KubeletMetrics {
   /** Observes the time a pod worker took for an update (pod_worker_duration_seconds). */
@@ -65,6 +73,12 @@ export interface KubeletMetrics {
   imageCollected(reason: 'age' | 'space'): void;
   /** Counts a pod preempted for a critical one, by resource (preemptions). */
   podPreempted(resource: string): void;
+  /** Counts a registration of a device plugin (device_plugin_registration_total). */
+  devicePluginRegistered(resource: string): void;
+  /** Observes an Allocate of a device plugin (device_plugin_alloc_duration_seconds). */
+  devicesAllocated(resource: string, durationMs: number): void;
+  /** Counts a call of the pod resources API, such as `list` (pod_resources_endpoint_requests_*). */
+  podResourcesRequested(call: PodResourcesCall): void;
   /**
    * Sets the times of the last graceful shutdown of the node, in ms since the epoch (graceful_shutdown_start_time_seconds,
    * graceful_shutdown_end_time_seconds).
@@ -95,6 +109,9 @@ export const NO_METRICS: KubeletMetrics = {
   imagePulled: () => undefined,
   imageCollected: () => undefined,
   podPreempted: () => undefined,
+  devicePluginRegistered: () => undefined,
+  devicesAllocated: () => undefined,
+  podResourcesRequested: () => undefined,
   nodeShutDown: () => undefined,
   podRemoved: () => undefined,
   probeCompleted: () => undefined,

@@ -1,8 +1,12 @@
 import type {Taint} from '../../api/types/v1-node.js';
 import {validatePathSegment} from '../../base/fs/files.js';
 import type {ContainerPolicy} from './resources/container-policy.js';
+import type {CpuManagerSettings} from './resources/cpu-manager-settings.js';
+import type {Machine} from './resources/machine.js';
+import type {MemoryManagerSettings} from './resources/memory-settings.js';
 import type {ShutdownPolicy} from './resources/shutdown-policy.js';
 import type {NodeReservations} from './resources/node-reservations.js';
+import type {TopologyManagerSettings} from './resources/topology-settings.js';
 
 /** Cgroup layout and driver of the node and its runtime. */
 export interface CgroupFacts {
@@ -108,6 +112,18 @@ export interface NodeFacts {
   readonly maxPids?: bigint | undefined;
   /** Resources that pods cannot use; without it, nothing is reserved, and all pods together have no limit. */
   readonly reservations?: NodeReservations | undefined;
+  /** Reads the CPUs and memory of the machine, once; undefined if they do not matter. Throws SystemError. */
+  readonly machine?: (() => Machine) | undefined;
+  /** Without it there is no CPU manager. */
+  readonly cpuManager?: CpuManagerSettings | undefined;
+  /** Without it there is no memory manager. */
+  readonly memoryManager?: MemoryManagerSettings | undefined;
+  /** Without it there is no topology manager. */
+  readonly topologyManager?: TopologyManagerSettings | undefined;
+  /** Directory of the sockets of device plugins; without it there is no device manager. */
+  readonly devicePluginsDir?: string | undefined;
+  /** Returns the allocatable extended resources; pods run without others that they request. None if undefined. */
+  readonly extendedResources?: (() => ReadonlyMap<string, bigint>) | undefined;
   /** Node labels that nodeSelector and node affinity are matched against. */
   readonly labels: Readonly<Record<string, string>>;
   /** Taints of the Node object; none without a cluster. */

@@ -1,4 +1,5 @@
 import type {Container, Pod} from '../../api/types/v1-pod.js';
+import type {ResourceStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
@@ -7,6 +8,9 @@ import type {KubeletMetrics} from './kubelet-metrics.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
 import type {CgroupLimits} from './resources/cgroup-limits.js';
+import type {ExtendedResourceProvider, ExtendedResources} from './resources/extended-resources.js';
+import type {PluginHandler} from './resources/plugin-handler.js';
+import type {PodResourceProvider} from './resources/pod-resource-use.js';
 
 /**
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
@@ -39,6 +43,8 @@ export interface NodeManager {
   readonly preparePod?: (pod: Pod, signal: AbortSignal) => Promise<PreparationFailure | undefined>;
   /** Returns the limits of the pod's cgroup, with its changes (ResourceConfigForPod): exclusive CPUs have no quota. */
   readonly podLimits?: (pod: Pod, limits: CgroupLimits) => CgroupLimits;
+  /** Returns resources of a pod's new sandbox that replace those that its containers sum up to (calculateSandboxResources). */
+  readonly sandboxResources?: (pod: Pod, node: NodeFacts) => ContainerResources;
   /** Returns resources of a new container, and of a running one that is resized (generateLinuxContainerResources). */
   readonly resources?: (request: ContainerRequest) => ContainerResources;
   /**
@@ -46,8 +52,8 @@ export interface NodeManager {
    * CreateContainerConfigError.
    */
   readonly containerOptions?: (request: ContainerRequest, signal: AbortSignal) => Promise<ContainerOptions>;
-  /** Called with each container that was created, before it starts (PreStartContainer). Must not throw. */
-  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => void;
+  /** Called with each container that was created; it starts when this resolves (PreStartContainer). Must not reject. */
+  readonly containerCreated?: (pod: Pod, container: Container, id: ContainerId) => Promise<void> | void;
   /** Called before a dead container is removed, and again if that failed (PostStopContainer). Must not throw. */
   readonly containerRemoved?: (id: ContainerId) => void;
   /**
@@ -57,6 +63,12 @@ export interface NodeManager {
   readonly podStopped?: (pod: Pod) => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
+  /** Extended resources that the manager offers. */
+  readonly extended?: ExtendedResourceProvider;
+  /** What the pod resources API shows of the manager. */
+  readonly podResources?: PodResourceProvider;
+  /** Handler of plugins that register with the plugin watcher. */
+  readonly plugins?: PluginHandler;
   /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing. */
   readonly explain?: (pod: Pod, container: Container) => string | undefined;
 }
@@ -78,6 +90,8 @@ export interface NodeManagerServices {
     resources: ContainerResources,
     signal: AbortSignal,
   ) => Promise<void>;
+  /** Syncs pods by UID, of whose status a manager knows something new. */
+  readonly syncPods: (uids: readonly string[]) => void;
   /** Kills a pod, and resolves when its containers have stopped. Rejects with SystemError if that takes too long. */
   readonly killPod: (pod: Pod, how: PodKill, signal: AbortSignal) => Promise<void>;
   /** Reports whether nothing of a pod is left to stop or release. */
@@ -89,7 +103,12 @@ export interface NodeManagerServices {
   readonly metrics: KubeletMetrics;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
+  readonly podResources: readonly PodResourceProvider[];
+  readonly plugins: readonly PluginHandler[];
 }
+
+/** Services without what the managers have of each other. */
+export type OwnNodeManagerServices = Omit<NodeManagerServices, 'topology' | 'podResources' | 'plugins'>;
 
 /** How a pod is ended for the sake of the node, and the reason in its status. */
 export interface PodKill {
@@ -144,8 +163,10 @@ export type TopologyHints = ReadonlyMap<string, readonly TopologyHint[] | undefi
 export interface TopologyHintProvider {
   readonly podHints: (pod: Pod) => TopologyHints;
   readonly containerHints: (pod: Pod, container: Container) => TopologyHints;
-  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod. */
+  /** Allocates on the NUMA nodes of a merged hint. A rejection rejects the pod, with the reason of an AdmissionError. */
   readonly allocate: (pod: Pod, container: Container, affinity: TopologyHint) => Promise<void>;
+  /** Allocates for the whole pod at once, which has resources of its own (PodLevelResourceManagers). */
+  readonly allocatePod?: (pod: Pod, affinity: TopologyHint) => Promise<void>;
 }
 
 /** The managers of a node as one, as SyncPod and the admission use them. */
@@ -157,13 +178,21 @@ export interface NodeManagers {
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
   /** Returns the limits of the pod's cgroup, as changed by all managers in order. */
   podLimits(pod: Pod, limits: CgroupLimits): CgroupLimits;
+  /** Returns the resources of all managers for a new sandbox. */
+  sandboxResources(pod: Pod, node: NodeFacts): ContainerResources;
   /** Returns the resources of all managers. Throws if two contradict. */
   resources(request: ContainerRequest): ContainerResources;
   /** Resolves with the options of all managers for a new container, including resources. Rejects if two contradict. */
   containerOptions(request: ContainerRequest, signal: AbortSignal): Promise<ContainerOptions>;
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void;
+  containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void>;
   containerRemoved(id: ContainerId): void;
   podStopped(pod: Pod): Promise<void>;
+  /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
+  takeExtendedResources(): ExtendedResources;
+  /** Returns the numbers of extended resources that containers use. */
+  usedExtendedResources(): ReadonlyMap<string, number>;
+  /** Returns the health of the extended resources of a container. */
+  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[];
   /** Returns the descriptions of all managers, each with the name of its manager. */
   explain(pod: Pod, container: Container): readonly string[];
 }

@@ -4,7 +4,7 @@ import {hasEnded, type PodStatus} from '../../api/types/v1-status.js';
 import type {BackgroundWork} from '../../base/async/background-work.js';
 import type {Clock} from '../../base/clock.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
-import type {PodUid} from '../../cri/index.js';
+import {podUid, type PodUid} from '../../cri/index.js';
 import type {PodAdmission} from '../pods/admission/pod-admission.js';
 import type {PodLifecycleEvent} from '../contract/pleg.js';
 import type {ProbeUpdate} from '../contract/probe-results.js';
@@ -255,6 +255,14 @@ export class KubeletHandler implements SyncLoopHandler {
     const {workers, boundary} = this.#options;
     // A pod that could not be added yet has not been admitted.
     if (!this.isRejected(uid) && !boundary.isAddPending(uid)) workers.update({type: 'sync', pod});
+  }
+
+  /** Syncs pods of whose resources something new is known; unknown UIDs are ignored. */
+  syncPods(uids: readonly string[]): void {
+    for (const uid of uids) {
+      const desired = this.#options.manager.get(podUid(uid));
+      if (desired !== undefined) this.#sync(desired);
+    }
   }
 
   handleObjectsChanged(): void {

@@ -7,7 +7,7 @@ import {formatRfc3339Seconds} from '../../format/time.js';
 import type {ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
-import type {NodeManagerServices, PodKill} from '../contract/node-manager.js';
+import type {NodeManagerServices, OwnNodeManagerServices, PodKill} from '../contract/node-manager.js';
 import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
@@ -41,13 +41,16 @@ export function createNodeManagerServices(
     record,
   }: NodeManagerServicesOptions,
   {handler, pods, workers}: Pick<KubeletCore, 'handler' | 'pods' | 'workers'>,
-): Omit<NodeManagerServices, 'topology'> {
+): OwnNodeManagerServices {
   return {
     ...{node, clock, logger, metrics},
     activePods: () => handler.activePods(),
     allSourcesReady: () => handler.allSourcesReady,
     runningContainers: () =>
       pods.runningContainers().map(({record, container: {name, id}}) => ({pod: record.pod, name, id})),
+    syncPods: (uids) => {
+      handler.syncPods(uids);
+    },
     updateContainer: async (containerId, linux, signal) => {
       await runtime.updateContainerResources({containerId, linux}, {signal});
     },

@@ -1,10 +1,14 @@
 import {ConfigError} from '../../base/errors.js';
+import {omit} from '../../base/omit.js';
 import {quantityMilliValue, quantityValue} from '../../api/quantity.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import {isGateEnabled} from '../configuration/feature-gates.js';
 import type {ConfigValues} from '../configuration/fields-and-defaults/kubelet-config-defaults.js';
 import {computeEvictionReserve} from '../resources/node-allocatable.js';
 import type {NodeFacts} from '../contract/node-facts.js';
+import {bitSet, countMembers, isSubset} from '../resources/bit-set.js';
+import {formatCpuSet, parseCpuSet} from '../resources/cpu-set.js';
+import {discoverCpus} from '../resources/machine/discover-cpus.js';
 import type {CgroupLimits} from '../contract/resources/cgroup-limits.js';
 import {milliCpuToShares} from '../resources/cpu-shares.js';
 import {parseEvictionSettings} from '../resources/eviction-thresholds.js';
@@ -21,7 +25,8 @@ export function computeReservations(
   values: ConfigValues,
   node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'> & Partial<Pick<NodeFacts, 'cgroup'>>,
 ): NodeReservations {
-  const {systemReserved, kubeReserved, enforceNodeAllocatable: enforced} = values;
+  const {enforceNodeAllocatable: enforced} = values;
+  const {systemReserved, kubeReserved} = reservedMaps(values);
   const protects = isGateEnabled(values, 'MemoryQoS') && node.cgroup?.version === 2;
   const cgroup = (
     kind: ReservedCgroup['kind'],
@@ -45,11 +50,33 @@ export function computeReservations(
   };
 }
 
+/** Returns what is reserved; reservedSystemCPUs replaces all CPUs (server.go run). */
+function reservedMaps({
+  systemReserved,
+  kubeReserved,
+  reservedSystemCPUs,
+}: ConfigValues): Readonly<Record<'systemReserved' | 'kubeReserved', ReservedMap>> {
+  if (reservedSystemCPUs === '') return {systemReserved, kubeReserved};
+  const cpu = String(countMembers(parseCpuSet(reservedSystemCPUs)));
+  return {systemReserved: {...systemReserved, cpu}, kubeReserved: omit(kubeReserved, 'cpu')};
+}
+
+/** Throws ConfigError if a CPU that is reserved is not online (getReservedCPUs). */
+function checkReservedCpus({machine}: NodeFacts, {reservedSystemCPUs: cpus}: ConfigValues): void {
+  if (cpus === '' || machine === undefined) return;
+  const online = bitSet(discoverCpus(machine()).cpus.keys());
+  if (!isSubset(parseCpuSet(cpus), online))
+    throw new ConfigError(`reserved-cpus: ${cpus} is not a subset of online-cpus: ${formatCpuSet(online)}`, {
+      hint: 'change reservedSystemCPUs',
+    });
+}
+
 /**
  * Adds the reserved resources to the node. Throws ConfigError if more is reserved than the node has
- * (validateNodeAllocatable).
+ * (validateNodeAllocatable), or CPUs that are not online.
  */
 export function withReservations(node: NodeAndRuntime, values: ConfigValues): NodeAndRuntime {
+  checkReservedCpus(node.node, values);
   const reservations = computeReservations(values, node.node);
   const {total, eviction} = reservations;
   const storageBytes = total.ephemeralStorageBytes + eviction.ephemeralStorageBytes;

@@ -8,6 +8,7 @@ import {readCgroupDriver} from '../../cri/read-cgroup-driver.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {CgroupFacts, NodeFacts} from '../contract/node-facts.js';
 import {validatedSysctls} from './allowed-sysctl.js';
+import {machineReader} from './read-machine.js';
 import {readHostIps} from './node-addresses.js';
 import {readHostsFile, readResolvConf} from './read-network-files.js';
 import {runtimeFeaturesOf} from './runtime-features.js';
@@ -94,6 +95,7 @@ export async function readNodeFacts(
     readResolvConf: async () => readResolvConf(options.resolvConf ?? '/etc/resolv.conf'),
     cgroup: {version: cgroupVersion, driver, root: withoutSlash(options.cgroupRoot ?? ''), swapAccounting},
     cgroupMount: options.cgroupMount,
+    machine: machineReader(),
     rootDir: options.rootDir,
     podLogsDir,
     containerLogsDir: containerLogsDir(options, podLogsDir),

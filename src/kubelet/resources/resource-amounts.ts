@@ -1,5 +1,5 @@
 import {compareQuantities, quantityMilliValue, quantityValue} from '../../api/quantity.js';
-import {addResources, aggregateContainerResources} from '../../api/resource-list.js';
+import {addResources, aggregateContainerResources, isPodLevelResource} from '../../api/resource-list.js';
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Quantity, ResourceList, ResourceRequirements} from '../../api/types/v1-meta.js';
 
@@ -65,4 +65,11 @@ export function podLimits(pod: Pod): ResourceList {
   const limits = podResources(pod, 'limits');
   const overhead = Object.entries(pod.spec.overhead ?? {}).filter(([name]) => isPositive(limits[name]));
   return addResources(limits, Object.fromEntries(overhead));
+}
+
+/** Reports whether a pod has resources of its own (component-helpers resource IsPodLevelResourcesSet). */
+export function hasPodLevelResources({spec: {resources}}: Pod): boolean {
+  return [resources?.requests, resources?.limits].some((list) =>
+    Object.keys(list ?? {}).some(isPodLevelResource),
+  );
 }

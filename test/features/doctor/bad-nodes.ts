@@ -1,193 +1,28 @@
-import type {Result} from '../../../src/features/doctor/check.js';
-import type {Fact} from '../../../src/features/doctor/fact.js';
-import type {NodeSnapshot} from '../../../src/features/doctor/node-snapshot.js';
-import {filesWith, GOOD_NODE, TAKEN_AT} from './a-node.js';
+import {TAKEN_AT, filesWith} from './a-node.js';
+import {
+  addresses,
+  anImage,
+  cgroups,
+  files,
+  missing,
+  network,
+  orphan,
+  unread,
+  withApiServer,
+  withCni,
+  withKubelet,
+  withLog,
+  withNetwork,
+  withOptions,
+  withPrograms,
+  withRuntime,
+  withSpace,
+  withText,
+  type BadNode,
+} from './node-parts.js';
 
-const {runtime, kubelet, cni, files} = GOOD_NODE;
-const unread: Fact<never> = {error: 'permission denied'};
-const missing: Fact<never> = {error: 'no such file or directory', isMissing: true};
-
-const withRuntime = (fields: Partial<NodeSnapshot['runtime']>) => ({runtime: {...runtime, ...fields}});
-const withKubelet = (fields: Partial<NodeSnapshot['kubelet']>) => ({kubelet: {...kubelet, ...fields}});
-const withCni = (fields: Partial<NodeSnapshot['cni']>) => ({cni: {...cni, ...fields}});
-const withText = (path: string, text: string) => ({files: filesWith({[path]: text})});
-const withOwn = (fields: object) =>
-  withKubelet({own: {value: {pid: 10, errors: [], pressures: [], manifestProblems: [], ...fields}}});
-const withConfig = (fields: object) =>
-  withKubelet({
-    config: {
-      value: {
-        path: '/c.yaml',
-        problems: [],
-        ineffective: [],
-        cgroupDriver: 'systemd',
-        failSwapOn: true,
-        ...fields,
-      },
-    },
-  });
-const withCertificate = (notAfter: string) =>
-  withKubelet({certificates: [{path: '/pki/client.pem', fact: {value: {subject: 'CN=node', notAfter}}}]});
-const withLog = (text: string) => ({kernelLog: {value: [{at: '2026-11-27T11:00:00.000Z', text}]}});
-const withSpace = (fields: object) => ({
-  disks: [
-    {
-      use: 'system',
-      path: '/',
-      space: {value: {bytes: 100, availableBytes: 50, inodes: 100, freeInodes: 50, ...fields}},
-    },
-  ],
-});
-const orphan = {
-  podDirs: [
-    {
-      rootDir: '/r',
-      pods: {value: [{uid: 'gone', modifiedAt: '2026-11-27T11:00:00.000Z'}]},
-      records: {value: []},
-    },
-  ],
-};
-const version = (text: string) => withRuntime({version: {value: {name: 'containerd', version: text}}});
-const condition = (type: string) =>
-  withRuntime({conditions: {value: [{type, status: false, reason: 'R', message: 'no config'}]}});
-const cgroups = (...kinds: readonly string[]) => ({
-  mounts: {
-    value: kinds.map((fileSystem) => ({
-      path: '/sys/fs/cgroup/cpu',
-      fileSystem,
-      source: '',
-      isReadOnly: false,
-    })),
-  },
-});
-
-/** Check, what differs from a good node, the result, and a part of what is said. */
-export const BAD_NODES: readonly (readonly [
-  id: string,
-  node: Partial<NodeSnapshot>,
-  result: Result,
-  said: RegExp,
-])[] = [
-  ['runtime/reachable', withRuntime({endpoint: unread}), 'failure', /no runtime was found/],
-  [
-    'runtime/reachable',
-    withRuntime({calls: [{rpc: 'Version', ms: 2000, error: 'no answer within 2s'}]}),
-    'failure',
-    /containerd\.sock does not answer .*no answer within 2s/,
-  ],
-  [
-    'runtime/reachable',
-    {isRoot: false, ...withRuntime({calls: [{rpc: 'Version', ms: 1, error: 'dial: permission denied'}]})},
-    'skipped',
-    /only root/,
-  ],
-  [
-    'runtime/latency',
-    {isRoot: false, ...withRuntime({calls: [{rpc: 'Version', ms: 1, error: 'dial: permission denied'}]})},
-    'skipped',
-    /only root/,
-  ],
-  ['runtime/version', version('1.6.20~ds1'), 'warning', /has had no support since 2025-08-23/],
-  ['runtime/version', version('2.2.0'), 'warning', /has had no support since 2026-11-06/],
-  ['runtime/version', version('9.0.0'), 'skipped', /not known to kcri/],
-  ['runtime/ready', condition('NetworkReady'), 'failure', /NetworkReady is false NetworkReady: R: no config/],
-  ['runtime/ready', condition('RuntimeReady'), 'failure', /RuntimeReady is false/],
-  ['runtime/ready', withRuntime({conditions: unread}), 'skipped', /permission denied/],
-  [
-    'runtime/latency',
-    withRuntime({calls: [{rpc: 'Status', ms: 900}]}),
-    'warning',
-    /1 call took 500 ms .*900 ms/,
-  ],
-  [
-    'runtime/latency',
-    withRuntime({calls: [{rpc: 'Status', ms: 9, error: 'no'}]}),
-    'failure',
-    /1 call of 1 failed/,
-  ],
-  ['runtime/latency', withRuntime({calls: []}), 'skipped', /was not called/],
-  [
-    'runtime/default-handler',
-    withRuntime({config: {value: {defaultHandler: 'kata', handlers: ['runc']}}}),
-    'failure',
-    /default handler kata is not configured handlers: runc/,
-  ],
-  ['runtime/default-handler', withRuntime({config: {value: {}}}), 'skipped', /does not report/],
-  [
-    'runtime/cgroup-driver',
-    withConfig({cgroupDriver: 'cgroupfs'}),
-    'failure',
-    /uses systemd, the kubelet cgroupfs/,
-  ],
-  ['runtime/pause-image', withRuntime({images: {value: []}}), 'warning', /pause:3\.10 is not present/],
-  [
-    'runtime/pause-image',
-    withRuntime({images: {value: [{tags: ['pause:3.10'], isPinned: false}]}}),
-    'warning',
-    /not pinned/,
-  ],
-  [
-    'runtime/containers',
-    withRuntime({
-      containers: {value: [{id: 'c1', name: 'main', sandboxId: 's1', state: 'CONTAINER_UNKNOWN'}]},
-    }),
-    'failure',
-    /1 container in an unknown state main \(c1\)/,
-  ],
-  [
-    'kubelet/process',
-    withKubelet({own: {value: null}, processes: {value: []}}),
-    'skipped',
-    /no kubelet runs/,
-  ],
-  [
-    'kubelet/process',
-    withKubelet({processes: {value: [1, 2].map((pid) => ({pid, argv: []}))}}),
-    'warning',
-    /2 processes named kubelet/,
-  ],
-  ['kubelet/sync', withOwn({errors: ['runtime down']}), 'failure', /cannot sync pods runtime down/],
-  ['kubelet/sync', withOwn({pressures: ['DiskPressure']}), 'warning', /under DiskPressure/],
-  ['kubelet/healthz', withKubelet({healthz: {value: {url: 'u', status: 500}}}), 'failure', /u answers 500/],
-  [
-    'kubelet/healthz',
-    withKubelet({healthz: {value: {url: 'u', status: 0}}}),
-    'failure',
-    /nothing listens on u/,
-  ],
-  [
-    'kubelet/healthz',
-    withKubelet({healthz: {value: {url: 'u', status: 0}}, config: unread}),
-    'skipped',
-    /the configured port is unknown/,
-  ],
-  ['kubelet/config', withConfig({problems: ['/c.yaml:1: bad']}), 'failure', /is invalid \/c\.yaml:1: bad/],
-  [
-    'kubelet/config',
-    withConfig({ineffective: ['foo: unknown']}),
-    'warning',
-    /1 field in .* without effect foo/,
-  ],
-  ['kubelet/certificates', withCertificate('2026-11-26T00:00:00Z'), 'failure', /has expired .*CN=node/],
-  ['kubelet/certificates', withCertificate('2026-12-01T00:00:00Z'), 'warning', /expires soon/],
-  [
-    'kubelet/certificates',
-    withKubelet({certificates: [{path: '/p', fact: unread}]}),
-    'skipped',
-    /permission denied/,
-  ],
-  [
-    'kubelet/manifests',
-    withOwn({manifestProblems: [{place: 'a.yaml:1:1', message: 'bad'}]}),
-    'failure',
-    /1 manifest problem a\.yaml:1:1: bad/,
-  ],
-  [
-    'kubelet/swap',
-    withText('/proc/swaps', 'Filename Type Size Used Priority\n/dev/sda2 partition 10 0 -2\n'),
-    'failure',
-    /failSwapOn\) \/dev\/sda2/,
-  ],
+/** Nodes whose network, kernel, disks or leftovers are bad. */
+export const BAD_NODES: readonly BadNode[] = [
   ['network/cni-config', withCni({configs: {value: []}}), 'failure', /has no network configuration/],
   ['network/cni-config', withCni({configs: missing}), 'failure', /does not exist/],
   [
@@ -341,6 +176,7 @@ export const BAD_NODES: readonly (readonly [
           name: 'main',
           sandboxId: 's1',
           state: 'CONTAINER_EXITED',
+          images: [],
         })),
       },
     }),
@@ -366,4 +202,99 @@ export const BAD_NODES: readonly (readonly [
     'failure',
     /u lists pods/,
   ],
+  ['network/addresses', addresses(240), 'warning', /pods: 240 of 253 addresses in use/],
+  ['network/addresses', addresses(253), 'failure', /pods: 253 of 253/],
+  ['network/addresses', addresses(2, ['s1', 'gone']), 'warning', /1 address in \/ipam\/pods of sandboxes/],
+  ['network/addresses', withNetwork({addresses: []}), 'skipped', /no network uses host-local/],
+  [
+    'network/interfaces',
+    withNetwork({interfaces: {value: [{name: 'veth1', state: 'lowerlayerdown'}]}}),
+    'warning',
+    /1 interface of 1 without a peer that is up veth1 is lowerlayerdown/,
+  ],
+  [
+    'network/interfaces',
+    withNetwork({interfaces: {value: ['veth1', 'veth2'].map((name) => ({name, state: 'up'}))}}),
+    'warning',
+    /2 interfaces of pods, 1 pod sandbox: some belong to no pod/,
+  ],
+  [
+    'network/name-servers',
+    withNetwork({nameServers: [{server: '10.0.0.2', ms: {error: '10.0.0.2: queryNs ETIMEOUT .'}}]}),
+    'failure',
+    /no name server of the node answers 10\.0\.0\.2: no answer/,
+  ],
+  [
+    'network/name-servers',
+    withNetwork({nameServers: [...network.nameServers, {server: '10.0.0.3', ms: unread}]}),
+    'warning',
+    /1 name server of 2 do not answer/,
+  ],
+  ['network/name-servers', withNetwork({nameServers: []}), 'skipped', /names no server/],
+  ['network/hostname', withText('/proc/sys/kernel/hostname', 'my_node\n'), 'failure', /my_node is not a DNS/],
+  [
+    'network/firewall',
+    {processes: {value: {timeKeepers: [], firewalls: ['firewalld'], shims: []}}},
+    'warning',
+    /firewalld runs/,
+  ],
+  ['kernel/version', withText('/proc/sys/kernel/osrelease', '4.18.0-513.el8\n'), 'warning', /4\.18\.0/],
+  ['kernel/config', withOptions({MEMCG: 'n'}), 'failure', /1 option that containers need is not .*_MEMCG/],
+  ['kernel/config', withOptions({VXLAN: 'n', KEYS: 'n'}), 'warning', /2 options that some .*_VXLAN/],
+  ['kernel/config', {kernel: {config: unread}}, 'skipped', /permission denied/],
+  [
+    'kernel/modules',
+    {files: {...filesWith({'/proc/modules': 'ext4 1 1 - Live 0x0\n'})}},
+    'warning',
+    /overlay is not loaded overlay: layers of images/,
+  ],
+  ['kernel/keys', withText('/proc/sys/kernel/keys/root_maxkeys', '200'), 'warning', /only 200 keys/],
+  [
+    'kernel/packet-filter',
+    withText('/proc/net/ip_tables_names', 'nat\nfilter\n'),
+    'warning',
+    /iptables-legacy \(nat, filter\) exist beside nftables/,
+  ],
+  [
+    'kernel/packet-filter',
+    {files: {...files, '/proc/net/ip_tables_names': unread}},
+    'skipped',
+    /permission denied/,
+  ],
+  [
+    'disk/network-mounts',
+    {
+      networkMounts: {
+        value: [
+          {
+            path: '/data',
+            fileSystem: 'nfs4',
+            source: 'server:/data',
+            ms: {error: '/data: no answer within 1s'},
+          },
+        ],
+      },
+    },
+    'failure',
+    /1 mount of 1 does not answer \/data \(nfs4 of server:\/data\): no answer within 1s/,
+  ],
+  ['time/api-server', withApiServer({receivedAt: '2026-11-27T12:01:00.000Z'}), 'warning', /59s ahead of/],
+  ['time/api-server', withApiServer({receivedAt: '2026-11-27T11:59:00.000Z'}), 'warning', /60s behind/],
+  [
+    'leftovers/cgroups',
+    {
+      podCgroups: {
+        value: [{uid: 'gone', path: '/c/kubepods/podgone', modifiedAt: '2026-11-27T10:00:00.000Z'}],
+      },
+    },
+    'warning',
+    /1 cgroup of pods without a sandbox \/c\/kubepods\/podgone/,
+  ],
+  [
+    'leftovers/images',
+    withRuntime({images: {value: [anImage({bytes: 3e10, tags: ['big:1']})]}}),
+    'warning',
+    /1 of 1 image are used by no container: 30(\.0)?GB big:1/,
+  ],
+  ['security/apparmor', withPrograms('apparmor_parser'), 'warning', /apparmor_parser is missing/],
 ];

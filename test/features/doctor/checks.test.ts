@@ -6,8 +6,10 @@ import type {NodeSnapshot} from '../../../src/features/doctor/node-snapshot.js';
 import {CHECKS, runChecks, selectChecks, worstOf} from '../../../src/features/doctor/run-checks.js';
 import {GOOD_NODE} from './a-node.js';
 import {BAD_NODES} from './bad-nodes.js';
+import {BAD_RUNTIMES} from './bad-runtimes.js';
 
 const {files} = GOOD_NODE;
+const ALL_BAD = [...BAD_RUNTIMES, ...BAD_NODES];
 const missing: Fact<never> = {error: 'no such file or directory', isMissing: true};
 
 const examine = (id: string, node: NodeSnapshot) => runChecks(selectChecks([id]), node)[0];
@@ -17,7 +19,7 @@ describe('checks', () => {
     expect(examine(id, GOOD_NODE)).toMatchObject({id, result: 'ok', details: [], remedy: []});
   });
 
-  test.each(BAD_NODES)('%s finds a bad node (%#)', (id, node, result, said) => {
+  test.each(ALL_BAD)('%s finds a bad node (%#)', (id, node, result, said) => {
     const found = examine(id, {...GOOD_NODE, ...node});
     const {message = '', reason = '', details = [], remedy = []} = found ?? {};
     expect(found).toMatchObject({result});
@@ -26,7 +28,7 @@ describe('checks', () => {
   });
 
   test('each check has a bad node', () => {
-    const found = new Set(BAD_NODES.filter(([, , result]) => result !== 'skipped').map(([id]) => id));
+    const found = new Set(ALL_BAD.filter(([, , result]) => result !== 'skipped').map(([id]) => id));
     expect(CHECKS.map(({id}) => id).filter((id) => !found.has(id))).toEqual([]);
   });
 
@@ -124,6 +126,7 @@ describe('selectChecks', () => {
     expect(selectChecks(['time', 'memory/swap']).map(({id}) => id)).toEqual([
       'memory/swap',
       'time/synchronization',
+      'time/api-server',
     ]);
     expect(selectChecks([])).toEqual(CHECKS);
   });

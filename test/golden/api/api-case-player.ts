@@ -1,3 +1,4 @@
+import {readFile} from 'node:fs/promises';
 import type {Fault, RecordedRequest} from '../../fakes/api-server/api-request.js';
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
@@ -45,6 +46,8 @@ export class ApiCasePlayer {
   readonly #recorded: ApiCase;
   readonly #pods = new Map<string, StoredObject>();
   #answers: readonly (readonly unknown[])[] = [];
+  /** State files that were kept, by the name under which the case keeps them. */
+  readonly kept = new Map<string, string>();
 
   constructor(testbed: ClusterTestbed, recorded: ApiCase) {
     this.#testbed = testbed;
@@ -190,7 +193,12 @@ export class ApiCasePlayer {
         signCertificates(this.#testbed.api, 'kubernetes.io/kubelet-serving');
       else await this.#kubectl(script);
     },
+    keep: async (path = '', name = '') => {
+      const file = path.replace('$ROOT', this.#testbed.daemon.rootDir);
+      this.kept.set(name, await readFile(file, 'utf8'));
+    },
     // They only print what is not compared here.
+    podres: () => undefined,
     mark: () => undefined,
     snapshot: () => undefined,
   };

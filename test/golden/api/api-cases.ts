@@ -63,6 +63,8 @@ export interface CanonicalRun {
   readonly other?: readonly NodeWrite[] | undefined;
   /** Requests to the kubelet's server: method, path, upgrade, offered protocols, protocol, code, and shape of the answer. */
   readonly server?: readonly (readonly unknown[])[] | undefined;
+  /** State files that were kept, as JSON by name; `<N>` for sizes of the machine. */
+  readonly kept?: Readonly<Record<string, unknown>> | undefined;
   /** Mutating CRI calls by pod. */
   readonly calls: Readonly<Record<string, readonly CanonicalCall[]>>;
 }
@@ -74,6 +76,7 @@ export interface KubeletSettings {
   readonly registerWithTaints?: readonly Taint[];
   readonly rotateCertificates?: boolean;
   readonly serverTLSBootstrap?: boolean;
+  readonly [field: string]: unknown;
 }
 
 /** A case recorded from a kubelet that had joined a cluster. */

@@ -2,6 +2,13 @@
 export type ApiParity =
   /** Requests, bodies, states, events and CRI calls equal the kubelet's. */
   | {readonly kind: 'equal'; readonly stepMs?: number}
+  /** These units are a matter of timing. All others equal. */
+  | {
+      readonly kind: 'racing';
+      readonly units: readonly string[];
+      readonly why: string;
+      readonly stepMs?: number;
+    }
   /** These units of the comparison differ, and no others. */
   | {
       readonly kind: 'different';
@@ -15,6 +22,11 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
     kind: 'different',
     units: ['events Pod p Warning FailedMount', 'pods.p.writes'],
     why: 'kcri mounts no volumes for a pod that is first seen with a deletion timestamp: no second token, no failed mount',
+  },
+  'cpu-static': {
+    kind: 'racing',
+    units: ['calls.shared'],
+    why: 'in the recording, the CPUs of the pool changed before the first reconciliation of a container that had just started',
   },
   'readiness-toggle': {
     kind: 'different',

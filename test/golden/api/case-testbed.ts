@@ -17,8 +17,10 @@ import {signCertificateRequest} from '../../fakes/api-server/certificate-signer.
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
 import {ClusterTestbed, type ClusterTestbedOptions} from '../../kubelet/cluster/cluster-testbed.js';
-import {computeEvictionReserve} from '../../../src/kubelet/resources/node-allocatable.js';
-import {DEFAULT_EVICTION_HARD, parseThresholds} from '../../../src/kubelet/resources/eviction-thresholds.js';
+import {readKubeletConfig} from '../../../src/kubelet/configuration/kubelet-config.js';
+import {createManagerSettings} from '../../../src/kubelet/configuration/manager-settings.js';
+import type {Machine} from '../../../src/kubelet/contract/resources/machine.js';
+import {computeReservations} from '../../../src/kubelet/daemon/reserve-node-resources.js';
 import {GOLDEN_NODE} from '../golden-cases.js';
 import {apiBehaviour, apiExec} from './api-behaviour.js';
 import type {ApiCase, KubeletSettings} from './api-cases.js';
@@ -37,13 +39,14 @@ const {nodeName, nodeIps} = GOLDEN_NODE;
 const RUNTIME_REQUEST_TIMEOUT_MS = 120_000;
 const FEATURES = {userNamespaces: false, recursiveReadOnlyMounts: true};
 
-/** The node of the recordings with an API server, as far as it differs from GOLDEN_NODE. */
-const NO_RESERVATIONS = {
-  total: {cpuMilli: 0n, memoryBytes: 0n, ephemeralStorageBytes: 0n, pids: 0n},
-  ...{limitsPods: true, cgroups: []},
-  eviction: computeEvictionReserve(parseThresholds(DEFAULT_EVICTION_HARD), GOLDEN_NODE),
+/** What the recorder configures of every kubelet. */
+const RECORDER_SETTINGS = {
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  kind: 'KubeletConfiguration',
+  evictionHard: {'memory.available': '1Mi', 'nodefs.available': '1%', 'imagefs.available': '1%'},
 };
 
+/** The node of the recordings with an API server, as far as it differs from GOLDEN_NODE. */
 const API_NODE = {
   clusterDns: ['10.99.0.10'],
   labels: {
@@ -60,6 +63,8 @@ const API_NODE = {
 /** Options of {@link startCaseTestbed}. */
 export interface CaseTestbedOptions {
   readonly recorded: ApiCase;
+  /** Machine that the kubelet finds. */
+  readonly machine: Machine;
   readonly directory: string;
   readonly streamingUrl: string;
   readonly stepMs?: number | undefined;
@@ -70,6 +75,7 @@ export interface CaseTestbedOptions {
 /** Starts a kubelet with the settings of a case, and an API server with what a cluster has. */
 export async function startCaseTestbed({
   recorded: {run, files},
+  machine,
   directory,
   streamingUrl,
   stepMs,
@@ -89,7 +95,7 @@ export async function startCaseTestbed({
       ...(stepMs !== undefined && {stepMs}),
       ...(manifest !== undefined && {manifests: {[STATIC_FILE]: JSON.stringify(manifest)}}),
       callTimeoutMs: RUNTIME_REQUEST_TIMEOUT_MS,
-      ...settingsOf(kubelet, directory),
+      ...settingsOf(kubelet, machine, directory),
       certificates: ({client, ...parts}) => ({
         managers: certificateManagers(kubelet, {...parts, client: async () => client, directory}),
         issued: Promise.resolve(),
@@ -113,13 +119,24 @@ export async function startCaseTestbed({
 
 /** Returns the settings of the kubelet and what they change in the node. */
 function settingsOf(
-  {maxPods = 110, registerWithTaints = [], nodeStatusReportFrequency = '300s'}: KubeletSettings,
+  kubelet: KubeletSettings,
+  machine: Machine,
   directory: string,
 ): Pick<ClusterTestbedOptions, 'node' | 'settings' | 'reportFrequencyMs'> {
-  // There are no hierarchies, so that nothing is written.
-  const cgroupMount = join(directory, 'cgroup');
+  const {maxPods = 110, registerWithTaints = [], nodeStatusReportFrequency = '300s'} = kubelet;
+  const content = JSON.stringify({...RECORDER_SETTINGS, ...kubelet});
+  const {values} = readKubeletConfig([{path: 'config.yaml', content}], new Map());
   return {
-    node: {...API_NODE, maxPods, cgroupMount, reservations: NO_RESERVATIONS},
+    node: {
+      ...API_NODE,
+      ...createManagerSettings(values),
+      maxPods,
+      machine: () => machine,
+      cpuMilli: BigInt(machine.cpuCount * 1000),
+      // There are no hierarchies, so that nothing is written.
+      cgroupMount: join(directory, 'cgroup'),
+      reservations: computeReservations(values, GOLDEN_NODE),
+    },
     settings: {maxPods, registerWithTaints},
     reportFrequencyMs: Number.parseInt(nodeStatusReportFrequency, 10) * 1000,
   };

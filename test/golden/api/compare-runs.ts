@@ -1,4 +1,5 @@
 import type {CanonicalNode, CanonicalRun, NodeWrite} from './api-cases.js';
+import {withoutSizes} from './kept-files.js';
 import {sortedJson} from './sorted-json.js';
 
 /** A part of a case in which two kubelets differ. */
@@ -37,6 +38,8 @@ function unitsOf(run: CanonicalRun, recorded: CanonicalRun): Units {
   const reads = recorded.reads === undefined ? [] : (run.reads ?? []);
   for (const [read, codes] of reads) units.set(`reads ${read}`, codes);
   const answers = recorded.server === undefined ? [] : (run.server ?? []);
+  for (const [name, content] of Object.entries(recorded.kept ?? {}))
+    units.set(`kept ${name}`, [withoutSizes(run.kept?.[name], content)]);
   for (const [method, path, ...answer] of answers)
     units.set(`server ${String(method)} ${String(path)}`, answer);
   return units;

@@ -12,7 +12,9 @@ import {callsOfPods, readApiCase, type ApiCase, type CanonicalRun} from './api-c
 import {ApiCasePlayer, injectFault, type RecordedFault} from './api-case-player.js';
 import {canonicalPods} from './canonical-api.js';
 import {canonicalNode, canonicalReads, otherWrites} from './canonical-node.js';
+import {machineOfCase} from './case-machines.js';
 import {IMAGE_ID, REGISTRY, startCaseTestbed} from './case-testbed.js';
+import {keptFiles} from './kept-files.js';
 import {createReplacer, uidLabels, type NamedPod} from './replace-labels.js';
 import {endSession} from './server-requests.js';
 
@@ -32,7 +34,7 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   const recorded = readApiCase(name, {'@HOST@': host, '@REG@': REGISTRY, '@NODE@': nodeName});
   await using streaming = await FakeStreamingServer.start({handleSession: endSession});
   await using testbed = await startCaseTestbed({
-    ...{recorded, directory, stepMs, streamingUrl: streaming.url},
+    ...{recorded, machine: machineOfCase(name), directory, stepMs, streamingUrl: streaming.url},
     prepare: (api) => {
       for (const [verb, fault] of recorded.run.before ?? [])
         if (verb === 'fault') injectFault(api, fault as RecordedFault);
@@ -82,6 +84,7 @@ function canonicalRun(
     ...(isAboutNode && {node: canonicalNode(requests, replace)}),
     other: otherWrites(requests, replace),
     server: player.answers,
+    kept: keptFiles(player.kept, replace),
   };
 }
 

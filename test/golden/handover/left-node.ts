@@ -1,8 +1,7 @@
 import {execFileSync} from 'node:child_process';
-import {readFileSync} from 'node:fs';
 import {chmod, mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
+import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
-import {onTestFinished} from 'vitest';
 import {encode} from '../../../src/cri/codec.js';
 import {fromJson} from '../../../src/cri/index.js';
 import {criServices, type DecodedRequest} from '../../fakes/runtime/cri-messages.js';
@@ -10,7 +9,7 @@ import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import {anImage} from '../../fakes/fake-runtime.js';
 import type {ContainerWithSandbox} from '../../fakes/runtime-builders.js';
 import type {ContainerRecord, ImageRecord, SandboxRecord} from '../../fakes/runtime/runtime-records.js';
-import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {listMounts} from '../../faults/end-state.js';
 
 interface LeftSandbox {
   readonly id: string;
@@ -34,6 +33,12 @@ interface LeftContainer {
   readonly imageId: string;
   readonly config: {readonly log_path?: string};
 }
+
+/** Independent of where this file was compiled to. */
+const RECORDING = join(
+  dirname(createRequire(import.meta.url).resolve('kcri/package.json')),
+  'test/golden/handover/left-node.json',
+);
 
 /** A path of the root directory: `link` and its target, the mode and content of a file, or the mode of a directory. */
 type LeftPath = readonly [modeOrLink: string, content?: string];
@@ -62,16 +67,14 @@ export interface LeftNode {
   };
   /** Time at which the kubelet stopped, in ms since the epoch. */
   readonly stoppedAtMs: number;
+  /** Unmounts the volumes that a kubelet has mounted, so that the directory can be removed. */
+  unmount(): void;
 }
 
-/** Makes the directories of the node in a new directory, and returns what it has. */
-export async function leaveRecordedNode(): Promise<LeftNode> {
-  const directory = await temporaryDirectory();
+/** Makes the directories of the node in an empty directory, and returns what it has. */
+export async function leaveRecordedNode(directory: string): Promise<LeftNode> {
   const [rootDir, logsDir] = [join(directory, 'root'), join(directory, 'logs')];
-  onTestFinished(() => {
-    unmountBelow(rootDir);
-  });
-  const text = await readFile(new URL('left-node.json', import.meta.url), 'utf8');
+  const text = await readFile(RECORDING, 'utf8');
   const moved = text.replaceAll('/var/lib/kubelet', rootDir).replaceAll('/var/log/pods', logsDir);
   const file = JSON.parse(moved) as LeftNodeFile;
   await mkdir(rootDir);
@@ -91,16 +94,10 @@ export async function leaveRecordedNode(): Promise<LeftNode> {
   const times = moved.matchAll(/"(2026-[\d-]+T[\d:.]+Z)"/g);
   const stoppedAtMs = Math.max(...Array.from(times, ([, time = '']) => Date.parse(time)));
   const {pods, manifests} = file;
-  return {rootDir, logsDir, pods, manifests, runtime: runtimeOf(file), stoppedAtMs};
-}
-
-/** Unmounts the volumes that a kubelet has mounted, so that the directory can be removed. */
-function unmountBelow(rootDir: string): void {
-  const paths = readFileSync('/proc/self/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '');
-  for (const path of paths.filter((each) => each.startsWith(`${rootDir}/`)).toReversed())
-    execFileSync('umount', [path]);
+  const unmount = (): void => {
+    for (const path of listMounts(`${rootDir}/`).toReversed()) execFileSync('umount', [path]);
+  };
+  return {rootDir, logsDir, pods, manifests, runtime: runtimeOf(file), stoppedAtMs, unmount};
 }
 
 function runtimeOf({sandboxes, containers}: LeftNodeFile): LeftNode['runtime'] {

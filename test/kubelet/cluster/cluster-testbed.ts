@@ -1,38 +1,21 @@
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
-import type {RandomSource} from '../../../src/base/clock.js';
-import {ApiClient} from '../../../src/kube-api/api-client.js';
-import {HttpConnection} from '../../../src/kube-api/http-connection.js';
 import type {ApiEvent} from '../../../src/kubelet/cluster/events/event-correlator.js';
-import type {ChangeDetectionStrategy} from '../../../src/kubelet/cluster/objects/change-detection.js';
-import {joinCluster, type JoinClusterOptions} from '../../../src/kubelet/cluster/join-cluster.js';
-import type {NodeSettings} from '../../../src/kubelet/contract/cluster/node-settings.js';
 import {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
-import {CLUSTER_DEFAULTS} from './cluster-defaults.js';
-import {DaemonTestbed, type DaemonTestbedOptions, type JoinParts} from '../daemon/daemon-testbed.js';
+import {DaemonTestbed, type DaemonTestbedOptions} from '../daemon/daemon-testbed.js';
+import {joinFakeCluster, type JoinFakeClusterOptions} from './join-fake-cluster.js';
 
 export const NODE_PATH = `/api/v1/nodes/${GOLDEN_NODE.nodeName}`;
 export const LEASE_PATH = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${GOLDEN_NODE.nodeName}`;
 
 /** Options of a cluster testbed. */
-export interface ClusterTestbedOptions extends DaemonTestbedOptions {
-  readonly changeDetection?: ChangeDetectionStrategy;
+export interface ClusterTestbedOptions extends DaemonTestbedOptions, JoinFakeClusterOptions {
   /** API server to use instead of a new one; disposing of the testbed leaves it running. */
   readonly api?: FakeApiServer;
-  /** Certificates of the API server, which the kubelet trusts. */
-  readonly ca?: string;
   /** Port of a proxy before the API server. */
   readonly port?: number;
-  readonly random?: RandomSource;
-  /** Settings of the kubelet that differ from CLUSTER_DEFAULTS. */
-  readonly settings?: Partial<NodeSettings>;
-  readonly reportFrequencyMs?: number;
-  /** Returns the managers of the node's certificates; none by default. */
-  readonly certificates?: (
-    parts: JoinParts & {readonly client: ApiClient},
-  ) => JoinClusterOptions['certificates'];
 }
 
 /** A kubelet that has joined a fake API server, on a fake runtime. */
@@ -50,40 +33,16 @@ export class ClusterTestbed implements AsyncDisposable {
   /** Starts both; `prepare` runs before the kubelet. */
   static async start(
     prepare: (api: FakeApiServer) => Promise<void> | void = () => undefined,
-    {changeDetection = 'Watch', port, ...options}: ClusterTestbedOptions = {},
+    {port, ...options}: ClusterTestbedOptions = {},
   ): Promise<ClusterTestbed> {
-    const {api = await FakeApiServer.start(), ca, random = () => 0} = options;
+    const {api = await FakeApiServer.start()} = options;
     await prepare(api);
     const server = new URL(api.url);
     if (port !== undefined) server.port = String(port);
-    const url = server.href.replace(/\/$/, '');
     const daemon = await DaemonTestbed.start({
       runtime: {images: [anImage()]},
       ...options,
-      join: ({services, node, clock, logger}) => {
-        const credentials = {
-          tls: {rejectUnauthorized: true, ...(ca !== undefined && {ca})},
-          token: undefined,
-        };
-        const connection = new HttpConnection(server, {current: async () => credentials}, {clock});
-        const client = new ApiClient({connection, userAgent: 'kcri', clock});
-        const parts = {services, node, clock, logger};
-        return joinCluster({
-          server: {
-            url,
-            client,
-            events: client,
-            heartbeats: client,
-          },
-          ...parts,
-          ...CLUSTER_DEFAULTS,
-          settings: {...CLUSTER_DEFAULTS.settings, ...options.settings},
-          ...(options.reportFrequencyMs !== undefined && {reportFrequencyMs: options.reportFrequencyMs}),
-          ...(options.certificates && {certificates: options.certificates({...parts, client})}),
-          changeDetection,
-          random,
-        });
-      },
+      join: (parts) => joinFakeCluster(server, parts, options),
     });
     const {clock} = daemon;
     api.now = () => clock.now();

@@ -104,9 +104,9 @@ test('unknown feature gates are reported as not supported', () => {
 
 test('fields without effect are reported unless they have the default value', () => {
   const {unsupported, ignored} = read(
-    'cpuManagerPolicy: static\ncpuManagerReconcilePeriod: 10000ms\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
+    'qosReserved: {memory: 10%}\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
   );
-  expect(unsupported.map(({field}) => field)).toEqual(['cpuManagerPolicy']);
+  expect(unsupported.map(({field}) => field)).toEqual(['qosReserved']);
   expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
 });
 

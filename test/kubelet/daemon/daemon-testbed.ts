@@ -37,6 +37,8 @@ export interface DaemonTestbedOptions {
   readonly nowMs?: number;
   /** Directory of the container logs instead of a new one. */
   readonly logsDir?: string;
+  /** Directory of the manifests instead of a new one. */
+  readonly manifestsDir?: string;
   /** Steps of the clock, in ms; larger ones make a long time pass sooner. */
   readonly stepMs?: number;
   /** Properties of the node that differ from GOLDEN_NODE. */
@@ -128,7 +130,7 @@ export class DaemonTestbed implements AsyncDisposable {
     });
     const testbed = new DaemonTestbed(options, fake, clock, directory);
     testbed.#watch().catch(() => undefined); // aborted by dispose
-    await mkdir(testbed.manifestsDir);
+    await mkdir(testbed.manifestsDir, {recursive: true});
     for (const [file, text] of Object.entries(options.manifests ?? {})) await testbed.put(file, text);
     testbed.run();
     return testbed;
@@ -139,7 +141,7 @@ export class DaemonTestbed implements AsyncDisposable {
   }
 
   get manifestsDir(): string {
-    return join(this.directory, 'manifests');
+    return this.#seed.manifestsDir ?? join(this.directory, 'manifests');
   }
 
   get logsDir(): string {

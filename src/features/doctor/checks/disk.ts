@@ -36,6 +36,29 @@ export const DISK_CHECKS: readonly Check[] = [
       }),
   },
   {
+    id: 'disk/network-mounts',
+    title: 'network file systems',
+    examine: ({networkMounts}) =>
+      judge([networkMounts], (all) => {
+        const hung = all.flatMap(({ms, ...mount}) => ('error' in ms ? [{...mount, error: ms.error}] : []));
+        if (hung.length === 0)
+          return ok(all.length === 0 ? 'none is mounted' : `${counted(all.length, 'mount')}, all answer`);
+        return failure(
+          `${counted(hung.length, 'mount')} of ${all.length} ${hung.length === 1 ? 'does' : 'do'} not answer`,
+          {
+            details: hung.map(
+              ({path, fileSystem, source, error}) =>
+                `${path} (${fileSystem} of ${source}): ${error.replace(`${path}: `, '')}`,
+            ),
+            remedy: [
+              'check the server and the network to it; processes that use the mount hang until it answers',
+              ...hung.slice(0, 3).map(({path}) => `umount -f -l ${shellQuote(path)}`),
+            ],
+          },
+        );
+      }),
+  },
+  {
     id: 'disk/read-only',
     title: 'file systems of the node',
     examine: ({mounts, disks}) =>

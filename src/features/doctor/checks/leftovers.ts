@@ -1,8 +1,9 @@
 import {counted} from '../../../base/counted.js';
 import {shellQuote} from '../../../base/shell-quote.js';
-import {judge, ok, skipped, warning, type Check} from '../check.js';
-import {isMissing} from '../fact.js';
-import type {NodeSnapshot} from '../node-snapshot.js';
+import {humanSize} from '../../../format/human-size.js';
+import {judge, ok, shownFirst, skipped, warning, type Check} from '../check.js';
+import {isMissing, valueOf} from '../fact.js';
+import type {NodeSnapshot, SandboxFacts} from '../node-snapshot.js';
 
 /** Age from which on a directory without a sandbox is orphaned: before, its pod may be starting. */
 const START_MS = 120_000;
@@ -10,8 +11,8 @@ const START_MS = 120_000;
 const MANY_EXITED = 100;
 const SHOWN = 10;
 
-const shownFirst = (lines: readonly string[]): readonly string[] =>
-  lines.length <= SHOWN ? lines : [...lines.slice(0, SHOWN), `and ${lines.length - SHOWN} more`];
+/** Size of images that nothing uses from which on it is a warning. */
+const MANY_UNUSED_BYTES = 20 * 1024 ** 3;
 
 /** Checks of what deleted pods left behind. */
 export const LEFTOVER_CHECKS: readonly Check[] = [
@@ -92,7 +93,60 @@ export const LEFTOVER_CHECKS: readonly Check[] = [
         });
       }),
   },
+  {
+    id: 'leftovers/cgroups',
+    title: 'cgroups of pods that do not exist',
+    examine: (snapshot) => {
+      const {runtime, podCgroups, takenAt} = snapshot;
+      return judge([runtime.sandboxes, podCgroups], (pods, all) => {
+        const known = knownUids(snapshot, pods);
+        const left = all.filter(({uid, modifiedAt}) => !known.has(uid) && isOld(modifiedAt, takenAt));
+        if (left.length === 0) return ok(`${counted(all.length, 'cgroup')} of pods, all of existing ones`);
+        return warning(`${counted(left.length, 'cgroup')} of pods without a sandbox`, {
+          details: shownFirst(left.map(({path}) => path)),
+          remedy: left
+            .slice(0, 3)
+            .map(({path}) => `find ${shellQuote(path)} -depth -type d -exec rmdir {} +`),
+        });
+      });
+    },
+  },
+  {
+    id: 'leftovers/images',
+    title: 'images that nothing uses',
+    examine: ({runtime: {images, containers, config}}) =>
+      judge([images, containers], (all, users) => {
+        const used = new Set([
+          ...users.flatMap((container) => container.images),
+          valueOf(config)?.sandboxImage ?? '',
+        ]);
+        const unused = all.filter(
+          ({id, tags, isPinned}) => !isPinned && ![id, ...tags].some((name) => used.has(name)),
+        );
+        const bytes = unused.reduce((sum, image) => sum + image.bytes, 0);
+        const text = `${unused.length} of ${counted(all.length, 'image')} are used by no container: ${humanSize(bytes, 3)}`;
+        if (bytes < MANY_UNUSED_BYTES) return ok(text);
+        return warning(text, {
+          details: shownFirst(
+            unused
+              .toSorted((a, b) => b.bytes - a.bytes)
+              .map(({id, tags, bytes: size}) => `${tags[0] ?? id} (${humanSize(size, 3)})`),
+          ),
+          remedy: [{kcri: ['rmi', '--prune']}],
+        });
+      }),
+  },
 ];
+
+/** Returns the UIDs of the pods that the runtime or kcri knows. */
+function knownUids({podDirs}: NodeSnapshot, pods: readonly SandboxFacts[]): ReadonlySet<string> {
+  return new Set([...pods.map(({uid}) => uid), ...podDirs.flatMap(({records}) => valueOf(records) ?? [])]);
+}
+
+/** Reports whether something has existed for longer than a pod takes to start. */
+function isOld(modifiedAt: string, takenAt: string): boolean {
+  return Date.parse(takenAt) - Date.parse(modifiedAt) > START_MS;
+}
 
 /** Reports whether one of the directories contains a path. */
 function isBelow(path: string, directories: ReadonlySet<string>): boolean {
@@ -111,9 +165,7 @@ function orphanedDirs({
   return podDirs.flatMap(({rootDir, pods, records}) => {
     const known = new Set([...sandboxes.map(({uid}) => uid), ...('value' in records ? records.value : [])]);
     return ('value' in pods ? pods.value : [])
-      .filter(
-        ({uid, modifiedAt}) => !known.has(uid) && Date.parse(takenAt) - Date.parse(modifiedAt) > START_MS,
-      )
+      .filter(({uid, modifiedAt}) => !known.has(uid) && isOld(modifiedAt, takenAt))
       .map(({uid, modifiedAt}) => ({path: `${rootDir}/pods/${uid}`, modifiedAt}));
   });
 }

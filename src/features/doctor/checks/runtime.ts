@@ -2,11 +2,15 @@ import {counted} from '../../../base/counted.js';
 import {shellQuote} from '../../../base/shell-quote.js';
 import {RUNTIME_ADVICE} from '../../why/finding.js';
 import {supportOf} from './runtime-support.js';
-import {failure, judge, ok, skipped, warning, type Check} from '../check.js';
+import {failure, judge, ok, skipped, warning, type Check, type Outcome} from '../check.js';
 import {valueOf} from '../fact.js';
 
 /** Duration of a call from which on it is slow, in ms: the kubelet expects answers to its lists every second. */
 const SLOW_MS = 500;
+/** Number of earlier durations that it takes to judge, and how much longer than usual is slow. */
+const MIN_HISTORY = 5;
+const SLOWER = 3;
+const SLOWER_MS = 100;
 const DAY_MS = 86_400_000;
 /** Time before the end of support from which on it is a warning. */
 const SOON_MS = 60 * DAY_MS;
@@ -92,11 +96,29 @@ export const RUNTIME_CHECKS: readonly Check[] = [
     },
   },
   {
+    id: 'runtime/latency-history',
+    title: 'duration of calls against earlier ones',
+    examine: ({runtime: {calls, history}}) =>
+      judge([history], (earlier) => {
+        const compared = calls.flatMap(({rpc, ms, error}) => {
+          const usual = medianOf(earlier[rpc] ?? []);
+          return error !== undefined || usual === undefined ? [] : [{rpc, ms, usual}];
+        });
+        if (compared.length === 0) return skipped(`there is no history of ${MIN_HISTORY} runs yet`);
+        const slow = compared.filter(({ms, usual}) => ms > usual * SLOWER && ms - usual >= SLOWER_MS);
+        if (slow.length === 0) return ok(`${counted(compared.length, 'call')} take as long as usual`);
+        return warning(`${counted(slow.length, 'call')} took more than ${SLOWER} times as long as usual`, {
+          details: slow.map(({rpc, ms, usual}) => `${rpc}: ${ms} ms, usually ${usual} ms`),
+          remedy: ['cat /proc/pressure/io /proc/pressure/cpu'],
+        });
+      }),
+  },
+  {
     id: 'runtime/default-handler',
     title: 'default runtime handler',
-    examine: ({runtime: {config}}) =>
-      judge([config], ({defaultHandler, handlers = []}) => {
-        if (defaultHandler === undefined) return skipped('the runtime does not report its handlers');
+    examine: ({runtime: {config, handlers: reported}}) =>
+      judge([config, reported], ({defaultHandler, handlers = []}, names) => {
+        if (defaultHandler === undefined) return ofReportedHandlers(names);
         if (handlers.includes(defaultHandler))
           return ok(`${defaultHandler}, of ${counted(handlers.length, 'handler')}`);
         return failure(`the default handler ${defaultHandler} is not configured`, {
@@ -154,3 +176,21 @@ export const RUNTIME_CHECKS: readonly Check[] = [
       }),
   },
 ];
+
+/** Judges the handlers of a runtime that does not report its configuration. */
+function ofReportedHandlers(names: readonly string[]): Outcome {
+  if (names.length === 0) return skipped('the runtime does not report its handlers');
+  const named = names.filter((name) => name !== '');
+  if (names.includes(''))
+    return ok(`the runtime has one, of ${counted(named.length, 'handler')}: ${named.join(', ')}`);
+  return failure('the runtime has no default handler', {
+    details: [`handlers: ${named.join(', ')}`],
+    remedy: ['set default_runtime in the configuration of the runtime'],
+  });
+}
+
+/** Returns the median; undefined of too few numbers. */
+function medianOf(numbers: readonly number[]): number | undefined {
+  if (numbers.length < MIN_HISTORY) return undefined;
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+}

@@ -1,7 +1,9 @@
 import {shellQuote} from '../../../base/shell-quote.js';
-import {failure, judge, ok, type Check} from '../check.js';
+import {failure, judge, ok, warning, type Check} from '../check.js';
+import {isMissing, valueOf} from '../fact.js';
 import type {HttpAnswer} from '../node-snapshot.js';
 
+const APPARMOR = '/sys/module/apparmor/parameters/enabled';
 const WORLD_WRITABLE = 0o002;
 
 const isOpen = ({status}: HttpAnswer): boolean => status === 200;
@@ -49,5 +51,21 @@ export const SECURITY_CHECKS: readonly Check[] = [
             })
           : ok(`${answer.url} does not list pods`),
       ),
+  },
+  {
+    id: 'security/apparmor',
+    title: 'AppArmor and its programs',
+    examine: ({files, programs}) => {
+      const enabled = (valueOf(files[APPARMOR] ?? {error: ''}) ?? '').trim();
+      if (enabled !== 'Y') return ok('the kernel does not use AppArmor');
+      const parser = programs['apparmor_parser'] ?? {error: 'apparmor_parser was not looked for'};
+      if (!isMissing(parser)) return judge([parser], (path) => ok(`enabled, with ${path}`));
+      return warning(
+        'the kernel uses AppArmor, but apparmor_parser is missing: the runtime cannot load its profile',
+        {
+          remedy: ['apt-get install apparmor'],
+        },
+      );
+    },
   },
 ];

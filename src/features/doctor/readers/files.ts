@@ -25,6 +25,14 @@ export const FILES = [
   `${PROC}/fs/inotify/max_user_instances`,
   `${PROC}/fs/inotify/max_user_watches`,
   `${PROC}/kernel/pid_max`,
+  `${PROC}/kernel/osrelease`,
+  `${PROC}/kernel/hostname`,
+  `${PROC}/kernel/keys/root_maxkeys`,
+  '/proc/modules',
+  '/proc/filesystems',
+  '/proc/net/ip_tables_names',
+  '/proc/net/ip6_tables_names',
+  '/sys/module/apparmor/parameters/enabled',
   '/proc/loadavg',
   '/proc/meminfo',
   '/proc/swaps',
@@ -41,6 +49,25 @@ export const FILES = [
 export async function readFiles(node: LocalFileReader): Promise<NodeSnapshot['files']> {
   const texts = await Promise.all(FILES.map(async (path) => [path, await node.text(path)] as const));
   return Object.fromEntries(texts);
+}
+
+/** Programs that kubelets, network plugins and runtimes call. */
+const PROGRAMS = ['mount', 'umount', 'losetup', 'iptables', 'nft', 'apparmor_parser'] as const;
+const PROGRAM_DIRS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+
+/** Looks for programs. */
+export async function readPrograms(node: LocalFileReader): Promise<NodeSnapshot['programs']> {
+  const find = async (name: string): Promise<Fact<string>> => {
+    const paths = PROGRAM_DIRS.map((directory) => join(directory, name));
+    const files = await Promise.all(paths.map(async (path) => await node.file(path)));
+    const index = files.findIndex((file) => (valueOf(file)?.mode ?? 0) & 0o111);
+    return index >= 0
+      ? {value: paths[index] ?? ''}
+      : {error: `${name} is in none of ${PROGRAM_DIRS.join(', ')}`, isMissing: true};
+  };
+  return Object.fromEntries(
+    await Promise.all(PROGRAMS.map(async (name) => [name, await find(name)] as const)),
+  );
 }
 
 /** Number of network configurations that are read. */

@@ -5,6 +5,7 @@ import {join} from 'node:path';
 import type {EnvironmentContext, SettingsContext} from '../../../cli/command/contexts.js';
 import {hasErrno, KcriError} from '../../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
+import {findPortOwner, parseListeningSockets} from '../../../base/host/find-port-owner.js';
 import {lastFlagValue} from '../../../base/host/last-flag-value.js';
 import {findKubelet, queryKubelet, readKubeletConfig} from '../../../kubelet/index.js';
 import {mapFact, valueOf, type Fact} from '../fact.js';
@@ -16,6 +17,7 @@ import type {
   KubeletProcess,
   OwnKubelet,
 } from '../node-snapshot.js';
+import {readApiServer} from './api-server.js';
 import type {LocalFileReader} from './local-file-reader.js';
 
 /** File that kubeadm writes. */
@@ -36,9 +38,11 @@ export async function readKubelet(
   const own = await node.fact<OwnKubelet | null>(async () => {
     if ((await findKubelet(rootDir)) === undefined) return null;
     const report = await queryKubelet(rootDir, [], {clock, signal});
-    const {pid, errors, pressures = [], manifestProblems = []} = report;
+    const {pid, errors, pressures = [], manifestProblems = [], lastActiveAt, pleg} = report;
     return {
       pid,
+      lastActiveAt,
+      pleg,
       errors,
       pressures,
       manifestProblems: manifestProblems
@@ -48,7 +52,11 @@ export async function readKubelet(
   });
   const [kubelet] = valueOf(processes) ?? [];
   if (kubelet === undefined)
-    return {own, processes, config: NONE, healthz: NONE, anonymous: NONE, readOnly: NONE, certificates: []};
+    return {
+      ...{own, processes, config: NONE, healthz: NONE, anonymous: NONE, readOnly: NONE, certificates: []},
+      listeners: await readListeners([DEFAULT_PORTS.api, DEFAULT_PORTS.healthz], node, signal),
+      apiServer: NONE,
+    };
   const configPath = lastFlagValue(kubelet.argv, 'config') ?? CONFIG_FILE;
   const directory =
     lastFlagValue(kubelet.argv, 'cert-dir') ??
@@ -57,17 +65,46 @@ export async function readKubelet(
     await node.fact(async () => await answerOf(url, signal), url);
   const config = await readConfig(configPath, node);
   const {healthz: healthzPort, api, readOnly: readOnlyPort} = valueOf(config)?.ports ?? DEFAULT_PORTS;
-  const [healthz, anonymous, readOnly, certificates] = await Promise.all([
+  const [healthz, anonymous, readOnly, listeners, apiServer, certificates] = await Promise.all([
     healthzPort === 0 ? OFF : ask(`http://127.0.0.1:${healthzPort}/healthz`),
     ask(`https://127.0.0.1:${api}/pods`),
     ask(`http://127.0.0.1:${readOnlyPort === 0 ? DEFAULT_PORTS.readOnly : readOnlyPort}/pods`),
+    readListeners([api, healthzPort], node, signal),
+    readApiServer(kubelet, node, {clock, signal}),
     Promise.all(
       ['kubelet-client-current.pem', 'kubelet-server-current.pem', 'kubelet.crt'].map(
         async (name) => await readCertificate(join(directory, name), node),
       ),
     ),
   ]);
-  return {own, processes, config, healthz, anonymous, readOnly, certificates};
+  return {own, processes, config, healthz, anonymous, readOnly, certificates, listeners, apiServer};
+}
+
+/** Reads what listens on the ports of a kubelet. */
+async function readListeners(
+  ports: readonly number[],
+  node: LocalFileReader,
+  signal: AbortSignal,
+): Promise<KubeletFacts['listeners']> {
+  const texts = await Promise.all(
+    ['tcp', 'tcp6'].map(async (name) => await node.text(`/proc/net/${name}`, 1024 * 1024)),
+  );
+  const [first] = texts;
+  if (first !== undefined && 'error' in first) return first;
+  const open = new Set(
+    parseListeningSockets(...texts.map((text) => valueOf(text) ?? '')).map(({port}) => port),
+  );
+  return await node.fact(
+    async () =>
+      await Promise.all(
+        ports
+          .filter((port) => open.has(port))
+          .map(async (port) => {
+            const process = await findPortOwner(port, signal);
+            return {port, ...(process !== undefined && {process})};
+          }),
+      ),
+  );
 }
 
 async function readConfig(path: string, node: LocalFileReader): Promise<Fact<KubeletConfigFacts>> {

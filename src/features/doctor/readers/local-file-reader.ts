@@ -13,6 +13,8 @@ const MAX_BYTES = 256 * 1024;
 const MAX_LINKS = 40;
 /** File systems that ask another machine or a process, and wait for it forever. */
 const REMOTE = /^(nfs\d?|cifs|smb3|ceph|glusterfs|lustre|afs|9p|virtiofs|fuse(\..*)?|autofs)$/;
+/** Reports whether reads of a file system may never end. */
+export const mayHang = (fileSystem: string): boolean => REMOTE.test(fileSystem);
 /** File systems of the kernel, which have no others below that could hang. */
 const OF_KERNEL = /^\/(proc|sys)\//;
 
@@ -28,7 +30,7 @@ export class LocalFileReader {
 
   private constructor(mounts: Fact<readonly MountFacts[]>, signal: AbortSignal) {
     this.#mounts = mounts;
-    this.#remote = (valueOf(mounts) ?? []).filter(({fileSystem}) => REMOTE.test(fileSystem));
+    this.#remote = (valueOf(mounts) ?? []).filter(({fileSystem}) => mayHang(fileSystem));
     this.#signal = signal;
   }
 
@@ -102,7 +104,7 @@ export class LocalFileReader {
     await followLinks(resolve(path), (place) => {
       if (!remote.some((mount) => contains(mount, place))) return;
       const mount = mountOf(place, valueOf(this.#mounts) ?? []);
-      if (mount !== undefined && REMOTE.test(mount.fileSystem))
+      if (mount !== undefined && mayHang(mount.fileSystem))
         throw new SystemError(
           `it was not read: it is on ${mount.path} (${mount.fileSystem} of ${mount.source}), which may hang`,
         );

@@ -14,6 +14,9 @@ const TIME_KEEPERS: ReadonlySet<string> = new Set([
   'phc2sys',
 ]);
 
+/** Programs that manage the firewall, and drop packets of pods unless they know them. */
+const FIREWALLS: ReadonlySet<string> = new Set(['firewalld']);
+
 /** Processes that matter, with the command lines of kubelets. */
 export interface FoundProcesses extends ProcessTable {
   readonly kubelets: readonly KubeletProcess[];
@@ -40,8 +43,12 @@ export async function readProcesses(node: LocalFileReader): Promise<FoundProcess
     Promise.all(named((name) => name === 'kubelet').map(argvOf)),
     Promise.all(named((name) => name.startsWith('containerd-shim')).map(argvOf)),
   ]);
+  const namesIn = (set: ReadonlySet<string>): readonly string[] => [
+    ...new Set(named((name) => set.has(name)).map(({name}) => name)),
+  ];
   return {
-    timeKeepers: [...new Set(named((name) => TIME_KEEPERS.has(name)).map(({name}) => name))],
+    timeKeepers: namesIn(TIME_KEEPERS),
+    firewalls: namesIn(FIREWALLS),
     shims: shims.flatMap(({pid, argv}) => {
       const flag = (name: string): string => argv[argv.indexOf(name) + 1] ?? '';
       return argv.includes('-id')

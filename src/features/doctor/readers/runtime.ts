@@ -3,15 +3,25 @@ import type {RuntimeContext} from '../../../cli/command/contexts.js';
 import {isObject} from '../../../base/is-object.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
-import {socketPath, type Connection, type Container, type PodSandbox} from '../../../cri/index.js';
+import {
+  socketPath,
+  type Connection,
+  type Container,
+  type Image,
+  type PodSandbox,
+  type RuntimeCondition,
+} from '../../../cri/index.js';
 import {mapFact, type Fact} from '../fact.js';
 import type {
   ContainerFacts,
+  ImageFacts,
   RuntimeCall,
+  RuntimeConditionFacts,
   RuntimeConfigFacts,
   RuntimeFacts,
   SandboxFacts,
 } from '../node-snapshot.js';
+import {readHistory} from './history.js';
 import type {LocalFileReader} from './local-file-reader.js';
 
 /** Reads what the runtime says about itself, with all calls at once. */
@@ -54,22 +64,23 @@ export async function readRuntime(
       name: runtimeName,
       version: runtimeVersion,
     })),
-    conditions: mapFact(status, (response) =>
-      (response.status?.conditions ?? []).map(({type, status: value, reason, message}) => ({
-        type,
-        status: value,
-        reason,
-        message,
-      })),
-    ),
+    conditions: mapFact(status, (response) => (response.status?.conditions ?? []).map(conditionFacts)),
     config: mapFact(status, ({info}) => parseConfig(info['config'] ?? '')),
     cgroupDriver,
+    handlers: mapFact(status, ({runtimeHandlers}) => runtimeHandlers.map(({name}) => name)),
     sandboxes: mapFact(sandboxes, ({items}) => items.map(sandboxFacts)),
     containers: mapFact(containers, (response) => response.containers.map(containerFacts)),
-    images: mapFact(images, (response) =>
-      response.images.map(({repoTags, pinned}) => ({tags: repoTags, isPinned: pinned})),
-    ),
+    images: mapFact(images, (response) => response.images.map(imageFacts)),
+    history: await readHistory(services.settings.rootDir, node),
   };
+}
+
+function conditionFacts({type, status, reason, message}: RuntimeCondition): RuntimeConditionFacts {
+  return {type, status, reason, message};
+}
+
+function imageFacts({id, size, repoTags, repoDigests, pinned}: Image): ImageFacts {
+  return {id, bytes: Number(size), tags: [...repoTags, ...repoDigests], isPinned: pinned};
 }
 
 function sandboxFacts({id, metadata, state}: PodSandbox): SandboxFacts {
@@ -82,8 +93,17 @@ function sandboxFacts({id, metadata, state}: PodSandbox): SandboxFacts {
   };
 }
 
-function containerFacts({id, metadata, podSandboxId, state}: Container): ContainerFacts {
-  return {id, name: metadata?.name ?? '', sandboxId: podSandboxId, state};
+function containerFacts({
+  id,
+  metadata,
+  podSandboxId,
+  state,
+  image,
+  imageRef,
+  imageId,
+}: Container): ContainerFacts {
+  const images = [image?.image ?? '', imageRef, imageId].filter((each) => each !== '');
+  return {id, name: metadata?.name ?? '', sandboxId: podSandboxId, state, images: [...new Set(images)]};
 }
 
 /** Returns the configuration in the verbose status of containerd; empty for CRI-O, whose configuration is not JSON. */

@@ -71,6 +71,19 @@ const PATTERNS: readonly MessagePattern<ContainerSubject>[] = [
     tries: () => ['create the path on the node, or correct the hostPath volume'],
   },
   {
+    rule: 'device-plugin-gone',
+    pattern: /endpoint not found in cache for a registered resource: ([^\s,]+)/,
+    cause: ([, resource = ''], subject) =>
+      `${titleOf(subject)} has devices of ${resource}, whose plugin no longer runs`,
+    tries: () => ['check the pod of the device plugin on this node'],
+  },
+  {
+    rule: 'device-plugin-failed',
+    pattern: /device plugin (\w+) rpc failed with err: (.*)/s,
+    cause: ([, call = '', why = '']) => `the device plugin fails in ${call}: ${why.trim()}`,
+    tries: () => ['check the log of the device plugin on this node'],
+  },
+  {
     rule: 'device-missing',
     pattern: /device plugin|(?:lstat|stat) (\/dev\/\S+): no such file/,
     cause: ([text = '', path = '']) => `a device is missing: ${path === '' ? text : path}`,

@@ -14,15 +14,10 @@ import {explainExit} from './exit.js';
 import {explainImage} from './image.js';
 import {explainHook, explainRunningInit, explainWaiting} from './lifecycle.js';
 import {explainOomKill} from './oom.js';
-import {
-  explainKubelet,
-  explainReadinessGates,
-  explainRejection,
-  explainRuntime,
-  explainStoppedSandbox,
-} from './pod.js';
+import {explainKubelet, explainReadinessGates, explainRuntime, explainStoppedSandbox} from './pod.js';
 import {explainPreparation} from './preparation.js';
 import {explainUnready} from './probes.js';
+import {explainRejection} from './rejection.js';
 import {explainStart} from './start.js';
 import {
   describeAdvice,

@@ -3,6 +3,7 @@ import type {Advice, Finding} from '../finding.js';
 import {explainLog} from './log-lines.js';
 import {quoteMessage} from './message-patterns.js';
 import {nextStart} from './next-start.js';
+import {restartedWithPod, ruleEffect} from './restart-rules.js';
 import {
   eventsOf,
   eventText,
@@ -26,6 +27,9 @@ type Explanation = Pick<Finding, 'rule' | 'cause' | 'inferredFrom'> & {
 /** Causes of exits, in the order of their priority; the last one always applies. */
 const EXITS: readonly ((subject: Exited) => Explanation | undefined)[] = [
   rebooted,
+  lostByRuntime,
+  restartedWithPod,
+  sandboxChanged,
   killedByProbe,
   completed,
   notFoundByShell,
@@ -44,11 +48,12 @@ export const explainExit: ContainerRule = (subject) => {
     const found = explain(exited);
     if (found === undefined) continue;
     const {evidence = [], tries = [], ...rest} = found;
+    const effect = ruleEffect(subject);
     return {
       severity: 'problem',
       container: name,
       ...rest,
-      evidence: [exitText(exit, snapshot), ...evidence],
+      evidence: [exitText(exit, snapshot), ...evidence, ...(effect === undefined ? [] : [effect.text])],
       ...logOf(subject),
       ...nextStart(subject),
       tries: [...tries, logAdvice(subject)],
@@ -71,6 +76,51 @@ function rebooted({exit, snapshot}: Exited): Explanation | undefined {
     cause: 'the node was rebooted while the container ran',
     inferredFrom: 'it had started before the boot and was found dead after it',
     evidence: [`the node booted ${timeText(bootedAt, snapshot)}`, `started ${timeText(startedAt, snapshot)}`],
+  };
+}
+
+/** Exit code that containerd gives to containers that it finds dead at its start. */
+const UNKNOWN_EXIT = 255;
+
+/** The process ended while the runtime did not run, so that nothing saw its exit code. */
+function lostByRuntime({exit, snapshot}: Exited): Explanation | undefined {
+  if (exit.reason !== 'Unknown' || exit.exitCode !== UNKNOWN_EXIT) return undefined;
+  const {runtimeStartedAt} = snapshot.node;
+  return {
+    rule: 'runtime-restarted',
+    cause: 'the container ended while the runtime did not run; its exit code is not known',
+    inferredFrom:
+      'the runtime reports exit code 255 with reason Unknown, as for containers that it finds dead at its start',
+    evidence:
+      runtimeStartedAt === undefined ? [] : [`the runtime started ${timeText(runtimeStartedAt, snapshot)}`],
+    tries: [
+      'journalctl -u containerd -u crio -n 50',
+      'check that stopping the runtime does not stop containers (KillMode=process of its service)',
+    ],
+  };
+}
+
+/** Longest time from the event about a sandbox to the exits of its containers, in ms. */
+const WITH_SANDBOX_MS = 60_000;
+/** Times of exits have whole seconds. */
+const SECOND_MS = 1000;
+
+/** The kubelet replaced the sandbox, and so all containers in it. */
+function sandboxChanged({exit, snapshot}: Exited): Explanation | undefined {
+  const [event] = eventsOf(snapshot, undefined, 'SandboxChanged');
+  if (event === undefined || exit.finishedAt === undefined) return undefined;
+  const after = Date.parse(exit.finishedAt) - Date.parse(event.lastTimestamp);
+  if (!(after > -SECOND_MS && after < WITH_SANDBOX_MS)) return undefined;
+  return {
+    rule: 'sandbox-changed',
+    cause:
+      'the sandbox of the pod ended or had to change, so that the kubelet replaced it with all its containers',
+    inferredFrom: 'the event SandboxChanged at the time of the exit',
+    evidence: [eventText(event, snapshot)],
+    tries: [
+      'look for what ended the pause process of the sandbox: the runtime, its shim, or the kernel',
+      {kcri: ['events']},
+    ],
   };
 }
 

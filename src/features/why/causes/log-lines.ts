@@ -1,4 +1,6 @@
 import type {Advice} from '../finding.js';
+import {portInUse} from '../snapshot/wanted-holders.js';
+import {holderText, isPort} from './holders.js';
 import {explainMessage, type MessagePattern} from './message-patterns.js';
 import {titleOf, type ContainerSubject} from './subject.js';
 
@@ -15,8 +17,7 @@ const PATTERNS: readonly MessagePattern<ContainerSubject>[] = [
   {
     rule: 'port-in-use',
     pattern: /(?:address already in use|EADDRINUSE)/i,
-    cause: (_, subject) =>
-      `${titleOf(subject)} cannot listen on its port: another process of the pod${usesHostNetwork(subject) ? ', or of the node, whose network it uses,' : ''} does`,
+    cause: (_, subject) => `${titleOf(subject)} cannot listen on its port${ownerOfPort(subject)}`,
     tries: (_, subject) =>
       usesHostNetwork(subject) ? ['ss -lntup'] : ['give each container of the pod its own port'],
   },
@@ -105,6 +106,16 @@ export function explainLog(subject: ContainerSubject): LogCause | undefined {
       return {...found, cause: `${found.cause}: ${line}`, inferredFrom: 'its log, before it ended by itself'};
   }
   return undefined;
+}
+
+/** Returns who has the port; only processes of the node's network can be told apart by their ports. */
+function ownerOfPort(subject: ContainerSubject): string {
+  if (!usesHostNetwork(subject)) return ': another process of the pod does';
+  const [port] = (subject.facts.log ?? []).flatMap(portInUse);
+  const owner = port === undefined ? '' : holderText(subject.snapshot, isPort(port));
+  return owner === ''
+    ? ': another process of the pod, or of the node, whose network it uses, does'
+    : `, which is used${owner}`;
 }
 
 function usesHostNetwork({snapshot}: ContainerSubject): boolean {

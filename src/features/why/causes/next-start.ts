@@ -4,6 +4,7 @@ import {parseDuration} from '../../../format/duration.js';
 import type {KubeletPodReport} from '../../../kubelet/index.js';
 import {mayRestart, restartPolicyOf} from '../../pods/restart-policy.js';
 import type {Finding} from '../finding.js';
+import {ruleEffect} from './restart-rules.js';
 import {clockText, waitingOf, type ContainerSubject} from './subject.js';
 
 type BackOff = NonNullable<KubeletPodReport['containers'][number]['backOff']>;
@@ -22,14 +23,28 @@ export function nextStart(
 }
 
 function nextText(subject: ContainerSubject, verb: string): string | undefined {
-  const {snapshot, name, exit} = subject;
-  const {manager, isUnattended, kubelet, takenAt, pod} = snapshot;
+  const {snapshot, name} = subject;
+  const {manager, isUnattended, kubelet, takenAt} = snapshot;
   if (manager === 'none') return 'nothing starts it again: no kubelet manages this pod';
   if (isUnattended) return 'nothing: no kcri process runs this pod';
-  const policy = restartPolicyOf(pod, name, manager);
-  if (exit !== undefined && !mayRestart(policy, exit.exitCode)) return `nothing: restartPolicy is ${policy}`;
+  const end = whyEnded(subject);
+  if (end !== undefined) return `nothing: ${end}`;
+  if (ruleEffect(subject)?.action === 'RestartAllContainers') return 'all containers of the pod start again';
   const backOff = findByName(kubelet?.containers ?? [], name)?.backOff;
   return backOff === undefined ? announcedStart(subject, verb) : plannedStart(backOff, verb, takenAt);
+}
+
+/** Returns why the container is not started again after its exit; undefined if it is, or has not exited. */
+function whyEnded(subject: ContainerSubject): string | undefined {
+  const {snapshot, name, exit, spec} = subject;
+  if (exit === undefined) return undefined;
+  const effect = ruleEffect(subject);
+  const policy =
+    effect === undefined
+      ? restartPolicyOf(snapshot.pod, name, snapshot.manager)
+      : (spec?.restartPolicy ?? 'unknown');
+  if (effect?.action !== undefined || mayRestart(policy, exit.exitCode)) return undefined;
+  return [`restartPolicy is ${policy}`, ...(effect === undefined ? [] : [effect.text])].join(', and ');
 }
 
 /** Returns when the kubelet of kcri starts the container again. */

@@ -2,6 +2,8 @@ import {shellQuote} from '../../../base/shell-quote.js';
 import type {ContainerStatus} from '../../../api/types/v1-status.js';
 import type {Finding} from '../finding.js';
 import type {PodSnapshot} from '../snapshot/pod-snapshot.js';
+import {HOST_PORT_TAKEN, wantedHolders} from '../snapshot/wanted-holders.js';
+import {holderText, isPath, isPort} from './holders.js';
 import {explainMessage, quoteMessage, type MessagePattern} from './message-patterns.js';
 import {clockText, describeAdvice, eventsOf, eventText} from './subject.js';
 
@@ -53,6 +55,51 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
     ],
   },
   {
+    rule: 'volume-attached-elsewhere',
+    pattern: /Multi-Attach error for volume "([^"]+)" ?(.*)/s,
+    cause: ([, volume = '', why = '']) =>
+      `volume ${volume} is attached to another node, and can be on one only: ${why.trim()}`,
+    tries: () => [
+      'delete the pod on the other node; if that node is dead, its volume is detached after 6 minutes',
+    ],
+  },
+  {
+    rule: 'volume-not-attached',
+    pattern:
+      /AttachVolume\.\S+ failed for volume "([^"]+)" ?: (.*)|Volume not attached according to node status for volume "([^"]+)"/s,
+    cause: ([text = '', volume = '', why = '', other = '']) =>
+      `volume ${volume === '' ? other : volume} is not attached to this node: ${why === '' ? text : why.trim()}`,
+    tries: () => ['check the VolumeAttachment objects, and the controller of the CSI driver'],
+  },
+  {
+    rule: 'dra-driver-missing',
+    pattern: /DRA driver (\S+) is not registered/,
+    cause: ([, driver = '']) => `the DRA driver ${driver} of a resource claim is not registered on this node`,
+    tries: () => [
+      'check the pod of the driver on this node, and its socket in the directory plugins_registry of the kubelet',
+    ],
+  },
+  {
+    rule: 'claim-not-reserved',
+    pattern: /pod (\S+) \([^)]*\) is not allowed to use ResourceClaim (\S+)/,
+    cause: ([, , claim = '']) =>
+      `resource claim ${claim} is not reserved for the pod: the scheduler has not allocated it, or has given it to others`,
+    tries: ([, , claim = '']) => [`kubectl get resourceclaim ${shellQuote(claim)} -o yaml`],
+  },
+  {
+    rule: 'claim-not-read',
+    pattern: /fetch ResourceClaim ([^\s:]+): (.*)/s,
+    cause: ([, claim = '', why = '']) => `resource claim ${claim} cannot be read: ${why.trim()}`,
+    tries: ([, claim = '']) => [`kubectl get resourceclaim ${shellQuote(claim)}`],
+  },
+  {
+    rule: 'dra-driver-failed',
+    pattern: /NodePrepareResources(?: failed for ResourceClaim ([^\s:]+))?: (.*)/s,
+    cause: ([, claim = '', why = '']) =>
+      `the DRA driver does not prepare ${claim === '' ? 'the resource claims' : `resource claim ${claim}`}: ${why.trim()}`,
+    tries: () => ['check the log of the DRA driver on this node'],
+  },
+  {
     rule: 'volume-stale',
     pattern: /stale (?:NFS )?file handle|transport endpoint is not connected/i,
     cause: ([text = '']) => `the file system of a volume was lost: ${text}`,
@@ -60,9 +107,12 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   },
   {
     rule: 'volume-busy',
-    pattern: /(?:already mounted or mount point busy|device or resource busy)/,
-    cause: ([text = '']) => `a volume is in use: ${text}`,
-    tries: () => ['findmnt', 'fuser -vm PATH-OF-THE-MOUNT'],
+    pattern: /already mounted or mount point busy|device or resource busy|target is busy/,
+    cause: ([text = ''], snapshot) => `a volume is in use${holderText(snapshot, isPath)}: ${text}`,
+    tries: (_, snapshot) => [
+      'findmnt',
+      ...wantedHolders(snapshot).paths.map((path) => `fuser -vm ${shellQuote(path)}`),
+    ],
   },
   {
     rule: 'volume-timeout',
@@ -106,8 +156,9 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
   },
   {
     rule: 'host-port-taken',
-    pattern: /(?:hostport|host port|listen (?:tcp|udp)|bind)[^\n]*?:?(\d+)[^\n]*address already in use/,
-    cause: ([, port = '']) => `host port ${port} is taken`,
+    pattern: HOST_PORT_TAKEN,
+    cause: ([, port = ''], snapshot) =>
+      `host port ${port} is taken${holderText(snapshot, isPort(Number(port)))}`,
     tries: ([, port = '']) => [`ss -lntup 'sport = :${port}'`],
   },
   {

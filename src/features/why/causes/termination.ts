@@ -1,8 +1,13 @@
-import {containersOf} from '../../../api/pod-containers.js';
+import {containersOf, findContainer} from '../../../api/pod-containers.js';
+import {shellQuote} from '../../../base/shell-quote.js';
+import type {RecordedEvent} from '../../../kubelet/index.js';
+import {statusOfContainer} from '../../pods/restart-policy.js';
 import type {Finding} from '../finding.js';
 import type {PodSnapshot, ProcessFacts} from '../snapshot/pod-snapshot.js';
+import {wantedHolders} from '../snapshot/wanted-holders.js';
+import {holderText, isPath} from './holders.js';
 import {quoteMessage} from './message-patterns.js';
-import {clockText, describeAdvice, timeText} from './subject.js';
+import {clockText, describeAdvice, eventsOf, eventText, isSince, timeText} from './subject.js';
 
 /** A container of a pod that is being deleted, whose main process has not ended. */
 interface Remaining {
@@ -28,7 +33,7 @@ export function explainTermination(snapshot: PodSnapshot): Finding | undefined {
   const remaining = Object.entries(snapshot.containers).flatMap(([name, {process}]) =>
     process === undefined ? [] : [{name, process}],
   );
-  const {isStuck = false, ...holder} = holderOf(remaining, snapshot);
+  const {isStuck = false, ...holder} = holderOf(remaining, grace, snapshot);
   const error = snapshot.kubelet?.worker.error;
   return {
     severity: grace.isOver || isStuck ? 'problem' : 'progress',
@@ -37,6 +42,10 @@ export function explainTermination(snapshot: PodSnapshot): Finding | undefined {
       `deletion began ${timeText(grace.since, snapshot)}`,
       `grace period ${grace.seconds}s`,
       ...remaining.map(({name, process}) => `process ${process.pid} of ${name} in state ${process.state}`),
+      ...remaining.flatMap(({process: {stack = []}}) =>
+        stack.length === 0 ? [] : [`its stack in the kernel: ${stack.join(' < ')}`],
+      ),
+      ...hookEvidence(remaining, grace, snapshot),
       ...(error === undefined ? [] : [`last error ${quoteMessage(error)}`]),
     ],
     next: nextStep(grace, snapshot),
@@ -45,7 +54,7 @@ export function explainTermination(snapshot: PodSnapshot): Finding | undefined {
 
 function gracePeriodOf({pod, kubelet, takenAt}: PodSnapshot): GracePeriod | undefined {
   const {deletionTimestamp, deletionGracePeriodSeconds = 0} = pod.metadata;
-  const worker = kubelet?.worker.state === 'terminating' ? kubelet.worker : undefined;
+  const worker = kubelet !== undefined && isEnding(kubelet.worker) ? kubelet.worker : undefined;
   const seconds = worker?.gracePeriodSeconds ?? deletionGracePeriodSeconds;
   // The deletion timestamp of a pod is the end of its grace period.
   const killMs =
@@ -61,8 +70,42 @@ function gracePeriodOf({pod, kubelet, takenAt}: PodSnapshot): GracePeriod | unde
   };
 }
 
+/** Reports whether the kubelet ends a pod: its processes, or, with an error, its volumes and directories. */
+function isEnding({state, error}: NonNullable<PodSnapshot['kubelet']>['worker']): boolean {
+  return state === 'terminating' || (state === 'terminated' && error !== undefined);
+}
+
+/** Returns the containers with a preStop hook. */
+function hooked(remaining: readonly Remaining[], {pod}: PodSnapshot): readonly string[] {
+  return remaining
+    .map(({name}) => name)
+    .filter((name) => findContainer(pod, name)?.lifecycle?.preStop !== undefined);
+}
+
+/** Returns what is known about the preStop hooks: only their failures are events. */
+function hookEvidence(
+  remaining: readonly Remaining[],
+  {since}: GracePeriod,
+  snapshot: PodSnapshot,
+): readonly string[] {
+  return hooked(remaining, snapshot).map((name) => {
+    const event = failedHook(name, since, snapshot);
+    return event === undefined
+      ? `the preStop hook of ${name} runs or has succeeded: no failure is reported`
+      : `the preStop hook of ${name} failed: ${eventText(event, snapshot)}, ${quoteMessage(event.message)}`;
+  });
+}
+
+/** Returns the event about a preStop hook that failed in this deletion. */
+function failedHook(name: string, since: string, snapshot: PodSnapshot): RecordedEvent | undefined {
+  return eventsOf(snapshot, name, 'FailedPreStopHook').find((event) => isSince(event, wholeSeconds(since)));
+}
+
+/** Times of events have whole seconds. */
+const wholeSeconds = (time: string): string => time.replace(/\.\d+Z$/, 'Z');
+
 /** Returns what keeps the pod from ending. */
-function holderOf(remaining: readonly Remaining[], snapshot: PodSnapshot): Holder {
+function holderOf(remaining: readonly Remaining[], {since}: GracePeriod, snapshot: PodSnapshot): Holder {
   const blocked = remaining.find(({process}) => process.state === 'D');
   if (blocked !== undefined) return blockedHolder(blocked);
   const deaf = remaining.find(({process}) => process.ignoresTerm);
@@ -77,20 +120,57 @@ function holderOf(remaining: readonly Remaining[], snapshot: PodSnapshot): Holde
         'or lower terminationGracePeriodSeconds',
       ],
     };
+  const rest = remaining.length === 0 ? restHolder(snapshot) : undefined;
+  if (rest !== undefined) return rest;
   const names = remaining.map(({name}) => name);
-  const hooks = containersOf(snapshot.pod).filter(
-    ({name, lifecycle}) => names.includes(name) && lifecycle?.preStop !== undefined,
-  );
+  const hooks = hooked(remaining, snapshot).filter((name) => failedHook(name, since, snapshot) === undefined);
   const waits =
     names.length === 0
       ? 'no container of it is known to run'
-      : `waits for ${names.join(', ')}${hooks.length === 0 ? '' : `, or for the preStop hook of ${hooks.map(({name}) => name).join(', ')},`} to end`;
+      : `waits for ${names.join(', ')}${hooks.length === 0 ? '' : `, or for the preStop hook of ${hooks.join(', ')},`} to end`;
   return {
     rule: 'terminating',
     cause: `the pod is being deleted; ${waits}`,
     tries: [describeAdvice(snapshot)],
   };
 }
+
+/** Returns what keeps a pod without processes. */
+function restHolder(snapshot: PodSnapshot): Holder | undefined {
+  return busyHolder(snapshot) ?? apiHolder(snapshot);
+}
+
+function busyHolder(snapshot: PodSnapshot): Holder | undefined {
+  if (!/\bbusy\b/.test(snapshot.kubelet?.worker.error ?? '')) return undefined;
+  return {
+    rule: 'mount-busy',
+    cause: `the pod is being deleted, and one of its mounts is in use${holderText(snapshot, isPath)}`,
+    inferredFrom: 'the error of the last attempt to unmount it',
+    tries: wantedHolders(snapshot).paths.map((path) => `fuser -vm ${shellQuote(path)}`),
+    isStuck: true,
+  };
+}
+
+function apiHolder({pod, kubelet}: PodSnapshot): Holder | undefined {
+  const {finalizers = [], deletionTimestamp} = pod.metadata;
+  const runs = containersOf(pod).some(({name}) => statusOfContainer(pod, name)?.state?.running !== undefined);
+  if (deletionTimestamp === undefined || runs) return undefined;
+  if (finalizers.length === 0) return kubelet?.worker.state === 'finished' ? UNDELETED : undefined;
+  return {
+    rule: 'finalizers',
+    cause: `the containers of the pod have ended, and the API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}`,
+    tries: ['check the controllers that own the finalizers: each removes its own when it is done'],
+  };
+}
+
+/** Holder of a pod whose kubelet has done all its work. */
+const UNDELETED: Holder = {
+  rule: 'not-deleted-by-api-server',
+  cause:
+    'everything of the pod on this node has ended, and its Pod object still exists: the API server is not reachable, or has not deleted it',
+  inferredFrom: 'the state of the pod in the kubelet',
+  tries: [{kcri: ['doctor', '--only', 'kubelet']}, 'kubectl get pod -o yaml'],
+};
 
 function blockedHolder({name, process: {pid, sleepsIn}}: Remaining): Holder {
   const where = sleepsIn === '' ? '' : `, in ${sleepsIn}`;

@@ -9,12 +9,14 @@ import type {KubeletReport, RecordedEvent} from '../../../kubelet/index.js';
 import {readLastLogLines} from '../../describe/last-log-lines.js';
 import {logFilesOf} from '../../logs/log-files-of.js';
 import type {ShownPod} from '../../pods/listed-pod.js';
+import {formatPodTitle} from '../../pods/pod-title.js';
 import type {PodReader} from '../../pods/pod-reader.js';
 import type {Unread} from '../finding.js';
 import {collectRunning} from './collect-running.js';
 import type {NodeReader} from './node-reader.js';
-import type {ContainerFacts, PodSnapshot} from './pod-snapshot.js';
+import type {ContainerFacts, Holder, PodSnapshot} from './pod-snapshot.js';
 import {snapshotOfStatus} from './status-snapshot.js';
+import {wantedHolders} from './wanted-holders.js';
 
 /** Time for everything that is read of one pod, in ms: an answer without the log is better than none. */
 const LIMIT_MS = 4000;
@@ -42,11 +44,13 @@ export async function collectPod(sources: PodSources, shown: ShownPod): Promise<
   const unread = unreadOf(sources, shown);
   const parts = new PartReader(services.signal, unread);
   const {runtimeFailure} = reader;
-  const [{logs, running}, events, oomKills, bootedAt] = await Promise.all([
+  const hasExits = exitsOf(pod).length > 0;
+  const [{logs, running}, events, oomKills, bootedAt, runtimeStartedAt] = await Promise.all([
     runtimeFailure === undefined ? readRuntime(sources, shown, {parts, signal: either.signal}) : NOTHING,
     parts.read('events', [], async () => (await reader.recordedEvents([listed])).map(({event}) => event)),
-    exitsOf(pod).length === 0 ? [] : parts.read('kernel log', [], async () => await node.oomKills()),
+    !hasExits ? [] : parts.read('kernel log', [], async () => await node.oomKills()),
     parts.read('time of the boot', undefined, async () => await node.bootedAt()),
+    hasExits ? readRuntimeStart(sources, shown, parts) : undefined,
   ]);
   const containers = Object.fromEntries(
     statusesOf(pod).map(({name}): [string, ContainerFacts] => {
@@ -56,16 +60,51 @@ export async function collectPod(sources: PodSources, shown: ShownPod): Promise<
       return [name, {...running[name], ...(log && {log}), ...(kills.length > 0 && {oomKills: kills})}];
     }),
   );
-  return {
+  const snapshot: PodSnapshot = {
     ...snapshotOfStatus(shown, services.context.clock.now()),
     runtimeError: runtimeFailure?.plainMessage,
     events: events.map(shortened),
     kubelet: report?.pods.find(({uid}) => uid === listed.uid),
     kubeletErrors: report?.errors ?? [],
     containers,
-    node: {...(bootedAt !== undefined && {bootedAt})},
+    node: {
+      ...(bootedAt !== undefined && {bootedAt}),
+      ...(runtimeStartedAt !== undefined && {runtimeStartedAt}),
+    },
     unread,
   };
+  const holders = await readHolders(sources, snapshot, {parts, signal: either.signal});
+  return holders.length === 0 ? snapshot : {...snapshot, node: {...snapshot.node, holders}};
+}
+
+/** Reads the time at which the runtime of a pod made its socket. */
+async function readRuntimeStart(
+  {services, node}: PodSources,
+  {listed}: ShownPod,
+  parts: PartReader,
+): Promise<string | undefined> {
+  return await parts.read('start of the runtime', undefined, async () => {
+    const endpoint = listed.record?.endpoint ?? (await services.connections.endpoint());
+    return await node.runtimeStartedAt(endpoint);
+  });
+}
+
+/** Reads who uses the ports and mounts that the pod cannot have. */
+async function readHolders(
+  {reader, node}: PodSources,
+  snapshot: PodSnapshot,
+  {parts, signal}: {readonly parts: PartReader; readonly signal: AbortSignal},
+): Promise<readonly Holder[]> {
+  const wanted = wantedHolders(snapshot);
+  const {uid} = snapshot.pod.metadata;
+  if (wanted.ports.length === 0 && wanted.paths.length === 0) return [];
+  return await parts.read('users of ports and mounts', [], async () => {
+    const others = (await reader.select([], {})).flatMap((listed) => {
+      const pod = listed.record?.pod ?? listed.ofKubelet;
+      return pod === undefined || listed.uid === uid ? [] : [{title: formatPodTitle(listed), pod}];
+    });
+    return await node.holders(wanted, others, signal);
+  });
 }
 
 /** Facts about the containers, from the runtime and from their processes. */

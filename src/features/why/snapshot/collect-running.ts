@@ -9,7 +9,7 @@ import type {Unread} from '../finding.js';
 import type {NodeFiles} from './node-files.js';
 import type {NodeReader} from './node-reader.js';
 import {cgroupFilesOf, parseCpu, parseMemory} from './parse-cgroup.js';
-import {parseListeningPorts, parseProcessStatus} from './parse-process.js';
+import {parseListeningPorts, parseProcessStatus, parseStack} from './parse-process.js';
 import type {ContainerFacts} from './pod-snapshot.js';
 
 /** Number of containers read at once. */
@@ -75,7 +75,10 @@ class ProcessReader {
     const status = await this.#proc('status');
     // Only root may see where the process of another user sleeps.
     const wchan = await this.#orEmpty(this.#proc('wchan'));
-    return parseProcessStatus(this.#pid, status, wchan);
+    const facts = parseProcessStatus(this.#pid, status, wchan);
+    if (facts.state !== 'D') return facts;
+    const stack = parseStack(await this.#orEmpty(this.#proc('stack')));
+    return {...facts, ...(stack.length > 0 && {stack})};
   }
 
   async #ports(): Promise<readonly number[]> {

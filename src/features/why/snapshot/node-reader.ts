@@ -1,9 +1,13 @@
+import {stat} from 'node:fs/promises';
 import {isSystemCallError, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import type {ConnectionContext, EnvironmentContext} from '../../../cli/command/contexts.js';
+import {socketPath} from '../../../cri/index.js';
+import {collectHolders, type PodWithPorts} from './collect-holders.js';
 import {parseBootTime, parseOomKills, readKernelLog} from './kernel-log.js';
 import {createRemoteFiles, LOCAL_FILES, type NodeFiles} from './node-files.js';
-import type {OomKill} from './pod-snapshot.js';
+import type {Holder, OomKill} from './pod-snapshot.js';
+import type {WantedHolders} from './wanted-holders.js';
 
 /** Reads facts about the node of the runtime, each once. */
 export class NodeReader {
@@ -31,6 +35,23 @@ export class NodeReader {
   async oomKills(): Promise<readonly OomKill[]> {
     this.#oomKills ??= this.#readOomKills();
     return await this.#oomKills;
+  }
+
+  /** Returns the users of ports and paths. Rejects with SystemError, and with the signal's reason. */
+  async holders(
+    wanted: WantedHolders,
+    others: readonly PodWithPorts[],
+    signal: AbortSignal,
+  ): Promise<readonly Holder[]> {
+    if (this.#isRemote) throw new SystemError('they cannot be read through ssh; run kcri on the node');
+    return await collectHolders(wanted, others, signal);
+  }
+
+  /** Returns the time at which the runtime made its socket; undefined on another machine. Rejects with SystemError. */
+  async runtimeStartedAt(endpoint: string): Promise<string | undefined> {
+    if (this.#isRemote) return undefined;
+    const path = socketPath(endpoint);
+    return await withReason(path, async () => (await stat(path)).mtime.toISOString());
   }
 
   async #readBootTime(): Promise<string | undefined> {

@@ -16,6 +16,14 @@ export function parseProcessStatus(pid: number, status: string, wchan: string): 
   };
 }
 
+/** Number of functions of the kernel that are kept. */
+const MAX_FRAMES = 8;
+
+/** Returns the functions in `/proc/PID/stack`, the innermost first: `[<0>] nfs_wait_bit+0x1a/0x50`. */
+export function parseStack(text: string): readonly string[] {
+  return [...text.matchAll(/^\[<[0-9a-f]*>\] ([^\s+]+)/gm)].map(([, name = '']) => name).slice(0, MAX_FRAMES);
+}
+
 function hasSignal(mask: string, signal: bigint): boolean {
   return /^[0-9a-f]+$/.test(mask) && ((BigInt(`0x${mask}`) >> (signal - 1n)) & 1n) === 1n;
 }

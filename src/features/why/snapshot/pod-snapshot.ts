@@ -53,6 +53,8 @@ export interface ProcessFacts {
   readonly state: string;
   /** Function of the kernel in which the process sleeps; empty if unknown. */
   readonly sleepsIn: string;
+  /** Functions of the kernel of a process in state D, the innermost first; absent if only root may see them. */
+  readonly stack?: readonly string[];
   /** True if it ignores SIGTERM, or, as the first process of its PID namespace, has no handler for it. */
   readonly ignoresTerm: boolean;
 }
@@ -87,4 +89,24 @@ export interface OomKill {
 /** Facts about the node. */
 export interface NodeFacts {
   readonly bootedAt?: string;
+  /** Time at which the runtime made its socket. */
+  readonly runtimeStartedAt?: string;
+  /** Users of the ports and mounts that messages about the pod name; absent if none is named. */
+  readonly holders?: readonly Holder[];
+}
+
+/** What uses a port of the node, or a mount. */
+export interface Holder {
+  /** Port or path. */
+  readonly of: {readonly port: number} | {readonly path: string};
+  readonly processes: readonly HolderProcess[];
+  /** Other pods with the same host port, as NAMESPACE/NAME. */
+  readonly pods: readonly string[];
+}
+
+export interface HolderProcess {
+  readonly pid: number;
+  readonly name: string;
+  /** Container of the process, from its cgroup. */
+  readonly containerId?: string;
 }

@@ -16,6 +16,8 @@ export interface RegisterNodeOptions {
   readonly client: ApiClient;
   /** Computes the Node for each attempt (computeInitialNode). */
   readonly createNode: () => Promise<Node>;
+  /** True if extended resources of an existing Node stay (ShouldResetExtendedResourceCapacity). */
+  readonly keepsExtended?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -54,7 +56,7 @@ export async function registerNode(
 }
 
 async function tryRegister(
-  {client, createNode}: RegisterNodeOptions,
+  {client, createNode, keepsExtended}: RegisterNodeOptions,
   logger: FileLogger,
   signal: AbortSignal,
 ): Promise<RegisteredNode> {
@@ -75,7 +77,7 @@ async function tryRegister(
     throw isNotFound(error) ? refusal : error;
   })) as Node;
   logger.info('Node was previously registered', {node: name});
-  const patch = createMergePatch({...existing}, {...reconcileNode(existing, initial)});
+  const patch = createMergePatch({...existing}, {...reconcileNode(existing, initial, keepsExtended)});
   if (Object.keys(patch).length === 0) return {initial, isNew: false};
   // As in the kubelet, the subresource: a node may change its own metadata there.
   await client.request({method: 'PATCH', path: `${path}/status`, body: patch}, signal);

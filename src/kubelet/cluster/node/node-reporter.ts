@@ -67,7 +67,9 @@ export class NodeReporter {
     if (this.#options.registerNode) {
       const {client, clock, logger, events} = this.#options;
       const createNode = async (): Promise<Node> => computeInitialNode(await this.#read(host, {}, signal));
-      const {initial, isNew} = await registerNode({client, createNode, clock, logger}, signal);
+      const keepsExtended = host.takeExtendedResources?.().isNew === false;
+      const options = {client, createNode, keepsExtended, clock, logger};
+      const {initial, isNew} = await registerNode(options, signal);
       events.registered(initial, isNew);
     }
     const ensureCsiNode = async (): Promise<void> => {
@@ -138,6 +140,7 @@ export class NodeReporter {
       errors: [...nodeErrors, ...this.#csiNode.errors],
       pressures: host.pressures,
       features: host.runtimeFeatures,
+      extended: host.takeExtendedResources?.(),
       now: clock.now(),
     };
   }

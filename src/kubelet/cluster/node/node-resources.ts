@@ -3,6 +3,7 @@ import {isHugePageResource} from '../../../api/resource-list.js';
 import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {NodeStatus} from '../../../api/types/v1-node.js';
 import {isExtendedResource} from '../../../api/validation/validate-resources.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import {nodeAllocatable} from '../../resources/node-allocatable.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 
@@ -14,16 +15,27 @@ const MILLI_NANOS = 1_000_000n;
 
 /**
  * Returns the resources of the node and those that others have added, such as extended resources, of which everything is
- * allocatable. An extended resource without capacity is removed (nodestatus.MachineInfo).
+ * allocatable. Those of the node's managers are as they say; one that they have no more is 0. An extended resource without
+ * capacity is removed (nodestatus.MachineInfo).
  */
 export function computeNodeResources(
   node: NodeFacts,
   maxPods: number,
   previous: Pick<NodeStatus, 'capacity' | 'allocatable'>,
+  extended?: ExtendedResources,
 ): NodeResources {
-  const capacity = {...previous.capacity, ...capacityOf(node, maxPods)};
+  const devices = extended && {
+    ...formatCounts(extended.capacity),
+    ...Object.fromEntries(extended.deleted.map((name) => [name, '0'] as const)),
+  };
+  const capacity = {...previous.capacity, ...capacityOf(node, maxPods), ...devices};
   const kept = Object.entries(previous.allocatable ?? {}).filter(([name]) => !isExtendedResource(name));
-  return {capacity, allocatable: {...Object.fromEntries(kept), ...capacity, ...allocatableOf(node)}};
+  const own = {...capacity, ...allocatableOf(node), ...formatCounts(extended?.allocatable)};
+  return {capacity, allocatable: {...Object.fromEntries(kept), ...own}};
+}
+
+function formatCounts(counts: ReadonlyMap<string, number> = new Map()): ResourceList {
+  return Object.fromEntries([...counts].map(([name, count]) => [name, String(count)] as const));
 }
 
 function capacityOf(node: NodeFacts, maxPods: number): ResourceList {
@@ -57,22 +69,32 @@ const formatBytes = (bytes: bigint, format: 'BinarySI' | 'DecimalSI'): string =>
 
 /**
  * Returns the resources of a Node that existed before the kubelet: huge pages are those of the node, and extended
- * resources are 0, since no device plugin has reported them to this kubelet (reconcileHugePageResource,
- * reconcileExtendedResource).
+ * resources are 0, since no device plugin has reported them to this kubelet, unless an earlier one on this node has stored them
+ * (reconcileHugePageResource, reconcileExtendedResource).
  */
-export function reconcileNodeResources(existing: NodeStatus, initial: NodeStatus): NodeResources {
+export function reconcileNodeResources(
+  existing: NodeStatus,
+  initial: NodeStatus,
+  keepsExtended = false,
+): NodeResources {
   return {
-    capacity: reconcileList(existing.capacity, initial.capacity),
-    allocatable: reconcileList(existing.allocatable, initial.allocatable),
+    capacity: reconcileList(existing.capacity, initial.capacity, keepsExtended),
+    allocatable: reconcileList(existing.allocatable, initial.allocatable, keepsExtended),
   };
 }
 
-function reconcileList(existing: ResourceList | undefined, initial: ResourceList = {}): ResourceList {
+function reconcileList(
+  existing: ResourceList | undefined,
+  initial: ResourceList = {},
+  keepsExtended: boolean,
+): ResourceList {
   if (existing === undefined) return initial;
   const kept = Object.entries(existing).filter(([name]) => !isHugePageResource(name));
   const hugePages = Object.entries(initial).filter(([name]) => isHugePageResource(name));
   return Object.fromEntries([
-    ...kept.map(([name, amount]) => [name, isExtendedResource(name) ? '0' : amount] as const),
+    ...kept.map(
+      ([name, amount]) => [name, isExtendedResource(name) && !keepsExtended ? '0' : amount] as const,
+    ),
     ...hugePages,
   ]);
 }

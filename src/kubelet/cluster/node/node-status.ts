@@ -11,6 +11,7 @@ import {formatRfc3339Seconds} from '../../../format/time.js';
 import {NODE_PRESSURES, type NodePressure} from '../../contract/cluster/node-pressure.js';
 import type {NodeSettings} from '../../contract/cluster/node-settings.js';
 import type {NodeFacts, RuntimeFeatures} from '../../contract/node-facts.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import {initialTaints, providedNodeIp} from './cloud-provider.js';
 import {missedFieldsEvent} from './node-events.js';
 import {computeNodeResources} from './node-resources.js';
@@ -29,6 +30,8 @@ export interface NodeStatusInput {
   readonly errors: readonly string[];
   /** Pressure conditions that are true. */
   readonly pressures: readonly NodePressure[];
+  /** Extended resources of the managers of the node; none if undefined. */
+  readonly extended?: ExtendedResources | undefined;
   /** Features that the runtime reported when it was last ready; undefined before that. */
   readonly features: RuntimeFeatures | undefined;
   /** Last known status of the Node: what it has from others stays. */
@@ -74,11 +77,11 @@ export function computeInitialNode(input: NodeStatusInput): Node {
 
 /** Returns the parts of the node's status that the kubelet owns (nodestatus setters). An undefined field is removed. */
 export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
-  const {node, info, settings, images, features, previous, addresses} = input;
+  const {node, info, settings, images, features, previous, addresses, extended} = input;
   const {handlers, supplementalGroupsPolicy} = features ?? {};
   return {
     ...(addresses && {addresses}),
-    ...computeNodeResources(node, settings.maxPods, previous),
+    ...computeNodeResources(node, settings.maxPods, previous, extended),
     conditions: computeNodeConditions(input),
     daemonEndpoints: {kubeletEndpoint: {Port: settings.port}},
     declaredFeatures: DECLARED_FEATURES,

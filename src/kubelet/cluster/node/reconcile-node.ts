@@ -23,7 +23,7 @@ const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
  * Returns the existing Node with the labels, annotations and resources that the kubelet owns. Other labels of --node-labels
  * only apply when the Node is created (tryRegisterWithAPIServer).
  */
-export function reconcileNode(existing: Node, initial: Node): Node {
+export function reconcileNode(existing: Node, initial: Node, keepsExtended = false): Node {
   const {metadata, status = {}} = existing;
   const managed = initial.metadata.annotations?.[ATTACH_DETACH];
   return {
@@ -33,7 +33,7 @@ export function reconcileNode(existing: Node, initial: Node): Node {
       labels: reconcileLabels(metadata.labels, initial.metadata.labels),
       annotations: {...metadata.annotations, ...(managed !== undefined && {[ATTACH_DETACH]: managed})},
     },
-    status: {...status, ...reconcileNodeResources(status, initial.status ?? {})},
+    status: {...status, ...reconcileNodeResources(status, initial.status ?? {}, keepsExtended)},
   };
 }
 

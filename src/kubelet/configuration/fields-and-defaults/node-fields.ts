@@ -17,12 +17,12 @@ import {
   unsupportedForPods,
 } from '../config-field.js';
 import {
-  ANYTHING,
   BOOL,
   DURATION,
   FLOAT,
   INT32,
   INT64,
+  MEMORY_RESERVATIONS,
   QUANTITY,
   SHUTDOWN_PERIODS,
   TEXT,
@@ -32,7 +32,7 @@ import {
   pointer,
 } from '../config-field-types.js';
 
-const RESOURCE_MANAGERS = 'there is no CPU, memory, device or topology manager';
+const DRA = 'there is no manager of dynamic resources';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);
@@ -110,33 +110,21 @@ export const NODE_FIELDS = {
     flag: 'cgroups-per-qos',
   }),
   cgroupDriver: honored(TEXT, '', {flag: 'cgroup-driver', check: oneOf('', 'cgroupfs', 'systemd')}),
-  cpuManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {flag: 'cpu-manager-policy'}),
-  cpuManagerPolicyOptions: unsupportedForPods(
-    RESOURCE_MANAGERS,
-    TEXT_MAP,
-    {},
-    {flag: 'cpu-manager-policy-options'},
-  ),
-  cpuManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '10s', {
-    flag: 'cpu-manager-reconcile-period',
-  }),
-  draManagerReconcilePeriod: unsupported(RESOURCE_MANAGERS, DURATION, '1m0s'),
-  memoryManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'None', {flag: 'memory-manager-policy'}),
-  reservedMemory: unsupportedForPods(RESOURCE_MANAGERS, ANYTHING, undefined, {flag: 'reserved-memory'}),
-  topologyManagerPolicy: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'none', {
+  cpuManagerPolicy: honored(TEXT, 'none', {flag: 'cpu-manager-policy'}),
+  cpuManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'cpu-manager-policy-options'}),
+  cpuManagerReconcilePeriod: honored(DURATION, '10s', {flag: 'cpu-manager-reconcile-period'}),
+  draManagerReconcilePeriod: unsupported(DRA, DURATION, '1m0s'),
+  memoryManagerPolicy: honored(TEXT, 'None', {flag: 'memory-manager-policy'}),
+  reservedMemory: honored(MEMORY_RESERVATIONS, [], {flag: 'reserved-memory'}),
+  topologyManagerPolicy: honored(TEXT, 'none', {
     flag: 'topology-manager-policy',
     check: oneOf('none', 'best-effort', 'restricted', 'single-numa-node'),
   }),
-  topologyManagerScope: unsupportedForPods(RESOURCE_MANAGERS, TEXT, 'container', {
+  topologyManagerScope: honored(TEXT, 'container', {
     flag: 'topology-manager-scope',
     check: oneOf('container', 'pod'),
   }),
-  topologyManagerPolicyOptions: unsupportedForPods(
-    RESOURCE_MANAGERS,
-    TEXT_MAP,
-    {},
-    {flag: 'topology-manager-policy-options'},
-  ),
+  topologyManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'topology-manager-policy-options'}),
   singleProcessOOMKill: honored(BOOL, undefined),
   qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
   maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
@@ -169,7 +157,7 @@ export const NODE_FIELDS = {
   }),
   systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
   kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
-  reservedSystemCPUs: unsupportedForPods(RESOURCE_MANAGERS, TEXT, '', {flag: 'reserved-cpus'}),
+  reservedSystemCPUs: honored(TEXT, '', {flag: 'reserved-cpus'}),
   systemReservedCgroup: honored(TEXT, '', {flag: 'system-reserved-cgroup'}),
   kubeReservedCgroup: honored(TEXT, '', {flag: 'kube-reserved-cgroup'}),
   enforceNodeAllocatable: honored(TEXTS, ['pods'], {flag: 'enforce-node-allocatable'}),

@@ -1,4 +1,5 @@
 import {isIPv6} from 'node:net';
+import type {ResourceList} from '../../../api/types/v1-meta.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
@@ -8,6 +9,7 @@ import type {ApiObjects} from '../api-objects.js';
 import type {NodeEvent} from './node-event.js';
 import type {NodePressure} from './node-pressure.js';
 import type {NodeFacts, RuntimeFeatures} from '../node-facts.js';
+import type {ExtendedResources} from '../resources/extended-resources.js';
 import type {PodEvent} from '../pod-event.js';
 
 /** State of a pod that the API server must know. */
@@ -53,12 +55,17 @@ export interface ClusterHost {
   readonly pressures: readonly NodePressure[];
   /** Returns the features that the runtime reported when it was last ready; undefined before that. */
   readonly runtimeFeatures: RuntimeFeatures | undefined;
+  /** Returns the extended resources for the status of the node; see ExtendedResourceProvider. */
+  takeExtendedResources?(): ExtendedResources;
   /** Returns the queue of the pods that start. */
   readonly starts: StartQueue;
 }
 
 /** Facts that others may change in the Node object. */
-export type NodeObjectFacts = Pick<NodeFacts, 'labels' | 'taints' | 'hostIps'>;
+export type NodeObjectFacts = Pick<NodeFacts, 'labels' | 'taints' | 'hostIps'> & {
+  /** Allocatable resources as the status has them. */
+  readonly allocatable: ResourceList;
+};
 
 /** Returns the facts of a Node object; undefined while it is not known. */
 export function nodeObjectFacts(node: Node | undefined): NodeObjectFacts | undefined {
@@ -67,6 +74,7 @@ export function nodeObjectFacts(node: Node | undefined): NodeObjectFacts | undef
       labels: node.metadata.labels ?? {},
       taints: node.spec.taints ?? [],
       hostIps: {current: hostIpsOf(node)},
+      allocatable: node.status?.allocatable ?? {},
     }
   );
 }

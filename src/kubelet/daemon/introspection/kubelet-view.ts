@@ -11,6 +11,7 @@ import type {
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
 import {timestampOf, type Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import type {RuntimeFeatures} from '../../contract/node-facts.js';
 import type {Pleg, RunningPod} from '../../contract/pleg.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
@@ -158,6 +159,10 @@ export class KubeletView implements ClusterHost {
   /** Returns the reasons why pods cannot be synced now; empty if they can. */
   errors(): readonly string[] {
     return this.#parts.handler.errors();
+  }
+
+  takeExtendedResources(): ExtendedResources {
+    return this.#parts.registry.nodeManagers.takeExtendedResources();
   }
 
   podUids(): readonly PodUid[] {

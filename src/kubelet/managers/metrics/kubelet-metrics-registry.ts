@@ -2,6 +2,7 @@ import type {Clock} from '../../../base/clock.js';
 import type {
   ImageEnsureRequest,
   KubeletMetrics,
+  PodResourcesCall,
   ProbeMeasurement,
   VolumeOperation,
 } from '../../contract/kubelet-metrics.js';
@@ -15,6 +16,7 @@ import {ImageMetrics} from './image-metrics.js';
 import {Counter, exponentialBuckets, Gauge, Histogram, toSeconds} from './metric-types.js';
 import {NodeOperationMetrics} from './node-operation-metrics.js';
 import {PlegMetrics} from './pleg-metrics.js';
+import {PluginMetrics} from './plugin-metrics.js';
 import {collectProcessMetrics, processStartTime} from './process-metrics.js';
 import {StartMetrics} from './start-metrics.js';
 
@@ -30,6 +32,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #starts: StartMetrics;
   readonly #pleg: PlegMetrics;
   readonly #nodeOperations = new NodeOperationMetrics();
+  readonly #plugins = new PluginMetrics();
   readonly #connections: ConnectionMetrics;
   readonly #nodeName = new Gauge({
     name: 'kubelet_node_name',
@@ -187,6 +190,18 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#preemptions.increase(resource);
   }
 
+  devicePluginRegistered(resource: string): void {
+    this.#plugins.registered(resource);
+  }
+
+  devicesAllocated(resource: string, durationMs: number): void {
+    this.#plugins.allocated(resource, durationMs);
+  }
+
+  podResourcesRequested(call: PodResourcesCall): void {
+    this.#plugins.podResourcesRequested(call);
+  }
+
   podRemoved({uid, name, namespace}: ProbeMeasurement['pod']): void {
     this.#probes.deleteMatching(({pod_uid: other}) => other === uid);
     this.#probeDuration.deleteMatching(
@@ -226,6 +241,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...this.#pleg.families(),
       ...this.#images.families(),
       ...this.#nodeOperations.families(),
+      ...this.#plugins.families(),
       ...this.#connections.families(),
       ...this.http.families(),
       ...(await collectProcessMetrics()),

@@ -62,6 +62,15 @@ export async function findRejectionOfNode(
   );
 }
 
+/** Resolves with a rejection by the managers of the node, which allocate what the pod needs even if nothing else is checked. */
+export async function findRejectionOfManagers(
+  pod: Pod,
+  managers: Pick<NodeManagers, 'admit'>,
+  signal: AbortSignal,
+): Promise<Rejection | undefined> {
+  return (await managers.admit('early', pod, signal)) ?? (await managers.admit('last', pod, signal));
+}
+
 function firstRejection(handlers: readonly Handler[], admission: AdmissionRequest): Rejection | undefined {
   for (const handler of handlers) {
     const rejection = handler(admission);

@@ -1,5 +1,7 @@
+import {quantityValue} from '../../../api/quantity.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../api/types/v1-status.js';
+import {isExtendedResource} from '../../../api/validation/validate-resources.js';
 import type {PodUid} from '../../../cri/index.js';
 import {formatRfc3339Seconds} from '../../../format/time.js';
 import type {NodePressure} from '../../contract/cluster/node-pressure.js';
@@ -13,7 +15,7 @@ import type {AllocationManager} from '../allocation/allocation-manager.js';
 import {isStaticPod} from '../../sources/static-pod.js';
 import {computeNeededPreemption} from '../preemption/needed-preemption.js';
 import {preemptPods, type PreemptContext} from '../preemption/preempt-pods.js';
-import {findRejectionOfNode} from './admit-pod.js';
+import {findRejectionOfManagers, findRejectionOfNode} from './admit-pod.js';
 import {computeDeletedStatus, computeRejectedStatus} from './rejected-status.js';
 import {reportUnknownResources} from './unknown-resources.js';
 
@@ -25,7 +27,7 @@ export interface PodAdmissionOptions extends PreemptContext {
   /** Returns the pressure conditions of the node. */
   readonly pressures: () => readonly NodePressure[];
   /** Managers that allocate what the pod needs, unless admission is off. */
-  readonly nodeManagers: Pick<NodeManagers, 'admit'>;
+  readonly nodeManagers: Pick<NodeManagers, 'admit' | 'takeExtendedResources' | 'usedExtendedResources'>;
   /** True if pods that do not fit the node are rejected. */
   readonly enabled: boolean;
   /** Reports whether kcri managed the pod before it was added, so that it was warned about already. */
@@ -61,7 +63,6 @@ export class PodAdmission {
    */
   async admit(pod: Pod, active: readonly Pod[], signal: AbortSignal): Promise<boolean> {
     const {enabled, node, nodeObject, nodeManagers, allocations, isManaged} = this.#options;
-    if (!enabled) return true;
     if (isManaged(podRef(pod).uid)) allocations.restoreFromStatus(pod);
     const others = active.map((other) => allocations.getAllocatedPod(other));
     const request = {
@@ -69,17 +70,39 @@ export class PodAdmission {
       others,
       preemptable: others,
       pressures: this.#options.pressures(),
-      node: {...node, ...nodeObject?.()},
+      node: {...node, ...nodeObject?.(), extendedResources: () => this.#extendedResources()},
     };
-    const rejection = await findRejectionOfNode(request, nodeManagers, signal);
+    const rejection = await (enabled
+      ? findRejectionOfNode(request, nodeManagers, signal)
+      : findRejectionOfManagers(request.pod, nodeManagers, signal));
     if (rejection !== undefined) {
       this.#reject(pod, rejection);
       return false;
     }
     this.clearRejection(podRef(pod).uid);
+    if (!enabled) return true;
     const needed = computeNeededPreemption(request);
     if (needed !== undefined) await preemptPods(this.#options, {pod, ...needed}, signal);
     return true;
+  }
+
+  /**
+   * Returns the allocatable extended resources of the Node object, or without a cluster those of the managers; at least what
+   * containers use, so that they can go on when a plugin has ended (sanitizeNodeAllocatable).
+   */
+  #extendedResources(): ReadonlyMap<string, bigint> {
+    const {nodeManagers, nodeObject} = this.#options;
+    const stored = nodeObject?.()?.allocatable;
+    const resources = new Map(
+      stored === undefined
+        ? [...nodeManagers.takeExtendedResources().allocatable].map(([name, count]) => [name, BigInt(count)])
+        : Object.entries(stored)
+            .filter(([name]) => isExtendedResource(name))
+            .map(([name, amount]) => [name, quantityValue(amount)]),
+    );
+    for (const [name, count] of nodeManagers.usedExtendedResources())
+      if ((resources.get(name) ?? 0n) < BigInt(count)) resources.set(name, BigInt(count));
+    return resources;
   }
 
   #reject(pod: Pod, rejection: Rejection): void {
@@ -124,7 +147,8 @@ export class PodAdmission {
    */
   allocate(pod: Pod): void {
     const {allocations, events, metrics, isManaged} = this.#options;
-    if (isStaticPod(pod) && !isManaged(podRef(pod).uid)) reportUnknownResources(pod, events);
+    if (isStaticPod(pod) && !isManaged(podRef(pod).uid))
+      reportUnknownResources(pod, events, this.#extendedResources());
     allocations.admit(pod);
     metrics?.podAdded(pod.spec.containers.length);
   }

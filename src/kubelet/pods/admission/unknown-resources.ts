@@ -4,13 +4,16 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {EventSink} from '../../contract/pod-event.js';
 
 /**
- * Warns with an event that a pod requests extended resources unknown to the node. kcri has no device plugins, and a
- * kubelet ignores unknown resources: the pod runs without them (predicate.go removeMissingExtendedResources).
+ * Warns with an event that a pod requests extended resources unknown to the node. A kubelet ignores unknown resources: the pod runs without them (predicate.go removeMissingExtendedResources).
  */
-export function reportUnknownResources(pod: Pod, events: EventSink): void {
-  const names = unknownResources(pod);
+export function reportUnknownResources(
+  pod: Pod,
+  events: EventSink,
+  known: ReadonlyMap<string, bigint> = new Map(),
+): void {
+  const names = unknownResources(pod).filter((name) => !known.has(name));
   if (names.length === 0) return;
-  const message = `Unknown resources ${names.join(', ')}: containers run without them, since device plugins are not supported`;
+  const message = `Unknown resources ${names.join(', ')}: containers run without them, since no device plugin has registered them`;
   events({type: 'Warning', reason: 'UnknownResource', message, pod});
 }
 

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {coalesce} from '../../../base/async/coalesce.js';
 import {SystemError} from '../../../base/errors.js';
-import {writeFileAtomicWithoutSync} from '../../../base/fs/atomic-write.js';
+import {writeFileAtomicWithFileSync} from '../../../base/fs/atomic-write.js';
 import {withFileErrors} from '../../../base/fs/files.js';
 import type {Logger} from '../../../base/logger.js';
 import type {PodUid} from '../../../cri/index.js';
@@ -15,8 +15,8 @@ export function podResourceCheckpointPath(rootDir: string, what: 'allocated' | '
 
 /**
  * Resources of the daemon's pods, kept in a file of the kubelet's format (state.stateCheckpoint). Changes at one time share a
- * write. As in a kubelet, a pod that was removed stays in the file until the next change of another one; unlike in a kubelet,
- * writes do not wait for the disk, since no pod runs after a power failure.
+ * write. As in a kubelet, a pod that was removed stays in the file until the next change of another one, and each write waits for
+ * the disk: a kubelet does not start with a file that a power failure has emptied.
  */
 export class CheckpointedResources extends Map<PodUid, PodAllocation> {
   readonly #path: string;
@@ -75,7 +75,7 @@ export class CheckpointedResources extends Map<PodUid, PodAllocation> {
     const text = formatPodResourceCheckpoint(this);
     if (text === this.#text) return;
     try {
-      await withFileErrors('writing', this.#path, () => writeFileAtomicWithoutSync(this.#path, text, 0o600));
+      await withFileErrors('writing', this.#path, () => writeFileAtomicWithFileSync(this.#path, text, 0o600));
       this.#text = text;
     } catch (error) {
       this.#log.error(error, 'Failed to save pod resource information checkpoint', {path: this.#path});

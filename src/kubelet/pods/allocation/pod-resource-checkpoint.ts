@@ -1,5 +1,4 @@
-import {readFile} from 'node:fs/promises';
-import {fnv32, goJson} from '../../../api/container-hash.js';
+import {goJson} from '../../../api/container-hash.js';
 import {decodeWithSchema} from '../../../api/json/decode-api-object.js';
 import {canonicalizeQuantity} from '../../../api/quantity.js';
 import {
@@ -7,13 +6,13 @@ import {
   type ResourceList,
   type ResourceRequirements,
 } from '../../../api/types/v1-meta.js';
-import {byKey} from '../../../base/compare.js';
 import {SystemError} from '../../../base/errors.js';
-import {ifPresent, withFileErrors} from '../../../base/fs/files.js';
 import {isObject} from '../../../base/is-object.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {podUid, type PodUid} from '../../../cri/index.js';
 import type {PodAllocation} from '../../contract/resources/actuated-resources.js';
+import {checksumOf, readCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
+import {goJsonMap, goString} from '../../resources/checkpoint/go-type.js';
 
 /** Resources of pods by UID, as a kubelet stores them (state.PodResourceInfoMap). */
 export type PodResourceMap = ReadonlyMap<PodUid, PodAllocation>;
@@ -32,7 +31,7 @@ export interface StoredCheckpoint {
  * SystemError if it cannot be read.
  */
 export async function readPodResourceCheckpoint(path: string): Promise<StoredCheckpoint> {
-  const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+  const text = await readCheckpointFile(path);
   if (text === undefined) return {resources: new Map()};
   const resources = parsePodResourceCheckpoint(text);
   if (resources !== undefined) return {resources, text};
@@ -42,7 +41,7 @@ export async function readPodResourceCheckpoint(path: string): Promise<StoredChe
 /** Returns the resources in the text of a checkpoint; undefined if it is not one, or if its checksum is wrong. */
 export function parsePodResourceCheckpoint(text: string): PodResourceMap | undefined {
   const {data, checksum} = parseJsonObject(text);
-  if (typeof data !== 'string' || checksum !== checksumOf(data)) return undefined;
+  if (typeof data !== 'string' || checksum !== checksumOf(TEXT, data)) return undefined;
   const {entries} = parseJsonObject(data);
   return new Map(
     Object.entries(isObject(entries) ? entries : {}).map(([uid, entry]) => [
@@ -54,14 +53,12 @@ export function parsePodResourceCheckpoint(text: string): PodResourceMap | undef
 
 /** Returns the text of a checkpoint, byte by byte as a kubelet writes it (state.NewCheckpoint). */
 export function formatPodResourceCheckpoint(resources: PodResourceMap): string {
-  const data = resources.size === 0 ? '{}' : `{"entries":${goMap(resources, entryOf)}}`;
-  return `{"data":${goJson(data)},"checksum":${checksumOf(data)}}`;
+  const data = resources.size === 0 ? '{}' : `{"entries":${goJsonMap(resources, entryOf)}}`;
+  return `{"data":${goJson(data)},"checksum":${checksumOf(TEXT, data)}}`;
 }
 
-/** Hashes what go-spew prints of the text (checksum.New). */
-function checksumOf(data: string): number {
-  return fnv32(`(string)${data}`);
-}
+/** The resources are a text inside the checkpoint. */
+const TEXT = goString();
 
 function toAllocation(entry: unknown): PodAllocation {
   const {ContainerResources: containers, PodLevelResources: pod} = isObject(entry) ? entry : {};
@@ -83,7 +80,7 @@ function entryOf(allocation: PodAllocation): string {
   const known = texts.get(allocation);
   if (known !== undefined) return known;
   const {pod, containers} = allocation;
-  const text = `{"ContainerResources":${goMap(containers, resourcesOf)},"PodLevelResources":${pod === undefined ? 'null' : resourcesOf(pod)}}`;
+  const text = `{"ContainerResources":${goJsonMap(containers, resourcesOf)},"PodLevelResources":${pod === undefined ? 'null' : resourcesOf(pod)}}`;
   texts.set(allocation, text);
   return text;
 }
@@ -101,13 +98,5 @@ function listOf(name: string, list: ResourceList = {}): readonly string[] {
   const quantities = Object.entries(list);
   return quantities.length === 0
     ? []
-    : [`"${name}":${goMap(quantities, (quantity) => goJson(canonicalizeQuantity(quantity)))}`];
-}
-
-/** Returns a map in JSON as Go writes it: sorted by key, even if keys are numbers. */
-function goMap<T>(entries: Iterable<readonly [string, T]>, textOf: (value: T) => string): string {
-  return `{${[...entries]
-    .toSorted(byKey)
-    .map(([key, value]) => `${goJson(key)}:${textOf(value)}`)
-    .join(',')}}`;
+    : [`"${name}":${goJsonMap(quantities, (quantity) => goJson(canonicalizeQuantity(quantity)))}`];
 }

@@ -1,4 +1,4 @@
-import {containersOf} from '../../../api/pod-containers.js';
+import {containersOf, longRunningContainersOf} from '../../../api/pod-containers.js';
 import {quantityOf} from '../../../api/resource-list.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {ResourceList, ResourceRequirements} from '../../../api/types/v1-meta.js';
@@ -40,12 +40,30 @@ export function canResizePod(question: ResizeRequest): ResizeDecision {
   if (isAllocated(pod, allocation)) return {kind: 'none'};
   const invalid = invalidResize(pod, withAllocation(pod, allocation));
   if (invalid !== undefined) return infeasible(pod, invalid);
+  const fixed = findFixedResource(question);
+  if (fixed !== undefined) return infeasible(pod, fixed);
   if (!admission) return {kind: 'fits'};
   return beyondNode(question) ?? lacksRoom(question) ?? {kind: 'fits'};
 }
 
 function infeasible(pod: Pod, message: string): ResizeDecision {
   return {kind: 'pending', pending: {reason: 'Infeasible', message, pod}};
+}
+
+/** Reports why a pod keeps what managers of the node gave it (podResizesAdmitHandler). */
+function findFixedResource({pod, allocation, node}: ResizeRequest): string | undefined {
+  if (computePodQosClass(pod) !== 'Guaranteed') return undefined;
+  const before = longRunningContainersOf(withAllocation(pod, allocation));
+  const isChanged = (name: 'cpu' | 'memory'): boolean =>
+    longRunningContainersOf(pod).some(({resources}, index) => {
+      const old = before[index]?.resources;
+      return compareQuantities(resources?.requests?.[name] ?? '0', old?.requests?.[name] ?? '0') !== 0;
+    });
+  const text = (manager: string, policy: string): string =>
+    `Resize is infeasible for Guaranteed Pods alongside ${manager} Manager policy "${policy}"`;
+  if (node.cpuManager?.policy === 'static' && isChanged('cpu')) return text('CPU', 'static');
+  if (node.memoryManager?.policy === 'Static' && isChanged('memory')) return text('Memory', 'Static');
+  return undefined;
 }
 
 /** Returns Infeasible if the pod requests more than the allocatable resources of the node. */

@@ -1,4 +1,5 @@
 import {isHugePageResource} from '../../../api/resource-list.js';
+import {isExtendedResource} from '../../../api/validation/validate-resources.js';
 import {quantityValue} from '../../../api/quantity.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {nodeAllocatable} from '../../resources/node-allocatable.js';
@@ -25,13 +26,15 @@ function requestsOf(pod: Pod): ReadonlyMap<string, bigint> {
   const known = requestsOfSeen.get(pod);
   if (known !== undefined) return known;
   const list = podRequests(pod);
-  const hugePages = Object.entries(list).filter(([resource]) => isHugePageResource(resource));
+  const counted = Object.entries(list).filter(
+    ([resource]) => isHugePageResource(resource) || isExtendedResource(resource),
+  );
   const requests = new Map([
     ['pods', 1n],
     ['cpu', cpuMilli(list)],
     ['memory', memoryBytes(list)],
     ['ephemeral-storage', quantityValue(list['ephemeral-storage'] ?? '0')],
-    ...hugePages.map(([resource, amount]) => [resource, quantityValue(amount)] as const),
+    ...counted.map(([resource, amount]) => [resource, quantityValue(amount)] as const),
   ]);
   requestsOfSeen.set(pod, requests);
   return requests;
@@ -48,13 +51,17 @@ export function findInsufficientResources(
   others: readonly Pod[],
   node: NodeFacts,
 ): readonly InsufficientResource[] {
+  // A resource that the node does not have is no concern of it (removeMissingExtendedResources).
+  const extended = node.extendedResources?.();
   return [...requestsOf(pod)]
-    .filter(([, requested]) => requested > 0n)
+    .filter(
+      ([resource, requested]) => requested > 0n && (!isExtendedResource(resource) || extended?.has(resource)),
+    )
     .map(([resource, requested]) => ({
       resource,
       requested,
       used: others.reduce((sum, other) => sum + getResourceRequest(other, resource), 0n),
-      capacity: capacityOf(resource, node),
+      capacity: extended?.get(resource) ?? capacityOf(resource, node),
     }))
     .filter(({requested, used, capacity}) => requested > capacity - used);
 }

@@ -1,11 +1,19 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
+import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
+import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
+import {createMemoryManager} from '../../managers/memory/create-memory-manager.js';
 import {createMemoryQosManager} from '../../managers/memory-qos/memory-qos-manager.js';
 import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
+import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
 
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
+  createTopologyManager,
+  createDeviceManager,
+  createCpuManager,
+  createMemoryManager,
   createSwapManager,
   createMemoryQosManager,
   (node) => createShutdownManager(node),

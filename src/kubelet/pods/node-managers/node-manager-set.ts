@@ -1,4 +1,5 @@
 import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {ResourceStatus} from '../../../api/types/v1-status.js';
 import {pause} from '../../../base/async/pause.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ContainerId} from '../../../cri/index.js';
@@ -9,10 +10,15 @@ import type {
   NodeManager,
   NodeManagers,
   NodeManagerServices,
+  OwnNodeManagerServices,
   PreparationFailure,
 } from '../../contract/node-manager.js';
+import type {NodeFacts} from '../../contract/node-facts.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
+import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
+import {replaceResources} from '../../resources/partial-resources.js';
 import {mergeContainerOptions, type GivenOptions} from './merge-container-options.js';
 
 /** Asks the managers of a node in their order, and merges their answers. */
@@ -26,9 +32,12 @@ export class NodeManagerSet implements NodeManagers {
   }
 
   /** Starts the managers, one after the other. Rejects like the first that cannot start. */
-  async start(services: Omit<NodeManagerServices, 'topology'>, signal: AbortSignal): Promise<void> {
+  async start(services: OwnNodeManagerServices, signal: AbortSignal): Promise<void> {
     const topology = this.#managers.flatMap((manager) => manager.topology ?? []);
-    for (const manager of this.#managers) await manager.start?.({...services, topology}, signal);
+    const podResources = this.#managers.flatMap((manager) => manager.podResources ?? []);
+    const plugins = this.#managers.flatMap((manager) => manager.plugins ?? []);
+    const all = {...services, topology, podResources, plugins};
+    for (const manager of this.#managers) await manager.start?.(all, signal);
   }
 
   /** Reconciles until the signal aborts. Rejects with programming errors; others are logged. */
@@ -76,6 +85,13 @@ export class NodeManagerSet implements NodeManagers {
     return this.#managers.reduce((changed, manager) => manager.podLimits?.(pod, changed) ?? changed, limits);
   }
 
+  sandboxResources(pod: Pod, node: NodeFacts): ContainerResources {
+    return this.#managers.reduce<ContainerResources>(
+      (merged, manager) => replaceResources(merged, manager.sandboxResources?.(pod, node) ?? {}),
+      {},
+    );
+  }
+
   resources(request: ContainerRequest): ContainerResources {
     return mergeContainerOptions(request.container.name, this.#resources(request)).resources ?? {};
   }
@@ -96,8 +112,8 @@ export class NodeManagerSet implements NodeManagers {
     );
   }
 
-  containerCreated(pod: Pod, container: Container, id: ContainerId): void {
-    for (const manager of this.#managers) manager.containerCreated?.(pod, container, id);
+  async containerCreated(pod: Pod, container: Container, id: ContainerId): Promise<void> {
+    for (const manager of this.#managers) await manager.containerCreated?.(pod, container, id);
   }
 
   containerRemoved(id: ContainerId): void {
@@ -106,6 +122,24 @@ export class NodeManagerSet implements NodeManagers {
 
   async podStopped(pod: Pod): Promise<void> {
     for (const manager of this.#managers) await manager.podStopped?.(pod);
+  }
+
+  takeExtendedResources(): ExtendedResources {
+    const all = this.#managers.flatMap(({extended}) => extended?.takeResources() ?? []);
+    return {
+      capacity: new Map(all.flatMap(({capacity}) => [...capacity])),
+      allocatable: new Map(all.flatMap(({allocatable}) => [...allocatable])),
+      deleted: all.flatMap(({deleted}) => deleted),
+      isNew: all.every(({isNew}) => isNew),
+    };
+  }
+
+  usedExtendedResources(): ReadonlyMap<string, number> {
+    return new Map(this.#managers.flatMap(({extended}) => [...(extended?.used() ?? [])]));
+  }
+
+  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[] {
+    return this.#managers.flatMap(({extended}) => extended?.statusOf(uid, container) ?? []);
   }
 
   explain(pod: Pod, container: Container): readonly string[] {
@@ -127,6 +161,8 @@ async function admitTo(
   } catch (error) {
     signal.throwIfAborted();
     rethrowUnexpected(error);
+    if (error instanceof AdmissionError)
+      return {reason: error.reason, message: error.message, hint: error.hint ?? ''};
     return {
       reason: 'UnexpectedAdmissionError',
       message: `Allocate failed due to ${messageOf(error)}, which is unexpected`,

@@ -39,12 +39,14 @@ type LeftNode = Pick<PodRegistryOptions, 'node' | 'services' | 'endpoint'>;
  */
 export async function takeOverPods(
   known: PodRecords,
-  options: LeftNode & {readonly store: Pick<PodStore, 'put'>},
+  options: LeftNode & Pick<PodRegistryOptions, 'clock'> & {readonly store: Pick<PodStore, 'put'>},
   signal: AbortSignal,
 ): Promise<readonly PodRecord[]> {
-  const {store, node} = options;
-  const left = await findLeftPods(known, options, signal);
-  if (left.length === 0) return [];
+  const {store, node, clock} = options;
+  const takenOverAt = new Date(clock.now()).toISOString();
+  const found = await findLeftPods(known, options, signal);
+  if (found.length === 0) return [];
+  const left = found.map((record) => ({...record, takenOverAt}));
   const uids = left.map(({uid}) => uid);
   const cgroupRoot = getCgroupRoot(node);
   if (cgroupRoot !== undefined) await adoptPodCgroups(cgroupRoot, uids, node.cgroup);

@@ -101,6 +101,7 @@ export class ManagedPods implements ManagedPodSet {
   ensureSyncer(record: PodRecord): PodSyncer {
     const syncer =
       this.#syncers.get(record.uid) ?? this.#options.local.createSyncer(record.pod, record.place);
+    if (record.takenOverAt !== undefined) syncer.takeOver(Date.parse(record.takenOverAt));
     this.#syncers.set(record.uid, syncer);
     return syncer;
   }
@@ -161,9 +162,7 @@ export class ManagedPods implements ManagedPodSet {
     if (isSameOnDisk(known, changed)) return this.#manage(changed);
     try {
       await local.ensureActuatedResources(lacksSpec(known) ? changed : known);
-      const syncer = await this.#store(changed);
-      if (lacksSpec(known)) syncer.takeOver();
-      return syncer;
+      return await this.#store(changed);
     } catch (error) {
       if (!isTerminating || !(error instanceof SystemError)) throw error;
       const fields = {pod: namespacedName(podRef(pod))};

@@ -193,13 +193,18 @@ export class PodRegistry {
     };
   }
 
-  /** Returns a record of the pod; creation time and location are those of `known`, if given. */
+  /** Returns a record of the pod; times and location are those of `known`, if given. */
   createRecord(pod: Pod, source: string, known?: PodRecord): PodRecord {
     const {uid, namespace, name} = podRef(pod);
     const {clock, node, endpoint} = this.#options;
     const createdAt = known?.createdAt ?? new Date(clock.now()).toISOString();
     const place = known?.place ?? podLocation(node);
-    return {uid, namespace, name, source, createdAt, endpoint, place, pod};
+    const takenOverAt = known?.takenOverAt;
+    return {
+      ...{uid, namespace, name, source, createdAt},
+      ...(takenOverAt !== undefined && {takenOverAt}),
+      ...{endpoint, place, pod},
+    };
   }
 
   /** Takes over the pods that another kubelet has left in the root directory; see takeOverPods. */

@@ -35,6 +35,8 @@ export interface PodRecord {
   readonly place: PodLocation;
   /** Pod as synced, with its defaults. */
   readonly pod: Pod;
+  /** Time at which a daemon took over the pod from another kubelet, in RFC 3339. */
+  readonly takenOverAt?: string;
   /**
    * Time of the removal from the node, in RFC 3339. Dead containers may remain in the runtime until the daemon removes
    * them. Other processes treat such a pod as deleted.
@@ -168,6 +170,7 @@ const FIELD_CHECKS: Readonly<Record<keyof PodRecord, (value: unknown, uid: PodUi
   source: isString,
   manager: (value) => value === undefined || value === 'kubelet',
   createdAt: isTime,
+  takenOverAt: (value) => value === undefined || isTime(value),
   removedAt: (value) => value === undefined || isTime(value),
   endpoint: isString,
   place: (value) =>

@@ -3,7 +3,9 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodCondition, type PodStatus} from '../../../api/types/v1-status.js';
 import {isStaticPod} from '../../sources/static-pod.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
+import type {NodeManagers} from '../../contract/node-manager.js';
 import {createPodEventRecorder} from '../../contract/pod-event.js';
+import {podRef} from '../../contract/pod-ref.js';
 import type {ProbeUpdate} from '../../contract/probe-results.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
@@ -37,7 +39,9 @@ export interface StatusOptions {
   readonly override?: ((status: PodStatus) => PodStatus) | undefined;
 }
 
-type StatusContext = Pick<SyncContext, 'probes' | 'node' | 'clock' | 'events' | 'actuated'>;
+type StatusContext = Pick<SyncContext, 'probes' | 'node' | 'clock' | 'events' | 'actuated'> & {
+  readonly nodeManagers: Pick<NodeManagers, 'resourceStatusOf'>;
+};
 
 /** Holds the status of one pod between syncs and persists it (status_manager.go, for a single pod). */
 export class PodStatusManager {
@@ -151,7 +155,8 @@ export class PodStatusManager {
     runtime: RuntimePodStatus,
     {isTerminal = false, enforcesDeadline, resize, override}: StatusOptions,
   ): Promise<PodStatus> {
-    const {probes, node, clock, actuated} = this.#context;
+    const {probes, node, clock, actuated, nodeManagers} = this.#context;
+    const {uid} = podRef(pod);
     const terminationMessages = await this.#messageReader.read(runtime);
     const before = this.#status;
     const computed = computePodStatus({
@@ -169,6 +174,7 @@ export class PodStatusManager {
       isTerminal,
       enforcesDeadline,
       actuated: actuated.current,
+      resourcesOf: (container) => nodeManagers.resourceStatusOf(uid, container),
       resize: resize ?? resizeConditionsOf(before?.conditions),
     });
     const status = override?.(computed) ?? computed;

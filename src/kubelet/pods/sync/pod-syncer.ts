@@ -73,8 +73,8 @@ export class PodSyncer {
   #ownKills: ReadonlySet<string> = new Set();
   /** Start of the pod's termination, in ms since the epoch; undefined before. */
   #terminatingAt: number | undefined;
-  /** True if another kubelet has left the pod. */
-  #isTakenOver = false;
+  /** When the pod was taken over from another kubelet, in ms since the epoch; undefined if it was not. */
+  #takenOverAt: number | undefined;
   /** True if nothing of the pod is left on the node. */
   #isTerminated = false;
 
@@ -137,9 +137,9 @@ export class PodSyncer {
     this.#statusManager.restore(known);
   }
 
-  /** Continues the back-offs of a pod that another kubelet has left. Call it before the first sync. */
-  takeOver(): void {
-    this.#isTakenOver = true;
+  /** Continues the back-offs of a pod that another kubelet had until this time. Call it before the first sync. */
+  takeOver(atMs: number): void {
+    this.#takenOverAt = atMs;
   }
 
   /** Takes over the status of the mirror pod; see PodStatusManager. */
@@ -179,8 +179,9 @@ export class PodSyncer {
   ): Promise<SyncPass> {
     const isFirst = this.status === undefined;
     await this.#load();
-    if (isFirst && this.#isTakenOver)
-      restoreCrashLoopBackOff(this.#context, this.pod, observed, this.#statusManager.loaded);
+    const [known, takenOverAt] = [this.#statusManager.loaded, this.#takenOverAt];
+    if (isFirst && takenOverAt !== undefined)
+      restoreCrashLoopBackOff(this.#context, {pod: this.pod, observed, known, takenOverAt});
     const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
     const voided = voidsAttempts ? await removeVoidAttempts(this.#context, this.pod, observed, kills) : [];
     this.#statusManager.revertRestarts(voided);

@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {PodStatus} from '../../../../src/api/types/v1-status.js';
 import {diagnose} from '../../../../src/features/why/causes/diagnose.js';
-import type {PodSnapshot} from '../../../../src/features/why/snapshot/pod-snapshot.js';
+import type {PodSnapshot, ProcessFacts} from '../../../../src/features/why/snapshot/pod-snapshot.js';
 import {aContainer} from '../../../fakes/a-pod.js';
 import {anEvent, anExit, aReport, aSnapshot, aStatusPod, aWaiting} from '../a-snapshot.js';
 
@@ -89,12 +89,11 @@ describe('pods', () => {
     ['NodePorts', 'a host port of the pod is used by another pod'],
     ['SysctlForbidden', 'the pod sets a sysctl that this kubelet does not allow'],
     ['TopologyAffinityError', 'CPUs, memory or devices cannot be aligned as topologyManagerPolicy demands'],
-    ['Evicted', 'the kubelet evicted the pod, since the node ran short of a resource'],
     ['Preempting', 'the pod was preempted: its resources were needed for a critical pod'],
     ['DeadlineExceeded', 'activeDeadlineSeconds of the pod has passed'],
     ['SomethingNew', 'the pod has failed with reason SomethingNew'],
   ])('the reason %s explains the pod', (reason, cause) => {
-    const message = 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi.';
+    const message = 'no details';
     expect(first(ended({reason, message}))).toMatchObject({cause, evidence: [reason, `"${message}"`]});
   });
 
@@ -199,8 +198,8 @@ describe('pods', () => {
 });
 
 describe('deletion', () => {
-  const aProcess = {pid: 42, state: 'S', sleepsIn: '', ignoresTerm: false};
-  const deleted = (process: Partial<typeof aProcess>, graceSeconds = 600): PodSnapshot => {
+  const aProcess: ProcessFacts = {pid: 42, state: 'S', sleepsIn: '', ignoresTerm: false};
+  const deleted = (process: Partial<ProcessFacts>, graceSeconds = 600): PodSnapshot => {
     const worker = {
       state: 'terminating',
       terminatingAt: '2026-11-27T12:44:00Z',
@@ -240,6 +239,78 @@ describe('deletion', () => {
       severity: 'problem',
       cause:
         'the pod is being deleted, and the main process of container main waits inside the kernel, in nfs_wait_bit_killable: no signal ends it',
+    });
+  });
+
+  test('the stack of a process in the kernel is evidence', () => {
+    const stack = ['rpc_wait_bit_killable', 'nfs4_proc_getattr'];
+    expect(first(deleted({state: 'D', stack}))?.evidence).toContain(
+      'its stack in the kernel: rpc_wait_bit_killable < nfs4_proc_getattr',
+    );
+  });
+
+  test('the outcome of a preStop hook is told as far as it is known', () => {
+    const withHook = (events: PodSnapshot['events']): PodSnapshot => {
+      const snapshot = deleted({});
+      const {spec} = snapshot.pod;
+      const lifecycle = {preStop: {exec: {command: ['drain']}}};
+      const containers = spec.containers.map((container) => ({...container, lifecycle}));
+      return {...snapshot, events, pod: {...snapshot.pod, spec: {...spec, containers}}};
+    };
+    expect(first(withHook([]))).toMatchObject({
+      cause: expect.stringContaining('or for the preStop hook of main,') as string,
+      evidence: expect.arrayContaining([
+        'the preStop hook of main runs or has succeeded: no failure is reported',
+      ]) as string[],
+    });
+    const event = anEvent({reason: 'FailedPreStopHook', message: 'PreStopHook failed'});
+    expect(first(withHook([event]))).toMatchObject({
+      cause: 'the pod is being deleted; waits for main to end',
+      evidence: expect.arrayContaining([
+        'the preStop hook of main failed: event FailedPreStopHook at 12:45:00 (0s ago), "PreStopHook failed"',
+      ]) as string[],
+    });
+    // A failure before this deletion is one of another instance.
+    const old = {...event, lastTimestamp: '2026-11-27T12:30:00Z'};
+    expect(first(withHook([old]))?.evidence.join()).toContain('no failure is reported');
+  });
+
+  const ended = (metadata: object, worker: object): PodSnapshot => {
+    const pod = aStatusPod([{state: {terminated: {exitCode: 0}}}]);
+    const deletion = {deletionTimestamp: '2026-11-27T12:50:00Z', deletionGracePeriodSeconds: 600};
+    return aSnapshot({
+      pod: {...pod, metadata: {...pod.metadata, ...deletion, ...metadata}},
+      kubelet: aReport({}, worker),
+    });
+  };
+
+  test('finalizers keep a pod whose containers have ended', () => {
+    expect(first(ended({finalizers: ['example.com/a', 'example.com/b']}, {state: 'finished'}))).toMatchObject(
+      {
+        rule: 'finalizers',
+        cause:
+          'the containers of the pod have ended, and the API server keeps the pod until its finalizers are removed: example.com/a, example.com/b',
+      },
+    );
+    expect(first(deleted({}))?.rule).not.toBe('finalizers');
+  });
+
+  test('a pod that the kubelet has finished is in the hands of the API server', () => {
+    expect(first(ended({}, {state: 'finished'}))).toMatchObject({
+      rule: 'not-deleted-by-api-server',
+      inferredFrom: 'the state of the pod in the kubelet',
+    });
+  });
+
+  test('a mount that is busy names its users', () => {
+    const error = 'cannot unmount /pods/u/volumes/d: target is busy';
+    const snapshot = ended({}, {state: 'terminated', error, terminatingAt: '2026-11-27T12:44:00Z'});
+    const holders = [{of: {path: '/pods/u/volumes/d'}, processes: [{pid: 9, name: 'tail'}], pods: []}];
+    expect(first({...snapshot, node: {holders}})).toMatchObject({
+      rule: 'mount-busy',
+      severity: 'problem',
+      cause: 'the pod is being deleted, and one of its mounts is in use by tail (PID 9)',
+      tries: ['fuser -vm /pods/u/volumes/d'],
     });
   });
 

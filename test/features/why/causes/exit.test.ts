@@ -1,7 +1,9 @@
 import {describe, expect, test} from 'vitest';
+import type {Container} from '../../../../src/api/types/v1-pod.js';
 import {omit} from '../../../../src/base/omit.js';
 import {diagnose} from '../../../../src/features/why/causes/diagnose.js';
 import type {OomKill, PodSnapshot} from '../../../../src/features/why/snapshot/pod-snapshot.js';
+import {aContainer} from '../../../fakes/a-pod.js';
 import {anEvent, anExit, aReport, aSnapshot, aStatusPod, ID} from '../a-snapshot.js';
 
 const MIB = 2 ** 20;
@@ -172,5 +174,66 @@ describe('exits', () => {
         aSnapshot({pod: aStatusPod([{ready: true, state: {running}, lastState: {terminated: long}}])}),
       ),
     ).toEqual([]);
+  });
+});
+
+describe('restarts by others', () => {
+  const rules = (restartPolicyRules: NonNullable<Container['restartPolicyRules']>, exitCode: number) =>
+    diagnose({
+      ...anExit({exitCode}),
+      pod: aStatusPod(anExit({exitCode}).pod.status?.containerStatuses ?? [], {
+        container: {restartPolicy: 'Never', restartPolicyRules},
+      }),
+    })[0];
+  const rule = (action: 'Restart' | 'RestartAllContainers') =>
+    ({action, exitCodes: {operator: 'In', values: [3, 4]}}) as const;
+
+  test('a restart rule that matches, and what it does, is told', () => {
+    expect(rules([rule('Restart')], 3)).toMatchObject({
+      evidence: expect.arrayContaining([
+        'exit code 3 matches a rule of restartPolicyRules: Restart if In 3, 4',
+      ]) as string[],
+      next: expect.stringMatching(/^starts again/) as string,
+    });
+    expect(rules([rule('RestartAllContainers')], 4)?.next).toBe('all containers of the pod start again');
+    expect(rules([rule('Restart')], 5)?.next).toBe(
+      'nothing: restartPolicy is Never, and no rule of restartPolicyRules matches exit code 5',
+    );
+  });
+
+  test('a container that was removed to restart the pod names the container with the rule', () => {
+    const snapshot = anExit({exitCode: 137, reason: 'RestartingAllContainers'});
+    const pod = aStatusPod(snapshot.pod.status?.containerStatuses ?? [], {
+      spec: {
+        containers: [
+          aContainer({}),
+          aContainer({name: 'agent', restartPolicyRules: [rule('RestartAllContainers')]}),
+        ],
+      },
+    });
+    expect(diagnose({...snapshot, pod})[0]).toMatchObject({
+      rule: 'restarted-with-pod',
+      cause: 'the kubelet restarted all containers of the pod, as a restart rule of container agent demands',
+    });
+  });
+
+  test('a container that the runtime found dead at its start', () => {
+    const node = {runtimeStartedAt: '2026-11-27T12:40:10Z'};
+    expect(diagnose(anExit({exitCode: 255, reason: 'Unknown'}, {node}))[0]).toMatchObject({
+      rule: 'runtime-restarted',
+      inferredFrom: expect.stringContaining('reason Unknown') as string,
+      evidence: expect.arrayContaining(['the runtime started at 12:40:10 (4m50s ago)']) as string[],
+    });
+    expect(diagnose(anExit({exitCode: 255}, {node}))[0]?.rule).toBe('failed');
+  });
+
+  test.each([
+    ['2026-11-27T12:40:10Z', 'sandbox-changed'],
+    ['2026-11-27T12:30:00Z', 'failed'],
+    ['2026-11-27T12:44:00Z', 'failed'],
+  ])('an event about the sandbox at %s: %s', (lastTimestamp, found) => {
+    const message = 'Pod sandbox changed, it will be killed and re-created.';
+    const event = anEvent({reason: 'SandboxChanged', message, lastTimestamp, fieldPath: undefined} as never);
+    expect(diagnose(anExit({exitCode: 1}, {events: [event]}))[0]?.rule).toBe(found);
   });
 });

@@ -119,6 +119,16 @@ const CONFIGS: readonly Case[] = [
     'name-reserved',
     'an earlier attempt to create the container, aaaaaaaaaaaaa, has not ended in the runtime',
   ],
+  [
+    'endpoint not found in cache for a registered resource: example.com/gpu',
+    'device-plugin-gone',
+    'container main has devices of example.com/gpu, whose plugin no longer runs',
+  ],
+  [
+    'device plugin PreStartContainer rpc failed with err: rpc error: code = Unknown desc = broken',
+    'device-plugin-failed',
+    'the device plugin fails in PreStartContainer: rpc error: code = Unknown desc = broken',
+  ],
   ['something new', 'create-other', 'container main cannot be created: CreateContainerError'],
 ];
 
@@ -270,6 +280,36 @@ const PREPARATIONS: readonly Case[] = [
     'Failed to create pod sandbox: rpc error: code = DeadlineExceeded desc = context deadline exceeded',
     'sandbox-slow',
     'the runtime does not create the sandbox in time',
+  ],
+  [
+    'Multi-Attach error for volume "pvc-1" Volume is already used by pod(s) old',
+    'volume-attached-elsewhere',
+    'volume pvc-1 is attached to another node, and can be on one only: Volume is already used by pod(s) old',
+  ],
+  [
+    'AttachVolume.Attach failed for volume "pvc-1" : timed out waiting for external-attacher of ebs.csi.aws.com',
+    'volume-not-attached',
+    'volume pvc-1 is not attached to this node: timed out waiting for external-attacher of ebs.csi.aws.com',
+  ],
+  [
+    'Failed to prepare dynamic resources: prepare dynamic resources: DRA driver gpu.example.com is not registered',
+    'dra-driver-missing',
+    'the DRA driver gpu.example.com of a resource claim is not registered on this node',
+  ],
+  [
+    'Failed to prepare dynamic resources: prepare dynamic resources: pod web (u) is not allowed to use ResourceClaim gpu (c)',
+    'claim-not-reserved',
+    'resource claim gpu is not reserved for the pod: the scheduler has not allocated it, or has given it to others',
+  ],
+  [
+    'Failed to prepare dynamic resources: prepare dynamic resources: fetch ResourceClaim gpu: resourceclaims.resource.k8s.io "gpu" not found',
+    'claim-not-read',
+    'resource claim gpu cannot be read: resourceclaims.resource.k8s.io "gpu" not found',
+  ],
+  [
+    'Failed to prepare dynamic resources: prepare dynamic resources: NodePrepareResources failed for ResourceClaim gpu: no device',
+    'dra-driver-failed',
+    'the DRA driver does not prepare resource claim gpu: no device',
   ],
   ['something new', 'preparation', 'the pod cannot be prepared: "something new"'],
 ];

@@ -7,6 +7,7 @@ import {cgroupFilesOf, parseCpu, parseMemory} from '../../../../src/features/why
 import {
   parseListeningPorts,
   parseProcessStatus,
+  parseStack,
 } from '../../../../src/features/why/snapshot/parse-process.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
 import {ID} from '../a-snapshot.js';
@@ -115,4 +116,10 @@ test('ports of sockets that listen are read from both tables', () => {
   const tcp = `${header}   0: 00000000:1F91 00000000:0000 0A 0\n   1: 0100007F:1F90 0100007F:D431 01 0\n`;
   const tcp6 = `${header}   0: 00000000000000000000000000000000:0050 0:0000 0A 0\n`;
   expect(parseListeningPorts(tcp, tcp6)).toEqual([80, 8081]);
+});
+
+test('the functions of a stack in the kernel', () => {
+  const text = '[<0>] rpc_wait_bit_killable+0x1a/0x50 [sunrpc]\n[<0>] __wait_on_bit+0x5f/0xa0\n';
+  expect(parseStack(text)).toEqual(['rpc_wait_bit_killable', '__wait_on_bit']);
+  expect(parseStack('')).toEqual([]);
 });

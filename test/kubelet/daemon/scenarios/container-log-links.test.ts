@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {collectedLogs, podLogs} from '../../managers/logs/collector-patterns.js';
+import {collectedLogs, podLogs, promtailLogs, vectorLogs} from '../../managers/logs/collector-patterns.js';
 import {DaemonTestbed} from '../daemon-testbed.js';
 
 const MANIFEST = aManifest({
@@ -40,6 +40,16 @@ test('log collectors find the containers of a pod with its name and namespace, u
   ).toEqual(ids.toSorted());
   const targets = await Promise.all(found().map(async ({path}) => readlink(path)));
   expect(targets.toSorted()).toEqual(podLogs(testbed.logsDir));
+
+  const {name = '', uid = ''} = testbed.view.pods()[0]!.metadata;
+  for (const container of ['main', 'side-car'])
+    expect(promtailLogs(testbed.logsDir, uid, container)).toEqual([
+      join(testbed.logsDir, `shop_web-goldennode_${uid}`, container, '0.log'),
+    ]);
+  const about = {namespace: 'shop', pod: 'web-goldennode', uid};
+  expect(vectorLogs(testbed.logsDir, {namespace: 'shop', name, uid})).toEqual(
+    ['main', 'side-car'].map((container) => ({...about, container})),
+  );
 
   for (const restarts of [1, 2]) {
     testbed.kill('main', 1);

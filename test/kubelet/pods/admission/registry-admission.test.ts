@@ -53,7 +53,7 @@ test('a pod that requests unknown extended resources is admitted with a warning'
       type: 'Warning',
       reason: 'UnknownResource',
       message:
-        'Unknown resources example.com/fpga, example.com/gpu: containers run without them, since device plugins are not supported',
+        'Unknown resources example.com/fpga, example.com/gpu: containers run without them, since no device plugin has registered them',
     },
   ]);
   expect(unsupportedFields(pod)).toEqual([]);

@@ -4,6 +4,7 @@ import type {ResourceRequirements} from '../../../../src/api/types/v1-meta.js';
 import {AllocationManager} from '../../../../src/kubelet/pods/allocation/allocation-manager.js';
 import {canResizePod} from '../../../../src/kubelet/pods/allocation/resize-admission.js';
 import {allocationOf} from '../../../../src/kubelet/resources/pod-allocation.js';
+import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
 import {podRef} from '../../../../src/kubelet/contract/pod-ref.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aContainer, aPod} from '../../../fakes/a-pod.js';
@@ -185,5 +186,32 @@ describe('allocated resources', () => {
     allocations.forget(podRef(pod).uid);
     allocations.admit(pod);
     expect(allocations.getAllocatedPod(pod)).toBe(pod);
+  });
+});
+
+describe('a Guaranteed pod keeps what a manager of the node gave it', () => {
+  const guaranteed = (cpu: string, memory: string): ResourceRequirements => ({
+    requests: {cpu, memory},
+    limits: {cpu, memory},
+  });
+  const settings = {reservedMemory: [], managesPodLevel: false};
+
+  test.each([
+    ['2', '64Mi', 'Resize is infeasible for Guaranteed Pods alongside CPU Manager policy "static"'],
+    ['1', '128Mi', 'Resize is infeasible for Guaranteed Pods alongside Memory Manager policy "Static"'],
+  ])('when it asks for %s CPUs and %s', (cpu, memory, message) => {
+    const node = {
+      ...NODE,
+      cpuManager: {policy: 'static'} as NonNullable<NodeFacts['cpuManager']>,
+      memoryManager: {policy: 'Static', ...settings},
+    };
+    const request = {
+      pod: aPodWith(guaranteed(cpu, memory)),
+      allocation: allocationOf(aPodWith(guaranteed('1', '64Mi'))),
+      others: [],
+      admission: true,
+    };
+    expect(canResizePod({...request, node})).toMatchObject({pending: {reason: 'Infeasible', message}});
+    expect(canResizePod({...request, node: NODE})).toEqual({kind: 'fits'});
   });
 });

@@ -218,7 +218,7 @@ test('containers, stopped pods and explanations reach all managers', async () =>
       explain: () => (name === 'a' ? undefined : 'exclusive CPUs 2-3'),
     })),
   );
-  set.containerCreated(pod, container, containerId('c1'));
+  await set.containerCreated(pod, container, containerId('c1'));
   set.containerRemoved(containerId('c1'));
   await set.podStopped(pod);
   expect(seen).toEqual([

@@ -4,7 +4,7 @@ import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import {Backoff} from '../../../../base/async/backoff.js';
 import type {ContainerStatus, PodStatus} from '../../../../api/types/v1-status.js';
 import {filterByName, findByName} from '../../../../base/by-name.js';
-import {formatDuration} from '../../../../format/duration.js';
+import {formatDuration, parseDuration} from '../../../../format/duration.js';
 import {createContainerEventRecorder, type ContainerKind} from '../../../contract/pod-event.js';
 import {formatPod, podRef} from '../../../contract/pod-ref.js';
 import type {RuntimeContainerStatus, RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
@@ -25,16 +25,30 @@ export function createCrashLoopBackOff(maxMs = MAX_MS): Backoff {
   return new Backoff(Math.min(INITIAL_MS, maxMs), maxMs, EXPIRY_MS);
 }
 
+/** A pod that another kubelet has left. */
+export interface LeftPod {
+  readonly pod: Pod;
+  readonly observed: RuntimePodStatus;
+  /** The pod's previous status. */
+  readonly known: PodStatus;
+  /** When a daemon has taken over the pod, in ms since the epoch. */
+  readonly takenOverAt: number;
+}
+
 /**
- * Restores the delays of the containers of a pod that another kubelet has left, from the time that passed between the exit of an
- * instance, as the runtime or the pod's previous status knows it, and the creation of the next one. A container whose first
- * instance runs or has exited has no delay yet. A kubelet that restarts forgets its own.
+ * Restores the delays of the containers of a pod that another kubelet has left, from the message of its previous status, or else
+ * from the time that passed between the exit of an instance, as the runtime or that status knows it, and the creation of the next
+ * one. A container whose first
+ * instance runs or has exited has no delay yet. A kubelet that restarts forgets its own: those of instances that it created.
  */
 export function restoreCrashLoopBackOff(
   {crashBackoff}: Pick<SyncContext, 'crashBackoff'>,
-  pod: Pod,
-  {containers}: RuntimePodStatus,
-  {containerStatuses = [], initContainerStatuses = []}: PodStatus,
+  {
+    pod,
+    observed: {containers},
+    known: {containerStatuses = [], initContainerStatuses = []},
+    takenOverAt,
+  }: LeftPod,
 ): void {
   const known = [...containerStatuses, ...initContainerStatuses];
   for (const container of containersOf(pod)) {
@@ -42,9 +56,20 @@ export function restoreCrashLoopBackOff(
     if (newest === undefined || newest.restartCount === 0 || newest.hash !== hashContainer(container))
       continue;
     const createdAt = Number(newest.cri.createdAt / 1_000_000n);
-    const waitedMs = createdAt - (exitedAtMs(before, findByName(known, container.name)) ?? createdAt);
-    crashBackoff.restore(backoffKey(pod, container), waitedMs, createdAt);
+    if (createdAt >= takenOverAt) continue;
+    const status = findByName(known, container.name);
+    const waitedMs = createdAt - (exitedAtMs(before, status) ?? createdAt);
+    const toldMs = toldDelayMs(newest, status);
+    crashBackoff.restore(backoffKey(pod, container), toldMs === undefined ? waitedMs : toldMs - 1, createdAt);
   }
+}
+
+/** Returns the delay that a status reports of the exit of this instance, in ms; undefined without one. */
+function toldDelayMs({cri}: RuntimeContainerStatus, status: ContainerStatus | undefined): number | undefined {
+  if (status?.containerID?.endsWith(`//${cri.id}`) !== true) return undefined;
+  const [, delay = ''] = /^back-off (\S+) restarting /.exec(status.state?.waiting?.message ?? '') ?? [];
+  const nanos = parseDuration(delay);
+  return nanos === undefined ? undefined : Number(nanos / 1_000_000n);
 }
 
 /** Returns when the instance before the newest one exited, in ms since the epoch; undefined if neither source knows it. */

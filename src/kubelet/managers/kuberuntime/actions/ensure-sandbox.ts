@@ -1,10 +1,12 @@
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import {messageOf, rethrowUnexpected} from '../../../../base/errors.js';
+import type {Init, PodSandboxConfig} from '../../../../cri/index.js';
 import type {PodActions} from '../../../contract/pod-actions.js';
 import type {MountedVolumes} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {RuntimePodStatus} from '../../../contract/runtime-pod-status.js';
 import type {SyncFailureReason, SyncResult} from '../../../contract/sync-result.js';
+import {replaceResources} from '../../../resources/partial-resources.js';
 import {podDns, type DnsWarning} from '../../network/pod-dns.js';
 import {lookupRuntimeHandler} from '../../../contract/lookup-runtime-handler.js';
 import {computePodIps} from '../config/pod-addresses.js';
@@ -58,6 +60,17 @@ const READ_STATUS: Step = {
   text: 'Unable to get pod sandbox status: ',
 };
 
+/** Returns the configuration of a sandbox with the resources that managers of the node replace. */
+function withManagedResources(
+  {nodeManagers, node}: SyncContext,
+  pod: Pod,
+  config: Init<PodSandboxConfig>,
+): Init<PodSandboxConfig> {
+  const {linux} = config;
+  const resources = replaceResources(linux?.resources ?? {}, nodeManagers.sandboxResources(pod, node));
+  return {...config, linux: {...linux, resources}};
+}
+
 /**
  * Creates the sandbox if the actions require it, or returns the existing one (kuberuntime createPodSandbox). Never
  * rejects.
@@ -74,7 +87,11 @@ export async function ensureSandbox(
     const runtimeHandler = lookupRuntimeHandler(pod, context.objects);
     const ids = await ensureUserNamespaceMappings(pod, runtimeHandler, context);
     const node = {...context.node, resolvConf: await context.node.readResolvConf()};
-    const config = generatePodSandboxConfig(pod, node, actions.attempt, ids);
+    const config = withManagedResources(
+      context,
+      pod,
+      generatePodSandboxConfig(pod, node, actions.attempt, ids),
+    );
     const shared = {pod, status, sandboxConfig: config, volumes, runtimeHandler, userNamespace: ids};
     const {warnings} = podDns(pod, node);
     if (!actions.createSandbox && actions.sandboxId !== undefined) {

@@ -286,7 +286,7 @@ async function createContainer(
       sandboxConfig: environment.sandboxConfig,
     }),
   );
-  context.nodeManagers.containerCreated(environment.pod, container, containerId);
+  await context.nodeManagers.containerCreated(environment.pod, container, containerId);
   return {id: containerId, name: container.name, restartCount};
 }
 

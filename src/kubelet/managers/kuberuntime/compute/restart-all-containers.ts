@@ -1,4 +1,5 @@
 import {containersOf} from '../../../../api/pod-containers.js';
+import {findMatchingRestartRule} from '../../../../api/restart-rules.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {PodStatus} from '../../../../api/types/v1-status.js';
 import {filterByName} from '../../../../base/by-name.js';
@@ -8,7 +9,7 @@ import {
   type RuntimeContainerStatus,
   type RuntimePodStatus,
 } from '../../../contract/runtime-pod-status.js';
-import {exitCode, findMatchingRestartRule} from './restart-policy.js';
+import {exitCode} from './restart-policy.js';
 
 /** Reports whether a container has a rule whose action is RestartAllContainers (podutil.AllContainersCouldRestart). */
 export function couldRestartAllContainers(pod: Pod): boolean {

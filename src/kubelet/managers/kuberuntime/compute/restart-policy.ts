@@ -1,4 +1,5 @@
-import type {Container, ContainerRestartRule, Pod, RestartPolicy} from '../../../../api/types/v1-pod.js';
+import {findMatchingRestartRule} from '../../../../api/restart-rules.js';
+import type {Container, Pod, RestartPolicy} from '../../../../api/types/v1-pod.js';
 import type {RuntimeContainerStatus} from '../../../contract/runtime-pod-status.js';
 
 /** Returns the restart policy of a container: its own, or the pod's. */
@@ -33,16 +34,4 @@ export function shouldRestartAfterExit(pod: Pod, container: Container, code: num
   if (container.restartPolicy !== undefined && findMatchingRestartRule(container, code) !== undefined)
     return true;
   return policy === 'Always' || (policy === 'OnFailure' && code !== 0);
-}
-
-/** Returns the container's first restart rule that matches the exit code (findMatchingContainerRestartRule). */
-export function findMatchingRestartRule(
-  {restartPolicyRules = []}: Container,
-  code: number,
-): ContainerRestartRule | undefined {
-  return restartPolicyRules.find(({exitCodes}) => {
-    if (exitCodes === undefined) return false;
-    const {operator, values = []} = exitCodes;
-    return values.includes(code) !== (operator === 'NotIn');
-  });
 }

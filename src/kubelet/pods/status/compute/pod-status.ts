@@ -4,6 +4,7 @@ import {
   type ContainerStatus,
   type PodCondition,
   type PodStatus,
+  type ResourceStatus,
 } from '../../../../api/types/v1-status.js';
 import {hasApiServer, isStaticPod} from '../../../sources/static-pod.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
@@ -28,6 +29,8 @@ export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'
   /** True if the pod was stopped for good, so that no container starts again. */
   readonly isTerminal?: boolean;
   readonly resize?: readonly PodCondition[];
+  /** Returns the health of the devices of a container; by default it has none. */
+  readonly resourcesOf?: (container: string) => readonly ResourceStatus[];
   /** True if a pod past its deadline becomes Failed. */
   readonly enforcesDeadline?: boolean;
 }
@@ -44,9 +47,10 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const initStatuses = (pod.spec.initContainers ?? []).map((container) =>
     computeContainerStatus(facts, container, 'init'),
   );
-  const statuses = pod.spec.containers.map((container) =>
-    computeContainerStatus(facts, container, 'regular'),
-  );
+  const statuses = pod.spec.containers.map((container) => ({
+    ...computeContainerStatus(facts, container, 'regular'),
+    ...resourceStatus(input.resourcesOf?.(container.name)),
+  }));
   const before = terminalStatusOf(previous);
   const isOver = input.enforcesDeadline === true && isDeadlineExceeded(pod, previous, input.now);
   const ended = before.phase === undefined && isOver ? DEADLINE_EXCEEDED : before;
@@ -83,6 +87,13 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     qosClass: computePodQosClass(pod),
     ...computePodResources(input),
   };
+}
+
+/** Returns the health of devices; as in a kubelet, only regular containers show it (UpdateAllocatedResourcesStatus). */
+function resourceStatus(
+  devices: readonly ResourceStatus[] = [],
+): Pick<ContainerStatus, 'allocatedResourcesStatus'> {
+  return devices.length === 0 ? {} : {allocatedResourcesStatus: devices};
 }
 
 function ephemeralStatuses(facts: ContainerStatusInput): Pick<PodStatus, 'ephemeralContainerStatuses'> {

@@ -157,6 +157,41 @@ describe('the delay of a container that crashed before the kubelet started', () 
     ],
   });
 
+  /** Returns the delays that a kubelet restores which took over the pod at this time, in s after AT. */
+  function restoredDelays(
+    instances: readonly RuntimeContainerStatus[],
+    known: PodStatus,
+    takenOverAt: number,
+  ): readonly number[] {
+    const crashBackoff = createCrashLoopBackOff();
+    const keys: string[] = [];
+    const restore = crashBackoff.restore.bind(crashBackoff);
+    crashBackoff.restore = (key, ...rest) => {
+      keys.push(key);
+      restore(key, ...rest);
+    };
+    const pod = aPod({containers: [container]});
+    const left = {pod, observed: aRuntimePod(instances), known, takenOverAt: (AT + takenOverAt) * 1000};
+    restoreCrashLoopBackOff({crashBackoff}, left);
+    return keys.map((key) => crashBackoff.get(key));
+  }
+
+  /** Returns a status of a container that waits for as long after the exit of the instance. */
+  const waiting = (id: string, delay: string): PodStatus => ({
+    containerStatuses: [
+      {
+        ...{name: 'main', ready: false, restartCount: 3, image: '', imageID: ''},
+        containerID: `containerd://${id}`,
+        state: {
+          waiting: {
+            reason: 'CrashLoopBackOff',
+            message: `back-off ${delay} restarting failed container=main pod=web_default(1)`,
+          },
+        },
+      },
+    ],
+  });
+
   test.each<[string, readonly RuntimeContainerStatus[], PodStatus, number]>([
     ['is unknown for a first instance', [instance(0, 0, 1)], {}, 0],
     ['starts anew without an earlier exit', [instance(3, 0, 1)], {}, 10_000],
@@ -167,16 +202,20 @@ describe('the delay of a container that crashed before the kubelet started', () 
       lastEndedAt('2026-05-01T11:59:15Z'),
       80_000,
     ],
+    ['is the one that the status reports', [instance(3, 0, 1)], waiting('main-0', '2m40s'), 160_000],
+    [
+      'is the longest one if the status reports that',
+      [instance(3, 0, 1)],
+      waiting('main-0', '5m0s'),
+      300_000,
+    ],
+    ['is not that of another instance', [instance(3, 0, 1)], waiting('other', '2m40s'), 10_000],
     ['is unknown for another image', [{...instance(3, 0, 1), hash: 'other'}], {}, 0],
-  ])('%s', (_, instances, status, delayMs) => {
-    const crashBackoff = createCrashLoopBackOff();
-    const keys: string[] = [];
-    const restore = crashBackoff.restore.bind(crashBackoff);
-    crashBackoff.restore = (key, ...rest) => {
-      keys.push(key);
-      restore(key, ...rest);
-    };
-    restoreCrashLoopBackOff({crashBackoff}, aPod({containers: [container]}), aRuntimePod(instances), status);
-    expect(keys.map((key) => crashBackoff.get(key))).toEqual(delayMs === 0 ? [] : [delayMs]);
+  ])('%s', (_, instances, known, delayMs) => {
+    expect(restoredDelays(instances, known, 30)).toEqual(delayMs === 0 ? [] : [delayMs]);
+  });
+
+  test('is forgotten if the kubelet itself has created the newest instance', () => {
+    expect(restoredDelays([instance(3, 0, 1), instance(2, -25, -21)], {}, -1)).toEqual([]);
   });
 });

@@ -1,0 +1,68 @@
+import {spawn} from 'node:child_process';
+import type {Clock} from '../../../base/clock.js';
+import {createDeadline} from '../../../base/async/deadline.js';
+import {abortable} from '../../../base/async/abortable.js';
+import {anySignal} from '../../../base/async/any-signal.js';
+import {SystemError} from '../../../base/errors.js';
+import {mapFact, type Fact} from '../fact.js';
+import type {MountFacts, NetworkMountFacts} from '../node-snapshot.js';
+import {mayHang, type LocalFileReader} from './local-file-reader.js';
+
+/** Time in which a file system has to answer, in ms. */
+const TIMEOUT_MS = 1000;
+const MAX_MOUNTS = 20;
+
+/** Options of {@link readNetworkMounts}. */
+export interface ReadNetworkMountsOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Program with its arguments before the path; stat(1) by default. */
+  readonly command?: readonly string[];
+}
+
+/**
+ * Asks the file systems that may hang for their state. Each is asked by a process of its own, which can be left behind:
+ * a thread that waits for a dead server would keep this process. An automounter is not asked, since it would mount.
+ */
+export async function readNetworkMounts(
+  node: LocalFileReader,
+  options: ReadNetworkMountsOptions,
+): Promise<Fact<readonly NetworkMountFacts[]>> {
+  if ('error' in node.mounts) return node.mounts;
+  const mounts = node.mounts.value.filter(({fileSystem}) => mayHang(fileSystem) && fileSystem !== 'autofs');
+  const asked = mounts.slice(0, MAX_MOUNTS).map(async (mount) => await askMount(mount, node, options));
+  return {value: await Promise.all(asked)};
+}
+
+async function askMount(
+  {path, fileSystem, source}: MountFacts,
+  node: LocalFileReader,
+  {clock, signal, command = ['stat', '-f', '--']}: ReadNetworkMountsOptions,
+): Promise<NetworkMountFacts> {
+  const start = clock.monotonic();
+  const answered = await node.fact(async () => {
+    using deadline = createDeadline(
+      clock,
+      TIMEOUT_MS,
+      () => new SystemError(`no answer within ${TIMEOUT_MS / 1000}s`),
+    );
+    using either = anySignal(signal, deadline.signal);
+    await runProbe([...command, path], either.signal);
+  }, path);
+  return {path, fileSystem, source, ms: mapFact(answered, () => Math.round(clock.monotonic() - start))};
+}
+
+/** Runs a program that is killed, and left alone if it does not end, when the signal aborts. Rejects with the signal's reason. */
+async function runProbe([program = '', ...args]: readonly string[], signal: AbortSignal): Promise<void> {
+  const child = spawn(program, args, {stdio: 'ignore', detached: true});
+  child.unref();
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('exit', resolve);
+  });
+  try {
+    const code = await abortable(ended, signal);
+    if (code !== 0) throw new SystemError(`${program} ended with exit code ${code}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,58 @@
+import {join} from 'node:path';
+import {isMissing, valueOf, type Fact} from '../fact.js';
+import type {PodCgroup} from '../node-snapshot.js';
+import type {LocalFileReader} from './local-file-reader.js';
+
+/** Cgroups of the kubelet's pods with the drivers cgroupfs and systemd, and those of QoS classes in them. */
+const ROOTS = [
+  ['kubepods', 'burstable', 'besteffort'],
+  ['kubepods.slice', 'kubepods-burstable.slice', 'kubepods-besteffort.slice'],
+] as const;
+/** Directories of cgroup v1 that have all cgroups. */
+const HIERARCHIES = ['', 'pids', 'memory'];
+const MAX_PODS = 10_000;
+
+/** Reads the cgroups of pods. */
+export async function readPodCgroups(
+  mount: string,
+  node: LocalFileReader,
+): Promise<Fact<readonly PodCgroup[]>> {
+  for (const hierarchy of HIERARCHIES) {
+    const lists = await Promise.all(
+      ROOTS.flatMap(([root, ...classes]) => {
+        const directory = join(mount, hierarchy, root);
+        return ['', ...classes].map(async (name) => await readDirectory(join(directory, name), node));
+      }),
+    );
+    const unread = lists.find((list) => 'error' in list && !isMissing(list));
+    if (unread !== undefined) return unread;
+    const found = lists.flatMap((list) => valueOf(list) ?? []);
+    if (found.length > 0) return {value: found};
+  }
+  return {value: []};
+}
+
+async function readDirectory(directory: string, node: LocalFileReader): Promise<Fact<readonly PodCgroup[]>> {
+  const names = await node.names(directory);
+  if ('error' in names) return names;
+  const pods = names.value.flatMap((name) => {
+    const uid = podOfCgroup(name);
+    return uid === undefined ? [] : [{uid, path: join(directory, name)}];
+  });
+  return {
+    value: await Promise.all(
+      pods.slice(0, MAX_PODS).map(async ({uid, path}) => ({
+        uid,
+        path,
+        modifiedAt: valueOf(await node.file(path))?.modifiedAt ?? '',
+      })),
+    ),
+  };
+}
+
+/** Returns the UID of a pod in the name of its cgroup: `podUID`, or `kubepods-burstable-podUID_WITH_UNDERSCORES.slice`. Pure. */
+export function podOfCgroup(name: string): string | undefined {
+  const [, plain] = /^pod([0-9a-zA-Z-]+)$/.exec(name) ?? [];
+  const [, escaped] = /^kubepods(?:-\w+?)?-pod(\w+)\.slice$/.exec(name) ?? [];
+  return plain ?? escaped?.replaceAll('_', '-');
+}

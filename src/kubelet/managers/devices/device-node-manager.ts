@@ -1,0 +1,58 @@
+import type {NodeFacts} from '../../contract/node-facts.js';
+import type {NodeManager, TopologyHints} from '../../contract/node-manager.js';
+import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
+import type {RunningDeviceManager} from './start-device-manager.js';
+
+const NO_HINTS: TopologyHints = new Map();
+const NO_RESOURCES: ReadonlyMap<string, number> = new Map();
+const NO_EXTENDED: ExtendedResources = {
+  capacity: NO_RESOURCES,
+  allocatable: NO_RESOURCES,
+  deleted: [],
+  isNew: true,
+};
+
+/** Creates the manager of devices, which does nothing but in a daemon. */
+export function createDeviceManager({
+  devicePluginsDir: directory,
+}: Pick<NodeFacts, 'devicePluginsDir'>): NodeManager | undefined {
+  if (directory === undefined) return undefined;
+  let running: RunningDeviceManager | undefined;
+  return {
+    name: 'device',
+    start: async (services, signal) => {
+      const {startDeviceManager} = await import('./start-device-manager.js');
+      running = await startDeviceManager(directory, services, signal);
+    },
+    topology: {
+      podHints: (pod) => running?.manager.allocator.podHints(pod) ?? NO_HINTS,
+      containerHints: (pod, container) =>
+        running?.manager.allocator.containerHints(pod, container) ?? NO_HINTS,
+      allocate: async (pod, container, affinity) => {
+        await running?.manager.allocator.allocate(pod, container, affinity);
+      },
+    },
+    containerOptions: async ({pod, container}) =>
+      (await running?.manager.containerOptions(pod, container)) ?? {},
+    extended: {
+      takeResources: () =>
+        running === undefined ? NO_EXTENDED : {...running.manager.takeCapacity(), isNew: !running.isRestored},
+      used: () => running?.manager.allocator.usedCounts() ?? NO_RESOURCES,
+      statusOf: (uid, container) => running?.manager.resourceStatus(uid, container) ?? [],
+    },
+    podResources: {
+      ofContainer: (uid, container) => ({devices: running?.manager.devicesOf(uid, container) ?? []}),
+      allocatable: () => ({devices: running?.manager.allocatableDevices() ?? []}),
+    },
+    plugins: {
+      type: 'DevicePlugin',
+      validate: ({name, versions}) => running?.plugins.validate(name, versions),
+      register: async ({name, endpoint}, signal) => {
+        await running?.plugins.connect(name, endpoint, {signal, timeoutMs: Infinity});
+      },
+      deregister: ({name}) => {
+        running?.plugins.disconnect(name);
+      },
+    },
+  };
+}

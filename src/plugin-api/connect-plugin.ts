@@ -1,0 +1,53 @@
+import {defaultTransport} from '../cri/default-transport.js';
+import type {MethodInfo} from '../cri/call-options.js';
+import {SchemaSet} from '../cri/message-schema.js';
+import {createServiceClient} from '../cri/service-client.js';
+import {DEVICE_SCHEMAS} from './device-messages.js';
+import {DEVICEPLUGIN_METHODS, type DevicePlugin} from './gen/device-plugin/services.js';
+import * as registrationSchema from './gen/plugin-registration/schema.js';
+import {REGISTRATION_METHODS, type Registration} from './gen/plugin-registration/services.js';
+
+/** A client of a service of a plugin, and its connection. */
+export type PluginClient<Service> = Service & {
+  /** Closes the connection and cancels every call on it. */
+  readonly close: () => void;
+};
+
+/** Returns a client of the device plugin at a socket. The first call connects; calls have no deadline of their own. */
+export function connectDevicePlugin(path: string): PluginClient<DevicePlugin> {
+  return connectPlugin<DevicePlugin>(path, {
+    service: 'v1beta1.DevicePlugin',
+    methods: DEVICEPLUGIN_METHODS,
+    schemas: DEVICE_SCHEMAS,
+  });
+}
+
+/** Returns a client of the registration service of the plugin at a socket, like `connectDevicePlugin`. */
+export function connectPluginRegistration(path: string): PluginClient<Registration> {
+  return connectPlugin<Registration>(path, {
+    service: 'pluginregistration.Registration',
+    methods: REGISTRATION_METHODS,
+    schemas: new SchemaSet({messages: registrationSchema.MESSAGES, enums: registrationSchema.ENUMS}),
+  });
+}
+
+interface PluginInterface<Service> {
+  readonly service: string;
+  readonly methods: Readonly<Record<keyof Service & string, MethodInfo>>;
+  readonly schemas: SchemaSet;
+}
+
+function connectPlugin<Service>(
+  path: string,
+  {service, methods, schemas}: PluginInterface<Service>,
+): PluginClient<Service> {
+  const endpoint = `unix://${path}`;
+  const transport = defaultTransport(endpoint, path);
+  const wire = {transport, endpoint, schemas, timeoutMs: Infinity, observers: []};
+  return {
+    ...createServiceClient<Service>(service, methods, wire),
+    close: () => {
+      transport.close();
+    },
+  };
+}

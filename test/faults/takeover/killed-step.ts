@@ -1,0 +1,69 @@
+import {ChildProcess} from 'node:child_process';
+import fs from 'node:fs/promises';
+import {syncBuiltinESMExports} from 'node:module';
+import type {Connection} from '../../../src/cri/index.js';
+
+/** Counts the steps of this process in which it changes a file, runs a program or calls the runtime, and kills it in one. */
+export class KilledStep {
+  /** The steps so far. */
+  readonly steps: string[] = [];
+  readonly #step: number;
+
+  /** The process is killed (SIGKILL) before step number `step`, counted from 0. */
+  constructor(step: number) {
+    this.#step = step;
+  }
+
+  #take(name: string): void {
+    if (this.steps.length === this.#step) process.kill(process.pid, 'SIGKILL');
+    this.steps.push(name);
+  }
+
+  /** Counts changes of files and starts of programs from now on, in the whole process. */
+  async watchProcess(): Promise<void> {
+    await using file = await fs.open('/dev/null');
+    this.#watch(Object.getPrototypeOf(file) as object, HANDLE_METHODS, () => 'file');
+    this.#watch(fs, FILE_METHODS, ([path, other]) =>
+      [path, other].filter((argument) => typeof argument === 'string').join(' '),
+    );
+    this.#watch(fs, ['open'], ([path, flags]) => (/[wa]/.test(String(flags)) ? String(path) : undefined));
+    this.#watch(ChildProcess.prototype, ['spawn'], ([options]) => (options as {readonly file: string}).file);
+    syncBuiltinESMExports();
+  }
+
+  /** Returns services whose calls are counted. */
+  watchCalls({runtime, images, ...connection}: Connection): Connection {
+    const watched = <T extends object>(service: T): T => {
+      const copy = {...service};
+      this.#watch(copy, Object.keys(copy), () => '');
+      return copy;
+    };
+    return {...connection, runtime: watched(runtime), images: watched(images)};
+  }
+
+  /** Counts calls of the methods; `describe` returns undefined for calls that are no steps. */
+  #watch(
+    owner: object,
+    names: readonly string[],
+    describe: (argument: readonly unknown[]) => string | undefined,
+  ): void {
+    const methods = owner as Record<string, (...argument: unknown[]) => unknown>;
+    const take = (name: string): void => {
+      this.#take(name);
+    };
+    for (const name of names) {
+      const method = methods[name]!;
+      methods[name] = function watched(this: unknown, ...argument: unknown[]): unknown {
+        const what = describe(argument);
+        if (what !== undefined) take(`${name} ${what}`.trimEnd());
+        return method.apply(this, argument);
+      };
+    }
+  }
+}
+
+const HANDLE_METHODS = ['write', 'writeFile', 'sync', 'chmod'];
+const FILE_METHODS = [
+  ...['writeFile', 'appendFile', 'rename', 'link', 'symlink', 'unlink'],
+  ...['mkdir', 'mkdtemp', 'rmdir', 'rm', 'chmod', 'chown', 'lchown', 'utimes'],
+];

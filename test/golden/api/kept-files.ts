@@ -1,0 +1,25 @@
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Returns state files as JSON, as the recordings have them. */
+export function keptFiles(kept: ReadonlyMap<string, string>, replace: (text: string) => string): JsonObject {
+  return Object.fromEntries(
+    [...kept].map(([name, text]) => {
+      const content = JSON.parse(replace(text)) as JsonObject;
+      return [name, {...content, checksum: '<CHECKSUM>'}];
+    }),
+  );
+}
+
+/** Returns a state file with `<N>` for each size for which the recording has it: it belongs to the machine. */
+export function withoutSizes(actual: unknown, recorded: unknown): unknown {
+  if (recorded === '<N>' && typeof actual === 'number') return recorded;
+  if (Array.isArray(actual))
+    return actual.map((item, index) =>
+      withoutSizes(item, Array.isArray(recorded) ? recorded[index] : undefined),
+    );
+  if (typeof actual !== 'object' || actual === null) return actual;
+  const other = (typeof recorded === 'object' && recorded !== null ? recorded : {}) as JsonObject;
+  return Object.fromEntries(
+    Object.entries(actual).map(([key, value]) => [key, withoutSizes(value, other[key])]),
+  );
+}
