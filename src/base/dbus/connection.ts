@@ -119,7 +119,7 @@ export class DBusConnection implements Disposable {
     const before = await countHeldDescriptors();
     this.#socket?.stopReading();
     const serial = this.#send(call);
-    for (let waitedMs = 0; waitedMs < LONGEST_HOLD_MS; waitedMs += HOLD_POLL_MS) {
+    for (const end = systemClock.monotonic() + LONGEST_HOLD_MS; systemClock.monotonic() < end;) {
       await pause(systemClock, HOLD_POLL_MS, signal);
       const held = await countHeldDescriptors();
       if (held !== undefined && held > (before ?? 0)) return true;
