@@ -20,6 +20,7 @@ const PROGRAMS = [
   {anyOf: ['fish'], aptPackage: 'fish'},
   {anyOf: ['tmux'], aptPackage: 'tmux'},
   {anyOf: ['openssl'], aptPackage: 'openssl'},
+  {anyOf: ['dbus-daemon'], aptPackage: 'dbus-daemon'},
   {anyOf: ['sudo'], aptPackage: 'sudo'},
   {anyOf: ['ssh'], aptPackage: 'openssh-client'},
   {anyOf: ['valgrind'], aptPackage: 'valgrind'},

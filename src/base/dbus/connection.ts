@@ -50,13 +50,14 @@ const HOLD_POLL_MS = 20;
 export class DBusConnection implements Disposable {
   readonly #splitter = new DBusMessageSplitter();
   readonly #pending = new Map<number, PendingReply>();
-  readonly #events = new EventTarget();
   #socket: UnixSocket | undefined;
   #handshake: Handshake | undefined;
   #serial = 0;
   #failure: Error | undefined;
   /** Called with each signal; must not throw. */
   onSignal: (message: DBusMessage) => void = () => undefined;
+  /** Called when the connection is lost or closed; must not throw. */
+  onLost: () => void = () => undefined;
 
   /** Connects to the bus at an address such as `unix:path=/run/bus`. Rejects with SystemError. */
   static async open(address: string, signal: AbortSignal): Promise<DBusConnection> {
@@ -73,7 +74,12 @@ export class DBusConnection implements Disposable {
 
   async #connect(path: string): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.#pending.set(HANDSHAKE, {resolve: () => resolve(), reject});
+      this.#pending.set(HANDSHAKE, {
+        resolve: () => {
+          resolve();
+        },
+        reject,
+      });
       const write = (bytes: Buffer): void => this.#socket?.write(bytes);
       this.#socket = connectUnixSocket(path, {
         onConnect: () => {
@@ -92,14 +98,6 @@ export class DBusConnection implements Disposable {
         },
       });
     });
-  }
-
-  /** Resolves when the connection is lost or closed. */
-  async closed(): Promise<void> {
-    if (this.#failure === undefined)
-      await new Promise<void>((resolve) => {
-        this.#events.addEventListener('lost', () => resolve(), {once: true});
-      });
   }
 
   /** Calls a method and resolves with the values of its reply. Rejects with SystemError with the text of an error reply. */
@@ -121,7 +119,7 @@ export class DBusConnection implements Disposable {
     const before = await countHeldDescriptors();
     this.#socket?.stopReading();
     const serial = this.#send(call);
-    for (let waitedMs = 0; waitedMs < LONGEST_HOLD_MS; waitedMs += HOLD_POLL_MS) {
+    for (const end = systemClock.monotonic() + LONGEST_HOLD_MS; systemClock.monotonic() < end;) {
       await pause(systemClock, HOLD_POLL_MS, signal);
       const held = await countHeldDescriptors();
       if (held !== undefined && held > (before ?? 0)) return true;
@@ -184,7 +182,7 @@ export class DBusConnection implements Disposable {
     if (this.#failure !== undefined) return;
     this.#failure = error;
     for (const {reject} of this.#pending.values()) reject(error);
-    this.#events.dispatchEvent(new Event('lost'));
+    this.onLost();
   }
 }
 

@@ -65,43 +65,22 @@ export class DBusWriter {
   }
 
   #value(type: string, value: DBusValue): void {
-    this.align(ALIGNMENTS[type.charAt(0)] ?? 1);
-    switch (type.charAt(0)) {
-      case 'y':
-        this.#bytes.writeUInt8(Number(value), this.#reserve(1));
-        return;
-      case 'i':
-        this.#bytes.writeInt32LE(Number(value), this.#reserve(4));
-        return;
-      case 'u':
-      case 'b':
-      case 'h':
-        this.#bytes.writeUInt32LE(Number(value), this.#reserve(4));
-        return;
-      case 't':
-        this.#bytes.writeBigUInt64LE(BigInt(value as bigint), this.#reserve(8));
-        return;
-      case 's':
-      case 'o':
-        this.#text(String(value as string), 'u');
-        return;
-      case 'g':
-        this.#text(String(value as string), 'y');
-        return;
-      case 'v': {
-        const variant = value as DBusVariant;
-        this.write('g', [variant.signature]).write(variant.signature, [variant.value]);
-        return;
-      }
-      case 'a':
-        this.#array(type.slice(1), value as readonly DBusValue[]);
-        return;
-      case '(':
-        this.write(type.slice(1, -1), value as readonly DBusValue[]);
-        return;
-      default:
-        throw new MalformedDBusMessage(`cannot write a value of type ${type}`);
-    }
+    const code = type.charAt(0);
+    this.align(ALIGNMENTS[code] ?? 1);
+    const writeFixed = FIXED[code];
+    if (writeFixed !== undefined) {
+      const at = this.#reserve(ALIGNMENTS[code] ?? 1);
+      writeFixed(this.#bytes, at, value);
+    } else if (code === 's' || code === 'o') this.#text(value as string, 'u');
+    else if (code === 'g') this.#text(value as string, 'y');
+    else if (code === 'v') this.#variant(value as DBusVariant);
+    else if (code === 'a') this.#array(type.slice(1), value as readonly DBusValue[]);
+    else if (code === '(') this.write(type.slice(1, -1), value as readonly DBusValue[]);
+    else throw new MalformedDBusMessage(`cannot write a value of type ${type}`);
+  }
+
+  #variant({signature, value}: DBusVariant): void {
+    this.write('g', [signature]).write(signature, [value]);
   }
 
   #text(text: string, lengthType: 'u' | 'y'): void {
@@ -128,6 +107,16 @@ export class DBusWriter {
     return at;
   }
 }
+
+/** Writers of the types of a fixed size that messages of kcri have. */
+const FIXED: Readonly<Record<string, (bytes: Buffer, at: number, value: DBusValue) => void>> = {
+  y: (bytes, at, value) => void bytes.writeUInt8(Number(value), at),
+  i: (bytes, at, value) => void bytes.writeInt32LE(Number(value), at),
+  u: (bytes, at, value) => void bytes.writeUInt32LE(Number(value), at),
+  b: (bytes, at, value) => void bytes.writeUInt32LE(Number(value), at),
+  h: (bytes, at, value) => void bytes.writeUInt32LE(Number(value), at),
+  t: (bytes, at, value) => void bytes.writeBigUInt64LE(value as bigint, at),
+};
 
 /** Reads values in the byte order of their message. Throws MalformedDBusMessage. */
 export class DBusReader {

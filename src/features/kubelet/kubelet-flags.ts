@@ -57,7 +57,7 @@ const SHOWN: Partial<
   cgroupDriver: ['DRIVER', 'Cgroup driver. [default: as reported by the runtime]', ['cgroupfs', 'systemd']],
   seccompDefault: ['', 'Use RuntimeDefault as the default seccomp profile.'],
   allowedUnsafeSysctls: ['NAME', 'Unsafe sysctls that pods may set.'],
-  failSwapOn: ['', 'Fail to start if swap is enabled on the node; pods cannot use swap. [default: false]'],
+  failSwapOn: ['', 'Fail to start if swap is enabled on the node. [default: false]'],
 };
 
 /** Returns undefined as the default of a boolean flag, so that the config file applies. */

@@ -14,7 +14,9 @@ export async function prepareProcess(values: ConfigValues, swapsFile: string, lo
   if (values.failSwapOn && (await hasSwap(swapsFile)))
     throw new SystemError(
       'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false',
-      {hint: '"swapoff -a" disables swap until the next boot; containers cannot use swap in any case'},
+      {
+        hint: '"swapoff -a" disables swap until the next boot; containers use swap only with memorySwap.swapBehavior',
+      },
     );
   try {
     await writeFile('/proc/self/oom_score_adj', String(values.oomScoreAdj));

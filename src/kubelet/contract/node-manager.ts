@@ -111,6 +111,7 @@ export interface NodeManagerServices {
 
 /** Services without what the managers have of each other. */
 export type OwnNodeManagerServices = Omit<NodeManagerServices, 'topology' | 'podResources' | 'plugins'>;
+
 /** How a pod is ended for the sake of the node, and the reason in its status. */
 export interface PodKill {
   readonly gracePeriodSeconds: number;

@@ -83,7 +83,7 @@ export async function enforceReservations({
 }: Pick<EnforceNodeAllocatableOptions, 'node' | 'record'>): Promise<void> {
   const root = getCgroupRoot(node);
   if (root === undefined) return;
-  for (const {kind, path, limits} of node.reservations?.cgroups ?? [])
+  for (const {kind, path, limits, isCompressible = false} of node.reservations?.cgroups ?? [])
     try {
       await limitExistingCgroup(root, path, limits);
       record({
@@ -92,8 +92,9 @@ export async function enforceReservations({
         message: `Updated limits on ${kind} reserved cgroup ${path}`,
       });
     } catch (cause) {
-      const message = `failed to enforce ${TITLES[kind]} Reserved Cgroup Limits on ${JSON.stringify(path)}: ${messageOf(cause)}`;
-      record({type: 'Warning', reason: FAILED, message: message.replace('failed', 'Failed')});
+      const what = `${TITLES[kind]} Reserved${isCompressible ? ' Compressible' : ''}`;
+      const message = `Failed to enforce ${what} Cgroup Limits on ${JSON.stringify(path)}: ${messageOf(cause)}`;
+      record({type: 'Warning', reason: FAILED, message});
       throw new SystemError(message, {cause, hint: HINTS[kind]});
     }
 }

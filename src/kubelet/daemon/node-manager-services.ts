@@ -1,5 +1,7 @@
 import type {Pod} from '../../api/types/v1-pod.js';
+import type {PodStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
+import {omit} from '../../base/omit.js';
 import type {RuntimeService} from '../../cri/index.js';
 import {formatRfc3339Seconds} from '../../format/time.js';
 import type {ClusterLink} from '../contract/cluster/cluster-link.js';
@@ -72,7 +74,10 @@ export function createNodeManagerServices(
   };
 }
 
-/** Returns how a pod is ended without being evicted: one that has succeeded already does not fail. */
+/**
+ * Returns how a pod is ended without being evicted: one that has succeeded already, or whose containers succeed when they are
+ * stopped, does not fail (generateAPIPodStatus).
+ */
 export function killOptions(
   pod: Pod,
   {gracePeriodSeconds, reason, message}: PodKill,
@@ -82,9 +87,17 @@ export function killOptions(
   return {
     evict: false,
     gracePeriodSeconds,
-    status: (status) => ({
-      ...computeDisruptedStatus(pod, status, disruption, formatRfc3339Seconds(clock.now())),
-      phase: status.phase === 'Succeeded' ? 'Succeeded' : 'Failed',
-    }),
+    status: (status) => {
+      const ended = computeDisruptedStatus(pod, status, disruption, formatRfc3339Seconds(clock.now()));
+      if (haveSucceeded(status)) return {...omit(ended, 'reason', 'message'), phase: 'Succeeded'};
+      return status.phase === 'Succeeded' ? {...ended, phase: 'Succeeded'} : ended;
+    },
   };
+}
+
+/** Reports whether all containers have stopped, each with success. */
+function haveSucceeded({containerStatuses = []}: PodStatus): boolean {
+  return (
+    containerStatuses.length > 0 && containerStatuses.every(({state}) => state?.terminated?.exitCode === 0)
+  );
 }

@@ -2,6 +2,7 @@ import {ConfigError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
 import {quantityMilliValue, quantityValue} from '../../api/quantity.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
+import {isGateEnabled} from '../configuration/feature-gates.js';
 import type {ConfigValues} from '../configuration/fields-and-defaults/kubelet-config-defaults.js';
 import {computeEvictionReserve} from '../resources/node-allocatable.js';
 import type {NodeFacts} from '../contract/node-facts.js';
@@ -22,18 +23,20 @@ type ReservedMap = Readonly<Record<string, string>>;
 /** Returns the resources of a node that a configuration reserves, and the limits that enforce them. */
 export function computeReservations(
   values: ConfigValues,
-  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'>,
+  node: Pick<NodeFacts, 'memoryBytes' | 'ephemeralStorageBytes'> & Partial<Pick<NodeFacts, 'cgroup'>>,
 ): NodeReservations {
   const {enforceNodeAllocatable: enforced} = values;
   const {systemReserved, kubeReserved} = reservedMaps(values);
+  const protects = isGateEnabled(values, 'MemoryQoS') && node.cgroup?.version === 2;
   const cgroup = (
     kind: ReservedCgroup['kind'],
     path: string,
     reserved: ReservedMap,
   ): readonly ReservedCgroup[] => {
     const key = `${kind}-reserved`;
-    if (enforced.includes(key)) return [{kind, path, limits: limitsOf(reserved)}];
-    if (enforced.includes(`${key}-compressible`)) return [{kind, path, limits: cpuLimitOf(reserved)}];
+    if (enforced.includes(key)) return [{kind, path, limits: limitsOf(reserved, protects)}];
+    if (enforced.includes(`${key}-compressible`))
+      return [{kind, path, limits: cpuLimitOf(reserved), isCompressible: true}];
     return [];
   };
   return {
@@ -43,7 +46,7 @@ export function computeReservations(
     cgroups: [
       ...cgroup('system', values.systemReservedCgroup, systemReserved),
       ...cgroup('kube', values.kubeReservedCgroup, kubeReserved),
-    ],
+    ].toSorted((one, other) => Number(one.isCompressible ?? false) - Number(other.isCompressible ?? false)),
   };
 }
 
@@ -112,12 +115,17 @@ function sum(one: ReservedResources, other: ReservedResources): ReservedResource
   };
 }
 
-/** Returns the limits of a cgroup: those of the resources that are reserved for it (getCgroupConfig). */
-function limitsOf(reserved: ReservedMap): Partial<CgroupLimits> {
+/**
+ * Returns the limits of a cgroup: those of the resources that are reserved for it (getCgroupConfig). With memory QoS, the kernel
+ * does not reclaim the memory either.
+ */
+function limitsOf(reserved: ReservedMap, protectsMemory: boolean): Partial<CgroupLimits> {
   const {memoryBytes, pids} = resourcesOf(reserved);
   return {
     ...cpuLimitOf(reserved),
     ...(reserved['memory'] !== undefined && {memoryBytes}),
+    ...(reserved['memory'] !== undefined &&
+      protectsMemory && {memoryFiles: {'memory.min': String(memoryBytes)}}),
     ...(reserved['pid'] !== undefined && {pids}),
   };
 }

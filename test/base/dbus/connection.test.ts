@@ -51,13 +51,17 @@ test('signals that match a rule arrive, and the end of the bus is noticed', asyn
   await using logind = await FakeLogind.start(bus.path);
   using connection = await DBusConnection.open(bus.address, signal);
   const seen: unknown[] = [];
+  let isLost = false;
+  connection.onLost = () => {
+    isLost = true;
+  };
   connection.onSignal = ({member, body}) => void seen.push([member, body]);
   await connection.addMatch(`type='signal',interface='${LOGIND.interface}'`, signal);
   logind.prepareForShutdown(true);
   await until(() => seen.length > 0);
   expect(seen.at(-1)).toEqual(['PrepareForShutdown', [true]]);
   await bus[Symbol.asyncDispose]();
-  await connection.closed();
+  await until(() => isLost);
   await expect(connection.addMatch('', signal)).rejects.toThrow('dbus: connection closed by the message bus');
 });
 

@@ -51,7 +51,7 @@ describe('malformed bytes are an error', () => {
     ['as', 'ffffff7f', 'ends within an array'],
     ['u', '0000', 'ends within a value'],
     ['z', '00', 'unknown type "z"'],
-    ['v', `${'017600'.repeat(40)}`, 'nested too deeply'],
+    ['v', '017600'.repeat(40), 'nested too deeply'],
   ])('in %s', (signature, hex, message) => {
     expect(() => new DBusReader(Buffer.from(hex, 'hex'), true).read(signature)).toThrow(message);
   });

@@ -96,8 +96,8 @@ export class FakeLogind implements AsyncDisposable {
     this.#send({type: METHOD_RETURN, replySerial: call.serial, destination: call.sender ?? '', ...fields});
   }
 
-  #get(call: DBusMessage, [from, name]: readonly DBusValue[]): void {
-    this.log.push(`Get ${String(from)} ${String(name)} -> ${this.#delay}`);
+  #get(call: DBusMessage, names: readonly DBusValue[]): void {
+    this.log.push(`Get ${names.map((name) => name as string).join(' ')} -> ${this.#delay}`);
     this.#reply(call, {signature: 'v', body: [{signature: 't', value: this.#delay}]});
   }
 
@@ -125,6 +125,8 @@ export class FakeLogind implements AsyncDisposable {
 
   #sendLock(bytes: Buffer): void {
     const sender = spawn('perl', [SENDER], {stdio: ['pipe', 'pipe', 'inherit', this.#socket]});
+    // Fake clocks wait for the end of other programs.
+    sender.unref();
     this.#locks.push({sender, closed: once(sender, 'close')});
     // Node.js stops reading from a socket that it gives to a child.
     this.#socket.resume();

@@ -20,6 +20,8 @@ export async function startSystemBus(path?: string): Promise<FakeSystemBus> {
   const daemon = spawn('dbus-daemon', [`--config-file=${config}`, '--nofork', '--print-address=1'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  // Fake clocks wait for the end of other programs.
+  daemon.unref();
   const closed = once(daemon, 'close');
   await once(createInterface({input: daemon.stdout}), 'line');
   return {

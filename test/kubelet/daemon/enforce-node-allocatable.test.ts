@@ -65,18 +65,43 @@ test('a reserved cgroup gets its limits, and a missing one keeps the kubelet fro
   const node = await aNode([{kind: 'system', path: '/system', limits}]);
   const events: NodeEvent[] = [];
   const record = (event: NodeEvent): void => void events.push(event);
-  await expect(enforceReservations({node, record})).rejects.toThrow(
-    /^failed to enforce System Reserved Cgroup Limits on "\/system": the cgroup ".*" does not exist/,
-  );
+  const message = `Failed to enforce System Reserved Cgroup Limits on "/system": cgroup ["system"] has some missing paths: ${node.cgroupMount}/memory/system`;
+  await expect(enforceReservations({node, record})).rejects.toThrow(message);
+  expect(events).toEqual([{type: 'Warning', reason: 'FailedNodeAllocatableEnforcement', message}]);
   const directory = join(node.cgroupMount!, 'memory/system');
   await mkdir(directory);
   await writeFile(join(directory, 'memory.limit_in_bytes'), '');
   await enforceReservations({node, record});
   expect(await readFile(join(directory, 'memory.limit_in_bytes'), 'utf8')).toBe('1024');
-  expect(events.map(({reason}) => reason)).toEqual([
-    'FailedNodeAllocatableEnforcement',
-    'NodeAllocatableEnforced',
-  ]);
+  expect(events[1]).toEqual({
+    type: 'Normal',
+    reason: 'NodeAllocatableEnforced',
+    message: 'Updated limits on system reserved cgroup /system',
+  });
+});
+
+test('with cgroup v2 a reserved cgroup needs the controllers of the node', async () => {
+  const limits = {cpuShares: 512n};
+  const reserved = {kind: 'kube', path: '/kube/let', limits, isCompressible: true} as const;
+  const node = await aNode([reserved]);
+  const mount = node.cgroupMount!;
+  const v2 = {...node, cgroup: {...node.cgroup, version: 2 as const}};
+  const enforce = async () => {
+    await enforceReservations({node: v2, record: () => undefined});
+  };
+  await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory');
+  const prefix = 'Failed to enforce Kube Reserved Compressible Cgroup Limits on "/kube/let": ';
+  await expect(enforce()).rejects.toThrow(
+    `${prefix}could not read controllers for cgroup ["kube" "let"]: open ${mount}/kube/let/cgroup.controllers: no such file or directory`,
+  );
+  await mkdir(join(mount, 'kube/let'), {recursive: true});
+  await writeFile(join(mount, 'kube/let/cgroup.controllers'), 'cpu');
+  await expect(enforce()).rejects.toThrow(
+    `${prefix}cgroup ["kube" "let"] has some missing controllers: memory`,
+  );
+  await writeFile(join(mount, 'kube/let/cgroup.controllers'), 'cpu memory pids');
+  await enforce();
+  expect(await readFile(join(mount, 'kube/let/cpu.weight'), 'utf8')).toBe('20');
 });
 
 describe.each([

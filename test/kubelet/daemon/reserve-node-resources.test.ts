@@ -43,9 +43,24 @@ test('what is reserved for the system and for Kubernetes is added up, and enforc
     limitsPods: false,
     cgroups: [
       {kind: 'system', path: '/system', limits: {cpuShares: 512n, memoryBytes: 1024n ** 3n, pids: 100n}},
-      {kind: 'kube', path: '/kube', limits: {cpuShares: 256n}},
+      {kind: 'kube', path: '/kube', limits: {cpuShares: 256n}, isCompressible: true},
     ],
   });
+});
+
+test('with memory QoS, the memory of a reserved cgroup is not reclaimed', () => {
+  const values = valuesOf({
+    'system-reserved': ['memory=1Gi'],
+    'enforce-node-allocatable': ['system-reserved'],
+    'system-reserved-cgroup': ['/system'],
+    'feature-gates': ['MemoryQoS=true'],
+  });
+  const cgroup = {...GOLDEN_NODE.cgroup, version: 2 as const};
+  expect(computeReservations(values, {...NODE, cgroup}).cgroups[0]?.limits).toEqual({
+    memoryBytes: 1024n ** 3n,
+    memoryFiles: {'memory.min': '1073741824'},
+  });
+  expect(computeReservations(values, NODE).cgroups[0]?.limits).toEqual({memoryBytes: 1024n ** 3n});
 });
 
 test.each([

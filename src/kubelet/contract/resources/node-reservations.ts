@@ -14,6 +14,8 @@ export interface ReservedCgroup {
   /** Absolute path in the hierarchies. */
   readonly path: string;
   readonly limits: Partial<CgroupLimits>;
+  /** True if only CPU time is limited (`system-reserved-compressible`). */
+  readonly isCompressible?: boolean;
 }
 
 /** Reserved resources and where limits enforce them (NodeAllocatableConfig). */

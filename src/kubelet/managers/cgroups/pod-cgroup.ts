@@ -21,6 +21,7 @@ import {
   type CreationContext,
 } from './cgroup-levels.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
+import {findMissing} from './existing-cgroup.js';
 import {inodeOf, levelsOf, listHierarchies, readText, type Hierarchy} from './hierarchies.js';
 
 /**
@@ -149,19 +150,19 @@ async function hasLimits(
   return true;
 }
 
-/** Sets limits of a cgroup that must exist in all hierarchies (enforceExistingCgroup). Rejects with SystemError. */
+/** Sets limits of a cgroup that must exist (enforceExistingCgroup). Rejects with SystemError. */
 export async function limitExistingCgroup(
   cgroupRoot: CgroupRoot,
   path: string,
   limits: Partial<CgroupLimits>,
 ): Promise<void> {
-  const hierarchies = (await listHierarchies(cgroupRoot)).filter(({isOptional}) => !isOptional);
-  const [missing] = missingOf(hierarchies.map(({path: root}) => root + path));
-  if (missing !== undefined)
-    throw new SystemError(`the cgroup "${missing}" does not exist`, {
+  const all = await listHierarchies(cgroupRoot);
+  const problem = await findMissing(cgroupRoot.version, path, all);
+  if (problem !== undefined)
+    throw new SystemError(problem, {
       hint: 'create it before the kubelet starts, for example as a slice of systemd',
     });
-  for (const hierarchy of hierarchies)
+  for (const hierarchy of all.filter(({isOptional}) => !isOptional))
     await writeLimits(hierarchy, path, cgroupValues(cgroupRoot.version, limits));
 }
 

@@ -125,11 +125,13 @@ export class Logind implements Disposable {
       if (member === 'PrepareForShutdown' && from === MANAGER && typeof isActive === 'boolean')
         this.#announced.push(isActive);
     };
+    this.#bus.onLost = () => {
+      this.#announced.push(undefined);
+    };
     await this.#bus.addMatch(
       `type='signal',interface='${MANAGER}',member='PrepareForShutdown',path='${LOGIND.path}'`,
       signal,
     );
-    void this.#bus.closed().then(() => this.#announced.push(undefined)); // never rejects
   }
 
   /** Resolves with true for an announced shutdown, false for a cancelled one, undefined at the end of the connection. */

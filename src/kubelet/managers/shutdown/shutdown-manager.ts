@@ -62,6 +62,7 @@ class ShutdownManager implements NodeManager {
       await this.#watch(signal);
     },
   };
+  readonly admit = async (): Promise<Rejection | undefined> => (this.#isShuttingDown ? REJECTION : undefined);
   readonly #policy: ShutdownPolicy;
   readonly #statePath: string;
   readonly #place: LogindPlace;
@@ -89,10 +90,6 @@ class ShutdownManager implements NodeManager {
       })),
     });
     await this.#restoreTimes();
-  }
-
-  async admit(): Promise<Rejection | undefined> {
-    return this.#isShuttingDown ? REJECTION : undefined;
   }
 
   get nodeErrors(): readonly string[] {
@@ -139,9 +136,7 @@ class ShutdownManager implements NodeManager {
       return;
     }
     this.#logger.error(error, 'Failed to start node shutdown manager');
-    await new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), {once: true});
-    });
+    await untilAborted(signal);
   }
 
   /** Makes logind wait for as long as the pods need (managerImpl start). */
@@ -237,7 +232,11 @@ class ShutdownManager implements NodeManager {
   async #stopGroup(group: ShutdownGroup, signal: AbortSignal): Promise<void> {
     const {clock} = this.#parts;
     const {priority, shutdownGracePeriodSeconds: gracePeriod} = group;
-    const stopped = Promise.all(group.pods.map(async (pod) => await this.#stop(pod, group, signal)));
+    const stopped = Promise.all(
+      group.pods.map(async (pod) => {
+        await this.#stop(pod, group, signal);
+      }),
+    );
     const isDone = await finishesWithin(stopped, gracePeriod * 1000, clock, signal);
     const message = isDone
       ? 'Done waiting for all pods in group to terminate'
@@ -282,4 +281,16 @@ class ShutdownManager implements NodeManager {
       this.#logger.error(error, 'Failed to load graceful shutdown state');
     }
   }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    signal.addEventListener(
+      'abort',
+      () => {
+        resolve();
+      },
+      {once: true},
+    );
+  });
 }

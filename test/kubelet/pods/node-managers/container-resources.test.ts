@@ -1,5 +1,6 @@
 import {readFileSync} from 'node:fs';
 import {expect, test} from 'vitest';
+import {omit} from '../../../../src/base/omit.js';
 import type {Pod} from '../../../../src/api/types/v1-pod.js';
 import type {ContainerResources} from '../../../../src/kubelet/contract/node-manager.js';
 import type {NodeFacts} from '../../../../src/kubelet/contract/node-facts.js';
@@ -82,8 +83,8 @@ function nodeOf(given: Case): NodeFacts {
 }
 
 /** Returns resources under their names in the API, without huge pages and zero values. */
-function toOracleForm({hugepageLimits: _, ...resources}: ContainerResources): Case['linux'] {
-  const entries = Object.entries(resources)
+function toOracleForm(resources: ContainerResources): Case['linux'] {
+  const entries = Object.entries(omit(resources, 'hugepageLimits'))
     .map(
       ([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value] as const,
     )

@@ -1,12 +1,9 @@
-import {NO_METRICS} from '../../../../src/kubelet/contract/kubelet-metrics.js';
 import {describe, expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
-import {SILENT_LOGGER} from '../../../../src/base/logger.js';
 import {containerId} from '../../../../src/cri/index.js';
 import type {
   ContainerOptions,
   NodeManager,
-  OwnNodeManagerServices,
   TopologyHintProvider,
 } from '../../../../src/kubelet/contract/node-manager.js';
 import type {Rejection} from '../../../../src/kubelet/contract/pod-rejection.js';

@@ -2,6 +2,10 @@ import {expect, test} from 'vitest';
 import type {PodSpec} from '../../../../../../src/api/types/v1-pod.js';
 import type {ResourceRequirements} from '../../../../../../src/api/types/v1-meta.js';
 import {podCgroupLimits} from '../../../../../../src/kubelet/managers/kuberuntime/config/resources/pod-cgroup-limits.js';
+import {
+  DEFAULT_CONTAINER_POLICY,
+  type ContainerPolicy,
+} from '../../../../../../src/kubelet/contract/resources/container-policy.js';
 import {GOLDEN_NODE} from '../../../../../golden/golden-cases.js';
 import {aContainer, aPod} from '../../../../../fakes/a-pod.js';
 
@@ -77,4 +81,24 @@ test('huge pages are limited for the sizes of the node, and PIDs to podPidsLimit
       ['1GB', 0n],
     ]),
   });
+});
+
+test('without enforced CPU limits a pod may use all CPUs, and another period changes the quota', () => {
+  const policy = (own: Partial<ContainerPolicy>) => ({
+    ...GOLDEN_NODE,
+    containerPolicy: {...DEFAULT_CONTAINER_POLICY, ...own},
+  });
+  expect(of(having(half), policy({enforcesCpuLimits: false})).cpuQuota).toEqual({
+    quota: -1n,
+    period: 100_000n,
+  });
+  expect(of(having(half), policy({cpuPeriodMicros: 20_000n})).cpuQuota).toEqual({
+    quota: 10_000n,
+    period: 20_000n,
+  });
+});
+
+// As recorded of a kubelet (node-managers/recordings/pids-limit).
+test('a pod has the limit of processes of the node', () => {
+  expect(of({}, {...GOLDEN_NODE, podPidsLimit: 50n}).pids).toBe(50n);
 });
