@@ -13,6 +13,7 @@ export {readNodePods} from './plan/takeover/read-node-pods.js';
 export {readPodSources, type ReadSources} from './plan/takeover/read-pod-sources.js';
 export type {PodTakeover, TakeoverVerdict} from './plan/takeover/takeover-verdict.js';
 export {findLiveKubelet} from './node/find-live-kubelet.js';
+export {openKubeconfig} from './cluster/open-kubeconfig.js';
 export {withClusterObjects} from './contract/api-objects.js';
 export type {PlannedCall} from './plan/planned-call.js';
 export {targetOf, type PlannedChange} from './plan/planned-changes.js';

@@ -10,6 +10,7 @@ import {isObject} from '../../../base/is-object.js';
 import {lastFlagValue} from '../../../base/host/last-flag-value.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {openKubeconfig} from '../../../kubelet/index.js';
 import type {Fact} from '../fact.js';
 import type {ApiServerFacts, KubeletProcess} from '../node-snapshot.js';
 import type {LocalFileReader} from './local-file-reader.js';
@@ -45,15 +46,12 @@ async function askForLease(
   file: string,
   {argv, clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal} & Pick<KubeletProcess, 'argv'>,
 ): Promise<ApiServerFacts> {
-  const {openCredentials, readClusterAccess} = await import('../../../kube-api/index.js');
-  const access = await readClusterAccess(file, signal);
-  if (access.exec !== undefined)
-    throw new SystemError('its credentials come from a program, which is not run');
-  const {tls, token} = await (await openCredentials(access, {file, clock})).current();
+  const {server, credentials} = await openKubeconfig(file, {clock, signal});
+  const {tls, token} = credentials;
   const name = lastFlagValue(argv, 'hostname-override') ?? nodeOfCertificate(tls.cert) ?? hostname();
   const url = new URL(
-    `${access.server.pathname.replace(/\/$/, '')}${LEASES}/${encodeURIComponent(name)}`,
-    access.server,
+    `${server.pathname.replace(/\/$/, '')}${LEASES}/${encodeURIComponent(name)}`,
+    server,
   );
   const headers = {
     accept: 'application/json',
@@ -65,7 +63,7 @@ async function askForLease(
   const ms = Math.round(clock.monotonic() - start);
   const lease = leaseOf(await bodyOf(response));
   return {
-    url: access.server.origin,
+    url: server.origin,
     status: response.statusCode ?? 0,
     date: response.headers.date === undefined ? '' : new Date(response.headers.date).toISOString(),
     receivedAt,
