@@ -1,8 +1,10 @@
+import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {listFlag} from '../cli/flags/flag-types.js';
+import {listFlag, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {EXIT} from '../cli/process/exit-codes.js';
+import {memoryFlag} from '../features/containers/resource-flags.js';
 import {DOCTOR_FORMATS, runDoctor} from '../features/doctor/run-doctor.js';
 
 export default class Doctor extends BaseCommand {
@@ -13,19 +15,33 @@ export default class Doctor extends BaseCommand {
     'commands that help. Areas: runtime, kubelet, network, cgroups, kernel, disk, memory, time, leftovers, security.\n\n' +
     'Takes at most three seconds: what does not answer within two is skipped, or fails. Changes nothing. Without root, ' +
     'what cannot be read is skipped.\n\n' +
+    'With --save, writes everything that "doctor" and "why" read to a file, for a colleague or a bug report, without secrets: ' +
+    'values of variables, private keys, tokens and passwords. "doctor --from" and "why --from" examine it on any machine.\n\n' +
     'Exits with 0 if all checks are ok or skipped, with 1 if there are warnings, and with 2 if there are failures or ' +
     'nothing was examined.';
   static override usage = 'doctor [FLAGS]';
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --only runtime,network/cni-config',
-    '<%= config.bin %> doctor -o json',
+    '<%= config.bin %> doctor --save node.tgz',
   ];
   static override flags = {
     only: listFlag({
       helpValue: 'AREA|ID',
       description:
         'Run only these checks, such as network or disk/space. Repeatable, or separated by commas.',
+    }),
+    ...nonEmptyFlags({
+      save: Flags.string({
+        helpValue: 'FILE',
+        description: 'Save the node to this file too, without secrets.',
+      }),
+      from: Flags.string({helpValue: 'FILE', description: 'Examine a node that was saved with --save.'}),
+    }),
+    'max-size': memoryFlag({
+      helpValue: 'SIZE',
+      description:
+        'Largest size of what --save writes, before compression, such as 16Mi, the default. Healthy pods and logs are left out first.',
     }),
     ...NO_HEADERS_FLAG,
     ...outputFlags(DOCTOR_FORMATS),

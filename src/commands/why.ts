@@ -1,4 +1,6 @@
+import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {EXIT} from '../cli/process/exit-codes.js';
@@ -24,7 +26,17 @@ export default class Why extends BaseCommand {
     '<%= config.bin %> why -r ssh://root@node-1',
   ];
   static override args = TARGET_ARGS;
-  static override flags = {...TARGET_FLAGS, ...NO_HEADERS_FLAG, ...outputFlags(WHY_FORMATS)};
+  static override flags = {
+    ...TARGET_FLAGS,
+    ...nonEmptyFlags({
+      from: Flags.string({
+        helpValue: 'FILE',
+        description: 'Explain the pods of a node that was saved with "kcri doctor --save".',
+      }),
+    }),
+    ...NO_HEADERS_FLAG,
+    ...outputFlags(WHY_FORMATS),
+  };
 
   async run(): Promise<void> {
     try {

@@ -1,5 +1,6 @@
-import {chmod} from 'node:fs/promises';
-import {describe, expect, test} from 'vitest';
+import {chmod, mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
 import {runKcri, type RunOptions} from '../cli/run-kcri.js';
 import {aContainer, aSandbox} from '../fakes/fake-runtime.js';
 import {createTestbed, isMutatingCall, type CommandTestbed} from './command-testbed.js';
@@ -23,7 +24,7 @@ const doctor = async (testbed: CommandTestbed, args: readonly string[], options:
 const items = ({stdout}: {readonly stdout: string}): readonly Item[] =>
   (JSON.parse(stdout) as {items: Item[]}).items;
 
-const READY = ['--only', 'runtime/reachable,runtime/ready', '--only', 'runtime/latency'];
+const READY = ['--only', 'runtime/reachable,runtime/ready', '--only', 'runtime/containers'];
 
 describe('doctor', () => {
   // Proves: doctor, doctor --only
@@ -32,7 +33,7 @@ describe('doctor', () => {
     const {stdout, stderr, exitCode} = await doctor(testbed, READY);
     expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
     expect(stdout).toMatch(
-      /^ok {7}runtime\/reachable {2}unix:\S+ answers\nok {7}runtime\/ready {6}RuntimeReady and NetworkReady are true\nok {7}runtime\/latency {4}5 calls, the slowest took \d+ ms\n3 ok, 0 warnings, 0 failures, 0 skipped\n$/,
+      /^ok {7}runtime\/reachable {3}unix:\S+ answers\nok {7}runtime\/ready {7}RuntimeReady and NetworkReady are true\nok {7}runtime\/containers {2}0 containers, none in an unknown state\n3 ok, 0 warnings, 0 failures, 0 skipped\n$/,
     );
     expect(testbed.runtime.calls.filter(({method}) => isMutatingCall(method))).toEqual([]);
   });
@@ -88,6 +89,47 @@ describe('doctor', () => {
     expect(of('runtime/latency')).toMatchObject({message: '5 calls of 5 failed'});
     expect(of('runtime/ready')).toMatchObject({result: 'skipped', reason: 'Status: no answer within 2s'});
     expect(of('memory/available')).not.toMatchObject({result: 'skipped'});
+  });
+
+  test.runIf(process.getuid?.() === 0)(
+    'without root, what cannot be read is said, and nothing else',
+    async () => {
+      const testbed = await createTestbed();
+      await chmod(testbed.runtime.socketPath, 0o600);
+      process.seteuid?.(65534);
+      onTestFinished(() => {
+        process.seteuid?.(0);
+      });
+      const found = items(await doctor(testbed, ['-o', 'json']));
+      const of = (id: string) => found.find((item) => item.id === id);
+      expect(of('runtime/reachable')).toMatchObject({
+        result: 'skipped',
+        reason: expect.stringContaining('only root may connect') as string,
+      });
+      expect(of('runtime/latency')).toMatchObject({
+        result: 'skipped',
+        reason: 'only root may call the runtime',
+      });
+      expect(of('kernel/pids')).toMatchObject({result: 'ok'});
+    },
+  );
+
+  test('durations of calls are kept beside the records of kcri, and compared with later ones', async () => {
+    const testbed = await createTestbed();
+    const only = ['-o', 'json', '--only', 'runtime/latency-history'];
+    expect(items(await doctor(testbed, only))).toMatchObject([
+      {result: 'skipped', reason: 'there is no history yet'},
+    ]);
+    await mkdir(join(testbed.rootDir, 'kcri'), {recursive: true});
+    const file = join(testbed.rootDir, 'kcri/doctor-latencies.json');
+    const rpcs = ['ListContainers', 'ListImages', 'ListPodSandbox', 'Status', 'Version'];
+    await writeFile(file, JSON.stringify(Object.fromEntries(rpcs.map((rpc) => [rpc, Array(6).fill(9000)]))));
+    expect(items(await doctor(testbed, only))).toMatchObject([
+      {result: 'ok', message: '5 calls take as long as usual'},
+    ]);
+    expect(Object.values(JSON.parse(await readFile(file, 'utf8')) as object)).toEqual(
+      rpcs.map(() => [...Array<number>(6).fill(9000), expect.any(Number) as number]),
+    );
   });
 
   test('without a runtime the other checks are made', async () => {

@@ -1,11 +1,12 @@
 import {setMaxListeners} from 'node:events';
+import {abortable} from '../../base/async/abortable.js';
 import {createDeadline} from '../../base/async/deadline.js';
 import {anySignal} from '../../base/async/any-signal.js';
 import {SystemError} from '../../base/errors.js';
 import {KUBELET_ROOT_DIR} from '../../base/host/kubelet-root-dir.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {parseBootTime} from '../why/snapshot/kernel-log.js';
-import {mapFact, valueOf} from './fact.js';
+import {mapFact, readFact, valueOf} from './fact.js';
 import type {NetworkFacts, NodeSnapshot, RuntimeFacts} from './node-snapshot.js';
 import {
   readCni,
@@ -27,6 +28,8 @@ import {readRuntime} from './readers/runtime.js';
 
 /** Time after which what does not answer counts as unreadable, in ms. */
 const TIMEOUT_MS = 2000;
+/** Time in which only the runtime is asked, in ms. */
+const HEAD_START_MS = 200;
 const POD_LOGS = '/var/log/pods';
 /** Directories of runtimes that do not report theirs. */
 const DEFAULT_ROOTS: Readonly<Record<string, string>> = {'cri-o': '/var/lib/containers/storage'};
@@ -44,11 +47,15 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   // All reads listen to it.
   setMaxListeners(0, signal);
   const node = await LocalFileReader.open(signal);
-  const processes = await node.fact(async () => await readProcesses(node), '/proc');
   const {clock} = context;
+  const runtime = readOfRuntime(services, node, signal);
+  // Other reads would make the calls look slow; a runtime that hangs does not delay them for long.
+  using headStart = createDeadline(clock, HEAD_START_MS, () => new SystemError('the others start'));
+  await readFact(async () => await abortable(runtime, headStart.signal));
+  const processes = await node.fact(async () => await readProcesses(node), '/proc');
   const [{addresses, ...ofRuntime}, kubelet, ofKernel, ofPods, networkMounts, interfaces, nameServers] =
     await Promise.all([
-      readOfRuntime(services, node, signal),
+      runtime,
       readKubelet(services, node, {processes: mapFact(processes, ({kubelets}) => kubelets), signal}),
       readOfKernel(node),
       readOfPods(services, node),

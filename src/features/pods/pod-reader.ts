@@ -7,7 +7,7 @@ import type {RuntimeContext, ConnectionContext, SettingsContext} from '../../cli
 import {parsePodManager, type PodManagerName, type PodSelectionFlagValues} from './pod-selection-flags.js';
 import {compareByTime, type RecordedPodEvent} from '../events/event-table.js';
 import {formatPodTitle} from './pod-title.js';
-import {parseLabelSelector} from './label-selector.js';
+import {filterPods} from './filter-pods.js';
 import {findWorkloadPods} from './workload-pods.js';
 import {
   findBySandboxId,
@@ -54,14 +54,10 @@ export class PodReader {
     onMissing: (error: KcriError) => void = this.#services.report.fail,
   ): Promise<readonly ListedPod[]> {
     const {findRecordsByName} = await import('../../kubelet/index.js');
-    const matches = parseLabelSelector(flags.selector ?? '');
-    const manager = parsePodManager(flags.manager);
-    const all = await this.#list(manager, words.length > 0);
-    const candidates = all
-      .filter((listed) => manager === undefined || listed.manager === manager)
-      .filter(({namespace}) => flags.namespace === undefined || namespace === flags.namespace)
-      .filter(({labels}) => matches(labels))
-      .toSorted((a, b) => (formatPodTitle(a) < formatPodTitle(b) ? -1 : 1));
+    // Wrong flags are reported before anything is read.
+    filterPods([], flags);
+    const all = await this.#list(parsePodManager(flags.manager), words.length > 0);
+    const candidates = filterPods(all, flags);
     const names = withoutKind(words, candidates);
     if (names.length === 0) return candidates;
     this.requireRuntime();

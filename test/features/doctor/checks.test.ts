@@ -104,6 +104,34 @@ describe('checks', () => {
     });
   });
 
+  test('5,000 pods are well, and one leftover among them is found', () => {
+    const uids = Array.from({length: 5000}, (_, index) => `uid-${index}`);
+    const modifiedAt = '2026-11-27T10:00:00.000Z';
+    const id = (uid: string): string => uid.replace('uid-', 's');
+    const sandboxes = uids.map((uid) => ({id: id(uid), namespace: 'x', name: uid, uid, isReady: true}));
+    const containers = uids.map((uid) => ({
+      ...{id: `c-${uid}`, name: 'main', sandboxId: id(uid)},
+      ...{state: 'CONTAINER_RUNNING', images: ['app:1']},
+    }));
+    const node: NodeSnapshot = {
+      ...GOOD_NODE,
+      runtime: {...GOOD_NODE.runtime, sandboxes: {value: sandboxes}, containers: {value: containers}},
+      podCgroups: {value: [...uids, 'gone'].map((uid) => ({uid, path: `/c/pod${uid}`, modifiedAt}))},
+      podDirs: [
+        {
+          rootDir: '/r',
+          pods: {value: [...uids, 'gone'].map((uid) => ({uid, modifiedAt}))},
+          records: {value: uids},
+        },
+      ],
+    };
+    const bad = runChecks(CHECKS, node).filter(({result}) => result !== 'ok');
+    expect(bad.map(({id, message}) => `${id}: ${message}`)).toEqual([
+      'leftovers/pod-directories: 1 directory of pods without a sandbox',
+      'leftovers/cgroups: 1 cgroup of pods without a sandbox',
+    ]);
+  });
+
   test('a snapshot is the same after JSON', () => {
     expect(JSON.parse(JSON.stringify(GOOD_NODE))).toEqual(GOOD_NODE);
   });

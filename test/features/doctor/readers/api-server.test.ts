@@ -4,11 +4,11 @@ import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
-import {systemClock} from '../../../../src/base/clock.js';
 import {leaseOf, readApiServer} from '../../../../src/features/doctor/readers/api-server.js';
 import {LocalFileReader} from '../../../../src/features/doctor/readers/local-file-reader.js';
 import {createSelfSignedPair} from '../../../../src/format/x509/self-signed-certificate.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {FakeClock} from '../../../fakes/fake-clock.js';
 
 const {signal} = new AbortController();
 const pair = (commonName: string) =>
@@ -53,8 +53,8 @@ async function startServer(
   return ['kubelet', `--kubeconfig=${path}`];
 }
 
-const read = async (argv: readonly string[]) =>
-  await readApiServer({pid: 1, argv}, await LocalFileReader.open(signal), {clock: systemClock, signal});
+const read = async (argv: readonly string[], clock = new FakeClock()) =>
+  await readApiServer({pid: 1, argv}, await LocalFileReader.open(signal), {clock, signal});
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const body = JSON.stringify({spec: {renewTime: '2026-11-27T11:59:55.123456Z', leaseDurationSeconds: 40}});
@@ -76,7 +76,7 @@ test('the lease of the node in the client certificate is read, with the time of 
   });
 });
 
-test('a kubelet without a kubeconfig, with a program for credentials, or whose server does not answer', async () => {
+test('a kubelet without a kubeconfig, or with a program for credentials', async () => {
   expect(await read(['kubelet', '--kubeconfig=/no/such'])).toMatchObject({isMissing: true});
   const exec = {
     apiVersion: 'client.authentication.k8s.io/v1',
@@ -86,7 +86,15 @@ test('a kubelet without a kubeconfig, with a program for credentials, or whose s
   expect(await read(await startServer(() => body, {exec}))).toMatchObject({
     error: expect.stringContaining('its credentials come from a program, which is not run') as string,
   });
-  expect(await read(await startServer(() => undefined))).toMatchObject({
+});
+
+test('a server that does not answer is waited for 1.5 s', async () => {
+  const clock = new FakeClock();
+  const argv = await startServer(() => {
+    void clock.advance(1500);
+    return undefined;
+  });
+  expect(await read(argv, clock)).toMatchObject({
     error: expect.stringContaining('the API server gave no answer within 1.5s') as string,
   });
 });

@@ -1,4 +1,6 @@
 import {describe, expect, test} from 'vitest';
+import {answersText} from '../../../../src/features/why/answer-text.js';
+import {answerWhy} from '../../../../src/features/why/answer.js';
 import {diagnose} from '../../../../src/features/why/causes/diagnose.js';
 import type {Holder} from '../../../../src/features/why/snapshot/pod-snapshot.js';
 import {anEvent, aSnapshot, aStatusPod} from '../a-snapshot.js';
@@ -186,5 +188,19 @@ describe('users of ports and mounts', () => {
     expect(preparation(message, [{of: {port: 8080}, processes: [], pods: []}])).toBe(
       'host port 8080 is taken by no process that kcri can see',
     );
+  });
+
+  test('the title of a hostile process cannot control the terminal', () => {
+    const processes = [{pid: 9, name: '\x1b]0;x\x07\nok'}];
+    const snapshot = aSnapshot({
+      pod: aStatusPod([{state: {waiting: {reason: 'ContainerCreating'}}}]),
+      events: [
+        anEvent({message: 'umount /d: device or resource busy', reason: 'FailedMount', fieldPath: ''}),
+      ],
+      node: {holders: [{of: {path: '/d'}, processes, pods: []}]},
+    });
+    const text = answersText({node: undefined, pods: [answerWhy(snapshot)], count: 1}, ['kcri']);
+    expect(text).toContain(String.raw`in use by \x1b]0;x\x07\nok (PID 9)`);
+    expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f]/);
   });
 });

@@ -1,0 +1,94 @@
+import {ConfigError, KcriError} from '../../base/errors.js';
+import {isObject} from '../../base/is-object.js';
+import type {ReportContext, RuntimeContext} from '../../cli/command/contexts.js';
+import {podUid} from '../../cri/ids.js';
+import {reportSnapshot} from '../node-archive/report-snapshot.js';
+import {readArchive} from '../node-archive/archive-file.js';
+import {filterPods} from '../pods/filter-pods.js';
+import type {ListedPod} from '../pods/listed-pod.js';
+import {PodReader} from '../pods/pod-reader.js';
+import {findTargets} from '../targets/find-targets.js';
+import {answerWhy, type Answers} from './answer.js';
+import {readNodeState, type NodeState} from './node-answer.js';
+import type {Question} from './run-why.js';
+import {asksForNode, collectOverview, nodeName, readReport} from './snapshot/collect-overview.js';
+import {NodeReader} from './snapshot/node-reader.js';
+import type {PodSnapshot} from './snapshot/pod-snapshot.js';
+
+/** Facts that `why` answers from, of a whole node. It is plain data that JSON can hold. */
+export interface WhySnapshot {
+  readonly node: NodeState;
+  readonly pods: readonly PodSnapshot[];
+}
+
+/** Reads what `why` answers from, or the reason why it cannot be read. */
+export async function collectWhy(services: RuntimeContext): Promise<WhySnapshot | {readonly error: string}> {
+  try {
+    const reader = new PodReader(services);
+    const shown = await reader.observe(await reader.select([], {}));
+    const report = await readReport(services, shown, true);
+    return {
+      node: await readNodeState(services, await nodeName(services), {report, failure: reader.runtimeFailure}),
+      pods: await collectOverview({services, reader, node: new NodeReader(services), report}, shown),
+    };
+  } catch (error) {
+    services.signal.throwIfAborted();
+    if (!(error instanceof KcriError)) throw error;
+    return {error: error.plainMessage};
+  }
+}
+
+/** Answers from a saved snapshot. Rejects with ConfigError for one that does not say, and with UsageError. */
+export async function answerSaved(
+  services: ReportContext,
+  path: string,
+  {words, flags, onMissing}: Question,
+): Promise<Answers> {
+  const archive = await readArchive(path);
+  reportSnapshot(services, path, archive.manifest);
+  const {node, pods} = whyPart(path, archive.parts['why']);
+  try {
+    return answer({node, pods}, {words, flags, onMissing});
+  } catch (error) {
+    if (error instanceof TypeError) throw notUsable(path, 'its facts about pods have another form');
+    throw error;
+  }
+}
+
+function answer({node, pods}: WhySnapshot, {words, flags, onMissing}: Question): Answers {
+  const isOfNode = asksForNode(words, node.name);
+  const listed = filterPods(pods.map(listSaved), flags);
+  const snapshotOf = new Map(pods.map((snapshot) => [snapshot.pod.metadata.uid ?? '', snapshot]));
+  const {targets, missing} = findTargets(listed, isOfNode ? [] : words, flags);
+  for (const error of missing) onMissing(error);
+  const answers = targets.flatMap((target) => {
+    const snapshot = snapshotOf.get(target.listed.uid);
+    return snapshot === undefined
+      ? []
+      : [answerWhy(snapshot, target.kind === 'container' ? target.name : undefined)];
+  });
+  if (!isOfNode) return {node: undefined, pods: answers, count: answers.length};
+  const unwell = answers.filter(({findings}) => findings.length > 0);
+  return {node, pods: unwell, count: answers.length};
+}
+
+/** Returns a saved pod as commands list it. */
+function listSaved({pod, manager}: PodSnapshot): ListedPod {
+  const {uid = '', namespace = '', name = '', labels = {}} = pod.metadata;
+  return {uid: podUid(uid), namespace, name, labels, manager, ofKubelet: pod};
+}
+
+function whyPart(path: string, part: unknown): WhySnapshot {
+  if (!isObject(part)) throw notUsable(path, 'it has no facts about pods');
+  if (typeof part['error'] === 'string')
+    throw notUsable(path, `the pods could not be read on the node: ${part['error']}`);
+  if (!isObject(part['node']) || !Array.isArray(part['pods']))
+    throw notUsable(path, 'its facts about pods have another form');
+  return part as unknown as WhySnapshot;
+}
+
+function notUsable(path: string, reason: string): ConfigError {
+  return new ConfigError(`${path}: ${reason}`, {
+    hint: 'save it again with "kcri doctor --save FILE" on the node',
+  });
+}

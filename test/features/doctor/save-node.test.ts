@@ -1,0 +1,46 @@
+import {expect, test} from 'vitest';
+import {fitParts} from '../../../src/features/doctor/save-node.js';
+import {anExit, aSnapshot} from '../why/a-snapshot.js';
+import {GOOD_NODE} from './a-node.js';
+
+const LOG = Array.from({length: 20}, (_, index) => `line ${index} ${'x'.repeat(500)}`);
+const healthy = aSnapshot();
+const unhealthy = anExit({exitCode: 3}, {containers: {main: {log: LOG}}});
+const why = {node: {name: 'n', findings: []}, pods: [healthy, unhealthy, unhealthy]};
+const doctor = GOOD_NODE;
+const sizeOf = (value: unknown): number => JSON.stringify(value).length;
+const whole = sizeOf(doctor) + sizeOf(why);
+
+/** Returns what remains within a size: pods, those with logs, and what is left out. */
+function fit(maxBytes: number) {
+  const {parts, leftOut} = fitParts({doctor, why}, maxBytes);
+  const pods = 'pods' in parts.why ? parts.why.pods : [];
+  expect(parts.doctor).toBe(doctor);
+  return {
+    pods: pods.length,
+    withLogs: pods.filter(({containers}) => containers['main']?.log !== undefined).length,
+    leftOut,
+  };
+}
+
+test.each([
+  ['everything', whole, {pods: 3, withLogs: 2, leftOut: []}],
+  ['unhealthy pods', whole - 1, {pods: 2, withLogs: 2, leftOut: ['1 healthy pod']}],
+  [
+    'unhealthy pods without logs',
+    whole - sizeOf(healthy) - 100,
+    {pods: 2, withLogs: 0, leftOut: ['1 healthy pod', 'the logs of containers']},
+  ],
+  [
+    'the node alone',
+    0,
+    {pods: 0, withLogs: 0, leftOut: ['1 healthy pod', 'the logs of containers', '2 unhealthy pods']},
+  ],
+])('within a size remain %s', (_, maxBytes, expected) => {
+  expect(fit(maxBytes)).toEqual(expected);
+});
+
+test('a node whose pods could not be read is saved whatever the size', () => {
+  const parts = {doctor, why: {error: 'no runtime'}};
+  expect(fitParts(parts, 0)).toEqual({parts, leftOut: []});
+});
