@@ -172,7 +172,7 @@ export class ApiCasePlayer {
       this.#testbed.api.clearFaults();
     },
     kill: (container = '') => {
-      this.#testbed.daemon.kill(container, SIGKILLED);
+      this.#testbed.daemon.killAll(container, SIGKILLED);
     },
     'stop-kubelet': async () => this.#testbed.daemon.stop(),
     'start-kubelet': () => {

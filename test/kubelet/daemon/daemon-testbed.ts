@@ -255,11 +255,20 @@ export class DaemonTestbed implements AsyncDisposable {
 
   /** Ends the newest running instance of a container. */
   kill(name: string, exitCode = 137): void {
-    const found = this.ownContainers.find(
-      ({config, state}) => config.metadata?.name === name && state === 'CONTAINER_RUNNING',
-    );
+    const [found] = this.#runningInstances(name);
     if (found === undefined) throw new Error(`no container "${name}" is running`);
     this.fake.exitContainer(found.id, exitCode);
+  }
+
+  /** Ends the running containers of this name of all pods. */
+  killAll(name: string, exitCode: number): void {
+    for (const {id} of this.#runningInstances(name)) this.fake.exitContainer(id, exitCode);
+  }
+
+  #runningInstances(name: string): readonly ContainerRecord[] {
+    return this.ownContainers.filter(
+      ({config, state}) => config.metadata?.name === name && state === 'CONTAINER_RUNNING',
+    );
   }
 
   /** Returns phase, number of ready containers and restarts of a pod. */
