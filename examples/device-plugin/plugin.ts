@@ -2,8 +2,9 @@
  * A device plugin: offers slots of /dev/zero as the resource example.com/slot. `node --experimental-strip-types plugin.ts [DIR]`
  * runs it, where DIR is the directory of device plugins of the kubelet.
  */
-import {rmSync, watch} from 'node:fs';
+import {existsSync, rmSync, watch} from 'node:fs';
 import {join} from 'node:path';
+import {setTimeout} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {
   Client,
@@ -91,14 +92,20 @@ async function register(): Promise<void> {
 
 let server = await serve();
 await register();
-// A kubelet that starts removes the sockets of all plugins, and then makes its own: serve and register again.
-watch(directory, (_event, name) => {
-  if (name !== 'kubelet.sock') return;
+
+/** Serves and registers again; tries until the kubelet that was started answers. */
+async function restart(): Promise<void> {
+  if (!existsSync(join(directory, 'kubelet.sock'))) return;
   server.forceShutdown();
-  void serve()
-    .then((started) => {
-      server = started;
-      return register();
-    })
-    .catch((error: unknown) => console.error(error));
+  server = await serve();
+  await register().catch(async () => {
+    await setTimeout(500);
+    await restart();
+  });
+}
+
+// A kubelet that starts removes the sockets of all plugins, and then makes its own.
+let restarted = Promise.resolve();
+watch(directory, (_event, name) => {
+  if (name === 'kubelet.sock') restarted = restarted.then(restart);
 });

@@ -44,12 +44,7 @@ describe.each(newestRuntime)('the example of a device plugin: $name', (which) =>
   const slotOf = async (name: string): Promise<string> => {
     await until(async () => (await running(name)) !== undefined);
     const id = containerId((await running(name)) ?? '');
-    return await testbed.podTestbed.exec(
-      id,
-      'sh',
-      '-c',
-      'head -c 4 /dev/$SLOTS | wc -c; echo $SLOTS',
-    );
+    return await testbed.podTestbed.exec(id, 'sh', '-c', 'head -c 4 /dev/$SLOTS | wc -c; echo $SLOTS');
   };
 
   test('its pods get their devices in the container, across kills of the kubelet and the plugin', async () => {
@@ -62,19 +57,17 @@ describe.each(newestRuntime)('the example of a device plugin: $name', (which) =>
     plugin.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
     await until(() => registrations() === 1);
     await testbed.put('slot-user', pod);
-    expect(await slotOf('slot-user')).toBe('4\nslot-0\n');
+    expect(await slotOf('slot-user')).toBe('4\nslot-0');
 
     kcri.kill('SIGKILL');
     await kcri.exited;
     await testbed.start();
-    await until(() => registrations() === 2);
+    await until(() => registrations() >= 2);
     await testbed.put('second', pod.replace('slot-user', 'second'));
-    expect(await slotOf('second')).toBe('4\nslot-1\n');
+    expect(await slotOf('second')).toBe('4\nslot-1');
 
     plugin.kill('SIGKILL');
     await once(plugin, 'exit');
     expect(await running('slot-user')).toBeDefined();
-    await testbed.remove('slot-user');
-    await testbed.remove('second');
   });
 });
