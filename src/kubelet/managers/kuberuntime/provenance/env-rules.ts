@@ -66,7 +66,7 @@ const REFERENCES: Readonly<Record<string, (reference: Readonly<Record<string, st
   resourceFieldRef: ({containerName, resource}) =>
     containerName === undefined
       ? String(resource)
-      : `${String(resource)} of container ${String(containerName)}`,
+      : `${String(resource)} of container ${containerName}`,
   configMapKeyRef: ({name, key}) => `${String(name)}/${String(key)}`,
   secretKeyRef: ({name, key}) => `${String(name)}/${String(key)}`,
   fileKeyRef: ({volumeName, path, key}) => `${String(volumeName)}/${String(path)}/${String(key)}`,
