@@ -1,3 +1,4 @@
+import {omit} from '../../base/omit.js';
 import type {ChalkInstance} from 'chalk';
 import {Chalk} from 'chalk';
 import type {
@@ -75,7 +76,7 @@ function podsJson(pods: readonly ExplainedPod[]): string {
 async function podsYaml(pods: readonly ExplainedPod[]): Promise<string> {
   const data = pods.map(({configs, ...pod}) => ({
     ...pod,
-    configs: configs.map(({fields: _, ...config}) => config),
+    configs: configs.map((config) => omit(config, 'fields')),
   }));
   const parts = pods.flatMap(({configs}, pod) =>
     configs.map(({fields}, index) => ({at: [pod, 'configs', index, 'config'], fields})),

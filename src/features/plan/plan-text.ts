@@ -77,7 +77,7 @@ function explainedFields(call: PlannedCall): readonly ExplainedField[] {
 
 /** Returns a request without the sandbox config, which is part of several requests and explained once. */
 function ownRequest(call: PlannedCall): Json {
-  return omit(requestJson(call), 'sandbox_config') as Json;
+  return omit(requestJson(call), 'sandbox_config');
 }
 
 type JsonObject = ReturnType<typeof toJson>;

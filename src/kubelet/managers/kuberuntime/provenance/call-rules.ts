@@ -81,7 +81,7 @@ const CONTAINER_CALLS: Readonly<Record<string, RuleTree<ContainerScope>>> = {
   CreateContainer: {
     pod_sandbox_id: SANDBOX_ID,
     config: CONTAINER_CONFIG,
-    sandbox_config: SANDBOX_CONFIG as RuleTree<ContainerScope>,
+    sandbox_config: SANDBOX_CONFIG,
   },
   StartContainer: {container_id: CONTAINER_ID},
   RemoveContainer: {container_id: CONTAINER_ID},

@@ -24,7 +24,7 @@ export function environment(scope: ContainerScope, {whole, below: [index]}: Rule
 export function expansions(
   scope: ContainerScope,
   texts: readonly string[],
-  seen: Set<string> = new Set(),
+  seen = new Set<string>(),
 ): Provenance | string {
   const {env = [], envFrom = []} = scope.container;
   const names = texts.flatMap((text) => Array.from(text.matchAll(/\$\(([^)]+)\)/g), ([, name = '']) => name));
@@ -54,19 +54,19 @@ function ofVariable(
   }
   const [[kind, reference] = ['', {}]] = Object.entries(valueFrom) as [
     string,
-    Readonly<Record<string, unknown>>,
+    Readonly<Record<string, string>>,
   ][];
   const text = REFERENCES[kind]?.(reference) ?? kind;
   const of = scope.own('env', index, 'valueFrom');
   return because`${worded(of, `valueFrom.${kind} ${text}`)}${behind(scope, kind, reference)}`;
 }
 
-const REFERENCES: Readonly<Record<string, (reference: Readonly<Record<string, unknown>>) => string>> = {
+const REFERENCES: Readonly<Record<string, (reference: Readonly<Record<string, string>>) => string>> = {
   fieldRef: ({fieldPath}) => String(fieldPath),
   resourceFieldRef: ({containerName, resource}) =>
     containerName === undefined
       ? String(resource)
-      : `${String(resource)} of container ${String(containerName)}`,
+      : `${String(resource)} of container ${containerName}`,
   configMapKeyRef: ({name, key}) => `${String(name)}/${String(key)}`,
   secretKeyRef: ({name, key}) => `${String(name)}/${String(key)}`,
   fileKeyRef: ({volumeName, path, key}) => `${String(volumeName)}/${String(path)}/${String(key)}`,
@@ -76,7 +76,7 @@ const REFERENCES: Readonly<Record<string, (reference: Readonly<Record<string, un
 function behind(
   scope: ContainerScope,
   kind: string,
-  reference: Readonly<Record<string, unknown>>,
+  reference: Readonly<Record<string, string>>,
 ): Provenance {
   if (kind === 'fieldRef') return {text: '', sources: ofFieldPath(scope, String(reference['fieldPath']))};
   if (kind === 'resourceFieldRef') return {text: '', sources: ofResource(scope, reference)};
@@ -98,7 +98,7 @@ const CAPACITIES = ['cpuMilli', 'memoryBytes', 'ephemeralStorageBytes'];
 
 function ofResource(
   scope: ContainerScope,
-  {resource, containerName}: Readonly<Record<string, unknown>>,
+  {resource, containerName}: Readonly<Record<string, string>>,
 ): readonly Named['source'][] {
   const path = joinPath(['spec', 'containers', '*', 'resources']);
   return [

@@ -32,6 +32,8 @@ export interface Named {
 }
 
 const LONGEST_VALUE = 60;
+/** Number of inputs of one kind that a text names. */
+const MAX_SHOWN = 10;
 
 /** Formats a value for an explanation: short, and without quotes where they mean nothing. */
 function formatValue(value: Json): string {
@@ -65,7 +67,11 @@ export function because(texts: TemplateStringsArray, ...parts: readonly Part[]):
     }
     const all: readonly Named[] = 'source' in part ? [part] : part;
     sources.push(...all.map(({source}) => source));
-    return all.map(({text}) => text).join(', ');
+    const more = all.length > MAX_SHOWN ? `, and ${all.length - MAX_SHOWN} more` : '';
+    return `${all
+      .slice(0, MAX_SHOWN)
+      .map(({text}) => text)
+      .join(', ')}${more}`;
   });
   return {text: texts.map((text, index) => text + (words[index] ?? '')).join(''), sources};
 }

@@ -1,4 +1,5 @@
 import {applyPodDefaults} from '../../../../api/defaults/pod-defaults.js';
+import {omit} from '../../../../base/omit.js';
 import {allContainersOf} from '../../../../api/pod-containers.js';
 import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {Json} from '../../../../format/json.js';
@@ -162,7 +163,8 @@ function computeIsDefault(pod: Pod, path: readonly PathSegment[], value: Json): 
 /** Returns a pod with only the container of the path, or with one container: defaults do not depend on the others. */
 function withOneContainer(pod: Pod, path: readonly PathSegment[]): readonly [Pod, readonly PathSegment[]] {
   const [, list, index, ...rest] = path;
-  const {containers, initContainers: _init, ephemeralContainers: _ephemeral, ...spec} = pod.spec;
+  const {containers} = pod.spec;
+  const spec = omit(pod.spec, ...LISTS);
   if (typeof index === 'number' && LISTS.some((name) => name === list)) {
     const container = allContainersOf({
       spec: {...spec, containers: [], [String(list)]: pod.spec[list as 'containers']},
@@ -174,7 +176,7 @@ function withOneContainer(pod: Pod, path: readonly PathSegment[]): readonly [Pod
           ...spec,
           containers: [],
           [String(list)]: container === undefined ? [] : [container],
-        } as Pod['spec'],
+        },
       },
       ['spec', String(list), 0, ...rest],
     ];

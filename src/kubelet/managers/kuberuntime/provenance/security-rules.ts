@@ -48,7 +48,7 @@ export const CONTAINER_SECURITY: RuleTree<ContainerScope> = {
   run_as_user: (scope) => user(scope),
   run_as_username: (scope) => user(scope),
   run_as_group: (scope) => because`${ownOrPod(scope, 'runAsGroup')}`,
-  namespace_options: NAMESPACES as RuleTree<ContainerScope>,
+  namespace_options: NAMESPACES,
   masked_paths: (scope) => procPaths(scope),
   readonly_paths: (scope) => procPaths(scope),
   seccomp: (scope) => seccomp(scope),

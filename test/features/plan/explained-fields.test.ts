@@ -1,0 +1,53 @@
+import {Chalk} from 'chalk';
+import {describe, expect, test} from 'vitest';
+import {parse} from 'yaml';
+import {explainedYaml, messageLines} from '../../../src/features/plan/explained-fields.js';
+import {explainConfig, leavesOf} from '../../../src/kubelet/index.js';
+import type {Json} from '../../../src/format/json.js';
+import {toComparableConfig} from '../../../src/kubelet/managers/kuberuntime/config/sent-config.js';
+import {generatePodSandboxConfig} from '../../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
+import {staticPod} from '../../golden/build-configs.js';
+import {GOLDEN_NODE} from '../../golden/golden-cases.js';
+
+const chalk = new Chalk({level: 0});
+const SOURCES = [{kind: 'manifest', name: 'metadata.name'}] as const;
+
+describe('messageLines', () => {
+  test('control characters in values and explanations are escaped', () => {
+    const fields = [{path: ['a'], value: 'x', text: 'name \u001b[2J', sources: SOURCES}];
+
+    expect(messageLines({a: 'one\n\u001b]0;title\u0007\u009b1m', b: ['\u202e']}, fields, chalk)).toEqual([
+      String.raw`a: one\n\x1b]0;title\x07\x9b1m  # name \x1b[2J`,
+      String.raw`b: ["\u202e"]`,
+    ]);
+  });
+});
+
+describe('explainedYaml', () => {
+  test('explanations are comments that change no value', async () => {
+    const data = [{request: {cpu: '51', list: ['a'], none: {}}}];
+    const fields = leavesOf({cpu: '51', list: ['a'], none: {}}).map((leaf) => ({
+      ...leaf,
+      text: `from ${String(leaf.path[0])}\n- injected: true`,
+      sources: SOURCES,
+    }));
+
+    const text = await explainedYaml(data, [{at: [0, 'request'], fields}]);
+
+    expect(parse(text)).toEqual(data);
+    expect(text).toContain(String.raw`cpu: "51" # from cpu\n- injected: true`);
+  });
+});
+
+test('the totals of 1,000 containers have short explanations', () => {
+  const containers = Array.from(
+    {length: 1000},
+    (_, index) => `  - {name: c${index}, image: "busybox:1", resources: {requests: {cpu: ${index + 1}m}}}`,
+  );
+  const pod = staticPod(
+    `apiVersion: v1\nkind: Pod\nmetadata: {name: many}\nspec:\n  containers:\n${containers.join('\n')}\n`,
+  );
+  const facts = {pod, node: GOLDEN_NODE};
+  const sandbox: Json = toComparableConfig('PodSandboxConfig', generatePodSandboxConfig(pod, GOLDEN_NODE, 0));
+  expect(explainConfig(sandbox, facts).every(({text}) => text.length < 2000)).toBe(true);
+});
