@@ -11,7 +11,8 @@ import {answersJson, answerWhy, commandPrefix, isWrong, type Answer, type Answer
 import {answersText} from './answer-text.js';
 import {readNodeState} from './node-answer.js';
 import {collectPod, type PodSources} from './snapshot/collect-pod.js';
-import {asksForNode, AT_ONCE, collectOverview, nodeName, readReport} from './snapshot/collect-overview.js';
+import {asksForNode, AT_ONCE, collectOverview, nodeName, readReport} from './collect-overview.js';
+import type {Question} from './saved-node.js';
 import {NodeReader} from './snapshot/node-reader.js';
 import type {PodSnapshot} from './snapshot/pod-snapshot.js';
 
@@ -22,14 +23,6 @@ export const WHY_FORMATS = ['table', 'json', 'yaml'] as const;
 export interface WhyFlags extends TargetFlagValues, OutputFlagValues {
   /** Snapshot of a node to examine instead of this one. */
   readonly from?: string | undefined;
-}
-
-/** What is asked about a node. */
-export interface Question {
-  readonly words: readonly string[];
-  readonly flags: TargetFlagValues;
-  /** Receives the errors of words that name nothing. */
-  readonly onMissing: (error: NotFoundError) => void;
 }
 
 /** Context of `why`. */

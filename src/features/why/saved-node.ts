@@ -7,13 +7,22 @@ import {readArchive} from '../node-archive/archive-file.js';
 import {filterPods} from '../pods/filter-pods.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
+import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
 import {findTargets} from '../targets/find-targets.js';
+import type {TargetFlagValues} from '../targets/read-targets.js';
 import {answerWhy, type Answers} from './answer.js';
 import {readNodeState, type NodeState} from './node-answer.js';
-import type {Question} from './run-why.js';
-import {asksForNode, collectOverview, nodeName, readReport} from './snapshot/collect-overview.js';
+import {asksForNode, collectOverview, nodeName, readReport} from './collect-overview.js';
 import {NodeReader} from './snapshot/node-reader.js';
 import type {PodSnapshot} from './snapshot/pod-snapshot.js';
+
+/** What is asked about a node. */
+export interface Question {
+  readonly words: readonly string[];
+  readonly flags: TargetFlagValues;
+  /** Receives the errors of words that name nothing. */
+  readonly onMissing: (error: NotFoundError) => void;
+}
 
 /** Facts that `why` answers from, of a whole node. It is plain data that JSON can hold. */
 export interface WhySnapshot {

@@ -1,7 +1,7 @@
 import {ConfigError} from '../../base/errors.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {ShutdownPeriod, ShutdownPolicy} from '../contract/resources/shutdown-policy.js';
-import {SYSTEM_CRITICAL_PRIORITY} from '../sources/critical-pod.js';
+import {SYSTEM_CRITICAL_PRIORITY} from '../resources/system-critical-priority.js';
 import {parseDuration} from '../../format/duration.js';
 import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';

@@ -1,8 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
+import {SYSTEM_CRITICAL_PRIORITY} from '../resources/system-critical-priority.js';
 import {isStaticPod} from './static-pod.js';
-
-/** Lowest priority that is reserved for system pods (scheduling.SystemCriticalPriority). */
-export const SYSTEM_CRITICAL_PRIORITY = 2_000_000_000;
 
 /** Reports whether a pod is static or system-critical; such pods are never evicted (types.IsCriticalPod). */
 export function isCriticalPod(pod: Pod): boolean {

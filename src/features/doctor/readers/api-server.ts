@@ -49,10 +49,7 @@ async function askForLease(
   const {server, credentials} = await openKubeconfig(file, {clock, signal});
   const {tls, token} = credentials;
   const name = lastFlagValue(argv, 'hostname-override') ?? nodeOfCertificate(tls.cert) ?? hostname();
-  const url = new URL(
-    `${server.pathname.replace(/\/$/, '')}${LEASES}/${encodeURIComponent(name)}`,
-    server,
-  );
+  const url = new URL(`${server.pathname.replace(/\/$/, '')}${LEASES}/${encodeURIComponent(name)}`, server);
   const headers = {
     accept: 'application/json',
     ...(token !== undefined && {authorization: `Bearer ${token}`}),

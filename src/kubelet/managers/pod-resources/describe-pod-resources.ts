@@ -34,7 +34,7 @@ export function describeAllocatable(providers: Providers): AllocatableResourcesR
 export function describeAlphaPodResources(pod: Pod, providers: Providers): AlphaPodResources {
   const {uid, name, namespace} = podRef(pod);
   const containers = pod.spec.containers.map((container) => {
-    const {devices = []} = unite(providers.map((provider) => provider.ofContainer(uid, container.name)));
+    const {devices} = unite(providers.map((provider) => provider.ofContainer(uid, container.name)));
     return {
       name: container.name,
       devices: devices.map(({resource: resourceName, id}) => ({resourceName, deviceIds: [id]})),

@@ -5,7 +5,7 @@ import {expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
 import {cpuSection} from '../../../../src/features/node/describe-cpus.js';
 import {listCpuShares} from '../../../../src/kubelet/managers/cpu/list-cpu-shares.js';
-import {readCpuShares} from '../../../../src/kubelet/managers/cpu/read-cpu-shares.js';
+import {readCpuShares} from '../../../../src/kubelet/pods/node-managers/read-cpu-shares.js';
 import {parseCpuSet} from '../../../../src/kubelet/resources/cpu-set.js';
 import {ORACLE_MACHINES, topologyOf} from '../../resources/machine/machine-oracle.js';
 

@@ -64,9 +64,7 @@ function ofVariable(
 const REFERENCES: Readonly<Record<string, (reference: Readonly<Record<string, string>>) => string>> = {
   fieldRef: ({fieldPath}) => String(fieldPath),
   resourceFieldRef: ({containerName, resource}) =>
-    containerName === undefined
-      ? String(resource)
-      : `${String(resource)} of container ${containerName}`,
+    containerName === undefined ? String(resource) : `${String(resource)} of container ${containerName}`,
   configMapKeyRef: ({name, key}) => `${String(name)}/${String(key)}`,
   secretKeyRef: ({name, key}) => `${String(name)}/${String(key)}`,
   fileKeyRef: ({volumeName, path, key}) => `${String(volumeName)}/${String(path)}/${String(key)}`,

@@ -2,9 +2,9 @@ import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {machineReader} from '../../node/read-machine.js';
 import {readCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
 import {discoverCpus} from '../../resources/machine/discover-cpus.js';
-import {listCpuShares, type CpuShare} from './list-cpu-shares.js';
-import {parseCpuState} from './state/cpu-checkpoint.js';
-import {cpuStatePath} from './state/cpu-state.js';
+import {listCpuShares, type CpuShare} from '../../managers/cpu/list-cpu-shares.js';
+import {parseCpuState} from '../../managers/cpu/state/cpu-checkpoint.js';
+import {cpuStatePath} from '../../managers/cpu/state/cpu-state.js';
 
 /**
  * Reads who has which CPUs of this machine, as the kubelet of the root directory stored it; undefined unless it gives containers

@@ -1,12 +1,12 @@
-import {forEachLimit} from '../../../base/async/for-each-limit.js';
-import type {RuntimeContext} from '../../../cli/command/contexts.js';
-import type {KubeletReport} from '../../../kubelet/index.js';
-import {fetchKubeletReport} from '../../node/kubelet-reports.js';
-import type {ShownPod} from '../../pods/listed-pod.js';
-import {diagnose} from '../causes/diagnose.js';
-import {collectPod, type PodSources} from './collect-pod.js';
-import type {PodSnapshot} from './pod-snapshot.js';
-import {snapshotOfStatus} from './status-snapshot.js';
+import {forEachLimit} from '../../base/async/for-each-limit.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
+import type {KubeletReport} from '../../kubelet/index.js';
+import {fetchKubeletReport} from '../node/kubelet-reports.js';
+import type {ShownPod} from '../pods/listed-pod.js';
+import {diagnose} from './causes/diagnose.js';
+import {collectPod, type PodSources} from './snapshot/collect-pod.js';
+import type {PodSnapshot} from './snapshot/pod-snapshot.js';
+import {snapshotOfStatus} from './snapshot/status-snapshot.js';
 
 /** Number of pods whose facts are read in an overview; the others are judged by their status. */
 const MAX_COLLECTED = 50;
@@ -38,7 +38,7 @@ export async function nodeName({connections, settings}: RuntimeContext): Promise
     await connections.default();
     return connections.remote?.node.host ?? '';
   }
-  const {resolveNodeName} = await import('../../../kubelet/index.js');
+  const {resolveNodeName} = await import('../../kubelet/index.js');
   return resolveNodeName(undefined);
 }
 
