@@ -204,7 +204,8 @@ module.exports = {
       from: {path: '^src/plugin-api/'},
       to: {
         path: '^src/cri/',
-        pathNot: '^src/cri/(index|call-options|codec|default-transport|message-schema|service-client|wire-format)\\.ts$',
+        pathNot:
+          '^src/cri/(index|call-options|codec|default-transport|message-schema|service-client|wire-format)\\.ts$',
       },
     },
     {
