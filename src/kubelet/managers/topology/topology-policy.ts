@@ -46,7 +46,7 @@ export function createTopologyPolicy(
     throw new SystemError(`unsupported on machines with more than ${maxNodes} NUMA Nodes`, {
       hint: 'set the option max-allowable-numa-nodes in topologyManagerPolicyOptions, or topologyManagerPolicy none',
     });
-  const createMerge = POLICIES[policy];
+  const createMerge = ownValue(POLICIES, policy);
   if (createMerge === undefined) throw new SystemError(`unknown policy: "${policy}"`);
   if (scope !== 'container' && scope !== 'pod') throw new SystemError(`unknown scope: "${scope}"`);
   return {merge: createMerge(info), isForPods: scope === 'pod', isAligned: policy === 'single-numa-node'};
@@ -73,11 +73,16 @@ function parseOptions(options: Readonly<Record<string, string>>): Options {
     .toSorted(byKey)
     .reduce<Options>(
       (parsed, [name, value]) => {
-        const parse = PARSERS[name];
+        const parse = ownValue(PARSERS, name);
         if (parse === undefined)
           throw new SystemError(`unknown Topology Manager Policy option: ${goQuote(name)}`);
         return {...parsed, ...parse(name, value)};
       },
       {prefersClosest: false, maxNodes: MAX_NUMA_NODES},
     );
+}
+
+/** Returns the value of a table; undefined also for names of members that every object has. */
+function ownValue<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -206,3 +206,13 @@ test('admissions are counted: those of one NUMA node also as aligned', async () 
     {isFailed: true},
   ]);
 });
+
+test.each([
+  [{policy: 'constructor', scope: 'container', options: {}}, 'unknown policy: "constructor"'],
+  [
+    {policy: 'restricted', scope: 'container', options: {toString: 'true'}},
+    'unknown Topology Manager Policy option: "toString"',
+  ],
+])('names of members of objects are unknown too: %j', (settings, message) => {
+  expect(() => createTopologyPolicy(settings, [])).toThrow(message);
+});
