@@ -94,7 +94,7 @@ export class MemoryManager {
   }
 
   /** Returns the memory that a container was given. */
-  blocksOf({metadata}: Pod, container: string): readonly MemoryBlock[] {
+  blocksOf({metadata}: Pick<Pod, 'metadata'>, container: string): readonly MemoryBlock[] {
     return (this.#memory && blocksOf(this.#memory.state, metadata.uid ?? '', container)) ?? [];
   }
 
