@@ -47,6 +47,7 @@ const NO_HINTS: TopologyHints = new Map();
 /** The CPU manager with the policy `static`: containers of Guaranteed pods get CPUs of their own. */
 export class StaticCpuManager implements NodeManager {
   readonly name = 'cpu';
+  readonly answersPlans = true;
   readonly reconcile: NonNullable<NodeManager['reconcile']>;
   readonly topology: TopologyHintProvider;
   /** Exclusive CPUs; those of the shared pool are nobody's (GetExclusiveCPUs, GetAllocatableCPUs). */

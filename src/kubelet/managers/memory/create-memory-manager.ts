@@ -17,11 +17,12 @@ export function createMemoryManager(node: NodeFacts): NodeManager | undefined {
   let manager: MemoryManager | undefined;
   return {
     name: 'memory',
+    answersPlans: true,
     start: async (services) => {
       const numaNodes = settings.policy === 'None' ? [] : machine().numaNodes;
       const nodeReserved = {memory: reservedMemory(node)};
       manager = await MemoryManager.start(
-        {settings, numaNodes, nodeReserved, file: memoryStateFile(rootDir)},
+        {settings, numaNodes, nodeReserved, file: memoryStateFile(rootDir, services)},
         services,
       );
     },

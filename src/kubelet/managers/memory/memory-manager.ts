@@ -29,8 +29,11 @@ export interface MemoryManagerOptions {
 }
 
 /** Returns the file in which the memory manager of a root directory keeps its state. */
-export function memoryStateFile(rootDir: string): CheckpointAccess {
-  return checkpointFile(join(rootDir, 'memory_manager_state'));
+export function memoryStateFile(
+  rootDir: string,
+  services: Pick<NodeManagerServices, 'isPlan'>,
+): CheckpointAccess {
+  return checkpointFile(join(rootDir, 'memory_manager_state'), services);
 }
 
 interface Services extends Pick<NodeManagerServices, 'activePods' | 'allSourcesReady' | 'logger'> {
