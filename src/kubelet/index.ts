@@ -73,7 +73,11 @@ export {isPodRun} from './pods/registry/pod-runs.js';
 export {JobStore} from './managers/workloads/job-store.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
 export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
-export {createNodeReport, withReportedFacts} from './daemon/introspection/node-report.js';
+export {
+  createNodeReport,
+  withReportedFacts,
+  withReportedManagers,
+} from './daemon/introspection/node-report.js';
 export type {NodeSettings} from './contract/cluster/node-settings.js';
 export {queryKubelet, serveReports, type ReportService} from './daemon/introspection/report-socket.js';
 export {

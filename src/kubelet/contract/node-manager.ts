@@ -16,14 +16,16 @@ import type {PodResourceProvider} from './resources/pod-resource-use.js';
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
  * in the order of their list (createNodeManagers).
  *
- * Only a daemon starts managers. In `kcri sync` and `kcri plan` one that has state answers from what is stored, and changes
- * nothing.
+ * Only a daemon starts managers, and a plan those that can answer from what is stored (`answersPlans`). `kcri sync` starts
+ * none.
  */
 export interface NodeManager {
   /** Name in errors, logs and plans, such as `cpu`. */
   readonly name: string;
   /** Called once, before the first pod is admitted. Rejects if the kubelet must not start. */
   readonly start?: (services: NodeManagerServices, signal: AbortSignal) => Promise<void>;
+  /** True if a plan starts the manager too, to have pods admitted as they would be: then it stores nothing (`isPlan`). */
+  readonly answersPlans?: boolean;
   /**
    * Allocates what the pod needs, and resolves with the reason if the node must not run it. An error becomes the rejection
    * UnexpectedAdmissionError. The pod is among the active ones already. A later part of the admission may still reject it:
@@ -76,6 +78,8 @@ export interface NodeManager {
 /** Services of a daemon for its managers. Their state files are below `node.rootDir`. */
 export interface NodeManagerServices {
   readonly node: NodeFacts;
+  /** True in a plan, which stores nothing. */
+  readonly isPlan?: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Pods that use resources of the node, with their allocated resources; also one that is being admitted. */

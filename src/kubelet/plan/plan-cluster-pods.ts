@@ -4,13 +4,15 @@ import {KcriError} from '../../base/errors.js';
 import type {PodUid} from '../../cri/index.js';
 import type {NodePressure} from '../contract/cluster/node-pressure.js';
 import type {NodeObjectFacts} from '../contract/cluster/cluster-link.js';
+import type {NodeManagers} from '../contract/node-manager.js';
 import {namespacedName, podRef, type PodRef} from '../contract/pod-ref.js';
 import type {DesiredPod} from '../contract/pod-update.js';
 import {diffPods} from '../sources/pod-mux.js';
 import {configSourceOf, isMirrorPod} from '../sources/static-pod.js';
-import {findRejection} from '../pods/admission/admit-pod.js';
+import {findRejectionOfNode} from '../pods/admission/admit-pod.js';
 import {PodRejectedError} from '../pods/pod-errors.js';
 import type {PodRecord} from '../pods/registry/pod-store.js';
+import {startPlannedNodeManagers} from './planned-node-managers.js';
 import {
   createPlanSnapshot,
   emptyPlan,
@@ -51,8 +53,10 @@ export async function planClusterPods(
   const known = new Map([...own].map(([uid, {pod}]): [PodUid, DesiredPod] => [uid, {uid, pod, origin: ''}]));
   const seen = new Date(options.clock.now()).toISOString();
   const changes = diffPods(known, desired, {source: 'api', seen});
+  const node = {...options.node, ...options.nodeObject};
+  const nodeManagers = await startPlannedNodeManagers({...options, node}, signal);
   const planner = new ClusterPlanner(
-    {...options, node: {...options.node, ...options.nodeObject}},
+    {...options, node, nodeManagers},
     own,
     (await snapshot.active()).map(({pod}) => pod),
   );
@@ -74,13 +78,19 @@ function sorted(pods: readonly DesiredPod[]): readonly DesiredPod[] {
   return pods.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
+type ClusterPlannerOptions = ClusterPlanOptions & {readonly nodeManagers: NodeManagers};
+
 class ClusterPlanner {
-  readonly #options: ClusterPlanOptions;
+  readonly #options: ClusterPlannerOptions;
   readonly #records: ReadonlyMap<PodUid, PodRecord>;
   /** Pods that take resources of the node: the active ones, and those that the plan has admitted. */
   readonly #others: Pod[];
 
-  constructor(options: ClusterPlanOptions, records: ReadonlyMap<PodUid, PodRecord>, active: readonly Pod[]) {
+  constructor(
+    options: ClusterPlannerOptions,
+    records: ReadonlyMap<PodUid, PodRecord>,
+    active: readonly Pod[],
+  ) {
     this.#options = options;
     this.#records = records;
     this.#others = [...active];
@@ -107,16 +117,17 @@ class ClusterPlanner {
         : {...(await planTermination(this.#options, {pod, record, text: note}, signal)), note};
     if (record === undefined) {
       if (hasEnded(pod.status?.phase)) return {...emptyPlan(pod), note};
-      this.#admit(pod);
+      await this.#admit(pod, signal);
     }
     const findConflicts = async () => await Promise.resolve({known: record, older: undefined});
     return {...(await planPod(this.#options, {pod, findConflicts}, signal)), note};
   }
 
-  /** Admits a new pod to the node, as a kubelet does when it is added. Throws PodRejectedError. */
-  #admit(pod: Pod): void {
-    const {node, pressures} = this.#options;
-    const rejection = findRejection({pod, others: this.#others, node, pressures});
+  /** Admits a new pod to the node, as a kubelet does when it is added. Rejects with PodRejectedError. */
+  async #admit(pod: Pod, signal: AbortSignal): Promise<void> {
+    const {node, pressures, nodeManagers} = this.#options;
+    const request = {pod, others: this.#others, node, pressures};
+    const rejection = await findRejectionOfNode(request, nodeManagers, signal);
     if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
     this.#others.push(pod);
   }

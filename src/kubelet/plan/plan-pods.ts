@@ -22,7 +22,8 @@ import {
   type PodRegistryOptions,
   type PodHistoryStore,
 } from '../pods/registry/pod-registry-options.js';
-import {createSyncError} from '../pods/pod-errors.js';
+import {findRejectionOfManagers} from '../pods/admission/admit-pod.js';
+import {createSyncError, PodRejectedError} from '../pods/pod-errors.js';
 import {computeActions} from '../pods/sync/compute-actions.js';
 import type {PodSyncer} from '../pods/sync/pod-syncer.js';
 import {createNodePodSnapshot, type NodePodSnapshot} from '../pods/registry/node-pod-snapshot.js';
@@ -39,6 +40,7 @@ import {CallRecorder, type PlannedCall} from './planned-call.js';
 import {PlannedFilesystem} from './planned-filesystem.js';
 import {redactSecretObjects} from '../managers/redaction/redact-secret-objects.js';
 import {PlannedPullRecords} from './planned-pull-records.js';
+import {startPlannedNodeManagers} from './planned-node-managers.js';
 import {createPlannedServices} from './planned-services.js';
 import type {RunHook} from '../contract/lifecycle-hook.js';
 import {runExecHook, type HookContext} from '../managers/lifecycle/hook-runner.js';
@@ -72,7 +74,8 @@ const MAX_PASSES_BEYOND_INIT = 4;
 
 /**
  * Returns the calls that a sync of each pod would make now. Runs the real sync with services and a filesystem that
- * change nothing, and assumes that init containers succeed. Rejects with PodError if the sync would fail.
+ * change nothing, and assumes that init containers succeed. Rejects with PodError if the sync would fail, or a manager of the
+ * node would refuse the pod.
  */
 export async function planPods(
   options: PlanOptions,
@@ -81,10 +84,11 @@ export async function planPods(
 ): Promise<readonly PodPlan[]> {
   const plans: PodPlan[] = [];
   const snapshot = createSnapshot(options);
+  const nodeManagers = options.nodeManagers ?? (await startPlannedNodeManagers(options, signal));
   for (const pod of pods) {
     const findConflicts = async (planned: PodRegistry): Promise<PodConflicts> =>
       snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
-    plans.push(await planPod(options, {pod, findConflicts}, signal));
+    plans.push(await planPod({...options, nodeManagers}, {pod, findConflicts}, signal));
   }
   return plans;
 }
@@ -117,12 +121,13 @@ export async function planPod(
   {pod, findConflicts}: PlannedPod,
   signal: AbortSignal,
 ): Promise<PodPlan> {
-  const {node} = options;
+  const {node, nodeManagers} = options;
   const objects = redactSecretObjects(options.objects);
   const recorder = new CallRecorder(pod, {node, objects});
   const files = new Map<string, PlannedFile>();
   const planned = plannedPods(options, pod, {recorder, onFile: (file) => void files.set(file.path, file)});
   const {known, older} = await findConflicts(planned);
+  await requireAdmission(pod, known, {nodeManagers, signal});
   const there = known ?? older;
   const present = there && {before: there.pod, runtime: await readRuntimeStatus(planned, there, signal)};
   recorder.addContainers(present?.runtime.containers ?? []);
@@ -142,6 +147,17 @@ export async function planPod(
   const {calls} = plan;
   const compared = await diffConfigs(options.services.runtime, {pod, ...present, calls}, signal);
   return {...plan, changes: summarizeChanges(calls), ...compared};
+}
+
+/** Has the managers of the node admit a pod that is not known. Rejects with PodRejectedError. */
+async function requireAdmission(
+  pod: Pod,
+  known: PodRecord | undefined,
+  {nodeManagers, signal}: Pick<PlanOptions, 'nodeManagers'> & {readonly signal: AbortSignal},
+): Promise<void> {
+  if (known !== undefined || nodeManagers === undefined) return;
+  const rejection = await findRejectionOfManagers(pod, nodeManagers, signal);
+  if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
 }
 
 /** Pod with a record that would be deleted, and the reason. */

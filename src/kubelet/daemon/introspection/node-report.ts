@@ -14,11 +14,16 @@ export interface NodeReport {
   readonly reserved?: Readonly<Record<keyof ReservedResources, string>>;
   /** Resources that hard eviction thresholds retain; present together with `reserved`. */
   readonly evictionReserve?: Readonly<Record<keyof NodeReservations['eviction'], string>>;
+  /** How the node gives containers resources of their own; absent in reports of older versions. */
+  readonly managers?: ManagerSettings;
   readonly settings: NodeSettings;
 }
 
+type ManagerSettings = Pick<NodeFacts, 'cpuManager' | 'memoryManager' | 'topologyManager'>;
+
 export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeReport {
   const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reservations} = node;
+  const {cpuManager, memoryManager, topologyManager} = node;
   return {
     nodeName,
     nodeIps,
@@ -27,6 +32,7 @@ export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeR
     cpuMilli: String(cpuMilli),
     memoryBytes: String(memoryBytes),
     ...(reservations && reservationTexts(reservations)),
+    managers: {cpuManager, memoryManager, topologyManager},
     settings,
   };
 }
@@ -54,13 +60,28 @@ export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeF
   const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reserved} = report;
   const {evictionReserve: reserve} = report;
   return {
-    ...machine,
+    ...withReportedManagers(machine, report),
     nodeName,
     nodeIps,
     hostIps: {current: hostIps},
     labels,
     cpuMilli: BigInt(cpuMilli),
     memoryBytes: BigInt(memoryBytes),
+    ...(reserved && reserve && {reservations: parseReservations(reserved, reserve)}),
+  };
+}
+
+/**
+ * Returns the facts of the machine with the managers of the running kubelet, and what it reserves, if it gives containers CPUs
+ * or memory of their own.
+ */
+export function withReportedManagers(machine: NodeFacts, {managers, ...report}: NodeReport): NodeFacts {
+  const {reserved, evictionReserve: reserve} = report;
+  if (managers?.cpuManager?.policy !== 'static' && managers?.memoryManager?.policy !== 'Static')
+    return machine;
+  return {
+    ...machine,
+    ...managers,
     ...(reserved && reserve && {reservations: parseReservations(reserved, reserve)}),
   };
 }

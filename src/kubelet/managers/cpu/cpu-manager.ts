@@ -38,7 +38,7 @@ export function createCpuManager({
     reservedMilli: reservedMilli === 0n ? undefined : reservedMilli,
     readTopology: () => discoverCpus(machine()),
     openState: (services) =>
-      openCpuState(settings, checkpointFile(cpuStatePath(services.node.rootDir)), services),
+      openCpuState(settings, checkpointFile(cpuStatePath(services.node.rootDir), services), services),
   });
 }
 
@@ -83,6 +83,7 @@ function createNonePolicy(
 ): NodeManager {
   return {
     name: 'cpu',
+    answersPlans: true,
     start: async (services) => {
       validateNone(policy, options);
       const file = openState(services);

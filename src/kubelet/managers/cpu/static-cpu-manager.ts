@@ -14,12 +14,14 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {DEFAULT_CONTAINER_POLICY} from '../../contract/resources/container-policy.js';
+import type {PodResourceProvider} from '../../contract/resources/pod-resource-use.js';
+import {listMembers} from '../../resources/bit-set.js';
 import type {StateFile} from '../../resources/checkpoint/state-file.js';
 import {formatCpuSet} from '../../resources/cpu-set.js';
 import {CpuAssigner} from './cpu-assigner.js';
-import {startState, type StaticPolicy} from './policy/static-policy.js';
+import {allocatableCpus, startState, type StaticPolicy} from './policy/static-policy.js';
 import {CpuReconciler} from './reconcile-cpus.js';
-import type {CpuState} from './state/cpu-state.js';
+import {containerCpus, type CpuState} from './state/cpu-state.js';
 import {restore} from './state/restore.js';
 
 /** What StaticCpuManager works with. */
@@ -45,8 +47,18 @@ const NO_HINTS: TopologyHints = new Map();
 /** The CPU manager with the policy `static`: containers of Guaranteed pods get CPUs of their own. */
 export class StaticCpuManager implements NodeManager {
   readonly name = 'cpu';
+  readonly answersPlans = true;
   readonly reconcile: NonNullable<NodeManager['reconcile']>;
   readonly topology: TopologyHintProvider;
+  /** Exclusive CPUs; those of the shared pool are nobody's (GetExclusiveCPUs, GetAllocatableCPUs). */
+  readonly podResources: PodResourceProvider = {
+    ofContainer: (uid, name) => ({
+      cpus: listMembers((this.#assigner && containerCpus(this.#assigner.state, uid, name)) ?? 0n),
+    }),
+    allocatable: () => ({
+      cpus: this.#assigner === undefined ? [] : listMembers(allocatableCpus(this.#assigner.policy)),
+    }),
+  };
   readonly #options: StaticCpuManagerOptions;
   #started: Started | undefined;
 

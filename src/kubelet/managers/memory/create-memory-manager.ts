@@ -3,7 +3,9 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {bitSet} from '../../resources/bit-set.js';
 import {formatCpuSet} from '../../resources/cpu-set.js';
+import type {MemoryUse} from '../../contract/resources/pod-resource-use.js';
 import {MemoryManager, memoryStateFile} from './memory-manager.js';
+import type {MemoryBlock} from './memory-state.js';
 
 /**
  * Creates the manager that gives containers memory of NUMA nodes by the policy `Static`, or that gives none (`None`). Its
@@ -15,11 +17,12 @@ export function createMemoryManager(node: NodeFacts): NodeManager | undefined {
   let manager: MemoryManager | undefined;
   return {
     name: 'memory',
+    answersPlans: true,
     start: async (services) => {
       const numaNodes = settings.policy === 'None' ? [] : machine().numaNodes;
       const nodeReserved = {memory: reservedMemory(node)};
       manager = await MemoryManager.start(
-        {settings, numaNodes, nodeReserved, file: memoryStateFile(rootDir)},
+        {settings, numaNodes, nodeReserved, file: memoryStateFile(rootDir, services)},
         services,
       );
     },
@@ -31,11 +34,20 @@ export function createMemoryManager(node: NodeFacts): NodeManager | undefined {
     },
     containerOptions: async (request) => Promise.resolve({resources: manager?.resources(request) ?? {}}),
     containerCreated: async (pod, container) => manager?.containerCreated(pod, container),
+    podResources: {
+      ofContainer: (uid, name) => ({memory: manager?.blocksOf({metadata: {uid}}, name).map(toUse) ?? []}),
+      allocatable: () => ({memory: manager?.allocatable().map(toUse) ?? []}),
+    },
     explain: (pod, {name}) => {
       const nodes = manager?.blocksOf(pod, name).flatMap(({numaAffinity}) => numaAffinity) ?? [];
       return nodes.length === 0 ? undefined : `memory of NUMA nodes ${formatCpuSet(bitSet(nodes))}`;
     },
   };
+}
+
+/** Returns a block as the pod resources API shows it (containerMemoryFromBlock). */
+function toUse({type, size, numaAffinity: numaNodes}: MemoryBlock): MemoryUse {
+  return {type, bytes: BigInt(size), numaNodes};
 }
 
 /** Returns the memory that pods cannot use, hard eviction thresholds included (GetNodeAllocatableReservation). */

@@ -29,8 +29,11 @@ export interface MemoryManagerOptions {
 }
 
 /** Returns the file in which the memory manager of a root directory keeps its state. */
-export function memoryStateFile(rootDir: string): CheckpointAccess {
-  return checkpointFile(join(rootDir, 'memory_manager_state'));
+export function memoryStateFile(
+  rootDir: string,
+  services: Pick<NodeManagerServices, 'isPlan'>,
+): CheckpointAccess {
+  return checkpointFile(join(rootDir, 'memory_manager_state'), services);
 }
 
 interface Services extends Pick<NodeManagerServices, 'activePods' | 'allSourcesReady' | 'logger'> {
@@ -94,7 +97,7 @@ export class MemoryManager {
   }
 
   /** Returns the memory that a container was given. */
-  blocksOf({metadata}: Pod, container: string): readonly MemoryBlock[] {
+  blocksOf({metadata}: Pick<Pod, 'metadata'>, container: string): readonly MemoryBlock[] {
     return (this.#memory && blocksOf(this.#memory.state, metadata.uid ?? '', container)) ?? [];
   }
 

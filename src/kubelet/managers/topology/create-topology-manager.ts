@@ -16,6 +16,7 @@ export function createTopologyManager({
   let manager: TopologyManager | undefined;
   return {
     name: 'topology',
+    answersPlans: true,
     start: async ({topology: providers, clock, metrics}) => {
       const policy =
         settings.policy === 'none' ? undefined : createTopologyPolicy(settings, machine().numaNodes);

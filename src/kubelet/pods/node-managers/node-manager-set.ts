@@ -31,13 +31,14 @@ export class NodeManagerSet implements NodeManagers {
     this.#givesOptions = managers.some(({containerOptions}) => containerOptions !== undefined);
   }
 
-  /** Starts the managers, one after the other. Rejects like the first that cannot start. */
+  /** Starts the managers, one after the other; in a plan, those that answer it. Rejects like the first that cannot start. */
   async start(services: OwnNodeManagerServices, signal: AbortSignal): Promise<void> {
     const topology = this.#managers.flatMap((manager) => manager.topology ?? []);
     const podResources = this.#managers.flatMap((manager) => manager.podResources ?? []);
     const plugins = this.#managers.flatMap((manager) => manager.plugins ?? []);
     const all = {...services, topology, podResources, plugins};
-    for (const manager of this.#managers) await manager.start?.(all, signal);
+    for (const manager of this.#managers)
+      if (services.isPlan !== true || manager.answersPlans === true) await manager.start?.(all, signal);
   }
 
   /** Reconciles until the signal aborts. Rejects with programming errors; others are logged. */

@@ -11,12 +11,15 @@ export interface CheckpointAccess {
   readonly write: (text: string) => Promise<void>;
 }
 
-/** Returns access to a file. */
-export function checkpointFile(path: string): CheckpointAccess {
+/** Returns access to a file; a plan does not write to it. */
+export function checkpointFile(
+  path: string,
+  {isPlan = false}: {readonly isPlan?: boolean},
+): CheckpointAccess {
   return {
     path,
     read: async () => readCheckpointFile(path),
-    write: async (text) => writeCheckpointFile(path, text),
+    write: async (text) => (isPlan ? undefined : writeCheckpointFile(path, text)),
   };
 }
 
