@@ -1,4 +1,4 @@
-import {readFile} from 'node:fs/promises';
+import {readFile, rm} from 'node:fs/promises';
 import type {Fault, RecordedRequest} from '../../fakes/api-server/api-request.js';
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
@@ -6,6 +6,7 @@ import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import {GOLDEN_NODE} from '../golden-cases.js';
 import {applyObject} from './api-admission.js';
 import type {ApiAction, ApiCase} from './api-cases.js';
+import {askPodResources, type CasePlugins} from './case-plugins.js';
 import {signCertificates, STATIC_FILE} from './case-testbed.js';
 import {kubectl} from './kubectl-actions.js';
 import {evictPods, nodePath} from './node-actions.js';
@@ -21,6 +22,8 @@ const MIRROR = 'kubernetes.io/config.mirror';
 const {nodeName} = GOLDEN_NODE;
 /** Commands that the API server passes to the kubelet's server. */
 const STREAMED = /^(exec|attach|logs|port-forward|cp|get --raw) |\$KUBECTL (cp|exec) |^curl /;
+const DELETE_AND_WAIT = /^delete pod (\S+) --wait=true$/;
+const REMOVE_FILE = /^rm (?:-f )?(\S+)$/;
 const RUN = /^run (\S+) .*--image=(\S+) .* -- (.*)$/;
 
 /** A fault as the recordings describe it. */
@@ -44,13 +47,15 @@ export function injectFault(api: FakeApiServer, {match, code, times, body}: Reco
 export class ApiCasePlayer {
   readonly #testbed: ClusterTestbed;
   readonly #recorded: ApiCase;
+  readonly #plugins: CasePlugins;
   readonly #pods = new Map<string, StoredObject>();
   #answers: readonly (readonly unknown[])[] = [];
   /** State files that were kept, by the name under which the case keeps them. */
   readonly kept = new Map<string, string>();
 
-  constructor(testbed: ClusterTestbed, recorded: ApiCase) {
+  constructor(testbed: ClusterTestbed, recorded: ApiCase, plugins: CasePlugins) {
     this.#testbed = testbed;
+    this.#plugins = plugins;
     this.#recorded = recorded;
     testbed.api.storage.watch('/api/v1/pods', 0, ({type, object}) => {
       if (type === 'ADDED') this.#pods.set(object.metadata.uid, object);
@@ -114,8 +119,12 @@ export class ApiCasePlayer {
     const {api} = this.#testbed;
     const [, name, image, args = ''] = RUN.exec(command) ?? [];
     if (name !== undefined) await this.#runPod(name, image ?? '', args.split(' '));
-    else if (!STREAMED.test(command)) kubectl(api, command, input);
-    else {
+    else if (!STREAMED.test(command)) {
+      kubectl(api, command, input);
+      const [, deleted] = DELETE_AND_WAIT.exec(command) ?? [];
+      if (deleted !== undefined)
+        await this.#testbed.daemon.until(`${deleted} is gone`, () => api.pod(deleted) === undefined);
+    } else {
       if (this.#answers.length === 0) this.#answers = await sendServerRequests(this.#testbed, this.#recorded);
       await this.#testbed.daemon.clock.sleep(COMMAND_MS);
     }
@@ -132,6 +141,10 @@ export class ApiCasePlayer {
     this.#answers = await sendServerRequests(this.#testbed, this.#recorded);
     await daemon.until(`${name} has ended`, () => isInState(api.pod(name), 'Succeeded'));
     api.deletePod(name);
+  }
+
+  #pathOf(path: string): string {
+    return path.replace('$ROOT', this.#testbed.daemon.rootDir);
   }
 
   async #putStatic(file: string): Promise<void> {
@@ -189,16 +202,23 @@ export class ApiCasePlayer {
     },
     'api-up': async () => (this.#testbed.api.isListening ? this.#answerAgain() : this.#testbed.api.listen()),
     sh: async (script = '') => {
-      if (script.includes('certificate approve'))
+      const [, removed] = REMOVE_FILE.exec(script) ?? [];
+      if (removed !== undefined) await rm(this.#pathOf(removed));
+      else if (script.includes('certificate approve'))
         signCertificates(this.#testbed.api, 'kubernetes.io/kubelet-serving');
       else await this.#kubectl(script);
     },
     keep: async (path = '', name = '') => {
-      const file = path.replace('$ROOT', this.#testbed.daemon.rootDir);
-      this.kept.set(name, await readFile(file, 'utf8'));
+      this.kept.set(name, await readFile(this.#pathOf(path), 'utf8'));
+    },
+    plug: async (name = '', command = '') => this.#plugins.plug(name, command),
+    ctl: async (name = '', command = '') => this.#plugins.control(name, command),
+    podres: async (name = '', pod) => {
+      if (this.#recorded.plugins === undefined) return;
+      const answers = await askPodResources(this.#testbed.daemon.rootDir, pod);
+      this.kept.set(`podres.${name}`, JSON.stringify(answers));
     },
     // They only print what is not compared here.
-    podres: () => undefined,
     mark: () => undefined,
     snapshot: () => undefined,
   };

@@ -3,6 +3,7 @@ import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import type {Taint} from '../../../src/api/types/v1-node.js';
 import {callsByPod, type CanonicalCall} from '../canonical/canonical-calls.js';
+import type {CanonicalPluginCall, PluginEntry} from './case-plugins.js';
 import {sortedJson} from './sorted-json.js';
 
 /** Independent of where this file was compiled to. */
@@ -65,6 +66,8 @@ export interface CanonicalRun {
   readonly server?: readonly (readonly unknown[])[] | undefined;
   /** State files that were kept, as JSON by name; `<N>` for sizes of the machine. */
   readonly kept?: Readonly<Record<string, unknown>> | undefined;
+  /** Calls to the device plugins, by the plugin's name in the case. */
+  readonly pluginCalls?: Readonly<Record<string, readonly CanonicalPluginCall[]>> | undefined;
   /** Mutating CRI calls by pod. */
   readonly calls: Readonly<Record<string, readonly CanonicalCall[]>>;
 }
@@ -96,6 +99,8 @@ export interface ApiCase extends CanonicalRun {
   };
   readonly objects: readonly ManifestObject[];
   readonly files?: Readonly<Record<string, readonly ManifestObject[]>>;
+  /** What the device plugins were asked, and what they answered. */
+  readonly plugins?: Readonly<Record<string, readonly PluginEntry[]>>;
   /** Units in which two recordings differed. */
   readonly unstable?: readonly string[];
 }

@@ -28,6 +28,30 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
     units: ['calls.shared'],
     why: 'in the recording, the CPUs of the pool changed before the first reconciliation of a container that had just started',
   },
+  'big-single-numa': {
+    kind: 'different',
+    units: ['kept podres.x'],
+    why: 'the CPU manager does not tell the pod resources API its CPUs',
+  },
+  'device-health': {
+    kind: 'racing',
+    units: [
+      'node PUT /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/<NODE> holder',
+      'node PUT /apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/<NODE> spec',
+      'node.writes',
+    ],
+    why: 'the recording took longer, so that the lease was renewed before its end',
+  },
+  'device-kubelet-restart': {
+    kind: 'racing',
+    units: ['kept podres.restarted'],
+    why: 'when the recorder asked, the restarted kubelet did not know the pods yet',
+  },
+  'swap-default': {
+    kind: 'different',
+    units: ['server GET /stats/summary'],
+    why: 'the fake runtime has other statistics than containerd; `/stats/summary` has no `systemContainers` without cgroups',
+  },
   'readiness-toggle': {
     kind: 'different',
     units: ['events Pod p spec.containers{main} Warning Unhealthy'],

@@ -66,6 +66,8 @@ export interface CaseTestbedOptions {
   /** Machine that the kubelet finds. */
   readonly machine: Machine;
   readonly directory: string;
+  /** Directory of the device plugins' sockets. */
+  readonly devices: string;
   readonly streamingUrl: string;
   readonly stepMs?: number | undefined;
   /** Called before the kubelet starts. */
@@ -74,9 +76,10 @@ export interface CaseTestbedOptions {
 
 /** Starts a kubelet with the settings of a case, and an API server with what a cluster has. */
 export async function startCaseTestbed({
-  recorded: {run, files},
+  recorded: {run, files, plugins},
   machine,
   directory,
+  devices,
   streamingUrl,
   stepMs,
   prepare,
@@ -95,7 +98,7 @@ export async function startCaseTestbed({
       ...(stepMs !== undefined && {stepMs}),
       ...(manifest !== undefined && {manifests: {[STATIC_FILE]: JSON.stringify(manifest)}}),
       callTimeoutMs: RUNTIME_REQUEST_TIMEOUT_MS,
-      ...settingsOf(kubelet, machine, directory),
+      ...settingsOf(kubelet, machine, {directory, devices: plugins && devices}),
       certificates: ({client, ...parts}) => ({
         managers: certificateManagers(kubelet, {...parts, client: async () => client, directory}),
         issued: Promise.resolve(),
@@ -121,7 +124,7 @@ export async function startCaseTestbed({
 function settingsOf(
   kubelet: KubeletSettings,
   machine: Machine,
-  directory: string,
+  {directory, devices}: {readonly directory: string; readonly devices: string | undefined},
 ): Pick<ClusterTestbedOptions, 'node' | 'settings' | 'reportFrequencyMs'> {
   const {maxPods = 110, registerWithTaints = [], nodeStatusReportFrequency = '300s'} = kubelet;
   const content = JSON.stringify({...RECORDER_SETTINGS, ...kubelet});
@@ -132,6 +135,7 @@ function settingsOf(
       ...createManagerSettings(values),
       maxPods,
       machine: () => machine,
+      devicePluginsDir: devices,
       cpuMilli: BigInt(machine.cpuCount * 1000),
       // There are no hierarchies, so that nothing is written.
       cgroupMount: join(directory, 'cgroup'),

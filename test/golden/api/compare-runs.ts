@@ -59,10 +59,11 @@ function addPods(units: Units, run: CanonicalRun, isAboutNode: boolean): void {
   for (const [pod, calls] of Object.entries(run.calls)) units.set(`calls.${pod}`, calls);
 }
 
-/** Adds the state files. */
-function addKept(units: Units, {kept = {}}: CanonicalRun, recorded: CanonicalRun): void {
+/** Adds the state files, answers of the pod resources API and calls to plugins. */
+function addKept(units: Units, {kept = {}, pluginCalls = {}}: CanonicalRun, recorded: CanonicalRun): void {
   for (const [name, content] of Object.entries(recorded.kept ?? {}))
     units.set(`kept ${name}`, [withoutSizes(kept[name], content)]);
+  for (const [name, calls] of Object.entries(pluginCalls)) units.set(`plugin ${name}`, calls);
 }
 
 /** Adds the requests, each field of their bodies, and each aspect of the Node. */

@@ -5,9 +5,26 @@ export function keptFiles(kept: ReadonlyMap<string, string>, replace: (text: str
   return Object.fromEntries(
     [...kept].map(([name, text]) => {
       const content = JSON.parse(replace(text)) as JsonObject;
-      return [name, {...content, checksum: '<CHECKSUM>'}];
+      return [name, withoutChecksums(content)];
     }),
   );
+}
+
+/** Returns a state file without what depends on UIDs and on encoded answers of plugins. */
+function withoutChecksums(content: JsonObject): JsonObject {
+  const {Data: data} = content as {readonly Data?: {readonly PodDeviceEntries: readonly object[] | null}};
+  const replaced = {AllocResp: '<ContainerAllocateResponse>'};
+  return {
+    ...content,
+    ...('checksum' in content && {checksum: '<CHECKSUM>'}),
+    ...('Checksum' in content && {Checksum: '<CHECKSUM>'}),
+    ...(data && {
+      Data: {
+        ...data,
+        PodDeviceEntries: data.PodDeviceEntries?.map((entry) => ({...entry, ...replaced})) ?? null,
+      },
+    }),
+  };
 }
 
 /** Returns a state file with `<N>` for each size for which the recording has it: it belongs to the machine. */

@@ -9,6 +9,7 @@ import {collectProbeCommands} from '../canonical/probe-calls.js';
 import {GOLDEN_NODE, goldenEnvironment} from '../golden-cases.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {callsOfPods, readApiCase, type ApiCase, type CanonicalRun} from './api-cases.js';
+import {CasePlugins, canonicalPluginCalls} from './case-plugins.js';
 import {ApiCasePlayer, injectFault, type RecordedFault} from './api-case-player.js';
 import {canonicalPods} from './canonical-api.js';
 import {canonicalNode, canonicalReads, otherWrites} from './canonical-node.js';
@@ -25,16 +26,21 @@ export interface ApiPlayResult {
 }
 
 const {nodeName} = GOLDEN_NODE;
+/** Directory of the plugins' sockets in the recordings. */
+const DEVICE_PLUGINS = '/var/lib/kubelet/device-plugins';
 
 /** Plays a case with a fake API server and a fake runtime, as the recorder did with a kubelet. */
 export async function playApiCase(name: string, stepMs?: number): Promise<ApiPlayResult> {
   const directory = await temporaryDirectory();
   const host = join(directory, 'host');
   await mkdir(host);
-  const recorded = readApiCase(name, {'@HOST@': host, '@REG@': REGISTRY, '@NODE@': nodeName});
+  const devices = join(directory, 'devices');
+  const places = {'@HOST@': host, '@REG@': REGISTRY, '@NODE@': nodeName, [DEVICE_PLUGINS]: devices};
+  const recorded = readApiCase(name, places);
+  await using plugins = new CasePlugins(recorded.plugins ?? {}, devices);
   await using streaming = await FakeStreamingServer.start({handleSession: endSession});
   await using testbed = await startCaseTestbed({
-    ...{recorded, machine: machineOfCase(name), directory, stepMs, streamingUrl: streaming.url},
+    ...{recorded, machine: machineOfCase(name), directory, devices, stepMs, streamingUrl: streaming.url},
     prepare: (api) => {
       for (const [verb, fault] of recorded.run.before ?? [])
         if (verb === 'fault') injectFault(api, fault as RecordedFault);
@@ -44,9 +50,18 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   fake.injectDelay('RunPodSandbox', 900);
   fake.injectDelay('CreateContainer', 400);
   fake.injectDelay('StartContainer', 300, {afterEffect: true});
-  const player = new ApiCasePlayer(testbed, recorded);
+  const player = new ApiCasePlayer(testbed, recorded, plugins);
   await player.play();
-  return {recorded, actual: canonicalRun(testbed, recorded, {player, host})};
+  const pluginCalls: CanonicalRun['pluginCalls'] = Object.fromEntries(
+    Object.entries(recorded.plugins ?? {}).map(([plugin, entries]) => [
+      plugin,
+      canonicalPluginCalls(entries),
+    ]),
+  );
+  return {
+    recorded: {...recorded, pluginCalls},
+    actual: {...canonicalRun(testbed, recorded, {player, host}), pluginCalls: plugins.calls},
+  };
 }
 
 function canonicalRun(
