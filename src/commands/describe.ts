@@ -52,7 +52,8 @@ export default class Describe extends BaseCommand {
         this.out.printData(await explained.data(form.kind));
         return;
       }
-      this.out.printText(explained.text());
+      // Escaped, except for its colors.
+      this.out.stdout.write(explained.text());
       return;
     }
     if (form.kind !== 'table') {

@@ -102,7 +102,6 @@ export default class Plan extends BaseCommand {
     all: Flags.boolean({
       description:
         'Show all calls of a changed pod, also those for a sandbox or container whose config stays equal.',
-      exclusive: ['diff'],
     }),
     offline: Flags.boolean({
       description: 'Plan for a new pod on an empty runtime; do not connect to a runtime or read pod records.',
@@ -121,6 +120,7 @@ export default class Plan extends BaseCommand {
     }
     const {flags, argv} = await this.parse(Plan);
     try {
+      if (flags.all && flags.diff) throw new UsageError('--all and --diff are mutually exclusive');
       const plans = await this.#plan(argv as string[], flags);
       await this.#print(plans, flags);
       if (flags.diff && hasChanges(plans)) this.report.setExitCode(EXIT.failed);
@@ -175,7 +175,7 @@ export default class Plan extends BaseCommand {
   ): Promise<void> {
     if (output === 'text') {
       const {Chalk} = await import('chalk');
-      this.out.print(text(new Chalk({level: this.out.colors ? 1 : 0})));
+      this.out.stdout.write(`${text(new Chalk({level: this.out.colors ? 1 : 0}))}\n`);
     } else if (output === 'json') this.out.print(JSON.stringify(data(), undefined, 2));
     else if (yaml !== undefined) this.out.print(await yaml());
     else {

@@ -8,7 +8,7 @@ import type {
   SettingsContext,
   SignalContext,
 } from '../../cli/command/contexts.js';
-import {escapeControlsAsJson} from '../../format/escape-controls.js';
+import {escapeControlsAsJson, escapeToLine} from '../../format/escape-controls.js';
 import {explainRunningPod, lacksSpec, type ExplainedConfig} from '../../kubelet/index.js';
 import {readCommandNode} from '../manifests/read-command-node.js';
 import {explainedYaml, explanationData, messageLines} from '../plan/explained-fields.js';
@@ -51,7 +51,7 @@ export async function explainPod(services: Context, listed: ListedPod): Promise<
 }
 
 function podText(pod: ExplainedPod, chalk: ChalkInstance): string {
-  const title = chalk.bold(`pod ${formatPodTitle(pod)} (uid ${pod.uid})`);
+  const title = chalk.bold(escapeToLine(`pod ${formatPodTitle(pod)} (uid ${pod.uid})`));
   if (pod.configs.length === 0) return `${title}: the runtime does not report the configs of the pod`;
   return [title, ...pod.configs.flatMap((config) => configLines(config, chalk))].join('\n');
 }
@@ -62,7 +62,10 @@ export function configLines(
   chalk: ChalkInstance,
 ): readonly string[] {
   const note = unverified === undefined ? '' : ` (not compared with the manifest: ${unverified})`;
-  return [`  ${target}${note}:`, ...messageLines(config, fields, chalk).map((line) => `    ${line}`)];
+  return [
+    `  ${escapeToLine(`${target}${note}`)}:`,
+    ...messageLines(config, fields, chalk).map((line) => `    ${line}`),
+  ];
 }
 
 function podsJson(pods: readonly ExplainedPod[]): string {

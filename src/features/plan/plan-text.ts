@@ -125,12 +125,16 @@ function podText(plan: PodPlan, options: PlanTextOptions): string {
   const {pod, note, replaces, files} = plan;
   const {chalk} = options;
   const kind = changeKindOf(plan);
-  const title = chalk[COLORS[kind]](`pod ${formatPodTitle(podRef(pod))} (uid ${podRef(pod).uid})`);
-  const notes = note === undefined ? [] : [`  ${note}`];
+  const title = chalk[COLORS[kind]](
+    escapeToLine(`pod ${formatPodTitle(podRef(pod))} (uid ${podRef(pod).uid})`),
+  );
+  const notes = note === undefined ? [] : [escapeToLine(`  ${note}`)];
   const replaced =
-    replaces === undefined ? [] : [`  terminates the existing pod with this name (uid ${replaces}) first`];
+    replaces === undefined
+      ? []
+      : [escapeToLine(`  terminates the existing pod with this name (uid ${replaces}) first`)];
   if (kind === 'none') return [`${title}: nothing to do`, ...notes].join('\n');
-  const written = files.map(({path, mode}) => `  writes file ${path} with mode ${octal(mode)}`);
+  const written = files.map(({path, mode}) => escapeToLine(`  writes file ${path} with mode ${octal(mode)}`));
   const head = [`${title}: ${kind}`, ...notes, ...replaced, ...changeLines(plan, chalk), ...written];
   return [...head, ...numberedCalls(plan, options)].join('\n');
 }
@@ -169,9 +173,9 @@ export function changeLines(
 ): readonly string[] {
   return [
     ...(fields.length === 0 ? [] : ['  changed in the manifest:', ...fieldChangeLines(fields, chalk)]),
-    ...reasonLines(changes),
+    ...reasonLines(changes).map(escapeToLine),
     ...diffs.flatMap((diff) => [
-      `  ${diff.target} differs from the existing one:`,
+      escapeToLine(`  ${diff.target} differs from the existing one:`),
       ...fieldChangeLines(diff.changes, chalk),
     ]),
   ];

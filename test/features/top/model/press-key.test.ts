@@ -140,6 +140,7 @@ describe('actions', () => {
     ['l', 'logs'],
     ['e', 'events'],
     ['d', 'describe'],
+    ['w', 'why'],
     ['ENTER', 'describe'],
   ])('%s opens %s of a pod', (key, view) => {
     const {state, effects} = press(byName(), key);

@@ -1,12 +1,17 @@
 import {isRestartableInitContainer} from '../../../../api/pod-containers.js';
 import {isHugePageResource} from '../../../../api/resource-list.js';
+import type {Json} from '../../../../format/json.js';
+import {
+  DEFAULT_CONTAINER_POLICY,
+  type ContainerPolicy,
+} from '../../../contract/resources/container-policy.js';
 import {hugePageSizeName} from '../../../resources/huge-pages.js';
 import {computePodQosClass} from '../../../resources/qos-class.js';
 import {isPositive} from '../../../resources/resource-amounts.js';
 import {isNodeCriticalPod} from '../../../sources/critical-pod.js';
 import {because, worded, type Named, type PathSegment, type Provenance} from './provenance.js';
-import type {Rule, RuleTree} from './rule-tree.js';
-import type {ContainerScope, PodScope} from './scope.js';
+import type {Rule, RuleLeaf, RuleTree} from './rule-tree.js';
+import {ContainerScope, type PodScope} from './scope.js';
 
 /** Describes the QoS class and what it follows from. */
 export function qosClass(scope: PodScope): Provenance {
@@ -21,24 +26,42 @@ export function qosClass(scope: PodScope): Provenance {
   return because`${computePodQosClass(pod)} by ${from}`;
 }
 
-const CFS_PERIOD = '100 ms, the CFS period of the kubelet';
+/** Returns the limits of the node beyond those of its pods. */
+function policyOf({node}: PodScope): ContainerPolicy {
+  return node.containerPolicy ?? DEFAULT_CONTAINER_POLICY;
+}
+
+/** Names a CFS period, by default the node's. */
+function cfsPeriod(scope: PodScope, micros = Number(policyOf(scope).cpuPeriodMicros)): Named {
+  const text = `${micros / 1000} ms`;
+  return micros === Number(DEFAULT_CONTAINER_POLICY.cpuPeriodMicros)
+    ? scope.rule(`${text}, the CFS period of the kubelet`)
+    : worded(scope.setting('cpuCFSQuotaPeriod', `${micros}us`), `cpuCFSQuotaPeriod ${text}`);
+}
+
+/** Explains a quota; a container with CPUs of its own has none. */
+function cpuQuota(scope: PodScope, value: Json, limit: Provenance): Provenance {
+  if (value === '-1')
+    return because`no quota, because the CPU manager gives exclusive CPUs (${scope.setting('cpuManagerPolicy', scope.node.cpuManager?.policy)})`;
+  return because`${limit} of ${cfsPeriod(scope)}`;
+}
 
 /** Rules of fields that sandboxes and containers have in the same form. */
 const SHARED = {
-  cpu_period: (scope: PodScope) => because`${scope.rule(CFS_PERIOD)}`,
+  cpu_period: (scope: PodScope, {value}: RuleLeaf) => because`${cfsPeriod(scope, Number(value))}`,
 } as const;
 
 /** Rules of the resources of a container (LinuxContainerResources). */
 export const CONTAINER_RESOURCES: RuleTree<ContainerScope> = {
   ...SHARED,
   cpu_shares: (scope) => cpuShares(scope),
-  cpu_quota: (scope) => because`${limitOf(scope, 'cpu')} of a CFS period of 100 ms`,
+  cpu_quota: (scope, {value}) => cpuQuota(scope, value, because`${limitOf(scope, 'cpu')}`),
   memory_limit_in_bytes: (scope) => because`${limitOf(scope, 'memory')}`,
   memory_swap_limit_in_bytes: (scope) =>
-    because`no swap, so as much as memory: ${limitOf(scope, 'memory')}${swapSetting(scope)}`,
+    because`no swap, so as much as memory: ${limitOf(scope, 'memory')} (${swapSetting(scope)}, ${cgroupVersion(scope)})`,
   oom_score_adj: (scope) => oomScore(scope),
-  cpuset_cpus: (scope) => because`${scope.ofManagers()}`,
-  cpuset_mems: (scope) => because`${scope.ofManagers()}`,
+  cpuset_cpus: (scope) => cpuset(scope, 'CPU', 'cpuManagerPolicy', scope.node.cpuManager?.policy),
+  cpuset_mems: (scope) => cpuset(scope, 'memory', 'memoryManagerPolicy', scope.node.memoryManager?.policy),
   unified: (scope, {below: [key], value}) => unified(scope, String(key), value),
   hugepage_limits: (scope, {below: [index]}) => hugePages(scope, index),
 };
@@ -47,7 +70,7 @@ export const CONTAINER_RESOURCES: RuleTree<ContainerScope> = {
 export const SANDBOX_RESOURCES: RuleTree<PodScope> = {
   ...SHARED,
   cpu_shares: (scope) => totalShares(scope),
-  cpu_quota: (scope) => because`${totalOf(scope, 'limits', 'cpu')} of a CFS period of 100 ms`,
+  cpu_quota: (scope, {value}) => cpuQuota(scope, value, totalOf(scope, 'limits', 'cpu')),
   memory_limit_in_bytes: (scope) => because`${totalOf(scope, 'limits', 'memory')}`,
   unified: (scope, {below: [key], value}) => unified(scope, String(key), value),
 };
@@ -115,8 +138,27 @@ function totalShares(scope: PodScope): Provenance {
   return because`the minimum: ${scope.everyContainer('resources', 'no container requests CPU')}`;
 }
 
-function swapSetting(scope: PodScope): Provenance {
-  return because` (${scope.setting('memorySwap.swapBehavior')} NoSwap, ${scope.fact('cgroup.version', scope.node.cgroup.version)})`;
+/** Names the manager that chose CPUs or NUMA nodes, and the topology manager if it aligns them. */
+function cpuset(
+  scope: ContainerScope,
+  manager: 'CPU' | 'memory',
+  name: string,
+  policy: string | undefined,
+): Provenance {
+  const topology = scope.node.topologyManager?.policy ?? 'none';
+  const aligned =
+    topology === 'none'
+      ? ''
+      : because`, aligned by the topology manager (${scope.setting('topologyManagerPolicy', topology)})`;
+  return because`${manager} manager (${scope.setting(name, policy)})${aligned}: ${scope.ofManagers()}`;
+}
+
+function cgroupVersion(scope: PodScope): Named {
+  return scope.fact('cgroup.version', scope.node.cgroup.version);
+}
+
+function swapSetting(scope: PodScope): Named {
+  return scope.setting('memorySwap.swapBehavior', policyOf(scope).swapBehavior);
 }
 
 /** Names the limit of a huge page size; the runtime gets one for each size of the node. */
@@ -134,13 +176,42 @@ function hugePages(scope: ContainerScope, index: PathSegment | undefined): Prove
 }
 
 function unified(scope: PodScope, key: string, value: unknown): Provenance {
-  const version = scope.fact('cgroup.version', scope.node.cgroup.version);
+  const version = cgroupVersion(scope);
   switch (key) {
     case 'memory.oom.group':
-      return because`${scope.setting('singleProcessOOMKill')} is off: an OOM kill ends all processes, with ${version}`;
+      return because`${scope.setting('singleProcessOOMKill', policyOf(scope).singleProcessOomKill)}: an OOM kill ends all processes, with ${version}`;
     case 'memory.swap.max':
-      return because`${scope.setting('memorySwap.swapBehavior')}: ${value === '0' ? 'no swap' : 'a share of the swap'}, with ${version}`;
+      return because`${swapSetting(scope)}: ${value === '0' ? 'no swap' : 'a share of the swap'}, with ${version}`;
+    case 'memory.min':
+    case 'memory.low':
+      return because`${scope.setting('memoryReservationPolicy', reservationPolicy(scope))} and ${memoryOf(scope, 'requests')}, with ${version}`;
+    case 'memory.high':
+      return because`${memoryHigh(scope)}, with ${version}`;
     default:
       return because`${scope.rule('a manager of the node')}, with ${version}`;
   }
+}
+
+/** Explains the memory from which a container is throttled; without a limit, what the node has for pods counts. */
+function memoryHigh(scope: PodScope): Provenance {
+  const factor = scope.setting('memoryThrottlingFactor', policyOf(scope).memoryQos?.throttlingFactor);
+  const limit = memoryOf(scope, 'limits');
+  const isLimited = limit.sources.some(({value}) => value !== undefined);
+  const most = isLimited
+    ? limit
+    : because`the allocatable part of ${scope.fact('memoryBytes', String(scope.node.memoryBytes))}`;
+  return because`${factor} of what is between ${memoryOf(scope, 'requests')} and ${most}`;
+}
+
+function reservationPolicy(scope: PodScope): string | undefined {
+  const {memoryQos} = policyOf(scope);
+  if (memoryQos === undefined) return undefined;
+  return memoryQos.protectsRequests ? 'TieredReservation' : 'None';
+}
+
+/** Names the memory of a container, or of all containers of a sandbox. */
+function memoryOf(scope: PodScope, kind: 'requests' | 'limits'): Provenance {
+  return scope instanceof ContainerScope
+    ? because`${scope.own('resources', kind, 'memory')}`
+    : totalOf(scope, kind, 'memory');
 }
