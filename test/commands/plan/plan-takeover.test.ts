@@ -193,18 +193,20 @@ test('a kubelet that still runs is named, and what has no effect', async () => {
   const args = ['-c', 'read line', 'sh', `--root-dir=${testbed.rootDir}`];
   const kubelet = spawn('sh', args, {argv0: 'kubelet', stdio: ['pipe', 'ignore', 'ignore']});
   const exited = once(kubelet, 'exit');
+  onTestFinished(async () => {
+    kubelet.kill('SIGKILL');
+    await exited;
+  });
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
-  const flags = ['--cpu-manager-policy=static'];
+  const flags = ['--kubelet-cgroups=/none'];
   const {kubelets, ineffective} = await takeoverOf(testbed, 0, ...flags);
   expect(kubelets).toEqual([{program: 'kubelet', pid: kubelet.pid}]);
-  expect(ineffective.map(({setting}) => setting)).toContain('cpuManagerPolicy');
+  expect(ineffective.map(({setting}) => setting)).toContain('kubeletCgroups');
   const {stdout} = await plan(testbed, ...flags);
   expect(stdout).toContain(
     `a kubelet (PID ${kubelet.pid}) runs with this root directory: stop it before kcri starts`,
   );
-  expect(stdout).toContain('settings without effect:\n  cpuManagerPolicy: ');
-  kubelet.kill('SIGKILL');
-  await exited;
+  expect(stdout).toContain('settings without effect:\n  kubeletCgroups: ');
 });
 
 describe('pods of the API server', () => {
