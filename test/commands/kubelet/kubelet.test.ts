@@ -110,12 +110,12 @@ test('an invalid kubeconfig is reported before the runtime is looked for', async
 
 test('the configuration file and its drop-in files are checked together', async () => {
   const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-  await writeFile(join(directory, 'kubelet.yaml'), `${head}cpuManagerPolicy: static\nmaxPods: -1\n`);
+  await writeFile(join(directory, 'kubelet.yaml'), `${head}kubeletCgroups: /none\nmaxPods: -1\n`);
   await writeFile(join(directory, '10-own.conf'), `${head}maxPods: 7\n`);
   await writeFile(join(directory, 'notes.txt'), 'not: read\n');
   const args = ['--config', join(directory, 'kubelet.yaml'), '--config-dir', directory, '--check-config'];
   const {stdout, exitCode} = await runKcri(['kubelet', ...args]);
-  expect(stdout).toMatch(/^cpuManagerPolicy has no effect: .*\n$/);
+  expect(stdout).toMatch(/^kubeletCgroups has no effect: .*\n$/);
   expect(exitCode).toBe(0);
 });
 
