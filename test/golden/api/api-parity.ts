@@ -28,11 +28,6 @@ const DIFFERENT: Readonly<Record<string, ApiParity>> = {
     units: ['calls.shared'],
     why: 'in the recording, the CPUs of the pool changed before the first reconciliation of a container that had just started',
   },
-  'big-single-numa': {
-    kind: 'different',
-    units: ['kept podres.x'],
-    why: 'the CPU manager does not tell the pod resources API its CPUs',
-  },
   'device-health': {
     kind: 'racing',
     units: [
