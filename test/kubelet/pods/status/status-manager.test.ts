@@ -2,6 +2,7 @@ import {expect, test} from 'vitest';
 import type {PodEvent} from '../../../../src/kubelet/contract/pod-event.js';
 import {ALWAYS_READY} from '../../../../src/kubelet/contract/probe-results.js';
 import {NO_HISTORY} from '../../../../src/kubelet/pods/history/pod-history.js';
+import {NodeManagerSet} from '../../../../src/kubelet/pods/node-managers/node-manager-set.js';
 import {PodStatusManager} from '../../../../src/kubelet/pods/status/status-manager.js';
 import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aPod} from '../../../fakes/a-pod.js';
@@ -17,6 +18,7 @@ test('DeadlineExceeded is emitted with each status past the deadline, and with n
     clock: {now: () => now},
     events: (event: PodEvent) => void events.push(event),
     actuated: {current: undefined},
+    nodeManagers: new NodeManagerSet([]),
   } as unknown as ConstructorParameters<typeof PodStatusManager>[0];
   const manager = new PodStatusManager(context, NO_HISTORY, 'containerd');
   const pod = aPod({activeDeadlineSeconds: 5});
