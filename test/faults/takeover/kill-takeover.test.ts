@@ -13,13 +13,13 @@ describe.runIf(process.getuid?.() === 0)('a takeover whose kubelet is killed (ne
   beforeAll(async () => {
     const [program] = await buildTestPrograms('takeover-sample', ['faults/takeover/takeover-process.ts']);
     processes = new KubeletProcesses(program!);
-    whole = await killTakeover(Infinity, () => processes.take());
   });
   afterAll(() => {
     processes[Symbol.dispose]();
   });
 
-  test('after its last step is continued by the next kubelet', () => {
+  test('after its last step is continued by the next kubelet', async () => {
+    whole = await killTakeover(Infinity, () => processes.take());
     expect(whole.violations).toEqual([]);
     const kinds = new Set(whole.steps?.map((step) => step.split(' ')[0]));
     for (const kind of ['listPodSandbox', 'mkdir', 'writeFile', 'sync', 'rename', 'symlink', 'spawn'])
