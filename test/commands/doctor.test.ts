@@ -118,7 +118,7 @@ describe('doctor', () => {
     const testbed = await createTestbed();
     const only = ['-o', 'json', '--only', 'runtime/latency-history'];
     expect(items(await doctor(testbed, only))).toMatchObject([
-      {result: 'skipped', reason: 'there is no history yet'},
+      {result: 'skipped', reason: 'no earlier run is recorded'},
     ]);
     await mkdir(join(testbed.rootDir, 'kcri'), {recursive: true});
     const file = join(testbed.rootDir, 'kcri/doctor-latencies.json');

@@ -107,7 +107,7 @@ export interface KubeletFacts {
   /** Answer of the read-only port. */
   readonly readOnly: Fact<HttpAnswer>;
   readonly certificates: readonly CertificateFacts[];
-  /** What listens on the ports of a kubelet. */
+  /** Processes that listen on the ports of a kubelet. */
   readonly listeners: Fact<readonly PortListener[]>;
   /** Answer of the API server about the lease of the node; unknown without a kubeconfig. */
   readonly apiServer: Fact<ApiServerFacts>;

@@ -12,7 +12,7 @@ import type {FileEntry} from '../../base/tar/file-entry.js';
 import {readTar} from '../../base/tar/read-tar.js';
 import {encodeTarEnd, encodeTarMember} from '../../base/tar/write-tar.js';
 
-/** What an archive is, for programs that read it. */
+/** Name of the format, in the manifest of each archive. */
 const FORMAT = 'kcri node snapshot';
 /** Version of the format; a change that an older kcri would misread raises it. */
 const VERSION = 1;
@@ -28,7 +28,7 @@ export interface ArchiveManifest {
   /** Name of the node. */
   readonly node: string;
   readonly takenAt: string;
-  /** What the limit on the size left out, in words. */
+  /** Parts that were left out because of the size limit, such as `2 healthy pods`. */
   readonly leftOut: readonly string[];
 }
 

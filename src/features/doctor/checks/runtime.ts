@@ -104,7 +104,7 @@ export const RUNTIME_CHECKS: readonly Check[] = [
           const usual = medianOf(earlier[rpc] ?? []);
           return error !== undefined || usual === undefined ? [] : [{rpc, ms, usual}];
         });
-        if (compared.length === 0) return skipped(`there is no history of ${MIN_HISTORY} runs yet`);
+        if (compared.length === 0) return skipped(`the history has fewer than ${MIN_HISTORY} runs`);
         const slow = compared.filter(({ms, usual}) => ms > usual * SLOWER && ms - usual >= SLOWER_MS);
         if (slow.length === 0) return ok(`${counted(compared.length, 'call')} take as long as usual`);
         return warning(`${counted(slow.length, 'call')} took more than ${SLOWER} times as long as usual`, {

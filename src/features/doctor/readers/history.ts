@@ -18,7 +18,7 @@ const fileIn = (rootDir: string): string => join(stateDirectory(rootDir), 'docto
 /** Reads the durations of earlier calls. */
 export async function readHistory(rootDir: string, node: LocalFileReader): Promise<Fact<History>> {
   const text = await node.text(fileIn(rootDir));
-  if (isMissing(text)) return {error: 'there is no history yet', isMissing: true};
+  if (isMissing(text)) return {error: 'no earlier run is recorded', isMissing: true};
   return mapFact(text, parseHistory);
 }
 
@@ -44,7 +44,7 @@ export function extendHistory({history, calls}: NodeSnapshot['runtime']): Histor
 
 /**
  * Adds the durations of the calls to the history. Nothing is written into a root directory that kcri has not used, and a history
- * that this user may not write is no error.
+ * that this user cannot write is left as it is.
  */
 export async function recordLatencies(rootDir: string, {runtime}: NodeSnapshot): Promise<void> {
   if ('error' in runtime.history && runtime.history.isMissing !== true) return;

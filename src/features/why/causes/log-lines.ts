@@ -108,7 +108,7 @@ export function explainLog(subject: ContainerSubject): LogCause | undefined {
   return undefined;
 }
 
-/** Returns who has the port; only processes of the node's network can be told apart by their ports. */
+/** Returns the processes that use a port of the node's network namespace. */
 function ownerOfPort(subject: ContainerSubject): string {
   if (!usesHostNetwork(subject)) return ': another process of the pod does';
   const [port] = (subject.facts.log ?? []).flatMap(portInUse);

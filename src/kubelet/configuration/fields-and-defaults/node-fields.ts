@@ -32,7 +32,7 @@ import {
   pointer,
 } from '../config-field-types.js';
 
-const DRA = 'there is no manager of dynamic resources';
+const DRA = 'there is no DRA manager';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);

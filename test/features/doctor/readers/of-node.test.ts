@@ -175,7 +175,7 @@ describe('history', () => {
     const rootDir = await temporaryDirectory();
     const node = await open();
     const missing = await readHistory(rootDir, node);
-    expect(missing).toEqual({error: 'there is no history yet', isMissing: true});
+    expect(missing).toEqual({error: 'no earlier run is recorded', isMissing: true});
     const snapshot = withCalls([{rpc: 'Status', ms: 3}], missing);
     await recordLatencies(rootDir, snapshot);
     expect(await readHistory(rootDir, node)).toEqual(missing);
