@@ -161,7 +161,7 @@ export const BAD_RUNTIMES: readonly BadNode[] = [
     'runtime/latency-history',
     withRuntime({history: {value: {Status: [1, 2]}}}),
     'skipped',
-    /no history of 5 runs/,
+    /the history has fewer than 5 runs/,
   ],
   ['runtime/latency-history', withRuntime({history: missing}), 'skipped', /no such file/],
   [
