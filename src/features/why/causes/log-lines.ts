@@ -108,7 +108,7 @@ export function explainLog(subject: ContainerSubject): LogCause | undefined {
   return undefined;
 }
 
-/** Returns the processes that use a port of the node's network namespace. */
+/** Returns words about the process that uses the port. Which one it is can be read only for pods with hostNetwork. */
 function ownerOfPort(subject: ContainerSubject): string {
   if (!usesHostNetwork(subject)) return ': another process of the pod does';
   const [port] = (subject.facts.log ?? []).flatMap(portInUse);
