@@ -27,6 +27,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
     'a missed tick is made up for at once, and the next one is later',
   'kubelet/managers/probes/run-probe.ts: withRetries': 'ends after a few attempts',
   'kubelet/sources/fetch-manifest.ts: fetchManifest': 'ends after 10 redirects',
+  'kubelet/managers/shutdown/shutdown-manager.ts: #handleAnnouncements':
+    'waits for an announcement of logind, or for the end of the bus',
   'kubelet/managers/volumes/bind-sub-paths.ts: bindAt': 'ends with the last mount of the path',
   'kubelet/managers/volumes/mounter.ts: unmountBelow':
     'ends with the last mount, or if one cannot be unmounted',

@@ -34,8 +34,8 @@ export class PodReader {
   readonly #nodes = new Map<string, NodeAndRuntime>();
   readonly #lastKnown = new Map<PodUid, LastKnown>();
   readonly #runtimePods: RuntimePods;
-  /** True after a warning about an unavailable runtime of kcri's pods. */
-  #hasUnavailable = false;
+  /** Error of a runtime of kcri's pods during the last observation. */
+  #unavailable: CriError | undefined;
 
   constructor(services: RuntimeContext) {
     this.#services = services;
@@ -101,6 +101,7 @@ export class PodReader {
 
   /** Returns the pods with their statuses; if a runtime is unavailable, the last known ones, with a warning. */
   async observe(listed: readonly ListedPod[]): Promise<readonly ShownPod[]> {
+    this.#unavailable = undefined;
     const records = recordsOf(listed);
     const endpoints = [...new Set(records.map(({endpoint}) => endpoint))];
     const [others, ...observed] = await Promise.all([
@@ -143,6 +144,11 @@ export class PodReader {
     return this.#runtimePods.failure;
   }
 
+  /** Error of a runtime for which the last observation returned last known statuses; undefined without one. */
+  get observationFailure(): CriError | undefined {
+    return this.#unavailable;
+  }
+
   /** Throws the error of the last call to the runtime if nothing else knows the pods of the node. */
   requireRuntime(): void {
     const {failure, isRequired} = this.#runtimePods;
@@ -152,7 +158,7 @@ export class PodReader {
   /** Warns that the runtime could not be read, unless a warning about one of kcri's pods says so. */
   #warnOfRuntime(): void {
     const {failure, isRequired} = this.#runtimePods;
-    if (failure === undefined || isRequired || this.#hasUnavailable) return;
+    if (failure === undefined || isRequired || this.#unavailable !== undefined) return;
     this.#problems.warn(`pods that kcri did not create are not shown: ${failure.plainMessage}`);
   }
 
@@ -168,7 +174,7 @@ export class PodReader {
       signal.throwIfAborted();
       if (!(error instanceof CriError)) throw error;
       const pods = await lastKnownPods(new PodHistories(settings.rootDir, context.clock), records);
-      this.#hasUnavailable = true;
+      this.#unavailable = error;
       this.#problems.warn(this.#unavailableText(endpoint, pods, error));
       return pods;
     }

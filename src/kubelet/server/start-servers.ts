@@ -1,3 +1,4 @@
+import {aborted} from '../../base/async/aborted.js';
 import {runInBackground} from '../../base/async/background-work.js';
 import type {TlsOptions} from 'node:tls';
 import type {Logger} from '../../base/logger.js';
@@ -106,19 +107,6 @@ function followTls(
   const log = logger.forFile('start-servers.ts');
   const following = followClientCa({file, current: tls.ca, onChange, clock, logger: log}, signal);
   runInBackground('client CA', following);
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      {once: true},
-    );
-  });
 }
 
 type PortOptions = Pick<HttpAppOptions, 'routes' | 'disabled' | 'access'>;

@@ -82,6 +82,24 @@ test('shows that the runtime is unavailable, with the last rows, and recovers', 
   expect((await running).exitCode).toBe(0);
 });
 
+test('a runtime that fails only while the statuses are read is not reported after the next sample', async () => {
+  const testbed = await testbedWithPods();
+  const terminal = new ScreenTerminal(100, 24);
+  // The first call of a sample finds the pods, the second one reads the statuses of kcri's.
+  const fault = {code: 'INTERNAL', message: 'the runtime restarts', skip: 1, times: 1} as const;
+  testbed.runtime.injectError('ListPodSandbox', fault);
+  const running = runTop(testbed, terminal);
+  // The failed call, and two samples after it.
+  await until(() => {
+    const calls = testbed.runtime.callsTo('ListPodSandbox');
+    const failed = calls.findIndex(({code}) => code === 'Internal');
+    return failed > 0 && calls.length > failed + 4;
+  });
+  await screen(terminal, /^ 1 of 4$/m);
+  terminal.type('q');
+  expect((await running).exitCode).toBe(0);
+});
+
 test.each([
   ['dumb', {TERM: 'dumb'}],
   ['linux', {TERM: 'linux'}],

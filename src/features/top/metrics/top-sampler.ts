@@ -55,12 +55,13 @@ export class TopSampler {
       this.#events(listed),
     ]);
     this.#reader.requireRuntime();
+    const {runtimeFailure, observationFailure} = this.#reader;
     return {
       pods: shown.map(({pod}) => pod),
       shown,
       stats,
       events,
-      failure: failure ?? this.#reader.runtimeFailure,
+      failure: failure ?? runtimeFailure ?? observationFailure,
       nowMs: this.#services.context.clock.now(),
     };
   }

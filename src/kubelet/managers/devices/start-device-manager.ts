@@ -26,7 +26,7 @@ export async function startDeviceManager(
   signal: AbortSignal,
 ): Promise<RunningDeviceManager> {
   const {clock, metrics} = services;
-  const logger = services.logger.forFile('device-manager.ts');
+  const logger = services.logger.forFile('start-device-manager.ts');
   const checkpoint = join(directory, CHECKPOINT);
   const running = new Set<string>();
   const manager = createManager(checkpoint, services, running);
@@ -70,7 +70,7 @@ function createManager(
   const {node, clock, metrics, activePods, allSourcesReady, syncPods} = services;
   return new DeviceManager({
     ...{clock, activePods, allSourcesReady},
-    logger: services.logger.forFile('device-manager.ts'),
+    logger: services.logger.forFile('start-device-manager.ts'),
     numaNodes: node.machine?.().numaNodes.map(({id}) => id) ?? [0],
     ranAtStart: (uid, container) => running.has(`${uid}/${container}`),
     writeCheckpoint: (text) => writeCheckpointFile(checkpoint, text),
@@ -90,7 +90,7 @@ async function readRunning(
     return await read(signal);
   } catch (error) {
     rethrowUnexpected(error);
-    const log = logger.forFile('device-manager.ts');
+    const log = logger.forFile('start-device-manager.ts');
     log.error(error, 'Failed to read the running containers: their pods need their devices again');
     return new Set();
   }
@@ -102,7 +102,7 @@ async function restore(
   checkpoint: string,
   {logger}: Pick<NodeManagerServices, 'logger'>,
 ): Promise<boolean> {
-  const log = logger.forFile('device-manager.ts');
+  const log = logger.forFile('start-device-manager.ts');
   try {
     const text = await readCheckpointFile(checkpoint);
     if (text === undefined) return false;

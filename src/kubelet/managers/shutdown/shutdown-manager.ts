@@ -1,5 +1,6 @@
 import {join} from 'node:path';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import {aborted} from '../../../base/async/aborted.js';
 import {finishesWithin} from '../../../base/async/deadline.js';
 import {pause} from '../../../base/async/pause.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
@@ -136,7 +137,7 @@ class ShutdownManager implements NodeManager {
       return;
     }
     this.#logger.error(error, 'Failed to start node shutdown manager');
-    await untilAborted(signal);
+    await aborted(signal);
   }
 
   /** Makes logind wait for as long as the pods need (managerImpl start). */
@@ -281,16 +282,4 @@ class ShutdownManager implements NodeManager {
       this.#logger.error(error, 'Failed to load graceful shutdown state');
     }
   }
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        resolve();
-      },
-      {once: true},
-    );
-  });
 }

@@ -42,7 +42,7 @@ describe('network file systems', () => {
 
   test('a mount that does not answer has a reason, and keeps nothing waiting', async () => {
     const node = await mountinfo('/ rw - ext4 /dev/vda rw', '/data rw - nfs4 server:/data rw');
-    const options = {clock: systemClock, signal, command: ['sh', '-c', 'sleep 3600; :', 'sh']};
+    const options = {clock: systemClock, signal, command: ['sh', '-c', 'exec sleep 3600', 'sh']};
     expect(await readNetworkMounts(node, options)).toEqual({
       value: [
         {

@@ -96,6 +96,8 @@ describe.each([
         : 'could not read controllers for cgroup ["kubepods"]: open ',
     );
     for (const name of version === 2 ? [''] : CONTROLLERS) await mkdir(join(root.mount, name, 'kubepods'));
+    if (version === 2)
+      await writeFile(join(root.mount, 'kubepods/cgroup.controllers'), CONTROLLERS.join(' '));
     await limitExistingCgroup(root, '/kubepods', {pids: 5n});
     expect(await limitsOf(root)).toEqual(['', '', '5', '']);
   });
