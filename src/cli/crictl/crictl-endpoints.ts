@@ -78,7 +78,8 @@ function faultIn(url: string, reason: string | undefined): string | undefined {
 }
 
 function controlFault(url: string): string | undefined {
-  return /\p{Cc}/u.test(url) ? 'net/url: invalid control character in URL' : undefined;
+  // The characters of \p{Cc}, whose table takes longer to make than a URL to parse.
+  return /[\0-\x1f\x7f-\x9f]/.test(url) ? 'net/url: invalid control character in URL' : undefined;
 }
 
 function hostFault(host: string): string | undefined {

@@ -11,8 +11,10 @@ const LAST_OUTPUT_MS = 1000;
 /** Returns a signal that limits the wait for output. It aborts a short time after the interruption, with its reason. */
 export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 'signal'>): Deadline {
   const over = new AbortController();
-  const written = new AbortController();
+  // Made only after an interrupt: aborting one, whose error has a stack, costs as much as the output of a short command.
+  let written: AbortController | undefined;
   const begin = (): void => {
+    written = new AbortController();
     clock.sleep(LAST_OUTPUT_MS, written.signal).then(
       () => {
         over.abort(signal.reason);
@@ -26,7 +28,7 @@ export function createFlushDeadline({clock, signal}: Pick<CliContext, 'clock' | 
     signal: over.signal,
     [Symbol.dispose]: () => {
       signal.removeEventListener('abort', begin);
-      written.abort();
+      written?.abort();
     },
   };
 }

@@ -1,5 +1,6 @@
 import {constants, fstatSync, openSync, writeSync, type Stats} from 'node:fs';
 import {getBun, type BunWriter} from '../../base/bun.js';
+import {hasErrno} from '../../base/errors.js';
 
 /** Part of a Writable that commands use. */
 export interface OutputStream {
@@ -17,16 +18,23 @@ export interface OutputStream {
 type Done = (error?: Error | null) => void;
 
 /**
- * Opens standard output or error of this process. Files and devices other than terminals bypass the streams of Node.js
- * and Bun, which take longer to open than a command runs. Pipes stay asynchronous, because a stalled reader would block
- * the process; Bun's own writer is asynchronous too.
+ * Opens standard output or error of this process. Files, pipes and devices other than terminals bypass the streams of
+ * Node.js and Bun, which take longer to open than a command runs. A pipe that is full gets the rest through a stream, because
+ * a stalled reader would block the process; Bun's own writer is asynchronous too.
  */
 export function openStandardOutput(fd: 1 | 2): OutputStream {
   const file = fstatSync(fd);
   if (neverWaits(fd, file)) return new FileOutput(fd);
   const bun = getBun();
-  if (bun !== undefined && (file.isFIFO() || file.isSocket()))
-    return new SinkOutput(bun.file(file.isFIFO() ? ownPipe(fd) : fd).writer());
+  const isPipe = file.isFIFO();
+  if (bun !== undefined && (isPipe || file.isSocket()))
+    return new SinkOutput(bun.file(isPipe ? (ownPipe(fd) ?? fd) : fd).writer());
+  const own = isPipe ? ownPipe(fd) : undefined;
+  return own === undefined ? streamOf(fd) : new FileOutput(own, () => streamOf(fd));
+}
+
+/** Returns the stream of Node.js. */
+function streamOf(fd: 1 | 2): OutputStream {
   return fd === 1 ? process.stdout : process.stderr;
 }
 
@@ -40,14 +48,14 @@ function neverWaits(fd: number, file: Stats): boolean {
 }
 
 /**
- * Returns a file descriptor of the pipe, reopened if possible: the non-blocking mode then applies to this process only,
- * and other processes that share the pipe cannot change it.
+ * Reopens a pipe: the non-blocking mode then applies to this process only, and other processes that share the pipe cannot
+ * change it. Returns undefined if it cannot be reopened.
  */
-function ownPipe(fd: number): number {
+function ownPipe(fd: number): number | undefined {
   try {
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    return fd; // The pipe has no reader or belongs to another user, or /proc is missing.
+    return undefined; // The pipe has no reader or belongs to another user, or /proc is missing.
   }
 }
 
@@ -78,39 +86,66 @@ abstract class BareOutput implements OutputStream {
   }
 }
 
-/** Stream that writes synchronously and calls back later. */
+/** Stream that writes synchronously and calls back later, until a pipe is full: another stream takes the rest then. */
 class FileOutput extends BareOutput {
-  override readonly writableNeedDrain = false;
   readonly #fd: number;
+  readonly #openRest: () => OutputStream;
+  #rest: OutputStream | undefined;
 
-  constructor(fd: number) {
+  /** `openRest` opens the stream that waits for the reader of a full pipe. */
+  constructor(fd: number, openRest: () => OutputStream = neverFull) {
     super();
     this.#fd = fd;
+    this.#openRest = openRest;
+  }
+
+  override get writableNeedDrain(): boolean {
+    return this.#rest?.writableNeedDrain ?? false;
   }
 
   override write(chunk: string | Uint8Array, done?: Done): boolean {
-    const isFirstLoss = this.failure === undefined && !this.#wrote(chunk);
+    if (this.#rest !== undefined) return this.#rest.write(chunk, done);
+    const isFirst = this.failure === undefined;
+    const bytes = toBytes(chunk);
+    const written = isFirst ? this.#send(bytes) : 0;
+    if (this.failure === undefined && written < bytes.length)
+      return this.#follow().write(bytes.subarray(written), done);
     const {failure} = this;
     process.nextTick(() => {
       done?.(failure);
-      if (isFirstLoss && failure !== undefined) this.reportFailure(failure);
+      if (isFirst && failure !== undefined) this.reportFailure(failure);
     });
     return true;
   }
 
-  #wrote(chunk: string | Uint8Array): boolean {
-    const bytes = toBytes(chunk);
+  /** Returns the number of bytes that were written before an error or the end of the room. */
+  #send(bytes: Uint8Array): number {
+    let at = 0;
     try {
-      for (let at = 0; at < bytes.length;) at += writeSync(this.#fd, bytes, at);
+      while (at < bytes.length) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
-      this.failure = error as Error;
+      if (!hasErrno(error, 'EAGAIN')) this.failure = error as Error;
     }
-    return this.failure === undefined;
+    return at;
+  }
+
+  #follow(): OutputStream {
+    const rest = this.#openRest();
+    rest.removeAllListeners('error');
+    rest.on('error', (error) => {
+      this.reportFailure(error);
+    });
+    this.#rest = rest;
+    return rest;
   }
 
   override destroy(): void {
-    // Nothing is buffered.
+    this.#rest?.destroy();
   }
+}
+
+function neverFull(): never {
+  throw new Error('a file has no room for more output');
 }
 
 /** Size of pending output above which producers should wait, as in Node.js. */

@@ -1,3 +1,4 @@
+import {readUint32} from '../byte-order.js';
 import {
   DEFAULT_MAX_FRAME_SIZE,
   ERROR_CODE,
@@ -84,10 +85,10 @@ export class FrameReader {
   }
 
   #startFrame(header: Buffer, at: number): void {
-    this.#length = header.readUIntBE(at, 3);
+    this.#length = readUint32(header, at) >>> 8;
     this.#type = header[at + 3] ?? 0;
     this.#flags = header[at + 4] ?? 0;
-    this.#streamId = header.readUInt32BE(at + 5) & 0x7fffffff;
+    this.#streamId = readUint32(header, at + 5) & 0x7fffffff;
     if (this.#length > DEFAULT_MAX_FRAME_SIZE)
       throw new ProtocolError(ERROR_CODE.frameSize, `a frame of ${this.#length} bytes`);
     if (this.#type !== FRAME.data) this.#startPayload();

@@ -1,3 +1,4 @@
+import {writeUint32} from '../byte-order.js';
 import {DEFAULT_MAX_FRAME_SIZE, FLAG, FRAME, FRAME_HEADER_LENGTH, SETTING} from './protocol-constants.js';
 
 /** The client's connection preface. */
@@ -26,8 +27,9 @@ export function settings(values: Partial<Record<keyof typeof SETTING, number>>):
   const entries = Object.entries(values) as [keyof typeof SETTING, number][];
   const payload = Buffer.allocUnsafe(6 * entries.length);
   for (const [index, [name, value]] of entries.entries()) {
-    payload.writeUInt16BE(SETTING[name], 6 * index);
-    payload.writeUInt32BE(value, 6 * index + 2);
+    payload[6 * index] = SETTING[name] >>> 8;
+    payload[6 * index + 1] = SETTING[name];
+    writeUint32(payload, 6 * index + 2, value);
   }
   return frame(FRAME.settings, 0, 0, payload);
 }
@@ -51,7 +53,9 @@ export function pingAck(payload: Uint8Array): Buffer {
 
 /** Returns a GOAWAY frame with the last stream ID 0, since servers open no streams. */
 export function goAway(code: number): Buffer {
-  return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(0), uint32(code)]));
+  const payload = Buffer.alloc(8);
+  writeUint32(payload, 4, code);
+  return frame(FRAME.goAway, 0, 0, payload);
 }
 
 /**
@@ -70,7 +74,7 @@ export function headerFrames(streamId: number, block: Buffer, maxFrameSize = DEF
 
 function uint32(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
-  bytes.writeUInt32BE(value);
+  writeUint32(bytes, 0, value);
   return bytes;
 }
 
@@ -82,8 +86,8 @@ interface FrameHeader {
 }
 
 function writeFrameHeader(target: Buffer, {type, flags, streamId, length}: FrameHeader): void {
-  target.writeUIntBE(length, 0, 3);
+  writeUint32(target, 0, length << 8);
   target[3] = type;
   target[4] = flags;
-  target.writeUInt32BE(streamId, 5);
+  writeUint32(target, 5, streamId);
 }

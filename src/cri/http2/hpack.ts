@@ -141,34 +141,45 @@ class BlockReader {
  * literals.
  */
 export function encodeHeaders(fields: readonly HeaderField[]): Buffer {
-  return Buffer.concat(fields.map(encodeField));
+  const bytes: number[] = [];
+  for (const field of fields) encodeField(bytes, field);
+  return Buffer.from(bytes);
 }
 
-function encodeField([name, value]: HeaderField): Buffer {
+function encodeField(bytes: number[], [name, value]: HeaderField): void {
   const exactIndex = STATIC_TABLE.findIndex((field) => field[0] === name && field[1] === value);
-  if (exactIndex >= 0) return encodeInteger(0x80, 7, exactIndex + 1);
+  if (exactIndex >= 0) {
+    encodeInteger(bytes, {pattern: 0x80, prefixBits: 7, value: exactIndex + 1});
+    return;
+  }
   const nameIndex = STATIC_TABLE.findIndex((field) => field[0] === name);
-  return Buffer.concat([
-    encodeInteger(0, 4, nameIndex + 1),
-    ...(nameIndex < 0 ? [encodeString(name)] : []),
-    encodeString(value),
-  ]);
+  encodeInteger(bytes, {pattern: 0, prefixBits: 4, value: nameIndex + 1});
+  if (nameIndex < 0) encodeString(bytes, name);
+  encodeString(bytes, value);
 }
 
-function encodeString(text: string): Buffer {
-  const bytes = Buffer.from(text, 'latin1');
-  return Buffer.concat([encodeInteger(0, 7, bytes.length), bytes]);
+function encodeString(bytes: number[], text: string): void {
+  encodeInteger(bytes, {pattern: 0, prefixBits: 7, value: text.length});
+  for (let at = 0; at < text.length; at += 1) bytes.push(text.charCodeAt(at) & 0xff);
 }
 
-/** Encodes an integer after a bit pattern in its first byte. */
-function encodeInteger(pattern: number, prefixBits: number, value: number): Buffer {
+/** Integer after a bit pattern in its first byte. */
+interface PrefixedInteger {
+  readonly pattern: number;
+  readonly prefixBits: number;
+  readonly value: number;
+}
+
+function encodeInteger(bytes: number[], {pattern, prefixBits, value}: PrefixedInteger): void {
   const prefix = 2 ** prefixBits - 1;
-  if (value < prefix) return Buffer.of(pattern | value);
-  const bytes = [pattern | prefix];
+  if (value < prefix) {
+    bytes.push(pattern | value);
+    return;
+  }
+  bytes.push(pattern | prefix);
   let remaining = value - prefix;
   for (; remaining >= 0x80; remaining = Math.floor(remaining / 0x80)) bytes.push((remaining % 0x80) | 0x80);
   bytes.push(remaining);
-  return Buffer.from(bytes);
 }
 
 function sizeOf([name, value]: HeaderField): number {

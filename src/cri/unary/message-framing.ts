@@ -1,3 +1,4 @@
+import {readUint32, writeUint32} from '../byte-order.js';
 import {MAX_MESSAGE_BYTES, type MessageSink} from '../transport.js';
 import type {GrpcStatus} from './grpc-status.js';
 
@@ -8,7 +9,7 @@ const PREFIX_LENGTH = 5;
 export function frameMessage(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX_LENGTH + message.length);
   framed[0] = 0;
-  framed.writeUInt32BE(message.length, 1);
+  writeUint32(framed, 1, message.length);
   framed.set(message, PREFIX_LENGTH);
   return framed;
 }
@@ -45,7 +46,7 @@ export class MessageReader {
       else {
         at += this.#pushPrefix(chunk, at);
         if (this.#prefixLength < PREFIX_LENGTH) continue;
-        this.#remaining = this.#prefix.readUInt32BE(1);
+        this.#remaining = readUint32(this.#prefix, 1);
         const failure = checkPrefix(this.#prefix[0] ?? 0, this.#remaining);
         if (failure !== undefined) return failure;
       }
