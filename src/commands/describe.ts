@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
+import {FROM_FLAG} from '../cli/flags/flag-types.js';
 import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {formatPods} from '../features/pods/pod-text.js';
@@ -31,6 +32,7 @@ export default class Describe extends BaseCommand {
         'Show the config that the runtime received for the sandbox and each container, and where each of its values comes ' +
         'from: the manifest, a default, a fact of the node or the configuration. What is not known is said to be unknown.',
     }),
+    ...FROM_FLAG,
     ...outputFlags(FORMATS),
     ...NO_HEADERS_FLAG,
   };

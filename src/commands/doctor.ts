@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {listFlag, nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, listFlag, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {EXIT} from '../cli/process/exit-codes.js';
@@ -8,15 +8,18 @@ import {memoryFlag} from '../features/containers/resource-flags.js';
 import {DOCTOR_FORMATS, runDoctor} from '../features/doctor/run-doctor.js';
 
 export default class Doctor extends BaseCommand {
-  static override nodes = 'local' as const;
-  static override summary = 'Examine this node and report what is wrong';
+  static override nodes = 'several' as const;
+  static override summary = 'Examine nodes and report what is wrong';
   static override description =
     'Prints a line for each check: ok, warning, failure, or skipped with the reason. What is not ok has details, and ' +
     'commands that help. Areas: runtime, kubelet, network, cgroups, kernel, disk, memory, time, leftovers, security.\n\n' +
     'Takes at most three seconds: what does not answer within two is skipped, or fails. Changes nothing. Without root, ' +
     'what cannot be read is skipped.\n\n' +
-    'With --save, writes everything that "doctor" and "why" read to a file, for a colleague or a bug report, without secrets: ' +
-    'values of variables, private keys, tokens and passwords. "doctor --from" and "why --from" examine it on any machine.\n\n' +
+    'With --save, writes everything that "doctor" and "why" read, the lists of the runtime and the ends of the logs of ' +
+    'containers to a file, for a colleague or a bug report, without secrets: values of variables, private keys, tokens and ' +
+    'passwords. With --from, "doctor", "why", "get", "describe", "ps", "pods", "events" and "logs" read it on any machine.\n\n' +
+    'A remote node is examined by its files and its runtime; what only a program on it can find out is skipped. With several ' +
+    '--runtime-endpoint or --from, prints a table with a line about each node, and then what is not ok on each.\n\n' +
     'Exits with 0 if all checks are ok or skipped, with 1 if there are warnings, and with 2 if there are failures or ' +
     'nothing was examined.';
   static override usage = 'doctor [FLAGS]';
@@ -24,6 +27,7 @@ export default class Doctor extends BaseCommand {
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --only runtime,network/cni-config',
     '<%= config.bin %> doctor --save node.tgz',
+    '<%= config.bin %> doctor -r ssh://root@node-1 -r ssh://root@node-2',
   ];
   static override flags = {
     only: listFlag({
@@ -36,8 +40,8 @@ export default class Doctor extends BaseCommand {
         helpValue: 'FILE',
         description: 'Save the node to this file too, without secrets.',
       }),
-      from: Flags.string({helpValue: 'FILE', description: 'Examine a node that was saved with --save.'}),
     }),
+    ...FROM_FLAG,
     'max-size': memoryFlag({
       helpValue: 'SIZE',
       description:

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {EVENT_FORMATS, KCRI_EVENTS} from '../features/events/show-events.js';
-import {listFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, listFlag, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {EVENT_TYPES, type EventType} from '../operations/events/container-events.js';
 import {parseLabels, parseNamePattern} from '../operations/filters/list-filters.js';
@@ -16,7 +16,7 @@ export default class Events extends BaseCommand {
     'Prints one event per line until interrupted: a table on a terminal, JSON otherwise. Events that ' +
     'the runtime replays from the last minutes are omitted unless requested with --since.\n\nThe table ' +
     'also contains the events of pods created by kcri, as recorded by their kubelet or "kcri sync"; ' +
-    '--type omits them. To list only these events, also as JSON, use "kcri get events".';
+    '--type omits them. To list only these events, also as JSON, use "kcri get events". A saved node has only these events.';
   static override usage = 'events [FLAGS]';
   static override aliases = ['event'];
   static override examples = [
@@ -27,6 +27,7 @@ export default class Events extends BaseCommand {
   static override flags = {
     ...outputFlags(EVENT_FORMATS, 'table on a terminal, json elsewhere'),
     ...NO_HEADERS_FLAG,
+    ...FROM_FLAG,
     template: Flags.string({
       helpValue: 'TEMPLATE',
       description: 'Go template for each event; requires -o go-template.',
@@ -78,6 +79,14 @@ export default class Events extends BaseCommand {
       since: flags.since === undefined ? BigInt(nowMs) * 1_000_000n : parseSince(flags.since, nowMs),
     };
     const {runtime} = await this.cri();
+    if (this.connections.saved !== undefined) {
+      const {showSavedEvents} = await import('../features/events/saved-events.js');
+      await showSavedEvents(services, form, {
+        ...selection,
+        since: flags.since === undefined ? 0n : selection.since,
+      });
+      return;
+    }
     const shown = strategy.show(services, runtime, form, selection);
     const end = new AbortController();
     const recorded =

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {integerFlag, kcriOnlyFlags, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, integerFlag, kcriOnlyFlags, nonEmptyFlags, withChoices} from '../cli/flags/flag-types.js';
 import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
 import {LOG_STREAMS} from '../features/logs/log-strategy.js';
 import {showContainerLogs} from '../features/logs/show-container-logs.js';
@@ -71,6 +71,7 @@ export default class Logs extends BaseCommand {
         LOG_STREAMS,
       ),
     }),
+    ...FROM_FLAG,
     'no-prefix': Flags.boolean({description: 'Do not prefix the lines of several containers with names.'}),
   };
 

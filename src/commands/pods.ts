@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {SANDBOX_FILTERS} from '../features/containers/filter-flags.js';
-import {nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../features/lists/list-flags.js';
 import {isListAlias} from '../cli/flags/positional-arguments.js';
 import {LIST_FORMATS} from '../features/lists/collect-containers.js';
@@ -35,6 +35,7 @@ export default class Pods extends BaseCommand {
     }),
     ...listFlags(SANDBOX_ORDERS),
     verbose: Flags.boolean({char: 'v', description: 'Print all details of each pod.'}),
+    ...FROM_FLAG,
     ...EXIT_CODE_FLAG,
     ...outputFlags(LIST_FORMATS),
   };

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {CONTAINER_FILTERS, CONTAINER_SCOPE_FLAGS} from '../features/containers/filter-flags.js';
 import {EXIT_CODE_FLAG, setListExitCode, listFlags} from '../features/lists/list-flags.js';
 import {LIST_FORMATS, collectContainers} from '../features/lists/collect-containers.js';
@@ -36,6 +36,7 @@ export default class Ps extends BaseCommand {
       char: 'r',
       description: 'Show the tag of images instead of their ID.',
     }),
+    ...FROM_FLAG,
     ...EXIT_CODE_FLAG,
     ...outputFlags(LIST_FORMATS),
   };

@@ -22,6 +22,8 @@ export interface ConnectOptions {
   readonly observers?: readonly CallObserver[] | undefined;
   /** Returns the socket to connect to for an endpoint, if the endpoint does not name it. */
   readonly resolveSocket?: ((endpoint: string) => string) | undefined;
+  /** Transport of the calls instead of a connection to the socket. */
+  readonly transport?: Transport | undefined;
   /** Returns the error to report for a failed call. */
   readonly explain?: ((error: unknown) => Promise<unknown>) | undefined;
 }
@@ -73,6 +75,7 @@ export function connect(endpoint: string, options: ConnectOptions = {}): Connect
 }
 
 function openTransport(endpoint: string, options: ConnectOptions): Transport {
+  if (options.transport !== undefined) return options.transport;
   const {maxRetries = 0, onRetry, resolveSocket = socketPath} = options;
   const transport = defaultTransport(endpoint, resolveSocket(endpoint));
   return maxRetries > 0 ? retryingTransport(transport, {maxRetries, onRetry}) : transport;

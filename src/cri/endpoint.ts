@@ -26,11 +26,11 @@ export function socketPath(endpoint: string): string {
 
 /**
  * Returns the canonical form of an endpoint, by which two can be compared: `unix://` and the socket path with
- * symbolic links resolved as far as the path exists. Endpoints of remote nodes are returned as they are. Throws
+ * symbolic links resolved as far as the path exists. Endpoints of remote and saved nodes are returned as they are. Throws
  * ConfigError as socketPath does.
  */
 export async function canonicalEndpoint(endpoint: string): Promise<string> {
-  if (endpoint.startsWith('ssh:')) return endpoint;
+  if (/^(ssh|archive):/.test(endpoint)) return endpoint;
   return `unix://${await canonicalPath(socketPath(endpoint))}`;
 }
 
@@ -56,4 +56,20 @@ function unixPath(endpoint: string): string {
       hint: 'use unix:///run/containerd/containerd.sock',
     });
   return path;
+}
+
+/** Scheme of the endpoints of saved nodes. */
+const ARCHIVE = 'archive:';
+
+/** Returns the endpoint of a saved node: commands reach it as they reach a remote one. */
+export const archiveEndpoint = (file: string): string => `${ARCHIVE}${file}`;
+
+/** Returns the file of a saved node; undefined for the endpoint of a runtime. */
+export function archiveFile(endpoint: string): string | undefined {
+  return endpoint.startsWith(ARCHIVE) ? endpoint.slice(ARCHIVE.length) : undefined;
+}
+
+/** Returns the name of a saved node: that of its file. */
+export function archiveName(file: string): string {
+  return file.replace(/^.*\//, '').replace(/\.(tgz|tar\.gz)$/, '');
 }

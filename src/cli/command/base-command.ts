@@ -1,5 +1,6 @@
 import {Command} from '@oclif/core/command';
 import type {Input, ParserOutput} from '@oclif/core/interfaces';
+import {UsageError} from '../../base/errors.js';
 import type {Connection} from '../../cri/index.js';
 import type {CliContext} from '../process/context.js';
 import type {Dialect} from '../dialect/dialect.js';
@@ -11,6 +12,7 @@ import {
   parseFlagValues,
   pickGivenValues,
   type FlagDefinition,
+  type ParsedValues,
 } from '../parsing/parse-values.js';
 import type {CommandOutput} from '../output/command-output.js';
 import type {CommandReporter} from '../output/command-reporter.js';
@@ -118,9 +120,12 @@ export abstract class BaseCommand extends Command {
     settings.addGlobals(pickGivenValues(globals, tokens));
     await this.services.startDiagnostics();
     const flags = await parseFlagValues(own, tokens.flags, dialect);
+    if ('from' in own) await this.#readSaved(flags);
     const strict = definitions.strict !== false && !dialect.ignoresArguments(command);
     const args = await parseArgValues(definitions.args ?? {}, tokens, strict);
-    await checkNodes(this.services, (this.constructor as typeof BaseCommand).nodes);
+    const {nodes} = this.constructor as typeof BaseCommand;
+    const isSaved = 'from' in own && flags['from'] !== undefined;
+    await checkNodes(this.services, nodes === 'local' && isSaved ? 'one' : nodes);
     await dialect.afterParsing(this.services, {flags, words: tokens.positionals});
     return {
       flags: {...globals, ...flags},
@@ -130,6 +135,16 @@ export abstract class BaseCommand extends Command {
       nonExistentFlags: [],
       raw: tokens.flags.map(({name: flag, value: input}) => ({type: 'flag', flag, input})),
     } as unknown as ParserOutput<F, B, A>;
+  }
+
+  /** Reads saved nodes instead of running ones if --from names them. Rejects with UsageError. */
+  async #readSaved({from, ...flags}: ParsedValues): Promise<void> {
+    if (from === undefined) return;
+    const ofRunning = ['watch', 'follow', 'follow-restarts', 'reopen', 'explain'].find(
+      (name) => flags[name] === true,
+    );
+    if (ofRunning !== undefined) throw new UsageError(`--${ofRunning} cannot be combined with --from`);
+    await this.services.readArchives(from as readonly string[]);
   }
 
   /** Returns the lines that follow a usage error. */

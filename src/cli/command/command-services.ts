@@ -1,3 +1,5 @@
+import {UsageError} from '../../base/errors.js';
+import {archiveEndpoint} from '../../cri/endpoint.js';
 import type {CallObserver} from '../../cri/index.js';
 import type {ResolveOptions} from '../../operations/resolve/resolve-names.js';
 import type {CliContext} from '../process/context.js';
@@ -12,6 +14,7 @@ import {ValueRedactor} from '../redaction/value-redactor.js';
 import {CommandOutput} from '../output/command-output.js';
 import {CommandReporter} from '../output/command-reporter.js';
 import {CommandSettings} from '../settings/command-settings.js';
+import type {SavedNode} from '../archive/saved-node.js';
 import type {CommandContext} from './contexts.js';
 import {RuntimeConnections} from './runtime-connections.js';
 
@@ -43,7 +46,8 @@ interface WholeRun {
 
 /** Services of one run of a command. Functions take the parts that they need, see contexts.ts. */
 export class CommandServices implements CommandContext {
-  readonly context: CliContext;
+  /** Environment of the run; that of a saved node has the clock of the time at which it was saved. */
+  context: CliContext;
   readonly dialect: Dialect;
   readonly words: readonly string[];
   readonly out: CommandOutput;
@@ -58,6 +62,7 @@ export class CommandServices implements CommandContext {
   readonly #command: CommandIdentity;
   readonly #whole: WholeRun | undefined;
   readonly #ending = new AbortController();
+  readonly #archives: Map<string, Promise<SavedNode>>;
   #diagnostics: readonly Diagnostic[] = [];
 
   /** `whole` is given for the part of a run that has connections of its own. */
@@ -67,7 +72,8 @@ export class CommandServices implements CommandContext {
     this.#command = command;
     this.#whole = whole;
     this.secrets = whole?.services.secrets ?? new ValueRedactor();
-    this.context = context;
+    this.#archives = whole === undefined ? new Map<string, Promise<SavedNode>>() : whole.services.#archives;
+    this.context = whole?.services.context ?? context;
     this.dialect = dialect;
     this.words = command.words;
     this.out = whole?.services.out ?? new CommandOutput(context, dialect);
@@ -123,6 +129,38 @@ export class CommandServices implements CommandContext {
    */
   reconnecting({mayAsk}: {readonly mayAsk: boolean}): CommandServices {
     return this.#part({settings: this.settings, isPart: this.isPart, mayAsk: mayAsk && this.mayAsk});
+  }
+
+  /**
+   * Makes saved nodes the nodes of this run, instead of running ones. Its clock shows the time of the newest one. Rejects with
+   * UsageError; files that cannot be read are reported when the node is connected to.
+   */
+  async readArchives(files: readonly string[]): Promise<void> {
+    const {clockOf} = await import('../archive/saved-node.js');
+    if (this.settings.runtimeEndpoints.length > 0)
+      throw new UsageError('--from cannot be combined with --runtime-endpoint');
+    this.settings.addGlobals({'runtime-endpoint': files.map(archiveEndpoint)});
+    const opened = await Promise.allSettled(files.map(async (file) => await this.openArchive(file)));
+    const [newest] = opened
+      .flatMap((result) => (result.status === 'fulfilled' ? [result.value.manifest] : []))
+      .toSorted((a, b) => (a.takenAt < b.takenAt ? 1 : -1));
+    if (newest === undefined) return;
+    // As properties with getters, since its streams open when they are used.
+    this.context = Object.defineProperties({} as CliContext, {
+      ...Object.getOwnPropertyDescriptors(this.context),
+      clock: {value: clockOf(this.context.clock, newest), enumerable: true},
+    });
+  }
+
+  /** Opens a saved node, once. Rejects with ConfigError. */
+  async openArchive(file: string): Promise<SavedNode> {
+    const existing = this.#archives.get(file);
+    if (existing !== undefined) return await existing;
+    const opening = import('../archive/saved-node.js').then(
+      async ({SavedNode: Node}) => await Node.open(file),
+    );
+    this.#archives.set(file, opening);
+    return await opening;
   }
 
   #part(options: Omit<WholeRun, 'services'>): CommandServices {

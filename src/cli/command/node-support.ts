@@ -1,4 +1,5 @@
 import {ConfigError, UsageError} from '../../base/errors.js';
+import {archiveFile} from '../../cri/endpoint.js';
 import type {Dialect} from '../dialect/dialect.js';
 import type {CommandSettings} from '../settings/command-settings.js';
 
@@ -20,11 +21,14 @@ export async function checkNodes(
   {dialect, name, settings}: CheckedCommand,
   nodes: NodeSupport,
 ): Promise<void> {
-  if (nodes !== 'several' && settings.runtimeEndpoints.length > 1)
+  const [first = '', second] = settings.runtimeEndpoints;
+  if (nodes !== 'several' && second !== undefined)
     dialect.checkUsage(() => {
-      throw new UsageError(`"${name}" takes only one --runtime-endpoint`, {
-        hint: 'ps, pods, images, stats, statsp and top take several',
-      });
+      throw archiveFile(first) === undefined
+        ? new UsageError(`"${name}" takes only one --runtime-endpoint`, {
+            hint: 'ps, pods, images, stats, statsp, top, why and doctor take several',
+          })
+        : new UsageError(`"${name}" takes only one --from`, {hint: 'ps, pods, why and doctor take several'});
     });
   if (nodes !== 'local') return;
   const remote = await remoteEndpoint(settings);

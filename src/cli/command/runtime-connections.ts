@@ -2,6 +2,8 @@ import {KcriError} from '../../base/errors.js';
 import type {ContainerdConnection} from '../../containerd/connect-containerd.js';
 import type {CallObserver, Connection, ConnectOptions} from '../../cri/index.js';
 import type {ForwardedAddress} from '../../streaming/session/session.js';
+import type {SavedNode} from '../archive/saved-node.js';
+import {archiveFile} from '../../cri/endpoint.js';
 import type {RemoteRuntime} from '../remote/remote-runtime.js';
 import {formatRetryMessage} from '../settings/discover-endpoint.js';
 import type {CliContext} from '../process/context.js';
@@ -25,6 +27,8 @@ export interface ConnectionServices {
   readonly mayAsk: boolean;
   /** Returns the observers of calls to the runtime. */
   callObservers(): Promise<readonly CallObserver[]>;
+  /** Opens a saved node. Rejects with ConfigError. */
+  openArchive(file: string): Promise<SavedNode>;
 }
 
 /** Options of a connection to an endpoint other than the configured one. */
@@ -45,6 +49,7 @@ export class RuntimeConnections {
   #default: Connection | undefined;
   #needs: readonly ServiceName[] | undefined;
   readonly #remotes: RemoteRuntime[] = [];
+  #saved: SavedNode | undefined;
   readonly #parts = new Set<RuntimeConnections>();
   #loss: unknown;
   readonly #containerd = new Map<ContainerdEndpoint, Promise<ContainerdConnection>>();
@@ -125,6 +130,11 @@ export class RuntimeConnections {
     return this.#remotes.at(-1);
   }
 
+  /** The saved node that is read instead of a running one; undefined until it is opened. */
+  get saved(): SavedNode | undefined {
+    return this.#saved;
+  }
+
   /** Returns the local socket that leads to an address in the network of the remote node; undefined on this machine. */
   readonly forward = async ({host, port}: ForwardedAddress): Promise<string | undefined> =>
     await this.remote?.node.socketToAddress(host, port);
@@ -162,7 +172,21 @@ export class RuntimeConnections {
       const {resolveSocket, explain, imageEndpoint} = remote;
       return await this.#dial(remote.endpoint, {...options, imageEndpoint, resolveSocket, explain});
     }
+    const file = archiveFile(endpoint);
+    if (file !== undefined) return await this.#openSaved(endpoint, file);
     return await this.#dial(endpoint, options);
+  }
+
+  /** Opens a saved node, and says once which one and what it lacks. */
+  async #openSaved(endpoint: string, file: string): Promise<Connection> {
+    const node = await this.#services.openArchive(file);
+    const {recordedTransport} = await import('../archive/recorded-runtime.js');
+    if (this.#saved === undefined) this.#services.report.info(node.summary);
+    this.#saved = node;
+    return await this.#dial(endpoint, {
+      imageEndpoint: endpoint,
+      transport: recordedTransport(endpoint, node),
+    });
   }
 
   async #openRemote(endpoint: string, imageEndpoint: string | undefined): Promise<RemoteRuntime> {

@@ -71,3 +71,14 @@ export function unlessEmpty(value: string | undefined): string | undefined {
 
 /** Repeatable flag whose values can also be separated by commas, as in crictl. */
 export const listFlag = Flags.custom<string[]>({multiple: true, delimiter: ','});
+
+/** Flag of commands that can read saved nodes instead of running ones. */
+export const FROM_FLAG = kcriOnlyFlags(
+  nonEmptyFlags({
+    from: Flags.string({
+      multiple: true,
+      helpValue: 'FILE',
+      description: 'Read a node that was saved with "kcri doctor --save", instead of a running one.',
+    }),
+  }),
+);

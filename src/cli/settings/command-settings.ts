@@ -1,3 +1,4 @@
+import {archiveFile} from '../../cri/endpoint.js';
 import type {CliContext} from '../process/context.js';
 import type {ParsedValues} from '../parsing/parse-values.js';
 import {resolveRootDir, resolveSettings, type Settings, type SettingsOptions} from './settings.js';
@@ -50,10 +51,15 @@ export class CommandSettings {
     return new CommandSettings(this.#context, globals, {...this.#options, onWarning: () => undefined});
   }
 
-  /** Returns the endpoint of the runtime or of its images that is on a remote node; undefined on this machine. */
+  /** Returns the endpoint of the runtime or of its images that is on a remote or a saved node; undefined on this machine. */
   async remoteEndpoint(): Promise<string | undefined> {
     const {runtimeEndpoint, imageEndpoint} = await this.read();
-    return [runtimeEndpoint, imageEndpoint].find((endpoint) => endpoint?.startsWith('ssh:'));
+    return [runtimeEndpoint, imageEndpoint].find((endpoint) => /^(ssh|archive):/.test(endpoint ?? ''));
+  }
+
+  /** Reports whether a saved node is read instead of a running one. */
+  async isSaved(): Promise<boolean> {
+    return archiveFile((await this.read()).runtimeEndpoint ?? '') !== undefined;
   }
 
   /** Directory of kcri's state. */

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
 import {POD_SELECTION_FLAGS} from '../../features/pods/pod-selection-flags.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {computePodRow} from '../../features/pods/pod-row.js';
@@ -31,6 +32,7 @@ export default class GetAll extends BaseCommand {
       char: 'A',
       description: 'List objects of all namespaces, and show the namespaces.',
     }),
+    ...FROM_FLAG,
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
     ...outputFlags(FORMATS),
   };

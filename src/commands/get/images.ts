@@ -2,6 +2,7 @@ import {EXIT_CODE_FLAG, setListExitCode} from '../../features/lists/list-flags.j
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
 import {readImageDetails} from '../../features/lists/print-images.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {imageColumns, imageDetailColumns, imageObject, imageRows} from '../../features/lists/image-table.js';
@@ -34,6 +35,7 @@ export default class GetImages extends BaseCommand {
   };
   static override flags = {
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
+    ...FROM_FLAG,
     ...EXIT_CODE_FLAG,
     ...outputFlags(FORMATS),
   };

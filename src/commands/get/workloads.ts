@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../../cli/command/base-command.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
 import {EXIT_CODE_FLAG, setListExitCode} from '../../features/lists/list-flags.js';
 import {POD_SELECTION_FLAGS} from '../../features/pods/pod-selection-flags.js';
 import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
@@ -38,6 +39,7 @@ export default class GetWorkloads extends BaseCommand {
     }),
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
     ...EXIT_CODE_FLAG,
+    ...FROM_FLAG,
     ...outputFlags(FORMATS),
   };
 

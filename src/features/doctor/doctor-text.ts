@@ -26,6 +26,13 @@ export function doctorText(results: readonly CheckResult[], options: DoctorTextO
   return [...lines, summary(results), ''].join('\n');
 }
 
+/** Formats the checks that are not ok, with details and remedies. */
+export function problemsText(results: readonly CheckResult[], options: DoctorTextOptions): string {
+  const problems = results.filter(({result}) => result === 'warning' || result === 'failure');
+  const width = Math.max(...problems.map(({id}) => id.length)) + 2;
+  return problems.map((result) => `${resultLines(result, width, options).join('\n')}\n`).join('');
+}
+
 function resultLines(
   {result, id, message, reason, details, remedy}: CheckResult,
   width: number,

@@ -1,5 +1,5 @@
 import {UsageError} from '../../base/errors.js';
-import type {OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
+import type {CommandContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {OutputFlagValues} from '../../cli/output/output-format.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
@@ -19,35 +19,32 @@ export interface DoctorFlags extends OutputFlagValues {
   readonly save?: string | undefined;
   /** Largest size of what is saved, in bytes. */
   readonly 'max-size'?: bigint | undefined;
-  /** Snapshot of a node to examine instead of this one. */
-  readonly from?: string | undefined;
+  /** Saved nodes to examine instead of running ones. */
+  readonly from?: readonly string[] | undefined;
 }
 
 /** Largest size of what is saved by default, in bytes. */
 const MAX_SAVED_BYTES = 16n * 1024n * 1024n;
 
-const EXIT_CODES = {ok: EXIT.ok, warning: EXIT.failed, failure: EXIT.nodeFailed} as const;
+/** Exit codes by the worst result. */
+export const EXIT_CODES = {ok: EXIT.ok, warning: EXIT.failed, failure: EXIT.nodeFailed} as const;
 
 /**
- * Examines this node or a saved one, prints a line about each check, and sets the exit code. Saves this node if that is asked
- * for. Rejects with UsageError, ConfigError and SystemError.
+ * Examines nodes, prints a line about each check, or of several nodes a line about each and what is not ok, and sets the exit
+ * code. Saves the node if that is asked for. Rejects with UsageError, ConfigError and SystemError.
  */
-export async function runDoctor(services: RuntimeContext & OutputContext, flags: DoctorFlags): Promise<void> {
-  const {out, report} = services;
+export async function runDoctor(services: CommandContext, flags: DoctorFlags): Promise<void> {
   const checks = selectChecks(flags.only ?? []);
   const form = await parseOutputFormat(flags, DOCTOR_FORMATS);
-  const {from, save, 'max-size': maxBytes = MAX_SAVED_BYTES} = flags;
-  if (save !== undefined && from !== undefined) throw new UsageError('--save cannot be combined with --from');
-  if (save === undefined && flags['max-size'] !== undefined)
-    throw new UsageError('--max-size requires --save');
-  const results =
-    from === undefined
-      ? await examineHere(
-          services,
-          checks,
-          save === undefined ? undefined : {path: save, maxBytes: Number(maxBytes)},
-        )
-      : await (await import('./saved-checks.js')).runSavedChecks(services, checks, from);
+  const file = fileToSave(flags);
+  if (services.settings.runtimeEndpoints.length > 1) {
+    if (file !== undefined) throw new UsageError('--save takes only one --runtime-endpoint');
+    const {examineNodes} = await import('./examine-nodes.js');
+    await examineNodes(services, form, async (node) => await examine(node, checks));
+    return;
+  }
+  const {out, report} = services;
+  const results = await examine(services, checks, file);
   const prefix = commandPrefix(services);
   if (form.kind === 'table') {
     const [{Chalk}, {doctorText}] = await Promise.all([import('chalk'), import('./doctor-text.js')]);
@@ -59,11 +56,35 @@ export async function runDoctor(services: RuntimeContext & OutputContext, flags:
   report.setExitCode(EXIT_CODES[worstOf(results)]);
 }
 
-/** Examines this node, and saves it if a file is given. */
+/** File to save a node to, and its largest size in bytes. */
+interface FileToSave {
+  readonly path: string;
+  readonly maxBytes: number;
+}
+
+/** Returns the file to save to; undefined if nothing is saved. Throws UsageError for flags that contradict each other. */
+function fileToSave({from, save, 'max-size': maxBytes}: DoctorFlags): FileToSave | undefined {
+  if (save !== undefined && from !== undefined) throw new UsageError('--save cannot be combined with --from');
+  if (save === undefined && maxBytes !== undefined) throw new UsageError('--max-size requires --save');
+  return save === undefined ? undefined : {path: save, maxBytes: Number(maxBytes ?? MAX_SAVED_BYTES)};
+}
+
+/** Examines a node, which may be a saved one. */
+async function examine(
+  services: RuntimeContext,
+  checks: readonly Check[],
+  file?: FileToSave,
+): Promise<readonly CheckResult[]> {
+  if (!(await services.settings.isSaved())) return await examineHere(services, checks, file);
+  const {runSavedChecks} = await import('./saved-checks.js');
+  return await runSavedChecks(services, checks);
+}
+
+/** Examines a running node, and saves it if a file is given. */
 async function examineHere(
   services: RuntimeContext,
   checks: readonly Check[],
-  file: {readonly path: string; readonly maxBytes: number} | undefined,
+  file: FileToSave | undefined,
 ): Promise<readonly CheckResult[]> {
   const snapshot = await collectSnapshot(services);
   await recordLatencies(services.settings.rootDir, snapshot);
@@ -74,7 +95,8 @@ async function examineHere(
   return runChecks(checks, snapshot);
 }
 
-function resultJson(
+/** Returns a result as JSON. */
+export function resultJson(
   {id, area, title, result, message, reason, details, remedy}: CheckResult,
   prefix: readonly string[],
 ) {

@@ -1,21 +1,32 @@
 import {hostname} from 'node:os';
 import {counted} from '../../base/counted.js';
+import {KcriError} from '../../base/errors.js';
 import {omit} from '../../base/omit.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {programVersion} from '../../cli/process/program-version.js';
 import {humanSize} from '../../format/human-size.js';
-import {writeArchive, type NodeArchive} from '../node-archive/archive-file.js';
+import {writeArchive, type NodeArchive} from '../../cli/archive/archive-file.js';
+import type {LogsRecording} from '../../cli/archive/recorded-logs.js';
+import type {RuntimeRecording} from '../../cli/archive/recorded-runtime.js';
+import {recordLogs} from '../node-archive/record-logs.js';
+import {recordRuntime} from '../node-archive/record-runtime.js';
 import {redactSnapshot} from '../node-archive/redact-snapshot.js';
 import {collectWhy, type WhySnapshot} from '../why/saved-node.js';
 import {answerWhy} from '../why/answer.js';
 import type {PodSnapshot} from '../why/snapshot/pod-snapshot.js';
 import type {NodeSnapshot} from './node-snapshot.js';
 
-/** Parts of an archive. */
+/** Parts of an archive; those that were left out are absent. */
 interface NodeParts {
   readonly doctor: NodeSnapshot;
   readonly why: WhySnapshot | {readonly error: string};
+  /** Lists of the runtime, as `ps` and `pods` show them. */
+  readonly runtime?: RuntimeRecording | {readonly error: string};
+  readonly logs?: LogsRecording;
 }
+
+/** Part of the size that logs may have. */
+const LOGS_SHARE = 1 / 4;
 
 /** Content of an archive, and what it lacks, in words. */
 export interface FittedParts {
@@ -24,8 +35,8 @@ export interface FittedParts {
 }
 
 /**
- * Saves what `doctor` and `why` examine to a file, without secrets, and of at most this size before compression. Says what was
- * saved. Rejects with SystemError, and then leaves nothing behind.
+ * Saves what `doctor` and `why` examine, lists show and containers logged to a file, without secrets, and of at most this size
+ * before compression. Says what was saved. Rejects with SystemError, and then leaves nothing behind.
  */
 export async function saveNode(
   services: RuntimeContext,
@@ -33,7 +44,8 @@ export async function saveNode(
   {path, maxBytes}: {readonly path: string; readonly maxBytes: number},
 ): Promise<void> {
   const why = await collectWhy(services);
-  const {parts, leftOut} = fitParts(redactSnapshot({doctor, why}) as NodeParts, maxBytes);
+  const recorded = await record(services, maxBytes * LOGS_SHARE);
+  const {parts, leftOut} = fitParts(redactSnapshot({doctor, why, ...recorded}) as NodeParts, maxBytes);
   const node = 'node' in why ? why.node.name : hostname();
   const archive: NodeArchive = {
     manifest: {kcri: programVersion(), node, takenAt: doctor.takenAt, leftOut},
@@ -45,26 +57,56 @@ export async function saveNode(
   services.report.info(`saved node ${node} to ${path}${lacks}`);
 }
 
+/** Reads the lists of the runtime and the logs of its containers, or the reason why they cannot be read. */
+async function record(
+  services: RuntimeContext,
+  maxLogBytes: number,
+): Promise<Pick<NodeParts, 'runtime' | 'logs'>> {
+  try {
+    const {recording, containers} = await recordRuntime(services);
+    return {runtime: recording, logs: await recordLogs(services, containers, maxLogBytes)};
+  } catch (error) {
+    services.signal.throwIfAborted();
+    if (!(error instanceof KcriError)) throw error;
+    return {runtime: {error: error.plainMessage}};
+  }
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
 /**
- * Leaves out what is least needed until the parts have at most `maxBytes` bytes as JSON: healthy pods, logs, and then unhealthy
- * pods from the end. What is known of the node remains. Pure.
+ * Leaves out what is least needed until the parts have at most `maxBytes` bytes as JSON: logs, lists of the runtime, healthy
+ * pods, last lines of logs, and then unhealthy pods from the end. What is known of the node remains. Pure.
  */
 export function fitParts(parts: NodeParts, maxBytes: number): FittedParts {
-  const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  if (sizeOf(parts) <= maxBytes) return {parts, leftOut: []};
+  const withoutFiles = omit(parts, 'logs');
+  const leftOut = parts.logs === undefined ? [] : ['the logs of containers'];
+  if (sizeOf(withoutFiles) <= maxBytes) return {parts: withoutFiles, leftOut};
   const {doctor, why} = parts;
+  if (parts.runtime !== undefined) leftOut.push('the lists of the runtime');
   const available = maxBytes - sizeOf(doctor);
-  if ('error' in why || sizeOf(why) <= available) return {parts, leftOut: []};
+  if ('error' in why || sizeOf(why) <= available) return {parts: {doctor, why}, leftOut};
+  return fitPods({doctor, why}, leftOut, available);
+}
+
+/** Leaves out pods until what is known of them has at most `available` bytes. */
+function fitPods(
+  {doctor, why}: {readonly doctor: NodeSnapshot; readonly why: WhySnapshot},
+  before: readonly string[],
+  available: number,
+): FittedParts {
   const unwell = why.pods.filter((pod) => answerWhy(pod).findings.length > 0);
-  const leftOut = [counted(why.pods.length - unwell.length, 'healthy pod')];
+  const leftOut = [...before, counted(why.pods.length - unwell.length, 'healthy pod')];
   const withPods = (pods: readonly PodSnapshot[]): FittedParts => ({
     parts: {doctor, why: {...why, pods}},
     leftOut,
   });
   if (sizeOf({...why, pods: unwell}) <= available) return withPods(unwell);
-  leftOut.push('the logs of containers');
+  leftOut.push('the last lines of their logs');
   const kept: PodSnapshot[] = [];
   let size = sizeOf({...why, pods: []});
-  for (const pod of unwell.map(withoutLogs)) {
+  for (const pod of unwell.map(withoutLastLines)) {
     size += sizeOf(pod) + 1;
     if (size > available) break;
     kept.push(pod);
@@ -73,7 +115,7 @@ export function fitParts(parts: NodeParts, maxBytes: number): FittedParts {
   return withPods(kept);
 }
 
-function withoutLogs(pod: PodSnapshot): PodSnapshot {
+function withoutLastLines(pod: PodSnapshot): PodSnapshot {
   const containers = Object.entries(pod.containers).map(([name, facts]) => [name, omit(facts, 'log')]);
   return {...pod, containers: Object.fromEntries(containers) as PodSnapshot['containers']};
 }

@@ -16,6 +16,7 @@ import type {
   NameContext,
   OutputContext,
   ReportContext,
+  SettingsContext,
   SignalContext,
 } from '../../cli/command/contexts.js';
 import {formatDocument} from '../../cli/output/format-document.js';
@@ -47,7 +48,7 @@ export interface EventSelection {
 export interface EventsStrategy {
   /** Returns the output format of events. Rejects with UsageError. */
   parseForm(
-    services: DialectContext & NameContext & OutputContext & ReportContext,
+    services: DialectContext & NameContext & OutputContext & ReportContext & SettingsContext,
     flags: OutputFlagValues,
   ): Promise<EventForm>;
   /** Shows the events of the runtime until it is interrupted. Rejects with KcriError. */
@@ -64,9 +65,10 @@ export interface EventsStrategy {
 /** kcri's events. */
 export const KCRI_EVENTS: EventsStrategy = {
   parseForm: async (services, flags) => {
-    // Formatted for people on a terminal, and for programs elsewhere.
+    // Formatted for people on a terminal, and for programs elsewhere; a saved node has no events as JSON.
     if (flags.format !== undefined) return await parseOutputFormat(flags, EVENT_FORMATS, services);
-    const {output = services.out.stdout.isTerminal ? 'table' : 'json', template} = flags;
+    const isTable = services.out.stdout.isTerminal || (await services.settings.isSaved());
+    const {output = isTable ? 'table' : 'json', template} = flags;
     // Other commands take the format from --template; a stream that waits for events would hide a missing -o.
     if (template !== undefined && !/^(go-template|jsonpath|custom-columns)/.test(output))
       throw new UsageError(`template can't be used with "${output}" format`, {hint: 'add -o go-template'});

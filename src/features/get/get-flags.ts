@@ -1,4 +1,5 @@
 import {EXIT_CODE_FLAG} from '../lists/list-flags.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
 import * as Flags from '@oclif/core/flags';
 import {outputFlags, type OutputFormatName} from '../../cli/output/parse-output-format.js';
 import {POD_SELECTION_FLAGS} from '../pods/pod-selection-flags.js';
@@ -14,6 +15,7 @@ export function getFlags(formats: readonly OutputFormatName[], watch: string) {
     'no-headers': Flags.boolean({description: 'Omit the column headers.'}),
     watch: Flags.boolean({char: 'w', description: watch}),
     ...EXIT_CODE_FLAG,
+    ...FROM_FLAG,
     ...outputFlags(formats),
   };
 }

@@ -157,7 +157,7 @@ async function show(
     strategy: await strategy.readStrategy(),
     clock: context.clock,
     signal,
-    files: await logFilesOf(services),
+    files: await logFilesOf(services, report.info),
     onNotice: (text: string) => {
       report.info(`kcri: ${text}`);
     },

@@ -32,11 +32,22 @@ const URL_TEXT = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi;
  */
 export function redactSnapshot(data: unknown): unknown {
   const redactor = new SecretRedactor();
-  redactor.add(environmentValues(data));
+  const names = namesIn(data);
+  redactor.add(environmentValues(data).filter((value) => !names.has(value)));
   return redacted(data, redactor);
 }
 
-/** Returns the literal values of environment variables; numbers and switches occur in too many other places. */
+/** Returns the names of objects: a variable with the name of its namespace must not hide it everywhere. */
+function namesIn(data: unknown, names = new Set<unknown>()): ReadonlySet<unknown> {
+  if (Array.isArray(data)) for (const item of data) namesIn(item, names);
+  else if (isObject(data))
+    for (const [key, value] of Object.entries(data))
+      if (/^(name|namespace|nodeName|uid)$/.test(key)) names.add(value);
+      else namesIn(value, names);
+  return names;
+}
+
+/** Returns the literal values of environment variables. */
 function environmentValues(data: unknown): readonly string[] {
   if (Array.isArray(data)) return data.flatMap(environmentValues);
   if (!isObject(data)) return [];
@@ -51,7 +62,9 @@ function environmentValues(data: unknown): readonly string[] {
   );
 }
 
-const isTelling = (value: string): boolean => value.length >= 6 && !/^[\d.]+$|^(?:true|false)$/i.test(value);
+/** Reports whether the value of a variable can be recognized: numbers and switches occur in too many other places. */
+export const isTelling = (value: string): boolean =>
+  value.length >= 6 && !/^[\d.]+$|^(?:true|false)$/i.test(value);
 
 function redacted(data: unknown, redactor: SecretRedactor): unknown {
   if (typeof data === 'string') return redactText(redactor.mask(data));

@@ -1,8 +1,9 @@
 import {hostname} from 'node:os';
+import {archiveFile, archiveName} from '../../cri/endpoint.js';
 
 /**
- * Returns a short name for each endpoint: the host of a remote node, or the name of this machine; the endpoint itself if
- * another one has the same name. Repeated endpoints count once.
+ * Returns a short name for each endpoint: the host of a remote node, the file of a saved one, or the name of this machine;
+ * the endpoint itself if another one has the same name. Repeated endpoints count once.
  */
 export function nameNodes(
   endpoints: readonly string[],
@@ -23,6 +24,8 @@ const withoutPassword = (endpoint: string): string => endpoint.replace(/^(ssh:\/
 
 /** An invalid endpoint is reported by its connection. */
 function nameOf(endpoint: string, thisMachine: string): string {
+  const file = archiveFile(endpoint);
+  if (file !== undefined) return archiveName(file);
   if (!endpoint.startsWith('ssh:')) return thisMachine;
   const [, host] = /^ssh:\/\/(?:[^@/]*@)?(\[[^\]/]*\]|[^:/]*)/.exec(endpoint) ?? [];
   return host ?? endpoint;

@@ -1,6 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import {podUid, type PodUid} from '../../cri/ids.js';
-import type {PodRecord, RejectedPod, RuntimePod} from '../../kubelet/index.js';
+import type {PodRecord, RecordedEvent, RejectedPod, RuntimePod} from '../../kubelet/index.js';
 import type {PodManagerName} from './pod-selection-flags.js';
 
 /** Names of the kind in kubectl; kcri has only pods. */
@@ -19,8 +19,18 @@ export interface ListedPod {
   readonly rejected?: RejectedPod;
   /** Pod that only the kubelet of this machine knows. */
   readonly ofKubelet?: Pod;
+  /** What a saved node has of the pod. */
+  readonly saved?: SavedPod;
   /** Sandboxes and containers; absent if the runtime has none or is unavailable. */
   readonly inRuntime?: RuntimePod | undefined;
+}
+
+/** A pod of a saved node. */
+export interface SavedPod {
+  /** Pod with its status. */
+  readonly pod: Pod;
+  readonly events: readonly RecordedEvent[];
+  readonly isUnattended: boolean;
 }
 
 /** A pod with its status. */

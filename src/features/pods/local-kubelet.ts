@@ -136,7 +136,7 @@ function parsePods(body: string): readonly Pod[] | undefined {
 }
 
 /** Reports whether a value has the parts of a Pod that commands read. */
-function isPod(value: unknown): value is Pod {
+export function isPod(value: unknown): value is Pod {
   if (!isObject(value)) return false;
   const {metadata, spec, status = {}} = value;
   if (!isObject(metadata) || !isObject(spec) || !isObject(status)) return false;

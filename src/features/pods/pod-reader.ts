@@ -74,8 +74,10 @@ export class PodReader {
     return [...new Set(named)];
   }
 
-  /** Returns kcri's pods and, unless only those are asked for, the other pods of the runtime. */
+  /** Returns kcri's pods and, unless only those are asked for, the other pods of the runtime; of a saved node, its pods. */
   async #list(manager: PodManagerName | undefined, hasWords: boolean): Promise<readonly ListedPod[]> {
+    const saved = await readSavedPods(this.#services);
+    if (saved !== undefined) return saved;
     const {rejected, records, removed, broken} = await readNodeRecords(this.#services);
     for (const {error} of broken) this.#problems.warn(error.message);
     // The sandbox IDs of kcri's pods are needed to find pods by ID.
@@ -96,7 +98,7 @@ export class PodReader {
     const {readRecordedEvents} = await import('../events/recorded-events.js');
     const {context, settings} = this.#services;
     const recorded = await readRecordedEvents(settings.rootDir, context.clock, recordsOf(listed));
-    return [...recorded, ...listed.flatMap(rejectionEvents)].toSorted(compareByTime);
+    return [...recorded, ...listed.flatMap(storedEvents)].toSorted(compareByTime);
   }
 
   /** Returns the pods with their statuses; if a runtime is unavailable, the last known ones, with a warning. */
@@ -117,6 +119,8 @@ export class PodReader {
     const otherPods = new Map(others.map((shown) => [shown.listed, shown]));
     const left = await this.#notRun([...byUid.values()]);
     return listed.flatMap((each) => {
+      const {saved} = each;
+      if (saved !== undefined) return {listed: each, pod: saved.pod, isUnattended: saved.isUnattended};
       if (each.ofKubelet !== undefined) return {listed: each, pod: each.ofKubelet};
       if (each.rejected !== undefined) return showRejectedPod(each, each.rejected);
       const own = byUid.get(each.uid);
@@ -202,8 +206,22 @@ function recordsOf(listed: readonly ListedPod[]): readonly PodRecord[] {
   return listed.flatMap(({record}) => record ?? []);
 }
 
-function rejectionEvents({rejected}: ListedPod): readonly RecordedPodEvent[] {
-  return rejected === undefined ? [] : rejected.rejection.events.map((event) => ({record: rejected, event}));
+/** Returns the events of a rejected pod, or of one of a saved node. */
+function storedEvents({uid, namespace, name, rejected, saved}: ListedPod): readonly RecordedPodEvent[] {
+  if (rejected !== undefined) return rejected.rejection.events.map((event) => ({record: rejected, event}));
+  if (saved === undefined) return [];
+  return saved.events.map((event) => ({record: {uid, namespace, name, pod: saved.pod}, event}));
+}
+
+/** Returns the pods of the saved node of a command; undefined for a running node. Rejects with ConfigError. */
+async function readSavedPods({
+  connections,
+  settings,
+}: ConnectionContext & SettingsContext): Promise<readonly ListedPod[] | undefined> {
+  if (!(await settings.isSaved())) return undefined;
+  await connections.default();
+  const {listSavedPods} = await import('./saved-pods.js');
+  return connections.saved === undefined ? undefined : listSavedPods(connections.saved);
 }
 
 /** Prints each warning once, however often pods are read. */

@@ -8,14 +8,32 @@ const LABEL_WIDTH = 11;
 /** Formats answers for people: about the node with a line about each pod that is not well, or about pods in full. */
 export function answersText({node, pods, count}: Answers, prefix: readonly string[]): string {
   if (node === undefined) return pods.map((answer) => answerText(answer, prefix)).join('\n');
-  const wrong = pods.filter(isWrong);
-  const counts = `${counted(count, 'pod')}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
   return [
-    shown(`node ${node.name}  ${node.findings.length === 0 ? counts : `not well; ${counts}`}`),
+    shown(`node ${node.name}  ${nodeState({node, pods, count})}`),
     ...node.findings.flatMap((finding) => findingLines(finding, prefix)),
-    ...wrong.map(answerLine),
+    ...pods.filter(isWrong).map(answerLine),
     '',
   ].join('\n');
+}
+
+function nodeState({node, pods, count}: Answers): string {
+  const wrong = pods.filter(isWrong);
+  const counts = `${counted(count, 'pod')}, ${wrong.length === 0 ? 'all well' : `${wrong.length} not well`}`;
+  return (node?.findings ?? []).length === 0 ? counts : `not well; ${counts}`;
+}
+
+/** Returns the answers about one of several nodes on one line: the state of the node or of the pods, and the first cause. */
+export function answersLine(answers: Answers): string {
+  const {node, pods} = answers;
+  const wrong = pods.filter(isWrong);
+  const [first, ...rest] = wrong.length > 0 ? wrong : pods;
+  if (node !== undefined) {
+    const cause = node.findings[0]?.cause ?? (wrong.length === 0 ? undefined : first && answerLine(first));
+    return shown(nodeState(answers) + (cause === undefined ? '' : `: ${cause}`));
+  }
+  if (first === undefined) return 'not on this node';
+  const more = wrong.length === 0 ? rest : wrong.slice(1);
+  return answerLine(first) + (more.length === 0 ? '' : `; and ${counted(more.length, 'pod')} more`);
 }
 
 /** Formats an answer: a line about the state, and aligned lines about each cause. */

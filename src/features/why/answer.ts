@@ -4,6 +4,7 @@ import type {JsonObject} from '../../format/json.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import {shellQuote} from '../../base/shell-quote.js';
 import {shorten} from '../../base/shorten.js';
+import {archiveFile} from '../../cri/endpoint.js';
 import type {SettingsContext} from '../../cli/command/contexts.js';
 import {computePodRow} from '../pods/pod-row.js';
 import {diagnose} from './causes/diagnose.js';
@@ -54,6 +55,11 @@ export function isWrong({findings}: Answer): boolean {
   return findings.some(({severity}) => severity === 'problem');
 }
 
+/** Reports whether something is wrong with the node or one of the pods. */
+export function areWrong({node, pods}: Answers): boolean {
+  return pods.some(isWrong) || (node?.findings ?? []).length > 0;
+}
+
 function stateText(snapshot: PodSnapshot, container: string | undefined): string {
   const {pod, takenAt} = snapshot;
   const row = computePodRow(pod, Date.parse(takenAt));
@@ -82,13 +88,18 @@ function restarts(statuses: readonly ContainerStatus[], {pod, takenAt}: PodSnaps
   return [`restarted ${times} in ${span.charAt(0).toLowerCase()}${span.slice(1)}`];
 }
 
-/** Returns the beginning of a command line for the same node: `kcri` with the global flags of this one. */
+/**
+ * Returns the beginning of a command line for the same node: `kcri` with the global flags of this one. Advice about a saved node
+ * is for the node itself.
+ */
 export function commandPrefix({settings: {globals, runtimeEndpoints}}: SettingsContext): readonly string[] {
   const rootDir = globals['root-dir'];
   return [
     'kcri',
     ...(typeof rootDir === 'string' ? ['--root-dir', rootDir] : []),
-    ...runtimeEndpoints.flatMap((endpoint) => ['-r', endpoint]),
+    ...runtimeEndpoints
+      .filter((endpoint) => archiveFile(endpoint) === undefined)
+      .flatMap((endpoint) => ['-r', endpoint]),
   ];
 }
 

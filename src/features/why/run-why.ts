@@ -1,5 +1,5 @@
 import {forEachLimit} from '../../base/async/for-each-limit.js';
-import type {OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
+import type {CommandContext, OutputContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
@@ -7,7 +7,7 @@ import type {ShownPod} from '../pods/listed-pod.js';
 import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
-import {answersJson, answerWhy, commandPrefix, isWrong, type Answer, type Answers} from './answer.js';
+import {answersJson, answerWhy, areWrong, commandPrefix, type Answer, type Answers} from './answer.js';
 import {answersText} from './answer-text.js';
 import {readNodeState} from './node-answer.js';
 import {collectPod, type PodSources} from './snapshot/collect-pod.js';
@@ -21,29 +21,41 @@ export const WHY_FORMATS = ['table', 'json', 'yaml'] as const;
 
 /** Flags of `why`. */
 export interface WhyFlags extends TargetFlagValues, OutputFlagValues {
-  /** Snapshot of a node to examine instead of this one. */
-  readonly from?: string | undefined;
+  /** Saved nodes to examine instead of running ones. */
+  readonly from?: readonly string[] | undefined;
 }
-
-/** Context of `why`. */
-type WhyContext = RuntimeContext & OutputContext;
 
 /**
  * Prints why pods and containers are in their state, or, without words or for the node, what is wrong with the node, and a
- * line about each pod that is not well. Sets the exit code. Rejects with KcriError.
+ * line about each pod that is not well; of several nodes a line about each before. Sets the exit code. Rejects with KcriError.
  */
-export async function runWhy(services: WhyContext, words: readonly string[], flags: WhyFlags): Promise<void> {
+export async function runWhy(
+  services: CommandContext,
+  words: readonly string[],
+  flags: WhyFlags,
+): Promise<void> {
   const form = await parseOutputFormat(flags, WHY_FORMATS);
+  if (services.settings.runtimeEndpoints.length > 1) {
+    const {answerNodes} = await import('./answer-nodes.js');
+    await answerNodes(
+      services,
+      form,
+      async (node, onMissing) => await answer(node, {words, flags, onMissing}),
+    );
+    return;
+  }
   const onMissing = (error: NotFoundError): void => {
     services.report.setExitCode(EXIT.notDiagnosed);
     services.report.fail(error);
   };
-  const {from} = flags;
-  const answers =
-    from === undefined
-      ? await answerLive(services, {words, flags, onMissing})
-      : await (await import('./saved-node.js')).answerSaved(services, from, {words, flags, onMissing});
-  await printAnswers(services, form, answers);
+  await printAnswers(services, form, await answer(services, {words, flags, onMissing}));
+}
+
+/** Answers about a node, which may be a saved one. */
+async function answer(services: RuntimeContext, question: Question): Promise<Answers> {
+  if (!(await services.settings.isSaved())) return await answerLive(services, question);
+  const {answerSaved} = await import('./saved-node.js');
+  return await answerSaved(services, question);
 }
 
 /** Answers about the node and its pods as they are. */
@@ -70,7 +82,7 @@ async function answerLive(services: RuntimeContext, {words, flags, onMissing}: Q
 
 /** Prints answers and sets the exit code. */
 async function printAnswers(
-  services: WhyContext,
+  services: RuntimeContext & OutputContext,
   form: OutputFormat<(typeof WHY_FORMATS)[number]>,
   answers: Answers,
 ): Promise<void> {
@@ -78,8 +90,7 @@ async function printAnswers(
   const prefix = commandPrefix(services);
   if (form.kind === 'table') out.printText(answersText(answers, prefix));
   else out.printData((await formatSorted(form, answersJson(answers, prefix))).replace(/\n\n$/, '\n'));
-  if (answers.pods.some(isWrong) || (answers.node?.findings ?? []).length > 0)
-    report.setExitCode(EXIT.failed);
+  if (areWrong(answers)) report.setExitCode(EXIT.failed);
 }
 
 /** Returns the answers about pods and containers, in their order. */

@@ -1,12 +1,9 @@
-import {ConfigError, KcriError} from '../../base/errors.js';
-import {isObject} from '../../base/is-object.js';
-import type {ReportContext, RuntimeContext} from '../../cli/command/contexts.js';
-import {podUid} from '../../cri/ids.js';
-import {reportSnapshot} from '../node-archive/report-snapshot.js';
-import {readArchive} from '../node-archive/archive-file.js';
+import {KcriError} from '../../base/errors.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {filterPods} from '../pods/filter-pods.js';
 import type {ListedPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
+import {listSavedPods, PODS_PART} from '../pods/saved-pods.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
 import {findTargets} from '../targets/find-targets.js';
 import type {TargetFlagValues} from '../targets/read-targets.js';
@@ -47,26 +44,32 @@ export async function collectWhy(services: RuntimeContext): Promise<WhySnapshot 
   }
 }
 
-/** Answers from a saved snapshot. Rejects with ConfigError for one that does not say, and with UsageError. */
+/** Answers from a saved node. Rejects with ConfigError for one that does not say, and with UsageError. */
 export async function answerSaved(
-  services: ReportContext,
-  path: string,
+  {connections}: RuntimeContext,
   {words, flags, onMissing}: Question,
 ): Promise<Answers> {
-  const archive = await readArchive(path);
-  reportSnapshot(services, path, archive.manifest);
-  const {node, pods} = whyPart(path, archive.parts['why']);
+  await connections.default();
+  const {saved} = connections;
+  if (saved === undefined) throw new TypeError('not a saved node');
+  const part = saved.part(PODS_PART, 'facts about pods');
+  const listed = listSavedPods(saved);
   try {
-    return answer({node, pods}, {words, flags, onMissing});
+    return answer(part as unknown as WhySnapshot, listed, {words, flags, onMissing});
   } catch (error) {
-    if (error instanceof TypeError) throw notUsable(path, 'its facts about pods have another form');
+    // The file is not trusted, and only a foreign one has facts of another form.
+    if (error instanceof TypeError) throw saved.unusable('its facts about pods have another form');
     throw error;
   }
 }
 
-function answer({node, pods}: WhySnapshot, {words, flags, onMissing}: Question): Answers {
+function answer(
+  {node, pods}: WhySnapshot,
+  saved: readonly ListedPod[],
+  {words, flags, onMissing}: Question,
+): Answers {
   const isOfNode = asksForNode(words, node.name);
-  const listed = filterPods(pods.map(listSaved), flags);
+  const listed = filterPods(saved, flags);
   const snapshotOf = new Map(pods.map((snapshot) => [snapshot.pod.metadata.uid ?? '', snapshot]));
   const {targets, missing} = findTargets(listed, isOfNode ? [] : words, flags);
   for (const error of missing) onMissing(error);
@@ -79,25 +82,4 @@ function answer({node, pods}: WhySnapshot, {words, flags, onMissing}: Question):
   if (!isOfNode) return {node: undefined, pods: answers, count: answers.length};
   const unwell = answers.filter(({findings}) => findings.length > 0);
   return {node, pods: unwell, count: answers.length};
-}
-
-/** Returns a saved pod as commands list it. */
-function listSaved({pod, manager}: PodSnapshot): ListedPod {
-  const {uid = '', namespace = '', name = '', labels = {}} = pod.metadata;
-  return {uid: podUid(uid), namespace, name, labels, manager, ofKubelet: pod};
-}
-
-function whyPart(path: string, part: unknown): WhySnapshot {
-  if (!isObject(part)) throw notUsable(path, 'it has no facts about pods');
-  if (typeof part['error'] === 'string')
-    throw notUsable(path, `the pods could not be read on the node: ${part['error']}`);
-  if (!isObject(part['node']) || !Array.isArray(part['pods']))
-    throw notUsable(path, 'its facts about pods have another form');
-  return part as unknown as WhySnapshot;
-}
-
-function notUsable(path: string, reason: string): ConfigError {
-  return new ConfigError(`${path}: ${reason}`, {
-    hint: 'save it again with "kcri doctor --save FILE" on the node',
-  });
 }

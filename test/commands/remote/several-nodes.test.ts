@@ -132,7 +132,7 @@ test.each([[['exec', 'web', 'ls']], [['logs', 'web']], [['get', 'pods']], [['sto
     const {kcri, flags, here} = await startNodes();
     const {stderr, exitCode} = await kcri([...flags, ...args]);
     expect(stderr).toMatch(
-      /^kcri: ".*" takes only one --runtime-endpoint\nhint: ps, pods, images, stats, statsp and top/,
+      /^kcri: ".*" takes only one --runtime-endpoint\nhint: ps, pods, images, stats, statsp, top, why and doctor take several/,
     );
     expect([exitCode, here.calls]).toEqual([1, []]);
   },

@@ -29,12 +29,12 @@ test.each([
   [
     'unhealthy pods without logs',
     whole - sizeOf(healthy) - 100,
-    {pods: 2, withLogs: 0, leftOut: ['1 healthy pod', 'the logs of containers']},
+    {pods: 2, withLogs: 0, leftOut: ['1 healthy pod', 'the last lines of their logs']},
   ],
   [
     'the node alone',
     0,
-    {pods: 0, withLogs: 0, leftOut: ['1 healthy pod', 'the logs of containers', '2 unhealthy pods']},
+    {pods: 0, withLogs: 0, leftOut: ['1 healthy pod', 'the last lines of their logs', '2 unhealthy pods']},
   ],
 ])('within a size remain %s', (_, maxBytes, expected) => {
   expect(fit(maxBytes)).toEqual(expected);
@@ -43,4 +43,20 @@ test.each([
 test('a node whose pods could not be read is saved whatever the size', () => {
   const parts = {doctor, why: {error: 'no runtime'}};
   expect(fitParts(parts, 0)).toEqual({parts, leftOut: []});
+});
+
+test('logs are left out first, and then the lists of the runtime', () => {
+  const logs = {files: {'/var/log/pods/a/0.log': {text: 'x'.repeat(1000), isCut: false}}};
+  const runtime = {answers: {}, sandboxes: ['y'.repeat(1000)], containers: [], failures: {}};
+  const parts = {doctor, why, runtime, logs};
+  const all = sizeOf(parts);
+  expect(fitParts(parts, all)).toEqual({parts, leftOut: []});
+  expect(fitParts(parts, all - 1)).toEqual({
+    parts: {doctor, why, runtime},
+    leftOut: ['the logs of containers'],
+  });
+  expect(fitParts(parts, all - 1500)).toEqual({
+    parts: {doctor, why},
+    leftOut: ['the logs of containers', 'the lists of the runtime'],
+  });
 });

@@ -86,3 +86,12 @@ test('facts about secrets that are not secret remain', () => {
   };
   expect(redactSnapshot(data)).toEqual(data);
 });
+
+test('a variable with the name of an object does not hide that object', () => {
+  const data = {
+    metadata: {name: 'web', namespace: 'payments'},
+    env: [{name: 'POD_NAMESPACE', value: 'payments'}],
+    log: ['started in payments'],
+  };
+  expect(redactSnapshot(data)).toEqual({...data, env: [{name: 'POD_NAMESPACE', value: '***'}]});
+});

@@ -5,7 +5,7 @@ import {gzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
 import type {FileEntry} from '../../../src/base/tar/file-entry.js';
 import {encodeTarEnd, encodeTarMember} from '../../../src/base/tar/write-tar.js';
-import {readArchive, writeArchive} from '../../../src/features/node-archive/archive-file.js';
+import {readArchive, writeArchive} from '../../../src/cli/archive/archive-file.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 
 const MANIFEST = {kcri: '0.1.0', node: 'node-1', takenAt: '2026-11-27T12:00:00.000Z', leftOut: ['logs']};

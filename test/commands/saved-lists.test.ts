@@ -1,0 +1,221 @@
+import {execFileSync} from 'node:child_process';
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {readArchive, writeArchive} from '../../src/cli/archive/archive-file.js';
+import {temporaryDirectory} from '../base/temporary-directory.js';
+import {runKcri, type RunResult} from '../cli/run-kcri.js';
+import {aContainerSpec, aManifest, createTestbed, type CommandTestbed} from './command-testbed.js';
+
+const SECRET = 'Zx9-very-secret';
+
+const runThere = async ({rootDir, runtime}: CommandTestbed, words: readonly string[]): Promise<RunResult> =>
+  await runKcri(['--root-dir', rootDir, ...words], {endpoint: runtime.endpoint});
+
+/** A node with a pod that failed, and the file that it was saved to. */
+async function saveNode(...flags: readonly string[]): Promise<{
+  readonly testbed: CommandTestbed;
+  readonly file: string;
+}> {
+  const testbed = await createTestbed({
+    behaviour: () => ({
+      exitCode: 3,
+      stdout: 'starting\n',
+      stderr: `no login ${SECRET}\n\u001b[31mno database\n`,
+    }),
+  });
+  const containers = [aContainerSpec('main', {env: [{name: 'LOGIN', value: SECRET}]})];
+  await testbed.run(['sync', '-'], {stdin: aManifest({restartPolicy: 'Never', containers})});
+  const file = join(testbed.directory, 'node.tgz');
+  await runThere(testbed, ['doctor', '--save', file, ...flags]);
+  return {testbed, file};
+}
+
+/** Runs a command where there is no runtime. */
+const elsewhere = async (...words: readonly string[]): Promise<RunResult> =>
+  await runKcri(words, {endpoint: 'unix:///nonexistent/cri.sock'});
+
+/** Changes the parts of an archive. */
+async function rewrite(file: string, change: (parts: Record<string, unknown>) => void): Promise<string> {
+  const {manifest, parts} = await readArchive(file);
+  const all: Record<string, unknown> = structuredClone(parts);
+  change(all);
+  const changed = Object.fromEntries(Object.entries(all).filter(([, part]) => part !== undefined));
+  const path = join(await temporaryDirectory(), 'changed.tgz');
+  await writeArchive(path, {manifest, parts: changed});
+  return path;
+}
+
+const withoutAges = (text: string): string =>
+  text
+    .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b(?: ago)?|\d+ seconds? ago|Less than a second ago/g, 'AGE')
+    .replaceAll(/ +/g, ' ');
+
+describe('a saved node shows elsewhere what it shows there', () => {
+  // Proves: ps --from, pods --from, get pods --from, get events --from, get workloads --from, get all --from
+  // Proves: get images --from, describe --from, logs --from
+  test.each([
+    [['ps', '-a']],
+    [['ps', '-a', '--pod=web', '--state=exited', '-o', 'json']],
+    [['ps', '-a', '--label=io.kubernetes.pod.name=web', '-q']],
+    [['ps', '-a', '-o', 'wide']],
+    [['pods']],
+    [['pods', '--namespace=default', '-o', 'wide']],
+    [['get', 'pods']],
+    [['get', 'pods', 'web', '-o', 'wide']],
+    [['get', 'pods', '-l', 'x=y']],
+    [['get', 'events']],
+    [['get', 'images']],
+    [['get', 'all', '-o', 'name']],
+    [['describe', 'web']],
+    [['logs', '--timestamps=false', 'web']],
+    [['logs', '--tail=1', 'web/main']],
+    [['logs', '--stream=stdout', '--since=1h', 'web']],
+  ])('%j', async (words) => {
+    const {testbed, file} = await saveNode();
+    const there = await runThere(testbed, words);
+    const saved = await elsewhere(...words, '--from', file);
+    const hidden = (text: string): string =>
+      withoutAges(text.replaceAll(SECRET, '***').replaceAll('\u001b', String.raw`\x1b`));
+    expect(withoutAges(saved.stdout)).toBe(hidden(there.stdout));
+    expect(saved.stderr.split('\n').slice(1).join('\n')).toBe(hidden(there.stderr));
+    expect(saved.stderr).toMatch(/^\S+node\.tgz: node \S+ as of \d{4}-\S+Z\n/);
+    expect(saved.exitCode).toBe(there.exitCode);
+  });
+
+  // Proves: events --from
+  test('events', async () => {
+    const {file} = await saveNode();
+    const {stdout, exitCode} = await elsewhere('events', '--from', file);
+    expect(stdout).toMatch(/^\S+Z +Normal +container +Started +default\/web\/main +\S.*$/m);
+    expect(exitCode).toBe(0);
+    expect((await elsewhere('events', '--from', file, '--pod=other')).stdout).toBe('');
+    expect((await elsewhere('events', '--from', file, '-o', 'json')).stderr).toContain(
+      'a saved node has no events of the runtime',
+    );
+  });
+});
+
+test('ages are those of the time at which the node was saved', async () => {
+  const {file} = await saveNode();
+  const {manifest, parts} = await readArchive(file);
+  const path = join(await temporaryDirectory(), 'old.tgz');
+  const takenAt = new Date(Date.parse(manifest.takenAt) + 7 * 3_600_000).toISOString();
+  await writeArchive(path, {manifest: {...manifest, takenAt}, parts});
+  expect((await elsewhere('get', 'pods', '--from', path)).stdout).toMatch(/ 7h\s*$/m);
+  expect((await elsewhere('ps', '-a', '--from', path)).stdout).toContain('7 hours ago');
+});
+
+test('several saved nodes are listed with their names, and one that cannot be read does not hide the others', async () => {
+  const {testbed, file} = await saveNode();
+  const other = join(testbed.directory, 'b.tgz');
+  await writeFile(other, await readFile(file));
+  const {stdout, stderr, exitCode} = await elsewhere(
+    'pods',
+    '--from',
+    file,
+    '--from',
+    other,
+    '--from',
+    '/dev/null',
+  );
+  expect(stdout).toMatch(/^NODE +POD ID/);
+  expect(stdout).toMatch(/^node +\w+ .* web /m);
+  expect(stdout).toMatch(/^b +\w+ .* web /m);
+  expect(stderr).toContain('/dev/null: it is not a snapshot of a node');
+  expect(exitCode).toBe(1);
+});
+
+test('an archive has no secrets of the node', async () => {
+  const {file} = await saveNode();
+  const texts = execFileSync('tar', ['-xOzf', file], {encoding: 'utf8'});
+  for (const known of ['no login ***', '"logPath"', '"ListContainers"']) expect(texts).toContain(known);
+  expect(texts).not.toContain(SECRET);
+});
+
+describe('what a saved node does not have is an error that says so', () => {
+  test.each([
+    [['ps'], 'runtime', 'it does not have the lists of the runtime: it was saved by kcri'],
+    [['get', 'pods'], 'why', 'it does not have facts about pods: it was saved by kcri'],
+    [['logs', 'web'], 'logs', 'it does not have the logs of containers: it was saved by kcri'],
+  ])('%j', async (words, part, message) => {
+    const {file} = await saveNode();
+    const changed = await rewrite(file, (parts) => {
+      parts[part] = undefined;
+    });
+    const {stderr, exitCode} = await elsewhere(...words, '--from', changed);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('hint: save it again with "kcri doctor --save FILE" on the node');
+    expect(exitCode).toBe(1);
+  });
+
+  test('because of its size', async () => {
+    const {file} = await saveNode('--max-size', '1Ki');
+    const {stderr} = await elsewhere('ps', '--from', file);
+    expect(stderr).toContain(
+      'it does not have the lists of the runtime: it was saved without the logs of containers',
+    );
+  });
+
+  test.each([
+    [['get', 'pods', '-w'], '--watch cannot be combined with --from'],
+    [['logs', '-f', 'web'], '--follow cannot be combined with --from'],
+    [['describe', '--explain', 'web'], '--explain cannot be combined with --from'],
+    [['-r', 'unix:///x.sock', 'ps'], '--from cannot be combined with --runtime-endpoint'],
+    [['get', 'pods', '--from', 'b'], '"get pods" takes only one --from'],
+    [['logs', '--previous', 'web'], 'previous terminated container main not found'],
+  ])('%j', async (words, message) => {
+    const {file} = await saveNode();
+    const {stderr, exitCode} = await elsewhere(...words, '--from', file);
+    expect(stderr).toContain(message);
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('an archive that was made by somebody else', () => {
+  type Parts = Record<string, unknown>;
+  const at = (parts: Parts, ...path: readonly (string | number)[]): Parts =>
+    path.reduce<Parts>((value, key) => value[key] as Parts, parts);
+
+  test.each<[string, readonly string[], (parts: Parts) => void]>([
+    ['a recording that is no object', ['ps'], (parts) => (parts['runtime'] = {answers: 1})],
+    [
+      'a list of numbers',
+      ['ps'],
+      (parts) => (at(parts, 'runtime', 'answers')['ListContainers'] = {containers: [1]}),
+    ],
+    ['no list', ['pods'], (parts) => (at(parts, 'runtime', 'answers')['ListPodSandbox'] = undefined)],
+    [
+      'a status without form',
+      ['ps', '-a', '-o', 'wide'],
+      (parts) => (at(parts, 'runtime')['containers'] = ['x']),
+    ],
+    ['pods without names', ['get', 'pods'], (parts) => (at(parts, 'why', 'pods', 0, 'pod')['metadata'] = {})],
+    ['no pods', ['describe'], (parts) => (at(parts, 'why')['pods'] = 1)],
+    ['events without times', ['get', 'events'], (parts) => (at(parts, 'why', 'pods', 0)['events'] = [{}])],
+    ['a log of another form', ['logs', 'web'], (parts) => (parts['logs'] = {files: []})],
+  ])('and has %s is refused', async (_, words, change) => {
+    const {file} = await saveNode();
+    const {stderr, stdout, exitCode} = await elsewhere(...words, '--from', await rewrite(file, change));
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/changed\.tgz: .*(form|does not have)/);
+    expect(exitCode).toBe(1);
+  });
+
+  test('has no power over the terminal, and no path of it is read', async () => {
+    const {testbed, file} = await saveNode();
+    const evil = '\u001b]0;owned\u0007';
+    await mkdir(join(testbed.directory, 'x'));
+    const secretFile = await testbed.write('secret', '2026-01-01T00:00:00Z stdout F top-secret\n');
+    const path = await rewrite(file, (parts) => {
+      at(parts, 'runtime', 'answers', 'ListContainers', 'containers', 0, 'metadata')['name'] = `a${evil}`;
+      at(parts, 'runtime', 'containers', 0, 'status')['logPath'] = secretFile;
+    });
+    const {stdout} = await elsewhere('ps', '-a', '--from', path);
+    expect(stdout).toContain(String.raw`a\x1b]0;owned`);
+    for (const words of [['ps', '-a', '-o', 'json'], ['get', 'pods'], ['describe'], ['logs', 'web']]) {
+      const result = await elsewhere(...words, '--from', path);
+      expect(result.stdout + result.stderr).not.toMatch(/[\u001b\u0007]|top-secret/);
+    }
+  });
+});
