@@ -19,6 +19,7 @@ import {
 } from './readers/files.js';
 import {readKernel} from './readers/kernel.js';
 import {readKubelet} from './readers/kubelet.js';
+import type {FileReader} from './readers/file-reader.js';
 import {LocalFileReader} from './readers/local-file-reader.js';
 import {readNetworkMounts} from './readers/network-mounts.js';
 import {askNameServers, readAddresses, readInterfaces} from './readers/network.js';
@@ -26,27 +27,33 @@ import {readPodCgroups} from './readers/pod-cgroups.js';
 import {readProcesses} from './readers/processes.js';
 import {readRuntime} from './readers/runtime.js';
 
-/** Time after which what does not answer counts as unreadable, in ms. */
+/** Time after which what does not answer counts as unreadable, in ms; of a remote node after it is connected to. */
 const TIMEOUT_MS = 2000;
+const REMOTE_TIMEOUT_MS = 10_000;
 /** Time in which only the runtime is asked, in ms. */
 const HEAD_START_MS = 200;
 const POD_LOGS = '/var/log/pods';
 /** Directories of runtimes that do not report theirs. */
 const DEFAULT_ROOTS: Readonly<Record<string, string>> = {'cri-o': '/var/lib/containers/storage'};
 
-/** Reads everything that the checks examine, at once and within two seconds. Changes nothing. Rejects with the signal's reason. */
+/**
+ * Reads everything that the checks examine, at once and within two seconds, or ten of a remote node. Changes nothing. Rejects
+ * with the signal's reason, and with RemoteError for a remote node that cannot be connected to.
+ */
 export async function collectSnapshot(services: RuntimeContext): Promise<NodeSnapshot> {
-  const {context} = services;
+  const {context, connections, settings} = services;
+  if ((await settings.remoteEndpoint()) !== undefined) await connections.default();
+  const timeoutMs = connections.remote === undefined ? TIMEOUT_MS : REMOTE_TIMEOUT_MS;
   using deadline = createDeadline(
     context.clock,
-    TIMEOUT_MS,
-    () => new SystemError(`no answer within ${TIMEOUT_MS / 1000}s`),
+    timeoutMs,
+    () => new SystemError(`no answer within ${timeoutMs / 1000}s`),
   );
   using either = anySignal(services.signal, deadline.signal);
   const {signal} = either;
   // All reads listen to it.
   setMaxListeners(0, signal);
-  const node = await LocalFileReader.open(signal);
+  const node = await openFiles(services, signal);
   const {clock} = context;
   const runtime = readOfRuntime(services, node, signal);
   // Other reads would make the calls look slow; a runtime that hangs does not delay them for long.
@@ -66,7 +73,7 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   services.signal.throwIfAborted();
   return {
     takenAt: new Date(context.clock.now()).toISOString(),
-    isRoot: process.geteuid?.() === 0,
+    isRoot: await isRoot(node, connections.remote !== undefined),
     ...ofRuntime,
     ...ofKernel,
     ...ofPods,
@@ -78,15 +85,29 @@ export async function collectSnapshot(services: RuntimeContext): Promise<NodeSna
   };
 }
 
+/** Returns the reader of the files of the node. */
+async function openFiles({connections: {remote}}: RuntimeContext, signal: AbortSignal): Promise<FileReader> {
+  if (remote === undefined) return await LocalFileReader.open(signal);
+  const {RemoteFileReader} = await import('./readers/remote-file-reader.js');
+  return await RemoteFileReader.open(await remote.node.files(), signal);
+}
+
+/** Reports whether the reader has the rights of root. */
+async function isRoot(node: FileReader, isRemote: boolean): Promise<boolean> {
+  if (!isRemote) return process.geteuid?.() === 0;
+  // The process that reads the file is the server of the node's files.
+  return /^Uid:\s+\d+\s+0\s/m.test(valueOf(await node.text('/proc/self/status')) ?? '');
+}
+
 /** Reads the kernel and the system. */
 async function readOfKernel(
-  node: LocalFileReader,
+  node: FileReader,
 ): Promise<Pick<NodeSnapshot, 'files' | 'kernel' | 'programs' | 'kernelLog'>> {
   const [files, kernel, programs, kernelLog] = await Promise.all([
     readFiles(node),
     readKernel(node),
     readPrograms(node),
-    node.fact(async () => {
+    node.onNode(async () => {
       const stat = valueOf(await node.text('/proc/stat')) ?? '';
       return readKernelProblems(parseBootTime(stat) ?? 0);
     }, '/dev/kmsg'),
@@ -97,7 +118,7 @@ async function readOfKernel(
 /** Reads what pods have on the node. */
 async function readOfPods(
   {context, settings}: RuntimeContext,
-  node: LocalFileReader,
+  node: FileReader,
 ): Promise<Pick<NodeSnapshot, 'podDirs' | 'podLogs' | 'podCgroups'>> {
   const rootDirs = [...new Set([settings.rootDir, KUBELET_ROOT_DIR])];
   const [podDirs, podLogs, podCgroups] = await Promise.all([
@@ -111,7 +132,7 @@ async function readOfPods(
 /** Reads the runtime, and then what lies in the directories that it names. */
 async function readOfRuntime(
   services: RuntimeContext,
-  node: LocalFileReader,
+  node: FileReader,
   signal: AbortSignal,
 ): Promise<Pick<NodeSnapshot, 'runtime' | 'cni' | 'disks'> & Pick<NetworkFacts, 'addresses'>> {
   const runtime = await readRuntime(services, node, signal);

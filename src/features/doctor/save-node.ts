@@ -46,7 +46,7 @@ export async function saveNode(
   const why = await collectWhy(services);
   const recorded = await record(services, maxBytes * LOGS_SHARE);
   const {parts, leftOut} = fitParts(redactSnapshot({doctor, why, ...recorded}) as NodeParts, maxBytes);
-  const node = 'node' in why ? why.node.name : hostname();
+  const node = 'node' in why ? why.node.name : (services.connections.remote?.node.host ?? hostname());
   const archive: NodeArchive = {
     manifest: {kcri: programVersion(), node, takenAt: doctor.takenAt, leftOut},
     parts: {...parts},

@@ -17,6 +17,17 @@ const READ_ONLY = 1;
 /** Number of bytes that every server returns at once. */
 const READ_BYTES = 32 * 1024;
 
+/** Extension that returns the space of a file system. */
+const STATVFS = 'statvfs@openssh.com';
+
+/** Space of a file system. */
+export interface FileSystemSpace {
+  readonly bytes: number;
+  readonly availableBytes: number;
+  readonly inodes: number;
+  readonly freeInodes: number;
+}
+
 /** Stream of a session with an SFTP server. */
 export interface SftpStream {
   readonly stdin: Writable;
@@ -105,6 +116,16 @@ export class SftpClient {
     return parse(await this.#request(PACKET.stat, [path], PACKET.attributes, path), (reader) =>
       reader.attributes(),
     );
+  }
+
+  /** Returns the space of the file system of a path, with an extension of OpenSSH's server (PROTOCOL, statvfs@openssh.com). */
+  async space(path: string): Promise<FileSystemSpace> {
+    const response = await this.#request(PACKET.extended, [STATVFS, path], PACKET.extendedReply, path);
+    return parse(response, (reader) => {
+      const numbers = Array.from({length: 8}, () => reader.uint64());
+      const [, unit = 0, blocks = 0, , available = 0, inodes = 0, freeInodes = 0] = numbers;
+      return {bytes: blocks * unit, availableBytes: available * unit, inodes, freeInodes};
+    });
   }
 
   /** Returns the path without links. */
@@ -218,6 +239,8 @@ const {errno} = constants;
 function checkStatus(reader: PacketReader, path: string | undefined): void {
   const status = reader.uint32();
   if (status === STATUS.ok || status === STATUS.endOfFile) return;
+  if (status === STATUS.unsupported)
+    throw new SystemError("the node's SFTP server does not support the request");
   const code =
     status === STATUS.noSuchFile ? 'ENOENT' : status === STATUS.permissionDenied ? 'EACCES' : 'EIO';
   throw Object.assign(new Error(reader.string().toString()), {

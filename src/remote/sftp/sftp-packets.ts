@@ -11,11 +11,13 @@ export const PACKET = {
   remove: 13,
   realpath: 16,
   stat: 17,
+  extended: 200,
   status: 101,
   handle: 102,
   data: 103,
   name: 104,
   attributes: 105,
+  extendedReply: 201,
 } as const;
 
 /** Status codes of responses. */
@@ -24,6 +26,8 @@ export const STATUS = {ok: 0, endOfFile: 1, noSuchFile: 2, permissionDenied: 3, 
 /** Attributes of a file, as far as the server reports them. */
 export interface FileAttributes {
   readonly size: number | undefined;
+  /** User ID of the owner. */
+  readonly owner: number | undefined;
   /** Type and permission bits, as in st_mode. */
   readonly mode: number | undefined;
   /** Modification time in seconds since the epoch. */
@@ -77,7 +81,8 @@ export class PacketReader {
   attributes(): FileAttributes {
     const flags = this.uint32();
     const size = (flags & 1) === 0 ? undefined : this.uint64();
-    if ((flags & 2) !== 0) this.#at += 8;
+    const owner = (flags & 2) === 0 ? undefined : this.uint32();
+    if (owner !== undefined) this.uint32();
     const mode = (flags & 4) === 0 ? undefined : this.uint32();
     let modifiedAt: number | undefined;
     if ((flags & 8) !== 0) {
@@ -86,7 +91,7 @@ export class PacketReader {
     }
     const extended = flags >>> 31 === 1 ? this.uint32() : 0;
     for (let left = extended * 2; left > 0; left -= 1) this.string();
-    return {size, mode, modifiedAt};
+    return {size, owner, mode, modifiedAt};
   }
 }
 

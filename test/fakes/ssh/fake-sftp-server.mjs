@@ -2,7 +2,17 @@
  * An SFTP server for the requests that read files, on this machine's file system. Like OpenSSH's, it returns at most a
  * part of a long read.
  */
-import {closeSync, fstatSync, openSync, readdirSync, readSync, realpathSync, rmSync, statSync} from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 
 /** Longest answer to a read request, in bytes. */
 const LONGEST_READ = 20_000;
@@ -14,6 +24,12 @@ const string = (text) => {
 const uint32 = (value) => {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value >>> 0);
+  return bytes;
+};
+
+const uint64 = (value) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
   return bytes;
 };
 
@@ -68,6 +84,12 @@ export function serveSftp(input, output) {
     },
     16: (id, path) => send(104, id, uint32(1), string(realpathSync(path)), string(''), uint32(0)),
     17: (id, path) => send(105, id, attributes(statSync(path))),
+    200: (id, name, rest) => {
+      if (name !== 'statvfs@openssh.com') return status(id, 8);
+      const path = rest.subarray(4, 4 + rest.readUInt32BE(0)).toString();
+      const {bsize, blocks, bfree, bavail, files, ffree} = statfsSync(path);
+      send(201, id, ...[bsize, bsize, blocks, bfree, bavail, files, ffree, ffree, 0, 0, 255].map(uint64));
+    },
   };
   let received = Buffer.alloc(0);
   input.on('data', (chunk) => {

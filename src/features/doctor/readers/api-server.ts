@@ -13,7 +13,7 @@ import {systemErrorMessage} from '../../../base/system-error-message.js';
 import {openKubeconfig} from '../../../kubelet/index.js';
 import type {Fact} from '../fact.js';
 import type {ApiServerFacts, KubeletProcess} from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** Kubeconfig that kubeadm writes. */
 const KUBECONFIG = '/etc/kubernetes/kubelet.conf';
@@ -25,13 +25,13 @@ const MAX_BYTES = 256 * 1024;
 /** Reads the lease of the node with the credentials of its kubelet. No credential program is run, and nothing is kept of them. */
 export async function readApiServer(
   {argv}: KubeletProcess,
-  node: LocalFileReader,
+  node: FileReader,
   {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
 ): Promise<Fact<ApiServerFacts>> {
   const file = lastFlagValue(argv, 'kubeconfig') ?? KUBECONFIG;
   const present = await node.file(file);
   if ('error' in present) return present;
-  return await node.fact(async () => {
+  return await node.onNode(async () => {
     using deadline = createDeadline(
       clock,
       TIMEOUT_MS,

@@ -11,7 +11,7 @@ import type {
   PodLogs,
   RuntimeConfigFacts,
 } from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 const PROC = '/proc/sys';
 
@@ -46,7 +46,7 @@ export const FILES = [
 ] as const;
 
 /** Reads the texts of the files. */
-export async function readFiles(node: LocalFileReader): Promise<NodeSnapshot['files']> {
+export async function readFiles(node: FileReader): Promise<NodeSnapshot['files']> {
   const texts = await Promise.all(FILES.map(async (path) => [path, await node.text(path)] as const));
   return Object.fromEntries(texts);
 }
@@ -56,7 +56,7 @@ const PROGRAMS = ['mount', 'umount', 'losetup', 'iptables', 'nft', 'apparmor_par
 const PROGRAM_DIRS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** Looks for programs. */
-export async function readPrograms(node: LocalFileReader): Promise<NodeSnapshot['programs']> {
+export async function readPrograms(node: FileReader): Promise<NodeSnapshot['programs']> {
   const find = async (name: string): Promise<Fact<string>> => {
     const paths = PROGRAM_DIRS.map((directory) => join(directory, name));
     const files = await Promise.all(paths.map(async (path) => await node.file(path)));
@@ -74,7 +74,7 @@ export async function readPrograms(node: LocalFileReader): Promise<NodeSnapshot[
 const MAX_CONFIGS = 50;
 
 /** Reads the network configurations and plugins in the directories of the runtime. */
-export async function readCni(config: Fact<RuntimeConfigFacts>, node: LocalFileReader): Promise<CniFacts> {
+export async function readCni(config: Fact<RuntimeConfigFacts>, node: FileReader): Promise<CniFacts> {
   const {
     cniConfDir: confDir = '/etc/cni/net.d',
     cniBinDirs: binDirs = ['/opt/cni/bin'],
@@ -98,7 +98,7 @@ export async function readCni(config: Fact<RuntimeConfigFacts>, node: LocalFileR
   };
 }
 
-async function readConfigs(directory: string, node: LocalFileReader): Promise<CniFacts['configs']> {
+async function readConfigs(directory: string, node: FileReader): Promise<CniFacts['configs']> {
   const names = await node.names(directory);
   if ('error' in names) return names;
   const paths = names.value
@@ -108,10 +108,7 @@ async function readConfigs(directory: string, node: LocalFileReader): Promise<Cn
   return {value: await Promise.all(paths.map(async (path) => ({path, text: await node.text(path)})))};
 }
 
-async function readPlugins(
-  directories: readonly string[],
-  node: LocalFileReader,
-): Promise<CniFacts['plugins']> {
+async function readPlugins(directories: readonly string[], node: FileReader): Promise<CniFacts['plugins']> {
   const lists = await Promise.all(
     directories.map(async (directory) => ({directory, names: await node.names(directory)})),
   );
@@ -133,7 +130,7 @@ async function readPlugins(
 /** Reads the space of the file systems that pods need, each once. */
 export async function readDisks(
   places: readonly {readonly use: string; readonly path: string}[],
-  node: LocalFileReader,
+  node: FileReader,
 ): Promise<readonly DiskFacts[]> {
   const disks = await Promise.all(
     places.map(async ({use, path}) => ({use, path, space: await node.space(path)})),
@@ -159,7 +156,7 @@ export function readKernelProblems(bootedAtMs: number): readonly KernelProblem[]
 }
 
 /** Reads the directories of pods below a root directory. */
-export async function readPodDirs(rootDir: string, node: LocalFileReader): Promise<PodDirs> {
+export async function readPodDirs(rootDir: string, node: FileReader): Promise<PodDirs> {
   const directory = join(rootDir, 'pods');
   const [names, records] = await Promise.all([
     node.names(directory),
@@ -184,7 +181,7 @@ const MAX_LOGS = 5000;
 const KEPT_LOGS = 10;
 
 /** Reads the sizes of the log files of pods. */
-export async function readPodLogs(directory: string, node: LocalFileReader): Promise<Fact<PodLogs>> {
+export async function readPodLogs(directory: string, node: FileReader): Promise<Fact<PodLogs>> {
   const pods = await node.names(directory);
   if ('error' in pods) return pods;
   const paths: string[] = [];

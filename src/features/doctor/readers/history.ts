@@ -5,7 +5,7 @@ import {isSystemCallError} from '../../../base/errors.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {isMissing, mapFact, type Fact} from '../fact.js';
 import type {NodeSnapshot} from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** Durations by RPC. */
 type History = Readonly<Record<string, readonly number[]>>;
@@ -15,8 +15,13 @@ const KEPT = 30;
 
 const fileIn = (rootDir: string): string => join(stateDirectory(rootDir), 'doctor-latencies.json');
 
-/** Reads the durations of earlier calls. */
-export async function readHistory(rootDir: string, node: LocalFileReader): Promise<Fact<History>> {
+/** Reads the durations of earlier calls. They are of this machine, so that those of a remote node are unknown. */
+export async function readHistory(
+  rootDir: string,
+  node: FileReader,
+  isRemote = false,
+): Promise<Fact<History>> {
+  if (isRemote) return {error: 'the durations of calls to remote nodes are not kept'};
   const text = await node.text(fileIn(rootDir));
   if (isMissing(text)) return {error: 'no earlier run is recorded', isMissing: true};
   return mapFact(text, parseHistory);

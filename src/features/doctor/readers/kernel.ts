@@ -3,15 +3,15 @@ import {readFile} from 'node:fs/promises';
 import {mapFact, valueOf, type Fact} from '../fact.js';
 import {KERNEL_OPTIONS} from '../kernel-options.js';
 import type {KernelFacts} from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** Size of the configuration of a kernel; usual ones have 300 KiB. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /** Reads the options of the running kernel that containers need. */
-export async function readKernel(node: LocalFileReader): Promise<KernelFacts> {
+export async function readKernel(node: FileReader): Promise<KernelFacts> {
   const release = (valueOf(await node.text('/proc/sys/kernel/osrelease')) ?? '').trim();
-  const packed = await node.fact(
+  const packed = await node.onNode(
     async () => gunzipSync(await readFile('/proc/config.gz'), {maxOutputLength: MAX_BYTES}).toString(),
     '/proc/config.gz',
   );

@@ -18,7 +18,7 @@ import type {
   OwnKubelet,
 } from '../node-snapshot.js';
 import {readApiServer} from './api-server.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** File that kubeadm writes. */
 const CONFIG_FILE = join(KUBELET_ROOT_DIR, 'config.yaml');
@@ -32,10 +32,10 @@ type Services = EnvironmentContext & SettingsContext;
 /** Reads what is known about the kubelet of kcri with this root directory, and about a process named kubelet. */
 export async function readKubelet(
   {context: {clock}, settings: {rootDir}}: Services,
-  node: LocalFileReader,
+  node: FileReader,
   {processes, signal}: {readonly processes: Fact<readonly KubeletProcess[]>; readonly signal: AbortSignal},
 ): Promise<KubeletFacts> {
-  const own = await node.fact<OwnKubelet | null>(async () => {
+  const own = await node.onNode<OwnKubelet | null>(async () => {
     if ((await findKubelet(rootDir)) === undefined) return null;
     const report = await queryKubelet(rootDir, [], {clock, signal});
     const {pid, errors, pressures = [], manifestProblems = [], lastActiveAt, pleg} = report;
@@ -49,7 +49,7 @@ export async function readKubelet(
         .filter(({level}) => level === 'error')
         .map(({place, message}) => ({place, message})),
     };
-  });
+  }, 'kubelet of kcri');
   const [kubelet] = valueOf(processes) ?? [];
   if (kubelet === undefined)
     return {
@@ -62,7 +62,7 @@ export async function readKubelet(
     lastFlagValue(kubelet.argv, 'cert-dir') ??
     join(lastFlagValue(kubelet.argv, 'root-dir') ?? KUBELET_ROOT_DIR, 'pki');
   const ask = async (url: string): Promise<Fact<HttpAnswer>> =>
-    await node.fact(async () => await answerOf(url, signal), url);
+    await node.onNode(async () => await answerOf(url, signal), url);
   const config = await readConfig(configPath, node);
   const {healthz: healthzPort, api, readOnly: readOnlyPort} = valueOf(config)?.ports ?? DEFAULT_PORTS;
   const [healthz, anonymous, readOnly, listeners, apiServer, certificates] = await Promise.all([
@@ -83,7 +83,7 @@ export async function readKubelet(
 /** Reads what listens on the ports of a kubelet. */
 async function readListeners(
   ports: readonly number[],
-  node: LocalFileReader,
+  node: FileReader,
   signal: AbortSignal,
 ): Promise<KubeletFacts['listeners']> {
   const texts = await Promise.all(
@@ -94,20 +94,21 @@ async function readListeners(
   const open = new Set(
     parseListeningSockets(...texts.map((text) => valueOf(text) ?? '')).map(({port}) => port),
   );
-  return await node.fact(
+  const taken = ports.filter((port) => open.has(port));
+  if (taken.length === 0) return {value: []};
+  return await node.onNode(
     async () =>
       await Promise.all(
-        ports
-          .filter((port) => open.has(port))
-          .map(async (port) => {
-            const process = await findPortOwner(port, signal);
-            return {port, ...(process !== undefined && {process})};
-          }),
+        taken.map(async (port) => {
+          const process = await findPortOwner(port, signal);
+          return {port, ...(process !== undefined && {process})};
+        }),
       ),
+    `owner of port ${taken.join(' and ')}`,
   );
 }
 
-async function readConfig(path: string, node: LocalFileReader): Promise<Fact<KubeletConfigFacts>> {
+async function readConfig(path: string, node: FileReader): Promise<Fact<KubeletConfigFacts>> {
   return mapFact(await node.text(path), (content) => {
     try {
       const {values, unsupported} = readKubeletConfig([{path, content}], new Map(), {
@@ -134,7 +135,7 @@ async function readConfig(path: string, node: LocalFileReader): Promise<Fact<Kub
 }
 
 /** Reads the dates of a certificate; its file may contain the key too, which is not kept. */
-async function readCertificate(path: string, node: LocalFileReader): Promise<CertificateFacts> {
+async function readCertificate(path: string, node: FileReader): Promise<CertificateFacts> {
   const text = await node.text(path);
   if ('error' in text) return {path, fact: text};
   return {

@@ -6,9 +6,10 @@ import {parseMountInfo} from '../../../base/fs/mount-info.js';
 import {LOCAL_FILES} from '../../why/snapshot/node-files.js';
 import {mapFact, readFact, valueOf, type Fact} from '../fact.js';
 import type {DiskFacts, FileFacts, MountFacts} from '../node-snapshot.js';
+import {MAX_TEXT_BYTES, type FileReader} from './file-reader.js';
 
-/** Size of a text that is read. */
-const MAX_BYTES = 256 * 1024;
+/** Size of a list of mounts that is read. */
+export const MAX_MOUNT_BYTES = 16 * MAX_TEXT_BYTES;
 /** Number of symbolic links that are followed, as in the kernel. */
 const MAX_LINKS = 40;
 /** File systems that ask another machine or a process, and wait for it forever. */
@@ -22,7 +23,7 @@ const OF_KERNEL = /^\/(proc|sys)\//;
  * Reads files of this machine without the risk to hang: a thread that waits for a file system of a dead server cannot be
  * ended, and keeps the process. Files on such file systems are not read.
  */
-export class LocalFileReader {
+export class LocalFileReader implements FileReader {
   readonly #mounts: Fact<readonly MountFacts[]>;
   /** Mounts of file systems that may hang; mostly none. */
   readonly #remote: readonly MountFacts[];
@@ -36,7 +37,7 @@ export class LocalFileReader {
 
   /** Creates a reader whose reads end when the signal aborts. `path` is the list of mounts. */
   static async open(signal: AbortSignal, path = '/proc/self/mountinfo'): Promise<LocalFileReader> {
-    const text = await readFact(async () => await LOCAL_FILES.read(path, 16 * MAX_BYTES), path);
+    const text = await readFact(async () => await LOCAL_FILES.read(path, MAX_MOUNT_BYTES), path);
     return new LocalFileReader(mapFact(text, parseMounts), signal);
   }
 
@@ -44,13 +45,15 @@ export class LocalFileReader {
     return this.#mounts;
   }
 
-  /** Resolves with the result of a read, or the reason why it failed or did not end in time. */
   async fact<T>(read: () => Promise<T>, subject = ''): Promise<Fact<T>> {
     return await readFact(async () => await abortable(read(), this.#signal), subject);
   }
 
-  /** Reads the beginning of a text file. */
-  async text(path: string, maxBytes = MAX_BYTES): Promise<Fact<string>> {
+  async onNode<T>(read: () => Promise<T>, subject: string): Promise<Fact<T>> {
+    return await this.fact(read, subject);
+  }
+
+  async text(path: string, maxBytes = MAX_TEXT_BYTES): Promise<Fact<string>> {
     return await this.fact(async () => {
       await this.#requireLocal(path);
       if (!OF_KERNEL.test(path) && !(await stat(path)).isFile())
@@ -59,7 +62,6 @@ export class LocalFileReader {
     }, path);
   }
 
-  /** Lists the names in a directory, sorted. */
   async names(path: string): Promise<Fact<readonly string[]>> {
     return await this.fact(async () => {
       await this.#requireLocal(path);
@@ -67,7 +69,6 @@ export class LocalFileReader {
     }, path);
   }
 
-  /** Returns what the system says about a file. */
   async file(path: string): Promise<Fact<FileFacts>> {
     return await this.fact(async () => {
       await this.#requireLocal(path);
@@ -88,7 +89,6 @@ export class LocalFileReader {
     }, path);
   }
 
-  /** Returns the space of the file system of a path. */
   async space(path: string): Promise<DiskFacts['space']> {
     return await this.fact(async () => {
       await this.#requireLocal(path);
@@ -152,7 +152,8 @@ async function targetOf(path: string): Promise<string | undefined> {
   }
 }
 
-function parseMounts(text: string): readonly MountFacts[] {
+/** Returns the mounts in a list of the kernel. Pure. */
+export function parseMounts(text: string): readonly MountFacts[] {
   const readOnly = new Set(
     text
       .split('\n')

@@ -6,7 +6,8 @@ import {anySignal} from '../../../base/async/any-signal.js';
 import {SystemError} from '../../../base/errors.js';
 import {mapFact, type Fact} from '../fact.js';
 import type {MountFacts, NetworkMountFacts} from '../node-snapshot.js';
-import {mayHang, type LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
+import {mayHang} from './local-file-reader.js';
 
 /** Time in which a file system has to answer, in ms. */
 const TIMEOUT_MS = 1000;
@@ -25,7 +26,7 @@ export interface ReadNetworkMountsOptions {
  * a thread that waits for a dead server would keep this process. An automounter is not asked, since it would mount.
  */
 export async function readNetworkMounts(
-  node: LocalFileReader,
+  node: FileReader,
   options: ReadNetworkMountsOptions,
 ): Promise<Fact<readonly NetworkMountFacts[]>> {
   if ('error' in node.mounts) return node.mounts;
@@ -36,11 +37,11 @@ export async function readNetworkMounts(
 
 async function askMount(
   {path, fileSystem, source}: MountFacts,
-  node: LocalFileReader,
+  node: FileReader,
   {clock, signal, command = ['stat', '-f', '--']}: ReadNetworkMountsOptions,
 ): Promise<NetworkMountFacts> {
   const start = clock.monotonic();
-  const answered = await node.fact(async () => {
+  const answered = await node.onNode(async () => {
     using deadline = createDeadline(
       clock,
       TIMEOUT_MS,

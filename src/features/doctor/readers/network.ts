@@ -5,7 +5,7 @@ import {isObject} from '../../../base/is-object.js';
 import {parseJsonObject} from '../../../base/parse-json-object.js';
 import {mapFact, valueOf} from '../fact.js';
 import type {AddressUse, CniFacts, InterfaceFacts, NameServerFacts, NetworkFacts} from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 const INTERFACES = '/sys/class/net';
 /** Names that network plugins give to the ends of virtual cables on the node. */
@@ -19,7 +19,7 @@ const DNS_TIMEOUT_MS = 1000;
 const MAX_NAME_SERVERS = 3;
 
 /** Reads the ends of virtual cables to pods. */
-export async function readInterfaces(node: LocalFileReader): Promise<NetworkFacts['interfaces']> {
+export async function readInterfaces(node: FileReader): Promise<NetworkFacts['interfaces']> {
   const names = await node.names(INTERFACES);
   if ('error' in names) return names;
   const cables = names.value.filter((name) => CABLE.test(name)).slice(0, MAX_INTERFACES);
@@ -31,10 +31,7 @@ export async function readInterfaces(node: LocalFileReader): Promise<NetworkFact
 }
 
 /** Reads which addresses host-local has given out in the networks of the configurations. */
-export async function readAddresses(
-  {configs}: CniFacts,
-  node: LocalFileReader,
-): Promise<readonly AddressUse[]> {
+export async function readAddresses({configs}: CniFacts, node: FileReader): Promise<readonly AddressUse[]> {
   const ranges = (valueOf(configs) ?? []).flatMap(({text}) => addressRanges(valueOf(text) ?? ''));
   return await Promise.all(
     ranges.map(async ({network, size, dataDir}) => {
@@ -114,7 +111,7 @@ const ANSWERS = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'ENOTI
 
 /** Asks each name server of the node for the root, for which it needs no other server. */
 export async function askNameServers(
-  node: LocalFileReader,
+  node: FileReader,
   {clock, signal}: {readonly clock: Clock; readonly signal: AbortSignal},
 ): Promise<readonly NameServerFacts[]> {
   const resolvConf = valueOf(await node.text('/etc/resolv.conf')) ?? '';
@@ -122,7 +119,7 @@ export async function askNameServers(
   return await Promise.all(
     servers.slice(0, MAX_NAME_SERVERS).map(async (server) => {
       const start = clock.monotonic();
-      const answered = await node.fact(async () => {
+      const answered = await node.onNode(async () => {
         await ask(server, signal);
       }, server);
       return {server, ms: mapFact(answered, () => Math.round(clock.monotonic() - start))};

@@ -1,7 +1,7 @@
 import {join} from 'node:path';
 import {isMissing, valueOf, type Fact} from '../fact.js';
 import type {PodCgroup} from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** Cgroups of the kubelet's pods with the drivers cgroupfs and systemd, and those of QoS classes in them. */
 const ROOTS = [
@@ -13,10 +13,7 @@ const HIERARCHIES = ['', 'pids', 'memory'];
 const MAX_PODS = 10_000;
 
 /** Reads the cgroups of pods. */
-export async function readPodCgroups(
-  mount: string,
-  node: LocalFileReader,
-): Promise<Fact<readonly PodCgroup[]>> {
+export async function readPodCgroups(mount: string, node: FileReader): Promise<Fact<readonly PodCgroup[]>> {
   for (const hierarchy of HIERARCHIES) {
     const lists = await Promise.all(
       ROOTS.flatMap(([root, ...classes]) => {
@@ -32,7 +29,7 @@ export async function readPodCgroups(
   return {value: []};
 }
 
-async function readDirectory(directory: string, node: LocalFileReader): Promise<Fact<readonly PodCgroup[]>> {
+async function readDirectory(directory: string, node: FileReader): Promise<Fact<readonly PodCgroup[]>> {
   const names = await node.names(directory);
   if ('error' in names) return names;
   const pods = names.value.flatMap((name) => {

@@ -1,8 +1,8 @@
-import {readdirSync, readFileSync} from 'node:fs';
 import {basename} from 'node:path';
-import {isSystemCallError} from '../../../base/errors.js';
+import {SystemError} from '../../../base/errors.js';
+import {valueOf} from '../fact.js';
 import type {KubeletProcess, ProcessTable} from '../node-snapshot.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** Programs that set the clock. */
 const TIME_KEEPERS: ReadonlySet<string> = new Set([
@@ -22,17 +22,21 @@ export interface FoundProcesses extends ProcessTable {
   readonly kubelets: readonly KubeletProcess[];
 }
 
+/** Size of what is read of a process; its name is at the beginning. */
+const MAX_STAT_BYTES = 1024;
+
 interface Process {
   readonly pid: number;
   /** Name of the program, cut to 15 bytes. */
   readonly name: string;
 }
 
-/** Reads the processes of the node. Rejects with a system error without /proc. */
-export async function readProcesses(node: LocalFileReader): Promise<FoundProcesses> {
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readProcess(Number(name)));
+/** Reads the processes of the node. Rejects with SystemError without /proc. */
+export async function readProcesses(node: FileReader): Promise<FoundProcesses> {
+  const names = await node.names('/proc');
+  if ('error' in names) throw new SystemError(names.error);
+  const pids = names.value.filter((name) => /^\d+$/.test(name)).map(Number);
+  const processes = (await Promise.all(pids.map(async (pid) => await readProcess(pid, node)))).flat();
   const argvOf = async ({pid}: Process): Promise<KubeletProcess> => {
     const text = await node.text(`/proc/${pid}/cmdline`);
     return {pid, argv: 'value' in text ? text.value.split('\0').slice(0, -1) : []};
@@ -60,12 +64,9 @@ export async function readProcesses(node: LocalFileReader): Promise<FoundProcess
 }
 
 /** Reads a file that needs no lock of the process: the command line of a process that hangs can block the reader. */
-function readProcess(pid: number): readonly Process[] {
-  try {
-    const [, name = ''] = /^\d+ \((.*)\) \S/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
-    return [{pid, name}];
-  } catch (error) {
-    if (isSystemCallError(error)) return []; // It has ended.
-    throw error;
-  }
+async function readProcess(pid: number, node: FileReader): Promise<readonly Process[]> {
+  const text = await node.text(`/proc/${pid}/stat`, MAX_STAT_BYTES);
+  // Without one, it has ended.
+  const [, name] = /^\d+ \((.*)\) \S/s.exec(valueOf(text) ?? '') ?? [];
+  return name === undefined ? [] : [{pid, name}];
 }

@@ -21,18 +21,22 @@ import type {
   RuntimeFacts,
   SandboxFacts,
 } from '../node-snapshot.js';
+import type {RemoteRuntime} from '../../../cli/remote/remote-runtime.js';
+import {parseSshEndpoint} from '../../../remote/ssh-endpoint.js';
 import {readHistory} from './history.js';
-import type {LocalFileReader} from './local-file-reader.js';
+import type {FileReader} from './file-reader.js';
 
 /** Reads what the runtime says about itself, with all calls at once. */
 export async function readRuntime(
   services: RuntimeContext,
-  node: LocalFileReader,
+  node: FileReader,
   signal: AbortSignal,
 ): Promise<RuntimeFacts> {
   const {connections, context} = services;
+  const isRemote = connections.remote !== undefined;
   const endpoint = await node.fact(async () => await connections.endpoint());
-  const socket = 'value' in endpoint ? await node.file(socketPath(endpoint.value)) : endpoint;
+  const socket =
+    'value' in endpoint ? await node.file(socketOf(endpoint.value, connections.remote)) : endpoint;
   const connected = await node.fact(async () => await connections.default());
   const connection: Fact<Connection> =
     'error' in connected ? {error: 'no runtime to ask (see runtime/reachable)'} : connected;
@@ -71,8 +75,13 @@ export async function readRuntime(
     sandboxes: mapFact(sandboxes, ({items}) => items.map(sandboxFacts)),
     containers: mapFact(containers, (response) => response.containers.map(containerFacts)),
     images: mapFact(images, (response) => response.images.map(imageFacts)),
-    history: await readHistory(services.settings.rootDir, node),
+    history: await readHistory(services.settings.rootDir, node, isRemote),
   };
+}
+
+/** Returns the path of the socket on its node. */
+function socketOf(endpoint: string, remote: RemoteRuntime | undefined): string {
+  return remote === undefined ? socketPath(endpoint) : (parseSshEndpoint(remote.endpoint).socketPath ?? '');
 }
 
 function conditionFacts({type, status, reason, message}: RuntimeCondition): RuntimeConditionFacts {
