@@ -51,9 +51,9 @@ const withoutAges = (text: string): string =>
     .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b(?: ago)?|\d+ seconds? ago|Less than a second ago/g, 'AGE')
     .replaceAll(/ +/g, ' ');
 
+// Proves: get images --from, describe --from, logs --from
 describe('a saved node shows elsewhere what it shows there', () => {
   // Proves: ps --from, pods --from, get pods --from, get events --from, get workloads --from, get all --from
-  // Proves: get images --from, describe --from, logs --from
   test.each([
     [['ps', '-a']],
     [['ps', '-a', '--pod=web', '--state=exited', '-o', 'json']],

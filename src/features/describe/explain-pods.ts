@@ -32,6 +32,11 @@ export interface ExplainedPods {
 export async function explainPods(services: Context, shown: readonly ShownPod[]): Promise<ExplainedPods> {
   const pods: ExplainedPod[] = [];
   for (const {listed} of shown) pods.push(await explainPod(services, listed));
+  return presentExplanations(services, pods);
+}
+
+/** Returns explained configs as text and as data. */
+export function presentExplanations(services: OutputContext, pods: readonly ExplainedPod[]): ExplainedPods {
   const chalk = new Chalk({level: services.out.colors ? 1 : 0});
   return {
     text: () => `${pods.map((pod) => podText(pod, chalk)).join('\n\n')}\n`,
@@ -39,25 +44,28 @@ export async function explainPods(services: Context, shown: readonly ShownPod[])
   };
 }
 
-/** Explains the configs of a pod; of one without a record the manifest is unknown. */
-export async function explainPod(services: Context, listed: ListedPod): Promise<ExplainedPod> {
+/**
+ * Explains the configs of a pod, or of one of its sandboxes or containers; of a pod without a record the manifest is unknown.
+ * Rejects with CriError.
+ */
+export async function explainPod(services: Context, listed: ListedPod, id?: string): Promise<ExplainedPod> {
   const {namespace, name, uid, record} = listed;
   const connection = record === undefined ? undefined : await services.connections.open(record.endpoint);
   const node = await readCommandNode(services, {}, connection);
   const pod = record === undefined || lacksSpec(record) ? undefined : record.pod;
   const placed = record === undefined ? node : {...node, node: {...node.node, ...record.place}};
-  const configs = await explainRunningPod(placed, {ref: {namespace, name, uid}, pod}, services.signal);
+  const configs = await explainRunningPod(placed, {ref: {namespace, name, uid}, pod, id}, services.signal);
   return {namespace, name, uid, configs};
 }
 
 function podText(pod: ExplainedPod, chalk: ChalkInstance): string {
   const title = chalk.bold(escapeToLine(`pod ${formatPodTitle(pod)} (uid ${pod.uid})`));
-  if (pod.configs.length === 0) return `${title}: the runtime does not report the configs of the pod`;
+  if (pod.configs.length === 0) return `${title}: the runtime does not report the configs`;
   return [title, ...pod.configs.flatMap((config) => configLines(config, chalk))].join('\n');
 }
 
 /** Returns the lines of a config with its explanations. */
-export function configLines(
+function configLines(
   {target, config, fields, unverified}: ExplainedConfig,
   chalk: ChalkInstance,
 ): readonly string[] {

@@ -95,12 +95,18 @@ export interface Inspection<Id, Response, Flags> {
 }
 
 /** Prints one object for one target, and a list in the targets' order for several. Rejects with UsageError. */
-export async function inspectTargets<Id, Response, Flags extends InspectFlags>(
+export async function inspectTargets<Id extends string, Response, Flags extends InspectFlags>(
   services: CommandContext,
   flags: Flags,
   {strategy, refs, fetch, json, text}: Inspection<Id, Response, Flags>,
 ): Promise<void> {
   const {context, out} = services;
+  if (flags.explain === true) {
+    const {EXPLAIN_FORMATS, explainObjects} = await import('./explain-objects.js');
+    const form = await parseOutputFormat(flags, EXPLAIN_FORMATS);
+    await explainObjects(services, form, await strategy.targets(services, refs, flags));
+    return;
+  }
   const parseForm = async () => await parseOutputFormat(flags, INSPECT_FORMATS, services);
   const early = strategy.checksFormatFirst ? await parseForm() : undefined;
   const targets = await strategy.targets(services, refs, flags);

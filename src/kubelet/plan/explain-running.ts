@@ -26,15 +26,15 @@ export interface ExplainedConfig {
 
 /**
  * Explains the configs that the runtime received for a pod. `pod` is its manifest as of now, undefined if it is not known. A value
- * that the manifest and the node would not give now, and one that depends on an unknown manifest, is `unknown`. Rejects with
- * CriError.
+ * that the manifest and the node would not give now, and one that depends on an unknown manifest, is `unknown`. With an ID, only
+ * the config of this sandbox or container is explained. Rejects with CriError.
  */
 export async function explainRunningPod(
   {services, node}: NodeAndRuntime,
-  {ref, pod}: {readonly ref: PodRef; readonly pod: Pod | undefined},
+  {ref, pod, id}: {readonly ref: PodRef; readonly pod: Pod | undefined; readonly id?: string | undefined},
   signal: AbortSignal,
 ): Promise<readonly ExplainedConfig[]> {
-  const running = await readRunningConfigs(services.runtime, ref, signal);
+  const running = await readRunningConfigs(services.runtime, ref, signal, id);
   return explainRunningConfigs(running, {ref, pod, node});
 }
 

@@ -14,13 +14,35 @@ export interface RunningConfigs {
   readonly containers: ReadonlyMap<string, Json>;
 }
 
-/** Reads the configs of a pod from the verbose statuses of the runtime. Rejects with CriError. */
+/**
+ * Reads the configs of a pod from the verbose statuses of the runtime; with an ID, only that of one of its sandboxes or
+ * containers, which need not be the newest. Rejects with CriError.
+ */
 export async function readRunningConfigs(
   runtime: KubeRuntimeService,
   ref: PodRef,
   signal: AbortSignal,
+  id?: string,
 ): Promise<RunningConfigs> {
   const status = await readRuntimePodStatus(runtime, ref, signal);
+  if (id !== undefined) return await readConfigs(runtime, onlyObject(status, id), signal);
+  return await readConfigs(runtime, status, signal);
+}
+
+/** Returns the status of a pod as if it had only one of its sandboxes or containers. */
+function onlyObject(status: RuntimePodStatus, id: string): RuntimePodStatus {
+  return {
+    ...status,
+    sandboxes: status.sandboxes.filter((sandbox) => sandbox.id === id),
+    containers: status.containers.filter((container) => container.id === id),
+  };
+}
+
+async function readConfigs(
+  runtime: KubeRuntimeService,
+  status: RuntimePodStatus,
+  signal: AbortSignal,
+): Promise<RunningConfigs> {
   const containers = new Map<string, Json>();
   for (const name of new Set(status.containers.map((container) => container.name))) {
     const config = await readContainerConfig(runtime, status, name, signal);
