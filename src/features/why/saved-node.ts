@@ -1,7 +1,7 @@
 import {KcriError} from '../../base/errors.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {filterPods} from '../pods/filter-pods.js';
-import type {ListedPod} from '../pods/listed-pod.js';
+import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import {PodReader} from '../pods/pod-reader.js';
 import {listSavedPods, PODS_PART} from '../pods/saved-pods.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
@@ -11,6 +11,7 @@ import {answerWhy, type Answers} from './answer.js';
 import {readNodeState, type NodeState} from './node-answer.js';
 import {asksForNode, collectOverview, nodeName, readReport} from './collect-overview.js';
 import {NodeReader} from './snapshot/node-reader.js';
+import {shortened} from './snapshot/collect-pod.js';
 import type {PodSnapshot} from './snapshot/pod-snapshot.js';
 
 /** What is asked about a node. */
@@ -35,13 +36,33 @@ export async function collectWhy(services: RuntimeContext): Promise<WhySnapshot 
     const report = await readReport(services, shown, true);
     return {
       node: await readNodeState(services, await nodeName(services), {report, failure: reader.runtimeFailure}),
-      pods: await collectOverview({services, reader, node: new NodeReader(services), report}, shown),
+      pods: await withEvents(
+        reader,
+        shown,
+        await collectOverview({services, reader, node: new NodeReader(services), report}, shown),
+      ),
     };
   } catch (error) {
     services.signal.throwIfAborted();
     if (!(error instanceof KcriError)) throw error;
     return {error: error.plainMessage};
   }
+}
+
+/** Adds the events of pods of which an overview needs none. `snapshots` are in the order of the pods. */
+async function withEvents(
+  reader: PodReader,
+  shown: readonly ShownPod[],
+  snapshots: readonly PodSnapshot[],
+): Promise<readonly PodSnapshot[]> {
+  return await Promise.all(
+    snapshots.map(async (snapshot, index) => {
+      const listed = shown[index]?.listed;
+      if (listed === undefined || snapshot.events.length > 0) return snapshot;
+      const events = (await reader.recordedEvents([listed])).map(({event}) => shortened(event));
+      return {...snapshot, events};
+    }),
+  );
 }
 
 /** Answers from a saved node. Rejects with ConfigError for one that does not say, and with UsageError. */

@@ -1,7 +1,8 @@
 import {chmod, mkdir, rm, utimes, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {aContainer, aManifest} from '../harness/manifests.js';
+import {runKcriProcess} from '../harness/kcri-process.js';
+import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {temporaryCgroupRoot} from '../harness/temporary-cgroup-root.js';
 import {startPrivateRuntime, type TestRuntime} from '../harness/test-runtime.js';
@@ -65,6 +66,38 @@ describe.each(newestRuntime)('doctor: $name', (which) => {
     expect(items.length).toBeGreaterThan(40);
     const has = (wanted: string): boolean => items.some(({result}) => result === wanted);
     expect(exitCode).toBe(has('failure') ? 2 : has('warning') ? 1 : 0);
+  });
+
+  test('a saved node shows elsewhere what it shows here', async () => {
+    const places = ['--pod-logs-dir', join(runtime.rootDir, 'logs'), '--cgroup-root', temporaryCgroupRoot()];
+    const env = [{name: 'LOGIN', value: 'Zx9-very-secret'}];
+    const command = shellCommand('echo user $LOGIN; echo ready; sleep 3600');
+    const input = aManifest('web', {
+      terminationGracePeriodSeconds: 1,
+      containers: [aContainer('main', {env, command})],
+    });
+    expect(await runtime.kcri(['sync', '-', ...places], {input})).toMatchObject({exitCode: 0});
+    onTestFinished(async () => {
+      await runtime.output('delete', 'web');
+    });
+    await expect.poll(async () => (await runtime.kcri(['logs', 'web'])).stdout).toContain('ready');
+    const file = join(runtime.rootDir, 'node.tgz');
+    await runtime.kcri(['doctor', '--save', file]);
+    const saved = async (...words: readonly string[]): Promise<string> => {
+      const {stdout} = await runKcriProcess([...words, '--from', file], {});
+      return stdout;
+    };
+    for (const words of [
+      ['ps', '-o', 'json'],
+      ['pods', '-o', 'json'],
+      ['get', 'pods', '-o', 'name'],
+    ])
+      expect(await saved(...words)).toBe(await runtime.output(...words));
+    const {pid} = (JSON.parse(await runtime.output('inspect', 'web/main')) as {info: {pid: number}}).info;
+    expect(await saved('ps', '-o', 'wide')).toContain(` ${pid} `);
+    expect(await saved('logs', 'web')).toBe('user ***\nready\n');
+    expect(await saved('describe', 'web')).toMatch(/^Status: +Running$/m);
+    expect(await saved('get', 'events')).toContain('Started');
   });
 
   test('a network configuration that is not JSON is found', async () => {

@@ -46,9 +46,13 @@ export interface PodTestbed extends AsyncDisposable {
   listLeftovers(uid: string): Promise<readonly string[]>;
 }
 
-/** Starts a private runtime for pods, with its root directory below `parent` if given. */
-export async function startPodTestbed(which: RuntimeUnderTest, parent?: string): Promise<PodTestbed> {
-  const runtime = await startPrivateRuntime(which, parent);
+/** Starts a private runtime for pods, with its root directory below `parent` if given, and with variables of its process. */
+export async function startPodTestbed(
+  which: RuntimeUnderTest,
+  parent?: string,
+  env?: Readonly<Record<string, string>>,
+): Promise<PodTestbed> {
+  const runtime = await startPrivateRuntime(which, parent, env);
   const logsDir = join(runtime.rootDir, 'logs');
   const cgroupRoot = `/kcri-e2e-${randomBytes(4).toString('hex')}`;
   const syncArgs = ['sync', '-', '--pod-logs-dir', logsDir, '--cgroup-root', cgroupRoot];

@@ -43,13 +43,20 @@ export interface RuntimeUpStatus {
   readonly restrictOomScoreAdj: {readonly value: boolean; readonly reason: string};
 }
 
-/** Starts a private runtime in a temporary root directory, below `parent`, and loads the busybox image. */
-export async function startPrivateRuntime(which: RuntimeUnderTest, parent = tmpdir()): Promise<TestRuntime> {
+/**
+ * Starts a private runtime in a temporary root directory, below `parent`, and loads the busybox image. `env` has variables of the
+ * runtime.
+ */
+export async function startPrivateRuntime(
+  which: RuntimeUnderTest,
+  parent = tmpdir(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestRuntime> {
   const rootDir = await mkdtemp(join(parent, 'kcri-e2e-'));
   // The mode that kcri uses: pods with their own user namespace must be able to enter the directory.
   await chmod(rootDir, 0o755);
   const kcri = (args: readonly string[]): Promise<KcriResult> =>
-    runKcriProcess(args, {env: {KCRI_ROOT_DIR: rootDir}});
+    runKcriProcess(args, {env: {...env, KCRI_ROOT_DIR: rootDir}});
   const succeed = async (args: readonly string[]): Promise<string> => {
     const {stdout, stderr, exitCode} = await kcri(args);
     if (exitCode !== 0)

@@ -6,7 +6,9 @@ import {explainConfig, leavesOf} from '../../../src/kubelet/index.js';
 import type {Json} from '../../../src/format/json.js';
 import {toComparableConfig} from '../../../src/kubelet/managers/kuberuntime/config/sent-config.js';
 import {generatePodSandboxConfig} from '../../../src/kubelet/managers/kuberuntime/config/sandbox-config.js';
-import {staticPod} from '../../golden/build-configs.js';
+import type {Pod} from '../../../src/api/types/v1-pod.js';
+import {LINEAR_GROWTH, measureTimeGrowth} from '../../base/time-growth.js';
+import {containerConfig, staticPod} from '../../golden/build-configs.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 
 const chalk = new Chalk({level: 0});
@@ -39,15 +41,33 @@ describe('explainedYaml', () => {
   });
 });
 
-test('the totals of 1,000 containers have short explanations', () => {
+/** Returns a pod with this number of containers. */
+function podWith(count: number): Pod {
   const containers = Array.from(
-    {length: 1000},
+    {length: count},
     (_, index) => `  - {name: c${index}, image: "busybox:1", resources: {requests: {cpu: ${index + 1}m}}}`,
   );
-  const pod = staticPod(
+  return staticPod(
     `apiVersion: v1\nkind: Pod\nmetadata: {name: many}\nspec:\n  containers:\n${containers.join('\n')}\n`,
   );
+}
+
+test('the totals of 1,000 containers have short explanations', () => {
+  const pod = podWith(1000);
   const facts = {pod, node: GOLDEN_NODE};
   const sandbox: Json = toComparableConfig('PodSandboxConfig', generatePodSandboxConfig(pod, GOLDEN_NODE, 0));
   expect(explainConfig(sandbox, facts).every(({text}) => text.length < 2000)).toBe(true);
+});
+
+test('explanations of containers take linear time', () => {
+  const growth = measureTimeGrowth(800, (count) => {
+    const pod = podWith(count);
+    for (const container of pod.spec.containers) {
+      const {name, image} = container;
+      const recorded = {config: {metadata: {name}, image: {image}}};
+      const config = toComparableConfig('ContainerConfig', containerConfig(pod, recorded));
+      messageLines(config, explainConfig(config, {pod, node: GOLDEN_NODE}, container), chalk);
+    }
+  });
+  expect(growth).toBeLessThan(LINEAR_GROWTH);
 });

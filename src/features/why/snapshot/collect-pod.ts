@@ -177,7 +177,8 @@ function connectTo({connections}: RuntimeContext, {listed}: ShownPod): () => Pro
   return async () => await (endpoint === undefined ? connections.default() : connections.open(endpoint));
 }
 
-function shortened(event: RecordedEvent): RecordedEvent {
+/** Returns an event with a message of limited length. */
+export function shortened(event: RecordedEvent): RecordedEvent {
   return {...event, message: event.message.slice(0, MAX_MESSAGE)};
 }
 
