@@ -156,7 +156,6 @@ export class PodStatusManager {
     {isTerminal = false, enforcesDeadline, resize, override}: StatusOptions,
   ): Promise<PodStatus> {
     const {probes, node, clock, actuated, nodeManagers} = this.#context;
-    const {uid} = podRef(pod);
     const terminationMessages = await this.#messageReader.read(runtime);
     const before = this.#status;
     const computed = computePodStatus({
@@ -174,7 +173,7 @@ export class PodStatusManager {
       isTerminal,
       enforcesDeadline,
       actuated: actuated.current,
-      resourcesOf: (container) => nodeManagers.resourceStatusOf(uid, container),
+      resourcesOf: (container) => nodeManagers.resourceStatusOf(pod, container),
       resize: resize ?? resizeConditionsOf(before?.conditions),
     });
     const status = override?.(computed) ?? computed;
