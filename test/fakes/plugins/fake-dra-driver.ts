@@ -38,13 +38,11 @@ type Callback = (error: object | null, response?: object) => void;
 /** A DRA driver on a real gRPC server. Each claim has the device `dev` of the pool `pool`. */
 export class FakeDraDriver implements AsyncDisposable {
   readonly calls: {readonly method: string; readonly claims: readonly DraClaim[]}[] = [];
-  readonly #options: FakeDraDriverOptions;
   readonly #server: SocketServer;
   readonly #streams = new Set<ServerWritableStream<Plain, object>>();
   #health: readonly FakeDeviceHealth[];
 
   private constructor(options: FakeDraDriverOptions) {
-    this.#options = options;
     this.#health = options.health ?? [];
     const usual: Readonly<Record<string, Answer>> = {
       NodePrepareResources: (claims) => ({claims: claims.map(prepared)}),

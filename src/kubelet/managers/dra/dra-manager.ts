@@ -123,21 +123,21 @@ export class DraManager {
   }
 
   /** Releases the claims of a pod whose containers have stopped (UnprepareResources). Rejects with SystemError: then try again. */
-  async unprepare(podUid: string): Promise<void> {
+  async unprepare(podUid: string, signal?: AbortSignal): Promise<void> {
     await this.#operate('UnprepareResources', async () => {
       const keys = this.claims.ofPod(podUid).map(keyOf);
-      if (keys.length > 0) await this.#lock.run(keys, async () => this.#unprepareLocked(podUid));
+      if (keys.length > 0) await this.#lock.run(keys, async () => this.#unprepareLocked(podUid, signal));
       await this.#saveClaims('state'); // also what could not be stored before
     });
   }
 
-  async #unprepareLocked(podUid: string): Promise<void> {
+  async #unprepareLocked(podUid: string, signal?: AbortSignal): Promise<void> {
     const used = this.claims.ofPod(podUid);
     const released = used.filter(({podUids}) => podUids.size === 1);
     for (const claim of used.filter((each) => !released.includes(each)))
       this.claims.put({...claim, podUids: new Set([...claim.podUids].filter((uid) => uid !== podUid))});
     for (const [driver, claims] of byDriver(released)) {
-      const call = this.#options.driver(driver).unprepare(claims.map(toMessage));
+      const call = this.#options.driver(driver).unprepare(claims.map(toMessage), signal);
       checkAnswers('NodeUnprepareResources', claims, await explained('NodeUnprepareResources', call));
     }
     for (const claim of released) this.claims.delete(claim);
@@ -145,14 +145,14 @@ export class DraManager {
   }
 
   /** Releases the claims of pods that are not active any more (reconcileLoop). A failure is logged, and repeated next time. */
-  async reconcile(activeUids: ReadonlySet<string>): Promise<void> {
+  async reconcile(activeUids: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const uids = new Set(this.claims.all().flatMap(({podUids}) => [...podUids]));
     await Promise.all(
       [...uids]
         .filter((uid) => !activeUids.has(uid))
         .map(async (podUID) => {
           try {
-            await this.unprepare(podUID);
+            await this.unprepare(podUID, signal);
           } catch (error) {
             rethrowUnexpected(error);
             this.#options.logger.info('Unpreparing pod resources in reconcile loop failed, will retry', {

@@ -30,10 +30,10 @@ export function createDraManager({
     },
     reconcile: {
       periodMs: RECONCILE_PERIOD_MS,
-      run: async () => {
+      run: async (signal) => {
         if (running?.services.allSourcesReady() !== true) return;
         const {manager, services} = running;
-        await manager.reconcile(new Set(services.activePods().map((pod) => podRef(pod).uid)));
+        await manager.reconcile(new Set(services.activePods().map((pod) => podRef(pod).uid)), signal);
       },
     },
     containerOptions: async ({pod, container}) => ({

@@ -35,27 +35,43 @@ export interface DriverConnectionOptions {
   readonly metrics: Pick<KubeletMetrics, 'draCallCompleted'>;
 }
 
-/** A connection to a DRA driver (DRAPlugin). */
+/** Calls of a DRA driver at its socket, each on a connection of its own: drivers restart, and calls are rare (DRAPlugin). */
 export class DriverConnection implements DriverCalls {
   readonly #options: DriverConnectionOptions;
-  readonly #client: PluginClient<DRAPlugin>;
+  /** Connections of the calls in progress. */
+  readonly #open = new Set<PluginClient<DRAPlugin>>();
 
   constructor(options: DriverConnectionOptions) {
     this.#options = options;
-    this.#client = connectDraDriver(options.endpoint, options.version);
   }
 
   readonly prepare: DriverCalls['prepare'] = async (claims, signal) => {
     const options = {timeoutMs: CALL_TIMEOUT_MS, ...(signal && {signal})};
-    const call = this.#client.nodePrepareResources({claims}, options);
-    return (await this.#measured('NodePrepareResources', call)).claims;
+    const answer = await this.#call('NodePrepareResources', (driver) =>
+      driver.nodePrepareResources({claims}, options),
+    );
+    return answer.claims;
   };
 
   readonly unprepare: DriverCalls['unprepare'] = async (claims, signal) => {
     const options = {timeoutMs: CALL_TIMEOUT_MS, ...(signal && {signal})};
-    const call = this.#client.nodeUnprepareResources({claims}, options);
-    return (await this.#measured('NodeUnprepareResources', call)).claims;
+    const answer = await this.#call('NodeUnprepareResources', (driver) =>
+      driver.nodeUnprepareResources({claims}, options),
+    );
+    return answer.claims;
   };
+
+  async #call<T>(rpc: string, call: (driver: DRAPlugin) => Promise<T>): Promise<T> {
+    const {endpoint, version} = this.#options;
+    const client = connectDraDriver(endpoint, version);
+    this.#open.add(client);
+    try {
+      return await this.#measured(rpc, call(client));
+    } finally {
+      this.#open.delete(client);
+      client.close();
+    }
+  }
 
   async #measured<T>(rpc: string, call: Promise<T>): Promise<T> {
     const {driver, version, clock, metrics} = this.#options;
@@ -89,7 +105,7 @@ export class DriverConnection implements DriverCalls {
 
   /** Ends the calls in progress. */
   close(): void {
-    this.#client.close();
+    for (const client of this.#open) client.close();
   }
 }
 

@@ -41,7 +41,7 @@ export class DriverRegistry {
   readonly #drivers = new Map<string, readonly Registration[]>();
   /** Pending deletions of ResourceSlices by driver. */
   readonly #wipes = new Map<string, AbortController>();
-  #isClosed = false;
+  #isStopped = false;
 
   constructor(options: DriverRegistryOptions) {
     this.#options = options;
@@ -97,16 +97,11 @@ export class DriverRegistry {
     return chosen.connection;
   }
 
-  /** Ends all calls, and what waits. */
-  close(): void {
-    for (const registrations of this.#drivers.values())
-      for (const {ended, connection} of registrations) {
-        ended.abort();
-        connection.close();
-      }
+  /** Stops following the drivers. They can still be called: pods may stop after that. */
+  stopFollowing(): void {
+    this.#isStopped = true;
+    for (const registrations of this.#drivers.values()) for (const {ended} of registrations) ended.abort();
     for (const wipe of this.#wipes.values()) wipe.abort();
-    this.#drivers.clear();
-    this.#isClosed = true;
   }
 
   /** Follows whether the driver listens, and the health of its devices. Never rejects with expected errors. */
@@ -138,7 +133,7 @@ export class DriverRegistry {
   /** Schedules the deletion of the ResourceSlices of a driver that is away, and cancels it when it is back (sync). */
   #scheduleWipe(driver: string): void {
     const {api} = this.#options;
-    if (this.#isClosed) return;
+    if (this.#isStopped) return;
     const isUsable = this.#drivers.get(driver)?.some(({isConnected}) => isConnected) === true;
     const pending = this.#wipes.get(driver);
     if (isUsable) {

@@ -53,7 +53,7 @@ export async function startDraManager(
   });
   await restore(manager, path);
   signal.addEventListener('abort', () => {
-    drivers.close();
+    drivers.stopFollowing();
   });
   return {
     manager,

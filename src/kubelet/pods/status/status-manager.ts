@@ -5,7 +5,6 @@ import {isStaticPod} from '../../sources/static-pod.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
 import {createPodEventRecorder} from '../../contract/pod-event.js';
-import {podRef} from '../../contract/pod-ref.js';
 import type {ProbeUpdate} from '../../contract/probe-results.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
