@@ -61,7 +61,10 @@ const INTERFACES = [
     brands: {},
     callOptions: '../../cri/call-options.js',
   },
-  ...['device-plugin', 'plugin-registration', 'pod-resources', 'pod-resources-v1alpha1'].map((name) => ({
+  ...[
+    ...['device-plugin', 'plugin-registration', 'pod-resources', 'pod-resources-v1alpha1'],
+    ...['dra', 'dra-health'],
+  ].map((name) => ({
     protos: [`proto/kubelet/${name}.proto`],
     into: `src/plugin-api/gen/${name}`,
     brands: {},

@@ -70,6 +70,11 @@ export class CriError extends KcriError {
     return CODES.findIndex(([name]) => name === this.grpcCode);
   }
 
+  /** Name of the status code in Go, such as `NotFound`. */
+  get goCode(): string {
+    return goCodeOf(this.grpcCode);
+  }
+
   override get plainMessage(): string {
     return formatPlainMessage(this);
   }
@@ -77,8 +82,11 @@ export class CriError extends KcriError {
 
 function messageFor({method, grpcCode, details}: CriFailure): string {
   if (method === 'PullImage' && grpcCode === 'UNKNOWN') return details;
-  const goName = CODES.find(([name]) => name === grpcCode)?.[1] ?? 'Unknown';
-  return `rpc error: code = ${goName} desc = ${details}`;
+  return `rpc error: code = ${goCodeOf(grpcCode)} desc = ${details}`;
+}
+
+function goCodeOf(grpcCode: GrpcCode): string {
+  return CODES.find(([name]) => name === grpcCode)?.[1] ?? 'Unknown';
 }
 
 /** Reports whether the runtime returned NOT_FOUND: the object does not exist. */

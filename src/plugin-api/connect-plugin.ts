@@ -3,6 +3,10 @@ import type {MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
 import {createServiceClient} from '../cri/service-client.js';
 import {DEVICE_SCHEMAS} from './device-messages.js';
+import * as draSchema from './gen/dra/schema.js';
+import {DRAPLUGIN_METHODS, type DRAPlugin} from './gen/dra/services.js';
+import * as healthSchema from './gen/dra-health/schema.js';
+import {DRARESOURCEHEALTH_METHODS, type DRAResourceHealth} from './gen/dra-health/services.js';
 import {DEVICEPLUGIN_METHODS, type DevicePlugin} from './gen/device-plugin/services.js';
 import * as registrationSchema from './gen/plugin-registration/schema.js';
 import {REGISTRATION_METHODS, type Registration} from './gen/plugin-registration/services.js';
@@ -28,6 +32,32 @@ export function connectPluginRegistration(path: string): PluginClient<Registrati
     service: 'pluginregistration.Registration',
     methods: REGISTRATION_METHODS,
     schemas: new SchemaSet({messages: registrationSchema.MESSAGES, enums: registrationSchema.ENUMS}),
+  });
+}
+
+/** Version of the service of a DRA driver. */
+export type DraVersion = 'v1' | 'v1beta1';
+
+/** Returns the full name of the service of DRA drivers. */
+export function draService(version: DraVersion): string {
+  return `k8s.io.kubelet.pkg.apis.dra.${version}.DRAPlugin`;
+}
+
+/** Returns a client of the DRA driver at a socket, like `connectDevicePlugin`. */
+export function connectDraDriver(path: string, version: DraVersion): PluginClient<DRAPlugin> {
+  return connectPlugin<DRAPlugin>(path, {
+    service: draService(version),
+    methods: DRAPLUGIN_METHODS,
+    schemas: new SchemaSet({messages: draSchema.MESSAGES, enums: draSchema.ENUMS}),
+  });
+}
+
+/** Returns a client of the health service of the DRA driver at a socket, like `connectDevicePlugin`. */
+export function connectDraHealth(path: string): PluginClient<DRAResourceHealth> {
+  return connectPlugin<DRAResourceHealth>(path, {
+    service: 'v1alpha1.DRAResourceHealth',
+    methods: DRARESOURCEHEALTH_METHODS,
+    schemas: new SchemaSet({messages: healthSchema.MESSAGES, enums: healthSchema.ENUMS}),
   });
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../kube-api/index.js';
 import type {ClusterHost, ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {ClusterServices} from '../contract/kube-services.js';
+import type {ResourceApi} from '../contract/cluster/resource-api.js';
 import {logNodeEvent, type NodeEvent} from '../contract/cluster/node-event.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {NodeSettings} from '../contract/cluster/node-settings.js';
@@ -27,7 +28,8 @@ import {eventAboutNode, eventAboutPod} from './events/object-event.js';
 import {NodeEvents} from './node/node-events.js';
 import {NodeLease} from './node/node-lease.js';
 import {NodeReporter} from './node/node-reporter.js';
-import {deleteResourceSlices} from './node/resource-slices.js';
+import {createResourceApi} from './node/resource-claims.js';
+import {deleteResourceSlices, type ResourceSliceOptions} from './node/resource-slices.js';
 import {createObjectFollower, type ChangeDetectionStrategy} from './objects/change-detection.js';
 import {createApiSource} from './pods/api-source.js';
 import {ApiStatusManager} from './pods/api-status-manager.js';
@@ -79,6 +81,8 @@ class Cluster implements JoinedCluster {
   readonly #nodeEvents: NodeEvents;
   readonly #reporter: NodeReporter;
   readonly objects: ClusterObjects;
+  readonly resourceApi: ResourceApi;
+  readonly #slices: Omit<ResourceSliceOptions, 'driver'>;
   readonly source: PodSource;
   #node: Node | undefined;
   #nodeKnown: () => void = () => undefined;
@@ -91,6 +95,8 @@ class Cluster implements JoinedCluster {
     const {server, node, clock, random, logger} = options;
     const {client, url} = server;
     this.#options = options;
+    this.#slices = {client, nodeName: node.nodeName, clock, logger};
+    this.resourceApi = createResourceApi(this.#slices);
     this.#statuses = new ApiStatusManager({client, clock, logger});
     this.#mirrors = new MirrorPods({
       ...{client, clock, logger},
@@ -192,7 +198,7 @@ class Cluster implements JoinedCluster {
       this.#runtimeClasses.run(signal),
       this.#reporter.run(host, signal),
       this.#createLease().run(signal),
-      this.#deleteResourceSlices(signal),
+      deleteResourceSlices(this.#slices, signal),
       this.#statuses.run(host, gate, signal),
       this.#mirrors.run(host, signal),
       this.#events.run(gate, signal),
@@ -245,12 +251,6 @@ class Cluster implements JoinedCluster {
       clock,
       random,
     }).run(signal);
-  }
-
-  async #deleteResourceSlices(signal: AbortSignal): Promise<void> {
-    const {server, node, clock, logger} = this.#options;
-    const {nodeName} = node;
-    await deleteResourceSlices({client: server.client, nodeName, clock, logger}, signal);
   }
 
   #createLease(): NodeLease {

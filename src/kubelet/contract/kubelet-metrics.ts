@@ -34,6 +34,22 @@ export interface PodResourcesCall {
   readonly isFailed?: boolean;
 }
 
+/** A call of a DRA driver; `code` is Go's name of the gRPC status. */
+export interface DraCall {
+  readonly driver: string;
+  /** Full name, such as `/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources`. */
+  readonly method: string;
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+/** Preparation or release of all ResourceClaims of a pod. */
+export interface DraOperation {
+  readonly operation: 'PrepareResources' | 'UnprepareResources';
+  readonly isFailed: boolean;
+  readonly durationMs: number;
+}
+
 /** Numbers of CPUs by what they are used for. */
 export interface CpuUse {
   /** Without those that are reserved. */
@@ -93,6 +109,12 @@ export interface KubeletMetrics {
   devicePluginRegistered(resource: string): void;
   /** Observes an Allocate of a device plugin (device_plugin_alloc_duration_seconds). */
   devicesAllocated(resource: string, durationMs: number): void;
+  /** Observes a call of a DRA driver (dra_grpc_operations_duration_seconds). */
+  draCallCompleted(call: DraCall): void;
+  /** Observes the preparation or the release of a pod's claims (dra_operations_duration_seconds). */
+  draOperationCompleted(operation: DraOperation): void;
+  /** Replaces the numbers of prepared claims by driver (dra_resource_claims_in_use). */
+  draClaimsInUse(counts: ReadonlyMap<string, number>): void;
   /** Counts a call of the pod resources API, such as `list` (pod_resources_endpoint_requests_*). */
   podResourcesRequested(call: PodResourcesCall): void;
   /** Counts and times an admission by the topology manager; an error is counted unless its policy is `none` (topology_manager_*). */
@@ -135,6 +157,9 @@ export const NO_METRICS: KubeletMetrics = {
   cpusAssigned: () => undefined,
   devicePluginRegistered: () => undefined,
   devicesAllocated: () => undefined,
+  draCallCompleted: () => undefined,
+  draOperationCompleted: () => undefined,
+  draClaimsInUse: () => undefined,
   podResourcesRequested: () => undefined,
   topologyAdmitted: () => undefined,
   resourcesAligned: () => undefined,

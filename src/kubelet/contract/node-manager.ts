@@ -4,6 +4,7 @@ import type {Clock} from '../../base/clock.js';
 import type {Logger} from '../../base/logger.js';
 import type {CDIDevice, ContainerId, Device, Init, LinuxContainerResources, Mount} from '../../cri/index.js';
 import type {NodeEvent} from './cluster/node-event.js';
+import type {ResourceApi} from './cluster/resource-api.js';
 import type {KubeletMetrics} from './kubelet-metrics.js';
 import type {NodeFacts} from './node-facts.js';
 import type {Rejection} from './pod-rejection.js';
@@ -65,6 +66,8 @@ export interface NodeManager {
   readonly podStopped?: (pod: Pod) => Promise<void>;
   /** Called periodically after the start, the first time at once. A rejection with an expected error is logged. */
   readonly reconcile?: {readonly periodMs: number; readonly run: (signal: AbortSignal) => Promise<void>};
+  /** Returns the health of what a container uses, for its status (UpdateAllocatedResourcesStatus). */
+  readonly resourceStatus?: (pod: Pod, container: Container) => readonly ResourceStatus[];
   /** Extended resources that the manager offers. */
   readonly extended?: ExtendedResourceProvider;
   /** What the pod resources API shows of the manager. */
@@ -107,6 +110,8 @@ export interface NodeManagerServices {
   /** Makes the node report its status at once. */
   readonly nodeStatusChanged: () => void;
   readonly metrics: KubeletMetrics;
+  /** Objects of resource.k8s.io; undefined without an API server. */
+  readonly resourceApi?: ResourceApi | undefined;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
   readonly podResources: readonly PodResourceProvider[];
@@ -197,8 +202,8 @@ export interface NodeManagers {
   takeExtendedResources(): ExtendedResources;
   /** Returns the numbers of extended resources that containers use. */
   usedExtendedResources(): ReadonlyMap<string, number>;
-  /** Returns the health of the extended resources of a container. */
-  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[];
+  /** Returns the health of what a container uses of all managers. */
+  resourceStatusOf(pod: Pod, container: Container): readonly ResourceStatus[];
   /** Returns the descriptions of all managers, each with the name of its manager. */
   explain(pod: Pod, container: Container): readonly string[];
 }

@@ -44,7 +44,7 @@ export function createNodeManagerServices(
   {handler, pods, workers}: Pick<KubeletCore, 'handler' | 'pods' | 'workers'>,
 ): OwnNodeManagerServices {
   return {
-    ...{node, clock, logger, metrics},
+    ...{node, clock, logger, metrics, resourceApi: cluster?.resourceApi},
     activePods: () => handler.activePods(),
     allSourcesReady: () => handler.allSourcesReady,
     runningContainers: () =>

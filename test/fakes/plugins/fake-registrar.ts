@@ -11,7 +11,7 @@ export class FakeRegistrar implements AsyncDisposable {
   readonly statuses: Plain[] = [];
   readonly #server: SocketServer;
 
-  private constructor(path: string, info: object) {
+  private constructor(path: string, info: object, onCall: (method: string, request: Plain) => void) {
     const unary =
       (answer: (request: Plain) => object) => (call: {readonly request: Plain}, callback: Callback) => {
         callback(null, answer(call.request));
@@ -20,8 +20,12 @@ export class FakeRegistrar implements AsyncDisposable {
       {
         definition: kubeletService('plugin-registration', 'pluginregistration.Registration'),
         implementation: {
-          GetInfo: unary(() => info),
+          GetInfo: unary((request) => {
+            onCall('GetInfo', request);
+            return info;
+          }),
           NotifyRegistrationStatus: unary((request) => {
+            onCall('NotifyRegistrationStatus', request);
             this.statuses.push(request);
             return {};
           }),
@@ -30,10 +34,14 @@ export class FakeRegistrar implements AsyncDisposable {
     ]);
   }
 
-  /** Starts a plugin of this PluginInfo on a socket. */
-  static async start(path: string, info: object): Promise<FakeRegistrar> {
+  /** Starts a plugin of this PluginInfo on a socket; `onCall` is called with each call of the kubelet. */
+  static async start(
+    path: string,
+    info: object,
+    onCall: (method: string, request: Plain) => void = () => undefined,
+  ): Promise<FakeRegistrar> {
     await mkdir(dirname(path), {recursive: true});
-    const registrar = new FakeRegistrar(path, info);
+    const registrar = new FakeRegistrar(path, info, onCall);
     await registrar.#server.listen();
     return registrar;
   }

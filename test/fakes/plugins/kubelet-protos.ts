@@ -7,6 +7,8 @@ import type {Plain} from '../containerd/containerd-services.js';
 /** Interfaces between the kubelet and plugins, by their files in proto/kubelet. */
 export type KubeletProto =
   | 'device-plugin'
+  | 'dra'
+  | 'dra-health'
   | 'plugin-registration'
   | 'pod-resources'
   | 'pod-resources-v1alpha1';

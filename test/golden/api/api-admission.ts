@@ -1,4 +1,5 @@
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
+import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import type {ManifestObject} from './api-cases.js';
 
 /** Name of the volume with the service account's token; its last part is random in an API server. */
@@ -25,7 +26,10 @@ interface PodSpec {
   readonly containers: readonly {readonly volumeMounts?: readonly object[]}[];
   readonly initContainers?: readonly {readonly volumeMounts?: readonly object[]}[];
   readonly tolerations?: readonly object[];
+  readonly resourceClaims?: readonly {readonly resourceClaimName: string}[];
 }
+
+const RESOURCE_CLAIMS = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
 
 /** Paths of the collections of kinds that cases create. */
 const COLLECTIONS: Readonly<Record<string, string>> = {
@@ -33,6 +37,9 @@ const COLLECTIONS: Readonly<Record<string, string>> = {
   PersistentVolume: '/api/v1/persistentvolumes',
   PersistentVolumeClaim: '/api/v1/namespaces/default/persistentvolumeclaims',
   PriorityClass: '/apis/scheduling.k8s.io/v1/priorityclasses',
+  DeviceClass: '/apis/resource.k8s.io/v1/deviceclasses',
+  ResourceClaim: RESOURCE_CLAIMS,
+  ResourceSlice: '/apis/resource.k8s.io/v1/resourceslices',
   RuntimeClass: '/apis/node.k8s.io/v1/runtimeclasses',
   Secret: '/api/v1/namespaces/default/secrets',
   Service: '/api/v1/namespaces/default/services',
@@ -48,7 +55,11 @@ export function applyObject(api: FakeApiServer, object: ManifestObject, nodeName
     const pod = {metadata: object.metadata, spec: {nodeName, terminationGracePeriodSeconds: 30, ...spec}};
     // A pod with a node in its manifest has passed no scheduler.
     const isScheduled = !('nodeName' in spec);
-    api.createPod(isScheduled ? pod : {...pod, status: {phase: 'Pending', qosClass: 'BestEffort'}});
+    const created = api.createPod(
+      isScheduled ? pod : {...pod, status: {phase: 'Pending', qosClass: 'BestEffort'}},
+    );
+    for (const {resourceClaimName} of (object['spec'] as PodSpec).resourceClaims ?? [])
+      allocateClaim(api, resourceClaimName, created, nodeName);
     return;
   }
   const collection = COLLECTIONS[object.kind];
@@ -57,6 +68,22 @@ export function applyObject(api: FakeApiServer, object: ManifestObject, nodeName
   const existing = api.storage.get(path);
   if (existing === undefined) api.create(path, bound(object));
   else api.storage.put(path, {...existing, ...object, metadata: {...existing.metadata, ...object.metadata}});
+}
+
+/** Allocates the device `d1` for a claim, and reserves it for a pod, as the scheduler does. */
+function allocateClaim(api: FakeApiServer, name: string, {metadata}: StoredObject, nodeName: string): void {
+  const path = `${RESOURCE_CLAIMS}/${name}`;
+  const claim = api.storage.get(path);
+  if (claim === undefined) return;
+  const {reservedFor = []} = (claim['status'] ?? {}) as {readonly reservedFor?: readonly object[]};
+  const result = {request: 'req', driver: 'dra.example.com', pool: nodeName, device: 'd1'};
+  api.storage.put(path, {
+    ...claim,
+    status: {
+      allocation: {devices: {results: [result]}},
+      reservedFor: [...reservedFor, {resource: 'pods', name: metadata.name, uid: metadata.uid}],
+    },
+  });
 }
 
 const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {

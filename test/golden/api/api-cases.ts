@@ -3,7 +3,7 @@ import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import type {Taint} from '../../../src/api/types/v1-node.js';
 import {callsByPod, type CanonicalCall} from '../canonical/canonical-calls.js';
-import type {CanonicalPluginCall, PluginEntry} from './case-plugins.js';
+import type {CanonicalPluginCall, PluginEntry} from './played-plugin.js';
 import {sortedJson} from './sorted-json.js';
 
 /** Independent of where this file was compiled to. */

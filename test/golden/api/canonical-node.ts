@@ -10,7 +10,8 @@ import {sortedJson} from './sorted-json.js';
 type Replace = (text: string) => string;
 type JsonObject = Readonly<Record<string, unknown>>;
 
-const NODE_PATHS = /^\/api\/v1\/nodes|^\/apis\/(coordination|storage|resource|certificates)/;
+const NODE_PATHS =
+  /^\/api\/v1\/nodes|^\/apis\/(coordination|storage|certificates|resource\.k8s\.io\/v1\/resourceslices)/;
 /** Kinds of requests; their order is a matter of timing, that within a kind is not. */
 const KINDS = ['certificatesigningrequests', '/nodes', 'csinodes', 'leases', ''] as const;
 /** Facts about the machine of a recording. */

@@ -1,21 +1,16 @@
 import {join} from 'node:path';
 import {FakeDevicePlugin, type FakeDevice} from '../../fakes/plugins/fake-device-plugin.js';
 import {connectKubelet} from '../../fakes/plugins/kubelet-protos.js';
+import {CaseDraDriver} from './case-dra-driver.js';
+import {
+  canonicalMessage,
+  type CanonicalPluginCall,
+  type PlayedPlugin,
+  type PluginEntry,
+} from './played-plugin.js';
 import {sortedJson} from './sorted-json.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-/** An entry of a recorded plugin: a call of the kubelet, a call of the plugin, or another event. */
-export interface PluginEntry {
-  readonly method?: string;
-  readonly client?: string;
-  readonly event?: string;
-  readonly req?: JsonObject;
-  readonly resp?: JsonObject;
-}
-
-/** A call of the kubelet: method and request, without zero values. */
-export type CanonicalPluginCall = readonly [method: string, request: unknown];
 
 const SERVICE = 'v1beta1.DevicePlugin/';
 const ANSWERED = ['GetDevicePluginOptions', 'GetPreferredAllocation', 'Allocate', 'PreStartContainer'];
@@ -24,7 +19,7 @@ const ANSWERED = ['GetDevicePluginOptions', 'GetPreferredAllocation', 'Allocate'
 export function canonicalPluginCalls(entries: readonly PluginEntry[]): readonly CanonicalPluginCall[] {
   return distinct(
     entries.flatMap(({method, event, req}) =>
-      method === undefined || event !== undefined ? [] : [[method.slice(SERVICE.length), req]],
+      method === undefined || event !== undefined ? [] : [[method.replace(SERVICE, ''), req]],
     ),
   );
 }
@@ -33,25 +28,8 @@ function distinct(calls: readonly CanonicalPluginCall[]): readonly CanonicalPlug
   return calls.filter((call, index) => sortedJson(call) !== sortedJson(calls[index - 1]));
 }
 
-/** Returns a message without zero values, with lists of messages sorted, as the recordings have them. */
-function canonicalMessage(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map(canonicalMessage);
-    if (items.every((item) => typeof item !== 'object')) return items;
-    return items.toSorted((a, b) => (sortedJson(a) < sortedJson(b) ? -1 : 1));
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).filter(([, field]) => !isZero(field));
-  return Object.fromEntries(fields.map(([name, field]) => [name, canonicalMessage(field)]));
-}
-
-function isZero(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  return [null, undefined, '', '0', 0, false].includes(value as null);
-}
-
 /** A plugin that answers what a recorded one answered. */
-class CasePlugin {
+class CaseDevicePlugin implements PlayedPlugin {
   readonly calls: CanonicalPluginCall[] = [];
   readonly #entries: readonly PluginEntry[];
   readonly #options: {readonly directory: string; readonly resource: string; readonly socket: string};
@@ -113,11 +91,11 @@ function parseDevices(text: string): readonly FakeDevice[] {
   });
 }
 
-/** The device plugins of a case. */
+/** The plugins of a case. */
 export class CasePlugins implements AsyncDisposable {
   readonly #recorded: Readonly<Record<string, readonly PluginEntry[]>>;
   readonly #directory: string;
-  readonly #plugins = new Map<string, CasePlugin>();
+  readonly #plugins = new Map<string, PlayedPlugin>();
 
   constructor(recorded: Readonly<Record<string, readonly PluginEntry[]>>, directory: string) {
     this.#recorded = recorded;
@@ -126,7 +104,10 @@ export class CasePlugins implements AsyncDisposable {
 
   /** Starts a plugin and registers it. */
   async plug(name: string, command: string): Promise<void> {
-    const plugin = new CasePlugin(this.#recorded[name] ?? [], this.#directory, command);
+    const entries = this.#recorded[name] ?? [];
+    const plugin = command.startsWith('dra ')
+      ? new CaseDraDriver(entries, command)
+      : new CaseDevicePlugin(entries, this.#directory, command);
     this.#plugins.set(name, plugin);
     await plugin.start();
   }

@@ -12,13 +12,15 @@ export function keptFiles(kept: ReadonlyMap<string, string>, replace: (text: str
 
 /** Returns a state file without what depends on UIDs and on encoded answers of plugins. */
 function withoutChecksums(content: JsonObject): JsonObject {
-  const {Data: data} = content as {readonly Data?: {readonly PodDeviceEntries: readonly object[] | null}};
+  const {Data: data} = content as {
+    readonly Data?: {readonly PodDeviceEntries: readonly object[] | null} | string;
+  };
   const replaced = {AllocResp: '<ContainerAllocateResponse>'};
   return {
     ...content,
     ...('checksum' in content && {checksum: '<CHECKSUM>'}),
     ...('Checksum' in content && {Checksum: '<CHECKSUM>'}),
-    ...(data && {
+    ...(typeof data === 'object' && {
       Data: {
         ...data,
         PodDeviceEntries: data.PodDeviceEntries?.map((entry) => ({...entry, ...replaced})) ?? null,

@@ -7,6 +7,8 @@ import {isNotFound, type ApiClient} from '../../../kube-api/index.js';
 export interface ResourceSliceOptions {
   readonly client: ApiClient;
   readonly nodeName: string;
+  /** Driver of the slices; all by default. */
+  readonly driver?: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -16,21 +18,23 @@ const INITIAL_DELAY_MS = 1000;
 const MAX_DELAY_MS = 300_000;
 
 /**
- * Deletes the ResourceSlices of the node, so that the scheduler does not offer devices whose drivers are not running.
+ * Deletes the ResourceSlices of the node, or those of one driver, so that the scheduler does not offer devices whose drivers are not running.
  * Tries until it succeeds; rejects with the signal's reason.
  */
 export async function deleteResourceSlices(
-  {client, nodeName, clock, logger}: ResourceSliceOptions,
+  {client, nodeName, driver, clock, logger}: ResourceSliceOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const log = logger.forFile('resource-slices.ts');
+  const ofDriver = driver === undefined ? '' : `spec.driver=${escapeFieldValue(driver)},`;
+  const fieldSelector = `${ofDriver}spec.nodeName=${nodeName}`;
   for (let delayMs = INITIAL_DELAY_MS; ; delayMs = Math.min(delayMs * 2, MAX_DELAY_MS)) {
     try {
       await client.request(
         {
           method: 'DELETE',
           path: '/apis/resource.k8s.io/v1/resourceslices',
-          query: {fieldSelector: `spec.nodeName=${nodeName}`},
+          query: {fieldSelector},
           body: {apiVersion: 'resource.k8s.io/v1', kind: 'DeleteOptions'},
         },
         signal,
@@ -44,4 +48,9 @@ export async function deleteResourceSlices(
     }
     await pause(clock, delayMs, signal);
   }
+}
+
+/** Escapes a value of a field selector (fields.EscapeValue): the name is the driver's own, which must not select others. */
+function escapeFieldValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
 }

@@ -32,7 +32,7 @@ import {
   pointer,
 } from '../config-field-types.js';
 
-const DRA = 'there is no DRA manager';
+const DRA = 'the period is one minute, as in a kubelet 1.36';
 const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);

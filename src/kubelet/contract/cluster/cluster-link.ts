@@ -8,6 +8,7 @@ import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../api-objects.js';
 import type {NodeEvent} from './node-event.js';
 import type {NodePressure} from './node-pressure.js';
+import type {ResourceApi} from './resource-api.js';
 import type {NodeFacts, RuntimeFeatures} from '../node-facts.js';
 import type {ExtendedResources} from '../resources/extended-resources.js';
 import type {PodEvent} from '../pod-event.js';
@@ -93,6 +94,8 @@ function hostIpsOf({status}: Node): readonly string[] {
 export interface ClusterLink {
   /** Objects of the API server that pods refer to. */
   readonly objects: ApiObjects;
+  /** Objects of resource.k8s.io. */
+  readonly resourceApi: ResourceApi;
   /** Returns the Node object as last seen; undefined until it is known. */
   node(): Node | undefined;
   /** Registers the node and reports its state and that of its pods until the signal aborts. */

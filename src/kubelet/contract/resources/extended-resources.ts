@@ -1,5 +1,3 @@
-import type {ResourceStatus} from '../../../api/types/v1-status.js';
-
 /** Numbers of extended resources that a manager of the node offers, by name. */
 export interface ExtendedResources {
   readonly capacity: ReadonlyMap<string, number>;
@@ -17,6 +15,4 @@ export interface ExtendedResourceProvider {
   readonly takeResources: () => ExtendedResources;
   /** Returns the numbers that containers use. */
   readonly used: () => ReadonlyMap<string, number>;
-  /** Returns the health of what a container uses. */
-  readonly statusOf: (uid: string, container: string) => readonly ResourceStatus[];
 }

@@ -1,5 +1,6 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager, TopologyHints} from '../../contract/node-manager.js';
+import {podRef} from '../../contract/pod-ref.js';
 import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
 import type {RunningDeviceManager} from './start-device-manager.js';
 
@@ -34,11 +35,11 @@ export function createDeviceManager({
     },
     containerOptions: async ({pod, container}) =>
       (await running?.manager.containerOptions(pod, container)) ?? {},
+    resourceStatus: (pod, {name}) => running?.manager.resourceStatus(podRef(pod).uid, name) ?? [],
     extended: {
       takeResources: () =>
         running === undefined ? NO_EXTENDED : {...running.manager.takeCapacity(), isNew: !running.isRestored},
       used: () => running?.manager.allocator.usedCounts() ?? NO_RESOURCES,
-      statusOf: (uid, container) => running?.manager.resourceStatus(uid, container) ?? [],
     },
     podResources: {
       ofContainer: (uid, container) => ({devices: running?.manager.devicesOf(uid, container) ?? []}),

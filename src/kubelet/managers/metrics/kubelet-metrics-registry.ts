@@ -1,6 +1,8 @@
 import type {Clock} from '../../../base/clock.js';
 import type {
   CpuUse,
+  DraCall,
+  DraOperation,
   ImageEnsureRequest,
   KubeletMetrics,
   PodResourcesCall,
@@ -11,6 +13,7 @@ import type {SyncResult} from '../../contract/sync-result.js';
 import type {PlegNotice} from '../pleg/pleg-notice.js';
 import {CpuMetrics} from './cpu-metrics.js';
 import {ConnectionMetrics} from './connection-metrics.js';
+import {DraMetrics} from './dra-metrics.js';
 import {formatExposition, type MetricFamily} from './exposition.js';
 import {HealthMetrics} from './health-metrics.js';
 import {HttpMetrics} from './http-metrics.js';
@@ -37,6 +40,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
   readonly #nodeOperations = new NodeOperationMetrics();
   readonly #cpus = new CpuMetrics();
   readonly #plugins = new PluginMetrics();
+  readonly #dra = new DraMetrics();
   readonly #numa = new NumaMetrics();
   readonly #connections: ConnectionMetrics;
   readonly #nodeName = new Gauge({
@@ -211,6 +215,18 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
     this.#plugins.allocated(resource, durationMs);
   }
 
+  draCallCompleted(call: DraCall): void {
+    this.#dra.called(call);
+  }
+
+  draOperationCompleted(operation: DraOperation): void {
+    this.#dra.operated(operation);
+  }
+
+  draClaimsInUse(counts: ReadonlyMap<string, number>): void {
+    this.#dra.setClaims(counts);
+  }
+
   podResourcesRequested(call: PodResourcesCall): void {
     this.#plugins.podResourcesRequested(call);
   }
@@ -268,6 +284,7 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
       ...this.#nodeOperations.families(),
       ...this.#cpus.families(),
       ...this.#plugins.families(),
+      ...this.#dra.families(),
       ...this.#numa.families(),
       ...this.#connections.families(),
       ...this.http.families(),

@@ -95,6 +95,11 @@ export class Gauge extends Instrument<number> {
     this.put(values, this.at(values, () => 0) + change);
   }
 
+  /** Deletes the matching series. */
+  deleteMatching(matches: (labels: Readonly<Record<string, string>>) => boolean): void {
+    this.remove(matches);
+  }
+
   family(): MetricFamily {
     const samples = this.entries().map(([labels, value]): Sample => ({labels, value}));
     return this.described('gauge', samples);
@@ -161,6 +166,12 @@ export function exponentialBuckets(start: number, factor: number, count: number)
   const bounds: number[] = [];
   for (let bound = start; bounds.length < count; bound *= factor) bounds.push(bound);
   return bounds;
+}
+
+/** Returns the bounds of `count` buckets from `min` to `max`, each the same factor above the last (ExponentialBucketsRange). */
+export function exponentialBucketsRange(min: number, max: number, count: number): readonly number[] {
+  const factor = (max / min) ** (1 / (count - 1));
+  return Array.from({length: count}, (_, index) => min * factor ** index);
 }
 
 /**

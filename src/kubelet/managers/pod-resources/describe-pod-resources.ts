@@ -4,13 +4,19 @@ import type {
   AllocatableResourcesResponse,
   ContainerDevices,
   ContainerMemory,
+  DynamicResource,
   PodResources,
   TopologyInfo,
 } from '../../../plugin-api/gen/pod-resources/types.js';
 import type {PodResources as AlphaPodResources} from '../../../plugin-api/gen/pod-resources-v1alpha1/types.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {DeviceUse} from '../../contract/resources/device-use.js';
-import type {MemoryUse, PodResourceProvider, ResourceUse} from '../../contract/resources/pod-resource-use.js';
+import type {
+  ClaimUse,
+  MemoryUse,
+  PodResourceProvider,
+  ResourceUse,
+} from '../../contract/resources/pod-resource-use.js';
 
 type Providers = readonly PodResourceProvider[];
 
@@ -20,7 +26,7 @@ export function describePodResources(pod: Pod, providers: Providers): PodResourc
   const containers = longRunningContainersOf(pod).map((container) => ({
     name: container.name,
     ...describeUse(unite(providers.map((provider) => provider.ofContainer(uid, container.name)))),
-    dynamicResources: [],
+    dynamicResources: providers.flatMap(({claimsOf}) => claimsOf?.(pod, container) ?? []).map(describeClaim),
   }));
   return {name, namespace, containers};
 }
@@ -66,6 +72,14 @@ function describeDevice({resource: resourceName, id, numaNodes}: DeviceUse): Con
 
 function describeMemory({type: memoryType, bytes: size, numaNodes}: MemoryUse): ContainerMemory {
   return {memoryType, size, topology: topologyOf(numaNodes)};
+}
+
+function describeClaim({name: claimName, namespace: claimNamespace, devices}: ClaimUse): DynamicResource {
+  const claimResources = devices.map(({driver, pool, device, shareId, cdiDevices}) => ({
+    cdiDevices: cdiDevices.map((id) => ({name: id})),
+    ...{driverName: driver, poolName: pool, deviceName: device, shareId},
+  }));
+  return {claimName, claimNamespace, claimResources};
 }
 
 function topologyOf(numaNodes: readonly number[]): TopologyInfo {

@@ -36,7 +36,7 @@ function refused<Value>(reason: string, when: (value: Value) => boolean = () => 
 const FOR_SCHEDULERS = 'only schedulers use it';
 const OF_THE_API_SERVER = 'only the API server uses it';
 const WINDOWS = 'this is a Linux node';
-const DEVICES = 'there are no DRA drivers';
+const DEVICES = 'ResourceClaims come from an API server, whose scheduler allocates their devices';
 const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
 const DELETION = 'a manifest cannot delete its pod; use "kcri delete"';
 

@@ -2,6 +2,7 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
 import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
+import {createDraManager} from '../../managers/dra/dra-node-manager.js';
 import {createMemoryManager} from '../../managers/memory/create-memory-manager.js';
 import {createMemoryQosManager} from '../../managers/memory-qos/memory-qos-manager.js';
 import {createPluginWatcher} from '../../managers/plugin-watcher/plugin-watcher-manager.js';
@@ -13,6 +14,7 @@ import {createTopologyManager} from '../../managers/topology/create-topology-man
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createTopologyManager,
+  createDraManager,
   createDeviceManager,
   createCpuManager,
   createMemoryManager,

@@ -139,8 +139,8 @@ export class NodeManagerSet implements NodeManagers {
     return new Map(this.#managers.flatMap(({extended}) => [...(extended?.used() ?? [])]));
   }
 
-  resourceStatusOf(uid: string, container: string): readonly ResourceStatus[] {
-    return this.#managers.flatMap(({extended}) => extended?.statusOf(uid, container) ?? []);
+  resourceStatusOf(pod: Pod, container: Container): readonly ResourceStatus[] {
+    return this.#managers.flatMap((manager) => manager.resourceStatus?.(pod, container) ?? []);
   }
 
   explain(pod: Pod, container: Container): readonly string[] {

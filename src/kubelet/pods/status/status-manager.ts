@@ -5,7 +5,6 @@ import {isStaticPod} from '../../sources/static-pod.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
 import {createPodEventRecorder} from '../../contract/pod-event.js';
-import {podRef} from '../../contract/pod-ref.js';
 import type {ProbeUpdate} from '../../contract/probe-results.js';
 import type {SyncResult} from '../../contract/sync-result.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
@@ -156,7 +155,6 @@ export class PodStatusManager {
     {isTerminal = false, enforcesDeadline, resize, override}: StatusOptions,
   ): Promise<PodStatus> {
     const {probes, node, clock, actuated, nodeManagers} = this.#context;
-    const {uid} = podRef(pod);
     const terminationMessages = await this.#messageReader.read(runtime);
     const before = this.#status;
     const computed = computePodStatus({
@@ -174,7 +172,7 @@ export class PodStatusManager {
       isTerminal,
       enforcesDeadline,
       actuated: actuated.current,
-      resourcesOf: (container) => nodeManagers.resourceStatusOf(uid, container),
+      resourcesOf: (container) => nodeManagers.resourceStatusOf(pod, container),
       resize: resize ?? resizeConditionsOf(before?.conditions),
     });
     const status = override?.(computed) ?? computed;

@@ -15,7 +15,7 @@ export const MESSAGES = {
   TopologyInfo: 'nodes 1 []NUMANode',
   NUMANode: 'ID 1 int64',
   DynamicResource: 'claim_name 2 string;claim_namespace 3 string;claim_resources 4 []ClaimResource',
-  ClaimResource: 'cdi_devices 1 []CDIDevice;driver_name 2 string;pool_name 3 string;device_name 4 string',
+  ClaimResource: 'cdi_devices 1 []CDIDevice;driver_name 2 string;pool_name 3 string;device_name 4 string;share_id 5 string',
   CDIDevice: 'name 1 string',
 } as const;
 

@@ -72,6 +72,8 @@ export interface ClaimResource {
   readonly driverName: string;
   readonly poolName: string;
   readonly deviceName: string;
+  /** Share of a device that several claims use. */
+  readonly shareId: string;
 }
 
 export interface CDIDevice {

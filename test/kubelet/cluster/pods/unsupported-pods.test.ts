@@ -15,7 +15,6 @@ test.each<[string, Partial<PodSpec>]>([
       containers: [{...container, volumeDevices: [{name: 'data', devicePath: '/dev/x'}]}],
     },
   ],
-  ['spec.resourceClaims', {resourceClaims: [{name: 'gpu', resourceClaimName: 'gpu'}]}],
   [
     'spec.volumes[0].projected.sources[0].clusterTrustBundle',
     {volumes: [{name: 'ca', projected: {sources: [{clusterTrustBundle: {path: 'ca', name: 'ca'}}]}}]},

@@ -30,33 +30,37 @@ export function computeContainerResources(
   {state, cri}: RuntimeContainerStatus,
   {before = {}, actuated = {}}: KnownResources = {},
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
-  const {limits, requests} = resources;
-  if (state !== 'CONTAINER_RUNNING') return shown(limits, requests, requests);
+  const {limits, requests, claims} = resources;
+  if (state !== 'CONTAINER_RUNNING') return shown({limits, requests, claims}, requests);
   const actual = cri.resources?.linux;
-  return shown(
-    limits && {
-      ...limits,
-      ...cpuAndMemoryOf(before.limits),
-      ...actuatedAmounts(limits, actuated.limits),
-      ...(actual && actualLimits(actual, limits)),
-    },
-    requests && {
-      ...requests,
-      ...cpuAndMemoryOf(before.requests),
-      ...actuatedAmounts(requests, actuated.requests),
-      ...(actual && actualRequests(actual, requests)),
-    },
-    requests,
-  );
+  const shownLimits = limits && {
+    ...limits,
+    ...cpuAndMemoryOf(before.limits),
+    ...actuatedAmounts(limits, actuated.limits),
+    ...(actual && actualLimits(actual, limits)),
+  };
+  const shownRequests = requests && {
+    ...requests,
+    ...cpuAndMemoryOf(before.requests),
+    ...actuatedAmounts(requests, actuated.requests),
+    ...(actual && actualRequests(actual, requests)),
+  };
+  return shown({limits: shownLimits, requests: shownRequests, claims}, requests);
 }
 
+/** Lists of resources, of which each may be undefined. */
+type Undefinable<T> = {readonly [K in keyof T]: T[K] | undefined};
+
 function shown(
-  limits: ResourceList | undefined,
-  requests: ResourceList | undefined,
+  {limits, requests, claims = []}: Undefinable<ResourceRequirements>,
   allocatedResources: ResourceList | undefined,
 ): Pick<ContainerStatus, 'resources' | 'allocatedResources'> {
   return {
-    resources: {...(isNotEmpty(limits) && {limits}), ...(isNotEmpty(requests) && {requests})},
+    resources: {
+      ...(isNotEmpty(limits) && {limits}),
+      ...(isNotEmpty(requests) && {requests}),
+      ...(claims.length > 0 && {claims}),
+    },
     ...(isNotEmpty(allocatedResources) && {allocatedResources}),
   };
 }

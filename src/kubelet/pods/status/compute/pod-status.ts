@@ -1,4 +1,4 @@
-import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import {
   hasEnded,
   type ContainerStatus,
@@ -30,7 +30,7 @@ export interface PodStatusInput extends Omit<ContainerStatusInput, 'restartsAll'
   readonly isTerminal?: boolean;
   readonly resize?: readonly PodCondition[];
   /** Returns the health of the devices of a container; by default it has none. */
-  readonly resourcesOf?: (container: string) => readonly ResourceStatus[];
+  readonly resourcesOf?: (container: Container) => readonly ResourceStatus[];
   /** True if a pod past its deadline becomes Failed. */
   readonly enforcesDeadline?: boolean;
 }
@@ -49,7 +49,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   );
   const statuses = pod.spec.containers.map((container) => ({
     ...computeContainerStatus(facts, container, 'regular'),
-    ...resourceStatus(input.resourcesOf?.(container.name)),
+    ...resourceStatus(input.resourcesOf?.(container)),
   }));
   const before = terminalStatusOf(previous);
   const isOver = input.enforcesDeadline === true && isDeadlineExceeded(pod, previous, input.now);

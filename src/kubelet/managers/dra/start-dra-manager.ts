@@ -1,0 +1,100 @@
+import {join} from 'node:path';
+import type {Container, Pod} from '../../../api/types/v1-pod.js';
+import type {ResourceStatus} from '../../../api/types/v1-status.js';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
+import type {CDIDevice} from '../../../cri/index.js';
+import type {NodeManagerServices} from '../../contract/node-manager.js';
+import type {ClaimUse} from '../../contract/resources/pod-resource-use.js';
+import {readCheckpointFile, writeCheckpointFile} from '../../resources/checkpoint/checkpoint.js';
+import {cdiDevicesOf, claimUsesOf, resourceStatusesOf} from './core/container-devices.js';
+import {DeviceHealth, type DeviceName} from './core/device-health.js';
+import {formatDraCheckpoint} from './core/dra-checkpoint.js';
+import {DraManager} from './dra-manager.js';
+import {DriverRegistry} from './driver-registry.js';
+
+const CHECKPOINT = 'dra_manager_state';
+
+/** The DRA manager of a daemon. */
+export interface RunningDraManager {
+  readonly manager: Pick<DraManager, 'prepare' | 'unprepare' | 'reconcile'>;
+  readonly drivers: Pick<DriverRegistry, 'validate' | 'register' | 'deregister'>;
+  readonly cdiDevices: (pod: Pod, container: Container) => readonly CDIDevice[];
+  readonly claims: (pod: Pod, container: Container) => readonly ClaimUse[];
+  readonly statuses: (pod: Pod, container: Container) => readonly ResourceStatus[];
+}
+
+/**
+ * Restores the claims of an earlier kubelet, and lets drivers register until the signal aborts (Manager Start). Rejects with
+ * SystemError if what that has stored cannot be used: devices might be given to two pods.
+ */
+export async function startDraManager(
+  services: NodeManagerServices,
+  signal: AbortSignal,
+): Promise<RunningDraManager> {
+  const {node, clock, metrics, resourceApi: api, syncPods} = services;
+  const logger = services.logger.forFile('start-dra-manager.ts');
+  const path = join(node.rootDir, CHECKPOINT);
+  const health = new DeviceHealth();
+  const drivers = new DriverRegistry({
+    ...{api, clock, metrics, logger},
+    onHealth: (driver, devices) => {
+      const changed = health.update(driver, devices, clock.monotonic());
+      const uids = usersOf(manager, driver, changed);
+      if (uids.length > 0) syncPods(uids);
+    },
+    onHealthLost: (driver) => {
+      health.clear(driver);
+    },
+  });
+  const manager = new DraManager({
+    ...{api, metrics, clock, logger},
+    driver: (name) => drivers.get(name),
+    writeCheckpoint: (text) => writeCheckpointFile(path, text),
+  });
+  await restore(manager, path);
+  signal.addEventListener('abort', () => {
+    drivers.stopFollowing();
+  });
+  return {
+    manager,
+    drivers,
+    cdiDevices: (pod, container) => cdiDevicesOf(manager.claims, pod, container),
+    claims: (pod, container) => claimUsesOf(manager.claims, pod, container),
+    statuses: (pod, container) =>
+      resourceStatusesOf(manager.claims, pod, container, (driver, device) =>
+        health.of(driver, device, clock.monotonic()),
+      ),
+  };
+}
+
+/** Restores the state of an earlier kubelet. Like a kubelet, it stores an empty one if there is none. */
+async function restore(manager: DraManager, path: string): Promise<void> {
+  try {
+    const text = await readCheckpointFile(path);
+    if (text === undefined) await writeCheckpointFile(path, formatDraCheckpoint(undefined));
+    else manager.restore(text);
+  } catch (cause) {
+    rethrowUnexpected(cause);
+    throw new SystemError(
+      `create ResourceClaim cache: GetOrCreate() on checkpoint state: failed to get checkpoint ${CHECKPOINT}: ${messageOf(cause)}`,
+      {hint: `drain the node, and delete ${path}`, cause},
+    );
+  }
+}
+
+/** Returns the UIDs of the pods that use one of the devices. */
+function usersOf({claims}: DraManager, driver: string, devices: readonly DeviceName[]): readonly string[] {
+  if (devices.length === 0) return [];
+  const users = claims
+    .all()
+    .filter(({drivers}) =>
+      drivers
+        .get(driver)
+        ?.some((used) =>
+          devices.some(
+            ({poolName, deviceName}) => used.poolName === poolName && used.deviceName === deviceName,
+          ),
+        ),
+    );
+  return [...new Set(users.flatMap(({podUids}) => [...podUids]))];
+}

@@ -1,0 +1,145 @@
+import {mkdir} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import {status, type ServerWritableStream, type ServiceDefinition} from '@grpc/grpc-js';
+import type {Plain} from '../containerd/containerd-services.js';
+import {toGrpcStatusError} from '../runtime/grpc-status-error.js';
+import {SocketServer} from '../runtime/socket-server.js';
+import {kubeletService} from './kubelet-protos.js';
+
+/** A claim in a request of the kubelet. */
+export interface DraClaim {
+  readonly namespace: string;
+  readonly uid: string;
+  readonly name: string;
+}
+
+/** Health of a device, as the driver reports it. */
+export interface FakeDeviceHealth {
+  readonly device: string;
+  readonly health: 'UNKNOWN' | 'HEALTHY' | 'UNHEALTHY';
+  readonly message?: string;
+}
+
+type Answer = (claims: readonly DraClaim[]) => object | Promise<object>;
+
+/** Options of a fake driver. */
+export interface FakeDraDriverOptions {
+  /** Socket of the driver. */
+  readonly path: string;
+  readonly version?: 'v1' | 'v1beta1';
+  /** Answers instead of the usual ones; a promise that never settles makes the driver hang. */
+  readonly answers?: Readonly<Partial<Record<'NodePrepareResources' | 'NodeUnprepareResources', Answer>>>;
+  /** Health of the devices of the pool `pool`; a driver without it has no health service. */
+  readonly health?: readonly FakeDeviceHealth[];
+}
+
+type Callback = (error: object | null, response?: object) => void;
+
+/** A DRA driver on a real gRPC server. Each claim has the device `dev` of the pool `pool`. */
+export class FakeDraDriver implements AsyncDisposable {
+  readonly calls: {readonly method: string; readonly claims: readonly DraClaim[]}[] = [];
+  readonly #server: SocketServer;
+  readonly #streams = new Set<ServerWritableStream<Plain, object>>();
+  #health: readonly FakeDeviceHealth[];
+
+  private constructor(options: FakeDraDriverOptions) {
+    this.#health = options.health ?? [];
+    const usual: Readonly<Record<string, Answer>> = {
+      NodePrepareResources: (claims) => ({claims: claims.map(prepared)}),
+      NodeUnprepareResources: (claims) => ({claims: claims.map(({uid}) => ({key: uid, value: {}}))}),
+      ...options.answers,
+    };
+    const methods = Object.entries(usual).map(([method, answer]) => [method, this.#unary(method, answer)]);
+    const health = {
+      definition: kubeletService('dra-health', 'v1alpha1.DRAResourceHealth'),
+      implementation: {NodeWatchResources: this.#watch.bind(this)},
+    };
+    this.#server = new SocketServer(options.path, [
+      {
+        definition: draService(options.version ?? 'v1'),
+        implementation: Object.fromEntries(methods) as Record<string, () => void>,
+      },
+      ...(options.health === undefined ? [] : [health]),
+    ]);
+  }
+
+  /** Starts a driver, which does not register. */
+  static async start(options: FakeDraDriverOptions): Promise<FakeDraDriver> {
+    await mkdir(dirname(options.path), {recursive: true});
+    const driver = new FakeDraDriver(options);
+    await driver.#server.listen();
+    return driver;
+  }
+
+  callsTo(method: string): readonly (readonly DraClaim[])[] {
+    return this.calls.flatMap((call) => (call.method === method ? [call.claims] : []));
+  }
+
+  /** Number of kubelets that watch the health. */
+  get watchers(): number {
+    return this.#streams.size;
+  }
+
+  /** Reports another health. */
+  report(health: readonly FakeDeviceHealth[]): void {
+    this.#health = health;
+    for (const stream of this.#streams) stream.write(this.#message());
+  }
+
+  /** Ends all connections, as the end of the process does. */
+  async kill(): Promise<void> {
+    await this.#server.dropConnections();
+    await this.#server.removeSocketFile();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  #unary(method: string, answer: Answer) {
+    return async ({request}: {readonly request: Plain}, callback: Callback): Promise<void> => {
+      const claims = request['claims'] as readonly DraClaim[];
+      this.calls.push({method, claims});
+      try {
+        callback(null, await answer(claims));
+      } catch (error) {
+        const {code, message} = toGrpcStatusError(error);
+        callback({code: status[code], details: message});
+      }
+    };
+  }
+
+  #watch(stream: ServerWritableStream<Plain, object>): void {
+    this.#streams.add(stream);
+    stream.on('cancelled', () => {
+      this.#streams.delete(stream);
+      stream.end();
+    });
+    stream.write(this.#message());
+  }
+
+  #message(): object {
+    return {
+      devices: this.#health.map(({device, ...rest}) => ({
+        device: {pool_name: 'pool', device_name: device},
+        ...rest,
+      })),
+    };
+  }
+}
+
+/** Returns the usual answer about a claim. */
+export function prepared({uid, name}: DraClaim): object {
+  const device = {request_names: ['req'], pool_name: 'pool', device_name: 'dev'};
+  return {key: uid, value: {devices: [{...device, cdi_device_ids: [`example.com/dra=${name}`]}]}};
+}
+
+/** Returns the service in a version: only its name differs. */
+function draService(version: 'v1' | 'v1beta1'): ServiceDefinition {
+  const definition = kubeletService('dra', 'k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin');
+  const methods = Object.entries(definition).map(([name, method]) => [
+    name,
+    {...method, path: method.path.replace('.v1.', `.${version}.`)},
+  ]);
+  return Object.fromEntries(methods) as ServiceDefinition;
+}
