@@ -55,9 +55,15 @@ export async function installNpmPackages() {
   if (code !== 0) throw new SetupError('"npm ci" failed: fix the errors above and try again.');
 }
 
-/** Installs missing programs. Updates the package lists only if the present ones are not sufficient. */
-export async function installPrograms() {
-  const packages = PROGRAMS.filter(({anyOf}) => !anyOf.some(isInstalled)).map(({aptPackage}) => aptPackage);
+/**
+ * Installs missing programs, and those of `more`. Updates the package lists only if the present ones are not sufficient.
+ *
+ * @param {readonly {anyOf: readonly string[], aptPackage: string}[]} more
+ */
+export async function installPrograms(more) {
+  const packages = [...PROGRAMS, ...more]
+    .filter(({anyOf}) => !anyOf.some(isInstalled))
+    .map(({aptPackage}) => aptPackage);
   if (packages.length === 0) return;
   say(`installing ${packages.join(', ')} (apt-get)`);
   if ((await aptInstall(packages)) === 0) return;
