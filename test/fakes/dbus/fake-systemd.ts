@@ -105,6 +105,6 @@ function pathOf(slice: string): string {
 function formatProperties(properties: DBusValue | undefined): string {
   return (properties as readonly (readonly [string, DBusVariant])[])
     .filter(([name]) => !name.endsWith('Accounting'))
-    .map(([name, {value}]) => `${name}=${String(value)}`)
+    .map(([name, {value}]) => `${name}=${value as string | bigint | boolean}`)
     .join(' ');
 }

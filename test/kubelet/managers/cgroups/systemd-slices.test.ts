@@ -61,7 +61,7 @@ describe('properties of a slice', () => {
     ['pids.max', '7', ['TasksMax=7']],
   ])('%s %s', (file, value, expected) => {
     const properties = limitProperties([{controller: 'memory', file, value}]);
-    expect(properties.map(([name, variant]) => `${name}=${String(variant.value)}`)).toEqual(expected);
+    expect(properties.map(([name, variant]) => `${name}=${variant.value as bigint}`)).toEqual(expected);
   });
 });
 
