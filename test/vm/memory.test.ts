@@ -53,7 +53,7 @@ describe.each(newestRuntime)('memory with cgroup v2: $name', (which) => {
     });
     node.createPod('burstable', pod('64Mi'));
     node.createPod('guaranteed', {
-      containers: [aContainer('main', {resources: {limits: {cpu: '100m', memory: '64Mi'}}})],
+      containers: [aContainer('main', {resources: {limits: {cpu: '1', memory: '64Mi'}}})],
     });
     await node.untilReady('burstable', 'guaranteed');
     const swapOf = async (name: string): Promise<string> => {

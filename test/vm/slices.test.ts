@@ -11,7 +11,7 @@ import {newestRuntime} from '../e2e/harness/runtimes-under-test.js';
 const NODE = 'slices';
 const UID = 'vm-sliced';
 const MIB = 1024 * 1024;
-const RESOURCES = {requests: {cpu: '100m', memory: '32Mi'}, limits: {cpu: '123m', memory: '64Mi'}};
+const RESOURCES = {requests: {cpu: '100m', memory: '32Mi'}, limits: {cpu: '1234m', memory: '64Mi'}};
 
 const systemctl = (...args: readonly string[]): string =>
   execFileSync('systemctl', ['--no-pager', ...args], {encoding: 'utf8'}).trim();
@@ -48,11 +48,11 @@ describe.each(newestRuntime)('slices of systemd: $name', (which) => {
       return pod?.containers[0]?.state === 'CONTAINER_RUNNING';
     });
     const limits = (): readonly string[] => [value(cgroup, 'memory.max'), value(cgroup, 'cpu.max')];
-    expect(limits()).toEqual([String(64 * MIB), '12300 100000']);
+    expect(limits()).toEqual([String(64 * MIB), '123400 100000']);
     // systemd has whole percents.
     expect([property(cgroup, 'MemoryMax'), property(cgroup, 'CPUQuotaPerSecUSec')]).toEqual([
       String(64 * MIB),
-      '130ms',
+      '1.240000s',
     ]);
     systemctl('daemon-reload');
     expect(limits()[0]).toBe(String(64 * MIB));
