@@ -1,4 +1,4 @@
-import {mkdirSync, rmdirSync} from 'node:fs';
+import {mkdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 import {SIGNAL, type DBusMessage} from '../../../src/base/dbus/message.js';
 import type {DBusValue, DBusVariant} from '../../../src/base/dbus/wire.js';
@@ -72,7 +72,8 @@ export class FakeSystemd implements Disposable {
       this.#service.replyError(call, 'org.freedesktop.systemd1.NoSuchUnit', `Unit ${name} not loaded.`);
       return;
     }
-    rmdirSync(join(this.#options.mount, pathOf(name)));
+    // The files of a cgroup disappear with it.
+    rmSync(join(this.#options.mount, pathOf(name)), {recursive: true, force: true});
     this.#finishJob(call, name);
   }
 

@@ -1,7 +1,7 @@
 import {existsSync, readFileSync} from 'node:fs';
 import {mkdir, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test, vi} from 'vitest';
+import {describe, expect, test, vi} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import type {CgroupLimits} from '../../../../src/kubelet/contract/resources/cgroup-limits.js';
 import {ensurePodCgroup, setPodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
@@ -10,8 +10,8 @@ import {ensureSharedCgroups} from '../../../../src/kubelet/managers/cgroups/shar
 import {limitProperties} from '../../../../src/kubelet/managers/cgroups/slice-properties.js';
 import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
-import {FakeSystemd, type FakeSystemdOptions} from '../../../fakes/dbus/fake-systemd.js';
-import {startSystemBus} from '../../../fakes/dbus/fake-system-bus.js';
+import type {FakeSystemd, FakeSystemdOptions} from '../../../fakes/dbus/fake-systemd.js';
+import {startSystemdForTest} from '../../../fakes/dbus/fake-systemd-for-test.js';
 
 const QOS = '/kubepods.slice/kubepods-burstable.slice';
 const POD = `${QOS}/kubepods-burstable-podu1.slice`;
@@ -30,24 +30,8 @@ async function startSystemd(
 ): Promise<{systemd: FakeSystemd; root: CgroupRoot}> {
   const mount = await temporaryDirectory();
   await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory pids\n');
-  const bus = await startSystemBus();
-  const systemd = await FakeSystemd.start(bus.path, {mount, ...options});
-  vi.stubEnv('DBUS_SYSTEM_BUS_ADDRESS', bus.address);
-  onTestFinished(async () => {
-    vi.unstubAllEnvs();
-    systemd[Symbol.dispose]();
-    await bus[Symbol.asyncDispose]();
-  });
+  const systemd = await startSystemdForTest({mount, ...options});
   return {systemd, root: {mount, version: 2, rootDir: await temporaryDirectory(), hasSlices: true}};
-}
-
-/** Removes files, which the kernel does not count, from a cgroup. */
-async function emptyCgroups(root: CgroupRoot, ...paths: readonly string[]): Promise<void> {
-  for (const path of paths) {
-    for (const file of ['cpu.weight', 'cpu.max', 'memory.max', 'memory.high', 'memory.oom.group', 'pids.max'])
-      await rm(join(root.mount, path, file), {force: true});
-    await rm(join(root.mount, path, 'cgroup.subtree_control'), {force: true});
-  }
 }
 
 describe('properties of a slice', () => {
@@ -117,7 +101,6 @@ describe('slices of systemd', () => {
   test('a removed pod leaves no slice', async () => {
     const {systemd, root} = await startSystemd();
     await ensurePodCgroup(root, POD, LIMITS);
-    await emptyCgroups(root, POD, QOS, '/kubepods.slice');
     systemd.log.length = 0;
 
     expect(await removePodCgroup(root, [POD], systemClock)).toBe(true);
