@@ -84,7 +84,7 @@ describe.each(newestRuntime)('kcri kubelet as a service of systemd: $name', (whi
     const pid = await mainPid();
     await writeFile(configFile, `${await readFile(configFile, 'utf8')}# changed\n`);
     await systemctl('reload', UNIT);
-    expect(await property('ActiveState')).toBe('active');
+    await until(async () => (await property('ActiveState')) === 'active');
     expect(await mainPid()).toBe(pid);
   });
 

@@ -30,6 +30,13 @@ export function podCgroup(root: string, qos: 'guaranteed' | 'burstable' | 'beste
   return {guaranteed, burstable, besteffort: bestEffort}[qos];
 }
 
+/** Returns the path that the cgroup of a pod would have without systemd, as in recordings. */
+export function withoutSlices(cgroup: string): string {
+  if (!cgroup.endsWith('.slice')) return cgroup;
+  const names = basename(cgroup, '.slice').split('-');
+  return `/${names.map((name) => name.replaceAll('_', '-')).join('/')}`;
+}
+
 /** Returns the cgroup in which containerd runs a container of a pod. */
 export function containerCgroup(ofPod: string, id: string): string {
   return HAS_SLICES ? `${ofPod}/cri-containerd-${id}.scope` : `${ofPod}/${id}`;
