@@ -1,7 +1,8 @@
-import {mkdir, mkdtemp, readFile, rm, truncate, writeFile} from 'node:fs/promises';
+import {mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {ROOT, say, SetupError} from '../bootstrap/run.mjs';
+import {ensureKubectl} from '../test-runtimes/kubectl.mjs';
 import {CACHE, ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
 import {archiveCheckout, extractResults} from './checkout.mjs';
 import {runMachine} from './machine.mjs';
@@ -14,6 +15,8 @@ export const VM_PROGRAMS = [
   {anyOf: ['mke2fs'], aptPackage: 'e2fsprogs'},
 ];
 
+/** Unpacked packages of the programs that the tests use, in the cache. */
+const PROGRAM_FOLDERS = /^(?:containerd|runc|libc6|kubectl)_/;
 const RESULTS_BYTES = 64 * 1024 * 1024;
 /** More than twice what the tests take; ends a machine that does not boot. */
 const TIME_LIMIT_MS = 4 * 60 * 60 * 1000;
@@ -31,15 +34,23 @@ export async function runVmTests(args) {
     throw new SetupError(
       'the virtual machine needs containerd 2 and its runc, which could not be downloaded: see above.',
     );
-  const folders = ['containerd_sid', 'runc_sid', 'libc6_sid'].map((name) => join(CACHE, name));
+  const kubectl = await ensureKubectl(CACHE);
+  const names = await readdir(CACHE);
+  const folders = names.filter((name) => PROGRAM_FOLDERS.test(name)).map((name) => join(CACHE, name));
   const image = await ensureRootImage({cache: CACHE, nodeModules: join(ROOT, 'node_modules'), folders, say});
+  const variables = {
+    KCRI_TEST_CONTAINERD: containerd.folder,
+    KCRI_TEST_RUNC: containerd.runc,
+    KCRI_TEST_KUBECTL: kubectl,
+    KCRI_TEST_RUNTIMES: 'newest',
+  };
   const scratch = await mkdtemp(join(tmpdir(), 'kcri-vm-'));
   const aborter = new AbortController();
   const abort = () => aborter.abort();
   process.on('SIGINT', abort).on('SIGTERM', abort);
   const timer = setTimeout(abort, TIME_LIMIT_MS);
   try {
-    return await runIn(scratch, {image, containerd, args}, aborter.signal);
+    return await runIn(scratch, {image, variables, args}, aborter.signal);
   } finally {
     clearTimeout(timer);
     process.off('SIGINT', abort).off('SIGTERM', abort);
@@ -47,7 +58,7 @@ export async function runVmTests(args) {
   }
 }
 
-async function runIn(scratch, {image, containerd, args}, signal) {
+async function runIn(scratch, {image, variables, args}, signal) {
   const [checkout, results, report] = [
     join(scratch, 'checkout.tar'),
     join(scratch, 'results'),
@@ -57,7 +68,7 @@ async function runIn(scratch, {image, containerd, args}, signal) {
   await archiveCheckout(
     checkout,
     scratch,
-    environment(containerd) + (process.env.KCRI_VM_COMMAND ?? testCommand(args)),
+    environment(variables) + (process.env.KCRI_VM_COMMAND ?? testCommand(args)),
   );
   await mkdir(report, {recursive: true});
   await writeFile(results, '');
@@ -79,8 +90,7 @@ async function runIn(scratch, {image, containerd, args}, signal) {
   }
 }
 
-function environment({folder, runc}) {
-  const variables = {KCRI_TEST_CONTAINERD: folder, KCRI_TEST_RUNC: runc, KCRI_TEST_RUNTIMES: 'newest'};
+function environment(variables) {
   return Object.entries(variables)
     .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
     .join('');
