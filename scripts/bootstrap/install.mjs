@@ -1,4 +1,4 @@
-import {accessSync, constants, statSync} from 'node:fs';
+import {accessSync, constants, lstatSync, statSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import {ROOT, run, say, SetupError} from './run.mjs';
 
@@ -45,8 +45,12 @@ export async function checkMachine() {
   process.env.PATH = [process.env.PATH, ...SYSTEM_DIRS].join(delimiter);
 }
 
-/** Runs `npm ci`, unless the installation is at least as new as package-lock.json. */
+/**
+ * Runs `npm ci`, unless the installation is at least as new as package-lock.json, or node_modules is a link: npm would remove
+ * the packages of the checkout to which it leads.
+ */
 export async function installNpmPackages() {
+  if (lstatSync(join(ROOT, 'node_modules'), {throwIfNoEntry: false})?.isSymbolicLink()) return;
   // npm writes this file at the end of every installation.
   const installed = modifiedAt(join(ROOT, 'node_modules/.package-lock.json'));
   if (installed >= modifiedAt(join(ROOT, 'package-lock.json'))) return;

@@ -47,11 +47,11 @@ const FREE_BYTES = 2048 * MIB;
  * Returns the disk, kernel and initial RAM disk of a Debian machine with systemd, Node.js, the npm packages and `folders`, which are
  * at the same paths as here. A machine that was built from the same input is reused, and older ones are removed.
  *
- * @param {{cache: string, nodeModules: string, folders: readonly string[], say: (step: string) => void}} input
+ * @param {{cache: string, nodeModules: string, folders: readonly string[], say: (step: string) => void, signal: AbortSignal}} input
  * @returns {Promise<RootImage>}
  * @throws {SetupError} if a step fails
  */
-export async function ensureRootImage({cache, nodeModules, folders, say}) {
+export async function ensureRootImage({cache, nodeModules, folders, say, signal}) {
   const machines = join(cache, 'vm');
   const target = join(machines, await digestOf(nodeModules, folders));
   const image = {
@@ -64,7 +64,7 @@ export async function ensureRootImage({cache, nodeModules, folders, say}) {
   await mkdir(machines, {recursive: true});
   const scratch = await mkdtemp(join(machines, '.build-'));
   try {
-    await buildInto(scratch, {nodeModules, folders});
+    await buildInto(scratch, {nodeModules, folders}, signal);
     for (const old of await readdir(machines))
       if (!old.startsWith('.')) await rm(join(machines, old), {recursive: true});
     await rename(join(scratch, 'machine'), target);
@@ -91,10 +91,10 @@ async function listPrograms(folder) {
   return stdout.split('\n').sort();
 }
 
-async function buildInto(scratch, {nodeModules, folders}) {
+async function buildInto(scratch, {nodeModules, folders}, signal) {
   const [root, machine] = [join(scratch, 'root'), join(scratch, 'machine')];
   await mkdir(machine);
-  await bootstrap(root);
+  await bootstrap(root, signal);
   for (const path of [process.execPath, ...folders]) await copyInto(root, path);
   await cp(await realpath(nodeModules), join(root, 'kcri/node_modules'), {
     recursive: true,
@@ -106,10 +106,12 @@ async function buildInto(scratch, {nodeModules, folders}) {
   const {stdout} = await run('du', ['-s', '--block-size=1', root]);
   // The file system itself needs a tenth.
   const mebibytes = Math.ceil((Number(stdout.split('\t')[0]) * 1.1 + FREE_BYTES) / MIB);
-  await run('mke2fs', ['-q', '-t', 'ext4', '-d', root, join(machine, 'root.ext4'), `${mebibytes}M`]);
+  await run('mke2fs', ['-q', '-t', 'ext4', '-d', root, join(machine, 'root.ext4'), `${mebibytes}M`], {
+    signal,
+  });
 }
 
-async function bootstrap(root) {
+async function bootstrap(root, signal) {
   const {uri, signedBy} = await debianMirror();
   const source = `deb ${signedBy === '' ? '' : `[signed-by=${signedBy}] `}${uri} ${SUITE} main`;
   const excluded = ['doc', 'man', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
@@ -120,7 +122,7 @@ async function bootstrap(root) {
     `--include=${PACKAGES.join(',')}`,
     ...excluded,
   ];
-  await run('mmdebstrap', [...flags, SUITE, root, source], {maxBuffer: 64 * MIB});
+  await run('mmdebstrap', [...flags, SUITE, root, source], {maxBuffer: 64 * MIB, signal});
   await chmod(root, 0o755);
 }
 

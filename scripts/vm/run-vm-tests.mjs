@@ -22,35 +22,20 @@ const RESULTS_BYTES = 64 * 1024 * 1024;
 const TIME_LIMIT_MS = 4 * 60 * 60 * 1000;
 
 /**
- * Runs the tests of the project `vm`, or the shell command KCRI_VM_COMMAND, on containerd 2 in a virtual machine with cgroup v2 and systemd. What the machine has reported
- * is in dist/vm: its console, its journal and the report of vitest.
+ * Runs the tests of the project `vm`, or the shell command KCRI_VM_COMMAND, on containerd 2 in a virtual machine with cgroup v2
+ * and systemd. What the machine has reported is in dist/vm: its console, its journal and the report of vitest.
  *
  * @param {readonly string[]} args arguments for vitest
  * @returns {Promise<number>} the exit code
  */
 export async function runVmTests(args) {
-  const containerd = await ensureSecondContainerd(say);
-  if (containerd?.runc === undefined)
-    throw new SetupError(
-      'the virtual machine needs containerd 2 and its runc, which could not be downloaded: see above.',
-    );
-  const kubectl = await ensureKubectl(CACHE);
-  const names = await readdir(CACHE);
-  const folders = names.filter((name) => PROGRAM_FOLDERS.test(name)).map((name) => join(CACHE, name));
-  const image = await ensureRootImage({cache: CACHE, nodeModules: join(ROOT, 'node_modules'), folders, say});
-  const variables = {
-    KCRI_TEST_CONTAINERD: containerd.folder,
-    KCRI_TEST_RUNC: containerd.runc,
-    KCRI_TEST_KUBECTL: kubectl,
-    KCRI_TEST_RUNTIMES: 'newest',
-  };
-  const scratch = await mkdtemp(join(tmpdir(), 'kcri-vm-'));
   const aborter = new AbortController();
   const abort = () => aborter.abort();
   process.on('SIGINT', abort).on('SIGTERM', abort);
   const timer = setTimeout(abort, TIME_LIMIT_MS);
+  const scratch = await mkdtemp(join(tmpdir(), 'kcri-vm-'));
   try {
-    return await runIn(scratch, {image, variables, args}, aborter.signal);
+    return await runIn(scratch, args, aborter.signal);
   } finally {
     clearTimeout(timer);
     process.off('SIGINT', abort).off('SIGTERM', abort);
@@ -58,7 +43,27 @@ export async function runVmTests(args) {
   }
 }
 
-async function runIn(scratch, {image, variables, args}, signal) {
+/** Returns the variables of the tests that name programs. */
+async function findPrograms() {
+  const containerd = await ensureSecondContainerd(say);
+  if (containerd?.runc === undefined)
+    throw new SetupError(
+      'the virtual machine needs containerd 2 and its runc, which could not be downloaded: see above.',
+    );
+  return {
+    KCRI_TEST_CONTAINERD: containerd.folder,
+    KCRI_TEST_RUNC: containerd.runc,
+    KCRI_TEST_KUBECTL: await ensureKubectl(CACHE),
+    KCRI_TEST_RUNTIMES: 'newest',
+  };
+}
+
+async function runIn(scratch, args, signal) {
+  const variables = await findPrograms();
+  const names = await readdir(CACHE);
+  const folders = names.filter((name) => PROGRAM_FOLDERS.test(name)).map((name) => join(CACHE, name));
+  const nodeModules = join(ROOT, 'node_modules');
+  const image = await ensureRootImage({cache: CACHE, nodeModules, folders, say, signal});
   const [checkout, results, report] = [
     join(scratch, 'checkout.tar'),
     join(scratch, 'results'),
