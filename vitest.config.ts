@@ -58,6 +58,12 @@ const E2E_ON_BINARY = IS_FULL ? '*' : '{binary,exec-terminal,kubelet-streams,top
  */
 const WORKER_FLAGS = ['--interrupt-budget=2640000'];
 
+/** End-to-end tests whose result may depend on the cgroup version and the cgroup driver. */
+const IN_VM = [
+  'test/e2e/pods/{golden,resize,security-and-resources,user-namespaces}.test.ts',
+  'test/e2e/kubelet/exclusive-cpus.test.ts',
+];
+
 /** The slowest files, in the order in which they start. At the end of a run they would leave processors idle. */
 const SLOWEST = [
   'golden/parity-foreground',
@@ -120,7 +126,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           // What runs on the bundle need not run on the sources too.
-          exclude: ['test/{cluster,e2e}/**', ...ISOLATED, ...(SCOPE === 'selected' ? NOT_SELECTED : [])],
+          exclude: ['test/{cluster,e2e,vm}/**', ...ISOLATED, ...(SCOPE === 'selected' ? NOT_SELECTED : [])],
           isolate: false,
           // The slowest files, such as the recorded cases, mostly wait for the next tick of their clock.
           maxWorkers: 3 * availableParallelism(),
@@ -181,6 +187,18 @@ export default defineConfig({
           name: 'cluster',
           include: ['test/cluster/**/*.test.ts'],
           sequence: {groupOrder: 6},
+        },
+      },
+      // `npm run test:vm`: runs in a virtual machine with cgroup v2 and systemd.
+      {
+        extends: true,
+        test: {
+          name: 'vm',
+          include: ['test/vm/**/*.test.ts', ...IN_VM],
+          isolate: false,
+          // The machine has one processor for two.
+          maxWorkers: 1,
+          sequence: {groupOrder: 7},
         },
       },
       {

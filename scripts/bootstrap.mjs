@@ -1,6 +1,6 @@
 // `npm run demo` and `npm test`: prepares a fresh machine, which needs only Node.js, npm and root, and runs the demo or
 // the tests. It runs before `npm ci` and thus uses no packages. A second run skips what is already done.
-// Usage: node scripts/bootstrap.mjs demo|test|test:full|test:cluster|test:binary|ci [arguments for vitest…]
+// Usage: node scripts/bootstrap.mjs demo|test|test:full|test:cluster|test:vm|test:binary|ci [arguments for vitest…]
 const REQUIRED = [20, 19];
 
 const [major, minor] = process.versions.node.split('.').map(Number);

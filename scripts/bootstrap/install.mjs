@@ -1,4 +1,4 @@
-import {accessSync, constants, statSync} from 'node:fs';
+import {accessSync, constants, lstatSync, statSync} from 'node:fs';
 import {delimiter, join} from 'node:path';
 import {ROOT, run, say, SetupError} from './run.mjs';
 
@@ -45,8 +45,12 @@ export async function checkMachine() {
   process.env.PATH = [process.env.PATH, ...SYSTEM_DIRS].join(delimiter);
 }
 
-/** Runs `npm ci`, unless the installation is at least as new as package-lock.json. */
+/**
+ * Runs `npm ci`, unless the installation is at least as new as package-lock.json, or node_modules is a link: npm would remove
+ * the packages of the checkout to which it leads.
+ */
 export async function installNpmPackages() {
+  if (lstatSync(join(ROOT, 'node_modules'), {throwIfNoEntry: false})?.isSymbolicLink()) return;
   // npm writes this file at the end of every installation.
   const installed = modifiedAt(join(ROOT, 'node_modules/.package-lock.json'));
   if (installed >= modifiedAt(join(ROOT, 'package-lock.json'))) return;
@@ -55,9 +59,15 @@ export async function installNpmPackages() {
   if (code !== 0) throw new SetupError('"npm ci" failed: fix the errors above and try again.');
 }
 
-/** Installs missing programs. Updates the package lists only if the present ones are not sufficient. */
-export async function installPrograms() {
-  const packages = PROGRAMS.filter(({anyOf}) => !anyOf.some(isInstalled)).map(({aptPackage}) => aptPackage);
+/**
+ * Installs missing programs, and those of `more`. Updates the package lists only if the present ones are not sufficient.
+ *
+ * @param {readonly {anyOf: readonly string[], aptPackage: string}[]} more
+ */
+export async function installPrograms(more) {
+  const packages = [...PROGRAMS, ...more]
+    .filter(({anyOf}) => !anyOf.some(isInstalled))
+    .map(({aptPackage}) => aptPackage);
   if (packages.length === 0) return;
   say(`installing ${packages.join(', ')} (apt-get)`);
   if ((await aptInstall(packages)) === 0) return;

@@ -4,6 +4,7 @@ import {build} from './build.mjs';
 import {runAll, SetupError, say} from './run.mjs';
 import {runTests, TEST_TASKS} from './tests.mjs';
 import {ensureKubectl} from '../test-runtimes/kubectl.mjs';
+import {runVmTests, VM_PROGRAMS} from '../vm/run-vm-tests.mjs';
 import {CACHE, ensureSecondContainerd} from '../test-runtimes/second-containerd.mjs';
 
 /** The tasks by the word that follows `bootstrap.mjs`. */
@@ -14,6 +15,10 @@ const TASKS = {
   },
   ...Object.fromEntries(TEST_TASKS.map((task) => [task, (args) => test(task, args)])),
   'test:cluster': (args) => testCluster(args),
+  'test:vm': async (args) => {
+    await setUp(VM_PROGRAMS);
+    return runVmTests(args);
+  },
 };
 
 async function testCluster(args) {
@@ -49,8 +54,8 @@ export async function main([task = '', ...args]) {
   }
 }
 
-async function setUp() {
+async function setUp(programs = []) {
   await checkMachine();
-  await runAll(installNpmPackages(), installPrograms());
+  await runAll(installNpmPackages(), installPrograms(programs));
   await build();
 }

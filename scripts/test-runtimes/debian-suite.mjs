@@ -144,8 +144,13 @@ async function privateApt(scratch, suite, architecture) {
   return Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
 }
 
-/** Returns the source of Debian's main archive for this machine's own release, without updates. */
-async function debianMirror() {
+/**
+ * Returns the source of Debian's main archive for this machine's own release, without updates.
+ *
+ * @returns {Promise<{uri: string, signedBy: string}>} `signedBy` is the path of the keyring, or empty
+ * @throws {SuiteError} if there is none
+ */
+export async function debianMirror() {
   const fields = ['CREATED_BY', 'COMPONENT', 'RELEASE', 'REPO_URI', 'SIGNED_BY'];
   const format = fields.map((field) => `$(${field})`).join('|');
   const {stdout} = await run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']);

@@ -17,6 +17,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kube-api/transport/http2-transport.ts: send': 'waits for a connection that has room',
   'kubelet/cluster/pods/api-status-manager.ts: run': 'a turn without a pause takes a pod from a queue',
   'kubelet/foreground/sync-job.ts: run': 'waits for the end of a pod',
+  'kubelet/managers/cgroups/systemd-slices.ts: #waitFor':
+    'waits for the end of a job of systemd, up to a limit',
   'kubelet/managers/http/http-get.ts: httpGet': 'ends after 10 redirects',
   'kubelet/managers/logs/log-directory.ts: readChunks': 'ends with the file',
   'kubelet/managers/network/local-services.ts: #waitUntil': 'waits for a change, up to a limit',

@@ -28,6 +28,17 @@ export interface DBusCall {
   readonly body?: readonly DBusValue[];
 }
 
+/** An error reply. The message is its text. */
+export class DBusError extends SystemError {
+  /** Name such as `org.freedesktop.DBus.Error.AccessDenied`. */
+  readonly errorName: string;
+
+  constructor(errorName: string, message: string) {
+    super(message);
+    this.errorName = errorName;
+  }
+}
+
 interface PendingReply {
   readonly resolve: (body: readonly DBusValue[]) => void;
   readonly reject: (error: Error) => void;
@@ -100,7 +111,7 @@ export class DBusConnection implements Disposable {
     });
   }
 
-  /** Calls a method and resolves with the values of its reply. Rejects with SystemError with the text of an error reply. */
+  /** Calls a method and resolves with the values of its reply. Rejects with DBusError for an error reply, otherwise with SystemError. */
   async call(call: DBusCall, signal: AbortSignal): Promise<readonly DBusValue[]> {
     return await this.#reply(this.#send(call), signal);
   }
@@ -175,7 +186,7 @@ export class DBusConnection implements Disposable {
     if (type === METHOD_RETURN) pending?.resolve(body);
     if (type !== ERROR) return;
     const [text] = body;
-    pending?.reject(new SystemError(typeof text === 'string' ? text : errorName));
+    pending?.reject(new DBusError(errorName, typeof text === 'string' ? text : errorName));
   }
 
   #fail(error: Error): void {

@@ -1,12 +1,15 @@
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {CgroupLimits} from '../contract/resources/cgroup-limits.js';
 import {allPodsLimits} from './node-allocatable.js';
+import {podsCgroup} from './pod-cgroup-parent.js';
 
 /** The node's cgroup filesystems, and the root directory that records the cgroups created by kcri. */
 export interface CgroupRoot {
   readonly mount: string;
   readonly version: 1 | 2;
   readonly rootDir: string;
+  /** True if the cgroups of pods are slices of systemd, with cgroup v2. */
+  readonly hasSlices?: boolean;
   /** Cgroup of all pods and its limits, which it gets when it is created; none by default. */
   readonly allPods?: {readonly path: string; readonly limits: Partial<CgroupLimits>} | undefined;
 }
@@ -17,7 +20,12 @@ export function getCgroupRoot(node: NodeFacts): CgroupRoot | undefined {
   if (mount === undefined) return undefined;
   const limits = allPodsLimits(node);
   return {
-    ...{mount, version: cgroup.version, rootDir},
-    ...(limits && {allPods: {path: `${cgroup.root}/kubepods`, limits}}),
+    ...{
+      mount,
+      version: cgroup.version,
+      rootDir,
+      hasSlices: cgroup.driver === 'systemd' && cgroup.version === 2,
+    },
+    ...(limits && {allPods: {path: podsCgroup(cgroup), limits}}),
   };
 }

@@ -36,6 +36,11 @@ export function qosCgroups(cgroup: CgroupFacts): readonly string[] {
   );
 }
 
+/** Reports whether a path is that of the cgroup of a QoS class, with any cgroup driver. */
+export function isQosCgroup(path: string, name: 'burstable' | 'besteffort'): boolean {
+  return path.endsWith(`/${name}`) || path.endsWith(`-${name}.slice`);
+}
+
 /** Returns the cgroup of all pods (GetPodCgroupRoot). */
 export function podsCgroup(cgroup: CgroupFacts): string {
   return pathOf([], cgroup);

@@ -50,7 +50,7 @@ test('signals that match a rule arrive, and the end of the bus is noticed', asyn
   const bus = await startSystemBus();
   await using logind = await FakeLogind.start(bus.path);
   using connection = await DBusConnection.open(bus.address, signal);
-  const seen: unknown[] = [];
+  const seen: (readonly [string | undefined, unknown])[] = [];
   let isLost = false;
   connection.onLost = () => {
     isLost = true;
@@ -58,7 +58,7 @@ test('signals that match a rule arrive, and the end of the bus is noticed', asyn
   connection.onSignal = ({member, body}) => void seen.push([member, body]);
   await connection.addMatch(`type='signal',interface='${LOGIND.interface}'`, signal);
   logind.prepareForShutdown(true);
-  await until(() => seen.length > 0);
+  await until(() => seen.some(([member]) => member === 'PrepareForShutdown'));
   expect(seen.at(-1)).toEqual(['PrepareForShutdown', [true]]);
   await bus[Symbol.asyncDispose]();
   await until(() => isLost);

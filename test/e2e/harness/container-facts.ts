@@ -4,6 +4,7 @@ import {containerId, podSandboxId, type ContainerId, type PodSandboxId} from '..
 import type {GoldenCall} from '../../golden/canonical/canonical-calls.js';
 import type {PodTestbed} from './pod-testbed.js';
 import {shellCommand} from './manifests.js';
+import {containerCgroup} from './pod-cgroups.js';
 
 /** Bounding set that containerd sets for a container that requests no capabilities. */
 const DEFAULT_CAPABILITIES = '00000000a80425fb';
@@ -132,7 +133,7 @@ const FACTS: Readonly<Record<string, Fact>> = {
     report.section('shares') && (request.linux.resources.cpu_shares ?? '2'),
     report.section('shares'),
   ],
-  cgroup: ({pod, id, cgroup}) => [`${pod.linux.cgroup_parent}/${id}`, cgroup],
+  cgroup: ({pod, id, cgroup}) => [containerCgroup(pod.linux.cgroup_parent, id), cgroup],
   environment: ({request: {envs = []}, report}) => {
     const own = new Map(rows(report.section('environment')).map((row) => cut(row, '=')));
     return [

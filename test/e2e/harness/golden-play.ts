@@ -13,6 +13,7 @@ import {
   type GoldenCall,
 } from '../../golden/canonical/canonical-calls.js';
 import {GOLDEN_NODE, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
+import {withoutSlices} from './pod-cgroups.js';
 import type {PodTestbed} from './pod-testbed.js';
 import {startRecordingProxy, type RecordingProxy} from './recording-proxy.js';
 import type {KcriResult, KcriProcess} from './kcri-process.js';
@@ -145,7 +146,8 @@ export class GoldenPlay implements AsyncDisposable {
   async canonicalCalls(): Promise<readonly CanonicalCall[]> {
     const {testbed} = this.#node;
     const {images} = await testbed.runtime.connection.images.listImages();
-    return canonicalCalls(this.calls, {
+    const calls = this.calls.map((call) => ({...call, request: withCgroupfsPaths(call.request)}));
+    return canonicalCalls(calls, {
       nodeName: GOLDEN_NODE.nodeName,
       nodeIp: NODE_IP,
       rootDir: testbed.runtime.rootDir,
@@ -273,4 +275,11 @@ export class GoldenPlay implements AsyncDisposable {
       ({metadata, state}) => this.#uids.includes(metadata?.uid ?? '') && state === 'SANDBOX_READY',
     )!.id;
   }
+}
+
+/** Returns a request with the cgroups that the recorded kubelet would have named, which had no slices. */
+function withCgroupfsPaths(request: object): object {
+  return JSON.parse(JSON.stringify(request), (key, value: unknown) =>
+    key === 'cgroup_parent' ? withoutSlices(value as string) : value,
+  ) as object;
 }

@@ -30,13 +30,22 @@ export interface JoinedNode extends AsyncDisposable {
   untilReady(...names: readonly string[]): Promise<void>;
 }
 
+/** Options of {@link startJoinedNode}. */
+export interface JoinedNodeOptions {
+  /** Directory of the node's files. */
+  readonly parent?: string;
+  readonly flags?: readonly string[];
+  /** Additional lines of the kubelet's configuration. */
+  readonly config?: string;
+}
+
 /**
  * Starts all of them with a node of this name, whose files are below `parent` if given; resolves when the node is ready.
  */
 export async function startJoinedNode(
   which: RuntimeUnderTest,
   node: string,
-  {parent, flags: more = []}: {readonly parent?: string; readonly flags?: readonly string[]} = {},
+  {parent, flags: more = [], config = ''}: JoinedNodeOptions = {},
 ): Promise<JoinedNode> {
   const now = Date.now();
   const {certificate, key} = createSelfSignedPair({
@@ -64,7 +73,7 @@ export async function startJoinedNode(
     file('clients.crt'),
     ...more,
   ];
-  const daemon = await kubelet.start('', flags);
+  const daemon = await kubelet.start(config, flags);
   const nodeObject = (): Node | undefined => api.storage.get(`/api/v1/nodes/${node}`) as Node | undefined;
   await until(() => isTrue(nodeObject()?.status?.conditions, 'Ready'));
   const statusOf = (name: string): PodStatus => api.pod(name)?.['status'] ?? {};

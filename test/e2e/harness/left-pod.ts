@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import {fnv32, hashContainer} from '../../../src/api/container-hash.js';
 import {fromJson, type Connection} from '../../../src/cri/index.js';
 import {IMAGE} from './manifests.js';
+import {podCgroup} from './pod-cgroups.js';
 
 /** Node on which a kubelet has left a pod. */
 export interface LeftPodOptions {
@@ -106,7 +107,7 @@ async function startContainer(
     },
     log_directory: logDirectory,
     linux: {
-      cgroup_parent: `${cgroupRoot}/kubepods/besteffort/pod${uid}`,
+      cgroup_parent: podCgroup(cgroupRoot, 'besteffort', uid),
       security_context: {namespace_options: namespaces, seccomp: {}},
     },
   });

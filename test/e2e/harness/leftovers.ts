@@ -1,5 +1,5 @@
 import {execFileSync} from 'node:child_process';
-import {existsSync, readdirSync, readFileSync, rmdirSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {computeRuntimeLayout} from '../../../src/private-runtime/private-runtime-layout.js';
 
@@ -52,12 +52,6 @@ export function listCgroupsAt(path: string): string[] {
     (line) => line.split(' ')[4] ?? '',
   );
   return hierarchies.map((hierarchy) => `${hierarchy}${path}`).filter((cgroup) => existsSync(cgroup));
-}
-
-/** Removes the cgroup root of a test with the cgroups of the QoS classes; throws if pods are left. */
-export function removeCgroupRoot(root: string): void {
-  for (const level of ['/kubepods/burstable', '/kubepods/besteffort', '/kubepods', ''])
-    for (const path of listCgroupsAt(`${root}${level}`)) rmdirSync(path);
 }
 
 /** Returns the content of the first of these files that exists in the cgroup, for any cgroup version. */

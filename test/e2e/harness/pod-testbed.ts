@@ -8,7 +8,8 @@ import {
   type PodSandbox,
   type PodSandboxId,
 } from '../../../src/cri/index.js';
-import {listCgroupsAt, removeCgroupRoot} from './leftovers.js';
+import {listCgroupsAt} from './leftovers.js';
+import {listPodCgroups, removeCgroupRoot} from './pod-cgroups.js';
 import {startPrivateRuntime, type TestRuntime} from './test-runtime.js';
 import type {KcriOptions, KcriResult, KcriProcess} from './kcri-process.js';
 import type {RuntimeUnderTest} from './runtimes-under-test.js';
@@ -123,9 +124,7 @@ export async function startPodTestbed(
         .split('\n')
         // A pod of the same content on another runtime has the same UID.
         .filter((line) => line.includes(uid) && line.includes(runtime.rootDir)),
-      ...['', '/burstable', '/besteffort'].flatMap((qos) =>
-        listCgroupsAt(`${cgroupRoot}/kubepods${qos}/pod${uid}`),
-      ),
+      ...listPodCgroups(cgroupRoot, uid).flatMap(listCgroupsAt),
       ...STATE_DIRECTORIES.flatMap((dir) =>
         filesIn(join(runtime.rootDir, dir)).filter((path) => path.includes(uid) || dir === LOCKS),
       ),

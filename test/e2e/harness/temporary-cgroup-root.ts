@@ -1,6 +1,6 @@
 import {randomBytes} from 'node:crypto';
 import {onTestFinished} from 'vitest';
-import {removeCgroupRoot} from './leftovers.js';
+import {removeCgroupRoot} from './pod-cgroups.js';
 
 /** Returns a cgroup root for one test. It is removed after the test, which fails if pods are left. */
 export function temporaryCgroupRoot(): string {

@@ -8,6 +8,7 @@ import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vites
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {listCgroupsAt, readCgroupValue} from '../harness/leftovers.js';
 import {aContainer, aManifest, shellCommand, SLEEP_COMMAND} from '../harness/manifests.js';
+import {containerCgroup, podCgroup} from '../harness/pod-cgroups.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
 import {syncReadyPod} from '../harness/sync-ready-pod.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
@@ -125,7 +126,7 @@ describe.each(newestRuntime)('the environment of a container: $name', (which) =>
     );
     const cgroupOf = (name: string): string => {
       const {id} = pod.containers.find(({metadata}) => metadata?.name === name)!;
-      return `${testbed.cgroupRoot}/kubepods/burstable/pod${pod.uid}/${id}`;
+      return containerCgroup(podCgroup(testbed.cgroupRoot, 'burstable', pod.uid), id);
     };
     const limited = cgroupOf('main');
     expect(readCgroupValue(limited, 'memory.limit_in_bytes', 'memory.max')).toBe(String(128 * 1024 * 1024));
@@ -138,12 +139,11 @@ describe.each(newestRuntime)('the environment of a container: $name', (which) =>
   });
 
   test.each([
-    ['a pod without requests', {}, 'besteffort/', '1000'],
-    ['a guaranteed pod', {limits: {cpu: '100m', memory: '32Mi'}}, '', undefined],
-  ])('%s is in the cgroup of its QoS class', async (_, resources, folder, oomScore) => {
-    const name = folder === '' ? 'guaranteed' : 'besteffort';
+    ['a pod without requests', {}, 'besteffort', '1000'],
+    ['a guaranteed pod', {limits: {cpu: '100m', memory: '32Mi'}}, 'guaranteed', undefined],
+  ] as const)('%s is in the cgroup of its QoS class', async (_, resources, name, oomScore) => {
     const pod = await running(name, aManifest(name, {containers: [aContainer('main', {resources})]}));
-    const cgroup = `${testbed.cgroupRoot}/kubepods/${folder}pod${pod.uid}/${pod.containers[0]!.id}`;
+    const cgroup = containerCgroup(podCgroup(testbed.cgroupRoot, name, pod.uid), pod.containers[0]!.id);
     expect(listCgroupsAt(cgroup)).not.toEqual([]);
     // Without CAP_SYS_RESOURCE, the score cannot be lower than containerd's.
     if (oomScore !== undefined) expect(await main(pod, 'cat', '/proc/1/oom_score_adj')).toBe(oomScore);
@@ -152,7 +152,7 @@ describe.each(newestRuntime)('the environment of a container: $name', (which) =>
   test('deleting a pod removes its cgroup even if the runtime left a process in it', async () => {
     const cgroupRoot = `${testbed.cgroupRoot}/leftover`;
     const pod = await running('leftover', aManifest('leftover'), ['--cgroup-root', cgroupRoot]);
-    const [cgroup] = listCgroupsAt(`${cgroupRoot}/kubepods/besteffort/pod${pod.uid}`);
+    const [cgroup] = listCgroupsAt(podCgroup(cgroupRoot, 'besteffort', pod.uid));
     const stuck = spawn('sleep', ['3600']);
     onTestFinished(() => void stuck.kill('SIGKILL'));
     await once(stuck, 'spawn');

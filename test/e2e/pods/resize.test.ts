@@ -5,6 +5,7 @@ import {until} from '../../base/until.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
 import {runtimes} from '../harness/runtimes-under-test.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
+import {podCgroup} from '../harness/pod-cgroups.js';
 
 const NODE = 'resize-node';
 const MI = 1024 * 1024;
@@ -76,7 +77,7 @@ describe.each(runtimes)('in-place resize: $name', (which) => {
 
   /** Returns the limits of the pod's cgroup. */
   const ofPod = async (uid: string): Promise<Limits> => {
-    const path = `${kubelet.podTestbed.cgroupRoot}/kubepods/burstable/pod${uid}`;
+    const path = podCgroup(kubelet.podTestbed.cgroupRoot, 'burstable', uid);
     const read = async (controller: string, file: string): Promise<string> =>
       (await readFile(`/sys/fs/cgroup${UNIFIED ? '' : `/${controller}`}${path}/${file}`, 'utf8')).trim();
     const quota = UNIFIED

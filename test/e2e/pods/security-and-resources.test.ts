@@ -8,6 +8,7 @@ import {
   SLEEP_COMMAND,
   type ManifestFields,
 } from '../harness/manifests.js';
+import {containerCgroup, podCgroup} from '../harness/pod-cgroups.js';
 import {startPodTestbed, type PodTestbed, type RunningPodState} from '../harness/pod-testbed.js';
 import {syncReadyPod} from '../harness/sync-ready-pod.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
@@ -95,16 +96,16 @@ describe.each(newestRuntime)('fields of a Pod, checked in its containers: $name'
       },
       ['--pod-max-pids', '200'],
     );
-    const own = `${testbed.cgroupRoot}/kubepods/burstable/pod${pod.uid}`;
+    const own = podCgroup(testbed.cgroupRoot, 'burstable', pod.uid);
     const memory = ['memory.limit_in_bytes', 'memory.max'];
     const quota = ['cpu.cfs_quota_us', 'cpu.max'];
     expect(readCgroupValue(own, ...memory)).toBe(String(64 * MIB));
     expect(readCgroupValue(own, ...quota)).toMatch(/^50000( 100000)?$/);
     expect(readCgroupValue(own, 'cpu.shares', 'cpu.weight')).toMatch(/^(307|12)$/);
     expect(readCgroupValue(own, 'pids.max')).toBe('200');
-    expect(readCgroupValue(`${own}/${idOf(pod, 'main')}`, ...memory)).toBe(String(64 * MIB));
-    expect(readCgroupValue(`${own}/${idOf(pod, 'main')}`, ...quota)).toMatch(/^50000( 100000)?$/);
-    expect(readCgroupValue(`${own}/${idOf(pod, 'small')}`, ...memory)).toBe(String(32 * MIB));
+    expect(readCgroupValue(containerCgroup(own, idOf(pod, 'main')), ...memory)).toBe(String(64 * MIB));
+    expect(readCgroupValue(containerCgroup(own, idOf(pod, 'main')), ...quota)).toMatch(/^50000( 100000)?$/);
+    expect(readCgroupValue(containerCgroup(own, idOf(pod, 'small')), ...memory)).toBe(String(32 * MIB));
     // Pod-level requests beyond those of the containers are divided among the containers.
     expect(await run(pod, 'main', 'cat /proc/1/oom_score_adj')).toBe('999');
   });

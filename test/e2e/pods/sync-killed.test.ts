@@ -7,7 +7,7 @@ import {aContainerSpec, aManifest, isMutatingCall} from '../../commands/command-
 import {FakeRuntime, type RecordedCall} from '../../fakes/fake-runtime.js';
 import type {Rpc} from '../../fakes/runtime/cri-messages.js';
 import {startKcriProcess, type KcriResult, type KcriProcess} from '../harness/kcri-process.js';
-import {removeCgroupRoot} from '../harness/leftovers.js';
+import {removeCgroupRoot} from '../harness/pod-cgroups.js';
 import {selectCases} from '../harness/runtimes-under-test.js';
 
 /*

@@ -16,6 +16,7 @@ import {podCgroupParents} from '../../../src/kubelet/resources/pod-cgroup-parent
 import {removePodCgroup} from '../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
 import {podUid} from '../../../src/cri/index.js';
 import {until} from '../../base/until.js';
+import {startSystemdForTest} from '../../fakes/dbus/fake-systemd-for-test.js';
 import {FakeClock} from '../../fakes/fake-clock.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 
@@ -156,10 +157,35 @@ describe.each([
     for (const name of hierarchies) expect(await present(name)).toEqual(shared);
   });
 
-  test('the runtime creates the slices of systemd', async () => {
+  test.runIf(version === 1)('the runtime creates the slices of systemd', async () => {
     const {node, present, start} = await aNodeOf('systemd');
     await start();
     await releaseNodeAllocatable({node, logger});
     for (const name of hierarchies) expect(await present(name)).toEqual([]);
   });
+
+  test.runIf(version === 2)(
+    'systemd creates the slices, limits that of all pods, and removes them',
+    async () => {
+      const {node, start} = await aNodeOf('systemd');
+      const {cgroupMount: mount = ''} = node;
+      const systemd = await startSystemdForTest({mount});
+      await start();
+      const slices = [
+        'top.slice',
+        'top.slice/top-kubepods.slice',
+        'top.slice/top-kubepods.slice/top-kubepods-besteffort.slice',
+        'top.slice/top-kubepods.slice/top-kubepods-burstable.slice',
+      ];
+      const present = async (): Promise<readonly string[]> =>
+        (await readdir(mount, {recursive: true})).filter((path) => path.endsWith('.slice')).toSorted();
+      expect(await present()).toEqual(slices);
+      expect(await readFile(join(mount, slices[1]!, 'memory.max'), 'utf8')).toBe(String(node.memoryBytes));
+      expect(systemd.log).toContainEqual(
+        expect.stringContaining(`SetUnitProperties top-kubepods.slice CPUWeight=`),
+      );
+      await releaseNodeAllocatable({node, logger});
+      expect(await present()).toEqual([]);
+    },
+  );
 });

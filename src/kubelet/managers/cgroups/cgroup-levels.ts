@@ -1,12 +1,14 @@
 import {mkdir, writeFile} from 'node:fs/promises';
-import {basename, dirname} from 'node:path';
+import {dirname} from 'node:path';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
 import {MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
 import type {CgroupRoot} from '../../resources/cgroup-root.js';
+import {isQosCgroup} from '../../resources/pod-cgroup-parent.js';
 import {cgroupValues, cpuWeightValue, type CgroupValue} from './cgroup-files.js';
 import type {CreatedCgroups} from './created-cgroups.js';
 import {inodeOf, readText, splitFields, writeValue, type Hierarchy} from './hierarchies.js';
+import {setSliceLimits, startSlice} from './systemd-slices.js';
 
 /** A hierarchy in which cgroups are created, and the ledger. */
 export interface CreationContext {
@@ -59,8 +61,8 @@ async function ensureLevel(
   if (isNew && level === cgroupRoot.allPods?.path)
     await writeLimits(hierarchy, level, cgroupValues(cgroupRoot.version, cgroupRoot.allPods.limits));
   // BestEffort pods get the CPU time that others leave (qosContainerManagerImpl setCPUCgroupConfig).
-  if (basename(level) === 'besteffort' && hierarchy.controllers.includes('cpu'))
-    await writeValue(directory, cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES));
+  if (isQosCgroup(level, 'besteffort'))
+    await writeLimits(hierarchy, level, [cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES)]);
 }
 
 /** Creates a cgroup. Returns false if it already exists. */
@@ -70,8 +72,11 @@ export async function createCgroup(
   path: string,
 ): Promise<boolean> {
   const directory = hierarchy.path + path;
+  const isMissing = inodeOf(directory) === undefined;
+  // systemd removes what it does not know.
+  if (hierarchy.hasSlices === true && isMissing) await startSlice(path);
   if (version === 2) await enableControllers(dirname(directory), hierarchy.controllers);
-  if (inodeOf(directory) !== undefined) return false;
+  if (inodeOf(directory) !== undefined) return isMissing;
   return await withFileErrors('creating the cgroup', directory, async () => {
     try {
       await mkdir(directory, 0o755);
@@ -97,6 +102,8 @@ export async function writeLimits(
   path: string,
   values: readonly CgroupValue[],
 ): Promise<void> {
-  for (const value of values.filter(({controller}) => hierarchy.controllers.includes(controller)))
-    await writeValue(hierarchy.path + path, value);
+  const own = values.filter(({controller}) => hierarchy.controllers.includes(controller));
+  if (hierarchy.hasSlices === true) await setSliceLimits(path, own);
+  // systemd has no properties for some, and rounds quotas.
+  for (const value of own) await writeValue(hierarchy.path + path, value);
 }

@@ -10,16 +10,22 @@ export interface Hierarchy {
   readonly path: string;
   /** Controllers whose limits are written. */
   readonly controllers: readonly CgroupValue['controller'][];
+  /** True if the cgroups of pods are slices of systemd. */
+  readonly hasSlices?: boolean;
   /** True if the cgroups of pods have no limits in this hierarchy; runtimes create them nevertheless. */
   readonly isOptional: boolean;
 }
 
 /** Returns the hierarchies with limits, then the others (cgroup v1). Rejects with SystemError. */
-export async function listHierarchies({mount, version}: CgroupRoot): Promise<readonly Hierarchy[]> {
+export async function listHierarchies({
+  mount,
+  version,
+  hasSlices = false,
+}: CgroupRoot): Promise<readonly Hierarchy[]> {
   if (version === 2) {
     const present = splitFields(await readText(`${mount}/cgroup.controllers`));
     const controllers = CONTROLLERS.filter((name) => present.includes(name));
-    return [{path: mount, controllers, isOptional: false}];
+    return [{path: mount, controllers, hasSlices, isOptional: false}];
   }
   const names = await namesIn(mount);
   const controlled = CONTROLLERS.filter((name) => names.includes(name));

@@ -27,7 +27,7 @@ import {inodeOf, levelsOf, listHierarchies, readText, type Hierarchy} from './hi
 /**
  * Creates the cgroup `path` of a pod with its limits and its missing parents, in every hierarchy
  * (podContainerManagerImpl EnsureExists). An existing cgroup is not changed, unless its creation was interrupted. The
- * ledger keeps the pod's cgroup in the first hierarchy, which shows that kcri created it. For the cgroupfs driver.
+ * ledger keeps the pod's cgroup in the first hierarchy, which shows that kcri created it. With slices, systemd creates them and also keeps the limits.
  * Resolves with false if there was nothing to do. Rejects with SystemError.
  */
 export async function ensurePodCgroup(
@@ -61,7 +61,7 @@ export async function ensurePodCgroup(
 
 /**
  * Records in the ledger that kcri has the runtime create the cgroup `path` of a pod, unless it exists. For the systemd
- * driver, with which the runtime creates the slice. Rejects with SystemError.
+ * driver with cgroup v1, with which the runtime creates the slice. Rejects with SystemError.
  */
 export async function claimPodCgroup(cgroupRoot: CgroupRoot, path: string): Promise<void> {
   const [first] = await listHierarchies(cgroupRoot);

@@ -1,26 +1,54 @@
 import {rmdir} from 'node:fs/promises';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
+import {ifPresent} from '../../../base/fs/files.js';
 import type {CreatedCgroups} from './created-cgroups.js';
-import {hasChildren, inodeOf} from './hierarchies.js';
+import {hasChildren, inodeOf, readText, type Hierarchy} from './hierarchies.js';
+import {stopSlice} from './systemd-slices.js';
 
 /**
  * Removes a cgroup above pods that kcri has created, unless it is in use. One that another process has removed, such as
  * `kcri runtime down`, is only removed from the ledger.
  */
-export async function removeCreated(directory: string, created: CreatedCgroups): Promise<void> {
+export async function removeCreated(
+  hierarchy: Hierarchy,
+  path: string,
+  created: CreatedCgroups,
+): Promise<void> {
+  const directory = hierarchy.path + path;
   if (inodeOf(directory) === undefined) {
     await created.delete([directory]);
     return;
   }
   if (hasChildren(directory) || !(await created.has(directory))) return;
   try {
-    await rmdir(directory);
+    await removeDirectory(hierarchy, path);
   } catch (error) {
     if (hasErrno(error, 'EBUSY', 'ENOTEMPTY')) return;
-    throw cgroupError('removing the cgroup', directory, error);
+    throw removalError(directory, error);
   }
   await created.delete([directory]);
+}
+
+/**
+ * Removes a cgroup without children or processes, and its slice. Systemd kills the processes of a slice that it stops, so one with
+ * processes is left to rmdir(2), which rejects with EBUSY. Rejects with the error of the system call, or SystemError.
+ */
+export async function removeDirectory(hierarchy: Hierarchy, path: string): Promise<void> {
+  const directory = hierarchy.path + path;
+  if (hierarchy.hasSlices === true && path.endsWith('.slice') && !(await isPopulated(directory)))
+    await stopSlice(path);
+  await ifPresent(() => rmdir(directory));
+}
+
+/** Reports whether there are processes in a cgroup or its children (cgroup v2). */
+async function isPopulated(directory: string): Promise<boolean> {
+  return /^populated 1$/m.test(await readText(`${directory}/cgroup.events`));
+}
+
+/** Returns the error of a removal, which may be that of systemd. */
+export function removalError(directory: string, error: unknown): SystemError {
+  return error instanceof SystemError ? error : cgroupError('removing the cgroup', directory, error);
 }
 
 /** Creates the error of an operation on a cgroup. */

@@ -1,4 +1,4 @@
-import {rmdir, writeFile} from 'node:fs/promises';
+import {writeFile} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import {pause} from '../../../base/async/pause.js';
 import type {Clock} from '../../../base/clock.js';
@@ -7,8 +7,8 @@ import type {CgroupRoot} from '../../resources/cgroup-root.js';
 import {updateBurstableWeight} from './burstable-weight.js';
 import {readPids} from './cgroup-processes.js';
 import {CreatedCgroups, withCreatedCgroups} from './created-cgroups.js';
-import {hasChildren, inodeOf, levelsOf, listHierarchies, namesIn} from './hierarchies.js';
-import {cgroupError, removeCreated} from './remove-created.js';
+import {hasChildren, inodeOf, levelsOf, listHierarchies, namesIn, type Hierarchy} from './hierarchies.js';
+import {cgroupError, removalError, removeCreated, removeDirectory} from './remove-created.js';
 import {isShared} from './shared-cgroups.js';
 
 /** Maximum number of attempts to kill the processes of a cgroup and to remove it (tryKillingCgroupProcesses). */
@@ -35,12 +35,12 @@ export async function removePodCgroup(
   for (const path of paths) {
     const directories = roots.map((root) => root + path);
     const isOwn = await ledger.isOwn(directories);
-    await removeCgroups(directories, {isOwn}, clock);
+    await removeCgroups({hierarchies, path, isOwn}, clock);
   }
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    for (const root of roots)
+    for (const hierarchy of hierarchies)
       for (const parent of parentsOf(paths))
-        if (!isShared(cgroupRoot, parent)) await removeCreated(root + parent, created);
+        if (!isShared(cgroupRoot, parent)) await removeCreated(hierarchy, parent, created);
     for (const path of paths) await updateBurstableWeight(cgroupRoot, hierarchies, dirname(path), created);
     // Last, so that an interrupted removal is repeated.
     await created.delete(all);
@@ -54,17 +54,21 @@ function parentsOf(paths: readonly string[]): readonly string[] {
   return [...levels].sort((a, b) => b.length - a.length);
 }
 
-async function removeCgroups(
-  directories: readonly string[],
-  {isOwn}: {readonly isOwn: boolean},
-  clock: Clock,
-): Promise<void> {
+/** A pod's cgroup in all hierarchies. */
+interface PodCgroups {
+  readonly hierarchies: readonly Hierarchy[];
+  readonly path: string;
+  /** True if kcri has created them. */
+  readonly isOwn: boolean;
+}
+
+async function removeCgroups({hierarchies, path, isOwn}: PodCgroups, clock: Clock): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      for (const directory of directories) await removeEmpty(directory);
-      const inUse = directories.filter((directory) => inodeOf(directory) !== undefined);
-      if (isOwn) for (const directory of inUse) await killProcesses(directory);
-      for (const directory of inUse) await removeTree(directory);
+      for (const hierarchy of hierarchies) await removeEmpty(hierarchy, path);
+      const inUse = hierarchies.filter(({path: root}) => inodeOf(root + path) !== undefined);
+      if (isOwn) for (const {path: root} of inUse) await killProcesses(root + path);
+      for (const hierarchy of inUse) await removeTree(hierarchy, path);
       return;
     } catch (error) {
       if (!(error instanceof SystemError && hasErrno(error.cause, 'EBUSY')) || tries === TRIES) throw error;
@@ -119,22 +123,22 @@ async function thaw(directory: string): Promise<void> {
 }
 
 /** Removes a cgroup unless it has children or processes. */
-async function removeEmpty(directory: string): Promise<void> {
+async function removeEmpty(hierarchy: Hierarchy, path: string): Promise<void> {
+  const directory = hierarchy.path + path;
   if (inodeOf(directory) === undefined || hasChildren(directory)) return;
   try {
-    await rmdir(directory);
+    await removeDirectory(hierarchy, path);
   } catch (error) {
-    if (!hasErrno(error, 'EBUSY', 'ENOTEMPTY', 'ENOENT'))
-      throw cgroupError('removing the cgroup', directory, error);
+    if (!hasErrno(error, 'EBUSY', 'ENOTEMPTY', 'ENOENT')) throw removalError(directory, error);
   }
 }
 
 /** Removes a cgroup and its children with rmdir; the files of a cgroup cannot be deleted. */
-async function removeTree(path: string): Promise<void> {
-  for (const child of await namesIn(path)) await removeTree(`${path}/${child}`);
+async function removeTree(hierarchy: Hierarchy, path: string): Promise<void> {
+  for (const child of await namesIn(hierarchy.path + path)) await removeTree(hierarchy, `${path}/${child}`);
   try {
-    await rmdir(path);
+    await removeDirectory(hierarchy, path);
   } catch (error) {
-    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw cgroupError('removing the cgroup', path, error);
+    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw removalError(hierarchy.path + path, error);
   }
 }

@@ -33,8 +33,8 @@ export async function ensureSharedCgroups(cgroupRoot: CgroupRoot, paths: readonl
 export async function removeSharedCgroups(cgroupRoot: CgroupRoot, paths: readonly string[]): Promise<void> {
   const hierarchies = await listHierarchies(cgroupRoot);
   await withCreatedCgroups(cgroupRoot, async (created) => {
-    for (const {path: root} of hierarchies)
-      for (const level of distinctLevels(paths).toReversed()) await removeCreated(root + level, created);
+    for (const hierarchy of hierarchies)
+      for (const level of distinctLevels(paths).toReversed()) await removeCreated(hierarchy, level, created);
   });
 }
 

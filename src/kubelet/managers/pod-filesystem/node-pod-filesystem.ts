@@ -100,7 +100,7 @@ export class NodePodFilesystem implements PodFilesystem {
     const cgroupRoot = getCgroupRoot(node);
     if (cgroupRoot === undefined) return;
     const path = podCgroupParent(pod, node.cgroup);
-    if (node.cgroup.driver === 'systemd') await claimPodCgroup(cgroupRoot, path);
+    if (this.#doesRuntimeCreateSlices) await claimPodCgroup(cgroupRoot, path);
     else {
       const limits = this.#podLimits(pod, podCgroupLimits(pod, node));
       await this.#timeCgroup('create', () => ensurePodCgroup(cgroupRoot, path, limits));
@@ -127,9 +127,15 @@ export class NodePodFilesystem implements PodFilesystem {
     if (await change()) this.#metrics.cgroupManaged(operation, this.#clock.monotonic() - startedAt);
   }
 
-  /** Returns the cgroup root; undefined with systemd, which creates the slice for the runtime. */
+  /** Returns the cgroup root; undefined if the cgroups of pods have no limits. */
   #cgroupRoot(): CgroupRoot | undefined {
-    return this.#node.cgroup.driver === 'systemd' ? undefined : getCgroupRoot(this.#node);
+    return this.#doesRuntimeCreateSlices ? undefined : getCgroupRoot(this.#node);
+  }
+
+  /** With cgroup v1 and systemd, the slice of a pod is created with its first container and has no limits. */
+  get #doesRuntimeCreateSlices(): boolean {
+    const {driver, version} = this.#node.cgroup;
+    return driver === 'systemd' && version === 1;
   }
 
   async hasEndedProcesses(pod: Pod, ids: readonly string[]): Promise<boolean> {

@@ -2,6 +2,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {AsyncQueue} from '../../../base/async/async-queue.js';
 import {DBusConnection} from '../../../base/dbus/connection.js';
+import {systemBusAddress} from '../../../base/dbus/system-bus.js';
 import type {DBusVariant} from '../../../base/dbus/wire.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
@@ -10,7 +11,6 @@ const LOGIND = {destination: 'org.freedesktop.login1', path: '/org/freedesktop/l
 const MANAGER = 'org.freedesktop.login1.Manager';
 const INHIBITOR = ['shutdown', 'kubelet', 'Kubelet needs time to handle node shutdown', 'delay'];
 const SIGHUP = 1;
-const DEFAULT_BUS = 'unix:path=/var/run/dbus/system_bus_socket';
 /** Attempts to hold the lock, of which each waits two seconds for logind. */
 const INHIBIT_TRIES = 5;
 
@@ -36,10 +36,7 @@ export class Logind implements Disposable {
   }
 
   static async connect(
-    {
-      bus = process.env['DBUS_SYSTEM_BUS_ADDRESS'] ?? DEFAULT_BUS,
-      configDir = '/etc/systemd/logind.conf.d',
-    }: LogindPlace,
+    {bus = systemBusAddress(), configDir = '/etc/systemd/logind.conf.d'}: LogindPlace,
     signal: AbortSignal,
   ): Promise<Logind> {
     return new Logind(await DBusConnection.open(bus, signal), bus, configDir);

@@ -1,0 +1,141 @@
+import {existsSync, readFileSync} from 'node:fs';
+import {mkdir, rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test, vi} from 'vitest';
+import {systemClock} from '../../../../src/base/clock.js';
+import type {CgroupLimits} from '../../../../src/kubelet/contract/resources/cgroup-limits.js';
+import {ensurePodCgroup, setPodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
+import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
+import {ensureSharedCgroups} from '../../../../src/kubelet/managers/cgroups/shared-cgroups.js';
+import {limitProperties} from '../../../../src/kubelet/managers/cgroups/slice-properties.js';
+import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js';
+import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import type {FakeSystemd, FakeSystemdOptions} from '../../../fakes/dbus/fake-systemd.js';
+import {startSystemdForTest} from '../../../fakes/dbus/fake-systemd-for-test.js';
+
+const QOS = '/kubepods.slice/kubepods-burstable.slice';
+const POD = `${QOS}/kubepods-burstable-podu1.slice`;
+const LIMITS: CgroupLimits = {
+  cpuShares: 1024n,
+  cpuQuota: {quota: 12_345n, period: 100_000n},
+  memoryBytes: 134_217_728n,
+  memoryFiles: {'memory.high': 'max', 'memory.oom.group': '1'},
+  pids: 100n,
+  hugePages: new Map(),
+};
+
+/** Starts a systemd whose slices are directories, and returns the root of the cgroups that use it. */
+async function startSystemd(
+  options: Omit<FakeSystemdOptions, 'mount'> = {},
+): Promise<{systemd: FakeSystemd; root: CgroupRoot}> {
+  const mount = await temporaryDirectory();
+  await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory pids\n');
+  const systemd = await startSystemdForTest({mount, ...options});
+  return {systemd, root: {mount, version: 2, rootDir: await temporaryDirectory(), hasSlices: true}};
+}
+
+describe('properties of a slice', () => {
+  test.each([
+    ['cpu.max', 'max 100000', ['CPUQuotaPeriodUSec=100000', 'CPUQuotaPerSecUSec=18446744073709551615']],
+    ['cpu.max', '12345 100000', ['CPUQuotaPeriodUSec=100000', 'CPUQuotaPerSecUSec=130000']],
+    ['cpu.max', '50000 100000', ['CPUQuotaPeriodUSec=100000', 'CPUQuotaPerSecUSec=500000']],
+    ['memory.max', '4096', ['MemoryMax=4096']],
+    ['memory.high', 'max', ['MemoryHigh=18446744073709551615']],
+    ['memory.oom.group', '1', []],
+    ['pids.max', '7', ['TasksMax=7']],
+  ])('%s %s', (file, value, expected) => {
+    const properties = limitProperties([{controller: 'memory', file, value}]);
+    expect(properties.map(([name, variant]) => `${name}=${variant.value as bigint}`)).toEqual(expected);
+  });
+});
+
+describe('slices of systemd', () => {
+  test('systemd creates the slices of a pod and keeps its limits, which are also written', async () => {
+    const {systemd, root} = await startSystemd();
+    expect(await ensurePodCgroup(root, POD, LIMITS)).toBe(true);
+
+    const started = systemd.log.filter((line) => line.startsWith('Start'));
+    expect(started).toEqual([
+      'StartTransientUnit kubepods.slice Description=kcri cgroup kubepods.slice DefaultDependencies=false',
+      'StartTransientUnit kubepods-burstable.slice Description=kcri cgroup kubepods-burstable.slice Wants=kubepods.slice DefaultDependencies=false',
+      'StartTransientUnit kubepods-burstable-podu1.slice Description=kcri cgroup kubepods-burstable-podu1.slice Wants=kubepods-burstable.slice DefaultDependencies=false',
+    ]);
+    expect(systemd.log.filter((line) => line.startsWith('Set'))).toEqual([
+      'SetUnitProperties kubepods-burstable-podu1.slice CPUWeight=39 CPUQuotaPeriodUSec=100000 CPUQuotaPerSecUSec=130000 MemoryMax=134217728 MemoryHigh=18446744073709551615 TasksMax=100',
+      expect.stringMatching(/^SetUnitProperties kubepods-burstable.slice CPUWeight=\d+$/),
+    ]);
+    const read = (file: string): string => readFileSync(join(root.mount, POD, file), 'utf8');
+    expect([read('cpu.max'), read('memory.max'), read('memory.oom.group')]).toEqual([
+      '12345 100000',
+      '134217728',
+      '1',
+    ]);
+  });
+
+  test('a slice that lost its cgroup gets it again', async () => {
+    const {systemd, root} = await startSystemd();
+    await ensurePodCgroup(root, POD, LIMITS);
+    await rm(join(root.mount, POD), {recursive: true});
+    systemd.log.length = 0;
+
+    expect(await ensurePodCgroup(root, POD, LIMITS)).toBe(true);
+    expect(systemd.log[0]).toContain('StartTransientUnit kubepods-burstable-podu1.slice');
+    expect(existsSync(join(root.mount, POD, 'memory.max'))).toBe(true);
+  });
+
+  test('a resize changes the properties of the slice', async () => {
+    const {systemd, root} = await startSystemd();
+    await ensurePodCgroup(root, POD, LIMITS);
+    systemd.log.length = 0;
+
+    await setPodCgroup(root, POD, {memoryBytes: 4096n});
+    expect(systemd.log).toEqual(['SetUnitProperties kubepods-burstable-podu1.slice MemoryMax=4096']);
+  });
+
+  test('slices of QoS classes are created at the start, BestEffort with the lowest weight', async () => {
+    const {systemd, root} = await startSystemd();
+    await ensureSharedCgroups(root, ['/kubepods.slice', '/kubepods.slice/kubepods-besteffort.slice']);
+    expect(systemd.log.at(-1)).toBe('SetUnitProperties kubepods-besteffort.slice CPUWeight=1');
+  });
+
+  test('a removed pod leaves no slice', async () => {
+    const {systemd, root} = await startSystemd();
+    await ensurePodCgroup(root, POD, LIMITS);
+    systemd.log.length = 0;
+
+    expect(await removePodCgroup(root, [POD], systemClock)).toBe(true);
+    expect(systemd.log).toEqual([
+      'StopUnit kubepods-burstable-podu1.slice',
+      'StopUnit kubepods-burstable.slice',
+      'StopUnit kubepods.slice',
+    ]);
+    expect(existsSync(join(root.mount, 'kubepods.slice'))).toBe(false);
+  });
+
+  test('a slice of another kubelet with processes is not stopped', async () => {
+    const {systemd, root} = await startSystemd();
+    await mkdir(join(root.mount, POD), {recursive: true});
+    await writeFile(join(root.mount, POD, 'cgroup.events'), 'populated 1\nfrozen 0\n');
+
+    await expect(removePodCgroup(root, [POD], systemClock)).rejects.toThrow('removing the cgroup');
+    expect(systemd.log).toEqual([]);
+  });
+
+  test('a slice that systemd does not know is removed', async () => {
+    const {root} = await startSystemd();
+    await mkdir(join(root.mount, POD), {recursive: true});
+    expect(await removePodCgroup(root, [POD], systemClock)).toBe(true);
+    expect(existsSync(join(root.mount, POD))).toBe(false);
+  });
+
+  test('a failed job and a missing bus are errors that name the slice', async () => {
+    const {root} = await startSystemd({jobResult: 'timeout'});
+    await expect(ensurePodCgroup(root, POD, LIMITS)).rejects.toThrow(
+      'creating the slice "kubepods.slice": the job of systemd has ended with "timeout"',
+    );
+    vi.stubEnv('DBUS_SYSTEM_BUS_ADDRESS', 'unix:path=/nonexistent/bus');
+    await expect(
+      ensurePodCgroup({...root, rootDir: await temporaryDirectory()}, POD, LIMITS),
+    ).rejects.toThrow(/^creating the slice "kubepods(?:-burstable)?.slice": dial unix \/nonexistent\/bus/);
+  });
+});
