@@ -49,9 +49,12 @@ export function pingAck(payload: Uint8Array): Buffer {
   return frame(FRAME.ping, FLAG.ack, 0, payload);
 }
 
-/** Returns a GOAWAY frame with the last stream ID 0, since servers open no streams. */
-export function goAway(code: number): Buffer {
-  return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(0), uint32(code)]));
+/**
+ * Returns a GOAWAY frame. `lastStreamId` is the last stream of the peer that is still processed: 0 from a client, since
+ * servers open no streams.
+ */
+export function goAway(code: number, lastStreamId = 0): Buffer {
+  return frame(FRAME.goAway, 0, 0, Buffer.concat([uint32(lastStreamId), uint32(code)]));
 }
 
 /**
