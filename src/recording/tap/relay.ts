@@ -48,7 +48,10 @@ class RelayedConnection {
     target.on('drain', () => {
       source.resume();
     });
-    source.on('end', () => target.end());
+    source.on('end', () => {
+      target.end();
+      if (from === 'server') this.#tap?.close();
+    });
     source.on('error', () => {
       target.destroy(); // one side is gone, and with it the connection
     });
