@@ -33,9 +33,8 @@ export default class Record extends BaseCommand {
   };
   static override examples = [
     '<%= config.bin %> record --file=calls.jsonl -- crictl ps',
-    '<%= config.bin %> record --listen=/tmp/cri.sock',
-    '<%= config.bin %> record --swap --file=/var/tmp/calls.jsonl --max-size=100Mi --max-files=5',
-    '<%= config.bin %> record --swap --summary',
+    '<%= config.bin %> record --swap --file=/var/tmp/calls.jsonl --max-size=20Mi',
+    '<%= config.bin %> record --listen=/tmp/cri.sock --summary',
   ];
   static override flags = {
     ...nonEmptyFlags(RECORD_FLAGS),

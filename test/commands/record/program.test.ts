@@ -32,7 +32,9 @@ describe('record with a program', () => {
       endpoint: runtime.endpoint,
     });
     expect(exitCode).toBe(7);
-    expect(parseLines(await readFile(file, 'utf8')).slice(1)).toMatchObject([{method: 'Version', code: 'OK'}]);
+    expect(parseLines(await readFile(file, 'utf8')).slice(1)).toMatchObject([
+      {method: 'Version', code: 'OK'},
+    ]);
   });
 
   test('an interruption is passed on to it', async () => {
@@ -63,7 +65,10 @@ describe('record with a program', () => {
   test.each([
     [['crictl', 'ps'], ['ps']],
     [['tool', '--to={endpoint}'], ['--to=unix:///r']],
-    [['/usr/bin/kubelet', '--v=2'], ['--container-runtime-endpoint=unix:///r', '--v=2']],
+    [
+      ['/usr/bin/kubelet', '--v=2'],
+      ['--container-runtime-endpoint=unix:///r', '--v=2'],
+    ],
     [['kubelet', '--container-runtime-endpoint={endpoint}'], ['--container-runtime-endpoint=unix:///r']],
   ])('%j gets the arguments %j', (words, args) => {
     expect(programWithEndpoint(words, 'unix:///r')).toEqual({program: words[0], args});

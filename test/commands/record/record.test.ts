@@ -36,6 +36,7 @@ async function callVersion(endpoint: string, options: object, metadata = new Met
 }
 
 describe('record', () => {
+  // Proves: record, record --listen
   test('writes a line for each call, with its request, response and status', async () => {
     await using runtime = await FakeRuntime.start();
     const {connection, end} = await startRecorder(runtime);
@@ -124,6 +125,7 @@ describe('record', () => {
     ]);
   });
 
+  // Proves: record --mask-env
   test.each([
     ['by default', [], 'DB_PASSWORD', 'plain'],
     ['with --mask-env', ['--mask-env'], 'DB_PASSWORD', '***'],
@@ -162,6 +164,7 @@ describe('record', () => {
     });
   });
 
+  // Proves: record --keep-output
   test('--keep-output records the output of ExecSync, of which otherwise only the length is recorded', async () => {
     await using runtime = await FakeRuntime.start({sandboxes: [WEB], containers: [MAIN]});
     const outputs = await Promise.all(
@@ -175,6 +178,7 @@ describe('record', () => {
     expect(outputs).toEqual(['(6 bytes)', Buffer.from('hello\n').toString('base64')]);
   });
 
+  // Proves: record --max-message
   test('--max-message records the length of larger messages in place of their content', async () => {
     await using runtime = await FakeRuntime.start({sandboxes: [WEB]});
     const {connection, end} = await startRecorder(runtime, ['--max-message=10']);
@@ -187,6 +191,7 @@ describe('record', () => {
     });
   });
 
+  // Proves: record --file, record --max-size, record --max-files
   test('--file is rotated by --max-size and keeps --max-files files, each with a header', async () => {
     await using runtime = await FakeRuntime.start();
     const file = join(await temporaryDirectory(), 'calls.jsonl');
@@ -210,6 +215,7 @@ describe('record', () => {
     expect(again.stderr).toContain('exists and is not empty');
   });
 
+  // Proves: record --summary, record --output
   test('--summary prints one table at the end, or JSON', async () => {
     await using runtime = await FakeRuntime.start();
     const {connection, end} = await startRecorder(runtime, ['--summary']);

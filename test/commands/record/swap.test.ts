@@ -26,6 +26,7 @@ async function callVersion({endpoint}: FakeRuntime): Promise<void> {
 }
 
 describe('record --swap', () => {
+  // Proves: record --swap
   test('records at the path of the runtime, and puts its socket back', async () => {
     await using runtime = await FakeRuntime.start();
     const own = await inodeOf(runtime.socketPath);
