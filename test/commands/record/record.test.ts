@@ -172,7 +172,7 @@ describe('record', () => {
         const {connection, end} = await startRecorder(runtime, flags);
         await connection.runtime.execSync({containerId: containerId(MAIN.id), cmd: ['echo', 'hello']});
         const [, line] = parseLines((await end()).stdout);
-        return (line?.['response'] as {stdout: string}).stdout;
+        return (line as unknown as {response: {stdout: string}}).response.stdout;
       }),
     );
     expect(outputs).toEqual(['(6 bytes)', Buffer.from('hello\n').toString('base64')]);

@@ -64,7 +64,12 @@ function announcement(): {promise: Promise<undefined>; announce: () => void} {
       resolve(undefined);
     };
   });
-  return {promise, announce: () => announce()};
+  return {
+    promise,
+    announce: () => {
+      announce();
+    },
+  };
 }
 
 /** Parses the lines of a recording. */

@@ -135,7 +135,7 @@ async function guardOf(path: string): Promise<number> {
 
 /** Starts the built program as a recorder, and waits until it has replaced the socket. */
 async function startProcess(runtime: FakeRuntime) {
-  const [program = '', ...args] = KCRI_COMMAND;
+  const [program, ...args] = KCRI_COMMAND;
   const child = spawn(program, [...args, '-r', runtime.endpoint, 'record', '--swap', '--summary'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -10,8 +10,8 @@ import {
   canonicalCalls,
   type CanonicalCall,
   type CanonicalLine,
-  type GoldenCall,
-} from '../../golden/canonical/canonical-calls.js';
+  type ComparableCall,
+} from '../../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_NODE, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
 import type {PodTestbed} from './pod-testbed.js';
 import {startRecordingProxy, type RecordingProxy} from './recording-proxy.js';
@@ -103,7 +103,7 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   /** Calls so far, as sent. */
-  get calls(): readonly GoldenCall[] {
+  get calls(): readonly ComparableCall[] {
     return this.#proxy.calls;
   }
 
