@@ -17,7 +17,8 @@ export default class Record extends BaseCommand {
     'endpoint, and ends with it: CONTAINER_RUNTIME_ENDPOINT and IMAGE_SERVICE_ENDPOINT are set, {endpoint} in its ' +
     'arguments is replaced, and a kubelet gets --container-runtime-endpoint.\n\nCredentials, tokens of streaming URLs ' +
     'and values of variables whose name resembles a secret are masked, and of the output of ExecSync only the length is ' +
-    'recorded. Other texts may contain secrets: read a recording before you give it to others.\n\n--swap replaces the ' +
+    'recorded. Other texts may contain secrets: read a recording before you give it to others. "kcri record ' +
+    'diff" compares two recordings.\n\n--swap replaces the ' +
     "runtime's socket, so that clients need no other endpoint, and puts it back at the end. Clients that are connected " +
     'already are recorded when they connect again. If kcri is killed, a guard process puts the socket back; if the guard ' +
     'is killed, too, the next "kcri record --swap" does, or "mv SOCKET.kcri-runtime SOCKET".';

@@ -21,7 +21,7 @@ export interface CallEnvironment {
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
-const DURATION = /\bin [0-9.]+(?:ms|µs|s) \([0-9.]+(?:ms|µs|s) including waiting\)/g;
+const DURATION = /\bin [0-9.]+(?:ms|\u00B5s|s) \([0-9.]+(?:ms|\u00B5s|s) including waiting\)/g;
 /** An ID that no call has returned: an image's digest. */
 const UNKNOWN_ID = /\b[0-9a-f]{64}\b/g;
 const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
