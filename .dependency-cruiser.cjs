@@ -15,6 +15,7 @@ const below = {
   format: ['base', 'api', 'cri'],
   'private-runtime': ['base', 'cri'],
   streaming: ['base', 'cri'],
+  recording: ['base', 'cri', 'format'],
   remote: ['base'],
   operations: ['base', 'api', 'cri', 'containerd', 'format', 'streaming', 'remote'],
   kubelet: ['base', 'api', 'cri', 'format', 'kube-api', 'plugin-api'],
@@ -173,7 +174,7 @@ module.exports = {
       severity: 'error',
       comment:
         'Generated tables, the schema of messages, list helpers, completed messages and health checks are not part of the published client; everything else goes through the index.',
-      from: {path: '^src/', pathNot: '^src/(cri|containerd|plugin-api)/'},
+      from: {path: '^src/', pathNot: '^src/(cri|containerd|plugin-api|recording)/'},
       to: {
         path: '^src/cri/',
         pathNot:
@@ -206,6 +207,17 @@ module.exports = {
         path: '^src/cri/',
         pathNot:
           '^src/cri/(index|call-options|codec|default-transport|message-schema|service-client|wire-format)\\.ts$',
+      },
+    },
+    {
+      name: 'recording-reads-along-with-cri',
+      severity: 'error',
+      comment: "It decodes what other programs send, with the CRI client's HTTP/2 and codec.",
+      from: {path: '^src/recording/'},
+      to: {
+        path: '^src/cri/',
+        pathNot:
+          '^src/cri/(call-options|codec|endpoint|errors|proto-json|wire-format|gen/\\w+|unary/grpc-status|http2/[\\w-]+)\\.ts$',
       },
     },
     {

@@ -17,7 +17,7 @@ import {subPathTargets} from '../../src/kubelet/managers/volumes/bind-sub-paths.
 import {toStaticPod} from '../../src/kubelet/sources/static-pod.js';
 import {omitPodField} from '../evidence/omit-field.js';
 import {NO_REFERENCES} from '../kubelet/managers/kuberuntime/config/no-references.js';
-import type {GoldenCall, JsonObject} from './canonical/canonical-calls.js';
+import type {ComparableCall, JsonObject} from '../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_NODE} from './golden-cases.js';
 
 /** Node whose facts a test may change. */
@@ -62,7 +62,7 @@ function imageVolumes(pod: Pod): ImageVolumes {
 }
 
 /** Returns the call for a sandbox. */
-export function runPodSandbox(pod: Pod, attempt: number, node: GoldenNode = GOLDEN_NODE): GoldenCall {
+export function runPodSandbox(pod: Pod, attempt: number, node: GoldenNode = GOLDEN_NODE): ComparableCall {
   const config = toJson('PodSandboxConfig', generatePodSandboxConfig(pod, node, attempt), {
     names: 'proto',
   });

@@ -10,14 +10,14 @@ import {generatePodSandboxConfig} from '../../src/kubelet/managers/kuberuntime/c
 import {
   canonicalCalls,
   type CanonicalCall,
-  type GoldenCall,
+  type ComparableCall,
   type JsonObject,
-} from './canonical/canonical-calls.js';
+} from '../../src/recording/canonical/canonical-calls.js';
 import {POD_IP, SANDBOX_ID, containerConfig, runPodSandbox, staticPod} from './build-configs.js';
 import {GOLDEN_CASES, GOLDEN_NODE, goldenEnvironment, readGoldenCase} from './golden-cases.js';
 import {NO_REFERENCES} from '../kubelet/managers/kuberuntime/config/no-references.js';
 
-function createContainer(pod: Pod, recorded: JsonObject, run: GoldenCall): GoldenCall {
+function createContainer(pod: Pod, recorded: JsonObject, run: ComparableCall): ComparableCall {
   return {
     method: 'CreateContainer',
     request: {

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import type {CanonicalCall} from './canonical/canonical-calls.js';
+import type {CanonicalCall} from '../../src/recording/canonical/canonical-calls.js';
 import {playCase} from './play-case.js';
 
 /** Expected behavior of a kubelet for a manifest in test/golden/derived without a recording. */

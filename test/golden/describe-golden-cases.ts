@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {KcriError} from '../../src/base/errors.js';
 import {removeLaterBackOff} from './canonical/remove-later-back-off.js';
-import {callsByPod, type CanonicalLine} from './canonical/canonical-calls.js';
+import {callsByPod, type CanonicalLine} from '../../src/recording/canonical/canonical-calls.js';
 import {readGoldenCase} from './golden-cases.js';
 import {goldenPlayOptions, type GoldenRuntime} from './drivers/golden-play-options.js';
 import {listCases, expectEventExplains, expectPodRuns} from './parity-cases.js';

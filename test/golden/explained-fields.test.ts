@@ -21,7 +21,7 @@ import {KcriError} from '../../src/base/errors.js';
 import type {Json} from '../../src/format/json.js';
 import {findContainer} from '../../src/api/pod-containers.js';
 import {containerConfig, staticPods} from './build-configs.js';
-import type {CanonicalCall, JsonObject} from './canonical/canonical-calls.js';
+import type {CanonicalCall, JsonObject} from '../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_CASES, GOLDEN_NODE, readGoldenCase} from './golden-cases.js';
 
 /** Texts that would explain nothing. */

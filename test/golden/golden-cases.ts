@@ -3,10 +3,10 @@ import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import type {NodeFacts} from '../../src/kubelet/contract/node-facts.js';
 import type {HostDns} from '../../src/kubelet/managers/network/pod-dns.js';
-import type {JsonObject} from './canonical/canonical-json.js';
+import type {JsonObject} from '../../src/recording/canonical/canonical-json.js';
 import type {CanonicalEvent} from './canonical/canonical-pods.js';
-import type {CanonicalLine} from './canonical/canonical-calls.js';
-import type {GoldenEnvironment} from './canonical/canonical-labels.js';
+import type {CanonicalLine} from '../../src/recording/canonical/canonical-calls.js';
+import type {CallEnvironment} from '../../src/recording/canonical/canonical-labels.js';
 
 /** Independent of where this file was compiled to. */
 const TRACES = join(
@@ -141,7 +141,7 @@ export function goldenEnvironment(
   node: NodeFacts,
   podIps: readonly string[],
   images: ReadonlyMap<string, string>,
-): GoldenEnvironment {
+): CallEnvironment {
   return {
     nodeName: node.nodeName,
     nodeIp: node.nodeIps[0] ?? '',

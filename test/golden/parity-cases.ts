@@ -1,5 +1,5 @@
 import {expect} from 'vitest';
-import {callsByPod} from './canonical/canonical-calls.js';
+import {callsByPod} from '../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_CASES, readGoldenCase} from './golden-cases.js';
 import {parityOf, type DriverName, type Parity} from './parity.js';
 import type {PlayResult} from './play-case.js';

@@ -4,11 +4,16 @@ import {temporaryDirectory} from '../base/temporary-directory.js';
 import {anImage, BUSYBOX, FakeRuntime, type FakeRuntimeOptions} from '../fakes/fake-runtime.js';
 import {goldenBehaviour, goldenExec} from './golden-behaviour.js';
 import {canonicalEvents, canonicalPods, type CanonicalEvent} from './canonical/canonical-pods.js';
-import {canonicalCalls, labelsOf, type CanonicalLine, type JsonObject} from './canonical/canonical-calls.js';
+import {
+  canonicalCalls,
+  labelsOf,
+  type CanonicalLine,
+  type JsonObject,
+} from '../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_NODE, goldenEnvironment, readGoldenCase} from './golden-cases.js';
 import {ForegroundDriver} from './drivers/foreground-driver.js';
 import type {CreatePodDriver} from './drivers/pod-driver.js';
-import {collectProbeCommands} from './canonical/probe-calls.js';
+import {collectProbeCommands} from './canonical/collect-probe-commands.js';
 import {FIRST_MANIFEST_FILE, GoldenTestbed} from './golden-testbed.js';
 import {AutoAdvance, FakeClock} from '../fakes/fake-clock.js';
 

@@ -7,6 +7,8 @@ export const EXIT = {
   emptyList: 2,
   /** `plan --diff` failed: with 1 it reports changes, as kubectl diff does. */
   notPlanned: 2,
+  /** `record diff` failed: with 1 it reports differences. */
+  notCompared: 2,
   /** `why` has no answer: with 1 it reports that something is wrong. */
   notDiagnosed: 2,
   /** A check of `doctor` failed, or nothing was examined: 1 means that there are only warnings. */

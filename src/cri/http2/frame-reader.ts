@@ -30,6 +30,7 @@ const EMPTY = Buffer.alloc(0);
  */
 export class FrameReader {
   readonly #handler: FrameHandler;
+  readonly #maxFrameSize: number;
   readonly #head = Buffer.alloc(FRAME_HEADER_LENGTH);
   #headLength = 0;
   #reading: 'header' | 'padding length' | 'data' | 'payload' = 'header';
@@ -44,8 +45,15 @@ export class FrameReader {
   #payload = EMPTY;
   #payloadLength = 0;
 
-  constructor(handler: FrameHandler) {
+  /** `maxFrameSize` is the maximum that this side has announced to its peer. */
+  constructor(handler: FrameHandler, maxFrameSize: number = DEFAULT_MAX_FRAME_SIZE) {
     this.#handler = handler;
+    this.#maxFrameSize = maxFrameSize;
+  }
+
+  /** True if what was read ends with a frame. */
+  get isBetweenFrames(): boolean {
+    return this.#reading === 'header' && this.#headLength === 0;
   }
 
   read(chunk: Buffer): void {
@@ -89,7 +97,7 @@ export class FrameReader {
     this.#type = header[at + 3] ?? 0;
     this.#flags = header[at + 4] ?? 0;
     this.#streamId = readUint32(header, at + 5) & 0x7fffffff;
-    if (this.#length > DEFAULT_MAX_FRAME_SIZE)
+    if (this.#length > this.#maxFrameSize)
       throw new ProtocolError(ERROR_CODE.frameSize, `a frame of ${this.#length} bytes`);
     if (this.#type !== FRAME.data) this.#startPayload();
     else if ((this.#flags & FLAG.padded) === 0) this.#startData(this.#length, 0);

@@ -51,9 +51,13 @@ export function pingAck(payload: Uint8Array): Buffer {
   return frame(FRAME.ping, FLAG.ack, 0, payload);
 }
 
-/** Returns a GOAWAY frame with the last stream ID 0, since servers open no streams. */
-export function goAway(code: number): Buffer {
-  const payload = Buffer.alloc(8);
+/**
+ * Returns a GOAWAY frame. `lastStreamId` is the last stream of the peer that is still processed: 0 from a client, since
+ * servers open no streams.
+ */
+export function goAway(code: number, lastStreamId = 0): Buffer {
+  const payload = Buffer.allocUnsafe(8);
+  writeUint32(payload, 0, lastStreamId);
   writeUint32(payload, 4, code);
   return frame(FRAME.goAway, 0, 0, payload);
 }

@@ -29,8 +29,9 @@ export class HeaderBlockReader {
   readonly #maxBytes: number;
   #open: OpenBlock | undefined;
 
-  constructor(maxBytes: number) {
-    this.#decoder = new HeaderDecoder(maxBytes);
+  /** `tableLimit` is HeaderDecoder's. */
+  constructor(maxBytes: number, tableLimit?: number) {
+    this.#decoder = new HeaderDecoder(maxBytes, tableLimit);
     this.#maxBytes = maxBytes;
   }
 

@@ -25,9 +25,15 @@ export class HeaderDecoder {
   #tableBytes = 0;
   #maxTableBytes = DEFAULT_TABLE_SIZE;
 
-  /** Lists that exceed `maxListBytes`, including 32 bytes a field, are decoded and then discarded. */
-  constructor(maxListBytes: number) {
+  readonly #tableLimit: number;
+
+  /**
+   * Lists that exceed `maxListBytes`, including 32 bytes a field, are decoded and then discarded. `tableLimit` is the
+   * maximum size of the table that this side has announced to its peer.
+   */
+  constructor(maxListBytes: number, tableLimit: number = DEFAULT_TABLE_SIZE) {
     this.#maxListBytes = maxListBytes;
+    this.#tableLimit = tableLimit;
   }
 
   /** Returns the fields of a block, or undefined if they exceed the maximum size. Throws ProtocolError. */
@@ -78,7 +84,7 @@ export class HeaderDecoder {
   }
 
   #resize(bytes: number): void {
-    if (bytes > DEFAULT_TABLE_SIZE) throw malformed(`a header table of ${bytes} bytes`);
+    if (bytes > this.#tableLimit) throw malformed(`a header table of ${bytes} bytes`);
     this.#maxTableBytes = bytes;
     this.#evict();
   }

@@ -1,7 +1,7 @@
 import {existsSync, readFileSync, readlinkSync, statSync} from 'node:fs';
 import {hostname} from 'node:os';
 import {containerId, podSandboxId, type ContainerId, type PodSandboxId} from '../../../src/cri/index.js';
-import type {GoldenCall} from '../../golden/canonical/canonical-calls.js';
+import type {ComparableCall} from '../../../src/recording/canonical/canonical-calls.js';
 import type {PodTestbed} from './pod-testbed.js';
 import {shellCommand} from './manifests.js';
 import {containerCgroup} from './pod-cgroups.js';
@@ -68,7 +68,7 @@ export interface CreatedContainer {
 /** Returns the running containers among those that the calls have created. */
 export async function listRunningContainers(
   {runtime: {connection}}: PodTestbed,
-  calls: readonly GoldenCall[],
+  calls: readonly ComparableCall[],
 ): Promise<readonly CreatedContainer[]> {
   const {containers} = await connection.runtime.listContainers();
   const running = new Set<string>(

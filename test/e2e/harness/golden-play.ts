@@ -10,8 +10,8 @@ import {
   canonicalCalls,
   type CanonicalCall,
   type CanonicalLine,
-  type GoldenCall,
-} from '../../golden/canonical/canonical-calls.js';
+  type ComparableCall,
+} from '../../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_NODE, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
 import {withoutSlices} from './pod-cgroups.js';
 import type {PodTestbed} from './pod-testbed.js';
@@ -104,7 +104,7 @@ export class GoldenPlay implements AsyncDisposable {
   }
 
   /** Calls so far, as sent. */
-  get calls(): readonly GoldenCall[] {
+  get calls(): readonly ComparableCall[] {
     return this.#proxy.calls;
   }
 

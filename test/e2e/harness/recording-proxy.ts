@@ -11,16 +11,16 @@ import {
   type ServerUnaryCall,
 } from '@grpc/grpc-js';
 import {criServices, type DecodedRequest} from '../../fakes/runtime/cri-messages.js';
-import type {GoldenCall} from '../../golden/canonical/canonical-calls.js';
+import type {ComparableCall} from '../../../src/recording/canonical/canonical-calls.js';
 
 /** A proxy between kcri and a runtime that records the calls. */
 export interface RecordingProxy extends AsyncDisposable {
   readonly endpoint: string;
   /** Unary calls in the order of their starts. */
-  readonly calls: readonly GoldenCall[];
+  readonly calls: readonly ComparableCall[];
 }
 
-type Recorded = Omit<GoldenCall, 'code'> & {code: string | undefined};
+type Recorded = Omit<ComparableCall, 'code'> & {code: string | undefined};
 
 const identity = (bytes: Buffer): Buffer => bytes;
 

@@ -2,7 +2,11 @@ import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {afterAll, beforeAll, describe, expect, test, vi} from 'vitest';
 import type {ContainerStatus, PodStatus} from '../../../src/api/types/v1-status.js';
-import {callsByPod, type CanonicalCall, type CanonicalLine} from '../../golden/canonical/canonical-calls.js';
+import {
+  callsByPod,
+  type CanonicalCall,
+  type CanonicalLine,
+} from '../../../src/recording/canonical/canonical-calls.js';
 import {GOLDEN_CASES, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
 import {parityOf, type Parity} from '../../golden/parity.js';
 import {compareContainerFacts, listRunningContainers} from '../harness/container-facts.js';

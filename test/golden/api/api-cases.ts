@@ -2,7 +2,7 @@ import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join} from 'node:path';
 import type {Taint} from '../../../src/api/types/v1-node.js';
-import {callsByPod, type CanonicalCall} from '../canonical/canonical-calls.js';
+import {callsByPod, type CanonicalCall} from '../../../src/recording/canonical/canonical-calls.js';
 import type {CanonicalPluginCall, PluginEntry} from './played-plugin.js';
 import {sortedJson} from './sorted-json.js';
 

@@ -2,8 +2,8 @@ import {encodePodStatus} from '../../../src/api/json/encode-pod.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import type {PodStatus} from '../../../src/api/types/v1-status.js';
 import type {PodEvent} from '../../../src/kubelet/index.js';
-import type {Json, JsonObject} from './canonical-json.js';
-import type {CanonicalLabels} from './canonical-labels.js';
+import type {Json, JsonObject} from '../../../src/recording/canonical/canonical-json.js';
+import type {CanonicalLabels} from '../../../src/recording/canonical/canonical-labels.js';
 
 /** A line of a canon.events.jsonl. */
 export type CanonicalEvent = Readonly<Record<'reason' | 'message' | 'type' | 'object' | 'fieldPath', string>>;

@@ -1,6 +1,6 @@
 import {isDeepStrictEqual} from 'node:util';
 import type {ContainerStatus, PodStatus} from '../../../src/api/types/v1-status.js';
-import type {JsonObject} from './canonical-calls.js';
+import type {JsonObject} from '../../../src/recording/canonical/canonical-calls.js';
 
 const LISTS = ['containerStatuses', 'initContainerStatuses'] as const;
 

@@ -1,17 +1,17 @@
 import {describe, expect, test} from 'vitest';
-import {stringOrEmpty} from './canonical-json.js';
-import {canonicalCalls, type GoldenCall} from './canonical-calls.js';
-import {GOLDEN_NODE, goldenEnvironment} from '../golden-cases.js';
+import {stringOrEmpty} from '../../../src/recording/canonical/canonical-json.js';
+import {canonicalCalls, type ComparableCall} from '../../../src/recording/canonical/canonical-calls.js';
+import {GOLDEN_NODE, goldenEnvironment} from '../../golden/golden-cases.js';
 
 const SANDBOX = '5'.repeat(64);
 const OTHER = '6'.repeat(64);
 const ENVIRONMENT = goldenEnvironment(GOLDEN_NODE, ['10.244.0.9'], new Map([['sha256:1', 'busybox:1']]));
 
-function call(method: string, request: object, rest: Partial<GoldenCall> = {}): GoldenCall {
+function call(method: string, request: object, rest: Partial<ComparableCall> = {}): ComparableCall {
   return {method, request, code: 'OK', deadlineMs: 119_987, ...rest};
 }
 
-function run(uid: string, id: string, config: object = {}): GoldenCall {
+function run(uid: string, id: string, config: object = {}): ComparableCall {
   const metadata = {name: 'web-goldennode', uid};
   return call(
     'RunPodSandbox',
@@ -20,7 +20,7 @@ function run(uid: string, id: string, config: object = {}): GoldenCall {
   );
 }
 
-const create = (name: string, id: string, config: object = {}, rest: object = {}): GoldenCall =>
+const create = (name: string, id: string, config: object = {}, rest: object = {}): ComparableCall =>
   call(
     'CreateContainer',
     {pod_sandbox_id: SANDBOX, config: {metadata: {name, attempt: 1}, ...config}, ...rest},
@@ -133,11 +133,12 @@ describe('the canonical form of calls', () => {
 });
 
 describe('the canonical order', () => {
-  const stop = (id: string): GoldenCall => call('StopContainer', {container_id: id});
-  const remove = (id: string, code = 'OK'): GoldenCall => call('RemoveContainer', {container_id: id}, {code});
-  const stopSandbox = (id: string): GoldenCall => call('StopPodSandbox', {pod_sandbox_id: id});
-  const removeSandbox = (id: string): GoldenCall => call('RemovePodSandbox', {pod_sandbox_id: id});
-  const brief = (calls: readonly GoldenCall[]): readonly string[] =>
+  const stop = (id: string): ComparableCall => call('StopContainer', {container_id: id});
+  const remove = (id: string, code = 'OK'): ComparableCall =>
+    call('RemoveContainer', {container_id: id}, {code});
+  const stopSandbox = (id: string): ComparableCall => call('StopPodSandbox', {pod_sandbox_id: id});
+  const removeSandbox = (id: string): ComparableCall => call('RemovePodSandbox', {pod_sandbox_id: id});
+  const brief = (calls: readonly ComparableCall[]): readonly string[] =>
     canonicalCalls(calls, ENVIRONMENT).map(({method, req, code}) =>
       [method, ...Object.values(req).map(stringOrEmpty), code].join(' '),
     );
@@ -151,7 +152,7 @@ describe('the canonical order', () => {
   });
 
   test('lists repeated calls of a probe once, after the start of the container and until its stop', () => {
-    const probe = (exit: number): GoldenCall =>
+    const probe = (exit: number): ComparableCall =>
       call('ExecSync', {container_id: 'c'.repeat(64), cmd: ['ok']}, {response: {exitCode: exit}});
     const start = call('StartContainer', {container_id: 'c'.repeat(64)});
     const end = call('StopContainer', {container_id: 'c'.repeat(64)});
@@ -190,7 +191,7 @@ describe('the canonical order', () => {
   });
 
   test('sorts collected sandboxes by pod', () => {
-    const collect = (id: string): readonly GoldenCall[] => [stopSandbox(id), removeSandbox(id)];
+    const collect = (id: string): readonly ComparableCall[] => [stopSandbox(id), removeSandbox(id)];
 
     expect(brief(['q/0', 'p/1', 'p/0'].flatMap(collect)).filter((line) => line.startsWith('Remove'))).toEqual(
       ['RemovePodSandbox p/1 OK', 'RemovePodSandbox p/0 OK', 'RemovePodSandbox q/0 OK'],

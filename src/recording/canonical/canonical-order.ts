@@ -1,5 +1,5 @@
 import {stringOrEmpty} from './canonical-json.js';
-import type {CanonicalCall} from './canonical-calls.js';
+import type {CanonicalCall} from './comparable-call.js';
 
 /** Calls that a kubelet makes for several containers or sandboxes concurrently. */
 const PARALLEL: ReadonlySet<string> = new Set([

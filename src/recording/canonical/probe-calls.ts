@@ -1,22 +1,8 @@
-import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {stringOrEmpty} from './canonical-json.js';
-import type {CanonicalCall} from './canonical-calls.js';
+import type {CanonicalCall} from './comparable-call.js';
 
 /** Commands of probes by container name. */
 export type ProbeCommands = ReadonlyMap<string, readonly (readonly string[])[]>;
-
-/** Returns the commands of the pods' probes. */
-export function collectProbeCommands(pods: readonly Pod[]): ProbeCommands {
-  const containers = pods.flatMap(({spec}) => [...(spec.initContainers ?? []), ...spec.containers]);
-  return new Map(
-    containers.map(({name, livenessProbe, readinessProbe, startupProbe}) => [
-      name,
-      [livenessProbe, readinessProbe, startupProbe]
-        .map((probe) => probe?.exec?.command)
-        .filter((command) => command !== undefined),
-    ]),
-  );
-}
 
 /**
  * Returns the calls with each distinct call of a probe once, after the start of its container, since their number

@@ -1,47 +1,25 @@
 import {canonicalOrder} from './canonical-order.js';
 import {stringOrEmpty, type Json, type JsonObject} from './canonical-json.js';
-import {CanonicalLabels, type GoldenEnvironment} from './canonical-labels.js';
+import {CanonicalLabels, type CallEnvironment} from './canonical-labels.js';
 import {deduplicateProbeCalls, type ProbeCommands} from './probe-calls.js';
 
+import type {CanonicalCall, CanonicalLine, ComparableCall, PlainCall} from './comparable-call.js';
+
 export type {JsonObject} from './canonical-json.js';
-export type {GoldenEnvironment} from './canonical-labels.js';
-
-/** A call to a runtime, in the order of the starts. Compatible with FakeRuntime.calls. */
-export interface GoldenCall {
-  readonly method: string;
-  readonly request: object;
-  /** Response in proto names or camelCase. Only new IDs are read from it. */
-  readonly response?: object | undefined;
-  readonly code: string | undefined;
-  /** Timeout of the call. Undefined for RPCs without one. */
-  readonly deadlineMs: number | undefined;
-}
-
-/** A line of a canon.jsonl: a call, or the mark of an external action. */
-export type CanonicalLine = CanonicalCall | {readonly mark: string};
-
-export interface CanonicalCall {
-  readonly method: string;
-  readonly timeout_s: number;
-  readonly req: JsonObject;
-  readonly code: string;
-  readonly resp?: JsonObject;
-  readonly msg?: string;
-  /** True if it represents any number of a probe's calls. */
-  readonly probe?: boolean;
-}
+export type {CallEnvironment} from './canonical-labels.js';
+export type {CanonicalCall, CanonicalLine, ComparableCall} from './comparable-call.js';
 
 const READS =
   /^(List|Stream|GetContainerEvents|Image(Status|FsInfo)|Container(Status|Stats)|PodSandbox(Status|Stats)|Status|Version|RuntimeConfig)/;
 
 /**
- * Returns the mutating calls in the format of the kubelet's recordings: IDs, UIDs, addresses, times and directories
+ * Returns the mutating calls in a form in which two runs can be compared: IDs, UIDs, addresses, times and directories
  * are replaced by stable labels, calls that a kubelet makes in random order are sorted, and equal calls of a probe are
  * listed once.
  */
 export function canonicalCalls(
-  calls: readonly GoldenCall[],
-  environment: GoldenEnvironment,
+  calls: readonly ComparableCall[],
+  environment: CallEnvironment,
   probes: ProbeCommands = new Map(),
 ): readonly CanonicalCall[] {
   const changing = calls.filter(({method}) => !READS.test(method));
@@ -70,20 +48,14 @@ export function callsByPod(
 }
 
 /** Registers labels for everything that the calls create. */
-export function labelsOf(calls: readonly GoldenCall[], environment: GoldenEnvironment): CanonicalLabels {
+export function labelsOf(calls: readonly ComparableCall[], environment: CallEnvironment): CanonicalLabels {
   return new CanonicalLabels(
     environment,
     calls.filter(({method}) => !READS.test(method)).map(withPlainRequest),
   );
 }
 
-/** A call with a request in plain JSON. */
-export interface PlainCall extends GoldenCall {
-  readonly request: JsonObject;
-  readonly ids: {readonly sandbox?: string; readonly container?: string; readonly image?: string};
-}
-
-function withPlainRequest(call: GoldenCall): PlainCall {
+function withPlainRequest(call: ComparableCall): PlainCall {
   const request = JSON.parse(JSON.stringify(call.request)) as JsonObject;
   const response = (call.response ?? {}) as Readonly<Record<string, string | undefined>>;
   const read = (name: string, camel: string): string | undefined => response[name] ?? response[camel];

@@ -1,8 +1,8 @@
 import {stringOrEmpty, type Json, type JsonObject} from './canonical-json.js';
-import type {PlainCall} from './canonical-calls.js';
+import type {PlainCall} from './comparable-call.js';
 
 /** The environment of a run, which is removed from its calls. */
-export interface GoldenEnvironment {
+export interface CallEnvironment {
   readonly nodeName: string;
   readonly nodeIp: string;
   readonly rootDir: string;
@@ -21,7 +21,7 @@ export interface GoldenEnvironment {
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g;
-const DURATION = /\bin [0-9.]+(?:ms|µs|s) \([0-9.]+(?:ms|µs|s) including waiting\)/g;
+const DURATION = /\bin [0-9.]+(?:ms|\u00B5s|s) \([0-9.]+(?:ms|\u00B5s|s) including waiting\)/g;
 /** An ID that no call has returned: an image's digest. */
 const UNKNOWN_ID = /\b[0-9a-f]{64}\b/g;
 const TERMINATION_LOG = /(\/containers\/[^/\s"]+\/)[0-9a-f]{8}\b/g;
@@ -32,7 +32,7 @@ type Replacement = readonly [from: string, to: string];
 export class CanonicalLabels {
   readonly #replacements: readonly Replacement[];
 
-  constructor(environment: GoldenEnvironment, calls: readonly PlainCall[]) {
+  constructor(environment: CallEnvironment, calls: readonly PlainCall[]) {
     const uids = uidLabels(environment, calls);
     this.#replacements = [
       ...(environment.substitutes ?? []),
@@ -71,7 +71,7 @@ function directories({
   logsDir,
   cgroupRoot,
   scratchDir = '',
-}: GoldenEnvironment): readonly [string, string][] {
+}: CallEnvironment): readonly [string, string][] {
   const named: [string, string][] = [
     [rootDir, '<ROOT>'],
     [logsDir, '<LOGS>'],
@@ -94,7 +94,7 @@ function metadataOf(request: JsonObject): SandboxMetadata {
 
 /** Returns a pod's name without the node's, with `#2` for the second pod of that name. */
 function uidLabels(
-  {nodeName, pods}: GoldenEnvironment,
+  {nodeName, pods}: CallEnvironment,
   calls: readonly PlainCall[],
 ): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();

@@ -1,0 +1,144 @@
+import {open, rename, stat, type FileHandle} from 'node:fs/promises';
+import {hasErrno, SystemError} from '../../base/errors.js';
+import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
+
+/** Maximum length of lines that wait for the disk, in characters. Further lines are lost. */
+const MAX_WAITING = 16 * 1024 * 1024;
+
+/** Options of a file of lines. */
+export interface LineFileOptions {
+  readonly path: string;
+  /** Size after which a new file is begun, in bytes. */
+  readonly maxBytes: number;
+  /** Number of files that are kept, at least 1: the path, and older ones with `.1`, `.2` and so on. */
+  readonly maxFiles: number;
+  /** Returns the first line of each file. */
+  readonly header: () => string;
+  /** Returns a line in place of lost ones. */
+  readonly formatLost: (count: number) => string;
+}
+
+/**
+ * Writes lines to a file that is rotated by its size. Lines that the disk is too slow for, or that cannot be written, are
+ * lost; the caller never waits.
+ */
+export class LineFile {
+  readonly #options: LineFileOptions;
+  #file: FileHandle;
+  #size = 0;
+  #waiting: string[] = [];
+  #waitingLength = 0;
+  #lost = 0;
+  #allLost = 0;
+  #writing: Promise<void> | undefined;
+  #failure: SystemError | undefined;
+
+  private constructor(options: LineFileOptions, file: FileHandle) {
+    this.#options = options;
+    this.#file = file;
+  }
+
+  /** Creates the file, which only this user can read. Rejects with SystemError, also if it exists and is not empty. */
+  static async create(options: LineFileOptions): Promise<LineFile> {
+    const {path} = options;
+    const size = (await ifPresent(() => stat(path)))?.size ?? 0;
+    if (size > 0)
+      throw new SystemError(`the file "${path}" exists and is not empty`, {
+        hint: 'remove it, or record to another file',
+      });
+    const file = await withFileErrors('creating', path, () => open(path, 'a', 0o600));
+    const created = new LineFile(options, file);
+    created.write(options.header());
+    return created;
+  }
+
+  /** Number of lines that were lost. */
+  get lostLines(): number {
+    return this.#allLost;
+  }
+
+  /** Adds a line, without its line break. */
+  write(line: string): void {
+    if (this.#failure !== undefined || this.#waitingLength + line.length > MAX_WAITING) {
+      this.#lost += 1;
+      this.#allLost += 1;
+      return;
+    }
+    if (this.#lost > 0) this.#add(this.#options.formatLost(this.#lost));
+    this.#lost = 0;
+    this.#add(line);
+    this.#writing ??= this.#writeAll();
+  }
+
+  #add(line: string): void {
+    this.#waiting.push(`${line}\n`);
+    this.#waitingLength += line.length + 1;
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const lines = this.#waiting;
+        this.#waiting = [];
+        this.#waitingLength = 0;
+        await this.#writeLines(lines);
+      }
+    } catch (error) {
+      this.#failure = fileError('writing to', this.#options.path, error);
+      this.#allLost += this.#waiting.length;
+    }
+    this.#writing = undefined;
+  }
+
+  /** Writes as many lines at once as fit into the file. */
+  async #writeLines(lines: readonly string[]): Promise<void> {
+    let chunk: Buffer[] = [];
+    let length = 0;
+    const flush = async (): Promise<void> => {
+      if (length > 0) await this.#file.appendFile(Buffer.concat(chunk));
+      this.#size += length;
+      chunk = [];
+      length = 0;
+    };
+    for (const line of lines) {
+      const bytes = Buffer.from(line);
+      if (this.#size + length > 0 && this.#size + length + bytes.length > this.#options.maxBytes) {
+        await flush();
+        await this.#rotate();
+      }
+      chunk.push(bytes);
+      length += bytes.length;
+    }
+    await flush();
+  }
+
+  async #rotate(): Promise<void> {
+    const {path, maxFiles, header} = this.#options;
+    await this.#file.close();
+    for (let number = maxFiles - 1; number > 0; number -= 1)
+      await renameIfPresent(number === 1 ? path : `${path}.${number - 1}`, `${path}.${number}`);
+    this.#file = await open(path, 'w', 0o600);
+    const first = Buffer.from(`${header()}\n`);
+    await this.#file.appendFile(first);
+    this.#size = first.length;
+  }
+
+  /** Waits for the disk and closes the file. Rejects with SystemError if lines could not be written. */
+  async close(): Promise<void> {
+    if (this.#lost > 0 && this.#failure === undefined) {
+      this.#add(this.#options.formatLost(this.#lost));
+      this.#writing ??= this.#writeAll();
+    }
+    while (this.#writing !== undefined) await this.#writing;
+    await this.#file.close();
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+async function renameIfPresent(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (!hasErrno(error, 'ENOENT')) throw error;
+  }
+}

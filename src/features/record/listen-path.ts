@@ -1,0 +1,32 @@
+import {lstat, unlink} from 'node:fs/promises';
+import {connect} from 'node:net';
+import {SystemError} from '../../base/errors.js';
+import {fileError, ifPresent} from '../../base/fs/files.js';
+
+/** Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there. */
+export async function removeAbandonedSocket(path: string): Promise<void> {
+  const found = await ifPresent(() => lstat(path));
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new SystemError(`cannot listen on "${path}": it exists and is not a socket`);
+  if ((await connectionError(path)) === undefined)
+    throw new SystemError(`cannot listen on "${path}": another process listens there`);
+  await unlink(path);
+}
+
+/** Connects to a Unix socket once, and returns why it fails; undefined if it does not. */
+export async function connectionError(path: string): Promise<Error | undefined> {
+  return await new Promise((resolve) => {
+    const socket = connect({path});
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(undefined);
+    });
+    socket.once('error', resolve);
+  });
+}
+
+/** Rejects with SystemError if no runtime accepts connections at `path`. */
+export async function checkRuntimeSocket(path: string): Promise<void> {
+  const error = await connectionError(path);
+  if (error !== undefined) throw fileError('connecting to the runtime', path, error);
+}

@@ -1,0 +1,85 @@
+import * as Flags from '@oclif/core/flags';
+import {messageOf, UsageError} from '../../base/errors.js';
+import {integerFlag} from '../../cli/flags/flag-types.js';
+import {parseBytes} from '../../format/parse-bytes.js';
+
+/** Flags of `record`, other than those of its output format. */
+export const RECORD_FLAGS = {
+  listen: Flags.string({
+    helpValue: 'SOCKET',
+    description: 'Socket to listen on. [default: with a program, one in a temporary directory]',
+  }),
+  swap: Flags.boolean({description: "Listen in the place of the runtime's socket."}),
+  file: Flags.string({
+    helpValue: 'FILE',
+    description: 'New file to record to. [default: standard output, if no program runs]',
+  }),
+  'max-size': Flags.string({
+    helpValue: 'SIZE',
+    description: 'Size after which --file is rotated, such as 20Mi. [default: 100Mi]',
+  }),
+  'max-files': integerFlag({
+    helpValue: 'N',
+    description: 'Number of files to keep: --file, and older ones with .1, .2 and so on. [default: 5]',
+  }),
+  'max-message': Flags.string({
+    helpValue: 'SIZE',
+    description: 'Record only the length of requests and responses that are larger. [default: 1Mi]',
+  }),
+  'mask-env': Flags.boolean({description: 'Mask the values of all environment variables of containers.'}),
+  'keep-output': Flags.boolean({description: 'Record the output of commands of ExecSync.'}),
+};
+
+/** Values of RECORD_FLAGS and of --summary. */
+export interface RecordFlags {
+  readonly listen?: string | undefined;
+  readonly swap: boolean;
+  readonly file?: string | undefined;
+  readonly 'max-size'?: string | undefined;
+  readonly 'max-files'?: number | undefined;
+  readonly 'max-message'?: string | undefined;
+  readonly 'mask-env': boolean;
+  readonly 'keep-output': boolean;
+  readonly summary: boolean;
+}
+
+/** Smallest size of a file: smaller ones would be rotated with every line. */
+const MIN_FILE_BYTES = 4096;
+
+/** Returns the options of a recording. Throws UsageError if flags contradict each other or have invalid values. */
+export function recordOptions(flags: RecordFlags, program: readonly string[]) {
+  checkCombination(flags, program.length > 0);
+  const {listen, swap, file, 'max-files': maxFiles = 5, 'max-size': maxSize = '100Mi'} = flags;
+  if (maxFiles < 1) throw new UsageError('--max-files must be 1 or more');
+  return {
+    listen,
+    swap,
+    file,
+    maxFiles,
+    maxFileBytes: sizeOf('max-size', maxSize, MIN_FILE_BYTES),
+    maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '1Mi', 1),
+    mask: {env: flags['mask-env'], keepOutput: flags['keep-output']},
+  };
+}
+
+function checkCombination({listen, swap, file, summary, ...flags}: RecordFlags, hasProgram: boolean): void {
+  if (swap && listen !== undefined) throw new UsageError('--swap and --listen exclude each other');
+  if (!swap && listen === undefined && !hasProgram)
+    throw new UsageError('one of --listen, --swap and a program is required');
+  if (hasProgram && file === undefined && !summary)
+    throw new UsageError('--file or --summary is required with a program, which needs standard output');
+  if (file === undefined && (flags['max-size'] ?? flags['max-files']) !== undefined)
+    throw new UsageError('--max-size and --max-files require --file');
+}
+
+function sizeOf(flag: string, text: string, least: number): number {
+  let bytes: bigint;
+  try {
+    bytes = parseBytes(text);
+  } catch (error) {
+    throw new UsageError(`invalid --${flag} "${text}": ${messageOf(error)}`);
+  }
+  if (bytes < least || bytes > Number.MAX_SAFE_INTEGER)
+    throw new UsageError(`invalid --${flag} "${text}": must be ${least} bytes or more`);
+  return Number(bytes);
+}

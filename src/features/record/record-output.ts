@@ -1,0 +1,108 @@
+import {programVersion} from '../../cli/process/program-version.js';
+import {counted} from '../../base/counted.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import type {JsonObject} from '../../format/json.js';
+import {CallRecorder} from '../../recording/lines/call-recorder.js';
+import {CallSummary} from '../../recording/lines/call-summary.js';
+import {recordingHeader} from '../../recording/lines/recording-header.js';
+import {ByteBudget} from '../../recording/tap/byte-budget.js';
+import type {CallSink} from '../../recording/tap/connection-tap.js';
+import type {CollectorLimits} from '../../recording/tap/message-collector.js';
+import {LineFile} from './line-file.js';
+import {LineStream} from './line-stream.js';
+import {createMessageMask, type MaskOptions} from './mask-messages.js';
+
+/** Options of what is recorded, and where. */
+export interface RecordOutputOptions {
+  /** File of the lines; undefined for standard output. */
+  readonly file: string | undefined;
+  /** True to write no lines, unless to a file. */
+  readonly isSummary: boolean;
+  /** Maximum length of a recorded message, in bytes. */
+  readonly maxMessageBytes: number;
+  /** Size after which the file is rotated, in bytes, and number of files that are kept. */
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+  readonly mask: MaskOptions;
+}
+
+/** Where calls are recorded. */
+export interface RecordOutput {
+  readonly sink: CallSink;
+  readonly limits: CollectorLimits;
+  readonly summary: CallSummary;
+  /** Writes everything. Rejects with SystemError. */
+  close(): Promise<void>;
+}
+
+/** Maximum length of all messages that are held in memory, in bytes. */
+const BUDGET_BYTES = 64 * 1024 * 1024;
+
+interface Lines {
+  write(line: string): void;
+  readonly lostLines: number;
+  close(): Promise<void>;
+}
+
+/** Opens the output of a recording of `endpoint`. Rejects with SystemError. */
+export async function openOutput(
+  services: Pick<CommandServices, 'context' | 'out' | 'report'>,
+  options: RecordOutputOptions,
+  endpoint: string,
+): Promise<RecordOutput> {
+  const {context, report} = services;
+  const summary = new CallSummary();
+  const lines = await openLines(services, options, endpoint);
+  const maxMessageBytes = lines === undefined ? 0 : options.maxMessageBytes;
+  const limits = {maxMessageBytes, budget: new ByteBudget(BUDGET_BYTES)};
+  if (lines === undefined) return {sink: summary, limits, summary, close: () => Promise.resolve()};
+  const recorder = new CallRecorder({
+    limits,
+    mask: createMessageMask(options.mask),
+    now: () => context.clock.now(),
+    write: (line) => {
+      lines.write(JSON.stringify(line));
+    },
+  });
+  return {
+    sink: both(summary, recorder),
+    limits,
+    summary,
+    close: async () => {
+      recorder.finish();
+      await lines.close();
+      if (lines.lostLines > 0)
+        report.warn(`${counted(lines.lostLines, 'line')} could not be written in time and are missing`);
+    },
+  };
+}
+
+async function openLines(
+  {out}: Pick<CommandServices, 'out'>,
+  {file, isSummary, maxFileBytes, maxFiles, mask}: RecordOutputOptions,
+  endpoint: string,
+): Promise<Lines | undefined> {
+  if (file === undefined && isSummary) return undefined;
+  const header = (): string =>
+    JSON.stringify(recordingHeader({program: `kcri ${programVersion()}`, endpoint, masksEnv: mask.env}));
+  const formatLost = (lost: number): string => JSON.stringify({lost} satisfies JsonObject);
+  if (file === undefined) return new LineStream(out.stdout, {header, formatLost});
+  return await LineFile.create({path: file, maxBytes: maxFileBytes, maxFiles, header, formatLost});
+}
+
+function both(first: CallSink, second: CallSink): CallSink {
+  return {
+    onStart: (call) => {
+      first.onStart(call);
+      second.onStart(call);
+    },
+    onMessage: (call, from, message) => {
+      first.onMessage(call, from, message);
+      second.onMessage(call, from, message);
+    },
+    onEnd: (call, end) => {
+      first.onEnd(call, end);
+      second.onEnd(call, end);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import {once} from 'node:events';
+import {anySignal} from '../../base/async/any-signal.js';
+import {counted} from '../../base/counted.js';
+import {messageOf, UsageError} from '../../base/errors.js';
+import {systemErrorMessage} from '../../base/system-error-message.js';
+import type {CommandServices} from '../../cli/command/command-services.js';
+import type {OutputFormat} from '../../cli/output/output-format.js';
+import {formatSorted} from '../../cli/output/parse-output-format.js';
+import {repeatSample, TerminalScreen} from '../../cli/output/watch-screen.js';
+import {canonicalEndpoint, socketPath} from '../../cri/endpoint.js';
+import {ConnectionTap} from '../../recording/tap/connection-tap.js';
+import {Relay} from '../../recording/tap/relay.js';
+import {openOutput, type RecordOutput, type RecordOutputOptions} from './record-output.js';
+import {ownPlace, swapPlace, type RecordPlace} from './record-place.js';
+import {runWithEndpoint} from './run-program.js';
+import {formatSummary, summaryJson} from './summary-table.js';
+
+/** Options of `record`. */
+export interface RecordOptions extends RecordOutputOptions {
+  /** Socket to listen on; undefined for one in a temporary directory. */
+  readonly listen: string | undefined;
+  /** True to listen in the place of the runtime's socket. */
+  readonly swap: boolean;
+  /** Program to run and its arguments; empty to record until an interruption. */
+  readonly program: readonly string[];
+  /** Format of the summary. */
+  readonly form: OutputFormat<'table' | 'json' | 'yaml'>;
+}
+
+/** Interval of the live summary, in ms. */
+const LIVE_MS = 1000;
+
+/** Records the calls between clients and the runtime until an interruption, or until the program ends. */
+export async function runRecord(services: CommandServices, options: RecordOptions): Promise<void> {
+  const {report, connections} = services;
+  const runtime = await canonicalEndpoint(await connections.endpoint());
+  await rejectImageEndpoint(services, runtime);
+  const path = socketPath(runtime);
+  await using place = options.swap ? await swapPlace(services, path) : await ownPlace(path, options.listen);
+  const output = await openOutput(services, options, runtime);
+  try {
+    const relay = await openRelay(services, place, output);
+    try {
+      await place.install();
+      await recordUntilEnd(services, {place, output, options});
+      await place.uninstall(relay);
+    } finally {
+      relay.close();
+    }
+  } finally {
+    await output.close();
+  }
+  await reportEnd(services, output, options);
+  if (options.file !== undefined)
+    report.info(`kcri: recorded ${counted(output.summary.calls, 'call')} to "${options.file}"`);
+}
+
+/** One connection of a client leads to one socket. Rejects with UsageError. */
+async function rejectImageEndpoint({settings}: CommandServices, runtime: string): Promise<void> {
+  const {imageEndpoint} = await settings.read();
+  if (imageEndpoint !== undefined && (await canonicalEndpoint(imageEndpoint)) !== runtime)
+    throw new UsageError('cannot record a runtime endpoint and another image endpoint together', {
+      hint: 'record each with its own "kcri record --runtime-endpoint=ENDPOINT --image-endpoint=ENDPOINT"',
+    });
+}
+
+async function openRelay(
+  {context, report}: CommandServices,
+  {listenPath, targetPath}: RecordPlace,
+  {sink, limits}: RecordOutput,
+): Promise<Relay> {
+  const clock = {now: () => context.clock.now(), monotonic: () => performance.now()};
+  return await Relay.listen(listenPath, {
+    target: targetPath,
+    tap: (connection) => new ConnectionTap(connection, {sink, limits, clock}),
+    onUnreachable: (error) => {
+      report.warn(
+        `cannot connect to the runtime: ${systemErrorMessage(error)}; connections of clients are closed`,
+      );
+    },
+    onReachable: () => {
+      report.info('kcri: connected to the runtime again');
+    },
+    onUnreadable: (error) => {
+      report.warn(`a connection is passed on, but not recorded: ${messageOf(error)}`);
+    },
+  });
+}
+
+interface Recording {
+  readonly place: RecordPlace;
+  readonly output: RecordOutput;
+  readonly options: RecordOptions;
+}
+
+async function recordUntilEnd(services: CommandServices, recording: Recording): Promise<void> {
+  const {context, out, report, signal: interrupted} = services;
+  const {place, options} = recording;
+  const ended = new AbortController();
+  using either = anySignal(interrupted, ended.signal, ...(writesLines(options) ? [out.stdout.closed] : []));
+  let failure: unknown;
+  const watching = place.watch(either.signal).catch((error: unknown) => {
+    failure = error;
+    ended.abort();
+  });
+  try {
+    if (options.program.length > 0) {
+      const hasTerminal = context.stdin.isTTY === true;
+      const {env} = context;
+      const run = {endpoint: place.endpoint, env, signal: interrupted, hasTerminal};
+      report.setExitCode(await runWithEndpoint(options.program, run));
+    } else await showUntil(either.signal, services, recording);
+  } finally {
+    ended.abort();
+    await watching;
+  }
+  if (failure !== undefined) throw failure as Error;
+}
+
+/** Reports whether lines are written to standard output. */
+function writesLines({file, isSummary}: RecordOptions): boolean {
+  return file === undefined && !isSummary;
+}
+
+/** Shows the counts on a terminal until the signal aborts; elsewhere it only waits. */
+async function showUntil(
+  signal: AbortSignal,
+  {context, out, report}: CommandServices,
+  {place, output: {summary}, options}: Recording,
+): Promise<void> {
+  report.info(`kcri: recording calls to ${place.endpoint}; Ctrl-C ends it`);
+  if (!isLive(options, out)) {
+    if (!signal.aborted) await once(signal, 'abort');
+    return;
+  }
+  const screen = new TerminalScreen(out.stdout, context);
+  const warnings: string[] = [];
+  report.redirectWarnings((text) => warnings.push(text));
+  try {
+    const sample = () => Promise.resolve(formatSummary(summary.methods()));
+    for await (const text of repeatSample(sample, {clock: context.clock, pauseMs: LIVE_MS, signal}))
+      screen.show({text, warnings: warnings.slice(-MAX_WARNINGS)});
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    report.redirectWarnings(undefined);
+    screen.show({text: formatSummary(summary.methods()), warnings: warnings.slice(-MAX_WARNINGS)});
+    screen.end();
+  }
+}
+
+/** Number of warnings that are shown below the live summary. */
+const MAX_WARNINGS = 3;
+
+function isLive({isSummary, form, program}: RecordOptions, {stdout}: CommandServices['out']): boolean {
+  return isSummary && form.kind === 'table' && program.length === 0 && stdout.isTerminal;
+}
+
+/** Prints the summary, unless it is on the terminal already. */
+async function reportEnd(
+  {out}: CommandServices,
+  {summary}: RecordOutput,
+  options: RecordOptions,
+): Promise<void> {
+  const {form, isSummary} = options;
+  if (!isSummary || isLive(options, out)) return;
+  const methods = summary.methods();
+  if (form.kind === 'table') out.printText(formatSummary(methods));
+  else out.printData(await formatSorted(form, summaryJson(methods)));
+}

@@ -1,0 +1,102 @@
+import {decode} from '../../cri/codec.js';
+import type {MessageName} from '../../cri/gen/schema.js';
+import type {HeaderField} from '../../cri/http2/hpack.js';
+import {toJson} from '../../cri/proto-json.js';
+import {WireError} from '../../cri/wire-format.js';
+import type {JsonObject} from '../../format/json.js';
+import type {CallEnd, Side, TappedCall} from '../tap/connection-tap.js';
+import type {TappedMessage} from '../tap/message-collector.js';
+import {methodOf, type CallMethod} from '../tap/method-table.js';
+
+/** Masks the secrets of a message of a method. */
+export type MessageMask = (method: string, from: Side, message: JsonObject) => JsonObject;
+
+/** A call with what it sent, as far as that is recorded. */
+export interface RecordedMessages {
+  /** Number of the call in this recording. */
+  readonly id: number;
+  readonly call: TappedCall;
+  readonly request: TappedMessage | undefined;
+  /** Response of a call that is not a stream. */
+  readonly response: TappedMessage | undefined;
+  /** Number and total length of the messages of each side. */
+  readonly counts: Readonly<Record<Side, {readonly messages: number; readonly bytes: number}>>;
+}
+
+/** Returns the line of a call that has ended, or that has not when the recording ended. */
+export function callLine(
+  recorded: RecordedMessages,
+  end: CallEnd | undefined,
+  mask: MessageMask,
+): JsonObject {
+  const {id, call, request, response, counts} = recorded;
+  const method = methodOf(call.path);
+  return {
+    time: new Date(call.startedAtMs).toISOString(),
+    call: id,
+    connection: call.connection,
+    service: method.service,
+    method: method.name,
+    ...(end === undefined
+      ? {open: true}
+      : {code: end.code, durationMs: Math.round(end.durationMs * 1000) / 1000}),
+    ...(end !== undefined && end.by !== 'status' && {endedBy: end.by}),
+    ...(end !== undefined && end.message !== '' && {error: end.message}),
+    ...(call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
+    ...metadataJson('metadata', call.metadata),
+    ...content('request', {method, from: 'client', message: request, mask}),
+    ...content('response', {method, from: 'server', message: response, mask}),
+    ...metadataJson('responseMetadata', end?.metadata ?? []),
+    ...(method.info === undefined && {requestBytes: counts.client.bytes, responseBytes: counts.server.bytes}),
+    ...(method.info?.stream === true && {messages: counts.server.messages}),
+  };
+}
+
+/** Returns the line of a message of a stream. `nowMs` is its time, in ms since the epoch. */
+export function messageLine(
+  {id, call}: Pick<RecordedMessages, 'id' | 'call'>,
+  message: TappedMessage,
+  {nowMs, mask}: {readonly nowMs: number; readonly mask: MessageMask},
+): JsonObject {
+  const method = methodOf(call.path);
+  return {
+    time: new Date(nowMs).toISOString(),
+    call: id,
+    method: method.name,
+    ...content('message', {method, from: 'server', message, mask}),
+  };
+}
+
+interface Content {
+  readonly method: CallMethod;
+  readonly from: Side;
+  readonly message: TappedMessage | undefined;
+  readonly mask: MessageMask;
+}
+
+/** Returns a message as a member, or why it is not recorded. Messages of other interfaces may have unknown secrets. */
+function content(name: string, {method: {info, name: rpc}, from, message, mask}: Content): JsonObject {
+  if (message === undefined || info === undefined) return {};
+  const omitted = (why: string): JsonObject => ({[`${name}Omitted`]: why, [`${name}Bytes`]: message.length});
+  if (message.content === undefined) return omitted(message.omitted ?? 'not recorded');
+  const decoded = decodedJson(from === 'client' ? info.request : info.response, message.content);
+  return decoded === undefined ? omitted('malformed') : {[name]: mask(rpc, from, decoded)};
+}
+
+function decodedJson(name: MessageName, bytes: Buffer): JsonObject | undefined {
+  try {
+    return toJson(name, decode(name, bytes));
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
+
+/** Pattern of metadata names whose values are credentials. */
+const CREDENTIAL = /auth|token|cookie|secret|password|key/i;
+
+function metadataJson(name: string, fields: readonly HeaderField[]): JsonObject {
+  if (fields.length === 0) return {};
+  const shown = fields.map(([field, value]) => [field, CREDENTIAL.test(field) ? '***' : value] as const);
+  return {[name]: Object.fromEntries(shown)};
+}

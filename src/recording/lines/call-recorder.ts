@@ -1,0 +1,108 @@
+import type {CallEnd, CallSink, Side, TappedCall} from '../tap/connection-tap.js';
+import {releaseMessage, type CollectorLimits, type TappedMessage} from '../tap/message-collector.js';
+import type {JsonObject} from '../../format/json.js';
+import {callLine, messageLine, type MessageMask} from './call-line.js';
+import {methodOf} from '../tap/method-table.js';
+
+/** Options of a recorder. */
+export interface CallRecorderOptions {
+  /** Writes a line. Must not throw. */
+  readonly write: (line: JsonObject) => void;
+  readonly mask: MessageMask;
+  readonly limits: CollectorLimits;
+  /** Returns the time in ms since the epoch. */
+  readonly now: () => number;
+}
+
+interface Recorded {
+  readonly id: number;
+  readonly call: TappedCall;
+  readonly isStream: boolean;
+  request: TappedMessage | undefined;
+  response: TappedMessage | undefined;
+  readonly counts: Record<Side, {messages: number; bytes: number}>;
+}
+
+/**
+ * Writes a line for each call when it ends, and one for each message of a stream when it arrives. Lines are made when
+ * nothing is left to relay; what waits for that counts for the budget of messages.
+ */
+export class CallRecorder implements CallSink {
+  readonly #options: CallRecorderOptions;
+  readonly #open = new Map<TappedCall, Recorded>();
+  readonly #waiting: (() => void)[] = [];
+  #isScheduled = false;
+  #lastId = 0;
+
+  constructor(options: CallRecorderOptions) {
+    this.#options = options;
+  }
+
+  onStart(call: TappedCall): void {
+    this.#lastId += 1;
+    this.#open.set(call, {
+      id: this.#lastId,
+      call,
+      isStream: methodOf(call.path).info?.stream === true,
+      request: undefined,
+      response: undefined,
+      counts: {client: {messages: 0, bytes: 0}, server: {messages: 0, bytes: 0}},
+    });
+  }
+
+  onMessage(call: TappedCall, from: Side, message: TappedMessage): void {
+    const recorded = this.#open.get(call);
+    if (recorded === undefined) return;
+    const count = recorded.counts[from];
+    count.messages += 1;
+    count.bytes += message.length;
+    if (from === 'server' && recorded.isStream) this.#writeMessage(recorded, message);
+    else if (from === 'client' && recorded.request === undefined) recorded.request = message;
+    else if (from === 'server' && recorded.response === undefined) recorded.response = message;
+    else releaseMessage(message, this.#options.limits);
+  }
+
+  onEnd(call: TappedCall, end: CallEnd): void {
+    const recorded = this.#open.get(call);
+    this.#open.delete(call);
+    if (recorded !== undefined) this.#writeCall(recorded, end);
+  }
+
+  #writeMessage(recorded: Recorded, message: TappedMessage): void {
+    const {limits, mask, now, write} = this.#options;
+    const nowMs = now();
+    this.#later(() => {
+      write(messageLine(recorded, message, {nowMs, mask}));
+      releaseMessage(message, limits);
+    });
+  }
+
+  #writeCall(recorded: Recorded, end: CallEnd | undefined): void {
+    const {limits, mask, write} = this.#options;
+    this.#later(() => {
+      write(callLine(recorded, end, mask));
+      for (const message of [recorded.request, recorded.response])
+        if (message !== undefined) releaseMessage(message, limits);
+    });
+  }
+
+  /** Makes a line after the events that are pending now, one in each turn of the event loop. */
+  #later(work: () => void): void {
+    this.#waiting.push(work);
+    if (!this.#isScheduled) setImmediate(this.#next);
+    this.#isScheduled = true;
+  }
+
+  readonly #next = (): void => {
+    this.#waiting.shift()?.();
+    this.#isScheduled = this.#waiting.length > 0;
+    if (this.#isScheduled) setImmediate(this.#next);
+  };
+
+  /** Writes what waits, and a line for each call that has not ended. */
+  finish(): void {
+    for (const recorded of this.#open.values()) this.#writeCall(recorded, undefined);
+    this.#open.clear();
+    for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) work();
+  }
+}

@@ -1,0 +1,76 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, test} from 'vitest';
+import {InterruptedError} from '../../../src/cli/process/interrupt.js';
+import {programWithEndpoint} from '../../../src/features/record/run-program.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {until} from '../../base/until.js';
+import {runKcri} from '../../cli/run-kcri.js';
+import {FakeRuntime} from '../../fakes/fake-runtime.js';
+import {parseLines} from './recorder.js';
+
+/** Calls a method of the runtime, with nothing but Node.js: the answer to an invalid path is a status, too. */
+const CLIENT = `
+const http2 = require('node:http2');
+const net = require('node:net');
+const path = process.env.CONTAINER_RUNTIME_ENDPOINT.replace('unix://', '');
+const session = http2.connect('http://localhost', {createConnection: () => net.connect(path)});
+const stream = session.request({':method': 'POST', ':path': '/runtime.v1.RuntimeService/Version', 'content-type': 'application/grpc', te: 'trailers'});
+stream.end(Buffer.from([0, 0, 0, 0, 0]));
+stream.resume();
+stream.on('close', () => { session.close(); process.exitCode = 7; });
+`;
+
+describe('record with a program', () => {
+  test('records its calls and exits with its exit code', async () => {
+    await using runtime = await FakeRuntime.start();
+    const directory = await temporaryDirectory();
+    const file = join(directory, 'calls.jsonl');
+    const script = join(directory, 'client.cjs');
+    await writeFile(script, CLIENT);
+    const {exitCode} = await runKcri(['record', `--file=${file}`, '--', process.execPath, script], {
+      endpoint: runtime.endpoint,
+    });
+    expect(exitCode).toBe(7);
+    expect(parseLines(await readFile(file, 'utf8')).slice(1)).toMatchObject([
+      {method: 'Version', code: 'OK'},
+    ]);
+  });
+
+  test('an interruption is passed on to it', async () => {
+    await using runtime = await FakeRuntime.start();
+    const ready = join(await temporaryDirectory(), 'ready');
+    const interrupt = new AbortController();
+    const script = `trap 'exit 9' TERM; : > ${ready}; while :; do sleep 0.05; done`;
+    const running = runKcri(['record', '--summary', '--', 'sh', '-c', script], {
+      endpoint: runtime.endpoint,
+      signal: interrupt.signal,
+    });
+    await until(async () => (await readFile(ready).catch(() => undefined)) !== undefined);
+    interrupt.abort(new InterruptedError('SIGTERM'));
+    expect((await running).exitCode).toBe(9);
+  });
+
+  test('a program that does not exist is an error', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {stderr, exitCode} = await runKcri(['record', '--summary', '--', 'no-such-program'], {
+      endpoint: runtime.endpoint,
+    });
+    expect({stderr, exitCode}).toEqual({
+      exitCode: 1,
+      stderr: 'kcri: starting "no-such-program": no such file or directory\n',
+    });
+  });
+
+  test.each([
+    [['crictl', 'ps'], ['ps']],
+    [['tool', '--to={endpoint}'], ['--to=unix:///r']],
+    [
+      ['/usr/bin/kubelet', '--v=2'],
+      ['--container-runtime-endpoint=unix:///r', '--v=2'],
+    ],
+    [['kubelet', '--container-runtime-endpoint={endpoint}'], ['--container-runtime-endpoint=unix:///r']],
+  ])('%j gets the arguments %j', (words, args) => {
+    expect(programWithEndpoint(words, 'unix:///r')).toEqual({program: words[0], args});
+  });
+});

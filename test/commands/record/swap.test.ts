@@ -1,0 +1,149 @@
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readdir, readFile, stat} from 'node:fs/promises';
+import {createConnection, createServer} from 'node:net';
+import {dirname, join} from 'node:path';
+import {describe, expect, onTestFinished, test} from 'vitest';
+import {connect} from '../../../src/cri/index.js';
+import {countConnections} from '../../../src/features/record/swap-socket.js';
+import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {until} from '../../base/until.js';
+import {runKcri} from '../../cli/run-kcri.js';
+import {FakeRuntime} from '../../fakes/fake-runtime.js';
+import {KCRI_COMMAND} from '../../kcri-command.js';
+import {parseLines, startRecorder} from './recorder.js';
+
+const inodeOf = async (path: string): Promise<number> => (await stat(path)).ino;
+
+/** Returns what is in the directory of the runtime's socket. */
+const filesOf = async ({socketPath}: FakeRuntime): Promise<readonly string[]> =>
+  (await readdir(dirname(socketPath))).toSorted();
+
+/** Calls the runtime on a new connection to its path. */
+async function callVersion({endpoint}: FakeRuntime): Promise<void> {
+  using connection = connect(endpoint);
+  await connection.runtime.version();
+}
+
+describe('record --swap', () => {
+  // Proves: record --swap
+  test('records at the path of the runtime, and puts its socket back', async () => {
+    await using runtime = await FakeRuntime.start();
+    const own = await inodeOf(runtime.socketPath);
+    const {end} = await startRecorder(runtime, ['--swap']);
+    expect(await inodeOf(runtime.socketPath)).not.toBe(own);
+    await callVersion(runtime);
+    const {stdout, stderr, exitCode} = await end();
+    expect({stderr, exitCode}).toMatchObject({exitCode: 0});
+    expect(parseLines(stdout).slice(1)).toMatchObject([{method: 'Version', code: 'OK'}]);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
+    await until(async () => (await filesOf(runtime)).length === 1);
+    await callVersion(runtime);
+  });
+
+  test('a call that runs at the end is completed, and the client connects to the runtime for the next', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await using runtime = await FakeRuntime.start({
+      intercept: ({method}) => (method === 'Status' ? released : undefined),
+    });
+    const {end} = await startRecorder(runtime, ['--swap']);
+    using client = connect(runtime.endpoint);
+    const status = client.runtime.status();
+    await until(() => runtime.callsTo('Status').length === 1);
+    const ending = end();
+    await until(async () => (await filesOf(runtime)).length === 1);
+    release();
+    expect((await status).status).toBeDefined();
+    const {stdout} = await ending;
+    expect(parseLines(stdout).slice(1)).toMatchObject([{method: 'Status', code: 'OK'}]);
+    await client.runtime.version();
+  });
+
+  test('connections that exist before, which are not recorded, are counted', async () => {
+    const path = join(await temporaryDirectory(), 'runtime.sock');
+    const server = createServer().listen(path);
+    await once(server, 'listening');
+    const client = createConnection({path});
+    await once(server, 'connection');
+    expect(await countConnections(path)).toBe(1);
+    client.destroy();
+    server.close();
+  });
+
+  test('a second recorder is refused', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {end} = await startRecorder(runtime, ['--swap']);
+    const {stderr, exitCode} = await runKcri(['record', '--swap'], {endpoint: runtime.endpoint});
+    expect({stderr, exitCode}).toEqual({
+      exitCode: 1,
+      stderr: `kcri: cannot swap "${runtime.socketPath}": process ${process.pid} is recording it\nhint: end that recording first\n`,
+    });
+    expect((await end()).exitCode).toBe(0);
+  });
+
+  test('takes the path again when a restarted runtime has made a new socket', async () => {
+    await using runtime = await FakeRuntime.start();
+    const {end, stderr} = await startRecorder(runtime, ['--swap']);
+    await runtime.crash();
+    // A runtime removes what is at its path, and listens there.
+    await runtime.restart();
+    const fresh = await inodeOf(runtime.socketPath);
+    await until(() => stderr().includes('the runtime has restarted'));
+    await callVersion(runtime);
+    const {stdout} = await end();
+    expect(parseLines(stdout).slice(1)).toMatchObject([{method: 'Version', code: 'OK'}]);
+    expect(await inodeOf(runtime.socketPath)).toBe(fresh);
+  });
+
+  test('a guard puts the socket back if the recorder is killed', async () => {
+    await using runtime = await FakeRuntime.start();
+    const own = await inodeOf(runtime.socketPath);
+    const recorder = await startProcess(runtime);
+    recorder.kill('SIGKILL');
+    await once(recorder, 'exit');
+    await until(async () => (await filesOf(runtime)).length === 1);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
+    await callVersion(runtime);
+  });
+
+  test('the next recorder puts the socket back if the guard is killed, too', async () => {
+    await using runtime = await FakeRuntime.start();
+    const own = await inodeOf(runtime.socketPath);
+    const recorder = await startProcess(runtime);
+    const guard = await guardOf(runtime.socketPath);
+    process.kill(guard, 'SIGKILL');
+    recorder.kill('SIGKILL');
+    await once(recorder, 'exit');
+    await expect(callVersion(runtime)).rejects.toThrow();
+    const {end, stderr} = await startRecorder(runtime, ['--swap']);
+    expect(stderr()).toContain('which a recorder that was killed had replaced');
+    expect((await end()).exitCode).toBe(0);
+    expect(await inodeOf(runtime.socketPath)).toBe(own);
+  });
+});
+
+/** Returns the PID of the guard of a swapped socket. */
+async function guardOf(path: string): Promise<number> {
+  const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  for (const pid of processes) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes('kcri-record-guard') && line.includes(path)) return Number(pid);
+  }
+  throw new Error(`no guard of ${path}`);
+}
+
+/** Starts the built program as a recorder, and waits until it has replaced the socket. */
+async function startProcess(runtime: FakeRuntime) {
+  const [program, ...args] = KCRI_COMMAND;
+  const child = spawn(program, [...args, '-r', runtime.endpoint, 'record', '--swap', '--summary'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let text = '';
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await until(() => text.includes('recording calls'));
+  return child;
+}
