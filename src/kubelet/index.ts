@@ -56,6 +56,7 @@ export type {RecordedEvent} from './pods/history/recorded-event.js';
 export {lastKnownPods, observePods, type ObservedPod} from './pods/registry/observe-pods.js';
 export {RuntimePodReader} from './pods/runtime-pods/runtime-pod-reader.js';
 export type {RuntimePod} from './pods/runtime-pods/group-runtime-pods.js';
+export {checkNodeConfig} from './daemon/check-node-config.js';
 export {Kubelet} from './daemon/kubelet.js';
 export type {KubeletOptions} from './daemon/kubelet-options.js';
 export {createManagerSettings} from './configuration/manager-settings.js';

@@ -137,6 +137,12 @@ export interface NodeFacts {
   readonly readHostsFile: () => Promise<string>;
 }
 
+/** Node properties on which the managers of CPUs and memory depend. */
+export type ManagedNode = Pick<
+  NodeFacts,
+  'rootDir' | 'machine' | 'reservations' | 'cpuManager' | 'memoryManager' | 'topologyManager'
+>;
+
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
 export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'containerLogsDir' | 'cgroup'>;
 

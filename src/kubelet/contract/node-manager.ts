@@ -22,6 +22,8 @@ import type {PodResourceProvider} from './resources/pod-resource-use.js';
 export interface NodeManager {
   /** Name in errors, logs and plans, such as `cpu`. */
   readonly name: string;
+  /** Throws SystemError if the settings are wrong or do not fit the machine, as the start does; reads no state. */
+  readonly validate?: () => void;
   /** Called once, before the first pod is admitted. Rejects if the kubelet must not start. */
   readonly start?: (services: NodeManagerServices, signal: AbortSignal) => Promise<void>;
   /** True if a plan starts the manager too, to have pods admitted as they would be: then it stores nothing (`isPlan`). */
@@ -150,6 +152,13 @@ export interface ContainerOptions {
   readonly cdiDevices?: readonly CDIDevice[];
 }
 
+/** Description of what a manager gives a container. */
+export interface Grant {
+  /** Name of the manager, such as `cpu`. */
+  readonly manager: string;
+  readonly text: string;
+}
+
 /** Event about a pod that cannot be prepared. */
 export interface PreparationFailure {
   readonly reason: string;
@@ -199,6 +208,6 @@ export interface NodeManagers {
   usedExtendedResources(): ReadonlyMap<string, number>;
   /** Returns the health of the extended resources of a container. */
   resourceStatusOf(uid: string, container: string): readonly ResourceStatus[];
-  /** Returns the descriptions of all managers, each with the name of its manager. */
-  explain(pod: Pod, container: Container): readonly string[];
+  /** Returns what all managers give the container. */
+  explain(pod: Pod, container: Container): readonly Grant[];
 }

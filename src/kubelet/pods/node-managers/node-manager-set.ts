@@ -7,6 +7,7 @@ import type {
   ContainerOptions,
   ContainerRequest,
   ContainerResources,
+  Grant,
   NodeManager,
   NodeManagers,
   NodeManagerServices,
@@ -143,10 +144,10 @@ export class NodeManagerSet implements NodeManagers {
     return this.#managers.flatMap(({extended}) => extended?.statusOf(uid, container) ?? []);
   }
 
-  explain(pod: Pod, container: Container): readonly string[] {
-    return this.#managers.flatMap((manager) => {
-      const text = manager.explain?.(pod, container);
-      return text === undefined ? [] : [`${manager.name}: ${text}`];
+  explain(pod: Pod, container: Container): readonly Grant[] {
+    return this.#managers.flatMap(({name: manager, explain}) => {
+      const text = explain?.(pod, container);
+      return text === undefined ? [] : [{manager, text}];
     });
   }
 }
