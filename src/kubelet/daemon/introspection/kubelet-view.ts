@@ -1,3 +1,4 @@
+import type {NodePressureManager} from '../../pods/eviction/node-pressure-manager.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
@@ -49,7 +50,7 @@ interface Parts {
   readonly probes: ProbeManager | undefined;
   readonly workers: PodWorkers;
   readonly pleg: Pleg;
-  readonly nodePressure: {readonly pressures: readonly NodePressure[]} | undefined;
+  readonly nodePressure: Pick<NodePressureManager, 'pressures' | 'thresholds'> | undefined;
   readonly loop: {readonly lastActiveAt: number};
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
@@ -115,7 +116,7 @@ export class KubeletView implements ClusterHost {
 
   /** Returns the state that only this process knows, for the pods with these UIDs or for all pods. */
   report(uids?: readonly PodUid[]): ViewReport {
-    const {manager, pods, pleg, loop, clock} = this.#parts;
+    const {manager, pods, pleg, loop, clock, nodePressure} = this.#parts;
     const wanted = manager.uids();
     const node = this.#parts.clusterNode();
     const manifestProblems = this.#parts.sourceProblems().flatMap(createManifestProblems);
@@ -125,6 +126,7 @@ export class KubeletView implements ClusterHost {
       lastActiveAt: formatRfc3339(timestampOf(clock, loop.lastActiveAt)),
       errors: this.errors(),
       ...(this.pressures.length > 0 && {pressures: this.pressures}),
+      ...(nodePressure && {thresholds: nodePressure.thresholds}),
       pleg: createPlegReport(pleg.report()),
       ...(node && {node}),
       ...(manifestProblems.length > 0 && {manifestProblems}),
