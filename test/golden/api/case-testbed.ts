@@ -98,7 +98,7 @@ export async function startCaseTestbed({
       ...(stepMs !== undefined && {stepMs}),
       ...(manifest !== undefined && {manifests: {[STATIC_FILE]: JSON.stringify(manifest)}}),
       callTimeoutMs: RUNTIME_REQUEST_TIMEOUT_MS,
-      ...settingsOf(kubelet, machine, {directory, devices: plugins && devices}),
+      ...settingsOf(kubelet, {machine, directory, devices: plugins && devices}),
       certificates: ({client, ...parts}) => ({
         managers: certificateManagers(kubelet, {...parts, client: async () => client, directory}),
         issued: Promise.resolve(),
@@ -120,11 +120,15 @@ export async function startCaseTestbed({
   );
 }
 
+/** What a kubelet finds on its node. */
+interface CaseNode extends Pick<CaseTestbedOptions, 'machine' | 'directory'> {
+  readonly devices: string | undefined;
+}
+
 /** Returns the settings of the kubelet and what they change in the node. */
-function settingsOf(
+export function settingsOf(
   kubelet: KubeletSettings,
-  machine: Machine,
-  {directory, devices}: {readonly directory: string; readonly devices: string | undefined},
+  {machine, directory, devices}: CaseNode,
 ): Pick<ClusterTestbedOptions, 'node' | 'settings' | 'reportFrequencyMs'> {
   const {maxPods = 110, registerWithTaints = [], nodeStatusReportFrequency = '300s'} = kubelet;
   const content = JSON.stringify({...RECORDER_SETTINGS, ...kubelet});
