@@ -19,6 +19,12 @@ export interface CgroupFacts {
   readonly swapAccounting: boolean;
 }
 
+/** Cgroups of the kubelet's process and of those in the root cgroup; empty for none (kubeletCgroups, systemCgroups). */
+export interface ProcessCgroups {
+  readonly kubelet: string;
+  readonly system: string;
+}
+
 /** Features of a runtime handler. */
 export interface HandlerFeatures {
   /** True if it supports user namespaces. */
@@ -120,6 +126,8 @@ export interface NodeFacts {
   readonly memoryManager?: MemoryManagerSettings | undefined;
   /** Without it there is no topology manager. */
   readonly topologyManager?: TopologyManagerSettings | undefined;
+  /** Cgroups to which processes are moved; none if undefined. */
+  readonly processCgroups?: ProcessCgroups | undefined;
   /** Directory of the sockets of device plugins; without it there is no device manager. */
   readonly devicePluginsDir?: string | undefined;
   /** Returns the allocatable extended resources; pods run without others that they request. None if undefined. */

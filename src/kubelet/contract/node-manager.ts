@@ -38,6 +38,8 @@ export interface NodeManager {
   readonly admitsLast?: boolean;
   /** Reasons why the node is not ready, if any. */
   readonly nodeErrors?: readonly string[];
+  /** Health check of the manager. */
+  readonly health?: HealthCheck;
   /** Hints for the topology manager, and allocation by its decision. */
   readonly topology?: TopologyHintProvider;
   /**
@@ -152,6 +154,14 @@ export interface ContainerOptions {
   readonly cdiDevices?: readonly CDIDevice[];
 }
 
+/** A health check of the kubelet's server (healthz.HealthChecker). */
+export interface HealthCheck {
+  /** Name in `/healthz/NAME`. */
+  readonly name: string;
+  /** Returns the failure; undefined if healthy. */
+  readonly failure: () => string | undefined;
+}
+
 /** Description of what a manager gives a container. */
 export interface Grant {
   /** Name of the manager, such as `cpu`. */
@@ -188,6 +198,8 @@ export interface TopologyHintProvider {
 export interface NodeManagers {
   /** Reasons of all managers why the node is not ready. */
   readonly nodeErrors: readonly string[];
+  /** Health checks of all managers. */
+  readonly healthChecks: readonly HealthCheck[];
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;

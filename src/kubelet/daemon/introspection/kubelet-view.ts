@@ -1,3 +1,4 @@
+import type {HealthCheck} from '../../contract/node-manager.js';
 import type {NodePressureManager} from '../../pods/eviction/node-pressure-manager.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
@@ -212,6 +213,10 @@ export class KubeletView implements ClusterHost {
     const {networkError} = this;
     const {nodeErrors} = this.#parts.registry.nodeManagers;
     return [...this.errors(), ...(networkError === undefined ? [] : [networkError]), ...nodeErrors];
+  }
+
+  get healthChecks(): readonly HealthCheck[] {
+    return this.#parts.registry.nodeManagers.healthChecks;
   }
 
   get pressures(): readonly NodePressure[] {

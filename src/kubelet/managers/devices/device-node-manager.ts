@@ -20,6 +20,7 @@ interface Running {
   /** Undefined in a plan. */
   readonly plugins?: PluginRegistry;
   readonly isRestored: boolean;
+  readonly failure?: () => string | undefined;
 }
 
 /** Creates the manager of devices; a plan has the devices that the kubelet has stored. */
@@ -43,6 +44,7 @@ export function createDeviceManager({
       const {startDeviceManager} = await import('./start-device-manager.js');
       running = await startDeviceManager(directory, services, signal);
     },
+    health: {name: 'device-plugin', failure: () => running?.failure?.()},
     topology: {
       podHints: (pod) => running?.manager.allocator.podHints(pod) ?? NO_HINTS,
       containerHints: (pod, container) =>

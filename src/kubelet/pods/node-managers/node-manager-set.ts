@@ -8,6 +8,7 @@ import type {
   ContainerRequest,
   ContainerResources,
   Grant,
+  HealthCheck,
   NodeManager,
   NodeManagers,
   NodeManagerServices,
@@ -64,6 +65,10 @@ export class NodeManagerSet implements NodeManagers {
 
   get nodeErrors(): readonly string[] {
     return this.#managers.flatMap(({nodeErrors = []}) => nodeErrors);
+  }
+
+  get healthChecks(): readonly HealthCheck[] {
+    return this.#managers.flatMap(({health}) => health ?? []);
   }
 
   async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {
