@@ -1,5 +1,6 @@
 import {readFile, rm} from 'node:fs/promises';
 import {messageOf} from '../../../src/base/errors.js';
+import type {FakeLogind} from '../../fakes/dbus/fake-logind.js';
 import type {Fault, RecordedRequest} from '../../fakes/api-server/api-request.js';
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
@@ -26,6 +27,7 @@ const {nodeName} = GOLDEN_NODE;
 const STREAMED = /^(exec|attach|logs|port-forward|cp|get --raw) |\$KUBECTL (cp|exec) |^curl /;
 const DELETE_AND_WAIT = /^delete pod (\S+) --wait=true$/;
 const REMOVE_FILE = /^rm (?:-f )?(\S+)$/;
+const SHUTDOWN = /say\.py \S+logind\.ctl (true|false)$/;
 const RUN = /^run (\S+) .*--image=(\S+) .* -- (.*)$/;
 
 /** A fault as the recordings describe it. */
@@ -48,6 +50,8 @@ export function injectFault(api: FakeApiServer, {match, code, times, body}: Reco
 /** What of a node the actions change. */
 interface PlayedNode {
   readonly plugins: CasePlugins;
+  /** Undefined on a node without one. */
+  readonly logind: FakeLogind | undefined;
   /** Changes the configuration of the next kubelet. */
   readonly configure: (changes: KubeletSettings) => void;
 }
@@ -58,15 +62,17 @@ export class ApiCasePlayer {
   readonly #recorded: ApiCase;
   readonly #plugins: CasePlugins;
   readonly #configure: PlayedNode['configure'];
+  readonly #logind: FakeLogind | undefined;
   readonly #pods = new Map<string, StoredObject>();
   #answers: readonly (readonly unknown[])[] = [];
   /** State files that were kept, by the name under which the case keeps them. */
   readonly kept = new Map<string, string>();
 
-  constructor(testbed: ClusterTestbed, recorded: ApiCase, {plugins, configure}: PlayedNode) {
+  constructor(testbed: ClusterTestbed, recorded: ApiCase, {plugins, logind, configure}: PlayedNode) {
     this.#testbed = testbed;
     this.#plugins = plugins;
     this.#configure = configure;
+    this.#logind = logind;
     this.#recorded = recorded;
     testbed.api.storage.watch('/api/v1/pods', 0, ({type, object}) => {
       if (type === 'ADDED') this.#pods.set(object.metadata.uid, object);
@@ -237,7 +243,9 @@ export class ApiCasePlayer {
     'api-up': async () => (this.#testbed.api.isListening ? this.#answerAgain() : this.#testbed.api.listen()),
     sh: async (script = '') => {
       const [, removed] = REMOVE_FILE.exec(script) ?? [];
+      const [, isShuttingDown] = SHUTDOWN.exec(script) ?? [];
       if (removed !== undefined) await rm(this.#pathOf(removed));
+      else if (isShuttingDown !== undefined) this.#logind?.prepareForShutdown(isShuttingDown === 'true');
       else if (script.includes('@BIN@/kubelet')) await this.#failToStart();
       else if (script.includes('certificate approve'))
         signCertificates(this.#testbed.api, 'kubernetes.io/kubelet-serving');

@@ -1,6 +1,8 @@
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {FakeLogind} from '../../fakes/dbus/fake-logind.js';
+import {startSystemBus} from '../../fakes/dbus/fake-system-bus.js';
 import {BUSYBOX} from '../../fakes/runtime-builders.js';
 import {FakeStreamingServer} from '../../fakes/streaming/fake-streaming-server.js';
 import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
@@ -46,8 +48,12 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   await using plugins = new CasePlugins(recorded.plugins ?? {}, devices);
   await using streaming = await FakeStreamingServer.start({handleSession: endSession});
   const machine = machineOfCase(name);
+  const hasLogind = recorded.run.logind === true;
+  await using bus = hasLogind ? await startSystemBus() : undefined;
+  await using logind = bus === undefined ? undefined : await FakeLogind.start(bus.path);
   await using testbed = await startCaseTestbed({
     ...{recorded, machine, directory, devices, stepMs, streamingUrl: streaming.url},
+    bus: bus?.address ?? `unix:path=${join(directory, 'no-bus')}`,
     prepare: (api) => {
       for (const [verb, fault] of recorded.run.before ?? [])
         if (verb === 'fault') injectFault(api, fault as RecordedFault);
@@ -61,7 +67,7 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
     const node = {machine, directory, devices: recorded.plugins && devices};
     testbed.daemon.configure(settingsOf({...recorded.run.kubelet, ...changes}, node).node);
   };
-  const player = new ApiCasePlayer(testbed, recorded, {plugins, configure});
+  const player = new ApiCasePlayer(testbed, recorded, {plugins, logind, configure});
   await player.play();
   const pluginCalls: CanonicalRun['pluginCalls'] = Object.fromEntries(
     Object.entries(recorded.plugins ?? {}).map(([plugin, entries]) => [
