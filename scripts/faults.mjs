@@ -1,6 +1,6 @@
 // Runs the fault campaign: plays the golden cases with each fault of each RPC and with a kubelet that is killed in each
-// call, and the takeover of a node by a kubelet that is killed in each step, and checks what docs/reliability.md promises.
-// Needs root.
+// call, and the takeover of a node and the allocation of CPUs and devices by a kubelet that is killed in each step, and
+// checks what docs/reliability.md promises. Needs root.
 // Usage: npm run faults [-- --every=8] [--seed=N] [--jobs=2] [--write] [--case=NAME] [--only=TEXT]
 //   --every=N   plays one point in N, chosen by the seed, by default by the date; 1 plays all
 //   --write     updates the results in docs/reliability.md
@@ -34,7 +34,7 @@ function listCases() {
   ];
   const settle = (name) =>
     Number(/"settle": (\d+)/.exec(readFileSync(join(GOLDEN, 'traces', name, 'pod.yaml'), 'utf8'))?.[1] ?? 10);
-  return ['takeover', ...names.toSorted((a, b) => settle(b) - settle(a))];
+  return ['takeover', 'allocation', ...names.toSorted((a, b) => settle(b) - settle(a))];
 }
 
 const queue = listCases().filter((name) => values.case === undefined || name === values.case);
@@ -42,6 +42,7 @@ const [shard] = await buildTestPrograms('faults', [
   'faults/shard.ts',
   'faults/kubelet-process.ts',
   'faults/takeover/takeover-process.ts',
+  'faults/allocations/allocation-process.ts',
 ]);
 const reports = [];
 const total = queue.length;

@@ -158,7 +158,7 @@ export default class Kubelet extends BaseCommand {
     this.out.printText(formatKubeletUnit(form, {program, argv: this.argv, directory: process.cwd(), env}));
   }
 
-  /** Checks the kubeconfig and the manifests, and prints the fields without effect. */
+  /** Checks the kubeconfig, the managers of the node's resources and the manifests, and prints the fields without effect. */
   async #checkConfig(
     config: KubeletConfig,
     {kubeconfig, bootstrapKubeconfig, nodeName}: KubeconfigFlags & {readonly nodeName: string},
@@ -172,6 +172,8 @@ export default class Kubelet extends BaseCommand {
         : await openApiServer({kubeconfig: file, config: config.values, context: this.context});
     for (const {field, reason} of [...config.unsupported, ...config.ignored])
       this.out.print(`${field} has no effect: ${reason}`);
+    const {checkNodeConfig} = await import('../kubelet/index.js');
+    for (const error of checkNodeConfig(config.values, this.settings.rootDir)) this.report.fail(error);
     await this.#checkManifests(config.values.staticPodPath, {nodeName, inCluster: file !== undefined});
   }
 

@@ -13,7 +13,7 @@ export default class Top extends BaseCommand {
   static override summary = 'Show live status and resource usage of pods';
   static override description =
     'Shows pods and their containers: state, restarts, probe results, CPU, memory, and ' +
-    'recent events. CPU usage is a percentage of one core. On a terminal it fills the screen; press ? ' +
+    'recent events; if a kubelet gave containers CPUs of their own, also these. CPU usage is a percentage of one core. On a terminal it fills the screen; press ? ' +
     'for its keys.\n\nIn the full screen, rows can be sorted and filtered, and the selected row leads to ' +
     'logs, events, the description, a shell, restart and deletion. A terminal without a full screen ' +
     '(TERM=linux or TERM=dumb) shows a table that is refreshed until interrupted; with --once, in a pipe ' +

@@ -1,6 +1,12 @@
 /** The public interface of the kubelet: the only module of it that commands import. */
 export type {CpuShare} from './managers/cpu/list-cpu-shares.js';
-export {readCpuShares} from './pods/node-managers/read-cpu-shares.js';
+export {
+  readCpuShares,
+  readExclusiveCpus,
+  readNodeCpus,
+  type ExclusiveCpus,
+  type NodeCpus,
+} from './pods/node-managers/read-exclusive-cpus.js';
 export {readAbandonedNode, readNode, type NodeAndRuntime} from './pods/registry/read-node.js';
 export {openPodRegistry} from './pods/registry/open-pod-registry.js';
 export type {PodRegistry} from './pods/registry/pod-registry.js';
@@ -56,6 +62,7 @@ export type {RecordedEvent} from './pods/history/recorded-event.js';
 export {lastKnownPods, observePods, type ObservedPod} from './pods/registry/observe-pods.js';
 export {RuntimePodReader} from './pods/runtime-pods/runtime-pod-reader.js';
 export type {RuntimePod} from './pods/runtime-pods/group-runtime-pods.js';
+export {checkNodeConfig} from './daemon/check-node-config.js';
 export {Kubelet} from './daemon/kubelet.js';
 export type {KubeletOptions} from './daemon/kubelet-options.js';
 export {createManagerSettings} from './configuration/manager-settings.js';

@@ -1,3 +1,5 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {hostname} from 'node:os';
 import {expect, test} from 'vitest';
 import type {Node} from '../../src/api/types/v1-node.js';
@@ -19,9 +21,23 @@ test('get node shows the node that a kubelet would register', async () => {
   const [header = '', row = ''] = stdout.trimEnd().split('\n');
   expect(header.split(/ {2,}/)).toEqual([
     ...['NAME', 'STATUS', 'ROLES', 'AGE', 'VERSION', 'INTERNAL-IP', 'EXTERNAL-IP', 'OS-IMAGE'],
-    ...['KERNEL-VERSION', 'CONTAINER-RUNTIME'],
+    ...['KERNEL-VERSION', 'CONTAINER-RUNTIME', 'CPU-TOPOLOGY', 'EXCLUSIVE-CPUS'],
   ]);
+  expect(row).toMatch(/ {2}\d+ sockets?, \d+ NUMA nodes?, \d+ cores?, \d+ CPUs? {2,}<none>$/);
   expect(row).toMatch(new RegExp(`^${hostname().toLowerCase()} +Ready +<none> +<unknown> +v1\\.36\\.2`));
+});
+
+test('get node -o wide shows the exclusive CPUs of all containers', async () => {
+  const testbed = await createTestbed();
+  const path = join(testbed.rootDir, 'cpu_manager_state');
+  const entries = {u: {init: '1', main: '1-2'}, v: {main: '7'}};
+  await mkdir(testbed.rootDir, {recursive: true});
+  await writeFile(path, JSON.stringify({policyName: 'static', defaultCpuSet: '0', entries, checksum: 0}));
+  expect((await runOn(testbed, 'get', 'node', '-o', 'wide')).stdout).toMatch(/ {2}1-2,7$/m);
+  await writeFile(path, '{"policyName":"static","defaultCpuSet":"1","checksum":7}');
+  const {stdout, stderr} = await runOn(testbed, 'get', 'node', '-o', 'wide');
+  expect(stdout).toMatch(/ <unknown> +<unknown>$/m);
+  expect(stderr).toBe('kcri: warning: the CPUs of the node are unknown: checkpoint is corrupted\n');
 });
 
 test.each(['nodes', 'no'])('get %s is get node', async (word) => {
@@ -84,6 +100,8 @@ test('describe node and get node show the node as the running kubelet configures
   const {stdout, stderr} = await run(['describe', 'node']);
   expect(stderr).toBe('');
   expect(stdout).toMatch(/^Allocatable:\n +cpu: +3400m$/m);
+  expect(stdout).toMatch(/^Eviction Thresholds:\n +Signal +Kind +Threshold +Available +Met$/m);
+  expect(stdout).toMatch(/^ +memory\.available +hard +100Mi +(?:\d+Mi \(\d+%\)|<unknown>) +no$/m);
 });
 
 test('a missing runtime is an error that names the endpoint', async () => {

@@ -4,6 +4,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import {describePoint, planPoints, type FaultName, type FaultPoint} from './fault-point.js';
 import {KubeletProcesses} from './killable-driver.js';
 import {playPoint, type Outcome} from './play-point.js';
+import {killAllocation} from './allocations/kill-allocation.js';
 import {killTakeover} from './takeover/kill-takeover.js';
 
 /** Order to play the points of a case. */
@@ -27,15 +28,22 @@ export interface PointReport {
 }
 
 const CONCURRENCY = 8;
-/** The case of a takeover, which is not a golden one. Its kubelet's clock is real. */
-const TAKEOVER = 'takeover';
 const CLOSED_WITHIN_MS = 5000;
 
 /*
  * A process of the fault campaign: plays the cases that it receives and reports each point, then the end of the case.
  */
 const processes = new KubeletProcesses(join(import.meta.dirname, 'kubelet-process.js'));
-const takeovers = new KubeletProcesses(join(import.meta.dirname, 'takeover-process.js'));
+/** Plays a case with a kubelet that is killed before a step, which is one of a run without a kill. */
+type KillStep = (
+  step: number,
+  startProcess: () => ReturnType<KubeletProcesses['take']>,
+) => Promise<{readonly steps: readonly string[] | undefined; readonly violations: readonly string[]}>;
+/** Cases that are not golden ones, with the programs of their kubelets, whose clock is real. */
+const STEP_CASES: Readonly<Record<string, readonly [play: KillStep, program: string]>> = {
+  takeover: [killTakeover, 'takeover-process.js'],
+  allocation: [killAllocation, 'allocation-process.js'],
+};
 const playing = new Set<string>();
 let descriptorsAtStart: number | undefined;
 const report = (point: PointReport): void => void process.send?.(point);
@@ -51,7 +59,7 @@ process.on('unhandledRejection', (reason) => {
 process.on('message', (order: CaseOrder | 'end') => {
   if (order === 'end') void end();
   else
-    void (order.caseName === TAKEOVER ? playTakeover(order) : playCasePoints(order)).then(() => {
+    void playCase(order).then(() => {
       // The first case opens files that stay, such as the inotify instance.
       descriptorsAtStart ??= countDescriptors();
       process.send?.('done');
@@ -72,10 +80,15 @@ async function end(): Promise<void> {
   const extra = (): number => countDescriptors() - (descriptorsAtStart ?? Infinity);
   const until = performance.now() + CLOSED_WITHIN_MS;
   while (extra() > 0 && performance.now() < until) await delay(100);
-  for (const started of [processes, takeovers]) started[Symbol.dispose]();
+  processes[Symbol.dispose]();
   process.send?.({descriptors: extra()}, () => {
     process.exit();
   });
+}
+
+async function playCase(order: CaseOrder): Promise<void> {
+  const killed = STEP_CASES[order.caseName];
+  await (killed === undefined ? playCasePoints(order) : playSteps(order, killed));
 }
 
 async function playCasePoints({caseName, every, seed, only = ''}: CaseOrder): Promise<void> {
@@ -93,16 +106,20 @@ async function playCasePoints({caseName, every, seed, only = ''}: CaseOrder): Pr
   );
 }
 
-/** Kills the kubelet that takes over the recorded node before each of its steps. */
-async function playTakeover({caseName, every, seed, only = ''}: CaseOrder): Promise<void> {
-  const start = () => takeovers.take();
-  const {steps = [], violations} = await killTakeover(Infinity, start);
+/** Kills the kubelet of a case before each of its steps. */
+async function playSteps(
+  {caseName, every, seed, only = ''}: CaseOrder,
+  [play, program]: readonly [play: KillStep, program: string],
+): Promise<void> {
+  using kubelets = new KubeletProcesses(join(import.meta.dirname, program));
+  const start = () => kubelets.take();
+  const {steps = [], violations} = await play(Infinity, start);
   report({caseName, kind: 'none', point: 'no fault', wasReached: true, violations});
   const random = pseudoRandom(seedOf(caseName, seed));
   for (const [step, name] of steps.entries()) {
     const point = `kill before step ${step}, ${name}`;
     if (random() * every >= 1 || !point.includes(only)) continue;
-    const killed = await killTakeover(step, start);
+    const killed = await play(step, start);
     report({
       caseName,
       kind: 'kill',

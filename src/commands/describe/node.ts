@@ -2,6 +2,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import {readNodeObject} from '../../features/node/read-node-object.js';
 import {cpuSection} from '../../features/node/describe-cpus.js';
 import {describeNode, nodeKubeletSection, type NodePod} from '../../features/node/describe-node.js';
+import {thresholdSection} from '../../features/node/describe-thresholds.js';
 import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
 import {hasEnded} from '../../api/types/v1-status.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
@@ -12,7 +13,7 @@ export default class DescribeNode extends BaseCommand {
   static override description =
     'Shows what "kubectl describe node" shows: labels, conditions, capacity, and the pods with ' +
     'their share of the resources; then who has which CPUs, if the kubelet gives containers CPUs of their own, ' +
-    'and the state of the running kubelet, if there is one. For the source of the ' +
+    'the eviction thresholds and the state of the running kubelet, if there is one. For the source of the ' +
     'Node object see "kcri get node". To describe a pod named "node", use its namespace or UID.';
   static override usage = 'describe node';
   static override examples = ['<%= config.bin %> describe node'];
@@ -25,7 +26,8 @@ export default class DescribeNode extends BaseCommand {
     const pods = await readNodePods(services);
     const text = describeNode(node, pods, context.clock.now());
     const kubelet = report === undefined ? '' : nodeKubeletSection(report);
-    this.out.printText(`${text}${await describeCpus(services, pods)}${kubelet}`);
+    const cpus = await describeCpus(services, pods);
+    this.out.printText(`${text}${cpus}${thresholdSection(report?.thresholds)}${kubelet}`);
   }
 }
 

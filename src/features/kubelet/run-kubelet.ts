@@ -32,6 +32,7 @@ import {detailsOf} from './klog-reporter.js';
 import {openAccessReviews, openCluster, openNodeApi} from './open-cluster.js';
 import {logUnhandledErrors} from './log-unhandled-errors.js';
 import {createKubeletOptions, createNodeSettings, devicePlugins, joinedNode} from './kubelet-options.js';
+import {checkKernelSettings} from './check-kernel-settings.js';
 import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
@@ -78,6 +79,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   using _unhandled = logUnhandledErrors(log);
   try {
     logStart(options, logger);
+    if (config.values.protectKernelDefaults) await checkKernelSettings();
     await prepareProcess(config.values, context.swapsFile, log);
     using _optimization = limitOptimization();
     const connections = new ConnectionMetrics(context.clock);

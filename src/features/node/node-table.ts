@@ -1,4 +1,6 @@
 import type {Node, NodeAddress} from '../../api/types/v1-node.js';
+import {counted} from '../../base/counted.js';
+import type {NodeCpus} from '../../kubelet/index.js';
 import {formatAgeSince} from '../../format/age.js';
 import type {Column} from '../../format/table.js';
 import {NONE} from '../../cli/output/views/aligned-lines.js';
@@ -62,4 +64,22 @@ export function nodeRoles({metadata}: Node): readonly string[] {
     return key === ROLE_LABEL && value !== '' ? value : [];
   });
   return [...new Set(roles)].filter((role) => role !== '').sort();
+}
+
+/** Returns the columns that `get node -o wide` has in addition to those of kubectl; unknown without `cpus`. */
+export function cpuColumns(cpus: NodeCpus | undefined): readonly Column<Node>[] {
+  return [
+    {header: 'CPU-TOPOLOGY', value: () => (cpus === undefined ? '<unknown>' : topologyText(cpus.topology))},
+    {header: 'EXCLUSIVE-CPUS', value: () => (cpus === undefined ? '<unknown>' : cpus.exclusive || NONE)},
+  ];
+}
+
+/** Describes CPUs in a line: `2 sockets, 2 NUMA nodes, 8 cores, 16 CPUs`. */
+function topologyText({socketCount, numaNodeCount, coreCount, cpuCount}: NodeCpus['topology']): string {
+  return [
+    counted(socketCount, 'socket'),
+    counted(numaNodeCount, 'NUMA node'),
+    counted(coreCount, 'core'),
+    counted(cpuCount, 'CPU'),
+  ].join(', ');
 }

@@ -6,7 +6,7 @@ import {periodToMs} from './kubelet-config.js';
 /** Returns the settings of the managers of the node's resources. */
 export function createManagerSettings(
   values: ConfigValues,
-): Pick<NodeFacts, 'cpuManager' | 'memoryManager' | 'topologyManager'> {
+): Pick<NodeFacts, 'cpuManager' | 'memoryManager' | 'topologyManager' | 'processCgroups'> {
   const managesPodLevel = isGateEnabled(values, 'PodLevelResourceManagers');
   return {
     cpuManager: {
@@ -24,6 +24,7 @@ export function createManagerSettings(
       reservedMemory: values.reservedMemory,
       managesPodLevel,
     },
+    processCgroups: {kubelet: values.kubeletCgroups, system: values.systemCgroups},
     topologyManager: {
       policy: values.topologyManagerPolicy,
       scope: values.topologyManagerScope,

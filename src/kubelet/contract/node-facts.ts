@@ -19,6 +19,12 @@ export interface CgroupFacts {
   readonly swapAccounting: boolean;
 }
 
+/** Cgroups of the kubelet's process and of those in the root cgroup; empty for none (kubeletCgroups, systemCgroups). */
+export interface ProcessCgroups {
+  readonly kubelet: string;
+  readonly system: string;
+}
+
 /** Features of a runtime handler. */
 export interface HandlerFeatures {
   /** True if it supports user namespaces. */
@@ -120,6 +126,8 @@ export interface NodeFacts {
   readonly memoryManager?: MemoryManagerSettings | undefined;
   /** Without it there is no topology manager. */
   readonly topologyManager?: TopologyManagerSettings | undefined;
+  /** Cgroups to which processes are moved; none if undefined. */
+  readonly processCgroups?: ProcessCgroups | undefined;
   /** Directory of the sockets of device plugins; without it there is no device manager. */
   readonly devicePluginsDir?: string | undefined;
   /** Returns the allocatable extended resources; pods run without others that they request. None if undefined. */
@@ -136,6 +144,12 @@ export interface NodeFacts {
   /** Reads the node's /etc/hosts, for pods in the host network. Rejects with SystemError. */
   readonly readHostsFile: () => Promise<string>;
 }
+
+/** Node properties on which the managers of CPUs and memory depend. */
+export type ManagedNode = Pick<
+  NodeFacts,
+  'rootDir' | 'machine' | 'reservations' | 'cpuManager' | 'memoryManager' | 'topologyManager'
+>;
 
 /** Node properties that must not change during a pod's lifetime: they locate its logs and cgroups. */
 export type PodLocation = Pick<NodeFacts, 'podLogsDir' | 'containerLogsDir' | 'cgroup'>;

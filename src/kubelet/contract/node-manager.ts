@@ -23,6 +23,8 @@ import type {PodResourceProvider} from './resources/pod-resource-use.js';
 export interface NodeManager {
   /** Name in errors, logs and plans, such as `cpu`. */
   readonly name: string;
+  /** Throws SystemError if the settings are wrong or do not fit the machine, as the start does; reads no state. */
+  readonly validate?: () => void;
   /** Called once, before the first pod is admitted. Rejects if the kubelet must not start. */
   readonly start?: (services: NodeManagerServices, signal: AbortSignal) => Promise<void>;
   /** True if a plan starts the manager too, to have pods admitted as they would be: then it stores nothing (`isPlan`). */
@@ -37,6 +39,8 @@ export interface NodeManager {
   readonly admitsLast?: boolean;
   /** Reasons why the node is not ready, if any. */
   readonly nodeErrors?: readonly string[];
+  /** Health check of the manager. */
+  readonly health?: HealthCheck;
   /** Hints for the topology manager, and allocation by its decision. */
   readonly topology?: TopologyHintProvider;
   /**
@@ -155,6 +159,21 @@ export interface ContainerOptions {
   readonly cdiDevices?: readonly CDIDevice[];
 }
 
+/** A health check of the kubelet's server (healthz.HealthChecker). */
+export interface HealthCheck {
+  /** Name in `/healthz/NAME`. */
+  readonly name: string;
+  /** Returns the failure; undefined if healthy. */
+  readonly failure: () => string | undefined;
+}
+
+/** Description of what a manager gives a container. */
+export interface Grant {
+  /** Name of the manager, such as `cpu`. */
+  readonly manager: string;
+  readonly text: string;
+}
+
 /** Event about a pod that cannot be prepared. */
 export interface PreparationFailure {
   readonly reason: string;
@@ -184,6 +203,8 @@ export interface TopologyHintProvider {
 export interface NodeManagers {
   /** Reasons of all managers why the node is not ready. */
   readonly nodeErrors: readonly string[];
+  /** Health checks of all managers. */
+  readonly healthChecks: readonly HealthCheck[];
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
@@ -204,6 +225,6 @@ export interface NodeManagers {
   usedExtendedResources(): ReadonlyMap<string, number>;
   /** Returns the health of what a container uses of all managers. */
   resourceStatusOf(pod: Pod, container: Container): readonly ResourceStatus[];
-  /** Returns the descriptions of all managers, each with the name of its manager. */
-  explain(pod: Pod, container: Container): readonly string[];
+  /** Returns what all managers give the container. */
+  explain(pod: Pod, container: Container): readonly Grant[];
 }

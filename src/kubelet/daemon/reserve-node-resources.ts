@@ -62,7 +62,10 @@ function reservedMaps({
 }
 
 /** Throws ConfigError if a CPU that is reserved is not online (getReservedCPUs). */
-function checkReservedCpus({machine}: NodeFacts, {reservedSystemCPUs: cpus}: ConfigValues): void {
+export function checkReservedCpus(
+  {machine}: Pick<NodeFacts, 'machine'>,
+  {reservedSystemCPUs: cpus}: ConfigValues,
+): void {
   if (cpus === '' || machine === undefined) return;
   const online = bitSet(discoverCpus(machine()).cpus.keys());
   if (!isSubset(parseCpuSet(cpus), online))

@@ -1,4 +1,5 @@
-import {findContainer, isRestartableInitContainer} from '../../api/pod-containers.js';
+import {containersOf, findContainer, isRestartableInitContainer} from '../../api/pod-containers.js';
+import {isNativeResource} from '../../api/resource-list.js';
 import {
   ActuatedResourcesStore,
   createPlannedActuatedResources,
@@ -88,9 +89,19 @@ export async function planPods(
   for (const pod of pods) {
     const findConflicts = async (planned: PodRegistry): Promise<PodConflicts> =>
       snapshot === undefined ? NO_CONFLICTS : await planned.checkConflicts(pod, {snapshot});
-    plans.push(await planPod({...options, nodeManagers}, {pod, findConflicts}, signal));
+    const plan = await planPod({...options, nodeManagers}, {pod, findConflicts}, signal);
+    const note = options.node.devicePluginsDir === undefined ? deviceNote(pod) : undefined;
+    plans.push(note === undefined ? plan : {...plan, note});
   }
   return plans;
+}
+
+/** Returns a note about extended resources in a plan without the devices of a kubelet; undefined if the pod requests none. */
+function deviceNote(pod: Pod): string | undefined {
+  const limits = containersOf(pod).flatMap(({resources}) => Object.keys(resources?.limits ?? {}));
+  const resources = [...new Set(limits)].filter((name) => !isNativeResource(name));
+  if (resources.length === 0) return undefined;
+  return `devices of ${resources.join(', ')} are not planned: only a running "kcri kubelet" knows them`;
 }
 
 /** Returns a snapshot of the pods at the start of the plan, which changes nothing; undefined for an offline plan. */

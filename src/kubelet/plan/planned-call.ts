@@ -1,4 +1,5 @@
 import type {Pod} from '../../api/types/v1-pod.js';
+import type {Grant} from '../contract/node-manager.js';
 import type {CriCall} from '../contract/observe-cri-calls.js';
 import type {ExplainedFacts} from '../managers/kuberuntime/provenance/scope.js';
 import {explainCall, type PlannedReason, type PlanStep} from './explain-call.js';
@@ -20,8 +21,8 @@ export class CallRecorder {
   step: PlanStep = {kind: 'termination', text: ''};
   /** Pod that the current step is about. */
   pod: Pod;
-  /** Returns what the managers of the node tell about a container. */
-  explain: (container: string) => readonly string[] = () => [];
+  /** Returns what the managers of the node give a container. */
+  explain: (container: string) => readonly Grant[] = () => [];
 
   constructor(pod: Pod, {node, objects}: Omit<ExplainedFacts, 'pod' | 'granted'>) {
     this.pod = pod;
@@ -51,7 +52,7 @@ export class CallRecorder {
     this.calls.push({
       ...call,
       container,
-      why: isCreated ? {...why, text: [why.text, ...granted].join('; ')} : why,
+      why: isCreated ? {...why, text: [why.text, ...granted.map(({text}) => text)].join('; ')} : why,
       facts: {...this.#facts, pod: this.pod, granted},
     });
   }

@@ -11,6 +11,7 @@ export function parsePolicyBoolean(option: string, value: string): boolean {
   if (FALSE.test(value)) return false;
   throw new SystemError(
     `bad value for option ${goQuote(option)}: strconv.ParseBool: parsing ${goQuote(value)}: invalid syntax`,
+    {hint: `set ${option} to true or false`},
   );
 }
 
@@ -25,5 +26,6 @@ export function parsePolicyInteger(option: string, value: string): number {
     }
   throw new SystemError(
     `unable to convert policy option to integer ${goQuote(option)}: strconv.Atoi: parsing ${goQuote(value)}: ${reason}`,
+    {hint: `set ${option} to an integer`},
   );
 }

@@ -1,5 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodUid} from '../../cri/index.js';
+import type {HealthCheck} from '../contract/node-manager.js';
 import type {RunningPod} from '../contract/pleg.js';
 import type {PodVolumeState} from '../contract/volumes/pod-volume-state.js';
 import type {RuntimePodStatus} from '../contract/runtime-pod-status.js';
@@ -19,6 +20,8 @@ export interface ServedKubelet {
   volumes(pod: Pod): readonly PodVolumeState[];
   /** Returns a summary of each pod worker. */
   workers(): readonly WorkerSummary[];
+  /** Health checks of the managers of the node. */
+  readonly healthChecks: readonly HealthCheck[];
   /** Time of the last activity of the sync loop, in ms since the epoch. */
   readonly lastActiveAt: number;
 }

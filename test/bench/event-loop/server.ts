@@ -47,6 +47,7 @@ const {urls} = await startServers(
     isActive: () => true,
     volumes: () => [],
     workers: () => [],
+    healthChecks: [],
     get lastActiveAt() {
       return Date.now();
     },

@@ -101,6 +101,53 @@ test.each([
   expect(stderr).toContain(message);
 });
 
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+test.each([
+  ['cpuManagerPolicy: foo', ['the cpu manager cannot start', 'unknown policy: "foo"', 'none or static']],
+  [
+    'cpuManagerPolicy: static\nkubeReserved: {cpu: 100m}\ncpuManagerPolicyOptions: {full-pcpus-only: maybe}',
+    ['bad value for option "full-pcpus-only"', 'set full-pcpus-only to true or false'],
+  ],
+  [
+    'cpuManagerPolicy: static\nkubeReserved: {cpu: 100m}\ncpuManagerPolicyOptions: {bogus: "true"}',
+    ['unknown CPU Manager Policy option: "bogus"', 'use one of full-pcpus-only, '],
+  ],
+  ['cpuManagerPolicy: static', ['unable to determine reserved CPU resources', 'reservedSystemCPUs']],
+  ['cpuManagerPolicyOptions: {full-pcpus-only: "true"}', ['None policy: received unsupported options']],
+  ['reservedSystemCPUs: "60000"', ['reserved-cpus: 60000 is not a subset', 'change reservedSystemCPUs']],
+  [
+    'memoryManagerPolicy: foo',
+    ['the memory manager cannot start', 'unknown policy: "foo"', 'None or Static'],
+  ],
+  [
+    'memoryManagerPolicy: Static\nreservedMemory: [{numaNode: 999, limits: {memory: 1Gi}}]',
+    ['references a NUMA node 999 that does not exist', 'change numaNode in reservedMemory'],
+  ],
+  [
+    'memoryManagerPolicy: Static\nreservedMemory: [{numaNode: 0, limits: {memory: 1Ki}}]',
+    ['the total amount "1Ki" of type "memory" is not equal to the value "100Mi"', 'kubeReserved'],
+  ],
+  [
+    'topologyManagerPolicy: restricted\ntopologyManagerPolicyOptions: {bogus: "1"}',
+    ['the topology manager cannot start', 'unknown Topology Manager Policy option: "bogus"'],
+  ],
+])('--check-config reports %j', async (fields, texts) => {
+  const file = join(directory, 'kubelet.yaml');
+  await writeFile(file, `${HEAD}evictionHard: {memory.available: 100Mi}\n${fields}\n`);
+  const {stderr, exitCode} = await runKcri(['kubelet', '--config', file, '--check-config']);
+  expect(exitCode).toBe(1);
+  for (const text of texts) expect(stderr).toContain(text);
+});
+
+test('--check-config reports each manager that cannot start', async () => {
+  const file = join(directory, 'kubelet.yaml');
+  await writeFile(file, `${HEAD}cpuManagerPolicy: foo\nmemoryManagerPolicy: bar\n`);
+  const {stderr} = await runKcri(['kubelet', '--config', file, '--check-config']);
+  expect(stderr).toContain('unknown policy: "foo"');
+  expect(stderr).toContain('unknown policy: "bar"');
+});
+
 test('an invalid kubeconfig is reported before the runtime is looked for', async () => {
   const {stderr, exitCode} = await runKcri(['kubelet', '--kubeconfig=/nonexistent']);
   expect(exitCode).toBe(1);
@@ -109,13 +156,12 @@ test('an invalid kubeconfig is reported before the runtime is looked for', async
 });
 
 test('the configuration file and its drop-in files are checked together', async () => {
-  const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
-  await writeFile(join(directory, 'kubelet.yaml'), `${head}kubeletCgroups: /none\nmaxPods: -1\n`);
-  await writeFile(join(directory, '10-own.conf'), `${head}maxPods: 7\n`);
+  await writeFile(join(directory, 'kubelet.yaml'), `${HEAD}kernelMemcgNotification: true\nmaxPods: -1\n`);
+  await writeFile(join(directory, '10-own.conf'), `${HEAD}maxPods: 7\n`);
   await writeFile(join(directory, 'notes.txt'), 'not: read\n');
   const args = ['--config', join(directory, 'kubelet.yaml'), '--config-dir', directory, '--check-config'];
   const {stdout, exitCode} = await runKcri(['kubelet', ...args]);
-  expect(stdout).toMatch(/^kubeletCgroups has no effect: .*\n$/);
+  expect(stdout).toMatch(/^kernelMemcgNotification has no effect: .*\n$/);
   expect(exitCode).toBe(0);
 });
 

@@ -1,3 +1,5 @@
+import {readdir, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {topEventLines} from '../../../src/features/top/metrics/top-table.js';
 import {runKcri} from '../../cli/run-kcri.js';
@@ -61,6 +63,41 @@ test('-o json prints pods, containers, usage and events', async () => {
       expect.objectContaining({pod: 'web', reason: 'Started', message: 'Container started'}),
     ]) as unknown[],
   });
+});
+
+/** Stores exclusive CPUs of the only pod as a kubelet with the policy static does. */
+async function pinCpus({rootDir}: CommandTestbed, container: string, cpus: string): Promise<void> {
+  const [record = ''] = await readdir(join(rootDir, 'kcri', 'records'));
+  const entries = {[record.replace('.json', '')]: {[container]: cpus}};
+  const state = {policyName: 'static', defaultCpuSet: '0-1', entries, checksum: 0};
+  await writeFile(join(rootDir, 'cpu_manager_state'), JSON.stringify(state));
+}
+
+test('shows the exclusive CPUs of containers', async () => {
+  const testbed = await createTestbed();
+  await syncPods(testbed, aManifest());
+  await pinCpus(testbed, 'main', '2-3,7');
+  const {stdout, stderr} = await top(testbed);
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/ AGE +EXCLUSIVE CPUS +PROBES\n/);
+  expect(stdout).toMatch(/^ {2}main +yes .* 2-3,7 *$/m);
+  const {stdout: json} = await top(testbed, ['-o', 'json']);
+  expect(JSON.parse(json)).toMatchObject({pods: [{containers: [{exclusiveCpus: '2-3,7'}]}]});
+});
+
+test('warns once if exclusive CPUs cannot be read', async () => {
+  const testbed = await createTestbed();
+  await syncPods(testbed, aManifest());
+  const path = join(testbed.rootDir, 'cpu_manager_state');
+  await writeFile(path, '{"policyName":"static","defaultCpuSet":"1","checksum":7}');
+  const {stdout, stderr, exitCode} = await top(testbed);
+  const reason = `cannot read "${path}": checkpoint is corrupted`;
+  expect({stderr, exitCode}).toEqual({
+    stderr: `kcri: warning: exclusive CPUs are not shown: ${reason}\n`,
+    exitCode: 0,
+  });
+  expect(stdout).toMatch(/^ {2}main +yes /m);
+  expect(stdout).not.toContain('EXCLUSIVE');
 });
 
 test('prints the last status without usage if the runtime is unavailable', async () => {

@@ -198,15 +198,15 @@ test('a kubelet that still runs is named, and what has no effect', async () => {
     await exited;
   });
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
-  const flags = ['--kubelet-cgroups=/none'];
+  const flags = ['--kernel-memcg-notification'];
   const {kubelets, ineffective} = await takeoverOf(testbed, 0, ...flags);
   expect(kubelets).toEqual([{program: 'kubelet', pid: kubelet.pid}]);
-  expect(ineffective.map(({setting}) => setting)).toContain('kubeletCgroups');
+  expect(ineffective.map(({setting}) => setting)).toContain('kernelMemcgNotification');
   const {stdout} = await plan(testbed, ...flags);
   expect(stdout).toContain(
     `a kubelet (PID ${kubelet.pid}) runs with this root directory: stop it before kcri starts`,
   );
-  expect(stdout).toContain('settings without effect:\n  kubeletCgroups: ');
+  expect(stdout).toContain('settings without effect:\n  kernelMemcgNotification: ');
 });
 
 describe('pods of the API server', () => {

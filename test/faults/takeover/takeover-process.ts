@@ -6,7 +6,7 @@ import type {KubeletPodReport} from '../../../src/kubelet/daemon/introspection/k
 import {RECORDED_NODE} from '../../golden/handover/recorded-takeover.js';
 import {joinFakeCluster} from '../../kubelet/cluster/join-fake-cluster.js';
 import {createTestKubelet} from '../../kubelet/daemon/create-test-kubelet.js';
-import {KilledStep} from './killed-step.js';
+import {KilledStep} from '../killed-step.js';
 
 /** Options of the process. */
 export interface TakeoverProcessOptions {

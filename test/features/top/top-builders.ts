@@ -20,6 +20,7 @@ export function aContainerItem(pod: string, name: string, fields: Partial<TopIte
     memoryBytes: 1_000_000,
     startedMs: 0,
     manager: 'kcri',
+    exclusiveCpus: '',
     containerId: `id-of-${name}`,
     ...fields,
   };

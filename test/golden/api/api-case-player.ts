@@ -1,11 +1,14 @@
 import {readFile, rm} from 'node:fs/promises';
+import {messageOf} from '../../../src/base/errors.js';
+import type {FakeLogind} from '../../fakes/dbus/fake-logind.js';
 import type {Fault, RecordedRequest} from '../../fakes/api-server/api-request.js';
 import type {FakeApiServer} from '../../fakes/api-server/fake-api-server.js';
 import type {StoredObject} from '../../fakes/api-server/object-storage.js';
 import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import {GOLDEN_NODE} from '../golden-cases.js';
 import {applyObject} from './api-admission.js';
-import type {ApiAction, ApiCase} from './api-cases.js';
+import type {ApiAction, ApiCase, KubeletSettings, ManifestObject} from './api-cases.js';
+import {lacksDevices} from './case-scheduler.js';
 import {askPodResources, type CasePlugins} from './case-plugins.js';
 import {signCertificates, STATIC_FILE} from './case-testbed.js';
 import {kubectl} from './kubectl-actions.js';
@@ -24,6 +27,7 @@ const {nodeName} = GOLDEN_NODE;
 const STREAMED = /^(exec|attach|logs|port-forward|cp|get --raw) |\$KUBECTL (cp|exec) |^curl /;
 const DELETE_AND_WAIT = /^delete pod (\S+) --wait=true$/;
 const REMOVE_FILE = /^rm (?:-f )?(\S+)$/;
+const SHUTDOWN = /say\.py \S+logind\.ctl (true|false)$/;
 const RUN = /^run (\S+) .*--image=(\S+) .* -- (.*)$/;
 
 /** A fault as the recordings describe it. */
@@ -43,19 +47,32 @@ export function injectFault(api: FakeApiServer, {match, code, times, body}: Reco
   api.inject((request) => pattern.test(line(request)), fault, times);
 }
 
+/** What of a node the actions change. */
+interface PlayedNode {
+  readonly plugins: CasePlugins;
+  /** Undefined on a node without one. */
+  readonly logind: FakeLogind | undefined;
+  /** Changes the configuration of the next kubelet. */
+  readonly configure: (changes: KubeletSettings) => void;
+}
+
 /** Performs the actions of a case. */
 export class ApiCasePlayer {
   readonly #testbed: ClusterTestbed;
   readonly #recorded: ApiCase;
   readonly #plugins: CasePlugins;
+  readonly #configure: PlayedNode['configure'];
+  readonly #logind: FakeLogind | undefined;
   readonly #pods = new Map<string, StoredObject>();
   #answers: readonly (readonly unknown[])[] = [];
   /** State files that were kept, by the name under which the case keeps them. */
   readonly kept = new Map<string, string>();
 
-  constructor(testbed: ClusterTestbed, recorded: ApiCase, plugins: CasePlugins) {
+  constructor(testbed: ClusterTestbed, recorded: ApiCase, {plugins, logind, configure}: PlayedNode) {
     this.#testbed = testbed;
     this.#plugins = plugins;
+    this.#configure = configure;
+    this.#logind = logind;
     this.#recorded = recorded;
     testbed.api.storage.watch('/api/v1/pods', 0, ({type, object}) => {
       if (type === 'ADDED') this.#pods.set(object.metadata.uid, object);
@@ -160,6 +177,27 @@ export class ApiCasePlayer {
     await api.listen();
   }
 
+  /** Creates or changes an object; the scheduler holds a pod back while others have the devices that it requests. */
+  #apply(object: ManifestObject): void {
+    const {api} = this.#testbed;
+    let isHeld = lacksDevices(api, object);
+    if (!isHeld) applyObject(api, object, nodeName);
+    else
+      api.storage.watch('/api/v1/pods', 0, () => {
+        if (!isHeld || lacksDevices(api, object)) return;
+        isHeld = false;
+        applyObject(api, object, nodeName);
+      });
+  }
+
+  /** Runs a kubelet that cannot start, and keeps its error. */
+  async #failToStart(): Promise<void> {
+    const {daemon} = this.#testbed;
+    daemon.run();
+    const message = await daemon.ended.then(() => 'it has started', messageOf);
+    this.kept.set('error', JSON.stringify({message: message.replaceAll(daemon.rootDir, '<ROOT>')}));
+  }
+
   readonly #verbs: Readonly<Record<string, (...args: string[]) => Promise<void> | void>> = {
     wait: async (pod = '', condition = '') => {
       const {api, daemon} = this.#testbed;
@@ -170,8 +208,10 @@ export class ApiCasePlayer {
       this.#testbed.api.deletePod(pod, grace === undefined ? undefined : Number(grace));
     },
     apply: (file = '') => {
-      for (const object of this.#recorded.files?.[file] ?? [])
-        applyObject(this.#testbed.api, object, nodeName);
+      for (const object of this.#recorded.files?.[file] ?? []) this.#apply(object);
+    },
+    config: (changes) => {
+      this.#configure(changes as unknown as KubeletSettings);
     },
     static: async (file = '') => this.#putStatic(file),
     'static-delete': async (file = '') => this.#testbed.daemon.remove(file),
@@ -203,7 +243,10 @@ export class ApiCasePlayer {
     'api-up': async () => (this.#testbed.api.isListening ? this.#answerAgain() : this.#testbed.api.listen()),
     sh: async (script = '') => {
       const [, removed] = REMOVE_FILE.exec(script) ?? [];
+      const [, isShuttingDown] = SHUTDOWN.exec(script) ?? [];
       if (removed !== undefined) await rm(this.#pathOf(removed));
+      else if (isShuttingDown !== undefined) this.#logind?.prepareForShutdown(isShuttingDown === 'true');
+      else if (script.includes('@BIN@/kubelet')) await this.#failToStart();
       else if (script.includes('certificate approve'))
         signCertificates(this.#testbed.api, 'kubernetes.io/kubelet-serving');
       else await this.#kubectl(script);

@@ -92,6 +92,8 @@ export interface ApiCase extends CanonicalRun {
     readonly teardown?: boolean;
     /** True if the kubelet requests its client certificate with a bootstrap token. */
     readonly bootstrap?: boolean;
+    /** True if the node has a logind. */
+    readonly logind?: boolean;
     readonly kubelet?: KubeletSettings;
     readonly actions?: readonly ApiAction[];
     /** Actions before the kubelet starts. */

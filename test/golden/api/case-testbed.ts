@@ -19,6 +19,9 @@ import {anImage, BUSYBOX} from '../../fakes/runtime-builders.js';
 import {ClusterTestbed, type ClusterTestbedOptions} from '../../kubelet/cluster/cluster-testbed.js';
 import {readKubeletConfig} from '../../../src/kubelet/configuration/kubelet-config.js';
 import {createManagerSettings} from '../../../src/kubelet/configuration/manager-settings.js';
+import type {ConfigValues} from '../../../src/kubelet/configuration/fields-and-defaults/kubelet-config-defaults.js';
+import {createNodePolicies} from '../../../src/kubelet/configuration/node-policies.js';
+import {createShutdownManager} from '../../../src/kubelet/managers/shutdown/shutdown-manager.js';
 import type {Machine} from '../../../src/kubelet/contract/resources/machine.js';
 import {computeReservations} from '../../../src/kubelet/daemon/reserve-node-resources.js';
 import {GOLDEN_NODE} from '../golden-cases.js';
@@ -69,6 +72,8 @@ export interface CaseTestbedOptions {
   /** Directory of the device plugins' sockets. */
   readonly devices: string;
   readonly streamingUrl: string;
+  /** Address of the system bus. */
+  readonly bus: string;
   readonly stepMs?: number | undefined;
   /** Called before the kubelet starts. */
   readonly prepare: (api: FakeApiServer) => void;
@@ -81,6 +86,7 @@ export async function startCaseTestbed({
   directory,
   devices,
   streamingUrl,
+  bus,
   stepMs,
   prepare,
 }: CaseTestbedOptions): Promise<ClusterTestbed> {
@@ -98,7 +104,8 @@ export async function startCaseTestbed({
       ...(stepMs !== undefined && {stepMs}),
       ...(manifest !== undefined && {manifests: {[STATIC_FILE]: JSON.stringify(manifest)}}),
       callTimeoutMs: RUNTIME_REQUEST_TIMEOUT_MS,
-      ...settingsOf(kubelet, machine, {directory, devices: plugins && devices}),
+      ...settingsOf(kubelet, {machine, directory, devices: plugins && devices}),
+      ...shutdownManager(kubelet, directory, bus),
       certificates: ({client, ...parts}) => ({
         managers: certificateManagers(kubelet, {...parts, client: async () => client, directory}),
         issued: Promise.resolve(),
@@ -120,15 +127,35 @@ export async function startCaseTestbed({
   );
 }
 
-/** Returns the settings of the kubelet and what they change in the node. */
-function settingsOf(
+/** Returns the manager of shutdowns in place of all others, and its root directory, if the case configures one. */
+function shutdownManager(
   kubelet: KubeletSettings,
-  machine: Machine,
-  {directory, devices}: {readonly directory: string; readonly devices: string | undefined},
+  directory: string,
+  bus: string,
+): Pick<ClusterTestbedOptions, 'rootDir' | 'nodeManagers'> {
+  const rootDir = join(directory, 'root');
+  const {shutdown} = createNodePolicies(valuesOf(kubelet), GOLDEN_NODE.cgroup);
+  const manager = createShutdownManager({shutdown, rootDir}, {bus});
+  return manager === undefined ? {} : {rootDir, nodeManagers: [manager]};
+}
+
+function valuesOf(kubelet: KubeletSettings): ConfigValues {
+  const content = JSON.stringify({...RECORDER_SETTINGS, ...kubelet});
+  return readKubeletConfig([{path: 'config.yaml', content}], new Map()).values;
+}
+
+/** What a kubelet finds on its node. */
+interface CaseNode extends Pick<CaseTestbedOptions, 'machine' | 'directory'> {
+  readonly devices: string | undefined;
+}
+
+/** Returns the settings of the kubelet and what they change in the node. */
+export function settingsOf(
+  kubelet: KubeletSettings,
+  {machine, directory, devices}: CaseNode,
 ): Pick<ClusterTestbedOptions, 'node' | 'settings' | 'reportFrequencyMs'> {
   const {maxPods = 110, registerWithTaints = [], nodeStatusReportFrequency = '300s'} = kubelet;
-  const content = JSON.stringify({...RECORDER_SETTINGS, ...kubelet});
-  const {values} = readKubeletConfig([{path: 'config.yaml', content}], new Map());
+  const values = valuesOf(kubelet);
   return {
     node: {
       ...API_NODE,

@@ -1,6 +1,8 @@
 import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
+import {FakeLogind} from '../../fakes/dbus/fake-logind.js';
+import {startSystemBus} from '../../fakes/dbus/fake-system-bus.js';
 import {BUSYBOX} from '../../fakes/runtime-builders.js';
 import {FakeStreamingServer} from '../../fakes/streaming/fake-streaming-server.js';
 import type {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
@@ -8,13 +10,19 @@ import {canonicalCalls} from '../../../src/recording/canonical/canonical-calls.j
 import {collectProbeCommands} from '../canonical/collect-probe-commands.js';
 import {GOLDEN_NODE, goldenEnvironment} from '../golden-cases.js';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
-import {callsOfPods, readApiCase, type ApiCase, type CanonicalRun} from './api-cases.js';
+import {
+  callsOfPods,
+  readApiCase,
+  type ApiCase,
+  type CanonicalRun,
+  type KubeletSettings,
+} from './api-cases.js';
 import {CasePlugins, canonicalPluginCalls} from './case-plugins.js';
 import {ApiCasePlayer, injectFault, type RecordedFault} from './api-case-player.js';
 import {canonicalPods} from './canonical-api.js';
 import {canonicalNode, canonicalReads, otherWrites} from './canonical-node.js';
 import {machineOfCase} from './case-machines.js';
-import {IMAGE_ID, REGISTRY, startCaseTestbed} from './case-testbed.js';
+import {IMAGE_ID, REGISTRY, settingsOf, startCaseTestbed} from './case-testbed.js';
 import {keptFiles} from './kept-files.js';
 import {createReplacer, uidLabels, type NamedPod} from './replace-labels.js';
 import {endSession} from './server-requests.js';
@@ -39,8 +47,13 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   const recorded = readApiCase(name, places);
   await using plugins = new CasePlugins(recorded.plugins ?? {}, devices);
   await using streaming = await FakeStreamingServer.start({handleSession: endSession});
+  const machine = machineOfCase(name);
+  const hasLogind = recorded.run.logind === true;
+  await using bus = hasLogind ? await startSystemBus() : undefined;
+  await using logind = bus === undefined ? undefined : await FakeLogind.start(bus.path);
   await using testbed = await startCaseTestbed({
-    ...{recorded, machine: machineOfCase(name), directory, devices, stepMs, streamingUrl: streaming.url},
+    ...{recorded, machine, directory, devices, stepMs, streamingUrl: streaming.url},
+    bus: bus?.address ?? `unix:path=${join(directory, 'no-bus')}`,
     prepare: (api) => {
       for (const [verb, fault] of recorded.run.before ?? [])
         if (verb === 'fault') injectFault(api, fault as RecordedFault);
@@ -50,7 +63,11 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   fake.injectDelay('RunPodSandbox', 900);
   fake.injectDelay('CreateContainer', 400);
   fake.injectDelay('StartContainer', 300, {afterEffect: true});
-  const player = new ApiCasePlayer(testbed, recorded, plugins);
+  const configure = (changes: KubeletSettings): void => {
+    const node = {machine, directory, devices: recorded.plugins && devices};
+    testbed.daemon.configure(settingsOf({...recorded.run.kubelet, ...changes}, node).node);
+  };
+  const player = new ApiCasePlayer(testbed, recorded, {plugins, logind, configure});
   await player.play();
   const pluginCalls: CanonicalRun['pluginCalls'] = Object.fromEntries(
     Object.entries(recorded.plugins ?? {}).map(([plugin, entries]) => [

@@ -6,15 +6,12 @@ import {fnv32} from '../../../src/api/container-hash.js';
 import {parsePodResourceCheckpoint} from '../../../src/kubelet/pods/allocation/pod-resource-checkpoint.js';
 import {temporaryDirectory} from '../../base/temporary-directory.js';
 import {leaveRecordedNode, type LeftNode} from './left-node.js';
-import {changedPods, changingCalls, lostMirrorPods, runningIds} from './recorded-takeover.js';
-import {takeOver} from './take-over.js';
+import {takeOverUnchanged} from './take-over.js';
 
 /*
  * Root directories of kubelets before 1.36: the recorded one of 1.36.2 with files in formats that are in the history of
  * Kubernetes' source. They were constructed, not recorded. docs/design/pod-ownership.md has the table.
  */
-
-const SETTLE_MS = 3000;
 
 type Resources = Readonly<Record<string, object>>;
 interface Entry {
@@ -93,15 +90,8 @@ describe.skipIf(process.getuid?.() !== 0)('nothing restarts on a node that an ol
       node.unmount();
     });
     await change(node);
-    const running = runningIds(node.runtime.containers);
-    await using testbed = await takeOver(node);
-    const {daemon, api} = testbed;
-    await daemon.until('all pods are known', () => daemon.view.pods().length === node.pods.length);
-    await daemon.clock.sleep(SETTLE_MS);
-    expect(changingCalls(daemon.fake)).toEqual([]);
-    expect(runningIds(daemon.fake.containers)).toEqual(running);
-    expect(changedPods(node, api)).toEqual([]);
-    expect(lostMirrorPods(node, api)).toEqual([]);
+    await using testbed = await takeOverUnchanged(node);
+    const {daemon} = testbed;
     expect(daemon.errors.filter((error) => /checkpoint|record|_state/.test(error))).toEqual([]);
     const allocated = await readFile(join(node.rootDir, 'allocated_pods_state'), 'utf8');
     expect(parsePodResourceCheckpoint(allocated)).toBeDefined();

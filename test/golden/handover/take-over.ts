@@ -1,9 +1,18 @@
+import {expect} from 'vitest';
 import {readKubeletConfig} from '../../../src/kubelet/configuration/kubelet-config.js';
 import {createManagerSettings} from '../../../src/kubelet/configuration/manager-settings.js';
 import {machineOf, ORACLE_MACHINES} from '../../kubelet/resources/machine/machine-oracle.js';
 import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
 import type {LeftNode} from './left-node.js';
-import {RECORDED_NODE, storeRecordedPods, takeoverTimeMs} from './recorded-takeover.js';
+import {
+  changedPods,
+  changingCalls,
+  lostMirrorPods,
+  RECORDED_NODE,
+  runningIds,
+  storeRecordedPods,
+  takeoverTimeMs,
+} from './recorded-takeover.js';
 
 /** Managers of the node as the recorded kubelet had them: with the policies `none` and `None`. */
 const MANAGERS = {
@@ -27,4 +36,26 @@ export async function takeOver(node: LeftNode): Promise<ClusterTestbed> {
       node: {...RECORDED_NODE, ...MANAGERS},
     },
   );
+}
+
+/** Time after which kcri has decided about all pods. */
+const SETTLE_MS = 3000;
+
+/** Starts kcri on the node, and expects it to change no container and no status. */
+export async function takeOverUnchanged(node: LeftNode): Promise<ClusterTestbed> {
+  const running = runningIds(node.runtime.containers);
+  const testbed = await takeOver(node);
+  try {
+    const {daemon, api} = testbed;
+    await daemon.until('all pods are known', () => daemon.view.pods().length === node.pods.length);
+    await daemon.clock.sleep(SETTLE_MS);
+    expect(changingCalls(daemon.fake)).toEqual([]);
+    expect(runningIds(daemon.fake.containers)).toEqual(running);
+    expect(changedPods(node, api)).toEqual([]);
+    expect(lostMirrorPods(node, api)).toEqual([]);
+    return testbed;
+  } catch (error) {
+    await testbed[Symbol.asyncDispose]();
+    throw error;
+  }
 }

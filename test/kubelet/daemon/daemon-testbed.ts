@@ -101,10 +101,12 @@ export class DaemonTestbed implements AsyncDisposable {
   #kubelet: Kubelet | undefined;
   /** Settles when the kubelet has ended. */
   ended = Promise.resolve();
+  #node: DaemonTestbedOptions['node'];
   #end = async (): Promise<void> => undefined;
 
   private constructor(options: DaemonTestbedOptions, fake: FakeRuntime, clock: FakeClock, directory: string) {
     this.#seed = options;
+    this.#node = options.node;
     this.fake = fake;
     this.clock = clock;
     this.#autoAdvance = new AutoAdvance(clock, options.stepMs);
@@ -163,7 +165,7 @@ export class DaemonTestbed implements AsyncDisposable {
     const {fake, clock, manifestsDir, rootDir} = this;
     const controller = new AbortController();
     const inCluster = this.#seed.join !== undefined;
-    const node = {...GOLDEN_NODE, ...this.#seed.node, inCluster, rootDir, podLogsDir: this.logsDir};
+    const node = {...GOLDEN_NODE, ...this.#node, inCluster, rootDir, podLogsDir: this.logsDir};
     const logger = fakeLogger({
       info: (message, fields = {}) => void this.log.push({at: clock.now(), message, fields}),
       error: (error, message, fields = {}) =>
@@ -193,6 +195,11 @@ export class DaemonTestbed implements AsyncDisposable {
       controller.abort();
       await ended;
     };
+  }
+
+  /** Sets the properties of the node for the next kubelets. */
+  configure(node: DaemonTestbedOptions['node']): void {
+    this.#node = node;
   }
 
   async stop(): Promise<void> {

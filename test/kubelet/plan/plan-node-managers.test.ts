@@ -24,7 +24,7 @@ test('a plan shows what the managers of the node give a container, and starts no
   const [plan] = await planPods(await planOptions([manager]), [aLocalPod()], new AbortController().signal);
   const created = plan?.calls.find(({method}) => method === 'CreateContainer');
   expect(created?.request).toMatchObject({config: {linux: {resources: {cpusetCpus: '2-3'}}}});
-  expect(created?.why.text).toBe('it has not been created yet; cpu: exclusive CPUs 2-3');
+  expect(created?.why.text).toBe('it has not been created yet; exclusive CPUs 2-3');
   expect(plan?.calls.find(({method}) => method === 'StartContainer')?.why.text).toBe(
     'it has not been created yet',
   );

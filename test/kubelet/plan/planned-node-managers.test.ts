@@ -3,12 +3,15 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Pod} from '../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../src/base/clock.js';
+import {toJson} from '../../../src/cri/index.js';
 import {NO_OBJECTS} from '../../../src/kubelet/contract/api-objects.js';
 import type {NodeFacts} from '../../../src/kubelet/contract/node-facts.js';
 import {
   createNodeReport,
   withReportedManagers,
 } from '../../../src/kubelet/daemon/introspection/node-report.js';
+import {explainCallFields} from '../../../src/kubelet/managers/kuberuntime/provenance/call-rules.js';
+import type {PlannedCall} from '../../../src/kubelet/plan/planned-call.js';
 import {planPods, type PlanOptions} from '../../../src/kubelet/plan/plan-pods.js';
 import {machineOf, ORACLE_MACHINES} from '../resources/machine/machine-oracle.js';
 import {aContainer, aPod} from '../../fakes/a-pod.js';
@@ -69,6 +72,9 @@ const guaranteed = (name: string, cpu: string, memory = '64Mi'): Pod =>
     {name, uid: `uid-of-${name}`},
   );
 
+const explainFields = ({method, container, requestType, request, facts}: PlannedCall) =>
+  explainCallFields({method, container, request: toJson(requestType, request, {names: 'proto'})}, facts);
+
 test('a plan shows the CPUs and memory that new pods would get from the kubelet, and stores nothing', async () => {
   const options = await planOptions();
   const plans = await planPods(options, [guaranteed('a', '2'), guaranteed('b', '2')], signal);
@@ -77,8 +83,12 @@ test('a plan shows the CPUs and memory that new pods would get from the kubelet,
     {config: {linux: {resources: {cpusetCpus: '2,6', cpusetMems: '0', cpuQuota: -1n}}}},
     {config: {linux: {resources: {cpusetCpus: '3,7', cpusetMems: '0', cpuQuota: -1n}}}},
   ]);
+  const fields = created.flatMap((call) => call ?? []).flatMap(explainFields);
+  expect(fields.find(({path}) => path.at(-1) === 'cpuset_cpus')?.text).toBe(
+    'CPU manager (cpuManagerPolicy static), aligned by the topology manager (topologyManagerPolicy single-numa-node): exclusive CPUs 2,6',
+  );
   expect(created[0]?.why.text).toBe(
-    'it has not been created yet; cpu: exclusive CPUs 2,6; memory: memory of NUMA nodes 0',
+    'it has not been created yet; exclusive CPUs 2,6; memory of NUMA nodes 0',
   );
   expect(await readFile(join(options.node.rootDir, 'cpu_manager_state'), 'utf8')).toBe(CPU_STATE);
   expect(await readdir(options.node.rootDir)).not.toContain('memory_manager_state');

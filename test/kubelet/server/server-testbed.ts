@@ -35,6 +35,7 @@ export interface ServerTestbedOptions {
   readonly options?: Partial<ServerOptions>;
   readonly access?: Partial<ServerOptions['access']>;
   readonly tty?: boolean;
+  readonly healthChecks?: ServedKubelet['healthChecks'];
 }
 
 export const UID = 'uid-of-web';
@@ -75,7 +76,7 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
   onTestFinished(() => {
     connection.close();
   });
-  const kubelet = await servedKubelet(connection.runtime, given.tty ?? false);
+  const kubelet = await servedKubelet(connection.runtime, given);
   const end = new AbortController();
   const servers = await startServers(
     kubelet,
@@ -117,7 +118,7 @@ export async function startServerTestbed(given: ServerTestbedOptions = {}): Prom
 
 async function servedKubelet(
   runtime: ReturnType<typeof connect>['runtime'],
-  tty: boolean,
+  {tty = false, healthChecks = []}: ServerTestbedOptions,
 ): Promise<ServerTestbed['kubelet']> {
   const ref = {uid: podUid(UID), name: 'web', namespace: 'team'};
   const status = await readRuntimePodStatus(runtime, ref);
@@ -128,6 +129,7 @@ async function servedKubelet(
     isActive: () => true,
     volumes: () => [],
     workers: () => [],
+    healthChecks,
     lastActiveAt: Date.now(),
   };
 }

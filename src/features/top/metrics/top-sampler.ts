@@ -2,13 +2,11 @@ import {canonicalEndpoint} from '../../../cri/endpoint.js';
 import {CriError, type Connection, type ContainerStats} from '../../../cri/index.js';
 import {computeContainerUsage} from '../../../operations/stats/compute-usage.js';
 import {fetchContainerStats} from '../../../operations/stats/fetch-stats.js';
-import type {
-  ConnectionContext,
-  EnvironmentContext,
-  RuntimeContext,
-  SignalContext,
-} from '../../../cli/command/contexts.js';
+import type {RuntimeContext} from '../../../cli/command/contexts.js';
 import type {PodSelectionFlagValues} from '../../pods/pod-selection-flags.js';
+import {KcriError} from '../../../base/errors.js';
+import {KUBELET_ROOT_DIR} from '../../../base/host/kubelet-root-dir.js';
+import type {ExclusiveCpus} from '../../../kubelet/index.js';
 import type {TopEvent, TopSample} from './top-table.js';
 import type {ListedPod, ShownPod} from '../../pods/listed-pod.js';
 import {PodReader} from '../../pods/pod-reader.js';
@@ -33,9 +31,11 @@ export const TOP_EVENTS = 8;
 
 /** Reads the samples of `top`. */
 export class TopSampler {
-  readonly #services: ConnectionContext & EnvironmentContext & SignalContext;
+  readonly #services: RuntimeContext;
   readonly #reader: PodReader;
   readonly #connections = new Map<string, Connection>();
+  /** Root directories of kubelets whose state could not be read, which is reported once. */
+  readonly #unreadable = new Set<string>();
 
   constructor(services: RuntimeContext) {
     this.#services = services;
@@ -49,10 +49,11 @@ export class TopSampler {
 
   async sample(words: readonly string[], flags: PodSelectionFlagValues): Promise<PodSample> {
     const listed = await this.#reader.select(words, flags, () => undefined);
-    const [shown, {stats, failure}, events] = await Promise.all([
+    const [shown, {stats, failure}, events, exclusiveCpus] = await Promise.all([
       this.#reader.observe(listed),
       this.#stats(listed),
       this.#events(listed),
+      this.#exclusiveCpus(),
     ]);
     this.#reader.requireRuntime();
     const {runtimeFailure, observationFailure} = this.#reader;
@@ -61,6 +62,7 @@ export class TopSampler {
       shown,
       stats,
       events,
+      exclusiveCpus,
       failure: failure ?? runtimeFailure ?? observationFailure,
       nowMs: this.#services.context.clock.now(),
     };
@@ -89,6 +91,26 @@ export class TopSampler {
         failure = error;
       }
     return {stats, failure};
+  }
+
+  /** Returns the exclusive CPUs of containers of this machine, whose pods belong to kcri or to the node's kubelet. */
+  async #exclusiveCpus(): Promise<ExclusiveCpus> {
+    const {settings, report} = this.#services;
+    if ((await settings.remoteEndpoint()) !== undefined) return new Map();
+    const {readExclusiveCpus} = await import('../../../kubelet/index.js');
+    const found: (readonly [string, ReadonlyMap<string, string>])[] = [];
+    for (const rootDir of new Set([KUBELET_ROOT_DIR, settings.rootDir]))
+      try {
+        found.push(...(await readExclusiveCpus(rootDir)));
+      } catch (error) {
+        if (!(error instanceof KcriError)) throw error;
+        if (!this.#unreadable.has(rootDir))
+          report.warn(
+            `exclusive CPUs are not shown: cannot read "${rootDir}/cpu_manager_state": ${error.message}`,
+          );
+        this.#unreadable.add(rootDir);
+      }
+    return new Map(found);
   }
 
   async #events(listed: readonly ListedPod[]): Promise<readonly TopEvent[]> {

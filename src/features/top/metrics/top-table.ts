@@ -7,7 +7,7 @@ import {humanSize} from '../../../format/human-size.js';
 import type {Column} from '../../../format/table.js';
 import {eventContainer} from '../../events/event-container.js';
 import {escapeToLine} from '../../../format/escape-controls.js';
-import type {RecordedEvent} from '../../../kubelet/index.js';
+import type {ExclusiveCpus, RecordedEvent} from '../../../kubelet/index.js';
 import type {CpuPercent, Usage} from '../../../operations/stats/compute-usage.js';
 import {formatPercent} from '../../../cli/output/views/format-percent.js';
 import {computePodRow} from '../../pods/pod-row.js';
@@ -19,6 +19,8 @@ export interface TopSample {
   readonly pods: readonly Pod[];
   /** Resource usage by container ID. */
   readonly usage: ReadonlyMap<string, Usage<ContainerStats>>;
+  /** Exclusive CPUs of containers. */
+  readonly exclusiveCpus: ExclusiveCpus;
   /** Events of these pods, newest last. */
   readonly events: readonly TopEvent[];
   readonly nowMs: number;
@@ -43,6 +45,8 @@ export interface TopContainer {
   readonly probes?: string;
   readonly cpuPercent?: CpuPercent;
   readonly memoryBytes?: number;
+  /** CPUs that only the container uses, such as `2-3`; absent if it shares all. */
+  readonly exclusiveCpus?: string;
 }
 
 /** Pod and its containers. */
@@ -67,12 +71,15 @@ export interface TopPod {
 const NOT_CREATED: ContainerStatus = {name: '', ready: false, restartCount: 0, image: '', imageID: ''};
 
 /** Returns the pods of a sample, in the same order. */
-export function topPods({node, pods, usage, nowMs}: TopSample): readonly TopPod[] {
+export function topPods({node, pods, usage, exclusiveCpus, nowMs}: TopSample): readonly TopPod[] {
   return pods.map((pod) => {
     const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
-    const shown = containersOf(pod).map((container) =>
-      topContainer(container, statuses.find(({name}) => name === container.name) ?? NOT_CREATED, usage),
-    );
+    const pinned = exclusiveCpus.get(pod.metadata.uid ?? '');
+    const shown = containersOf(pod).map((container) => {
+      const status = statuses.find(({name}) => name === container.name) ?? NOT_CREATED;
+      const cpus = pinned?.get(container.name);
+      return {...topContainer(container, status, usage), ...(cpus !== undefined && {exclusiveCpus: cpus})};
+    });
     const {namespace, name, ready, status, restarts, age, manager} = computePodRow(pod, nowMs);
     return {
       ...(node !== undefined && {node}),
@@ -151,6 +158,7 @@ export interface TopRow {
   readonly memoryBytes: number | undefined;
   readonly age: string;
   readonly manager: string;
+  readonly exclusiveCpus: string;
 }
 
 /** Returns the rows of pods and their containers. */
@@ -167,6 +175,7 @@ export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
       memoryBytes: pod.memoryBytes,
       age: pod.age,
       manager: pod.manager,
+      exclusiveCpus: '',
     },
     ...pod.containers.map((container) => ({
       node: pod.node ?? '',
@@ -179,17 +188,25 @@ export function topRows(pods: readonly TopPod[]): readonly TopRow[] {
       memoryBytes: container.memoryBytes,
       age: '',
       manager: '',
+      exclusiveCpus: container.exclusiveCpus ?? '',
     })),
   ]);
 }
 
-/** Returns the columns of `top`, with the node of several, and the manager if a pod is not kcri's. */
+/** Returns the columns of `top`: with the node of several, exclusive CPUs if there are any, and the manager if a pod is not kcri's. */
 export function topColumns(
   pods: readonly TopPod[],
   {hasNodes}: {readonly hasNodes: boolean},
 ): readonly Column<TopRow>[] {
   const isMixed = pods.some(({manager}) => manager !== 'kcri');
-  return [...(hasNodes ? [NODE] : []), ...COLUMNS, ...(isMixed ? [MANAGER] : []), PROBES];
+  const isPinned = pods.some((pod) => pod.containers.some(({exclusiveCpus}) => exclusiveCpus !== undefined));
+  return [
+    ...(hasNodes ? [NODE] : []),
+    ...COLUMNS,
+    ...(isPinned ? [EXCLUSIVE_CPUS] : []),
+    ...(isMixed ? [MANAGER] : []),
+    PROBES,
+  ];
 }
 
 /** Returns the last `count` events of the samples of several nodes, newest last. */
@@ -206,6 +223,10 @@ export function lastTopEvents(samples: readonly TopSample[], count: number): rea
 
 const NODE: Column<TopRow> = {header: 'NODE', value: ({node}) => node};
 const MANAGER: Column<TopRow> = {header: 'MANAGER', value: ({manager}) => manager};
+const EXCLUSIVE_CPUS: Column<TopRow> = {
+  header: 'EXCLUSIVE CPUS',
+  value: ({exclusiveCpus}) => exclusiveCpus,
+};
 const PROBES: Column<TopRow> = {header: 'PROBES', value: ({probes}) => probes};
 
 const COLUMNS: readonly Column<TopRow>[] = [

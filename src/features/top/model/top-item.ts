@@ -31,6 +31,8 @@ export interface TopItem {
   /** Time of creation or start in ms since the epoch; undefined if it has not started. */
   readonly startedMs: number | undefined;
   readonly manager: PodManagerName;
+  /** CPUs that only the container uses; empty for pods, and if it shares all. */
+  readonly exclusiveCpus: string;
   /** ID of a container; undefined for pods and for containers that are not created. */
   readonly containerId: string | undefined;
 }
@@ -107,7 +109,7 @@ function groupOf(
 }
 
 function containerFields(container: TopContainer, status: ContainerStatus | undefined, last?: number) {
-  const {name, ready, state, restarts, probes = '', cpuPercent, memoryBytes} = container;
+  const {name, ready, state, restarts, probes = '', cpuPercent, memoryBytes, exclusiveCpus = ''} = container;
   return {
     name,
     ready: ready ? 'yes' : 'no',
@@ -116,6 +118,7 @@ function containerFields(container: TopContainer, status: ContainerStatus | unde
     probes,
     cpuPercent: typeof cpuPercent === 'number' ? cpuPercent : cpuPercent === 'stale' ? last : undefined,
     memoryBytes,
+    exclusiveCpus,
     startedMs: timeOf(startTime(status)),
     containerId: status?.containerID?.replace(/^.*:\/\//, ''),
   };
@@ -133,6 +136,7 @@ function podFields({metadata}: Pod, row: TopPod, containers: readonly TopItem[])
     state: row.status,
     restarts: Number.parseInt(row.restarts, 10) || 0,
     probes: '',
+    exclusiveCpus: '',
     cpuPercent: sum(containers.map(({cpuPercent}) => cpuPercent)),
     memoryBytes: sum(containers.map(({memoryBytes}) => memoryBytes)),
     startedMs: timeOf(metadata.creationTimestamp),

@@ -81,6 +81,7 @@ export function tableLines(state: TopState, context: ViewContext): readonly Scre
     longestState: Math.max(0, ...rows.map(({state: text}) => displayWidth(safeText(text)))),
     longestNode: Math.max(...nodes, 0),
     hasShare: node.cores !== undefined,
+    isPinned: rows.some(({exclusiveCpus}) => exclusiveCpus !== ''),
   });
   const cells: CellContext = {
     ...context,

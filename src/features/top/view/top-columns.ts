@@ -89,6 +89,7 @@ const COLUMNS: readonly (readonly [rank: number, column: TopColumn])[] = [
     {header: 'MEM', width: 8, alignRight: true, sort: 'memory', cell: ({memoryBytes}) => size(memoryBytes)},
   ],
   [9, {header: 'MEM%', width: 6, alignRight: true, cell: memoryShare}],
+  [6.5, {header: 'EXCLUSIVE CPUS', width: 14, cell: exclusiveCpus}],
   [6, {header: 'AGE', width: 6, alignRight: true, sort: 'age', cell: ageText}],
   [7, {header: 'MANAGER', width: 8, cell: ({manager}) => (manager === 'none' ? '<none>' : manager)}],
   [8, {header: 'CPU HISTORY', width: GRAPH, cell: (item, context) => graph(item, 'cpu', context)}],
@@ -121,6 +122,10 @@ function memoryShare({memoryBytes}: TopItem, {memoryTotalBytes}: CellContext): s
   return ((memoryBytes / memoryTotalBytes) * 100).toFixed(1);
 }
 
+function exclusiveCpus({exclusiveCpus: cpus}: TopItem): string {
+  return cpus;
+}
+
 function ageText({startedMs}: TopItem, {nowMs}: CellContext): string {
   return startedMs === undefined ? '-' : formatAge(nowMs - startedMs);
 }
@@ -140,6 +145,8 @@ export interface ColumnNeeds {
   readonly longestNode: number;
   /** True if the share of memory is known. */
   readonly hasShare: boolean;
+  /** True if a container has exclusive CPUs. */
+  readonly isPinned: boolean;
 }
 
 /**
@@ -147,10 +154,12 @@ export interface ColumnNeeds {
  */
 export function chooseColumns(
   width: number,
-  {longestName, longestState, longestNode, hasShare}: ColumnNeeds,
+  {longestName, longestState, longestNode, hasShare, isPinned}: ColumnNeeds,
 ): readonly TopColumn[] {
   const wanted = Math.max(MIN_NAME, Math.min(longestName, MAX_NAME));
-  const known = hasShare ? COLUMNS : COLUMNS.filter(([, {cell}]) => cell !== memoryShare);
+  const known = COLUMNS.filter(
+    ([, {cell}]) => (hasShare || cell !== memoryShare) && (isPinned || cell !== exclusiveCpus),
+  );
   const all = longestNode === 0 ? known : [[NODE_RANK, nodeColumn(longestNode)] as const, ...known];
   const columns = all.map(([rank, column]) => [rank, fitState(column, width, longestState)] as const);
   const byRank = columns.toSorted(([a], [b]) => a - b);

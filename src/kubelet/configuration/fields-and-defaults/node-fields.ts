@@ -97,14 +97,17 @@ export const NODE_FIELDS = {
     check: percent,
   }),
   oomScoreAdj: honored(pointer(INT32), -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
-  maxOpenFiles: unsupported('set LimitNOFILE= in the systemd unit instead', INT64, 1_000_000, {
-    flag: 'max-open-files',
-    check: notNegative,
-  }),
-  kubeletCgroups: unsupported('the process remains in the cgroup in which it was started', TEXT, '', {
-    flag: 'kubelet-cgroups',
-  }),
-  systemCgroups: unsupported('processes are not moved', TEXT, '', {flag: 'system-cgroups'}),
+  maxOpenFiles: unsupported(
+    'Node.js cannot change its limit; set LimitNOFILE= in the systemd unit instead',
+    INT64,
+    1_000_000,
+    {
+      flag: 'max-open-files',
+      check: notNegative,
+    },
+  ),
+  kubeletCgroups: honored(TEXT, '', {flag: 'kubelet-cgroups'}),
+  systemCgroups: honored(TEXT, '', {flag: 'system-cgroups'}),
   cgroupRoot: honored(TEXT, '', {flag: 'cgroup-root'}),
   cgroupsPerQOS: ignored('QoS cgroups are always created', BOOL, true, {
     flag: 'cgroups-per-qos',
@@ -152,9 +155,14 @@ export const NODE_FIELDS = {
     {flag: 'eviction-minimum-reclaim', check: problemOf(parseMinimumReclaims)},
   ),
   mergeDefaultEvictionSettings: honored(BOOL, false),
-  kernelMemcgNotification: unsupported('memory is measured every 10 seconds', BOOL, false, {
-    flag: 'kernel-memcg-notification',
-  }),
+  kernelMemcgNotification: unsupported(
+    'Node.js has no eventfd; memory is measured every 10 seconds',
+    BOOL,
+    false,
+    {
+      flag: 'kernel-memcg-notification',
+    },
+  ),
   systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
   kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
   reservedSystemCPUs: honored(TEXT, '', {flag: 'reserved-cpus'}),
@@ -162,9 +170,7 @@ export const NODE_FIELDS = {
   kubeReservedCgroup: honored(TEXT, '', {flag: 'kube-reserved-cgroup'}),
   enforceNodeAllocatable: honored(TEXTS, ['pods'], {flag: 'enforce-node-allocatable'}),
   allowedUnsafeSysctls: honored(TEXTS, [], {flag: 'allowed-unsafe-sysctls'}),
-  protectKernelDefaults: unsupported('kernel settings are not changed', BOOL, false, {
-    flag: 'protect-kernel-defaults',
-  }),
+  protectKernelDefaults: honored(BOOL, false, {flag: 'protect-kernel-defaults'}),
   failSwapOn: honored(BOOL, false, {flag: 'fail-swap-on'}),
   failCgroupV1: unsupported('cgroup v1 is supported', BOOL, true, {flag: 'fail-cgroupv1'}),
   'memorySwap.swapBehavior': honored(TEXT, ''),

@@ -11,6 +11,7 @@ import type {DesiredPod} from '../../contract/pod-update.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import type {ManifestProblem} from './manifest-problem.js';
 import type {NodeReport} from './node-report.js';
+import type {ThresholdReport} from '../../pods/eviction/threshold-report.js';
 import type {WorkerReport} from '../../pods/workers/worker-state.js';
 
 /** Report of a running daemon for other kcri processes. All times are RFC 3339. */
@@ -29,6 +30,8 @@ export interface KubeletReport {
   readonly errors: readonly string[];
   /** Pressure conditions of the node that are true; absent without any. */
   readonly pressures?: readonly NodePressure[];
+  /** Eviction thresholds; absent for an older version of the daemon, or without eviction. */
+  readonly thresholds?: readonly ThresholdReport[];
   /**
    * Source of the PLEG's changes: runtime events, or a relist every second. `relistedAt` is the time of the last
    * relist.

@@ -1,3 +1,5 @@
+import type {HealthCheck} from '../../contract/node-manager.js';
+import type {NodePressureManager} from '../../pods/eviction/node-pressure-manager.js';
 import type {Node} from '../../../api/types/v1-node.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {hasEnded, type PodStatus} from '../../../api/types/v1-status.js';
@@ -49,7 +51,7 @@ interface Parts {
   readonly probes: ProbeManager | undefined;
   readonly workers: PodWorkers;
   readonly pleg: Pleg;
-  readonly nodePressure: {readonly pressures: readonly NodePressure[]} | undefined;
+  readonly nodePressure: Pick<NodePressureManager, 'pressures' | 'thresholds'> | undefined;
   readonly loop: {readonly lastActiveAt: number};
   readonly runtimeState: RuntimeState;
   readonly clock: Clock;
@@ -115,7 +117,7 @@ export class KubeletView implements ClusterHost {
 
   /** Returns the state that only this process knows, for the pods with these UIDs or for all pods. */
   report(uids?: readonly PodUid[]): ViewReport {
-    const {manager, pods, pleg, loop, clock} = this.#parts;
+    const {manager, pods, pleg, loop, clock, nodePressure} = this.#parts;
     const wanted = manager.uids();
     const node = this.#parts.clusterNode();
     const manifestProblems = this.#parts.sourceProblems().flatMap(createManifestProblems);
@@ -125,6 +127,7 @@ export class KubeletView implements ClusterHost {
       lastActiveAt: formatRfc3339(timestampOf(clock, loop.lastActiveAt)),
       errors: this.errors(),
       ...(this.pressures.length > 0 && {pressures: this.pressures}),
+      ...(nodePressure && {thresholds: nodePressure.thresholds}),
       pleg: createPlegReport(pleg.report()),
       ...(node && {node}),
       ...(manifestProblems.length > 0 && {manifestProblems}),
@@ -210,6 +213,10 @@ export class KubeletView implements ClusterHost {
     const {networkError} = this;
     const {nodeErrors} = this.#parts.registry.nodeManagers;
     return [...this.errors(), ...(networkError === undefined ? [] : [networkError]), ...nodeErrors];
+  }
+
+  get healthChecks(): readonly HealthCheck[] {
+    return this.#parts.registry.nodeManagers.healthChecks;
   }
 
   get pressures(): readonly NodePressure[] {

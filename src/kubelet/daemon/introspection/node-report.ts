@@ -19,11 +19,14 @@ export interface NodeReport {
   readonly settings: NodeSettings;
 }
 
-type ManagerSettings = Pick<NodeFacts, 'cpuManager' | 'memoryManager' | 'topologyManager'>;
+type ManagerSettings = Pick<
+  NodeFacts,
+  'cpuManager' | 'memoryManager' | 'topologyManager' | 'devicePluginsDir'
+>;
 
 export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeReport {
   const {nodeName, nodeIps, hostIps, labels, cpuMilli, memoryBytes, reservations} = node;
-  const {cpuManager, memoryManager, topologyManager} = node;
+  const {cpuManager, memoryManager, topologyManager, devicePluginsDir} = node;
   return {
     nodeName,
     nodeIps,
@@ -32,7 +35,7 @@ export function createNodeReport(node: NodeFacts, settings: NodeSettings): NodeR
     cpuMilli: String(cpuMilli),
     memoryBytes: String(memoryBytes),
     ...(reservations && reservationTexts(reservations)),
-    managers: {cpuManager, memoryManager, topologyManager},
+    managers: {cpuManager, memoryManager, topologyManager, devicePluginsDir},
     settings,
   };
 }
@@ -72,13 +75,16 @@ export function withReportedFacts(machine: NodeFacts, report: NodeReport): NodeF
 }
 
 /**
- * Returns the facts of the machine with the managers of the running kubelet, and what it reserves, if it gives containers CPUs
- * or memory of their own.
+ * Returns the facts of the machine with the managers of the running kubelet, and what it reserves, if it gives containers CPUs,
+ * memory or devices of their own.
  */
 export function withReportedManagers(machine: NodeFacts, {managers, ...report}: NodeReport): NodeFacts {
   const {reserved, evictionReserve: reserve} = report;
-  if (managers?.cpuManager?.policy !== 'static' && managers?.memoryManager?.policy !== 'Static')
-    return machine;
+  const gives =
+    managers?.cpuManager?.policy === 'static' ||
+    managers?.memoryManager?.policy === 'Static' ||
+    managers?.devicePluginsDir !== undefined;
+  if (!gives) return machine;
   return {
     ...machine,
     ...managers,

@@ -1,6 +1,6 @@
 import {byKey} from '../../../base/compare.js';
 import {SystemError} from '../../../base/errors.js';
-import type {NodeFacts} from '../../contract/node-facts.js';
+import type {ManagedNode} from '../../contract/node-facts.js';
 import type {NodeManager, NodeManagerServices} from '../../contract/node-manager.js';
 import {podRef} from '../../contract/pod-ref.js';
 import type {CpuManagerSettings} from '../../contract/resources/cpu-manager-settings.js';
@@ -29,7 +29,7 @@ export function createCpuManager({
   machine,
   reservations,
   topologyManager,
-}: NodeFacts): NodeManager | undefined {
+}: ManagedNode): NodeManager | undefined {
   if (settings === undefined || machine === undefined) return undefined;
   const reservedMilli = reservations?.total.cpuMilli ?? 0n;
   return newCpuManager({
@@ -84,6 +84,9 @@ function createNonePolicy(
   return {
     name: 'cpu',
     answersPlans: true,
+    validate: () => {
+      validateNone(policy, options);
+    },
     start: async (services) => {
       validateNone(policy, options);
       const file = openState(services);
@@ -94,10 +97,12 @@ function createNonePolicy(
 
 /** Throws SystemError with the kubelet's text unless the settings are those of the policy `none`. */
 function validateNone(policy: string, options: CpuManagerSettings['options']): void {
-  if (policy !== 'none') throw new SystemError(`unknown policy: "${policy}"`);
+  if (policy !== 'none')
+    throw new SystemError(`unknown policy: "${policy}"`, {hint: 'set cpuManagerPolicy to none or static'});
   const given = Object.entries(options).toSorted(byKey);
   if (given.length > 0)
     throw new SystemError(
       `new none policy error: None policy: received unsupported options=map[${given.map((pair) => pair.join(':')).join(' ')}]`,
+      {hint: 'remove cpuManagerPolicyOptions, or set cpuManagerPolicy to static'},
     );
 }

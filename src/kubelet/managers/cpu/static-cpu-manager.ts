@@ -92,6 +92,10 @@ export class StaticCpuManager implements NodeManager {
     return this.#started?.assigner;
   }
 
+  readonly validate = (): void => {
+    this.#options.createPolicy();
+  };
+
   readonly start = async (services: NodeManagerServices): Promise<void> => {
     const policy = this.#options.createPolicy();
     const file = this.#options.openState(services);

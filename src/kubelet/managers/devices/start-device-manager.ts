@@ -1,5 +1,5 @@
 import {join} from 'node:path';
-import {rethrowUnexpected} from '../../../base/errors.js';
+import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import {registrationService} from '../../../plugin-api/served-service.js';
 import {serveSocket} from '../../../plugin-api/serve-socket.js';
 import type {NodeManagerServices} from '../../contract/node-manager.js';
@@ -14,6 +14,8 @@ export interface RunningDeviceManager {
   readonly plugins: PluginRegistry;
   /** True if an earlier kubelet has left a checkpoint. */
   readonly isRestored: boolean;
+  /** Returns why plugins cannot register; undefined if they can (server Check). */
+  readonly failure: () => string | undefined;
 }
 
 /**
@@ -37,6 +39,7 @@ export async function startDeviceManager(
     },
   });
   let isRestored = false;
+  let lastError: unknown;
   try {
     await preparePluginDirectory(directory);
     isRestored = await restore(manager, checkpoint, services);
@@ -48,6 +51,7 @@ export async function startDeviceManager(
       },
     });
     const onError = (error: Error): void => {
+      lastError = error;
       logger.error(error, 'Error while serving device plugin registration grpc server');
     };
     const server = await serveSocket(join(directory, REGISTRATION_SOCKET), [service], {onError});
@@ -57,9 +61,14 @@ export async function startDeviceManager(
     });
   } catch (error) {
     rethrowUnexpected(error);
+    lastError = error;
     logger.error(error, 'Failed to start the device plugin manager: pods run without devices');
   }
-  return {manager, plugins, isRestored};
+  const failure = (): string | undefined =>
+    lastError === undefined
+      ? undefined
+      : `device registration error: device plugin registration gRPC server failed and no device plugins can register: ${messageOf(lastError)}`;
+  return {manager, plugins, isRestored, failure};
 }
 
 function createManager(

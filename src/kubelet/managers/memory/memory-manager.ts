@@ -19,12 +19,16 @@ import {blocksOf, type MachineMemory, type MemoryBlock, type MemoryState} from '
 import {systemReservedMemory} from './reserved-memory.js';
 import {StaticMemory} from './static-memory.js';
 
-/** What MemoryManager works with. */
-export interface MemoryManagerOptions {
-  readonly settings: MemoryManagerSettings;
+/** Memory of a machine. */
+export interface MemoryCapacity {
   readonly numaNodes: readonly NumaCapacity[];
   /** All that the node reserves (GetNodeAllocatableReservation). */
   readonly nodeReserved: ResourceList;
+}
+
+/** What MemoryManager works with. */
+export interface MemoryManagerOptions extends MemoryCapacity {
+  readonly settings: MemoryManagerSettings;
   readonly file: CheckpointAccess;
 }
 
@@ -147,8 +151,15 @@ export class MemoryManager {
   }
 }
 
-/** Returns the memory of the machine; undefined with the policy None (memorymanager.NewManager). */
-function createUnused({settings, numaNodes, nodeReserved}: MemoryManagerOptions): MachineMemory | undefined {
+/**
+ * Returns the memory of the machine; undefined with the policy None. Throws SystemError with the kubelet's text if the settings
+ * are wrong or do not fit the machine (memorymanager.NewManager).
+ */
+export function createUnused({
+  settings,
+  numaNodes,
+  nodeReserved,
+}: Omit<MemoryManagerOptions, 'file'>): MachineMemory | undefined {
   const {policy, reservedMemory} = settings;
   if (policy === 'None') return undefined;
   if (policy !== 'Static')

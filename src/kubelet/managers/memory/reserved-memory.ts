@@ -47,6 +47,7 @@ function totals(nodes: readonly number[], reservations: readonly MemoryReservati
     if (!nodes.includes(numaNode))
       throw new SystemError(
         `the reserved memory configuration references a NUMA node ${numaNode} that does not exist on this machine`,
+        {hint: 'change numaNode in reservedMemory'},
       );
     for (const [type, quantity] of Object.entries(limits))
       total[type] = total[type] === undefined ? quantity : addQuantities(quantity, total[type]);

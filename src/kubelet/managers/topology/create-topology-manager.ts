@@ -1,7 +1,7 @@
-import type {NodeFacts} from '../../contract/node-facts.js';
+import type {ManagedNode} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {TopologyManager} from './topology-manager.js';
-import {createTopologyPolicy} from './topology-policy.js';
+import {createTopologyPolicy, type TopologyPolicy} from './topology-policy.js';
 
 /**
  * Creates the manager that admits pods and has the other managers allocate what they need. Its start rejects with SystemError
@@ -11,17 +11,20 @@ export function createTopologyManager({
   topologyManager: settings,
   cpuManager,
   machine,
-}: NodeFacts): NodeManager | undefined {
+}: ManagedNode): NodeManager | undefined {
   if (settings === undefined || machine === undefined) return undefined;
   let manager: TopologyManager | undefined;
+  const createPolicy = (): TopologyPolicy | undefined =>
+    settings.policy === 'none' ? undefined : createTopologyPolicy(settings, machine().numaNodes);
   return {
     name: 'topology',
     answersPlans: true,
+    validate: () => {
+      createPolicy();
+    },
     start: async ({topology: providers, clock, metrics}) => {
-      const policy =
-        settings.policy === 'none' ? undefined : createTopologyPolicy(settings, machine().numaNodes);
       manager = new TopologyManager({
-        policy,
+        policy: createPolicy(),
         providers,
         managesPodLevel: cpuManager?.managesPodLevel ?? false,
         ...{clock, metrics},

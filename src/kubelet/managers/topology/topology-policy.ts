@@ -47,8 +47,14 @@ export function createTopologyPolicy(
       hint: 'set the option max-allowable-numa-nodes in topologyManagerPolicyOptions, or topologyManagerPolicy none',
     });
   const createMerge = ownValue(POLICIES, policy);
-  if (createMerge === undefined) throw new SystemError(`unknown policy: "${policy}"`);
-  if (scope !== 'container' && scope !== 'pod') throw new SystemError(`unknown scope: "${scope}"`);
+  if (createMerge === undefined)
+    throw new SystemError(`unknown policy: "${policy}"`, {
+      hint: `set topologyManagerPolicy to none, ${Object.keys(POLICIES).join(' or ')}`,
+    });
+  if (scope !== 'container' && scope !== 'pod')
+    throw new SystemError(`unknown scope: "${scope}"`, {
+      hint: 'set topologyManagerScope to container or pod',
+    });
   return {merge: createMerge(info), isForPods: scope === 'pod', isAligned: policy === 'single-numa-node'};
 }
 
@@ -62,7 +68,9 @@ const PARSERS: Readonly<Record<string, (name: string, value: string) => Partial<
   'max-allowable-numa-nodes': (name, value) => {
     const maxNodes = parsePolicyInteger(name, value);
     if (maxNodes < MAX_NUMA_NODES)
-      throw new SystemError(`the minimum value of "${name}" should not be less than ${MAX_NUMA_NODES}`);
+      throw new SystemError(`the minimum value of "${name}" should not be less than ${MAX_NUMA_NODES}`, {
+        hint: `set ${name} to ${MAX_NUMA_NODES} or more`,
+      });
     return {maxNodes};
   },
 };
@@ -75,7 +83,9 @@ function parseOptions(options: Readonly<Record<string, string>>): Options {
       (parsed, [name, value]) => {
         const parse = ownValue(PARSERS, name);
         if (parse === undefined)
-          throw new SystemError(`unknown Topology Manager Policy option: ${goQuote(name)}`);
+          throw new SystemError(`unknown Topology Manager Policy option: ${goQuote(name)}`, {
+            hint: `use one of ${Object.keys(PARSERS).join(', ')} in topologyManagerPolicyOptions`,
+          });
         return {...parsed, ...parse(name, value)};
       },
       {prefersClosest: false, maxNodes: MAX_NUMA_NODES},

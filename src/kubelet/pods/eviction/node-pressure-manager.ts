@@ -30,6 +30,7 @@ import {
   withContainerFsThresholds,
 } from './pressure-state.js';
 import {rankForEviction} from './rank-pods.js';
+import {reportThresholds, type ThresholdReport} from './threshold-report.js';
 import {reclaimsContainers, reclaimsImages} from './reclaimed-resources.js';
 
 /** Dependencies of {@link NodePressureManager}. */
@@ -70,6 +71,7 @@ export class NodePressureManager {
   #state = NO_PRESSURE;
   /** Thresholds for the filesystems of this node; undefined before the first observation. */
   #thresholds: readonly EvictionThreshold[] | undefined;
+  #observations: SignalObservations = new Map();
   #nextAt = 0;
   /** Start of the last observation. */
   #readAt = 0;
@@ -85,6 +87,13 @@ export class NodePressureManager {
   get pressures(): readonly NodePressure[] {
     const {settings, clock} = this.#options;
     return nodePressures(this.#state, settings, clock.monotonic());
+  }
+
+  /** Thresholds with the values of the last observation. */
+  get thresholds(): readonly ThresholdReport[] {
+    const {metSince} = this.#state;
+    const thresholds = this.#thresholds ?? this.#options.settings.thresholds;
+    return reportThresholds(thresholds, this.#observations, (each) => metSince.has(each));
   }
 
   /**
@@ -116,6 +125,7 @@ export class NodePressureManager {
     this.#readAt = clock.monotonic();
     const signals = await this.#options.readSignals(signal);
     const {observations, layout} = signals;
+    this.#observations = observations;
     // The state refers to thresholds, so that they are created once.
     const thresholds = (this.#thresholds ??= withContainerFsThresholds(settings.thresholds, layout));
     this.#state = observePressure(this.#state, thresholds, observations, clock.monotonic());

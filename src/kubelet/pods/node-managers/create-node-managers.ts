@@ -1,5 +1,6 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
+import {createProcessCgroups} from '../../managers/cgroups/process-cgroups.js';
 import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
 import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
 import {createDraManager} from '../../managers/dra/dra-node-manager.js';
@@ -22,6 +23,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createMemoryQosManager,
   createPodResourcesManager,
   createPluginWatcher,
+  (node) => createProcessCgroups(node),
   (node) => createShutdownManager(node),
 ];
 

@@ -7,6 +7,8 @@ import type {
   ContainerOptions,
   ContainerRequest,
   ContainerResources,
+  Grant,
+  HealthCheck,
   NodeManager,
   NodeManagers,
   NodeManagerServices,
@@ -63,6 +65,10 @@ export class NodeManagerSet implements NodeManagers {
 
   get nodeErrors(): readonly string[] {
     return this.#managers.flatMap(({nodeErrors = []}) => nodeErrors);
+  }
+
+  get healthChecks(): readonly HealthCheck[] {
+    return this.#managers.flatMap(({health}) => health ?? []);
   }
 
   async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {
@@ -143,10 +149,10 @@ export class NodeManagerSet implements NodeManagers {
     return this.#managers.flatMap((manager) => manager.resourceStatus?.(pod, container) ?? []);
   }
 
-  explain(pod: Pod, container: Container): readonly string[] {
-    return this.#managers.flatMap((manager) => {
-      const text = manager.explain?.(pod, container);
-      return text === undefined ? [] : [`${manager.name}: ${text}`];
+  explain(pod: Pod, container: Container): readonly Grant[] {
+    return this.#managers.flatMap(({name: manager, explain}) => {
+      const text = explain?.(pod, container);
+      return text === undefined ? [] : [{manager, text}];
     });
   }
 }

@@ -16,7 +16,7 @@ export type HealthChecks = ReadonlyMap<string, HealthCheck>;
 
 /** Dependencies of the kubelet's health checks. */
 export interface KubeletChecksOptions {
-  readonly kubelet: Pick<ServedKubelet, 'lastActiveAt'>;
+  readonly kubelet: Pick<ServedKubelet, 'lastActiveAt' | 'healthChecks'>;
   readonly clock: Clock;
   readonly syncFrequencyMs: number;
 }
@@ -45,6 +45,7 @@ export function kubeletChecks({kubelet, clock, syncFrequencyMs}: KubeletChecksOp
           ? 'sync Loop took longer than expected'
           : undefined,
     ],
+    ...kubelet.healthChecks.map(({name, failure}) => [name, failure] as const),
   ]);
 }
 

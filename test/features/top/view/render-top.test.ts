@@ -54,6 +54,13 @@ describe('the table', () => {
     expect(text).toMatch(/ \? help {2}q quit {2}\/ filter /);
   });
 
+  test('shows exclusive CPUs if a container has some', () => {
+    const pinned = [aGroup('web', ['nginx'], {exclusiveCpus: '2-3'}), aGroup('api', ['main'])];
+    const text = textOf(sized(aTopState(pinned), 200, 60));
+    expect(text).toMatch(/^NAME .* MEM% +EXCLUSIVE CPUS +AGE /m);
+    expect(text).toMatch(/^ └ nginx .* 2-3 +/m);
+  });
+
   test('shows all columns and graphs at 200 by 60', () => {
     const text = textOf(sized(aTopState(GROUPS), 200, 60));
     expect(text).toMatch(

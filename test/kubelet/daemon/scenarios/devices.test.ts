@@ -1,4 +1,4 @@
-import {readFile, stat, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, rm, stat, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {parseDeviceCheckpoint} from '../../../../src/kubelet/managers/devices/core/device-checkpoint.js';
@@ -153,4 +153,22 @@ test('a lost checkpoint is logged, and an impossible one harms no pod', async ()
     'Continue after failing to read checkpoint file. Device allocation info may NOT be up-to-date: checkpoint is corrupted',
   );
   expect(testbed.daemon.running).toEqual(['web-goldennode/app/0']);
+});
+
+test('the health check of device plugins fails if they cannot register', async () => {
+  await using testbed = await DeviceTestbed.start();
+  const checks = () =>
+    testbed.daemon.view.healthChecks.map(({name, failure}) => `${name}: ${failure() ?? 'ok'}`);
+  expect(checks()).toEqual(['device-plugin: ok']);
+  await testbed.daemon.stop();
+  await rm(testbed.directory, {recursive: true});
+  await writeFile(testbed.directory, 'not a directory');
+  testbed.daemon.run();
+  await testbed.daemon.until('the manager has failed', () => checks()[0] !== 'device-plugin: ok');
+  expect(checks()[0]).toMatch(
+    /^device-plugin: device registration error: device plugin registration gRPC server failed and no device plugins can register: /,
+  );
+  // To be removed with the testbed.
+  await rm(testbed.directory);
+  await mkdir(testbed.directory);
 });

@@ -5,7 +5,10 @@ import {expect, test} from 'vitest';
 import {SystemError} from '../../../../src/base/errors.js';
 import {cpuSection} from '../../../../src/features/node/describe-cpus.js';
 import {listCpuShares} from '../../../../src/kubelet/managers/cpu/list-cpu-shares.js';
-import {readCpuShares} from '../../../../src/kubelet/pods/node-managers/read-cpu-shares.js';
+import {
+  readCpuShares,
+  readExclusiveCpus,
+} from '../../../../src/kubelet/pods/node-managers/read-exclusive-cpus.js';
 import {parseCpuSet} from '../../../../src/kubelet/resources/cpu-set.js';
 import {ORACLE_MACHINES, topologyOf} from '../../resources/machine/machine-oracle.js';
 
@@ -47,6 +50,7 @@ test('another process reads the state of a kubelet with the policy static only',
     cpus: '0',
     owners: [{uid: 'u', container: 'main'}],
   });
+  expect(await readExclusiveCpus(rootDir)).toEqual(new Map([['u', new Map([['main', '0']])]]));
   await writeFile(file, '{"policyName":"static","defaultCpuSet":"1","checksum":7}');
   await expect(readCpuShares(rootDir)).rejects.toThrow(new SystemError('checkpoint is corrupted'));
   await rm(rootDir, {recursive: true});

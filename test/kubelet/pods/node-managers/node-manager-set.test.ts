@@ -229,5 +229,5 @@ test('containers, stopped pods and explanations reach all managers', async () =>
     'a stopped web',
     'b stopped web',
   ]);
-  expect(set.explain(pod, container)).toEqual(['b: exclusive CPUs 2-3']);
+  expect(set.explain(pod, container)).toEqual([{manager: 'b', text: 'exclusive CPUs 2-3'}]);
 });

@@ -45,6 +45,22 @@ test('the sync loop check allows two sync periods if they are longer', async () 
   expect((await request('/healthz/syncloop')).status).toBe(200);
 });
 
+test('the checks of managers follow the others', async () => {
+  let failure: string | undefined;
+  const {request} = await startServerTestbed({
+    healthChecks: [{name: 'device-plugin', failure: () => failure}],
+  });
+  expect(await request('/healthz/device-plugin')).toMatchObject({status: 200, body: 'ok'});
+  failure = 'device registration error: x';
+  expect(await request('/healthz/device-plugin')).toMatchObject({
+    status: 500,
+    body: 'internal server error: device registration error: x\n',
+  });
+  expect((await request('/healthz')).body).toBe(
+    '[+]ping ok\n[+]log ok\n[+]syncloop ok\n[-]device-plugin failed: reason withheld\nhealthz check failed\n',
+  );
+});
+
 test('a verbose response lists each check', async () => {
   const {request} = await startServerTestbed();
   expect((await request('/healthz?verbose')).body).toBe(

@@ -19,6 +19,7 @@ function kubelet(pods: readonly Pod[], workers: readonly WorkerSummary[]): Serve
     isActive: () => true,
     volumes: () => [],
     workers: () => workers,
+    healthChecks: [],
     lastActiveAt: 0,
   };
 }

@@ -42,7 +42,12 @@ export function parseStaticOptions(
   }
   const conflict = EXCLUSIVE.find((pair) => pair.every((name) => options.has(name)));
   if (conflict !== undefined)
-    throw new SystemError(`static policy options ${conflict.join(' and ')} can not be used at the same time`);
+    throw new SystemError(
+      `static policy options ${conflict.join(' and ')} can not be used at the same time`,
+      {
+        hint: 'remove one of them from cpuManagerPolicyOptions',
+      },
+    );
   return options;
 }
 
@@ -53,7 +58,10 @@ function requireOption(
     allowsBetaOptions,
   }: Pick<CpuManagerSettings, 'allowsAlphaOptions' | 'allowsBetaOptions'>,
 ): OptionName {
-  if (!isOption(name)) throw new SystemError(`unknown CPU Manager Policy option: ${goQuote(name)}`);
+  if (!isOption(name))
+    throw new SystemError(`unknown CPU Manager Policy option: ${goQuote(name)}`, {
+      hint: `use one of ${Object.keys(OPTIONS).join(', ')} in cpuManagerPolicyOptions`,
+    });
   const maturity = OPTIONS[name];
   if ((maturity === 'alpha' && !allowsAlphaOptions) || (maturity === 'beta' && !allowsBetaOptions)) {
     const level = maturity === 'alpha' ? 'Alpha' : 'Beta';
@@ -69,6 +77,8 @@ function isOption(name: string): name is OptionName {
   return Object.hasOwn(OPTIONS, name);
 }
 
+const REMOVE_ALIGN = 'remove the option align-by-socket from cpuManagerPolicyOptions';
+
 /** Checks that the options fit the machine and the topology manager (ValidateStaticPolicyOptions). Throws SystemError. */
 export function validateStaticOptions(
   options: StaticOptions,
@@ -79,9 +89,11 @@ export function validateStaticOptions(
   if (topologyPolicy === 'single-numa-node')
     throw new SystemError(
       'Topolgy manager single-numa-node policy is incompatible with CPUManager align-by-socket policy option',
+      {hint: REMOVE_ALIGN},
     );
   if (socketCount > numaNodeCount)
     throw new SystemError(
       'Align by socket is not compatible with hardware where number of sockets are more than number of NUMA',
+      {hint: REMOVE_ALIGN},
     );
 }

@@ -1,4 +1,4 @@
-import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import type {CpuManagerSettings} from '../../../contract/resources/cpu-manager-settings.js';
 import type {CpuTopology} from '../../../contract/resources/machine.js';
 import {AdmissionError} from '../../../contract/resources/admission-error.js';
@@ -47,7 +47,10 @@ export function createStaticPolicy(options: StaticPolicyOptions): StaticPolicy {
     return newStaticPolicy(options, Math.ceil(Number(reservedMilli) / 1000));
   } catch (error) {
     rethrowUnexpected(error);
-    throw new SystemError(`new static policy error: ${messageOf(error)}`, {cause: error});
+    throw new SystemError(`new static policy error: ${messageOf(error)}`, {
+      cause: error,
+      hint: error instanceof KcriError ? error.hint : undefined,
+    });
   }
 }
 
@@ -63,11 +66,13 @@ function newStaticPolicy(
   if (countMembers(reserved) !== count)
     throw new SystemError(
       `[cpumanager] unable to reserve the required amount of CPUs (size of ${formatCpuSet(reserved)} did not equal ${count})`,
+      {hint: 'lower cpu in systemReserved and kubeReserved, or set reservedSystemCPUs to that many CPUs'},
     );
   const unknown = listMembers(reserved & ~units.all)[0];
   if (unknown !== undefined)
     throw new SystemError(
       `[cpumanager] unable to build the reserved physical CPUs from the reserved set: unknown CPU ID: ${unknown}`,
+      {hint: 'change reservedSystemCPUs'},
     );
   const reservedCores = cpusOf(units, 'core', unitsOf(units, 'core', reserved));
   return {units, options, reserved, reservedCores, managesPodLevel: settings.managesPodLevel};

@@ -60,8 +60,9 @@ export const CONTAINER_RESOURCES: RuleTree<ContainerScope> = {
   memory_swap_limit_in_bytes: (scope) =>
     because`no swap, so as much as memory: ${limitOf(scope, 'memory')} (${swapSetting(scope)}, ${cgroupVersion(scope)})`,
   oom_score_adj: (scope) => oomScore(scope),
-  cpuset_cpus: (scope) => cpuset(scope, 'CPU', 'cpuManagerPolicy', scope.node.cpuManager?.policy),
-  cpuset_mems: (scope) => cpuset(scope, 'memory', 'memoryManagerPolicy', scope.node.memoryManager?.policy),
+  cpuset_cpus: (scope) => cpuset(scope, ['cpu', 'CPU'], 'cpuManagerPolicy', scope.node.cpuManager?.policy),
+  cpuset_mems: (scope) =>
+    cpuset(scope, ['memory', 'memory'], 'memoryManagerPolicy', scope.node.memoryManager?.policy),
   unified: (scope, {below: [key], value}) => unified(scope, String(key), value),
   hugepage_limits: (scope, {below: [index]}) => hugePages(scope, index),
 };
@@ -141,7 +142,7 @@ function totalShares(scope: PodScope): Provenance {
 /** Names the manager that chose CPUs or NUMA nodes, and the topology manager if it aligns them. */
 function cpuset(
   scope: ContainerScope,
-  manager: 'CPU' | 'memory',
+  [manager, title]: readonly [manager: string, title: string],
   name: string,
   policy: string | undefined,
 ): Provenance {
@@ -150,7 +151,7 @@ function cpuset(
     topology === 'none'
       ? ''
       : because`, aligned by the topology manager (${scope.setting('topologyManagerPolicy', topology)})`;
-  return because`${manager} manager (${scope.setting(name, policy)})${aligned}: ${scope.ofManagers()}`;
+  return because`${title} manager (${scope.setting(name, policy)})${aligned}: ${scope.ofManagers(manager)}`;
 }
 
 function cgroupVersion(scope: PodScope): Named {

@@ -5,6 +5,7 @@ import type {Container, Pod} from '../../../../api/types/v1-pod.js';
 import type {Json} from '../../../../format/json.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {Grant} from '../../../contract/node-manager.js';
 import {because, joinPath, named, type Named, type PathSegment, type Provenance} from './provenance.js';
 
 /** Facts from which a call was made. */
@@ -12,8 +13,8 @@ export interface ExplainedFacts {
   readonly pod: Pod;
   readonly node: NodeFacts;
   readonly objects?: ApiObjects | undefined;
-  /** Descriptions of what the managers of the node give the container. */
-  readonly granted?: readonly string[];
+  /** What the managers of the node give the container. */
+  readonly granted?: readonly Grant[];
 }
 
 /** Lists of containers in a Pod spec. */
@@ -90,7 +91,7 @@ export class PodScope {
 export class ContainerScope extends PodScope {
   readonly container: Container;
   readonly objects: ApiObjects | undefined;
-  readonly granted: readonly string[];
+  readonly granted: readonly Grant[];
   readonly #path: readonly PathSegment[];
 
   constructor(facts: ExplainedFacts, container: Container) {
@@ -109,10 +110,13 @@ export class ContainerScope extends PodScope {
     return manifestField(this.pod, [...this.#path, ...path], joinPath(path));
   }
 
-  /** Returns what the managers of the node give the container. */
-  ofManagers(): Named {
-    const text = this.granted.length === 0 ? 'managers of the node' : this.granted.join(', ');
-    return {source: {kind: 'run', name: 'managers of the node', value: [...this.granted]}, text};
+  /** Returns what the managers of the node give the container; what one of them gives, if it is named. */
+  ofManagers(manager?: string): Named {
+    const texts = this.granted
+      .filter((grant) => manager === undefined || grant.manager === manager)
+      .map(({text}) => text);
+    const text = texts.length === 0 ? 'managers of the node' : texts.join(', ');
+    return {source: {kind: 'run', name: 'managers of the node', value: texts}, text};
   }
 }
 

@@ -1,7 +1,7 @@
 import {ChildProcess} from 'node:child_process';
 import fs from 'node:fs/promises';
 import {syncBuiltinESMExports} from 'node:module';
-import type {Connection} from '../../../src/cri/index.js';
+import type {Connection} from '../../src/cri/index.js';
 
 /** Counts the steps of this process in which it changes a file, runs a program or calls the runtime, and kills it in one. */
 export class KilledStep {
