@@ -76,7 +76,7 @@ export default class Plan extends BaseCommand {
     'root directory gives containers CPUs, memory or devices of their own, a new pod is shown with those that it would get from it, or the plan fails with the reason why it would be refused.\n\nWith --kubeconfig, it shows what a kubelet would do about the pods that the API server has ' +
     'for this node: all of them, or those named by POD, NAMESPACE/POD or UID.\n\nWith --takeover and the flags of "kcri kubelet", it shows for each pod what would happen if kcri were started in ' +
     'the place of the kubelet that owns the root directory, by default /var/lib/kubelet, also while that kubelet runs. It exits with 0 if ' +
-    'nothing restarts and nothing is impossible or unknown, and with 1 otherwise.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
+    'kcri starts and nothing restarts, is preempted or evicted, impossible or unknown, and with 1 otherwise.\n\nThe plan assumes that init containers succeed. Values from Secrets are masked.';
   static override usage =
     'plan [FLAGS] FILE|DIR|URL|-... | --kubeconfig=FILE [POD...] | --takeover [FLAGS OF KUBELET]';
   static override strict = false;

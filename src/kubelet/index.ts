@@ -14,7 +14,9 @@ export {SILENT_OBSERVER, type PodObserver} from './pods/registry/pod-registry-op
 export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-pod-name.js';
 export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
-export {planTakeover} from './plan/takeover/plan-takeover.js';
+export {planTakeover, type PlannedTakeover} from './plan/takeover/plan-takeover.js';
+export type {PlannedEviction} from './plan/takeover/plan-eviction.js';
+export type {NodeMeasurement} from './daemon/create-node-pressure.js';
 export {readNodePods} from './plan/takeover/read-node-pods.js';
 export {readPodSources, type ReadSources} from './plan/takeover/read-pod-sources.js';
 export type {PodTakeover, TakeoverVerdict} from './plan/takeover/takeover-verdict.js';
@@ -53,7 +55,7 @@ export {openNodeCredentials} from './managers/images/credentials/open-node-crede
 export {FilePullRecordsAccessor} from './managers/images/pull-manager/pull-records-accessor.js';
 export {podLimits, podRequests} from './resources/resource-amounts.js';
 export {secretValuesOf} from './managers/redaction/pod-redactor.js';
-export {podRef, type PodRef} from './contract/pod-ref.js';
+export {namespacedName, podRef, type PodRef} from './contract/pod-ref.js';
 export {ManagedByKubeletError, OtherRuntimeError, PodError, SupersededError} from './pods/pod-errors.js';
 export {PodStore, type PodRecord} from './pods/registry/pod-store.js';
 export {RejectedPodStore, type RejectedPod} from './pods/registry/rejected-pod-store.js';

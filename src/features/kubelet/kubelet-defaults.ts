@@ -22,6 +22,11 @@ export function kubeletRootDir(
     : resolveRootDir(globals, env);
 }
 
+/** Returns the kind of the kubelet that takes over a root directory: that of a kubelet is for one under the name kubelet. */
+export function takeoverKind(rootDir: string, joinsCluster: boolean): KubeletKind {
+  return {asKubelet: rootDir === KUBELET_ROOT_DIR, joinsCluster};
+}
+
 /** Returns the directory of the certificates. A kubelet's does not depend on its root directory (options.go NewKubeletFlags). */
 export function kubeletCertDir(rootDir: string, {asKubelet}: KubeletKind): string {
   return `${asKubelet ? KUBELET_ROOT_DIR : rootDir}/pki`;

@@ -19,6 +19,7 @@ import {
   type KubeletOptions,
   type LiveConfig,
   type LogRotationOptions,
+  type NodeMeasurement,
   type NodeSettings,
   type VerificationPolicy,
 } from '../../kubelet/index.js';
@@ -49,7 +50,6 @@ export function createKubeletOptions({
 }: KubeletOptionsParts): KubeletOptions {
   const {values} = liveConfig;
   const {clock} = context;
-  const signals = new SignalReader({node: node.node, images: connection.images, clock});
   const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, onLockAcquired} = parts;
   return {
     admission,
@@ -82,11 +82,20 @@ export function createKubeletOptions({
     eventedPleg: values.featureGates['EventedPLEG'] !== false,
     images: {service: connection.images, policy: liveValue(() => imagePolicy(liveConfig))},
     logRotation: liveValue(() => logRotation(liveConfig)),
-    eviction: {
-      settings: parseEvictionSettings(values),
-      readSignals: async (signal) => await signals.read(signal),
-      readUsages: async (pods, signal) => await readPodUsages(pods, {...connection, ...node}, signal),
-    },
+    eviction: measureNode(values, {connection, node, clock}),
+  };
+}
+
+/** Returns the thresholds of eviction, and the measurement of the node and its pods. */
+export function measureNode(
+  values: ConfigValues,
+  {connection, node, clock}: Pick<KubeletOptionsParts, 'connection' | 'node'> & Pick<CliContext, 'clock'>,
+): NodeMeasurement {
+  const signals = new SignalReader({node: node.node, images: connection.images, clock});
+  return {
+    settings: parseEvictionSettings(values),
+    readSignals: async (signal) => await signals.read(signal),
+    readUsages: async (pods, signal) => await readPodUsages(pods, {...connection, ...node}, signal),
   };
 }
 

@@ -6,11 +6,8 @@ import {ifPresent} from '../../base/fs/files.js';
 import type {Logger} from '../../base/logger.js';
 import type {ConfigValues} from '../../kubelet/index.js';
 
-/**
- * Prepares the process at the start of a kubelet: sets its OOM score and checks swap. `swapsFile` is /proc/swaps.
- * Rejects with SystemError if swap is enabled and not allowed.
- */
-export async function prepareProcess(values: ConfigValues, swapsFile: string, logger: Logger): Promise<void> {
+/** Rejects with SystemError if swap is enabled and not allowed. `swapsFile` is /proc/swaps. */
+export async function checkSwap(values: ConfigValues, swapsFile: string): Promise<void> {
   if (values.failSwapOn && (await hasSwap(swapsFile)))
     throw new SystemError(
       'running with swap on is not supported, please disable swap or set --fail-swap-on flag to false',
@@ -18,6 +15,11 @@ export async function prepareProcess(values: ConfigValues, swapsFile: string, lo
         hint: '"swapoff -a" disables swap until the next boot; containers use swap only with memorySwap.swapBehavior',
       },
     );
+}
+
+/** Prepares the process at the start of a kubelet: sets its OOM score. Rejects like checkSwap. */
+export async function prepareProcess(values: ConfigValues, swapsFile: string, logger: Logger): Promise<void> {
+  await checkSwap(values, swapsFile);
   try {
     await writeFile('/proc/self/oom_score_adj', String(values.oomScoreAdj));
   } catch (error) {

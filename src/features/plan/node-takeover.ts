@@ -1,11 +1,12 @@
 import {systemRandom} from '../../base/clock.js';
 import {KcriError} from '../../base/errors.js';
-import {podRef, type KubeletConfig, type PodTakeover, type ReadSources} from '../../kubelet/index.js';
+import {podRef, type KubeletConfig, type PlannedTakeover, type ReadSources} from '../../kubelet/index.js';
 import type {ClusterPods} from '../../kubelet/cluster/index.js';
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {kubeconfigFlags} from '../kubelet/kubelet-flags.js';
-import {kubeletRootDir} from '../kubelet/kubelet-defaults.js';
-import {joinedNode, withPolicies} from '../kubelet/kubelet-options.js';
+import {kubeletRootDir, takeoverKind} from '../kubelet/kubelet-defaults.js';
+import {checkSwap} from '../kubelet/prepare-process.js';
+import {joinedNode, measureNode, withPolicies} from '../kubelet/kubelet-options.js';
 import {readKubeletNodeFlags} from '../kubelet/kubelet-node-flags.js';
 import {listIgnoredFlags, type IgnoredFlag} from '../kubelet/ignored-flags.js';
 import {openApiServer} from '../kubelet/open-cluster.js';
@@ -14,7 +15,7 @@ import {createRunKubeletOptions, type KubeletFlagValues} from '../kubelet/run-ku
 import {hideSecrets, toReadError} from './plan-cluster.js';
 
 /** Effects on a node when kcri takes the place of the kubelet of the root directory. */
-export interface NodeTakeover {
+export interface NodeTakeover extends PlannedTakeover {
   readonly nodeName: string;
   readonly rootDir: string;
   /** Kubelets that run with the root directory now. */
@@ -23,7 +24,8 @@ export interface NodeTakeover {
   readonly apiError: KcriError | undefined;
   /** Manifests that kcri ignores, and sources that it cannot read. */
   readonly problems: ReadSources['problems'];
-  readonly pods: readonly PodTakeover[];
+  /** Reason why kcri would not start; undefined if it would. */
+  readonly startError: KcriError | undefined;
   /** Fields and flags without effect. */
   readonly ineffective: readonly {readonly setting: string; readonly reason: string}[];
 }
@@ -37,11 +39,21 @@ export type TakeoverFlagValues = KubeletFlagValues & {
   readonly 'cloud-provider'?: string | undefined;
 };
 
-/** Reports whether nothing restarts and nothing is impossible or unknown. */
-export function isSeamless({pods, problems}: Pick<NodeTakeover, 'pods' | 'problems'>): boolean {
+/** Verdicts with which nothing of a pod that a source has stops. */
+const SEAMLESS: readonly string[] = ['kept', 'started', 'stopped', 'leftAlone'];
+
+/** Reports whether kcri starts, nothing restarts or is evicted, and nothing is impossible or unknown. */
+export function isSeamless({
+  pods,
+  problems,
+  startError,
+  eviction,
+}: Pick<NodeTakeover, 'pods' | 'problems' | 'startError' | 'eviction'>): boolean {
   return (
+    startError === undefined &&
+    eviction === undefined &&
     problems.every(({level}) => level === 'warning') &&
-    pods.every(({verdict}) => !['restarted', 'impossible', 'unknown'].includes(verdict))
+    pods.every(({verdict}) => SEAMLESS.includes(verdict))
   );
 }
 
@@ -58,13 +70,14 @@ export async function planNodeTakeover(
   const kubeconfigs = kubeconfigFlags(flags);
   const joinsCluster = kubeconfigs.kubeconfig !== undefined;
   settings.addGlobals({'root-dir': kubeletRootDir(settings.globals, env, {asKubelet: true, joinsCluster})});
-  const readConfig = createConfigReader({asKubelet: false, joinsCluster}, flags, signal);
-  const [config, node] = [await readConfig(), readKubeletNodeFlags(flags)];
-  const ignoredFlags = listIgnoredFlags(flags);
   const {rootDir} = settings;
+  const readConfig = createConfigReader(takeoverKind(rootDir, joinsCluster), flags, signal);
+  const [read, node] = [await readConfig(), readKubeletNodeFlags(flags)];
+  const config = settings.globals['runtime-endpoint'] === undefined ? read : withoutEndpoint(read);
+  const ignoredFlags = listIgnoredFlags(flags);
   const reading = {config, readConfig, ignoredFlags, certDir: rootDir, ...node, ...kubeconfigs};
   const options = createRunKubeletOptions(services, flags, reading);
-  const {describe} = await options.open(() => ({}));
+  const {connection, describe} = await options.open(() => ({}));
   const found = joinedNode(await describe(), {inCluster: joinsCluster}, config.values);
   const {nodeName} = found.node;
   using cluster = await readCluster(services, kubeconfigs.kubeconfig, {config, node: found.node});
@@ -77,7 +90,7 @@ export async function planNodeTakeover(
       manifestPath: staticPodPath === '' ? undefined : staticPodPath,
       manifestUrl: staticPodURL === '' ? undefined : staticPodURL,
       manifestHeaders: staticPodURLHeader,
-      ...{nodeName, clock},
+      ...{nodeName, clock, rootDir},
       keepStaticPod: (pod, known) => nodePods.staticPods.withRunningUid(pod, known),
       api: joinsCluster
         ? {pods: cluster.read?.pods.map((pod) => ({uid: podRef(pod).uid, pod, origin: ''}))}
@@ -88,16 +101,37 @@ export async function planNodeTakeover(
   const objects = withClusterObjects(sources.objects, cluster.read?.objects);
   const planned = {...withPolicies(found, config.values), objects: await hideSecrets(services, objects)};
   const {nodeObject} = cluster.read ?? {nodeObject: undefined};
-  const pods = await planTakeover(
-    {...planned, sources, nodePods, nodeObject, admission: options.admission},
+  const eviction = measureNode(config.values, {connection, node: found, clock});
+  const takeover = await planTakeover(
+    {...planned, sources, nodePods, nodeObject, eviction, admission: options.admission},
     signal,
   );
   return {
-    ...{nodeName, rootDir, pods, problems: sources.problems},
+    ...{...takeover, nodeName, rootDir, problems: sources.problems},
+    startError: await findStartError(config, context),
     kubelets: await findKubelets(rootDir),
     apiError: cluster.error,
     ineffective: listIneffective(config, ignoredFlags),
   };
+}
+
+/** Returns a configuration with the runtime of kcri's own flag, which the name kubelet does not have. */
+function withoutEndpoint(config: KubeletConfig): KubeletConfig {
+  return {...config, values: {...config.values, containerRuntimeEndpoint: ''}};
+}
+
+/** Returns why a kubelet with this configuration would not start on the machine. */
+async function findStartError(
+  {values}: KubeletConfig,
+  {swapsFile}: CommandContext['context'],
+): Promise<KcriError | undefined> {
+  try {
+    await checkSwap(values, swapsFile);
+    return undefined;
+  } catch (error) {
+    if (error instanceof KcriError) return error;
+    throw error;
+  }
 }
 
 /** Pods of the API server, or why they could not be read; neither without a cluster. */

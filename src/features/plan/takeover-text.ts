@@ -1,6 +1,11 @@
 import type {ChalkInstance} from 'chalk';
 import {counted} from '../../base/counted.js';
-import type {PodTakeover, TakeoverVerdict} from '../../kubelet/index.js';
+import {
+  namespacedName,
+  type PlannedEviction,
+  type PodTakeover,
+  type TakeoverVerdict,
+} from '../../kubelet/index.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {isSeamless, type NodeTakeover} from './node-takeover.js';
 import {changeLines, omitEmptyLists} from './plan-text.js';
@@ -11,6 +16,7 @@ const VERDICTS = {
   started: ['started', 'green'],
   restarted: ['restarted', 'yellow'],
   stopped: ['stopped', 'red'],
+  preempted: ['preempted', 'red'],
   leftAlone: ['left alone', 'reset'],
   impossible: ['impossible', 'red'],
   unknown: ['unknown', 'yellow'],
@@ -18,13 +24,15 @@ const VERDICTS = {
 
 /** Returns a takeover as data. */
 export function takeoverData(takeover: NodeTakeover): unknown {
-  const {nodeName, rootDir, kubelets, apiError, problems, pods, ineffective} = takeover;
+  const {nodeName, rootDir, kubelets, apiError, startError, eviction, problems, pods, ineffective} = takeover;
   return {
     node: nodeName,
     rootDir,
     seamless: isSeamless(takeover),
     kubelets,
+    ...(startError === undefined ? {} : {startError: startError.message}),
     ...(apiError === undefined ? {} : {apiServerError: apiError.message}),
+    ...(eviction === undefined ? {} : {eviction}),
     manifestProblems: problems,
     ineffective,
     pods: pods.map(({namespace, name, uid, source, verdict, reasons, fields, changes, diffs}) => ({
@@ -38,9 +46,13 @@ export function takeoverData(takeover: NodeTakeover): unknown {
 
 /** Formats a takeover as text: a summary, what to do first, each pod with its changes, and settings without effect. */
 export function takeoverText(takeover: NodeTakeover, chalk: ChalkInstance): string {
-  const {kubelets, apiError, problems, pods, ineffective} = takeover;
+  const {kubelets, apiError, startError, eviction, problems, pods, ineffective} = takeover;
   const notes = [
+    ...(startError === undefined
+      ? []
+      : [`kcri would not start: ${startError.message}`, ...hintOf(startError.hint)]),
     ...kubelets.map(({program, pid}) => kubeletNote(program, pid)),
+    ...(eviction === undefined ? [] : [evictionNote(eviction)]),
     ...(apiError === undefined
       ? []
       : [`the pods of the API server are unknown: ${apiError.message}`, ...hintOf(apiError.hint)]),
@@ -72,6 +84,15 @@ function kubeletNote(program: 'kubelet' | 'kcri', pid: number): string {
   return program === 'kubelet'
     ? `a kubelet (PID ${pid}) runs with this root directory: stop it before kcri starts, for example with "systemctl stop kubelet"`
     : `kcri kubelet (PID ${pid}) runs with this root directory: its pods are its own already`;
+}
+
+function evictionNote({resource, first}: PlannedEviction): string {
+  const unused = resource === 'ephemeral-storage' || resource === 'inodes';
+  const steps = [
+    ...(unused ? ['removes unused images and containers'] : []),
+    first === undefined ? 'finds no pod that it may evict' : `evicts pods, ${namespacedName(first)} first`,
+  ];
+  return `the node lacks ${resource}, so that a kubelet ${steps.join(', and if that is not enough, ')}`;
 }
 
 /** Summarizes a takeover in one line: `/var/lib/kubelet on node-1: 3 pods: 2 kept, 1 restarted`. */

@@ -12,7 +12,7 @@ import type {PlannedFile} from '../contract/pod-filesystem.js';
 import {ALWAYS_READY} from '../contract/probe-results.js';
 import {podRef} from '../contract/pod-ref.js';
 import {isLive, type RuntimePodStatus} from '../contract/runtime-pod-status.js';
-import {failuresOf, type SyncResult} from '../contract/sync-result.js';
+import {failuresOf, type SyncFailure, type SyncResult} from '../contract/sync-result.js';
 import {effectiveGracePeriodSeconds} from '../managers/kuberuntime/actions/grace-period.js';
 import {computeContainersToDelete, DEFAULT_CONTAINER_GC_POLICY} from '../pods/gc/container-gc.js';
 import {PodHistories, NO_HISTORY} from '../pods/history/pod-history.js';
@@ -60,6 +60,8 @@ export interface PodPlan {
   readonly fields: readonly FieldChange[];
   readonly changes: readonly PlannedChange[];
   readonly diffs: readonly ConfigDiff[];
+  /** Containers that wait for the end of a back-off, by name. */
+  readonly backOffs: ReadonlyMap<string, SyncFailure>;
   /** Targets of `changes` that would be created again with the config that they have. */
   readonly equal: readonly string[];
 }
@@ -68,6 +70,11 @@ export interface PodPlan {
 export type PlanOptions = Omit<PodRegistryOptions, 'observer' | 'files' | 'histories' | 'probes'> & {
   /** True to plan for an empty node, without reading any records. */
   readonly offline?: boolean;
+  /**
+   * When the pods are taken over from another kubelet, whose back-offs go on, in ms since the epoch; undefined if back-offs do
+   * not matter.
+   */
+  readonly takenOverAt?: number | undefined;
 };
 
 /** Number of passes besides one per init container; a pod that needs more passes never settles. */
@@ -152,12 +159,24 @@ export async function planPod(
     await syncer.removeFromRuntime();
     recorder.pod = pod;
   }
-  await runPasses(planned.createSyncer(pod, known?.place), recorder, {before: known?.pod, signal});
-  const plan = {pod, replaces: older?.uid, calls: recorder.calls, files: [...files.values()], fields};
+  const syncer = createPlannedSyncer(planned, {pod, known}, options);
+  const backOffs = await runPasses(syncer, recorder, {before: known?.pod, signal});
+  const made = {calls: recorder.calls, files: [...files.values()], backOffs};
+  const plan = {pod, replaces: older?.uid, fields, ...made};
   if (present === undefined) return {...plan, changes: [], diffs: [], equal: []};
   const {calls} = plan;
   const compared = await diffConfigs(options.services.runtime, {pod, ...present, calls}, signal);
   return {...plan, changes: summarizeChanges(calls), ...compared};
+}
+
+function createPlannedSyncer(
+  planned: PodRegistry,
+  {pod, known}: {readonly pod: Pod; readonly known: PodRecord | undefined},
+  {takenOverAt}: PlanOptions,
+): PodSyncer {
+  const syncer = planned.createSyncer(pod, known?.place);
+  if (takenOverAt !== undefined && known !== undefined) syncer.takeOver(takenOverAt);
+  return syncer;
 }
 
 /** Has the managers of the node admit a pod that is not known. Rejects with PodRejectedError. */
@@ -214,7 +233,10 @@ export async function planTermination(
 
 /** Returns a plan without calls. */
 export function emptyPlan(pod: Pod): PodPlan {
-  return {pod, replaces: undefined, calls: [], files: [], fields: [], changes: [], diffs: [], equal: []};
+  return {
+    ...{pod, replaces: undefined, calls: [], files: [], fields: [], changes: [], diffs: [], equal: []},
+    backOffs: new Map(),
+  };
 }
 
 async function readRuntimeStatus(
@@ -265,12 +287,14 @@ function plannedPods(
 
 const NO_CONFLICTS: PodConflicts = {known: undefined, older: undefined};
 
+/** Runs passes until nothing is left to do but to wait. Resolves with the containers that wait for a back-off. */
 async function runPasses(
   syncer: PodSyncer,
   recorder: CallRecorder,
   {before, signal}: {readonly before: Pod | undefined; readonly signal: AbortSignal},
-): Promise<void> {
+): Promise<PodPlan['backOffs']> {
   const {pod} = syncer;
+  const backOffs = new Map<string, SyncFailure>();
   const limit = (pod.spec.initContainers?.length ?? 0) + MAX_PASSES_BEYOND_INIT;
   for (let pass = 0; pass < limit; pass++) {
     await nextIteration();
@@ -287,10 +311,14 @@ async function runPasses(
     };
     await planContainerGc(syncer, runtime);
     const results = await planSync(syncer, {runtime, status}, signal);
-    const [failure] = failuresOf(results);
-    if (failure !== undefined) throw createSyncError(podRef(pod), failure);
-    if (results.length === 0) return;
+    const failures = failuresOf(results);
+    const waits = failures.filter(({failure}) => failure.reason === 'CrashLoopBackOff');
+    for (const {target, failure} of waits) backOffs.set(target, failure);
+    const failed = failures.find((result) => !waits.includes(result));
+    if (failed !== undefined) throw createSyncError(podRef(pod), failed);
+    if (results.length === waits.length) break;
   }
+  return backOffs;
 }
 
 /** Removes older dead instances, as the sync loop does for each ContainerDied event. */

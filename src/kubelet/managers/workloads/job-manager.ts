@@ -18,7 +18,7 @@ export interface JobReport {
 /** Options of a JobManager. */
 export interface JobManagerOptions {
   readonly clock: Pick<Clock, 'now'>;
-  readonly store: JobStore;
+  readonly store: Pick<JobStore, 'list' | 'put' | 'delete'>;
   readonly states: Pick<PodStates, 'status'>;
   readonly report: (report: JobReport) => void;
 }

@@ -3,18 +3,21 @@ import {KcriError} from '../../../base/errors.js';
 import {podUid, type Container, type PodSandbox, type PodUid} from '../../../cri/index.js';
 import type {NodeObjectFacts} from '../../contract/cluster/cluster-link.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
-import {podFullName, podRef, type PodRef} from '../../contract/pod-ref.js';
+import {namespacedName, podFullName, podRef, type PodRef} from '../../contract/pod-ref.js';
 import {emptyPodStatus} from '../../contract/runtime-pod-status.js';
 import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
 import {POD_UID_LABEL} from '../../managers/kuberuntime/config/labels.js';
 import {findRejection} from '../../pods/admission/admit-pod.js';
 import {unknownResources} from '../../pods/admission/unknown-resources.js';
+import {computeNeededPreemption} from '../../pods/preemption/needed-preemption.js';
 import {PodRejectedError} from '../../pods/pod-errors.js';
 import {createForeignError, createOwnedError, isForeign} from '../../pods/registry/pod-ownership.js';
 import {PodStore, type PodRecord} from '../../pods/registry/pod-store.js';
 import {UnmanagedPods} from '../../pods/registry/unmanaged-pods.js';
 import {configSourceOf, isMirrorPod} from '../../sources/static-pod.js';
 import {planPod, type PlanOptions} from '../plan-pods.js';
+import type {NodeMeasurement} from '../../daemon/create-node-pressure.js';
+import {planEviction, type PlannedEviction} from './plan-eviction.js';
 import type {NodePods} from './read-node-pods.js';
 import type {ReadSources} from './read-pod-sources.js';
 import {createTakeover, judgePlan, type PodTakeover, type RunningIds} from './takeover-verdict.js';
@@ -27,17 +30,23 @@ export interface TakeoverOptions extends Omit<PlanOptions, 'offline'> {
   readonly nodeObject: NodeObjectFacts | undefined;
   /** True if pods that do not fit the node are rejected. */
   readonly admission: boolean;
+  /** Thresholds of eviction, and the measurement of the node. */
+  readonly eviction: NodeMeasurement;
+}
+
+/** Effects of a takeover. */
+export interface PlannedTakeover {
+  readonly pods: readonly PodTakeover[];
+  /** Shortage of the node; undefined if there is none. */
+  readonly eviction: PlannedEviction | undefined;
 }
 
 /**
  * Returns what a daemon would do if it started now in the place of the kubelet that owns the root directory: first with the
  * pods of its sources, then with the other pods of the node. Changes nothing. Rejects with SystemError and CriError.
  */
-export async function planTakeover(
-  options: TakeoverOptions,
-  signal: AbortSignal,
-): Promise<readonly PodTakeover[]> {
-  const {services} = options;
+export async function planTakeover(options: TakeoverOptions, signal: AbortSignal): Promise<PlannedTakeover> {
+  const {services, eviction} = options;
   const [{items: sandboxes}, {containers}] = await Promise.all([
     services.runtime.listPodSandbox({}, {signal}),
     services.runtime.listContainers({}, {signal}),
@@ -46,7 +55,10 @@ export async function planTakeover(
   const wanted: PodTakeover[] = [];
   for (const desired of options.sources.pods.filter(({pod}) => !isMirrorPod(pod)))
     wanted.push(await planner.planWanted(desired, signal));
-  return [...wanted, ...planner.planOthers()];
+  return {
+    pods: [...wanted.map((takeover) => planner.withPreemption(takeover)), ...planner.planOthers()],
+    eviction: await planEviction(eviction, planner.active, signal),
+  };
 }
 
 class TakeoverPlanner {
@@ -63,7 +75,9 @@ class TakeoverPlanner {
   readonly #unmanaged: UnmanagedPods;
   readonly #wanted: ReadonlySet<PodUid>;
   /** Pods that take resources of the node. */
-  readonly #active: Pod[] = [];
+  #active: readonly Pod[] = [];
+  /** Critical pods, by the UIDs of the pods that are preempted for them. */
+  readonly #preemptors = new Map<PodUid, PodRef>();
   /** UIDs of pods that another version of the same pod replaces. */
   readonly #replaced = new Set<PodUid>();
 
@@ -123,7 +137,8 @@ class TakeoverPlanner {
     if (known === undefined) await this.#requireAdoption(pod, record);
     const older = known === undefined ? this.#older.get(podFullName(ref)) : undefined;
     const findConflicts = async () => await Promise.resolve({known, older});
-    const plan = await planPod(this.#options, {pod, findConflicts}, signal);
+    const takenOverAt = this.#options.clock.now();
+    const plan = await planPod({...this.#options, takenOverAt}, {pod, findConflicts}, signal);
     const isRunning = this.#runningPods.has(older?.uid ?? uid);
     const takeover = withDevices(judgePlan(plan, this.#running, {source, isRunning}), pod);
     if (older === undefined) return takeover;
@@ -174,11 +189,26 @@ class TakeoverPlanner {
   /** Admits a pod to the node, as the daemon does when its source delivers it. Throws PodRejectedError. */
   #admit(pod: Pod): void {
     const {node, nodeObject, admission} = this.#options;
-    const rejection = admission
-      ? findRejection({pod, others: this.#active, node: {...node, ...nodeObject}})
-      : undefined;
+    const others = this.#active;
+    const request = {pod, others, preemptable: others, node: {...node, ...nodeObject}};
+    const rejection = admission ? findRejection(request) : undefined;
     if (rejection !== undefined) throw new PodRejectedError(podRef(pod), rejection);
-    this.#active.push(pod);
+    const {victims = []} = (admission ? computeNeededPreemption(request) : undefined) ?? {};
+    for (const victim of victims) this.#preemptors.set(podRef(victim).uid, podRef(pod));
+    this.#active = [...others.filter((other) => !victims.includes(other)), pod];
+  }
+
+  /** Returns the takeover of a pod that may be preempted for another one. */
+  withPreemption(takeover: PodTakeover): PodTakeover {
+    const preemptor = this.#preemptors.get(takeover.uid);
+    if (preemptor === undefined) return takeover;
+    const reasons = [`the critical pod ${namespacedName(preemptor)} needs what it requests`];
+    return createTakeover(takeover, 'preempted', {source: takeover.source, reasons});
+  }
+
+  /** Pods that run on the node after the takeover. */
+  get active(): readonly Pod[] {
+    return this.#active;
   }
 
   /** Rejects like ManagedPods.adopt if the pod belongs to others. */

@@ -2,7 +2,7 @@ import {anySignal} from '../../../base/async/any-signal.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
 import type {Clock} from '../../../base/clock.js';
 import {liveValue} from '../../contract/live-value.js';
-import type {DesiredPod, PodSourceName} from '../../contract/pod-update.js';
+import type {DesiredPod, DesiredWorkload, PodSourceName} from '../../contract/pod-update.js';
 import {createApiObjects, type ApiObjects} from '../../contract/api-objects.js';
 import {byCreation} from '../../daemon/kubelet-handler.js';
 import {createManifestProblems, type ManifestProblem} from '../../daemon/introspection/manifest-problem.js';
@@ -12,6 +12,9 @@ import {
   type PodSourcesOptions,
   type PreparedPodFilter,
 } from '../../daemon/open-pod-sources.js';
+import {CheckTimes} from '../../managers/workloads/check-times.js';
+import {JobManager} from '../../managers/workloads/job-manager.js';
+import {JobStore} from '../../managers/workloads/job-store.js';
 import {PodMux} from '../../sources/pod-mux.js';
 import type {PodSource, SourceReport, SourceSet} from '../../sources/pod-source.js';
 
@@ -20,6 +23,8 @@ export interface ReadPodSourcesOptions extends Pick<
   PodSourcesOptions,
   'manifestPath' | 'manifestUrl' | 'manifestHeaders' | 'nodeName' | 'clock'
 > {
+  /** Root directory, which has the states of Jobs. */
+  readonly rootDir: string;
   /** See KeptStaticPods. */
   readonly keepStaticPod: PreparedPodFilter;
   /** Pods that the API server has for the node; undefined if they could not be read; absent without a cluster. */
@@ -43,15 +48,14 @@ export async function readPodSources(
   options: ReadPodSourcesOptions,
   signal: AbortSignal,
 ): Promise<ReadSources> {
-  const {api, clock, nodeName} = options;
-  // No workload gets pods here: that would start Jobs.
+  const {api, clock, rootDir} = options;
   const once = liveValue(() => 0);
   const all: PodSourcesOptions = {
     ...options,
     fileCheckFrequencyMs: once,
     httpCheckFrequencyMs: once,
     api: undefined,
-    rootDir: api === undefined ? '' : undefined,
+    rootDir: api === undefined ? rootDir : undefined,
   };
   const sources = createPodSources(all, options.keepStaticPod);
   const reads = await Promise.all(sources.map(async (source) => await readOnce(source, signal)));
@@ -61,7 +65,9 @@ export async function readPodSources(
   ];
   const added: DesiredPod[] = [];
   const mux = createMux(names, clock, (pods) => added.push(...pods));
-  for (const {name, set} of reads) if (set !== undefined) mux.set(name, set.pods);
+  for (const {name, set} of reads)
+    if (set !== undefined)
+      mux.set(name, [...set.pods, ...(await podsOfWorkloads(set.workloads ?? [], options))]);
   if (api?.pods !== undefined) mux.set('api', api.pods.toSorted(byCreation));
   const objects: readonly ApiObject[] = reads.flatMap(({set}) => set?.objects ?? []);
   const delivered = new Set(reads.flatMap(({name, set}) => (set === undefined ? [] : name)));
@@ -70,10 +76,7 @@ export async function readPodSources(
     pods: added,
     objects: createApiObjects(objects, placesOf(options)),
     missing: names.filter((name) => !delivered.has(name)),
-    problems: reads.flatMap(({problems, set}) => [
-      ...problems.flatMap(createManifestProblems),
-      ...describeWorkloads(set, nodeName),
-    ]),
+    problems: reads.flatMap(({problems}) => problems.flatMap(createManifestProblems)),
   };
 }
 
@@ -116,11 +119,25 @@ async function readOnce(source: PodSource, signal: AbortSignal): Promise<SourceR
   return {name: source.name, set, problems};
 }
 
-/** Returns warnings about the workloads of a source, whose pods are not planned. */
-function describeWorkloads(set: SourceSet | undefined, nodeName: string): readonly ManifestProblem[] {
-  return (set?.workloads ?? []).map(({workload: {kind, metadata}}) => ({
-    level: 'warning',
-    place: nodeName,
-    message: `the pods of ${kind} "${metadata.name ?? ''}" are not part of this plan`,
-  }));
+/**
+ * Returns the pods that workloads have in the end: those of their current templates, and those of Jobs as far as they have come.
+ * Stores nothing.
+ */
+async function podsOfWorkloads(
+  workloads: readonly DesiredWorkload[],
+  {rootDir, clock}: Pick<ReadPodSourcesOptions, 'rootDir' | 'clock'>,
+): Promise<readonly DesiredPod[]> {
+  if (workloads.length === 0) return [];
+  const store = new JobStore(rootDir);
+  const jobs = new JobManager({
+    clock,
+    store: {list: async () => await store.list(), put: async () => undefined, delete: async () => undefined},
+    states: {status: () => undefined},
+    report: () => undefined,
+  });
+  await jobs.load();
+  const ofJobs = await jobs.advance(workloads, {isComplete: false, checks: new CheckTimes()});
+  return workloads.flatMap((workload) =>
+    workload.kind === 'job' ? (ofJobs.get(workload) ?? []) : workload.pods,
+  );
 }

@@ -1,4 +1,5 @@
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
+import {formatDuration} from '../../../format/duration.js';
 import type {PodSourceName} from '../../contract/pod-update.js';
 import type {FieldChange} from '../../sources/field-changes.js';
 import type {ConfigDiff} from '../../managers/kuberuntime/diff-running-configs.js';
@@ -11,6 +12,7 @@ import type {PodPlan} from '../plan-pods.js';
  * - `started`: nothing of it runs now
  * - `restarted`: running containers stop, and are started again
  * - `stopped`: running containers stop for good
+ * - `preempted`: it stops for good, because a critical pod needs what it requests
  * - `leftAlone`: it belongs to no kubelet of the root directory
  * - `impossible`: kcri cannot run it, or does not accept it
  * - `unknown`: that depends on a source which could not be read
@@ -20,6 +22,7 @@ export type TakeoverVerdict =
   | 'started'
   | 'restarted'
   | 'stopped'
+  | 'preempted'
   | 'leftAlone'
   | 'impossible'
   | 'unknown';
@@ -60,9 +63,13 @@ export function judgePlan(
   running: RunningIds,
   {source, isRunning}: {readonly source: PodSourceName | undefined; readonly isRunning: boolean},
 ): PodTakeover {
-  const {pod, fields, changes, diffs} = plan;
+  const {pod, fields, changes, diffs, backOffs} = plan;
   const verdict = verdictOf(plan, running, isRunning);
-  return {...createTakeover(podRef(pod), verdict, {source}), fields, changes, diffs};
+  const reasons = [...backOffs].map(([container, {retryAt, backOffMs = 0}]) => {
+    const time = retryAt === undefined ? '' : ` at ${new Date(retryAt).toISOString()}`;
+    return `container ${container} starts again${time}, after a back-off of ${formatDuration(BigInt(backOffMs) * 1_000_000n)}`;
+  });
+  return {...createTakeover(podRef(pod), verdict, {source, reasons}), fields, changes, diffs};
 }
 
 function verdictOf({calls}: PodPlan, running: RunningIds, isRunning: boolean): TakeoverVerdict {

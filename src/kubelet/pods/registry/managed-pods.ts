@@ -99,8 +99,9 @@ export class ManagedPods implements ManagedPodSet {
   }
 
   ensureSyncer(record: PodRecord): PodSyncer {
-    const syncer =
-      this.#syncers.get(record.uid) ?? this.#options.local.createSyncer(record.pod, record.place);
+    const known = this.#syncers.get(record.uid);
+    if (known !== undefined) return known;
+    const syncer = this.#options.local.createSyncer(record.pod, record.place);
     if (record.takenOverAt !== undefined) syncer.takeOver(Date.parse(record.takenOverAt));
     this.#syncers.set(record.uid, syncer);
     return syncer;

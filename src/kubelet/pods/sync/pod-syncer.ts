@@ -73,7 +73,7 @@ export class PodSyncer {
   #ownKills: ReadonlySet<string> = new Set();
   /** Start of the pod's termination, in ms since the epoch; undefined before. */
   #terminatingAt: number | undefined;
-  /** When the pod was taken over from another kubelet, in ms since the epoch; undefined if it was not. */
+  /** When the pod was taken over from another kubelet, in ms since the epoch; undefined if it was not, and after the first sync. */
   #takenOverAt: number | undefined;
   /** True if nothing of the pod is left on the node. */
   #isTerminated = false;
@@ -177,11 +177,8 @@ export class PodSyncer {
       signal,
     }: SyncOptions,
   ): Promise<SyncPass> {
-    const isFirst = this.status === undefined;
     await this.#load();
-    const [known, takenOverAt] = [this.#statusManager.loaded, this.#takenOverAt];
-    if (isFirst && takenOverAt !== undefined)
-      restoreCrashLoopBackOff(this.#context, {pod: this.pod, observed, known, takenOverAt});
+    this.#continueBackOffs(observed);
     const kills = {now: this.#context.clock.now(), ownKills: this.#ownKills};
     const voided = voidsAttempts ? await removeVoidAttempts(this.#context, this.pod, observed, kills) : [];
     this.#statusManager.revertRestarts(voided);
@@ -211,6 +208,15 @@ export class PodSyncer {
     this.#recordResults(results);
     const refreshAt = this.#remountAt && timestampOf(this.#context.clock, this.#remountAt);
     return {...before, results, refreshAt};
+  }
+
+  /** Restores the back-offs of a pod that was taken over, in its first sync. */
+  #continueBackOffs(observed: RuntimePodStatus): void {
+    const takenOverAt = this.#takenOverAt;
+    if (takenOverAt === undefined) return;
+    this.#takenOverAt = undefined;
+    const known = this.#statusManager.loaded;
+    restoreCrashLoopBackOff(this.#context, {pod: this.pod, observed, known, takenOverAt});
   }
 
   /** Stops the pod for good (SyncTerminatingPod). Rejects with PodError if it could not be stopped. */
