@@ -58,6 +58,8 @@ export class PodStatusManager {
   #restored: PodStatus | undefined;
   /** Status of the mirror pod that has been taken over. */
   #mirrored: PodStatus | undefined;
+  /** True until a status is computed: `#status` is then what is known from before this process. */
+  #isOnlyLoaded = false;
   #lastPersisted = '';
 
   constructor(context: StatusContext, history: PodHistory, runtimeName: string) {
@@ -96,6 +98,7 @@ export class PodStatusManager {
    */
   async load(pod: Pod): Promise<PodStatus> {
     const {status = {}} = (await this.#history.lastKnown()) ?? {};
+    this.#isOnlyLoaded = true;
     const stored = this.#storedStatus(pod);
     this.#publishedMessages = publishedTerminationMessages(stored ?? status);
     if (stored === undefined) return this.#loadPersisted(pod, status);
@@ -129,13 +132,18 @@ export class PodStatusManager {
 
   /**
    * Takes over the times, and the readiness of containers that have not been probed yet, from the status of a static pod in the
-   * API server, that of its mirror pod. Only the first call has an effect.
+   * API server, that of its mirror pod; all of it as long as no status is computed, for which the first may be under way. Only the
+   * first call has an effect.
    */
   restoreMirror(pod: Pod, stored: PodStatus): void {
     if (this.#mirrored !== undefined) return;
     this.#mirrored = stored;
     this.#restored = stored;
     if (this.#status === undefined) return;
+    if (this.#isOnlyLoaded && !hasEnded(stored.phase)) {
+      this.#status = restoredStatus(stored);
+      return;
+    }
     const {probes} = this.#context;
     this.#status = withStoredReadiness(withStoredTimes(this.#status, stored), stored, (name, instance) => {
       const container = findContainer(pod, name);
@@ -180,6 +188,7 @@ export class PodStatusManager {
     if (enforcesDeadline && isDeadlineExceeded(pod, before, clock.now())) this.#reportDeadlineExceeded(pod);
     probes.observe(pod, status);
     this.#status = status;
+    this.#isOnlyLoaded = false;
     return status;
   }
 

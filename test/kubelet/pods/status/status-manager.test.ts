@@ -38,3 +38,27 @@ test('DeadlineExceeded is emitted with each status past the deadline, and with n
   await manager.updateStatus(pod, runtime, {enforcesDeadline: false});
   expect(events).toHaveLength(2);
 });
+
+test('a mirror pod that arrives before the first status is computed is what it continues from', async () => {
+  const context = {
+    ...{probes: ALWAYS_READY, node: GOLDEN_NODE, clock: {now: () => Date.parse('2026-05-01T12:00:00Z')}},
+    ...{events: () => undefined, actuated: {current: undefined}, nodeManagers: new NodeManagerSet([])},
+  } as unknown as ConstructorParameters<typeof PodStatusManager>[0];
+  const volumeMounts = [{name: 'data', mountPath: '/data'}];
+  const pod = aPod({
+    containers: [{name: 'main', image: 'busybox', volumeMounts}],
+    volumes: [{name: 'data', emptyDir: {}}],
+  });
+  const runtime = aRuntimePod([anInstance('main', 'CONTAINER_RUNNING')]);
+  const update = async (manager: PodStatusManager) =>
+    await manager.updateStatus(pod, runtime, {enforcesDeadline: false});
+  const computed = await update(new PodStatusManager(context, NO_HISTORY, 'containerd'));
+  const [main] = computed.containerStatuses ?? [];
+  expect(main?.volumeMounts).toEqual(volumeMounts);
+  const before = [{...main!, volumeMounts: [{name: 'data', mountPath: '/before'}]}];
+
+  const manager = new PodStatusManager(context, NO_HISTORY, 'containerd');
+  await manager.load(pod);
+  manager.restoreMirror(pod, {...computed, containerStatuses: before});
+  expect((await update(manager)).containerStatuses).toEqual(before);
+});
