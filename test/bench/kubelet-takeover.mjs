@@ -1,10 +1,12 @@
 // Measures a takeover of pods that another kubelet has left against a plain restart of kcri with its own pods, in turns, on the
-// fake runtime.
+// fake runtime: static pods with a daemon in a process of its own, then pods of a fake API server in this process.
 // Usage: npm run bench:kubelet-takeover [-- --pods=100] [--containers=2] [--rounds=5]
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
+import {pathToFileURL} from 'node:url';
 import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
+import {buildTestPrograms} from '../../scripts/build-test-programs.mjs';
 import {withScaleNode} from './kubelet/scale-node.mjs';
 import {median} from './median.mjs';
 
@@ -33,6 +35,30 @@ await withScaleNode(
     for (const [kind, rounds] of Object.entries(found)) process.stdout.write(`${row(kind, rounds)}\n`);
   },
 );
+
+await measureCluster();
+
+async function measureCluster() {
+  const [path] = await buildTestPrograms('takeover-bench', ['bench/kubelet/takeover-cluster.ts']);
+  const {measureClusterTakeover} = await import(pathToFileURL(path).href);
+  const numbers = {pods: Number(values.pods), containers: Number(values.containers)};
+  const results = await measureClusterTakeover({...numbers, rounds: Number(values.rounds)});
+  process.stdout.write('          full status  API requests  pod changes  not ready  missed probes\n');
+  for (const kind of ['restart', 'takeover']) {
+    const of = (field) => results.filter((result) => result.kind === kind).map((result) => result[field]);
+    const cells = [
+      kind.padEnd(9),
+      `${(median(of('fullStatusMs')) / 1000).toFixed(2)} s`.padStart(11),
+      String(median(of('apiRequests'))).padStart(13),
+      ...[
+        ['podChanges', 12],
+        ['notReady', 10],
+        ['missedProbes', 14],
+      ].map(([field, width]) => String(Math.max(...of(field))).padStart(width)),
+    ];
+    process.stdout.write(`${cells.join(' ')}\n`);
+  }
+}
 
 async function startOnce(node) {
   node.start({eventedPleg: true});

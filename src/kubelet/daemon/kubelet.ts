@@ -153,13 +153,13 @@ export class Kubelet {
   }
 
   async #loadPodsWithResources(signal: AbortSignal): Promise<void> {
-    const {own, kept, resources} = this.#parts;
+    const {own, kept, resources, sources} = this.#parts;
     const {allocations} = this.#core;
     await resources.allocated.load();
     await resources.actuated.load();
     await own.load(signal);
     const records = own.presentRecords();
-    await kept.load(records, signal);
+    await kept.load(records, async () => await sources.manifestUids(signal), signal);
     const uids = new Set(records.map(({uid}) => uid));
     allocations.removeOrphans(uids);
     for (const uid of [...resources.actuated.keys()]) if (!uids.has(uid)) resources.actuated.delete(uid);

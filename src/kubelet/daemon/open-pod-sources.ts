@@ -14,6 +14,8 @@ import {
   type SourceReport,
   type SourceSet,
 } from '../sources/pod-source.js';
+import {readSourceOnce} from '../sources/read-source-once.js';
+import type {PodUid} from '../../cri/index.js';
 import {JobStore} from '../managers/workloads/job-store.js';
 import {WorkloadManager, type WorkloadManagerOptions} from '../managers/workloads/workload-manager.js';
 import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
@@ -72,6 +74,11 @@ export interface PodSources {
   podChanged(): void;
   /** Triggers an immediate read of every source. */
   reread(): void;
+  /**
+   * Reads the directory of manifests once and resolves with the UIDs that its pods have by their manifests. Rejects with the
+   * signal's reason.
+   */
+  manifestUids(signal: AbortSignal): Promise<ReadonlySet<PodUid>>;
   /** Reports whether all sources have delivered their pods; see PodMux.seenAllSources. */
   seenAllSources(handled: ReadonlySet<PodSourceName>): boolean;
 }
@@ -132,8 +139,19 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
     reread: () => {
       for (const source of sources) source.reread();
     },
+    manifestUids: async (signal) => await readManifestUids(options, signal),
     seenAllSources: (handled) => mux.seenAllSources(handled),
   };
+}
+
+async function readManifestUids(
+  {manifestPath, ...options}: PodSourcesOptions,
+  signal: AbortSignal,
+): Promise<ReadonlySet<PodUid>> {
+  const places = {manifestPath, manifestUrl: undefined, api: undefined};
+  const sources = createPodSources({...options, ...places}, (pod) => pod);
+  const reads = await Promise.all(sources.map(async (source) => await readSourceOnce(source, signal)));
+  return new Set(reads.flatMap(({set}) => set?.pods ?? []).map(({uid}) => uid));
 }
 
 /** Creates the manager of the workloads in manifests; undefined for a kubelet of a cluster. */

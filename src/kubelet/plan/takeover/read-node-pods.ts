@@ -22,7 +22,7 @@ export async function readNodePods(found: NodeAndRuntime, signal: AbortSignal): 
   const left = await findLeftPods(known, found, signal);
   const present = [...records.filter(isOwn), ...left];
   const staticPods = new KeptStaticPods({runtime: services.runtime, node, logger: SILENT_LOGGER});
-  await staticPods.load(present, signal);
+  await staticPods.load(present, async () => new Set(), signal);
   return {
     own: [...removed.filter(isOwn), ...present],
     others: records.filter((record) => !isOwn(record)),

@@ -1,4 +1,3 @@
-import {anySignal} from '../../../base/async/any-signal.js';
 import type {ApiObject} from '../../../api/types/v1-objects.js';
 import type {Clock} from '../../../base/clock.js';
 import {liveValue} from '../../contract/live-value.js';
@@ -16,7 +15,7 @@ import {CheckTimes} from '../../managers/workloads/check-times.js';
 import {JobManager} from '../../managers/workloads/job-manager.js';
 import {JobStore} from '../../managers/workloads/job-store.js';
 import {PodMux} from '../../sources/pod-mux.js';
-import type {PodSource, SourceReport, SourceSet} from '../../sources/pod-source.js';
+import {readSourceOnce} from '../../sources/read-source-once.js';
 
 /** Options of readPodSources. */
 export interface ReadPodSourcesOptions extends Pick<
@@ -58,7 +57,7 @@ export async function readPodSources(
     rootDir: api === undefined ? rootDir : undefined,
   };
   const sources = createPodSources(all, options.keepStaticPod);
-  const reads = await Promise.all(sources.map(async (source) => await readOnce(source, signal)));
+  const reads = await Promise.all(sources.map(async (source) => await readSourceOnce(source, signal)));
   const names: PodSourceName[] = [
     ...sources.map(({name}) => name),
     ...(api === undefined ? [] : (['api'] as const)),
@@ -89,34 +88,6 @@ function createMux(
     if (op === 'ADD') add(pods);
   };
   return new PodMux({sources, clock, events: () => undefined, deliver});
-}
-
-interface SourceRead {
-  readonly name: PodSourceName;
-  /** Undefined if the source cannot be read. */
-  readonly set: SourceSet | undefined;
-  readonly problems: readonly SourceReport[];
-}
-
-/** Runs a source until its first report of problems, which ends a read. */
-async function readOnce(source: PodSource, signal: AbortSignal): Promise<SourceRead> {
-  const end = new AbortController();
-  using either = anySignal(signal, end.signal);
-  let set: SourceSet | undefined;
-  let problems: readonly SourceReport[] = [];
-  await source.run(
-    {
-      set: (found) => (set = found),
-      report: () => undefined,
-      problems: (reports) => {
-        problems = reports;
-        end.abort();
-      },
-    },
-    either.signal,
-  );
-  signal.throwIfAborted();
-  return {name: source.name, set, problems};
 }
 
 /**

@@ -20,10 +20,15 @@ export interface KeptStaticPodsOptions {
   readonly logger: Logger;
 }
 
-/** A static pod on the node, as it is known: by the manifest of its record or, if another kubelet has left it, by its configs. */
-type KnownPod =
-  | {readonly uid: PodUid; readonly pod: Pod}
-  | {readonly uid: PodUid; readonly running: RunningConfigs};
+/**
+ * A static pod on the node, as it is known: by the manifest of its record or, if another kubelet has left it, by its configs. Only by
+ * its UID if a manifest has that, which the source has yet to deliver.
+ */
+type KnownPod = {readonly uid: PodUid} & (
+  | {readonly pod: Pod}
+  | {readonly running: RunningConfigs}
+  | {readonly isOfManifest: true}
+);
 
 /**
  * Static pods that run with another UID than that of their manifest. The UID depends on the version of the kubelet, on its time zone
@@ -43,15 +48,27 @@ export class KeptStaticPods {
     this.#logger = options.logger.forFile('kept-static-pods.ts');
   }
 
-  /** Remembers the static pods among the records, which must be those of the start. Rejects with CriError. */
-  async load(records: readonly PodRecord[], signal: AbortSignal): Promise<void> {
+  /**
+   * Remembers the static pods among the records, which must be those of the start. Reads the configs only of those whose UID is
+   * not among `readManifestUids`, which is called at most once. Rejects with CriError.
+   */
+  async load(
+    records: readonly PodRecord[],
+    readManifestUids: () => Promise<ReadonlySet<PodUid>>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const {runtime} = this.#options;
+    let ofManifests: ReadonlySet<PodUid> | undefined;
     for (const record of records) {
       const {uid, pod} = record;
       if (!isStaticPod(pod)) continue;
-      const {runtime} = this.#options;
-      const known = lacksSpec(record)
-        ? {uid, running: await readRunningConfigs(runtime, podRef(pod), signal)}
-        : {uid, pod};
+      let known: KnownPod = {uid, pod};
+      if (lacksSpec(record)) {
+        ofManifests ??= await readManifestUids();
+        known = ofManifests.has(uid)
+          ? {uid, isOfManifest: true}
+          : {uid, running: await readRunningConfigs(runtime, podRef(pod), signal)};
+      }
       const name = podFullName(record);
       const pods = this.#known.get(name) ?? new Map<PodUid, KnownPod>();
       this.#known.set(name, pods.set(uid, known));
@@ -65,7 +82,12 @@ export class KeptStaticPods {
   withRunningUid(pod: Pod, objects: ApiObjects): Pod {
     const known = this.#known.get(podFullName(podRef(pod)));
     const {uid} = podRef(pod);
-    if (known === undefined || known.has(uid)) return pod;
+    if (known === undefined) return pod;
+    if (known.has(uid)) {
+      // From now on, another manifest is compared with this one.
+      known.set(uid, {uid, pod});
+      return pod;
+    }
     for (const other of known.values()) {
       const kept = withStaticPodUid(pod, other.uid);
       const changed = this.#changedFields(kept, other, objects);
@@ -77,6 +99,7 @@ export class KeptStaticPods {
 
   #changedFields(pod: Pod, known: KnownPod, objects: ApiObjects): readonly string[] {
     if ('pod' in known) return pathsOf(computeManifestChanges(known.pod, pod));
+    if ('isOfManifest' in known) return ['metadata.uid'];
     const diffs = diffRunningConfigs(pod, known.running, {node: this.#options.node, objects});
     return diffs.flatMap(({target, changes}) => pathsOf(changes).map((path) => `${target}: ${path}`));
   }

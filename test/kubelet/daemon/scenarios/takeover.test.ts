@@ -101,6 +101,21 @@ test('a static pod that runs with another UID is kept while its manifest does no
   });
 });
 
+test('the configs of a static pod with the UID of its manifest are not read, and it is kept when that moves', async () => {
+  await using testbed = await leaveNode('web');
+  const before = testbed.fake.calls.length;
+  testbed.run();
+  await testbed.until('the pod is known', () => testbed.statusOf('web').ready === 1);
+  const isVerbose = ({request}: {readonly request: unknown}): boolean =>
+    (request as {readonly verbose?: boolean}).verbose === true;
+  expect(testbed.fake.calls.slice(before).filter(isVerbose)).toEqual([]);
+  await testbed.put('moved.yaml', manifest('web')); // the UID depends on the path
+  await testbed.remove('web.yaml');
+  await testbed.clock.sleep(MINUTE_MS);
+  expect(changesSince(testbed, before)).toEqual([]);
+  expect(testbed.statusOf('web').ready).toBe(1);
+});
+
 test.each([
   ['changed', aContainerSpec('main', {args: ['--new']}), 'container "main": args'],
   ['renamed', aContainerSpec('other'), 'container "other": config (not reported by the runtime)'],
