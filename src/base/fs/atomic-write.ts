@@ -178,8 +178,8 @@ async function writeNewFile(
   });
 }
 
-/** Syncs a directory: a rename is durable only after that. */
-async function syncDirectory(path: string): Promise<void> {
+/** Syncs a directory: a rename is durable only after that. Rejects with the system error. */
+export async function syncDirectory(path: string): Promise<void> {
   await withFile(path, 'r', 0, async (directory) => {
     await directory.sync();
   });

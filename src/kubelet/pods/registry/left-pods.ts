@@ -14,8 +14,6 @@ import type {PodRegistryOptions} from './pod-registry-options.js';
 import type {PodRecord, PodRecords, PodStore} from './pod-store.js';
 import {recordWithoutSpec} from './reconstruct-record.js';
 
-/** Records written at once. */
-const WRITES_AT_ONCE = 8;
 /** Pods read at once. */
 const READS_AT_ONCE = 8;
 
@@ -39,7 +37,7 @@ type LeftNode = Pick<PodRegistryOptions, 'node' | 'services' | 'endpoint'>;
  */
 export async function takeOverPods(
   known: PodRecords,
-  options: LeftNode & Pick<PodRegistryOptions, 'clock'> & {readonly store: Pick<PodStore, 'put'>},
+  options: LeftNode & Pick<PodRegistryOptions, 'clock'> & {readonly store: Pick<PodStore, 'putAll'>},
   signal: AbortSignal,
 ): Promise<readonly PodRecord[]> {
   const {store, node, clock} = options;
@@ -50,9 +48,7 @@ export async function takeOverPods(
   const uids = left.map(({uid}) => uid);
   const cgroupRoot = getCgroupRoot(node);
   if (cgroupRoot !== undefined) await adoptPodCgroups(cgroupRoot, uids, node.cgroup);
-  await forEachLimit(left, WRITES_AT_ONCE, async (record) => {
-    await store.put(record);
-  });
+  await store.putAll(left);
   return left;
 }
 

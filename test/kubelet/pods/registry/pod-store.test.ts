@@ -1,6 +1,6 @@
-import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {mkdir, open, readdir, readFile, stat, writeFile, type FileHandle} from 'node:fs/promises';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {expect, test, vi} from 'vitest';
 import {podUid} from '../../../../src/cri/index.js';
 import {PodStore, type PodRecord} from '../../../../src/kubelet/pods/registry/pod-store.js';
 import {ABANDONED_FILE} from '../../../base/abandoned-file.js';
@@ -35,6 +35,20 @@ test('a record is read back as stored, and only its owner can read the file', as
   expect(await store.get(podUid('u1'))).toEqual(aRecord('u1'));
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   expect((await stat(join(directory, 'u1.json'))).mode & 0o777).toBe(0o600);
+});
+
+test('many records are stored with one sync of their directory', async () => {
+  const {store, directory} = await aStore();
+  const records = ['u1', 'u2', 'u3'].map((uid) => aRecord(uid));
+  await store.putAll([]);
+  await using file = await open(new URL(import.meta.url).pathname);
+  const sync = vi.spyOn(Object.getPrototypeOf(file) as FileHandle, 'sync');
+  await store.putAll(records);
+  const syncs = sync.mock.calls.length;
+  sync.mockRestore();
+  expect(syncs).toBe(records.length + 1);
+  expect((await store.list()).records).toEqual(records);
+  expect((await readdir(directory)).toSorted()).toEqual(['u1.json', 'u2.json', 'u3.json']);
 });
 
 test('storing a record again replaces it', async () => {
