@@ -24,7 +24,7 @@ export const RECORD_FLAGS = {
   }),
   'max-message': Flags.string({
     helpValue: 'SIZE',
-    description: 'Record only the length of requests and responses that are larger. [default: 1Mi]',
+    description: 'Record only the length of requests and responses that are larger. [default: 64Ki]',
   }),
   'mask-env': Flags.boolean({description: 'Mask the values of all environment variables of containers.'}),
   'keep-output': Flags.boolean({description: 'Record the output of commands of ExecSync.'}),
@@ -57,7 +57,7 @@ export function recordOptions(flags: RecordFlags, program: readonly string[]) {
     file,
     maxFiles,
     maxFileBytes: sizeOf('max-size', maxSize, MIN_FILE_BYTES),
-    maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '1Mi', 1),
+    maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '64Ki', 1),
     mask: {env: flags['mask-env'], keepOutput: flags['keep-output']},
   };
 }
