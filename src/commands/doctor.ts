@@ -24,7 +24,6 @@ export default class Doctor extends BaseCommand {
     'nothing was examined.';
   static override usage = 'doctor [FLAGS]';
   static override examples = [
-    '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --only runtime,network/cni-config',
     '<%= config.bin %> doctor --save node.tgz',
     '<%= config.bin %> doctor -r ssh://root@node-1 -r ssh://root@node-2',
