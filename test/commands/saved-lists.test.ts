@@ -192,6 +192,12 @@ describe('an archive that was made by somebody else', () => {
     ],
     ['pods without names', ['get', 'pods'], (parts) => (at(parts, 'why', 'pods', 0, 'pod')['metadata'] = {})],
     ['no pods', ['describe'], (parts) => (at(parts, 'why')['pods'] = 1)],
+    [
+      'containers without form',
+      ['get', 'pods'],
+      (parts) =>
+        (at(parts, 'why', 'pods', 0, 'pod', 'status')['containerStatuses'] = [{name: 'main', state: null}]),
+    ],
     ['events without times', ['get', 'events'], (parts) => (at(parts, 'why', 'pods', 0)['events'] = [{}])],
     ['a log of another form', ['logs', 'web'], (parts) => (parts['logs'] = {files: []})],
   ])('and has %s is refused', async (_, words, change) => {

@@ -89,7 +89,7 @@ export abstract class BaseCommand extends Command {
       const help = error instanceof HelpRequest ? error : dialect.helpFor(error, words, report.reporter);
       if (help !== undefined) throw help;
       failure = connections.loss === undefined ? error : undefined;
-      if (connections.loss === undefined) report.fail(error);
+      if (connections.loss === undefined) report.fail(connections.reasonOf(error));
     } finally {
       await connections.close();
     }

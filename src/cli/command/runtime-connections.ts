@@ -135,6 +135,18 @@ export class RuntimeConnections {
     return this.#saved;
   }
 
+  /**
+   * Returns the error to report for a failure: the loss of the remote node, or that a saved node has facts of another form. Its
+   * file is not trusted, and only a foreign one makes functions fail that read it.
+   */
+  reasonOf(error: unknown): unknown {
+    if (this.#loss !== undefined) return this.#loss;
+    const isOfForm = error instanceof TypeError || error instanceof RangeError;
+    return isOfForm && this.#saved !== undefined
+      ? this.#saved.unusable('its facts have another form')
+      : error;
+  }
+
   /** Returns the local socket that leads to an address in the network of the remote node; undefined on this machine. */
   readonly forward = async ({host, port}: ForwardedAddress): Promise<string | undefined> =>
     await this.remote?.node.socketToAddress(host, port);

@@ -44,7 +44,7 @@ export async function queryEachNode<T>(
       try {
         return {result: {node, services: own, value: await query(own)}};
       } catch (error) {
-        return {node, error: own.connections.loss ?? error};
+        return {node, error: own.connections.reasonOf(error)};
       }
     }),
   );
