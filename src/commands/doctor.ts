@@ -5,7 +5,8 @@ import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {EXIT} from '../cli/process/exit-codes.js';
 import {memoryFlag} from '../features/containers/resource-flags.js';
-import {DOCTOR_FORMATS, runDoctor} from '../features/doctor/run-doctor.js';
+import {DOCTOR_FORMATS} from '../features/doctor/doctor-output.js';
+import {runDoctor} from '../features/doctor/run-doctor.js';
 
 export default class Doctor extends BaseCommand {
   static override nodes = 'several' as const;

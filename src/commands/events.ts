@@ -80,7 +80,7 @@ export default class Events extends BaseCommand {
     };
     const {runtime} = await this.cri();
     if (this.connections.saved !== undefined) {
-      const {showSavedEvents} = await import('../features/events/saved-events.js');
+      const {showSavedEvents} = await import('../features/get/saved-events.js');
       await showSavedEvents(services, form, {
         ...selection,
         since: flags.since === undefined ? 0n : selection.since,

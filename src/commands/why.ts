@@ -4,7 +4,8 @@ import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js
 import {exitCodeOf} from '../cli/output/render-error.js';
 import {EXIT} from '../cli/process/exit-codes.js';
 import {TARGET_ARGS, TARGET_FLAGS} from '../features/targets/target-flags.js';
-import {runWhy, WHY_FORMATS} from '../features/why/run-why.js';
+import {WHY_FORMATS} from '../features/why/answer.js';
+import {runWhy} from '../features/why/run-why.js';
 
 export default class Why extends BaseCommand {
   static override nodes = 'several' as const;

@@ -1,10 +1,10 @@
 import {ConfigError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
-import {decode, encode} from '../../cri/codec.js';
+import {completeMessage} from '../../cri/complete-message.js';
 import {fromJson} from '../../cri/index.js';
 import type {MessageName} from '../../cri/gen/schema.js';
 import type {MessageTypes} from '../../cri/gen/types.js';
-import {rpcFailure, type Transport} from '../../cri/transport.js';
+import type {RecordedAnswers} from '../../cri/recorded-transport.js';
 import type {SavedNode} from './saved-node.js';
 
 /** Calls without an argument whose responses are saved; filters are applied when they are answered. */
@@ -31,75 +31,50 @@ export interface RuntimeRecording {
 /** Name of the part of an archive with the recording. */
 export const RUNTIME_PART = 'runtime';
 
-/** Returns a transport on which a saved node answers the calls that were recorded, and refuses all others. */
-export function recordedTransport(endpoint: string, node: SavedNode): Transport {
-  let runtime: RecordedRuntime | undefined;
-  const refused = (path: string): Error =>
-    rpcFailure(endpoint, path, {grpcCode: 'UNIMPLEMENTED', details: `${node.path} is a saved node`});
+/** Returns the functions that answer the calls to the runtime of a saved node. They throw ConfigError for what it does not have. */
+export function answersOf(node: SavedNode): RecordedAnswers {
+  let opened: RecordedRuntime | undefined;
+  const runtime = (): RecordedRuntime => (opened ??= new RecordedRuntime(node));
   return {
-    unary: async (path, request, createSink, {signal}) => {
-      signal?.throwIfAborted();
-      await Promise.resolve();
-      runtime ??= new RecordedRuntime(node);
-      const answer = ANSWERS[path.slice(path.lastIndexOf('/') + 1)];
-      if (answer === undefined) throw refused(path);
-      const response = answer(runtime, request);
-      if (response === undefined)
-        throw rpcFailure(endpoint, path, {grpcCode: 'NOT_FOUND', details: `it is not in ${node.path}`});
-      const sink = createSink();
-      sink.push(response);
-      return sink;
-    },
-    stream: (path) => ({
-      [Symbol.asyncIterator]: () => ({
-        next: async () => await Promise.reject(refused(path)),
-      }),
+    Version: () => runtime().response('Version', 'VersionResponse'),
+    Status: () => runtime().response('Status', 'StatusResponse'),
+    ListImages: () => runtime().response('ListImages', 'ListImagesResponse'),
+    ListPodSandbox: ({filter}) => ({
+      items: runtime()
+        .response('ListPodSandbox', 'ListPodSandboxResponse')
+        .items.filter((sandbox) => isSelected(sandbox, filter)),
     }),
-    close: () => undefined,
+    ListContainers: ({filter}) => ({
+      containers: runtime()
+        .response('ListContainers', 'ListContainersResponse')
+        .containers.filter(
+          (container) =>
+            isSelected(container, filter) && container.podSandboxId.startsWith(filter?.podSandboxId ?? ''),
+        ),
+    }),
+    PodSandboxStatus: ({podSandboxId}) => runtime().sandbox(podSandboxId),
+    ContainerStatus: ({containerId}) => runtime().container(containerId),
   };
 }
 
-/** Returns the response to a request; undefined for an object that was not saved. Throws ConfigError. */
-type Answer = (runtime: RecordedRuntime, request: Buffer) => Buffer | undefined;
-
-const ANSWERS: Readonly<Record<string, Answer>> = {
-  Version: (runtime) => encode('VersionResponse', runtime.response('Version', 'VersionResponse')),
-  Status: (runtime) => encode('StatusResponse', runtime.response('Status', 'StatusResponse')),
-  ListImages: (runtime) => encode('ListImagesResponse', runtime.response('ListImages', 'ListImagesResponse')),
-  ListPodSandbox: (runtime, request) => {
-    const {filter} = decode('ListPodSandboxRequest', request);
-    const {items} = runtime.response('ListPodSandbox', 'ListPodSandboxResponse');
-    return encode('ListPodSandboxResponse', {
-      items: items.filter(
-        ({id, state, labels}) =>
-          id.startsWith(filter?.id ?? '') &&
-          (filter?.state === undefined || state === filter.state.state) &&
-          hasLabels(labels, filter?.labelSelector),
-      ),
-    });
-  },
-  ListContainers: (runtime, request) => {
-    const {filter} = decode('ListContainersRequest', request);
-    const {containers} = runtime.response('ListContainers', 'ListContainersResponse');
-    return encode('ListContainersResponse', {
-      containers: containers.filter(
-        ({id, state, labels, podSandboxId}) =>
-          id.startsWith(filter?.id ?? '') &&
-          podSandboxId.startsWith(filter?.podSandboxId ?? '') &&
-          (filter?.state === undefined || state === filter.state.state) &&
-          hasLabels(labels, filter?.labelSelector),
-      ),
-    });
-  },
-  PodSandboxStatus: (runtime, request) => {
-    const found = runtime.sandbox(decode('PodSandboxStatusRequest', request).podSandboxId);
-    return found && encode('PodSandboxStatusResponse', found);
-  },
-  ContainerStatus: (runtime, request) => {
-    const found = runtime.container(decode('ContainerStatusRequest', request).containerId);
-    return found && encode('ContainerStatusResponse', found);
-  },
+/** Object of a list, and the part of its filter that all lists have. */
+interface Listed {
+  readonly id: string;
+  readonly state: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+type Filter = Partial<Pick<Listed, 'id'>> & {
+  readonly state?: Pick<Listed, 'state'> | undefined;
+  readonly labelSelector?: Listed['labels'];
 };
+
+function isSelected({id, state, labels}: Listed, filter: Filter = {}): boolean {
+  return (
+    id.startsWith(filter.id ?? '') &&
+    (filter.state === undefined || state === filter.state.state) &&
+    hasLabels(labels, filter.labelSelector)
+  );
+}
 
 function hasLabels(
   labels: Readonly<Record<string, string>>,
@@ -158,7 +133,7 @@ class RecordedRuntime {
 
   #message<Name extends MessageName>(name: Name, data: unknown): MessageTypes[Name] {
     try {
-      return decode(name, encode(name, fromJson(name, data)));
+      return completeMessage(name, fromJson(name, data));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       throw this.#node.unusable(`its ${name} has another form: ${error.message}`);

@@ -192,13 +192,14 @@ export class RuntimeConnections {
   /** Opens a saved node, and says once which one and what it lacks. */
   async #openSaved(endpoint: string, file: string): Promise<Connection> {
     const node = await this.#services.openArchive(file);
-    const {recordedTransport} = await import('../archive/recorded-runtime.js');
+    const [{recordedTransport}, {answersOf}] = await Promise.all([
+      import('../../cri/recorded-transport.js'),
+      import('../archive/recorded-runtime.js'),
+    ]);
     if (this.#saved === undefined) this.#services.report.info(node.summary);
     this.#saved = node;
-    return await this.#dial(endpoint, {
-      imageEndpoint: endpoint,
-      transport: recordedTransport(endpoint, node),
-    });
+    const transport = recordedTransport(endpoint, node.path, answersOf(node));
+    return await this.#dial(endpoint, {imageEndpoint: endpoint, transport});
   }
 
   async #openRemote(endpoint: string, imageEndpoint: string | undefined): Promise<RemoteRuntime> {

@@ -8,7 +8,7 @@ import {commandPrefix, shown} from '../why/answer.js';
 import {queryEachNode, type NodeOutcome} from '../nodes/query-all-nodes.js';
 import type {CheckResult, Result} from './check.js';
 import {problemsText} from './doctor-text.js';
-import {EXIT_CODES, resultJson, type DOCTOR_FORMATS} from './run-doctor.js';
+import {EXIT_CODES, resultJson, type DOCTOR_FORMATS} from './doctor-output.js';
 import {worstOf} from './run-checks.js';
 
 type Outcome = NodeOutcome<readonly CheckResult[]>;

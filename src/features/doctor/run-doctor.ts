@@ -2,15 +2,12 @@ import {UsageError} from '../../base/errors.js';
 import type {CommandContext, RuntimeContext} from '../../cli/command/contexts.js';
 import type {OutputFlagValues} from '../../cli/output/output-format.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
-import {EXIT} from '../../cli/process/exit-codes.js';
-import {adviceText, commandPrefix} from '../why/answer.js';
+import {commandPrefix} from '../why/answer.js';
 import type {Check, CheckResult} from './check.js';
+import {DOCTOR_FORMATS, EXIT_CODES, resultJson} from './doctor-output.js';
 import {collectSnapshot} from './collect-snapshot.js';
 import {recordLatencies} from './readers/history.js';
 import {runChecks, selectChecks, worstOf} from './run-checks.js';
-
-/** Output formats of `doctor`. */
-export const DOCTOR_FORMATS = ['table', 'json', 'yaml'] as const;
 
 /** Flags of `doctor`. */
 export interface DoctorFlags extends OutputFlagValues {
@@ -25,9 +22,6 @@ export interface DoctorFlags extends OutputFlagValues {
 
 /** Largest size of what is saved by default, in bytes. */
 const MAX_SAVED_BYTES = 16n * 1024n * 1024n;
-
-/** Exit codes by the worst result. */
-export const EXIT_CODES = {ok: EXIT.ok, warning: EXIT.failed, failure: EXIT.nodeFailed} as const;
 
 /**
  * Examines nodes, prints a line about each check, or of several nodes a line about each and what is not ok, and sets the exit
@@ -93,21 +87,4 @@ async function examineHere(
     await saveNode(services, snapshot, file);
   }
   return runChecks(checks, snapshot);
-}
-
-/** Returns a result as JSON. */
-export function resultJson(
-  {id, area, title, result, message, reason, details, remedy}: CheckResult,
-  prefix: readonly string[],
-) {
-  return {
-    id,
-    area,
-    title,
-    result,
-    message,
-    ...(reason !== undefined && {reason}),
-    details: [...details],
-    remedy: remedy.map((advice) => adviceText(advice, prefix)),
-  };
 }

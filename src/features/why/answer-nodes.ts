@@ -6,9 +6,8 @@ import {GrowingTable} from '../../format/growing-table.js';
 import type {Column} from '../../format/table.js';
 import {NotFoundError} from '../../operations/resolve/find-by-name.js';
 import {queryEachNode, type NodeOutcome} from '../nodes/query-all-nodes.js';
-import {answersJson, areWrong, commandPrefix, shown, type Answers} from './answer.js';
+import {answersJson, areWrong, commandPrefix, shown, type Answers, type WHY_FORMATS} from './answer.js';
 import {answersLine, answersText} from './answer-text.js';
-import type {WHY_FORMATS} from './run-why.js';
 
 /** Answers about one node, and the errors of words that name nothing on it. */
 interface NodeAnswers {

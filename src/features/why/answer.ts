@@ -13,6 +13,9 @@ import type {Advice, Finding, Unread} from './finding.js';
 import type {NodeState} from './node-answer.js';
 import type {PodSnapshot} from './snapshot/pod-snapshot.js';
 
+/** Output formats of `why`. */
+export const WHY_FORMATS = ['table', 'json', 'yaml'] as const;
+
 /** Answer about one pod or container. */
 export interface Answer {
   /** `NAMESPACE/POD`, with `/CONTAINER` for a container. */

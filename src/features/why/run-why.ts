@@ -7,7 +7,15 @@ import type {ShownPod} from '../pods/listed-pod.js';
 import {readTargets, type TargetFlagValues} from '../targets/read-targets.js';
 import type {NotFoundError} from '../../operations/resolve/find-by-name.js';
 import type {LifecycleTarget} from '../targets/find-targets.js';
-import {answersJson, answerWhy, areWrong, commandPrefix, type Answer, type Answers} from './answer.js';
+import {
+  answersJson,
+  answerWhy,
+  areWrong,
+  commandPrefix,
+  WHY_FORMATS,
+  type Answer,
+  type Answers,
+} from './answer.js';
 import {answersText} from './answer-text.js';
 import {readNodeState} from './node-answer.js';
 import {collectPod, type PodSources} from './snapshot/collect-pod.js';
@@ -15,9 +23,6 @@ import {asksForNode, AT_ONCE, collectOverview, nodeName, readReport} from './col
 import type {Question} from './saved-node.js';
 import {NodeReader} from './snapshot/node-reader.js';
 import type {PodSnapshot} from './snapshot/pod-snapshot.js';
-
-/** Output formats of `why`. */
-export const WHY_FORMATS = ['table', 'json', 'yaml'] as const;
 
 /** Flags of `why`. */
 export interface WhyFlags extends TargetFlagValues, OutputFlagValues {

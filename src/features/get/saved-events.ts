@@ -2,8 +2,8 @@ import {UsageError} from '../../base/errors.js';
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {matchesEventFilter} from '../../operations/events/container-events.js';
 import {PodReader} from '../pods/pod-reader.js';
-import {eventSubject, podEventLine} from './event-table.js';
-import type {EventForm, EventSelection} from './show-events.js';
+import {eventSubject, podEventLine} from '../events/event-table.js';
+import type {EventForm, EventSelection} from '../events/show-events.js';
 
 /**
  * Shows the events of the pods of a saved node, those of kcri: a runtime stores none. Rejects with UsageError for a format that
