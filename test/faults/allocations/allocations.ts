@@ -20,18 +20,22 @@ export function runningShares(fake: FakeRuntime): readonly RunningShare[] {
   return fake.containers
     .filter(({state}) => state === 'CONTAINER_RUNNING')
     .map(({id, config}) => {
-      const {labels, envs = [], linux} = config as Config;
-      const update = fake.callsTo('UpdateContainerResources').findLast(({request}) => {
-        const {container_id: updated, linux: resources} = request as unknown as UpdateRequest;
-        return updated === id && (resources?.cpuset_cpus ?? '') !== '';
-      })?.request as unknown as UpdateRequest | undefined;
+      const {labels = {}, envs = [], linux} = config as Config;
       const devices = envs.find(({key}) => key === 'DEVS')?.value;
+      const {cpusetCpus = ''} = linux?.resources ?? {};
       return {
-        pod: labels?.['io.kubernetes.pod.name']?.replace('-goldennode', '') ?? '',
-        cpus: parseCpuSet(update?.linux?.cpuset_cpus ?? linux?.resources?.cpusetCpus ?? ''),
+        pod: String(labels['io.kubernetes.pod.name']).replace('-goldennode', ''),
+        cpus: parseCpuSet(updatedCpus(fake, id) ?? cpusetCpus),
         devices: devices === undefined ? [] : textOf(devices).split(','),
       };
     });
+}
+
+/** Returns the CPUs that a container was given since its creation. */
+function updatedCpus(fake: FakeRuntime, id: string): string | undefined {
+  const updates = fake.callsTo('UpdateContainerResources').map(({request}) => request as unknown);
+  const ofContainer = (updates as readonly UpdateRequest[]).filter((update) => update.container_id === id);
+  return ofContainer.flatMap(({linux}) => linux?.cpuset_cpus ?? []).findLast((cpus) => cpus !== '');
 }
 
 interface UpdateRequest {

@@ -91,7 +91,7 @@ test('a corrupt checkpoint fails the plan', async () => {
 
 test('without a running kubelet, a note says that devices are not planned', async () => {
   const options = await planOptions();
-  const {devicePluginsDir: _, ...node} = options.node;
+  const node = {...options.node, devicePluginsDir: undefined};
   const plans = await planPods({...options, node}, [aGpuPod('a', {[GPU]: '1'}), aGpuPod('b', {})], signal);
   expect(plans.map(({note}) => note)).toEqual([
     'devices of example.com/gpu are not planned: only a running "kcri kubelet" knows them',

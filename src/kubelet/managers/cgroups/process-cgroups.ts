@@ -87,7 +87,7 @@ async function moveKubelet(root: CgroupRoot, path: string, place: Required<Proce
 async function moveRootProcesses(root: CgroupRoot, path: string, procDir: string): Promise<void> {
   const [hierarchy] = await listHierarchies(root);
   if (hierarchy === undefined) return;
-  let lastError: unknown;
+  let lastError: SystemError | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const found: number[] = [];
     for (const pid of await readPids(hierarchy.path))

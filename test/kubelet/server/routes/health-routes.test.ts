@@ -46,12 +46,12 @@ test('the sync loop check allows two sync periods if they are longer', async () 
 });
 
 test('the checks of managers follow the others', async () => {
-  let failure: string | undefined;
+  const failures: string[] = [];
   const {request} = await startServerTestbed({
-    healthChecks: [{name: 'device-plugin', failure: () => failure}],
+    healthChecks: [{name: 'device-plugin', failure: () => failures[0]}],
   });
   expect(await request('/healthz/device-plugin')).toMatchObject({status: 200, body: 'ok'});
-  failure = 'device registration error: x';
+  failures.push('device registration error: x');
   expect(await request('/healthz/device-plugin')).toMatchObject({
     status: 500,
     body: 'internal server error: device registration error: x\n',
