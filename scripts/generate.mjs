@@ -61,13 +61,15 @@ const INTERFACES = [
     brands: {},
     callOptions: '../../cri/call-options.js',
   },
-  ...['device-plugin', 'plugin-registration', 'pod-resources', 'pod-resources-v1alpha1'].map((name) => ({
-    protos: [`proto/kubelet/${name}.proto`],
-    into: `src/plugin-api/gen/${name}`,
-    brands: {},
-    exportsNames: true,
-    callOptions: '../../../cri/call-options.js',
-  })),
+  ...['csi', 'device-plugin', 'plugin-registration', 'pod-resources', 'pod-resources-v1alpha1'].map(
+    (name) => ({
+      protos: [`proto/kubelet/${name}.proto`],
+      into: `src/plugin-api/gen/${name}`,
+      brands: {},
+      exportsNames: true,
+      callOptions: '../../../cri/call-options.js',
+    }),
+  ),
 ];
 
 const TS_SCALARS = {

@@ -11,6 +11,8 @@ import type {CgroupLimits} from './resources/cgroup-limits.js';
 import type {ExtendedResourceProvider, ExtendedResources} from './resources/extended-resources.js';
 import type {PluginHandler} from './resources/plugin-handler.js';
 import type {PodResourceProvider} from './resources/pod-resource-use.js';
+import type {CsiCluster} from './volumes/csi-cluster.js';
+import type {CsiVolumes} from './volumes/csi-volumes.js';
 
 /**
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
@@ -71,6 +73,10 @@ export interface NodeManager {
   readonly podResources?: PodResourceProvider;
   /** Handler of plugins that register with the plugin watcher. */
   readonly plugins?: PluginHandler;
+  /** Volumes of CSI drivers; undefined before the start. */
+  readonly csiVolumes?: CsiVolumes | undefined;
+  /** Returns the volumes that must stay attached to the node, by unique name; undefined while they are not known. */
+  readonly volumesInUse?: () => readonly string[] | undefined;
   /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing. */
   readonly explain?: (pod: Pod, container: Container) => string | undefined;
 }
@@ -106,6 +112,8 @@ export interface NodeManagerServices {
   readonly nodeEvent: (event: NodeEvent) => void;
   /** Makes the node report its status at once. */
   readonly nodeStatusChanged: () => void;
+  /** What CSI drivers need of the cluster; undefined without one. */
+  readonly csiCluster?: CsiCluster | undefined;
   readonly metrics: KubeletMetrics;
   /** Those of all managers, in order. */
   readonly topology: readonly TopologyHintProvider[];
@@ -179,6 +187,8 @@ export interface TopologyHintProvider {
 export interface NodeManagers {
   /** Reasons of all managers why the node is not ready. */
   readonly nodeErrors: readonly string[];
+  /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
+  readonly csiVolumes: CsiVolumes | undefined;
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
@@ -195,6 +205,8 @@ export interface NodeManagers {
   podStopped(pod: Pod): Promise<void>;
   /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
   takeExtendedResources(): ExtendedResources;
+  /** Returns the volumes that must stay attached to the node, by unique name; undefined while they are not known. */
+  volumesInUse(): readonly string[] | undefined;
   /** Returns the numbers of extended resources that containers use. */
   usedExtendedResources(): ReadonlyMap<string, number>;
   /** Returns the health of the extended resources of a container. */

@@ -71,6 +71,7 @@ export function createNodeManagerServices(
     },
     nodeEvent: record,
     nodeStatusChanged: () => cluster?.nodeStatusChanged(),
+    csiCluster: cluster?.csi,
   };
 }
 

@@ -11,6 +11,7 @@ import type {NodePressure} from './node-pressure.js';
 import type {NodeFacts, RuntimeFeatures} from '../node-facts.js';
 import type {ExtendedResources} from '../resources/extended-resources.js';
 import type {PodEvent} from '../pod-event.js';
+import type {CsiCluster} from '../volumes/csi-cluster.js';
 
 /** State of a pod that the API server must know. */
 export interface ClusterPodState {
@@ -57,6 +58,8 @@ export interface ClusterHost {
   readonly runtimeFeatures: RuntimeFeatures | undefined;
   /** Returns the extended resources for the status of the node; see ExtendedResourceProvider. */
   takeExtendedResources?(): ExtendedResources;
+  /** Returns the volumes for `volumesInUse` of the node's status; undefined to keep the last ones. */
+  volumesInUse?(): readonly string[] | undefined;
   /** Returns the queue of the pods that start. */
   readonly starts: StartQueue;
 }
@@ -93,6 +96,8 @@ function hostIpsOf({status}: Node): readonly string[] {
 export interface ClusterLink {
   /** Objects of the API server that pods refer to. */
   readonly objects: ApiObjects;
+  /** What CSI drivers need of the cluster. */
+  readonly csi: CsiCluster;
   /** Returns the Node object as last seen; undefined until it is known. */
   node(): Node | undefined;
   /** Registers the node and reports its state and that of its pods until the signal aborts. */

@@ -16,6 +16,7 @@ import type {
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
+import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {replaceResources} from '../../resources/partial-resources.js';
@@ -63,6 +64,14 @@ export class NodeManagerSet implements NodeManagers {
 
   get nodeErrors(): readonly string[] {
     return this.#managers.flatMap(({nodeErrors = []}) => nodeErrors);
+  }
+
+  get csiVolumes(): CsiVolumes | undefined {
+    return this.#managers.find(({csiVolumes}) => csiVolumes !== undefined)?.csiVolumes;
+  }
+
+  volumesInUse(): readonly string[] | undefined {
+    return this.#managers.find(({volumesInUse}) => volumesInUse !== undefined)?.volumesInUse?.();
   }
 
   async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {
