@@ -31,6 +31,8 @@ export interface FakeCsiDriverOptions {
 /** A CSI driver, whose volumes are directories, on a real gRPC server. */
 export class FakeCsiDriver implements AsyncDisposable {
   readonly calls: PluginCall[] = [];
+  /** Calls of both sockets in order. */
+  readonly allCalls: PluginCall[] = [];
   readonly #options: FakeCsiDriverOptions;
   readonly #server: SocketServer;
   readonly #faults: {readonly method: string; readonly error: GrpcStatusError}[] = [];
@@ -58,7 +60,10 @@ export class FakeCsiDriver implements AsyncDisposable {
   async register(): Promise<void> {
     const {path, registration, name = CSI_DRIVER, versions = ['1.0.0']} = this.#options;
     const info = {type: 'CSIPlugin', name, endpoint: path, supported_versions: versions};
-    if (registration !== undefined) this.registrar = await FakeRegistrar.start(registration, info);
+    if (registration === undefined) return;
+    this.registrar = await FakeRegistrar.start(registration, info, (call) => {
+      this.allCalls.push(call);
+    });
   }
 
   /** Removes the registration socket. */
@@ -109,6 +114,7 @@ export class FakeCsiDriver implements AsyncDisposable {
       callback: (error: object | null, response?: object) => void,
     ): Promise<void> => {
       this.calls.push({method, request});
+      this.allCalls.push({method, request});
       try {
         const index = this.#faults.findIndex((fault) => fault.method === method);
         const [fault] = index === -1 ? [] : this.#faults.splice(index, 1);

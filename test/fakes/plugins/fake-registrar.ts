@@ -2,6 +2,7 @@ import {mkdir} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Plain} from '../containerd/containerd-services.js';
 import {SocketServer} from '../runtime/socket-server.js';
+import type {PluginCall} from './fake-device-plugin.js';
 import {kubeletService} from './kubelet-protos.js';
 
 type Callback = (error: object | null, response: object) => void;
@@ -11,17 +12,19 @@ export class FakeRegistrar implements AsyncDisposable {
   readonly statuses: Plain[] = [];
   readonly #server: SocketServer;
 
-  private constructor(path: string, info: object) {
+  private constructor(path: string, info: object, onCall: (call: PluginCall) => void) {
     const unary =
-      (answer: (request: Plain) => object) => (call: {readonly request: Plain}, callback: Callback) => {
-        callback(null, answer(call.request));
+      (method: string, answer: (request: Plain) => object) =>
+      ({request}: {readonly request: Plain}, callback: Callback) => {
+        onCall({method, request});
+        callback(null, answer(request));
       };
     this.#server = new SocketServer(path, [
       {
         definition: kubeletService('plugin-registration', 'pluginregistration.Registration'),
         implementation: {
-          GetInfo: unary(() => info),
-          NotifyRegistrationStatus: unary((request) => {
+          GetInfo: unary('GetInfo', () => info),
+          NotifyRegistrationStatus: unary('NotifyRegistrationStatus', (request) => {
             this.statuses.push(request);
             return {};
           }),
@@ -30,10 +33,14 @@ export class FakeRegistrar implements AsyncDisposable {
     ]);
   }
 
-  /** Starts a plugin of this PluginInfo on a socket. */
-  static async start(path: string, info: object): Promise<FakeRegistrar> {
+  /** Starts a plugin of this PluginInfo on a socket. `onCall` receives the calls of the kubelet. */
+  static async start(
+    path: string,
+    info: object,
+    onCall: (call: PluginCall) => void = () => undefined,
+  ): Promise<FakeRegistrar> {
     await mkdir(dirname(path), {recursive: true});
-    const registrar = new FakeRegistrar(path, info);
+    const registrar = new FakeRegistrar(path, info, onCall);
     await registrar.#server.listen();
     return registrar;
   }

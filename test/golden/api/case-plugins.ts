@@ -1,6 +1,7 @@
 import {join} from 'node:path';
 import {FakeDevicePlugin, type FakeDevice} from '../../fakes/plugins/fake-device-plugin.js';
 import {connectKubelet} from '../../fakes/plugins/kubelet-protos.js';
+import {CaseDriver} from './case-driver.js';
 import {sortedJson} from './sorted-json.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -18,30 +19,34 @@ export interface PluginEntry {
 export type CanonicalPluginCall = readonly [method: string, request: unknown];
 
 const SERVICE = 'v1beta1.DevicePlugin/';
+/** Maps of messages of CSI drivers, which the recordings leave out when they are empty. */
+const MAPS = new Set(['secrets', 'volume_context', 'publish_context']);
 const ANSWERED = ['GetDevicePluginOptions', 'GetPreferredAllocation', 'Allocate', 'PreStartContainer'];
 
 /** Returns the calls of the kubelet of a recorded plugin; equal ones in a row are one. */
 export function canonicalPluginCalls(entries: readonly PluginEntry[]): readonly CanonicalPluginCall[] {
-  return distinct(
+  return distinctCalls(
     entries.flatMap(({method, event, req}) =>
-      method === undefined || event !== undefined ? [] : [[method.slice(SERVICE.length), req]],
+      method === undefined || event !== undefined ? [] : [[method.slice(method.indexOf('/') + 1), req]],
     ),
   );
 }
 
-function distinct(calls: readonly CanonicalPluginCall[]): readonly CanonicalPluginCall[] {
+export function distinctCalls(calls: readonly CanonicalPluginCall[]): readonly CanonicalPluginCall[] {
   return calls.filter((call, index) => sortedJson(call) !== sortedJson(calls[index - 1]));
 }
 
 /** Returns a message without zero values, with lists of messages sorted, as the recordings have them. */
-function canonicalMessage(value: unknown): unknown {
+export function canonicalMessage(value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = value.map(canonicalMessage);
     if (items.every((item) => typeof item !== 'object')) return items;
     return items.toSorted((a, b) => (sortedJson(a) < sortedJson(b) ? -1 : 1));
   }
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).filter(([, field]) => !isZero(field));
+  const isSet = (name: string, field: unknown): boolean =>
+    !isZero(field) && !(MAPS.has(name) && Object.keys(field as object).length === 0);
+  const fields = Object.entries(value).filter(([name, field]) => isSet(name, field));
   return Object.fromEntries(fields.map(([name, field]) => [name, canonicalMessage(field)]));
 }
 
@@ -50,8 +55,16 @@ function isZero(value: unknown): boolean {
   return [null, undefined, '', '0', 0, false].includes(value as null);
 }
 
+/** A plugin of a case. */
+export interface RunningPlugin {
+  readonly calls: readonly CanonicalPluginCall[];
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  control(command: string): Promise<void>;
+}
+
 /** A plugin that answers what a recorded one answered. */
-class CasePlugin {
+class CasePlugin implements RunningPlugin {
   readonly calls: CanonicalPluginCall[] = [];
   readonly #entries: readonly PluginEntry[];
   readonly #options: {readonly directory: string; readonly resource: string; readonly socket: string};
@@ -117,16 +130,19 @@ function parseDevices(text: string): readonly FakeDevice[] {
 export class CasePlugins implements AsyncDisposable {
   readonly #recorded: Readonly<Record<string, readonly PluginEntry[]>>;
   readonly #directory: string;
-  readonly #plugins = new Map<string, CasePlugin>();
+  readonly #plugins = new Map<string, RunningPlugin>();
 
   constructor(recorded: Readonly<Record<string, readonly PluginEntry[]>>, directory: string) {
     this.#recorded = recorded;
     this.#directory = directory;
   }
 
-  /** Starts a plugin and registers it. */
-  async plug(name: string, command: string): Promise<void> {
-    const plugin = new CasePlugin(this.#recorded[name] ?? [], this.#directory, command);
+  /** Starts a plugin and registers it; `rootDir` is that of the kubelet. */
+  async plug(name: string, command: string, rootDir: string): Promise<void> {
+    const recorded = this.#recorded[name] ?? [];
+    const plugin = command.startsWith('dp ')
+      ? new CasePlugin(recorded, this.#directory, command)
+      : new CaseDriver(recorded, rootDir, command);
     this.#plugins.set(name, plugin);
     await plugin.start();
   }
@@ -138,7 +154,7 @@ export class CasePlugins implements AsyncDisposable {
 
   /** Calls of the kubelet by plugin. */
   get calls(): Readonly<Record<string, readonly CanonicalPluginCall[]>> {
-    return Object.fromEntries([...this.#plugins].map(([name, {calls}]) => [name, distinct(calls)]));
+    return Object.fromEntries([...this.#plugins].map(([name, {calls}]) => [name, distinctCalls(calls)]));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,75 @@
+import {join} from 'node:path';
+import type {GrpcCode} from '../../../src/cri/errors.js';
+import {FakeCsiDriver} from '../../fakes/plugins/fake-csi-driver.js';
+import {FakeRegistrar} from '../../fakes/plugins/fake-registrar.js';
+import type {PluginCall} from '../../fakes/plugins/fake-device-plugin.js';
+import {GOLDEN_NODE} from '../golden-cases.js';
+import {
+  canonicalMessage,
+  type CanonicalPluginCall,
+  type PluginEntry,
+  type RunningPlugin,
+} from './case-plugins.js';
+
+/** Codes that the cases inject. */
+const CODES: Readonly<Record<string, GrpcCode>> = {13: 'INTERNAL', 14: 'UNAVAILABLE'};
+
+/** A CSI driver with the capabilities of a recorded one, or only the registration socket of a plugin. */
+export class CaseDriver implements RunningPlugin {
+  readonly #entries: readonly PluginEntry[];
+  readonly #options: Readonly<Record<string, string>>;
+  readonly #calls: PluginCall[] = [];
+  #driver: FakeCsiDriver | undefined;
+  #registrar: FakeRegistrar | undefined;
+
+  constructor(entries: readonly PluginEntry[], rootDir: string, command: string) {
+    this.#entries = entries;
+    const options = [...command.replaceAll('@ROOT@', rootDir).matchAll(/-(\w+) (\S+)/g)];
+    this.#options = {
+      sock: join(rootDir, 'none.sock'),
+      ...Object.fromEntries(options.map(([, name, value]) => [name, value])),
+    };
+  }
+
+  get calls(): readonly CanonicalPluginCall[] {
+    const all = [...this.#calls, ...(this.#driver?.allCalls ?? [])];
+    return all.map(({method, request}) => [method, canonicalMessage(request)]);
+  }
+
+  async start(): Promise<void> {
+    const {sock: path = '', reg: registration = '', name = '', type, versions = '1.0.0'} = this.#options;
+    const info = {type, name, endpoint: path, supported_versions: versions.split(',')};
+    if (type === undefined)
+      this.#driver = await FakeCsiDriver.start({
+        ...{path, registration, name},
+        capabilities: this.#recorded<{readonly capabilities: readonly Capability[]}>(
+          'NodeGetCapabilities',
+        ).capabilities.map(({rpc}) => rpc.type),
+        info: this.#recorded<object>('NodeGetInfo'),
+      });
+    else this.#registrar = await FakeRegistrar.start(registration, info, (call) => this.#calls.push(call));
+  }
+
+  async stop(): Promise<void> {
+    await this.#driver?.[Symbol.asyncDispose]();
+    await this.#registrar?.stop();
+  }
+
+  async control(command: string): Promise<void> {
+    const [verb = '', method = '', times = '', code = '', , ...message] = command.split(' ');
+    if (verb === 'fail')
+      this.#driver?.fail(method, CODES[code] ?? 'UNKNOWN', message.join(' '), Number(times));
+    else await this.#driver?.register();
+  }
+
+  /** Returns the recorded answer of a method; without one, nothing is in it. */
+  #recorded<T>(method: string): T {
+    const found = this.#entries.find((entry) => entry.method === `csi.v1.Node/${method}`);
+    const text = JSON.stringify(found?.resp ?? {capabilities: []});
+    return JSON.parse(text.replaceAll('<NODE>', GOLDEN_NODE.nodeName)) as T;
+  }
+}
+
+interface Capability {
+  readonly rpc: {readonly type: string};
+}
