@@ -1,6 +1,7 @@
 import type {PersistentVolumeAccessMode} from '../../../api/types/v1-attached-volumes.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {CsiSecretRef} from './csi-cluster.js';
+import type {DriverUsage} from './driver-usage.js';
 
 /** A volume of a CSI driver for a pod. */
 export interface CsiVolume {
@@ -33,6 +34,11 @@ export interface CsiVolumes {
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
+  /**
+   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for containers.
+   * Rejects with SystemError, after minutes if the driver hangs.
+   */
+  measure(path: string): Promise<DriverUsage | undefined>;
   /**
    * Unpublishes the volumes in the directory of a pod, and releases those that no other pod uses. Failures are repeated with a
    * growing delay for two minutes; then it rejects with SystemError, and must be called again.

@@ -8,7 +8,14 @@ import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
 import {CSI_VOLUMES} from './csi/csi-paths.js';
 import {readVolumeData} from './csi/volume-data.js';
-import {listMountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounter.js';
+import {
+  listMountsBelow,
+  listOwnMounts,
+  systemMounter,
+  unmountBelow,
+  type IsOwnMount,
+  type Mounter,
+} from './mounter.js';
 
 /** Options to unmount the volumes of a pod. */
 export interface UnmountOptions {
@@ -51,18 +58,38 @@ async function unmountPod(
 ): Promise<string> {
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
-  // A driver cannot unmount what sub-paths still use.
-  await unmountBelow(join(directory, SUB_PATHS), mounter, (mount, below) =>
-    isPodMount(mount, join(SUB_PATHS, below)),
-  );
-  if (csi === undefined) await requireNoCsiVolumes(directory);
-  else await csi.unmountPod(directory, uid, signal);
+  await unmountCsiVolumes(directory, uid, {mounter, csi, signal});
   await unmountBelow(directory, mounter, isPodMount);
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
   for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
     await releaseDevice(node, name, mounter);
   return directory;
 }
+
+/** Has the volumes of CSI drivers unmounted, after what uses them; nothing if there is a mount that kcri did not create. */
+async function unmountCsiVolumes(
+  directory: string,
+  uid: string,
+  {mounter, csi, signal}: UnmountOptions & {readonly mounter: Mounter},
+): Promise<void> {
+  if (csi === undefined) await requireNoCsiVolumes(directory);
+  else if ((await listNames(join(directory, 'volumes', CSI_VOLUMES))).length === 0)
+    await csi.unmountPod(directory, uid, signal);
+  else {
+    await listOwnMounts(
+      directory,
+      mounter,
+      (mount, below) => isPodMount(mount, below) || DRIVER_MOUNT.test(below),
+    );
+    await unmountBelow(join(directory, SUB_PATHS), mounter, (mount, below) =>
+      isPodMount(mount, join(SUB_PATHS, below)),
+    );
+    await csi.unmountPod(directory, uid, signal);
+  }
+}
+
+/** Mount of a CSI driver, or in one. */
+const DRIVER_MOUNT = /^volumes\/kubernetes\.io~csi\/[^/]+\/mount(?:\/|$)/;
 
 /** Rejects with SystemError if the pod has a volume of a CSI driver, which only the driver can unmount. */
 async function requireNoCsiVolumes(directory: string): Promise<void> {

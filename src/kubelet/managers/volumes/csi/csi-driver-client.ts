@@ -48,6 +48,13 @@ export class CsiDriverClient {
     return new Set(capabilities.flatMap(({rpc}) => rpc?.type ?? []));
   }
 
+  /** Measures a published volume. */
+  async stats(
+    request: Init<MessageTypes['NodeGetVolumeStatsRequest']>,
+  ): Promise<MessageTypes['NodeGetVolumeStatsResponse']> {
+    return await this.#call((node, options) => node.nodeGetVolumeStats(request, options), undefined);
+  }
+
   async stage(request: Init<MessageTypes['NodeStageVolumeRequest']>, signal: AbortSignal): Promise<void> {
     const {secrets} = request;
     await this.#call((node, options) => node.nodeStageVolume(request, options), signal, secrets);

@@ -1,8 +1,12 @@
+import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {NodeManager} from '../../../contract/node-manager.js';
 import type {RunningCsi} from './start-csi.js';
 
-/** Creates the manager of CSI drivers, which does nothing but in a daemon. */
-export function createCsiManager(): NodeManager {
+/** Creates the manager of CSI drivers of a daemon with which plugins can register. */
+export function createCsiManager({
+  devicePluginsDir,
+}: Pick<NodeFacts, 'devicePluginsDir'>): NodeManager | undefined {
+  if (devicePluginsDir === undefined) return undefined;
   let running: RunningCsi | undefined;
   return {
     name: 'csi',

@@ -1,5 +1,6 @@
 import {join} from 'node:path';
 import type {Clock} from '../../../../base/clock.js';
+import {pause} from '../../../../base/async/pause.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
@@ -8,6 +9,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiCluster} from '../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import type {Mounter} from '../mounter.js';
 import {VolumeStepError} from '../plugins/volume-step-error.js';
 import {AttachTimeoutError} from './attach-timeout-error.js';
@@ -15,6 +17,7 @@ import type {CsiDrivers} from './csi-drivers.js';
 import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
+import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
@@ -62,6 +65,10 @@ export class CsiVolumeManager implements CsiVolumes {
 
   isRepublished(driver: string): boolean {
     return this.#services.cluster?.driver(driver)?.requiresRepublish === true;
+  }
+
+  async measure(path: string): Promise<DriverUsage | undefined> {
+    return await measureVolume(path, this.#services.drivers);
   }
 
   async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
@@ -138,7 +145,7 @@ export class CsiVolumeManager implements CsiVolumes {
         if (clock.monotonic() + delayMs - startedAt > WAIT_MS) throw error;
         const fields = {directory, durationBeforeRetry: `${delayMs / 1000}s`};
         logger.forFile('csi-volume-manager.ts').error(error, 'UnmountVolume.TearDown failed', fields);
-        await clock.sleep(delayMs, signal);
+        await pause(clock, delayMs, signal);
       }
   }
 

@@ -44,6 +44,8 @@ export interface ResolvedVolume {
   readonly name: string;
   /** Name of the plugin in metrics. */
   readonly plugin: string;
+  /** Name of its CSI driver; undefined for other volumes. */
+  readonly driver: string | undefined;
   readonly readOnly: boolean;
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
@@ -136,6 +138,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
   return {
     name: volume.name,
     plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
+    driver,
     readOnly: plugin.readOnly || volume.readOnly === true,
     requiresRemount: (host) =>
       plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,
