@@ -106,6 +106,7 @@ class Cluster implements JoinedCluster {
     this.csi = new ClusterCsi({
       ...{client, nodeName: node.nodeName, clock, logger},
       drivers: this.#csiDrivers,
+      attachesVolumes: options.settings.controllerAttaches,
       node: () => this.#node,
     });
     this.objects = new ClusterObjects({

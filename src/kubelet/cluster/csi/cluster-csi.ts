@@ -19,6 +19,8 @@ import {CsiDriverRegistration} from './csi-driver-registration.js';
 /** Options of {@link ClusterCsi}. */
 export interface ClusterCsiOptions extends CsiNodeOptions {
   readonly drivers: Pick<Informer<CsiDriver>, 'items' | 'synced'>;
+  /** See CsiCluster. */
+  readonly attachesVolumes: boolean;
   /** Returns the last Node of the watch. */
   readonly node: () => Node | undefined;
 }
@@ -53,6 +55,10 @@ export class ClusterCsi implements CsiCluster {
       this.knowsDrivers = true;
     };
     runInBackground('CSIDriver objects', noteDrivers());
+  }
+
+  get attachesVolumes(): boolean {
+    return this.#options.attachesVolumes;
   }
 
   async driversKnown(signal: AbortSignal): Promise<void> {

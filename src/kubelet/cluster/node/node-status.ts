@@ -56,6 +56,9 @@ const DECLARED_FEATURES = [
   'RestartAllContainersOnContainerExits',
 ] as const;
 
+/** Annotation of a node whose volumes the controllers attach. */
+export const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
+
 /** Returns the Node that the kubelet registers (Kubelet.initialNode). */
 export function computeInitialNode(input: NodeStatusInput): Node {
   const {node, settings} = input;
@@ -68,7 +71,7 @@ export function computeInitialNode(input: NodeStatusInput): Node {
       name: node.nodeName,
       labels: node.labels,
       annotations: {
-        'volumes.kubernetes.io/controller-managed-attach-detach': 'true',
+        ...(settings.controllerAttaches && {[ATTACH_DETACH]: 'true'}),
         ...providedNodeIp(node, settings),
       },
     },
@@ -90,7 +93,7 @@ export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
     ...(supplementalGroupsPolicy !== undefined && {features: {supplementalGroupsPolicy}}),
     ...(images && {images: unlessEmpty(computeNodeImages(images, settings.maxImages))}),
     ...(info && {nodeInfo: {...previous.nodeInfo, ...info}}),
-    ...(volumesInUse && {volumesInUse: unlessEmpty(volumesInUse)}),
+    ...(volumesInUse && settings.controllerAttaches && {volumesInUse: unlessEmpty(volumesInUse)}),
     runtimeHandlers: unlessEmpty([...(handlers ?? [])].map(([name, own]) => ({name, features: own}))),
   };
 }

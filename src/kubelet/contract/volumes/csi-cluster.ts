@@ -36,6 +36,8 @@ export interface CsiSecretRef {
 
 /** What the CSI volumes of a node need of a cluster. Methods reject with KcriError, and with the signal's reason. */
 export interface CsiCluster {
+  /** True if controllers attach volumes to the node; otherwise nobody does. */
+  readonly attachesVolumes: boolean;
   /** True when the CSIDriver objects are known. */
   readonly knowsDrivers: boolean;
   /** Resolves when the CSIDriver objects are known. */

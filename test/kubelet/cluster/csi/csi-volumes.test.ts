@@ -224,3 +224,55 @@ test('a volume in the spec of a pod is published with what its driver wants to k
   await cluster.untilDeleted('p');
   expect(driver.changes).toEqual(['NodePublishVolume', 'NodePublishVolume', 'NodeUnpublishVolume']);
 });
+
+test('without a controller that attaches volumes, a volume that must be attached fails', async () => {
+  await using testbed = await startCsiTestbed({driver: false, settings: {controllerAttaches: false}});
+  const {api, daemon} = testbed.cluster;
+  await testbed.plug();
+  testbed.createPod('p');
+  await daemon.until('it is refused', () => testbed.failures().length > 0);
+  expect(testbed.failures()[0]).toBe(
+    'AttachVolume.Attach failed for volume "pv" : attaching volumes from the kubelet is not supported',
+  );
+  const node = api.storage.get(NODE_PATH) as Node | undefined;
+  expect(node?.metadata.annotations).not.toHaveProperty([
+    'volumes.kubernetes.io/controller-managed-attach-detach',
+  ]);
+  expect(node?.status?.volumesInUse).toBeUndefined();
+});
+
+test('the volume of a pod that was deleted while no kubelet ran is unpublished and unstaged', async () => {
+  await using testbed = await startCsiTestbed();
+  const {cluster} = testbed;
+  const driver = await testbed.plug();
+  testbed.createPod('p');
+  await cluster.untilPhase('p', 'Running');
+  const volume = testbed.podVolume('p');
+  await cluster.daemon.stop();
+  cluster.api.storage.delete('/api/v1/namespaces/default/pods/p');
+  cluster.daemon.run();
+  await cluster.daemon.until('it is unstaged', () => driver.callsTo('NodeUnstageVolume').length > 0);
+  expect(driver.changes.slice(-2)).toEqual(['NodeUnpublishVolume', 'NodeUnstageVolume']);
+  await cluster.daemon.until('nothing is left', () => !existsSync(volume) && testbed.staged().length === 0);
+});
+
+test('a driver with requiresRepublish gets the volume again; it stays mounted if that fails', async () => {
+  await using testbed = await startCsiTestbed({
+    driver: {attachRequired: false, fsGroupPolicy: 'None', requiresRepublish: true},
+  });
+  const {cluster} = testbed;
+  const driver = await testbed.plug();
+  testbed.createPod('p');
+  await cluster.untilPhase('p', 'Running');
+  const volume = testbed.podVolume('p');
+  const before = driver.callsTo('NodePublishVolume').length;
+  driver.fail('NodePublishVolume', 'INTERNAL', 'later');
+  await cluster.daemon.until(
+    'it is published',
+    () => driver.callsTo('NodePublishVolume').length > before + 1,
+  );
+  expect(existsSync(join(volume, 'mount'))).toBe(true);
+  expect(existsSync(join(volume, 'vol_data.json'))).toBe(true);
+  expect(driver.callsTo('NodeStageVolume')).toHaveLength(1);
+  expect(testbed.cluster.status('p').phase).toBe('Running');
+});

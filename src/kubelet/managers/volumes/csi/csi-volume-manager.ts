@@ -112,6 +112,12 @@ export class CsiVolumeManager implements CsiVolumes {
   async #attach(volume: CsiVolume, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
     const {cluster, clock, node} = this.#services;
     if (volume.isEphemeral || cluster === undefined || !this.#isAttached(volume.driver)) return {};
+    if (!cluster.attachesVolumes)
+      throw new VolumeStepError(
+        'AttachVolume.Attach failed',
+        'attaching volumes from the kubelet is not supported',
+        {hint: 'set enableControllerAttachDetach to true'},
+      );
     const name = uniqueVolumeName(volume);
     const waiting = new AbortController();
     const stop = (): void => {
