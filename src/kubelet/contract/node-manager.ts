@@ -108,6 +108,8 @@ export interface NodeManagerServices {
   readonly killPod: (pod: Pod, how: PodKill, signal: AbortSignal) => Promise<void>;
   /** Reports whether nothing of a pod is left to stop or release. */
   readonly isFinished: (pod: Pod) => boolean;
+  /** Reports whether something of the pod with this UID is left to stop or release. */
+  readonly hasPod: (uid: string) => boolean;
   /** Records an event about the node. */
   readonly nodeEvent: (event: NodeEvent) => void;
   /** Makes the node report its status at once. */

@@ -3,7 +3,6 @@ import {existsSync} from 'node:fs';
 import {mkdir, realpath, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
-import {SILENT_LOGGER} from '../../../../../src/base/logger.js';
 import {systemClock} from '../../../../../src/base/clock.js';
 import type {CsiVolumes} from '../../../../../src/kubelet/contract/volumes/csi-volumes.js';
 import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/csi-driver-client.js';
@@ -17,6 +16,7 @@ import {systemMounter, unmountBelow} from '../../../../../src/kubelet/managers/v
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
+import {fakeManagerServices} from '../../../../fakes/fake-manager-services.js';
 import {CSI_DRIVER, FakeCsiDriver} from '../../../../fakes/plugins/fake-csi-driver.js';
 import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 import {aClaimPod, aNode, claims} from '../claim-fixtures.js';
@@ -36,8 +36,7 @@ async function aCsiNode() {
     end.abort();
     await driver[Symbol.asyncDispose]();
   });
-  const services = {node, clock: systemClock, logger: SILENT_LOGGER, nodeStatusChanged: () => undefined};
-  const running = await startCsi(services, end.signal);
+  const running = await startCsi(fakeManagerServices({node, clock: systemClock}), end.signal);
   await running.drivers.register({name: CSI_DRIVER, endpoint: socket, versions: ['1.0.0']}, signal);
   const csi: CsiVolumes = running.volumes;
   return {node, driver, csi, host: {...aHost(facts, claims(SPEC)), csi}};
