@@ -17,18 +17,18 @@ const CODES: Readonly<Record<string, GrpcCode>> = {13: 'INTERNAL', 14: 'UNAVAILA
 /** A CSI driver with the capabilities of a recorded one, or only the registration socket of a plugin. */
 export class CaseDriver implements RunningPlugin {
   readonly #entries: readonly PluginEntry[];
-  readonly #options: Readonly<Record<string, string>>;
+  readonly #options: ReadonlyMap<string, string>;
   readonly #calls: PluginCall[] = [];
   #driver: FakeCsiDriver | undefined;
   #registrar: FakeRegistrar | undefined;
 
   constructor(entries: readonly PluginEntry[], rootDir: string, command: string) {
     this.#entries = entries;
-    const options = [...command.replaceAll('@ROOT@', rootDir).matchAll(/-(\w+) (\S+)/g)];
-    this.#options = {
-      sock: join(rootDir, 'none.sock'),
-      ...Object.fromEntries(options.map(([, name, value]) => [name, value])),
-    };
+    const pairs = [...command.replaceAll('@ROOT@', rootDir).matchAll(/-(\w+) (\S+)/g)];
+    this.#options = new Map([
+      ['sock', join(rootDir, 'none.sock')],
+      ...pairs.map(([, name = '', value = '']): [string, string] => [name, value]),
+    ]);
   }
 
   get calls(): readonly CanonicalPluginCall[] {
@@ -37,17 +37,21 @@ export class CaseDriver implements RunningPlugin {
   }
 
   async start(): Promise<void> {
-    const {sock: path = '', reg: registration = '', name = '', type, versions = '1.0.0'} = this.#options;
-    const info = {type, name, endpoint: path, supported_versions: versions.split(',')};
-    if (type === undefined)
-      this.#driver = await FakeCsiDriver.start({
-        ...{path, registration, name},
-        capabilities: this.#recorded<{readonly capabilities: readonly Capability[]}>(
-          'NodeGetCapabilities',
-        ).capabilities.map(({rpc}) => rpc.type),
-        info: this.#recorded<object>('NodeGetInfo'),
-      });
-    else this.#registrar = await FakeRegistrar.start(registration, info, (call) => this.#calls.push(call));
+    const option = (key: string): string => this.#options.get(key) ?? '';
+    const [path, registration, name] = [option('sock'), option('reg'), option('name')];
+    const type = this.#options.get('type');
+    const versions = option('versions').split(',');
+    const info = {type, name, endpoint: path, supported_versions: versions};
+    if (type !== undefined) {
+      this.#registrar = await FakeRegistrar.start(registration, info, (call) => this.#calls.push(call));
+      return;
+    }
+    const {capabilities = []} = this.#recorded('NodeGetCapabilities') as {capabilities?: Capability[]};
+    this.#driver = await FakeCsiDriver.start({
+      ...{path, registration, name},
+      capabilities: capabilities.map(({rpc}) => rpc.type),
+      info: this.#recorded('NodeGetInfo'),
+    });
   }
 
   async stop(): Promise<void> {
@@ -62,11 +66,11 @@ export class CaseDriver implements RunningPlugin {
     else await this.#driver?.register();
   }
 
-  /** Returns the recorded answer of a method; without one, nothing is in it. */
-  #recorded<T>(method: string): T {
+  /** Returns the recorded answer of a method; an empty one without any. */
+  #recorded(method: string): object {
     const found = this.#entries.find((entry) => entry.method === `csi.v1.Node/${method}`);
-    const text = JSON.stringify(found?.resp ?? {capabilities: []});
-    return JSON.parse(text.replaceAll('<NODE>', GOLDEN_NODE.nodeName)) as T;
+    const text = JSON.stringify(found?.resp ?? {});
+    return JSON.parse(text.replaceAll('<NODE>', GOLDEN_NODE.nodeName)) as object;
   }
 }
 

@@ -4,7 +4,7 @@ import {NODE_PATH, type ClusterTestbed} from '../cluster-testbed.js';
 import {CSI_NODE, startCsiTestbed} from './csi-testbed.js';
 
 const driversOf = ({api}: ClusterTestbed): unknown =>
-  (api.storage.get(CSI_NODE)?.['spec'] as {readonly drivers: unknown}).drivers;
+  (api.storage.get(CSI_NODE)?.['spec'] as {readonly drivers: unknown} | undefined)?.drivers;
 const nodeOf = ({api}: ClusterTestbed): Node['metadata'] | undefined =>
   (api.storage.get(NODE_PATH) as Node | undefined)?.metadata;
 const nodeIdOf = (cluster: ClusterTestbed): string | undefined =>
