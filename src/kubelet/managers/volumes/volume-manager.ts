@@ -7,7 +7,7 @@ import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../.
 import {AttachTimeoutError} from './csi/attach-timeout-error.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
-import {VolumeStepError} from './plugins/volume-step-error.js';
+import {VolumeStepError} from './volume-step-error.js';
 
 /** Result of planVolumes. */
 export interface PlannedVolumes {

@@ -1,9 +1,8 @@
-import {CriError, type GrpcCode} from '../../../../cri/index.js';
+import {CriError, type GrpcCode, type Init} from '../../../../cri/index.js';
 import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {connectCsiNode, type PluginClient} from '../../../../plugin-api/connect-plugin.js';
 import type {Node} from '../../../../plugin-api/gen/csi/services.js';
 import type {MessageTypes, Type as Capability} from '../../../../plugin-api/gen/csi/types.js';
-import type {Init} from '../../../../cri/call-options.js';
 
 /** Deadline of every call of a driver, in ms (csiTimeout). */
 const TIMEOUT_MS = 120_000;

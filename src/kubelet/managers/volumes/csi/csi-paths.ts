@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import {join} from 'node:path';
 import {validatePathSegment} from '../../../../base/fs/files.js';
-import type {NodeFacts} from '../../../contract/node-facts.js';
+import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
 
 /** Directory of CSI volumes below that of a pod's volumes. */
 export const CSI_VOLUMES = 'kubernetes.io~csi';
@@ -22,6 +22,11 @@ export function stagedDir({rootDir}: Pick<NodeFacts, 'rootDir'>): string {
 /** Returns the path at which a volume is staged for all pods (makeDeviceMountPath). Throws SystemError for an invalid driver. */
 export function stagingPath(node: Pick<NodeFacts, 'rootDir'>, {driver, handle}: VolumeKey): string {
   return join(stagedDir(node), validatePathSegment('CSI driver', driver), sha256(handle), 'globalmount');
+}
+
+/** Returns the directory of a volume of a pod, in which the driver makes the mount point. Throws SystemError for an invalid name. */
+export function publishDir(node: Pick<NodeFacts, 'rootDir'>, uid: string, name: string): string {
+  return join(podDir(node, uid), 'volumes', CSI_VOLUMES, validatePathSegment('volume name', name));
 }
 
 /** Returns the name of the VolumeAttachment of a volume (getAttachmentName). */

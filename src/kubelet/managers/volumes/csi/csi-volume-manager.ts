@@ -1,19 +1,13 @@
 import {join} from 'node:path';
-import type {Clock} from '../../../../base/clock.js';
 import {pause} from '../../../../base/async/pause.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
-import type {Logger} from '../../../../base/logger.js';
-import type {NodeFacts} from '../../../contract/node-facts.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiCluster} from '../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
-import type {Mounter} from '../mounter.js';
-import {VolumeStepError} from '../plugins/volume-step-error.js';
+import {VolumeStepError} from '../volume-step-error.js';
 import {AttachTimeoutError} from './attach-timeout-error.js';
-import type {CsiDrivers} from './csi-drivers.js';
 import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
@@ -21,20 +15,8 @@ import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
-import type {StagedVolumes} from './staged-volumes.js';
+import type {CsiServices} from './csi-services.js';
 import {readVolumeData} from './volume-data.js';
-
-/** What the volumes of CSI drivers work with. */
-export interface CsiServices {
-  readonly node: Pick<NodeFacts, 'rootDir' | 'nodeName'>;
-  readonly drivers: CsiDrivers;
-  readonly staged: StagedVolumes;
-  /** None in a kubelet without a cluster: then there is no CSIDriver object and no attachment. */
-  readonly cluster: CsiCluster | undefined;
-  readonly mounter: Mounter;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 /** Time for which a sync of a pod waits until its volumes are attached or unmounted, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;

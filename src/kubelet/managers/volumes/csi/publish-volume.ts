@@ -1,14 +1,14 @@
 import {join} from 'node:path';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
+import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiDriverSpec} from '../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import {setVolumeOwnership} from '../fs-group-ownership.js';
-import {podVolumeDir} from '../plugins/volume-plugin.js';
 import {CsiCallError, type Capabilities} from './csi-driver-client.js';
-import {attachmentName, CSI_VOLUMES, stagingPath} from './csi-paths.js';
+import {attachmentName, publishDir, stagingPath} from './csi-paths.js';
 import {PUBLISH_STEP} from './driver-not-registered.js';
-import type {CsiServices} from './csi-volume-manager.js';
+import type {CsiServices} from './csi-services.js';
 import {removeMountDirectory, requireDirectory} from './mount-directory.js';
 import {readSecret} from './read-secret.js';
 import {fsGroupOf, ignoreSystemError} from './stage-volume.js';
@@ -44,7 +44,7 @@ export async function publishVolume(
       {hint: `add the mode to spec.volumeLifecycleModes of the CSIDriver "${name}"`},
     );
   const capabilities = await client.capabilities(signal);
-  const directory = podVolumeDir(node, CSI_VOLUMES, volume);
+  const directory = publishDir(node, podRef(volume.pod).uid, volume.name);
   const path = join(directory, 'mount');
   await makeDirectoryPath(directory, 0o750);
   const wasPublished = (await readVolumeData(directory)) !== undefined;

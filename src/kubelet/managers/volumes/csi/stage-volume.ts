@@ -5,7 +5,7 @@ import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from './csi-driver-client.js';
 import {stagingPath} from './csi-paths.js';
 import {STAGE_STEP} from './driver-not-registered.js';
-import type {CsiServices} from './csi-volume-manager.js';
+import type {CsiServices} from './csi-services.js';
 import {removeMountDirectory} from './mount-directory.js';
 import {readSecret} from './read-secret.js';
 import {volumeCapability} from './volume-capability.js';

@@ -1,5 +1,5 @@
 import type {PersistentVolumeAccessMode} from '../../../../api/types/v1-attached-volumes.js';
-import type {Init} from '../../../../cri/call-options.js';
+import type {Init} from '../../../../cri/index.js';
 import type {Mode, VolumeCapability} from '../../../../plugin-api/gen/csi/types.js';
 import type {CsiDriverSpec} from '../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';

@@ -3,15 +3,15 @@ import type {CSIVolumeSource} from '../../../../api/types/v1-attached-volumes.js
 import type {CSIPersistentVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
-import {CSI_VOLUMES, ephemeralHandle} from '../csi/csi-paths.js';
+import {ephemeralHandle, publishDir} from '../csi/csi-paths.js';
 import {driverNotRegistered, PUBLISH_STEP, STAGE_STEP} from '../csi/driver-not-registered.js';
-import {podVolumeDir, type PodVolume, type VolumePlugin} from './volume-plugin.js';
-import {VolumeStepError} from './volume-step-error.js';
+import {type PodVolume, type VolumePlugin} from './volume-plugin.js';
+import {VolumeStepError} from '../volume-step-error.js';
 
 const COMMON = {
   name: 'kubernetes.io/csi',
   readOnly: false,
-  path: (node, volume) => join(podVolumeDir(node, CSI_VOLUMES, volume), 'mount'),
+  path: (node, volume) => join(publishDir(node, podRef(volume.pod).uid, volume.name), 'mount'),
 } as const satisfies Pick<VolumePlugin<unknown>, 'name' | 'readOnly' | 'path'>;
 
 /** Plugin for PersistentVolumes of CSI drivers, which stage them on the node and publish them for each pod (csi). */

@@ -18,7 +18,7 @@ import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
 import type {PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
-import {VolumeStepError} from './volume-step-error.js';
+import {VolumeStepError} from '../volume-step-error.js';
 
 type Sources = Required<VolumeSource>;
 
