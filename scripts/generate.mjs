@@ -62,7 +62,7 @@ const INTERFACES = [
     callOptions: '../../cri/call-options.js',
   },
   ...[
-    ...['device-plugin', 'plugin-registration', 'pod-resources', 'pod-resources-v1alpha1'],
+    ...['csi', 'device-plugin', 'plugin-registration', 'pod-resources', 'pod-resources-v1alpha1'],
     ...['dra', 'dra-health'],
   ].map((name) => ({
     protos: [`proto/kubelet/${name}.proto`],

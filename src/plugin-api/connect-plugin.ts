@@ -2,6 +2,8 @@ import {defaultTransport} from '../cri/default-transport.js';
 import type {MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
 import {createServiceClient} from '../cri/service-client.js';
+import * as csiSchema from './gen/csi/schema.js';
+import {NODE_METHODS, type Node as CsiNodeService} from './gen/csi/services.js';
 import {DEVICE_SCHEMAS} from './device-messages.js';
 import * as draSchema from './gen/dra/schema.js';
 import {DRAPLUGIN_METHODS, type DRAPlugin} from './gen/dra/services.js';
@@ -58,6 +60,15 @@ export function connectDraHealth(path: string): PluginClient<DRAResourceHealth> 
     service: 'v1alpha1.DRAResourceHealth',
     methods: DRARESOURCEHEALTH_METHODS,
     schemas: new SchemaSet({messages: healthSchema.MESSAGES, enums: healthSchema.ENUMS}),
+  });
+}
+
+/** Returns a client of the node service of the CSI driver at a socket, like `connectDevicePlugin`. */
+export function connectCsiNode(path: string): PluginClient<CsiNodeService> {
+  return connectPlugin<CsiNodeService>(path, {
+    service: 'csi.v1.Node',
+    methods: NODE_METHODS,
+    schemas: new SchemaSet({messages: csiSchema.MESSAGES, enums: csiSchema.ENUMS}),
   });
 }
 

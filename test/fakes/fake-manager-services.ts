@@ -19,6 +19,7 @@ export function fakeManagerServices(
     plugins: [],
     killPod: async () => undefined,
     isFinished: () => true,
+    hasPod: () => false,
     nodeEvent: () => undefined,
     nodeStatusChanged: () => undefined,
     topology: [],

@@ -56,6 +56,10 @@ export interface NodeStatus {
   readonly images?: readonly ContainerImage[] | undefined;
   readonly nodeInfo?: NodeSystemInfo;
   readonly runtimeHandlers?: readonly NodeRuntimeHandler[] | undefined;
+  /** Unique names of volumes that must stay attached, sorted. */
+  readonly volumesInUse?: readonly string[] | undefined;
+  /** Volumes that the controllers have attached. */
+  readonly volumesAttached?: readonly {readonly name: string; readonly devicePath: string}[];
 }
 
 /** A taint of the node. */

@@ -52,7 +52,14 @@ const localVolumeSource = schemaOf<LocalVolumeSource>('LocalVolumeSource')({
   fsType: text,
 });
 
-/** A volume of a CSI driver; kcri reports the driver. */
+/** A Secret in any namespace (core/v1 SecretReference). */
+export interface SecretReference extends Described<typeof secretReference> {}
+const secretReference = schemaOf<SecretReference>('SecretReference')({
+  name: required(text),
+  namespace: required(text),
+});
+
+/** A volume of a CSI driver. */
 export interface CSIPersistentVolumeSource extends Described<typeof csiPersistentVolumeSource> {}
 const csiPersistentVolumeSource = schemaOf<CSIPersistentVolumeSource>('CSIPersistentVolumeSource')({
   driver: required(text),
@@ -61,8 +68,8 @@ const csiPersistentVolumeSource = schemaOf<CSIPersistentVolumeSource>('CSIPersis
   fsType: text,
   volumeAttributes: map(text),
   controllerPublishSecretRef: anything,
-  nodeStageSecretRef: anything,
-  nodePublishSecretRef: anything,
+  nodeStageSecretRef: object(secretReference),
+  nodePublishSecretRef: object(secretReference),
   controllerExpandSecretRef: anything,
   nodeExpandSecretRef: anything,
 });

@@ -3,6 +3,8 @@ export interface MountPoint {
   readonly id: number;
   /** ID of the mount that contains this one. */
   readonly parentId: number;
+  /** Device number of the filesystem, such as `8:1`; equal for all mounts of it. */
+  readonly device: string;
   /** Directory of the filesystem that is mounted; `/` unless it is a bind mount of a part. */
   readonly root: string;
   readonly path: string;
@@ -19,12 +21,13 @@ export interface MountPoint {
 export function parseMountInfo(text: string): readonly MountPoint[] {
   return text.split('\n').flatMap((line) => {
     const [left = '', right = ''] = line.split(' - ', 2);
-    const [id, parentId, , root = '', path, , ...optional] = left.split(' ');
+    const [id, parentId, device = '', root = '', path, , ...optional] = left.split(' ');
     if (path === undefined) return [];
     const [fileSystem = '', source = ''] = right.split(' ', 2);
     return {
       id: Number(id),
       parentId: Number(parentId),
+      device,
       root: unescapePath(root),
       path: unescapePath(path),
       fileSystem,

@@ -135,6 +135,7 @@ export function createNodeSettings(
     providerId: values.providerID,
     externalCloudProvider,
     registerWithTaints: values.registerWithTaints,
+    controllerAttaches: values.enableControllerAttachDetach,
     maxImages: values.nodeStatusMaxImages,
     missedFields: listFieldsMissedByPods(values),
   };

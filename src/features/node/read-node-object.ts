@@ -17,6 +17,7 @@ const DEFAULTS = {
   externalCloudProvider: false,
   registerWithTaints: [],
   maxImages: 50,
+  controllerAttaches: true,
   missedFields: [],
 };
 

@@ -23,6 +23,7 @@ import type {NodeSettings} from '../contract/cluster/node-settings.js';
 import type {NodeFacts} from '../contract/node-facts.js';
 import type {PodSource} from '../sources/pod-source.js';
 import type {NodeCertificates} from './certificates/node-certificates.js';
+import {ClusterCsi, CSI_DRIVERS, type CsiDriver} from './csi/cluster-csi.js';
 import {EventSender} from './events/event-sender.js';
 import {eventAboutNode, eventAboutPod} from './events/object-event.js';
 import {NodeEvents} from './node/node-events.js';
@@ -83,11 +84,13 @@ class Cluster implements JoinedCluster {
   readonly objects: ClusterObjects;
   readonly resourceApi: ResourceApi;
   readonly #slices: Omit<ResourceSliceOptions, 'driver'>;
+  readonly csi: ClusterCsi;
   readonly source: PodSource;
   #node: Node | undefined;
   #nodeKnown: () => void = () => undefined;
   readonly #services: Informer<Service>;
   readonly #runtimeClasses: Informer<RuntimeClass>;
+  readonly #csiDrivers: Informer<CsiDriver>;
   /** Facts about the kubelet; undefined before `run`. */
   #host: ClusterHost | undefined;
 
@@ -105,6 +108,13 @@ class Cluster implements JoinedCluster {
     });
     this.#services = this.#createInformer<Service>('*v1.Service', SERVICES);
     this.#runtimeClasses = this.#createInformer<RuntimeClass>('*v1.RuntimeClass', RUNTIME_CLASSES);
+    this.#csiDrivers = this.#createInformer<CsiDriver>('*v1.CSIDriver', CSI_DRIVERS);
+    this.csi = new ClusterCsi({
+      ...{client, nodeName: node.nodeName, clock, logger},
+      drivers: this.#csiDrivers,
+      attachesVolumes: options.settings.controllerAttaches,
+      node: () => this.#node,
+    });
     this.objects = new ClusterObjects({
       ...{client, origin: url, clock},
       services: this.#services,
@@ -196,6 +206,7 @@ class Cluster implements JoinedCluster {
       this.#watchNode(signal),
       this.#services.run(signal),
       this.#runtimeClasses.run(signal),
+      this.#csiDrivers.run(signal),
       this.#reporter.run(host, signal),
       this.#createLease().run(signal),
       deleteResourceSlices(this.#slices, signal),
@@ -243,6 +254,7 @@ class Cluster implements JoinedCluster {
         this.#node = current;
         this.#nodeKnown();
         this.#mirrors.changed();
+        this.csi.nodeChanged();
         if (current !== undefined) this.#reporter.nodeChanged(current);
       },
       onFailure: (error) => {
@@ -272,7 +284,9 @@ class Cluster implements JoinedCluster {
       await pause(clock, FORGET_PERIOD_MS, signal);
       const uids = host.podUids().filter((uid) => this.#usesObjects(host, uid));
       const inUse: ReadonlySet<string> = new Set(uids);
-      this.objects.retain((uid) => inUse.has(uid));
+      const keep = (uid: string): boolean => inUse.has(uid);
+      this.objects.retain(keep);
+      this.csi.retain(keep);
     }
   }
 }

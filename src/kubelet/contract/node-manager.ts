@@ -12,6 +12,8 @@ import type {CgroupLimits} from './resources/cgroup-limits.js';
 import type {ExtendedResourceProvider, ExtendedResources} from './resources/extended-resources.js';
 import type {PluginHandler} from './resources/plugin-handler.js';
 import type {PodResourceProvider} from './resources/pod-resource-use.js';
+import type {CsiCluster} from './volumes/csi-cluster.js';
+import type {CsiVolumes} from './volumes/csi-volumes.js';
 
 /**
  * Manager of a resource of the node: CPUs, memory, devices, swap. All members but the name are optional. Managers are asked
@@ -78,6 +80,10 @@ export interface NodeManager {
   readonly podResources?: PodResourceProvider;
   /** Handler of plugins that register with the plugin watcher. */
   readonly plugins?: PluginHandler;
+  /** Volumes of CSI drivers; undefined before the start. */
+  readonly csiVolumes?: CsiVolumes | undefined;
+  /** Returns the volumes that must stay attached to the node, by unique name; undefined while they are not known. */
+  readonly volumesInUse?: () => readonly string[] | undefined;
   /** Describes for `kcri plan` what the container gets, such as `exclusive CPUs 2-3`; undefined for nothing. */
   readonly explain?: (pod: Pod, container: Container) => string | undefined;
 }
@@ -109,10 +115,14 @@ export interface NodeManagerServices {
   readonly killPod: (pod: Pod, how: PodKill, signal: AbortSignal) => Promise<void>;
   /** Reports whether nothing of a pod is left to stop or release. */
   readonly isFinished: (pod: Pod) => boolean;
+  /** Reports whether something of the pod with this UID is left to stop or release. */
+  readonly hasPod: (uid: string) => boolean;
   /** Records an event about the node. */
   readonly nodeEvent: (event: NodeEvent) => void;
   /** Makes the node report its status at once. */
   readonly nodeStatusChanged: () => void;
+  /** What CSI drivers need of the cluster; undefined without one. */
+  readonly csiCluster?: CsiCluster | undefined;
   readonly metrics: KubeletMetrics;
   /** Objects of resource.k8s.io; undefined without an API server. */
   readonly resourceApi?: ResourceApi | undefined;
@@ -205,6 +215,8 @@ export interface NodeManagers {
   readonly nodeErrors: readonly string[];
   /** Health checks of all managers. */
   readonly healthChecks: readonly HealthCheck[];
+  /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
+  readonly csiVolumes: CsiVolumes | undefined;
   /** Resolves with the first rejection of the managers that are asked early, or last. */
   admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined>;
   preparePod(pod: Pod, signal: AbortSignal): Promise<PreparationFailure | undefined>;
@@ -221,6 +233,8 @@ export interface NodeManagers {
   podStopped(pod: Pod): Promise<void>;
   /** Returns the extended resources of all managers for the node status; see ExtendedResourceProvider. */
   takeExtendedResources(): ExtendedResources;
+  /** Returns the volumes that must stay attached to the node, by unique name; undefined while they are not known. */
+  volumesInUse(): readonly string[] | undefined;
   /** Returns the numbers of extended resources that containers use. */
   usedExtendedResources(): ReadonlyMap<string, number>;
   /** Returns the health of what a container uses of all managers. */

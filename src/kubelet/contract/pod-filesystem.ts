@@ -147,8 +147,8 @@ export interface PodFilesystem {
   linkContainerLog(pod: Pod, container: CreatedContainer): Promise<void>;
   /** Removes the log files of one container instance, and the link to them. */
   removeContainerLogs(pod: Pod, container: CreatedContainer): Promise<void>;
-  /** Unmounts and removes the pod's volumes; its other directories remain. */
-  removeVolumes(pod: Pod): Promise<void>;
+  /** Unmounts and removes the pod's volumes; its other directories remain. Rejects with the signal's reason while it waits. */
+  removeVolumes(pod: Pod, signal?: AbortSignal): Promise<void>;
   /** Unmounts the pod's volumes and removes its directories and logs. */
   removePod(pod: Pod): Promise<void>;
 }

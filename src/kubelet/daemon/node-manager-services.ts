@@ -2,7 +2,7 @@ import type {Pod} from '../../api/types/v1-pod.js';
 import type {PodStatus} from '../../api/types/v1-status.js';
 import type {Clock} from '../../base/clock.js';
 import {omit} from '../../base/omit.js';
-import type {RuntimeService} from '../../cri/index.js';
+import {podUid, type RuntimeService} from '../../cri/index.js';
 import {formatRfc3339Seconds} from '../../format/time.js';
 import type {ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
@@ -69,8 +69,13 @@ export function createNodeManagerServices(
       const {uid} = podRef(pod);
       return workers.isFinished(uid) || !workers.isKnown(uid);
     },
+    hasPod: (text) => {
+      const uid = podUid(text);
+      return workers.isKnown(uid) && !workers.isFinished(uid);
+    },
     nodeEvent: record,
     nodeStatusChanged: () => cluster?.nodeStatusChanged(),
+    csiCluster: cluster?.csi,
   };
 }
 

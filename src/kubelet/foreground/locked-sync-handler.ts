@@ -65,7 +65,7 @@ export class LockedSyncHandler implements PodSyncHandler {
   async syncTerminatedPod(pod: Pod, _status: RuntimePodStatus, signal: AbortSignal): Promise<void> {
     const {handler, findWait} = this.#options;
     const {uid} = podRef(pod);
-    await this.#locked(pod, signal, async (status) => handler.syncTerminatedPod(pod, status));
+    await this.#locked(pod, signal, async (status, held) => handler.syncTerminatedPod(pod, status, held));
     findWait(uid)?.observeTermination(handler.getStatus(uid));
   }
 

@@ -35,6 +35,7 @@ function plannedServices(node: NodeFacts, clock: Clock): OwnNodeManagerServices 
     syncPods: () => undefined,
     killPod: async () => Promise.resolve(),
     isFinished: () => true,
+    hasPod: () => true,
     nodeEvent: () => undefined,
     nodeStatusChanged: () => undefined,
   };

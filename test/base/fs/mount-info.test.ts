@@ -11,6 +11,7 @@ test('a line of mountinfo is parsed with and without optional fields', () => {
     {
       id: 27,
       parentId: 1,
+      device: '254:0',
       root: '/',
       path: '/',
       fileSystem: 'ext4',
@@ -21,6 +22,7 @@ test('a line of mountinfo is parsed with and without optional fields', () => {
     {
       id: 36,
       parentId: 27,
+      device: '0:3',
       root: '/sub',
       path: '/var/lib/a b\tc\\d',
       fileSystem: 'tmpfs',

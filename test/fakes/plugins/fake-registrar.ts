@@ -2,6 +2,7 @@ import {mkdir} from 'node:fs/promises';
 import {dirname} from 'node:path';
 import type {Plain} from '../containerd/containerd-services.js';
 import {SocketServer} from '../runtime/socket-server.js';
+import type {PluginCall} from './fake-device-plugin.js';
 import {kubeletService} from './kubelet-protos.js';
 
 type Callback = (error: object | null, response: object) => void;
@@ -11,21 +12,19 @@ export class FakeRegistrar implements AsyncDisposable {
   readonly statuses: Plain[] = [];
   readonly #server: SocketServer;
 
-  private constructor(path: string, info: object, onCall: (method: string, request: Plain) => void) {
+  private constructor(path: string, info: object, onCall: (call: PluginCall) => void) {
     const unary =
-      (answer: (request: Plain) => object) => (call: {readonly request: Plain}, callback: Callback) => {
-        callback(null, answer(call.request));
+      (method: string, answer: (request: Plain) => object) =>
+      ({request}: {readonly request: Plain}, callback: Callback) => {
+        onCall({method, request});
+        callback(null, answer(request));
       };
     this.#server = new SocketServer(path, [
       {
         definition: kubeletService('plugin-registration', 'pluginregistration.Registration'),
         implementation: {
-          GetInfo: unary((request) => {
-            onCall('GetInfo', request);
-            return info;
-          }),
-          NotifyRegistrationStatus: unary((request) => {
-            onCall('NotifyRegistrationStatus', request);
+          GetInfo: unary('GetInfo', () => info),
+          NotifyRegistrationStatus: unary('NotifyRegistrationStatus', (request) => {
             this.statuses.push(request);
             return {};
           }),
@@ -34,11 +33,11 @@ export class FakeRegistrar implements AsyncDisposable {
     ]);
   }
 
-  /** Starts a plugin of this PluginInfo on a socket; `onCall` is called with each call of the kubelet. */
+  /** Starts a plugin of this PluginInfo on a socket. `onCall` receives the calls of the kubelet. */
   static async start(
     path: string,
     info: object,
-    onCall: (method: string, request: Plain) => void = () => undefined,
+    onCall: (call: PluginCall) => void = () => undefined,
   ): Promise<FakeRegistrar> {
     await mkdir(dirname(path), {recursive: true});
     const registrar = new FakeRegistrar(path, info, onCall);

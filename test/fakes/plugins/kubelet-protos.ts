@@ -6,6 +6,7 @@ import type {Plain} from '../containerd/containerd-services.js';
 
 /** Interfaces between the kubelet and plugins, by their files in proto/kubelet. */
 export type KubeletProto =
+  | 'csi'
   | 'device-plugin'
   | 'dra'
   | 'dra-health'

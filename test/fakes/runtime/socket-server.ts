@@ -1,6 +1,7 @@
 import {createServer, type Server as NetServer, type Socket} from 'node:net';
 import {once} from 'node:events';
 import {link, rm} from 'node:fs/promises';
+import {basename, dirname, join} from 'node:path';
 import {
   Server,
   ServerCredentials,
@@ -50,8 +51,8 @@ export class SocketServer {
     const listener = createServer((socket) => {
       this.#accept(socket, injector);
     });
-    // Node.js unlinks the bound path on close. A hard link keeps the socket file, as after a kill.
-    const bound = `${this.#path}.bound`;
+    // Node.js unlinks the bound path on close. A hard link keeps the socket file, as after a kill. Watchers ignore hidden sockets.
+    const bound = join(dirname(this.#path), `.${basename(this.#path)}`);
     listener.listen(bound);
     await once(listener, 'listening');
     try {

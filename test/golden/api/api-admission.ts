@@ -33,6 +33,7 @@ const RESOURCE_CLAIMS = '/apis/resource.k8s.io/v1/namespaces/default/resourcecla
 
 /** Paths of the collections of kinds that cases create. */
 const COLLECTIONS: Readonly<Record<string, string>> = {
+  CSIDriver: '/apis/storage.k8s.io/v1/csidrivers',
   ConfigMap: '/api/v1/namespaces/default/configmaps',
   PersistentVolume: '/api/v1/persistentvolumes',
   PersistentVolumeClaim: '/api/v1/namespaces/default/persistentvolumeclaims',

@@ -254,8 +254,7 @@ export class ApiCasePlayer {
     keep: async (path = '', name = '') => {
       this.kept.set(name, await readFile(this.#pathOf(path), 'utf8'));
     },
-    plug: async (name = '', command = '') =>
-      this.#plugins.plug(name, command.replaceAll('@ROOT@', this.#testbed.daemon.rootDir)),
+    plug: async (name = '', command = '') => this.#plugins.plug(name, command, this.#testbed.daemon.rootDir),
     ctl: async (name = '', command = '') => this.#plugins.control(name, command),
     podres: async (name = '', pod) => {
       if (this.#recorded.plugins === undefined) return;

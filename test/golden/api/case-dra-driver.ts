@@ -37,8 +37,8 @@ export class CaseDraDriver implements PlayedPlugin {
     );
     this.#driver = await FakeDraDriver.start({path, answers});
     const info = {type, name, endpoint: path, supported_versions: versions.split(',')};
-    this.#registrar = await FakeRegistrar.start(join(socket), info, (method, request) => {
-      this.calls.push([`pluginregistration.Registration/${method}`, canonicalMessage(request)]);
+    this.#registrar = await FakeRegistrar.start(join(socket), info, ({method, request}) => {
+      this.calls.push([method, canonicalMessage(request)]);
     });
   }
 
@@ -55,7 +55,7 @@ export class CaseDraDriver implements PlayedPlugin {
   #answer(method: string, claims: readonly DraClaim[]): object {
     const service = `k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/${method}`;
     const request = {claims: claims.map((claim) => ({...claim, namespace: '<NS>', uid: '<UUID>'}))};
-    this.calls.push([service, {claims: claims.map((claim) => ({...claim, uid: '<UUID>'}))}]);
+    this.calls.push([method, {claims: claims.map((claim) => ({...claim, uid: '<UUID>'}))}]);
     const recorded = this.#entries.filter((entry) => entry.method === service);
     const index = this.#answered.get(method) ?? 0;
     this.#answered.set(method, index + 1);

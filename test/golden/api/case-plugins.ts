@@ -2,6 +2,7 @@ import {join} from 'node:path';
 import {FakeDevicePlugin, type FakeDevice} from '../../fakes/plugins/fake-device-plugin.js';
 import {connectKubelet} from '../../fakes/plugins/kubelet-protos.js';
 import {CaseDraDriver} from './case-dra-driver.js';
+import {CaseDriver} from './case-driver.js';
 import {
   canonicalMessage,
   type CanonicalPluginCall,
@@ -17,14 +18,14 @@ const ANSWERED = ['GetDevicePluginOptions', 'GetPreferredAllocation', 'Allocate'
 
 /** Returns the calls of the kubelet of a recorded plugin; equal ones in a row are one. */
 export function canonicalPluginCalls(entries: readonly PluginEntry[]): readonly CanonicalPluginCall[] {
-  return distinct(
+  return distinctCalls(
     entries.flatMap(({method, event, req}) =>
-      method === undefined || event !== undefined ? [] : [[method.replace(SERVICE, ''), req]],
+      method === undefined || event !== undefined ? [] : [[method.slice(method.indexOf('/') + 1), req]],
     ),
   );
 }
 
-function distinct(calls: readonly CanonicalPluginCall[]): readonly CanonicalPluginCall[] {
+export function distinctCalls(calls: readonly CanonicalPluginCall[]): readonly CanonicalPluginCall[] {
   return calls.filter((call, index) => sortedJson(call) !== sortedJson(calls[index - 1]));
 }
 
@@ -102,12 +103,16 @@ export class CasePlugins implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** Starts a plugin and registers it. */
-  async plug(name: string, command: string): Promise<void> {
-    const entries = this.#recorded[name] ?? [];
-    const plugin = command.startsWith('dra ')
-      ? new CaseDraDriver(entries, command)
-      : new CaseDevicePlugin(entries, this.#directory, command);
+  /** Starts a plugin and registers it; `rootDir` is that of the kubelet. */
+  async plug(name: string, command: string, rootDir: string): Promise<void> {
+    const recorded = this.#recorded[name] ?? [];
+    const [kind] = command.split(' ', 1);
+    const plugin =
+      kind === 'dp'
+        ? new CaseDevicePlugin(recorded, this.#directory, command)
+        : kind === 'dra'
+          ? new CaseDraDriver(recorded, command.replaceAll('@ROOT@', rootDir))
+          : new CaseDriver(recorded, rootDir, command);
     this.#plugins.set(name, plugin);
     await plugin.start();
   }
@@ -119,7 +124,7 @@ export class CasePlugins implements AsyncDisposable {
 
   /** Calls of the kubelet by plugin. */
   get calls(): Readonly<Record<string, readonly CanonicalPluginCall[]>> {
-    return Object.fromEntries([...this.#plugins].map(([name, {calls}]) => [name, distinct(calls)]));
+    return Object.fromEntries([...this.#plugins].map(([name, {calls}]) => [name, distinctCalls(calls)]));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

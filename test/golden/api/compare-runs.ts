@@ -10,9 +10,6 @@ export interface Difference {
   readonly actual: unknown;
 }
 
-/** Collections that a kubelet watches and kcri does not: it has no CSI volumes. */
-const NOT_WATCHED = ['LIST+WATCH /apis/storage.k8s.io/v1/csidrivers'];
-
 type Units = Map<string, readonly unknown[]>;
 
 /**
@@ -21,7 +18,6 @@ type Units = Map<string, readonly unknown[]>;
  */
 export function compareRuns(recorded: CanonicalRun, actual: CanonicalRun): readonly Difference[] {
   const [left, right] = [unitsOf(recorded, recorded), unitsOf(actual, recorded)];
-  for (const read of NOT_WATCHED) left.delete(`reads ${read}`);
   return [...new Set([...left.keys(), ...right.keys()])].toSorted().flatMap((unit) => {
     const [a, b] = [left.get(unit), right.get(unit)];
     if (sortedJson(a ?? null) === sortedJson(b ?? null)) return [];

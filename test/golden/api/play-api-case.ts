@@ -17,6 +17,7 @@ import {
   type CanonicalRun,
   type KubeletSettings,
 } from './api-cases.js';
+import {applyObject} from './api-admission.js';
 import {CasePlugins, canonicalPluginCalls} from './case-plugins.js';
 import {ApiCasePlayer, injectFault, type RecordedFault} from './api-case-player.js';
 import {canonicalPods} from './canonical-api.js';
@@ -34,6 +35,7 @@ export interface ApiPlayResult {
 }
 
 const {nodeName} = GOLDEN_NODE;
+const SHA256 = /\b[0-9a-f]{64}\b/g;
 /** Directory of the plugins' sockets in the recordings. */
 const DEVICE_PLUGINS = '/var/lib/kubelet/device-plugins';
 
@@ -57,6 +59,8 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
     prepare: (api) => {
       for (const [verb, fault] of recorded.run.before ?? [])
         if (verb === 'fault') injectFault(api, fault as RecordedFault);
+        else if (verb === 'apply')
+          for (const object of recorded.files?.[String(fault)] ?? []) applyObject(api, object, nodeName);
     },
   });
   const {fake} = testbed.daemon;
@@ -77,14 +81,18 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   );
   return {
     recorded: {...recorded, pluginCalls},
-    actual: {...canonicalRun(testbed, recorded, {player, host}), pluginCalls: plugins.calls},
+    actual: canonicalRun(testbed, recorded, {player, host, plugins}),
   };
 }
 
 function canonicalRun(
   testbed: ClusterTestbed,
   {run}: ApiCase,
-  {player, host}: {readonly player: ApiCasePlayer; readonly host: string},
+  {
+    player,
+    host,
+    plugins,
+  }: {readonly player: ApiCasePlayer; readonly host: string; readonly plugins: CasePlugins},
 ): CanonicalRun {
   const {api, daemon} = testbed;
   const {requests} = api;
@@ -96,7 +104,9 @@ function canonicalRun(
     [GOLDEN_NODE.nodeIps[0] ?? '', '<NODE_IP>'],
     [REGISTRY, '<REGISTRY>'],
     [host, '<HOST>'],
+    [daemon.rootDir, '<ROOT>'],
   ]);
+  const calls = replace(JSON.stringify(plugins.calls)).replace(SHA256, '<ID>');
   const isAboutNode = run.node === true;
   const node = {...GOLDEN_NODE, rootDir: daemon.rootDir, podLogsDir: daemon.logsDir};
   const environment = {
@@ -117,6 +127,7 @@ function canonicalRun(
     other: otherWrites(requests, replace),
     server: player.answers,
     kept: keptFiles(player.kept, replace),
+    pluginCalls: JSON.parse(calls) as CanonicalRun['pluginCalls'],
   };
 }
 

@@ -2,6 +2,9 @@ import {sortedJson} from './sorted-json.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Maps of messages of CSI drivers, which the recordings leave out when they are empty. */
+const MAPS = new Set(['secrets', 'volume_context', 'publish_context']);
+
 /** An entry of a recorded plugin: a call of the kubelet, a call of the plugin, or another event. */
 export interface PluginEntry {
   readonly method?: string;
@@ -33,7 +36,9 @@ export function canonicalMessage(value: unknown): unknown {
     return items.toSorted((a, b) => (sortedJson(a) < sortedJson(b) ? -1 : 1));
   }
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).filter(([, field]) => !isZero(field));
+  const isSet = (name: string, field: unknown): boolean =>
+    !isZero(field) && !(MAPS.has(name) && Object.keys(field as object).length === 0);
+  const fields = Object.entries(value).filter(([name, field]) => isSet(name, field));
   return Object.fromEntries(fields.map(([name, field]) => [name, canonicalMessage(field)]));
 }
 

@@ -6,6 +6,7 @@ export const CLUSTER_DEFAULTS = {
     providerId: '',
     externalCloudProvider: false,
     registerWithTaints: [],
+    controllerAttaches: true,
     maxImages: 50,
     missedFields: [],
   },

@@ -10,7 +10,7 @@ function collectionOf({path, query}: RecordedRequest): string | undefined {
 }
 
 // Section `reads` of the recorded case pull-secret.
-test('exactly the collections that the kubelet watches are watched, except for CSIDrivers', async () => {
+test('exactly the collections that the kubelet watches are watched', async () => {
   await using testbed = await ClusterTestbed.start((api) => {
     api.create('/api/v1/namespaces/default/configmaps/kube-root-ca.crt', {kind: 'ConfigMap', data: {}});
     api.create('/api/v1/namespaces/default/secrets/reg', {kind: 'Secret', data: {}});
@@ -30,6 +30,7 @@ test('exactly the collections that the kubelet watches are watched, except for C
     '/api/v1/pods?fieldSelector=spec.nodeName=goldennode',
     '/api/v1/services?fieldSelector=spec.clusterIP!=None',
     '/apis/node.k8s.io/v1/runtimeclasses',
+    '/apis/storage.k8s.io/v1/csidrivers',
   ]);
   // Unmounts the volume.
   api.deletePod('web');

@@ -12,7 +12,8 @@ export interface CsiNodeOptions {
   readonly logger: Logger;
 }
 
-const PATH = '/apis/storage.k8s.io/v1/csinodes';
+/** Path of the collection of CSINodes. */
+export const CSI_NODES = '/apis/storage.k8s.io/v1/csinodes';
 /** Delays between attempts, in ms: doubled up to a maximum. */
 const INITIAL_DELAY_MS = 200;
 const MAX_DELAY_MS = 30_000;
@@ -77,7 +78,7 @@ export class CsiNode {
 
 async function exists(client: ApiClient, nodeName: string, signal: AbortSignal): Promise<boolean> {
   try {
-    await client.request({method: 'GET', path: `${PATH}/${nodeName}`}, signal);
+    await client.request({method: 'GET', path: `${CSI_NODES}/${nodeName}`}, signal);
     return true;
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -85,9 +86,28 @@ async function exists(client: ApiClient, nodeName: string, signal: AbortSignal):
   }
 }
 
-async function getOrCreate({client, nodeName}: CsiNodeOptions, signal: AbortSignal): Promise<void> {
-  const node = (await client.request({method: 'GET', path: `/api/v1/nodes/${nodeName}`}, signal)) as Node;
-  if (await exists(client, nodeName, signal)) return;
+async function getOrCreate(options: CsiNodeOptions, signal: AbortSignal): Promise<void> {
+  const {client, nodeName} = options;
+  const path = `/api/v1/nodes/${nodeName}`;
+  const node = (await client.request({method: 'GET', path}, signal)) as Node;
+  if (!(await exists(client, nodeName, signal))) await createFor(node, options, signal);
+}
+
+/** Creates the CSINode, which the Node owns, without drivers, and returns it. Rejects with ApiError and the signal's reason. */
+export async function createCsiNode(options: CsiNodeOptions, signal: AbortSignal): Promise<unknown> {
+  const path = `/api/v1/nodes/${options.nodeName}`;
+  return await createFor(
+    (await options.client.request({method: 'GET', path}, signal)) as Node,
+    options,
+    signal,
+  );
+}
+
+async function createFor(
+  node: Node,
+  {client, nodeName}: CsiNodeOptions,
+  signal: AbortSignal,
+): Promise<unknown> {
   const owner = {apiVersion: 'v1', kind: 'Node', name: nodeName, uid: node.metadata.uid};
   const body = {
     apiVersion: 'storage.k8s.io/v1',
@@ -99,5 +119,5 @@ async function getOrCreate({client, nodeName}: CsiNodeOptions, signal: AbortSign
     },
     spec: {drivers: []},
   };
-  await client.request({method: 'POST', path: PATH, body}, signal);
+  return await client.request({method: 'POST', path: CSI_NODES, body}, signal);
 }

@@ -141,6 +141,7 @@ export class NodeReporter {
       pressures: host.pressures,
       features: host.runtimeFeatures,
       extended: host.takeExtendedResources?.(),
+      volumesInUse: host.volumesInUse?.(),
       now: clock.now(),
     };
   }

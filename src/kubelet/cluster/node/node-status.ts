@@ -32,6 +32,8 @@ export interface NodeStatusInput {
   readonly pressures: readonly NodePressure[];
   /** Extended resources of the managers of the node; none if undefined. */
   readonly extended?: ExtendedResources | undefined;
+  /** Volumes that must stay attached to the node; undefined to keep the last ones. */
+  readonly volumesInUse?: readonly string[] | undefined;
   /** Features that the runtime reported when it was last ready; undefined before that. */
   readonly features: RuntimeFeatures | undefined;
   /** Last known status of the Node: what it has from others stays. */
@@ -54,6 +56,9 @@ const DECLARED_FEATURES = [
   'RestartAllContainersOnContainerExits',
 ] as const;
 
+/** Annotation of a node whose volumes the controllers attach. */
+export const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
+
 /** Returns the Node that the kubelet registers (Kubelet.initialNode). */
 export function computeInitialNode(input: NodeStatusInput): Node {
   const {node, settings} = input;
@@ -66,7 +71,7 @@ export function computeInitialNode(input: NodeStatusInput): Node {
       name: node.nodeName,
       labels: node.labels,
       annotations: {
-        'volumes.kubernetes.io/controller-managed-attach-detach': 'true',
+        ...(settings.controllerAttaches && {[ATTACH_DETACH]: 'true'}),
         ...providedNodeIp(node, settings),
       },
     },
@@ -77,7 +82,7 @@ export function computeInitialNode(input: NodeStatusInput): Node {
 
 /** Returns the parts of the node's status that the kubelet owns (nodestatus setters). An undefined field is removed. */
 export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
-  const {node, info, settings, images, features, previous, addresses, extended} = input;
+  const {node, info, settings, images, features, previous, addresses, extended, volumesInUse} = input;
   const {handlers, supplementalGroupsPolicy} = features ?? {};
   return {
     ...(addresses && {addresses}),
@@ -88,6 +93,7 @@ export function computeNodeStatus(input: NodeStatusInput): NodeStatus {
     ...(supplementalGroupsPolicy !== undefined && {features: {supplementalGroupsPolicy}}),
     ...(images && {images: unlessEmpty(computeNodeImages(images, settings.maxImages))}),
     ...(info && {nodeInfo: {...previous.nodeInfo, ...info}}),
+    ...(volumesInUse && settings.controllerAttaches && {volumesInUse: unlessEmpty(volumesInUse)}),
     runtimeHandlers: unlessEmpty([...(handlers ?? [])].map(([name, own]) => ({name, features: own}))),
   };
 }

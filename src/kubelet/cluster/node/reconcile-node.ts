@@ -1,5 +1,7 @@
 import type {Node} from '../../../api/types/v1-node.js';
+import {omit} from '../../../base/omit.js';
 import {reconcileNodeResources} from './node-resources.js';
+import {ATTACH_DETACH} from './node-status.js';
 
 /** Labels that the kubelet puts back at its start (updateDefaultLabels). */
 const DEFAULT_LABELS = [
@@ -17,8 +19,6 @@ const DEFAULT_LABELS = [
   'beta.kubernetes.io/arch',
 ] as const;
 
-const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
-
 /**
  * Returns the existing Node with the labels, annotations and resources that the kubelet owns. Other labels of --node-labels
  * only apply when the Node is created (tryRegisterWithAPIServer).
@@ -31,7 +31,10 @@ export function reconcileNode(existing: Node, initial: Node, keepsExtended = fal
     metadata: {
       ...metadata,
       labels: reconcileLabels(metadata.labels, initial.metadata.labels),
-      annotations: {...metadata.annotations, ...(managed !== undefined && {[ATTACH_DETACH]: managed})},
+      annotations: {
+        ...omit(metadata.annotations ?? {}, ATTACH_DETACH),
+        ...(managed !== undefined && {[ATTACH_DETACH]: managed}),
+      },
     },
     status: {...status, ...reconcileNodeResources(status, initial.status ?? {}, keepsExtended)},
   };

@@ -4,6 +4,7 @@ import type {Clock} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
 import type {ApiClient} from '../../../kube-api/index.js';
+import {formatRfc3339Seconds} from '../../../format/time.js';
 import {podRef} from '../../contract/pod-ref.js';
 
 /** A token and the time from which on it is renewed, in ms since the epoch. */
@@ -42,6 +43,21 @@ export class ServiceAccountTokens {
     if (cause !== undefined)
       throw new SystemError(`failed to fetch token: ${messageOf(cause)}`, {cause, hint: undefined});
     return this.#tokens.get(key)?.token;
+  }
+
+  /**
+   * Returns the last token of a projection and when it expires, as a CSI driver gets them. Throws SystemError like `get`, and
+   * before the token was loaded.
+   */
+  status(
+    pod: Pod,
+    projection: ServiceAccountTokenProjection,
+  ): {readonly token: string; readonly expirationTimestamp: string} {
+    const token = this.get(pod, projection);
+    const expiresAt = this.#tokens.get(keyOf(pod, projection))?.expiresAt;
+    if (token === undefined || expiresAt === undefined)
+      throw new SystemError('failed to fetch token: it was not requested');
+    return {token, expirationTimestamp: formatRfc3339Seconds(expiresAt)};
   }
 
   /**

@@ -68,9 +68,11 @@ export const SOURCE_FIELDS = {
       check: oneOf('Get', 'Cache', 'Watch'),
     }),
   ),
-  enableControllerAttachDetach: ignored('volumes are not attached', BOOL, true, {
-    flag: 'enable-controller-attach-detach',
-  }),
+  enableControllerAttachDetach: honoredInCluster(
+    ignored('volumes are not attached without an API server', BOOL, true, {
+      flag: 'enable-controller-attach-detach',
+    }),
+  ),
   podCIDR: ignored('the network of the runtime assigns pod IPs', TEXT, '', {flag: 'pod-cidr'}),
   volumePluginDir: unsupported(
     'FlexVolume plugins are not supported',

@@ -12,6 +12,7 @@ import type {ResourceApi} from './resource-api.js';
 import type {NodeFacts, RuntimeFeatures} from '../node-facts.js';
 import type {ExtendedResources} from '../resources/extended-resources.js';
 import type {PodEvent} from '../pod-event.js';
+import type {CsiCluster} from '../volumes/csi-cluster.js';
 
 /** State of a pod that the API server must know. */
 export interface ClusterPodState {
@@ -58,6 +59,8 @@ export interface ClusterHost {
   readonly runtimeFeatures: RuntimeFeatures | undefined;
   /** Returns the extended resources for the status of the node; see ExtendedResourceProvider. */
   takeExtendedResources?(): ExtendedResources;
+  /** Returns the volumes for `volumesInUse` of the node's status; undefined to keep the last ones. */
+  volumesInUse?(): readonly string[] | undefined;
   /** Returns the queue of the pods that start. */
   readonly starts: StartQueue;
 }
@@ -96,6 +99,8 @@ export interface ClusterLink {
   readonly objects: ApiObjects;
   /** Objects of resource.k8s.io. */
   readonly resourceApi: ResourceApi;
+  /** What CSI drivers need of the cluster. */
+  readonly csi: CsiCluster;
   /** Returns the Node object as last seen; undefined until it is known. */
   node(): Node | undefined;
   /** Registers the node and reports its state and that of its pods until the signal aborts. */

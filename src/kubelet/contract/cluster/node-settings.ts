@@ -9,6 +9,8 @@ export interface NodeSettings {
   /** True if a cloud controller manager initializes the node (--cloud-provider=external). */
   readonly externalCloudProvider: boolean;
   readonly registerWithTaints: readonly Taint[];
+  /** True if controllers attach the volumes of the node (enableControllerAttachDetach): the kubelet attaches none itself. */
+  readonly controllerAttaches: boolean;
   /** Number of images in the status; -1 for all (nodeStatusMaxImages). */
   readonly maxImages: number;
   /** Fields of the configuration without effect that change what pods get, as `field=value`. */

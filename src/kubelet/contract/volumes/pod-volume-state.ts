@@ -1,3 +1,5 @@
+import type {DriverUsage} from './driver-usage.js';
+
 /** A volume that containers of a pod mount. */
 export interface PodVolumeState {
   /** Name in the pod. */
@@ -10,4 +12,6 @@ export interface PodVolumeState {
   readonly claim: string | undefined;
   /** True if this process has mounted the volume. */
   readonly isMounted: boolean;
+  /** Asks the driver of the volume for its usage; undefined for a volume that is measured by its files. See CsiVolumes. */
+  readonly measure?: (() => Promise<DriverUsage | undefined>) | undefined;
 }

@@ -164,6 +164,10 @@ export class KubeletView implements ClusterHost {
     return this.#parts.handler.errors();
   }
 
+  volumesInUse(): readonly string[] | undefined {
+    return this.#parts.registry.nodeManagers.volumesInUse();
+  }
+
   takeExtendedResources(): ExtendedResources {
     return this.#parts.registry.nodeManagers.takeExtendedResources();
   }

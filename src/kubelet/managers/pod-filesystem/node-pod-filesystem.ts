@@ -21,6 +21,7 @@ import type {
   PodHosts,
 } from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
+import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {openContainerLogLinks, type ContainerLogLinks} from './container-log-links.js';
 import {podCgroupLimits} from '../kuberuntime/config/resources/pod-cgroup-limits.js';
 import {podCgroupParent} from '../../resources/pod-cgroup-parent.js';
@@ -62,6 +63,8 @@ type NodeMetrics = Pick<KubeletMetrics, 'cgroupManaged' | 'volumeOperated'>;
 interface SharedState {
   readonly mounted?: MountedPodVolumes;
   readonly metrics?: NodeMetrics;
+  /** Returns the volumes of CSI drivers; none by default. */
+  readonly csiVolumes?: () => CsiVolumes | undefined;
   /** Changes the limits of the cgroup of a new pod; see NodeManagers. */
   readonly podLimits?: NodeManagers['podLimits'];
 }
@@ -74,6 +77,7 @@ export class NodePodFilesystem implements PodFilesystem {
   readonly #mounted: MountedPodVolumes;
   readonly #metrics: NodeMetrics;
   readonly #podLimits: NodeManagers['podLimits'];
+  readonly #csiVolumes: () => CsiVolumes | undefined;
   readonly #logLinks: ContainerLogLinks | undefined;
 
   constructor(
@@ -84,6 +88,7 @@ export class NodePodFilesystem implements PodFilesystem {
       mounted = new Map<PodUid, Map<string, MountedVolume>>(),
       metrics = NO_METRICS,
       podLimits = (_pod, limits) => limits,
+      csiVolumes = () => undefined,
     }: SharedState = {},
   ) {
     this.#node = node;
@@ -92,6 +97,7 @@ export class NodePodFilesystem implements PodFilesystem {
     this.#mounted = mounted;
     this.#metrics = metrics;
     this.#podLimits = podLimits;
+    this.#csiVolumes = csiVolumes;
     this.#logLinks = openContainerLogLinks(node);
   }
 
@@ -161,6 +167,7 @@ export class NodePodFilesystem implements PodFilesystem {
     const host = {
       ...createVolumeHost(this.#node, objects, this.#clock),
       events,
+      csi: this.#csiVolumes(),
       operated: (operation: VolumeOperation) => {
         this.#metrics.volumeOperated(operation);
       },
@@ -216,15 +223,15 @@ export class NodePodFilesystem implements PodFilesystem {
     await this.#logLinks?.remove(pod, container);
   }
 
-  async removeVolumes(pod: Pod): Promise<void> {
+  async removeVolumes(pod: Pod, signal?: AbortSignal): Promise<void> {
     this.#mounted.delete(podRef(pod).uid);
-    await removePodVolumes(this.#node, podRef(pod).uid);
+    await removePodVolumes(this.#node, podRef(pod).uid, {csi: this.#csiVolumes(), signal});
   }
 
   /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
   async removePod(pod: Pod): Promise<void> {
     this.#mounted.delete(podRef(pod).uid);
-    await removePodDir(this.#node, podRef(pod).uid);
+    await removePodDir(this.#node, podRef(pod).uid, {csi: this.#csiVolumes()});
     await removePodLogs(this.#node, pod);
     await this.#logLinks?.removePod(pod);
   }

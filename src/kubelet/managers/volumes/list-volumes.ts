@@ -4,6 +4,7 @@ import {SystemError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
+import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {resolveVolume} from './plugins/resolve-volume.js';
 import {usedVolumes} from './volume-manager.js';
 
@@ -13,6 +14,8 @@ export interface ListVolumesOptions {
   readonly objects: ApiObjects;
   /** Names of the pod's volumes that this process has mounted. */
   readonly isMounted: (name: string) => boolean;
+  /** Volumes of CSI drivers, which measure them. */
+  readonly csi?: CsiVolumes | undefined;
 }
 
 /** Returns the volumes that containers of the pod mount, with their plugins and claims. */
@@ -28,11 +31,13 @@ export function listVolumes(pod: Pod, options: ListVolumesOptions): readonly Pod
 function resolved(
   pod: Pod,
   volume: Volume,
-  {node, objects}: ListVolumesOptions,
-): Pick<PodVolumeState, 'plugin' | 'path'> {
+  {node, objects, csi}: ListVolumesOptions,
+): Pick<PodVolumeState, 'plugin' | 'path' | 'measure'> {
   try {
     const found = resolveVolume(pod, volume, objects);
-    return {plugin: found.plugin, path: found.path(node)};
+    const path = found.path(node);
+    const measure = csi !== undefined && found.driver !== undefined && (async () => await csi.measure(path));
+    return {plugin: found.plugin, path, ...(measure !== false && {measure})};
   } catch (error) {
     // The type is not supported, or the claim cannot be used now.
     if (error instanceof SystemError) return {plugin: undefined, path: ''};

@@ -239,9 +239,7 @@ export async function unmountBelow(
 ): Promise<void> {
   let last: number | undefined;
   for (;;) {
-    const mounts = await listMountsBelow(directory, mounter);
-    const unowned = mounts.find(({mount, below}) => !isOwn(mount, below));
-    if (unowned !== undefined) throw unownedMountError(unowned.mount, directory);
+    const mounts = await listOwnMounts(directory, mounter, isOwn);
     const next = mounts[0]?.mount;
     if (next === undefined) return;
     if (next.id === last)
@@ -249,6 +247,18 @@ export async function unmountBelow(
     await mounter.unmount(next.path);
     last = next.id;
   }
+}
+
+/** Returns the mounts like listMountsBelow. Rejects with SystemError if one of them is not kcri's own. */
+export async function listOwnMounts(
+  directory: string,
+  mounter: Mounter,
+  isOwn: IsOwnMount,
+): ReturnType<typeof listMountsBelow> {
+  const mounts = await listMountsBelow(directory, mounter);
+  const unowned = mounts.find(({mount, below}) => !isOwn(mount, below));
+  if (unowned !== undefined) throw unownedMountError(unowned.mount, directory);
+  return mounts;
 }
 
 function unownedMountError({path}: MountPoint, directory: string): SystemError {

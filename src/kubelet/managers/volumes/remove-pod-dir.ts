@@ -1,10 +1,31 @@
 import {join} from 'node:path';
+import {SystemError} from '../../../base/errors.js';
 import {listNames} from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
 import type {MountPoint} from '../../../base/fs/mount-info.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
+import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
-import {listMountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Mounter} from './mounter.js';
+import {CSI_VOLUMES} from './csi/csi-paths.js';
+import {readVolumeData} from './csi/volume-data.js';
+import {
+  listMountsBelow,
+  listOwnMounts,
+  systemMounter,
+  unmountBelow,
+  type IsOwnMount,
+  type Mounter,
+} from './mounter.js';
+
+/** Options to unmount the volumes of a pod. */
+export interface UnmountOptions {
+  readonly mounter?: Mounter;
+  /** Volumes of CSI drivers; without them, a pod that has such a volume cannot be unmounted. */
+  readonly csi?: CsiVolumes | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const SUB_PATHS = 'volume-subpaths';
 
 /**
  * Removes a pod's directory with its volumes, if it exists (kubelet_volumes.go cleanupOrphanedPodDirs). First unmounts
@@ -14,30 +35,73 @@ import {listMountsBelow, systemMounter, unmountBelow, type IsOwnMount, type Moun
 export async function removePodDir(
   node: Pick<NodeFacts, 'rootDir'>,
   uid: string,
-  mounter: Mounter = systemMounter,
+  options: UnmountOptions = {},
 ): Promise<void> {
-  await removeTree(await unmountPod(node, uid, mounter));
+  await removeTree(await unmountPod(node, uid, options));
 }
 
 /** Removes only the volumes of a pod, like removePodDir; other files in its directory stay. */
 export async function removePodVolumes(
   node: Pick<NodeFacts, 'rootDir'>,
   uid: string,
-  mounter: Mounter = systemMounter,
+  options: UnmountOptions = {},
 ): Promise<void> {
-  const directory = await unmountPod(node, uid, mounter);
-  for (const name of ['volume-subpaths', 'volumes']) await removeTree(join(directory, name));
+  const directory = await unmountPod(node, uid, options);
+  for (const name of [SUB_PATHS, 'volumes']) await removeTree(join(directory, name));
 }
 
 /** Unmounts everything in a pod's directory, and devices that no other pod uses. Returns the path of the directory. */
-async function unmountPod(node: Pick<NodeFacts, 'rootDir'>, uid: string, mounter: Mounter): Promise<string> {
+async function unmountPod(
+  node: Pick<NodeFacts, 'rootDir'>,
+  uid: string,
+  {mounter = systemMounter, csi, signal}: UnmountOptions,
+): Promise<string> {
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
+  await unmountCsiVolumes(directory, uid, {mounter, csi, signal});
   await unmountBelow(directory, mounter, isPodMount);
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
   for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
     await releaseDevice(node, name, mounter);
   return directory;
+}
+
+/** Has the volumes of CSI drivers unmounted, after what uses them; nothing if there is a mount that kcri did not create. */
+async function unmountCsiVolumes(
+  directory: string,
+  uid: string,
+  {mounter, csi, signal}: UnmountOptions & {readonly mounter: Mounter},
+): Promise<void> {
+  if (csi === undefined) await requireNoCsiVolumes(directory);
+  else if ((await listNames(join(directory, 'volumes', CSI_VOLUMES))).length === 0)
+    await csi.unmountPod(directory, uid, signal);
+  else {
+    await listOwnMounts(
+      directory,
+      mounter,
+      (mount, below) => isPodMount(mount, below) || DRIVER_MOUNT.test(below),
+    );
+    await unmountBelow(join(directory, SUB_PATHS), mounter, (mount, below) =>
+      isPodMount(mount, join(SUB_PATHS, below)),
+    );
+    await csi.unmountPod(directory, uid, signal);
+  }
+}
+
+/** Mount of a CSI driver, or in one. */
+const DRIVER_MOUNT = /^volumes\/kubernetes\.io~csi\/[^/]+\/mount(?:\/|$)/;
+
+/** Rejects with SystemError if the pod has a volume of a CSI driver, which only the driver can unmount. */
+async function requireNoCsiVolumes(directory: string): Promise<void> {
+  const volumes = join(directory, 'volumes', CSI_VOLUMES);
+  for (const name of await listNames(volumes)) {
+    const data = await readVolumeData(join(volumes, name));
+    if (data === undefined) continue;
+    throw new SystemError(
+      `cannot unmount ${JSON.stringify(join(volumes, name))}: its CSI driver "${data.driverName}" is registered with no kubelet`,
+      {hint: 'start "kcri kubelet" or the kubelet that has mounted it, and delete the pod there'},
+    );
+  }
 }
 
 /**

@@ -4,9 +4,10 @@ import type {Volume} from '../../../api/types/v1-volumes.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
+import {AttachTimeoutError} from './csi/attach-timeout-error.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
-import {VolumeStepError} from './plugins/volume-step-error.js';
+import {VolumeStepError} from './volume-step-error.js';
 
 /** Result of planVolumes. */
 export interface PlannedVolumes {
@@ -54,7 +55,7 @@ export async function mountVolumes(
   const {resolved, unresolved} = resolveVolumes(pod, used, host);
   const failed: [string, SystemError][] = [];
   for (const [name, volume] of resolved) {
-    if (isMounted(name) && !volume.requiresRemount) continue;
+    if (isMounted(name) && !volume.requiresRemount(host)) continue;
     signal.throwIfAborted();
     try {
       await mountVolume(volume, host, signal);
@@ -119,6 +120,7 @@ function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolum
 /** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
 function mountError({name}: ResolvedVolume, cause: unknown): SystemError {
   rethrowUnexpected(cause);
+  if (cause instanceof AttachTimeoutError) return cause;
   const step = cause instanceof VolumeStepError ? cause.step : 'MountVolume.SetUp failed';
   return new SystemError(`${step} for volume "${name}" : ${messageOf(cause)}`, {
     cause,

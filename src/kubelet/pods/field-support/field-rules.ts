@@ -231,7 +231,7 @@ const VOLUME: RulesOf<Volume> = {
   portworxVolume: refused(NOT_ATTACHED),
   scaleIO: refused(NOT_ATTACHED),
   storageos: refused(NOT_ATTACHED),
-  csi: refused(NOT_ATTACHED),
+  csi: refused('only an API server has CSIDrivers'),
   ephemeral: refused('only an API server provides claims'),
 };
 

@@ -11,6 +11,7 @@ import {createPodResourcesManager} from '../../managers/pod-resources/pod-resour
 import {createShutdownManager} from '../../managers/shutdown/shutdown-manager.js';
 import {createSwapManager} from '../../managers/swap/swap-manager.js';
 import {createTopologyManager} from '../../managers/topology/create-topology-manager.js';
+import {createCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
 
 /** Managers in the order in which they are asked. One that the node's configuration turns off is undefined. */
 const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
@@ -22,6 +23,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createSwapManager,
   createMemoryQosManager,
   createPodResourcesManager,
+  createCsiManager,
   createPluginWatcher,
   (node) => createProcessCgroups(node),
   (node) => createShutdownManager(node),

@@ -18,6 +18,7 @@ import type {
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import type {ExtendedResources} from '../../contract/resources/extended-resources.js';
+import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
 import {AdmissionError} from '../../contract/resources/admission-error.js';
 import type {CgroupLimits} from '../../contract/resources/cgroup-limits.js';
 import {replaceResources} from '../../resources/partial-resources.js';
@@ -69,6 +70,14 @@ export class NodeManagerSet implements NodeManagers {
 
   get healthChecks(): readonly HealthCheck[] {
     return this.#managers.flatMap(({health}) => health ?? []);
+  }
+
+  get csiVolumes(): CsiVolumes | undefined {
+    return this.#managers.find(({csiVolumes}) => csiVolumes !== undefined)?.csiVolumes;
+  }
+
+  volumesInUse(): readonly string[] | undefined {
+    return this.#managers.find(({volumesInUse}) => volumesInUse !== undefined)?.volumesInUse?.();
   }
 
   async admit(when: 'early' | 'last', pod: Pod, signal: AbortSignal): Promise<Rejection | undefined> {

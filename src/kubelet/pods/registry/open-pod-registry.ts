@@ -55,7 +55,11 @@ export function openPodRegistry(
   return new PodRegistry({
     ...node,
     objects,
-    files: (facts) => new NodePodFilesystem(facts, systemRandom, node.clock, {mounted, metrics, podLimits}),
+    files: (facts) =>
+      new NodePodFilesystem(facts, systemRandom, node.clock, {
+        ...{mounted, metrics, podLimits},
+        csiVolumes: () => nodeManagers.csiVolumes,
+      }),
     mounted: (uid) => mounted.get(uid) ?? new Map(),
     metrics,
     nodeManagers,

@@ -115,9 +115,10 @@ export class PodRegistry {
 
   /** Returns the volumes that containers of the pod mount. */
   volumes(pod: Pod): readonly PodVolumeState[] {
-    const {node, objects, mounted} = this.#options;
+    const {node, objects, mounted, nodeManagers} = this.#options;
     const own = mounted?.(podRef(pod).uid);
-    return listVolumes(pod, {node, objects, isMounted: (name) => own?.has(name) === true});
+    const isMounted = (name: string): boolean => own?.has(name) === true;
+    return listVolumes(pod, {node, objects, isMounted, csi: nodeManagers?.csiVolumes});
   }
 
   /** The probe manager; undefined if all containers count as ready. */

@@ -70,9 +70,9 @@ export class PodRemover {
     await this.#removeCgroup(record);
   }
 
-  /** Removes the volumes and the cgroup of a terminated pod; its logs and containers stay. */
-  async removeVolumesAndCgroup(record: PodRecord): Promise<void> {
-    await this.#filesOf(record).removeVolumes(record.pod);
+  /** Removes the volumes and the cgroup of a terminated pod; its logs and containers stay. Rejects with the signal's reason. */
+  async removeVolumesAndCgroup(record: PodRecord, signal?: AbortSignal): Promise<void> {
+    await this.#filesOf(record).removeVolumes(record.pod, signal);
     await this.#removeCgroup(record);
   }
 

@@ -223,12 +223,12 @@ export class ManagedPodSyncHandler implements PodSyncHandler {
     });
   }
 
-  async syncTerminatedPod(pod: Pod, status: RuntimePodStatus): Promise<void> {
+  async syncTerminatedPod(pod: Pod, status: RuntimePodStatus, signal: AbortSignal): Promise<void> {
     if ((await this.#own.claim(podRef(pod))) === undefined) return;
     const syncer = await this.#syncerFor(pod, status, true);
     await syncer.syncTerminatedPod(status);
     const record = this.#own.get(podRef(pod).uid);
-    if (record !== undefined) await this.#options.local.remover.removeVolumesAndCgroup(record);
+    if (record !== undefined) await this.#options.local.remover.removeVolumesAndCgroup(record, signal);
   }
 
   /** Reads the pod from the runtime, stores its status and resolves with it. Rejects with CriError. */

@@ -140,11 +140,6 @@ test.each<[string, Objects, string]>([
     'MountVolume.NewMounter initialization failed for volume "pv" : path "/none/such" does not exist',
   ],
   [
-    'has a volume of a CSI driver',
-    {volume: {csi: {driver: 'disk.example.com', volumeHandle: '1'}}},
-    'MountVolume.MountDevice failed for volume "pv" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name disk.example.com not found in the list of registered CSI drivers',
-  ],
-  [
     'has a volume of a kind that kcri does not know',
     {volume: {fc: {wwids: ['1']}}},
     `${UNPROCESSED}failed to get Plugin from volumeSpec for volume "pv" err=no volume plugin matched`,

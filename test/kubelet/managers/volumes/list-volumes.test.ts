@@ -21,7 +21,10 @@ test('volumes have the names of their plugins, and their claims', () => {
       ...{name: 'b', plugin: 'kcri/claim-directory', path: '/k/claims/default/claim'},
       ...{claim: 'claim', isMounted: false},
     },
-    {name: 'c', plugin: 'kubernetes.io/csi:csi.example.com', path: '', claim: undefined, isMounted: false},
+    {
+      ...{name: 'c', plugin: 'kubernetes.io/csi:csi.example.com'},
+      ...{path: '/k/pods/u1/volumes/kubernetes.io~csi/c/mount', claim: undefined, isMounted: false},
+    },
     {
       ...{name: 'd', plugin: 'kubernetes.io/empty-dir', path: '/k/pods/u1/volumes/kubernetes.io~empty-dir/d'},
       ...{claim: undefined, isMounted: false},

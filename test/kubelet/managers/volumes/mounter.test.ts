@@ -15,7 +15,7 @@ import type {MountPoint} from '../../../../src/base/fs/mount-info.js';
 function mounts(...entries: readonly (readonly [number, number, string])[]): readonly MountPoint[] {
   return entries.map(([id, parentId, path]) => ({
     ...{id, parentId, path, root: '/'},
-    ...{fileSystem: 'tmpfs', source: 'tmpfs', isSlave: false, isShared: false},
+    ...{fileSystem: 'tmpfs', source: 'tmpfs', isSlave: false, isShared: false, device: '0:1'},
   }));
 }
 

@@ -64,6 +64,7 @@ test.each<[string, Partial<MountPoint>, string, boolean]>([
   const mount = {
     id: 2,
     parentId: 1,
+    device: '0:1',
     path: `/pod/${below}`,
     root: '/',
     fileSystem: 'tmpfs',
@@ -79,6 +80,7 @@ test('the unmount command in the hint quotes a mount path chosen by a container'
   const mount = {
     id: 2,
     parentId: 1,
+    device: '0:1',
     root: '/',
     fileSystem: 'tmpfs',
     source: '',
@@ -256,7 +258,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
       },
     };
 
-    await removePodDir(node, 'u1', mounter);
+    await removePodDir(node, 'u1', {mounter});
 
     const left = (await systemMounter.list()).map(({path}) => path);
     expect(left).toContain(join(foreign, 'disk'));

@@ -275,7 +275,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
         throw new SystemError('target is busy');
       },
     };
-    await expect(removePodDir(node, 'u1', stuck)).rejects.toThrow('target is busy');
+    await expect(removePodDir(node, 'u1', {mounter: stuck})).rejects.toThrow('target is busy');
     expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
   });
 
@@ -284,7 +284,7 @@ describe.skipIf(process.getuid?.() !== 0)('with real mounts (needs root)', () =>
     await mountVolumes(pod, aHost(node), signal);
     await writeFile(join(volumeDir(node, 'm'), 'data'), 'kept');
     const blind: Mounter = {...systemMounter, list: async () => []};
-    await expect(removePodDir(node, 'u1', blind)).rejects.toThrow('something is mounted there');
+    await expect(removePodDir(node, 'u1', {mounter: blind})).rejects.toThrow('something is mounted there');
     expect(await readFile(join(volumeDir(node, 'm'), 'data'), 'utf8')).toBe('kept');
   });
 });

@@ -217,7 +217,7 @@ test('a pod whose UID is in use by a foreign pod is rejected and left unchanged'
     /the UID ".*" is in use by a pod that this kubelet did not create/,
   );
   await pods.syncTerminatingPod(aPod(), foreign, {gracePeriodSeconds: 1, status: undefined});
-  await pods.syncTerminatedPod(aPod(), foreign);
+  await pods.syncTerminatedPod(aPod(), foreign, signal);
   await pods.removeOrphan(uid);
   expect(done).toEqual([]);
 });
@@ -232,7 +232,7 @@ test('a deleted pod is stopped, its resources are released, and later its contai
   done.length = 0;
   wanted.is = false;
   await pods.syncTerminatingPod(pod, NO_RUNTIME_POD, {gracePeriodSeconds: 1, status: undefined});
-  await pods.syncTerminatedPod(pod, NO_RUNTIME_POD);
+  await pods.syncTerminatedPod(pod, NO_RUNTIME_POD, signal);
   time.ms += 25_000;
   await pods.removeOrphan(uid);
   expect(done).toEqual(['delete', 'conclude', 'remove resources', 'remove the rest', 'leave']);

@@ -1,43 +1,67 @@
-import type {CSIPersistentVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
+import {join} from 'node:path';
 import type {CSIVolumeSource} from '../../../../api/types/v1-attached-volumes.js';
-import type {VolumePlugin} from './volume-plugin.js';
-import {VolumeStepError} from './volume-step-error.js';
+import type {CSIPersistentVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
+import {podRef} from '../../../contract/pod-ref.js';
+import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
+import {ephemeralHandle, publishDir} from '../csi/csi-paths.js';
+import {driverNotRegistered, PUBLISH_STEP, STAGE_STEP} from '../csi/driver-not-registered.js';
+import {type PodVolume, type VolumePlugin} from './volume-plugin.js';
+import {VolumeStepError} from '../volume-step-error.js';
 
-const NAME = 'kubernetes.io/csi';
+const COMMON = {
+  name: 'kubernetes.io/csi',
+  readOnly: false,
+  path: (node, volume) => join(publishDir(node, podRef(volume.pod).uid, volume.name), 'mount'),
+} as const satisfies Pick<VolumePlugin<unknown>, 'name' | 'readOnly' | 'path'>;
 
-/**
- * Plugin for CSI volumes of PersistentVolumes. Drivers cannot register with kcri: each mount fails as with an absent
- * driver (csi).
- */
+/** Plugin for PersistentVolumes of CSI drivers, which stage them on the node and publish them for each pod (csi). */
 export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
-  name: NAME,
+  ...COMMON,
   driver: ({driver}) => driver,
-  readOnly: false,
-  path: () => '',
-  check: async ({source: {driver}}) => {
-    throw new VolumeStepError(
-      'MountVolume.MountDevice failed',
-      `kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: ${notRegistered(driver)}`,
-    );
+  isRepublished: ({csi}, {driver}) => csi?.isRepublished(driver) === true,
+  setUp: async ({csi}, volume, signal) => {
+    const {driver} = volume.source;
+    if (csi === undefined) {
+      const {message, hint} = driverNotRegistered(driver, STAGE_STEP);
+      throw new VolumeStepError('MountVolume.MountDevice failed', message, {hint});
+    }
+    await csi.mount(persistentCsiVolume(volume), signal);
   },
-  setUp: async () => undefined,
 };
 
-/** Plugin for CSI volumes in the spec of a pod, which fail like csiVolume. */
+/** Plugin for CSI volumes in the spec of a pod, which their drivers create and remove with the pod. */
 export const inlineCsiVolume: VolumePlugin<CSIVolumeSource> = {
-  name: NAME,
+  ...COMMON,
   driver: ({driver}) => driver,
-  readOnly: false,
-  path: () => '',
-  check: async ({source: {driver}}) => {
-    throw new VolumeStepError(
-      'MountVolume.SetUp failed',
-      `kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: ${notRegistered(driver)}`,
-    );
+  isRepublished: ({csi}, {driver}) => csi?.isRepublished(driver) === true,
+  setUp: async ({csi}, volume, signal) => {
+    if (csi === undefined) throw driverNotRegistered(volume.source.driver, PUBLISH_STEP);
+    await csi.mount(ephemeralCsiVolume(volume), signal);
   },
-  setUp: async () => undefined,
 };
 
-function notRegistered(driver: string): string {
-  return `driver name ${driver} not found in the list of registered CSI drivers`;
+function persistentCsiVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiVolume {
+  const {pod, name, specName = name, readOnly = false, mountOptions = [], accessModes = []} = volume;
+  const {driver, volumeHandle = '', fsType = '', volumeAttributes = {}, ...secrets} = volume.source;
+  return {
+    ...{pod, name, specName, driver, fsType, readOnly, mountOptions, accessModes},
+    handle: volumeHandle,
+    isEphemeral: false,
+    attributes: volumeAttributes,
+    stageSecret: secrets.nodeStageSecretRef,
+    publishSecret: secrets.nodePublishSecretRef,
+  };
+}
+
+function ephemeralCsiVolume(volume: PodVolume<CSIVolumeSource>): CsiVolume {
+  const {pod, name, source, readOnly = false} = volume;
+  const {driver, fsType = '', volumeAttributes = {}, nodePublishSecretRef: secret} = source;
+  const {uid, namespace} = podRef(pod);
+  return {
+    ...{pod, name, specName: name, driver, fsType, readOnly, mountOptions: [], accessModes: []},
+    handle: ephemeralHandle(uid, name),
+    isEphemeral: true,
+    attributes: volumeAttributes,
+    publishSecret: secret?.name === undefined ? undefined : {name: secret.name, namespace},
+  };
 }

@@ -29,7 +29,7 @@ import {
   type VolumeHost,
   type VolumePlugin,
 } from './volume-plugin.js';
-import {VolumeStepError} from './volume-step-error.js';
+import {VolumeStepError} from '../volume-step-error.js';
 
 const PLUGIN = LOCAL_VOLUMES;
 

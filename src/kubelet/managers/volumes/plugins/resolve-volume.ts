@@ -18,7 +18,7 @@ import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
 import type {PodVolume, VolumeHost, VolumePlugin} from './volume-plugin.js';
-import {VolumeStepError} from './volume-step-error.js';
+import {VolumeStepError} from '../volume-step-error.js';
 
 type Sources = Required<VolumeSource>;
 
@@ -44,8 +44,11 @@ export interface ResolvedVolume {
   readonly name: string;
   /** Name of the plugin in metrics. */
   readonly plugin: string;
+  /** Name of its CSI driver; undefined for other volumes. */
+  readonly driver: string | undefined;
   readonly readOnly: boolean;
-  readonly requiresRemount: boolean;
+  /** Reports whether a mounted volume is set up again at each sync. */
+  requiresRemount(host: VolumeHost): boolean;
   readonly keepsLabels: boolean;
   path(node: Pick<NodeFacts, 'rootDir'>): string;
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
@@ -68,7 +71,7 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
       hint: `use one of ${Object.keys(PLUGINS).join(', ')}`,
     });
   const source = sources[kind] ?? {};
-  const readOnly = (sources.nfs ?? sources.persistentVolumeClaim)?.readOnly === true;
+  const readOnly = (sources.nfs ?? sources.csi ?? sources.persistentVolumeClaim)?.readOnly === true;
   return bind(PLUGINS[kind] as VolumePlugin<Sources[Kind]>, {pod, name, source, readOnly});
 }
 
@@ -95,7 +98,7 @@ function bindSource(
   if (csi !== undefined) return bind(csiVolume, {...common, source: csi});
   throw new SystemError(
     `failed to get Plugin from volumeSpec for volume ${JSON.stringify(common.name)} err=no volume plugin matched`,
-    {hint: 'PersistentVolumes of the kinds hostPath, local and nfs are supported'},
+    {hint: 'PersistentVolumes of the kinds hostPath, local, nfs and csi are supported'},
   );
 }
 
@@ -135,8 +138,10 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
   return {
     name: volume.name,
     plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
+    driver,
     readOnly: plugin.readOnly || volume.readOnly === true,
-    requiresRemount: plugin.requiresRemount === true,
+    requiresRemount: (host) =>
+      plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,
     keepsLabels: plugin.keepsLabels?.(volume) === true,
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),

@@ -11,6 +11,7 @@ import type {VolumeOperation} from '../../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
+import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
 
@@ -31,6 +32,8 @@ export interface VolumeHost {
   readonly mounter: Mounter;
   readonly runTool: RunTool;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
+  readonly csi?: CsiVolumes | undefined;
   /** Receives warnings about volumes that are mounted nevertheless; they are dropped by default. */
   readonly events?: EventSink;
   /** Receives the operations of the volumes; they are dropped by default. */
@@ -66,6 +69,8 @@ export interface VolumePlugin<Source> {
   readonly readOnly: boolean;
   /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */
   readonly requiresRemount?: boolean;
+  /** Reports whether a driver wants setUp to be repeated (RequiresRemount); by default it does not. */
+  isRepublished?(host: VolumeHost, source: Source): boolean;
   /** Reports whether the SELinux labels of the files must not change (Attributes); by default they may. */
   keepsLabels?(volume: PodVolume<Source>): boolean;
   /** Returns the path of the volume on the node; empty if it has none. */

@@ -76,8 +76,8 @@ export class VolumeUsageReader {
       const usage = await this.#measureVolume(pod, volume, nowMs);
       if (usage !== undefined) found.push(usage);
     }
-    const claimed = this.#volumes(pod).filter(({claim}) => claim !== undefined);
-    for (const volume of claimed) {
+    const others = this.#volumes(pod).filter(({claim, measure}) => (claim ?? measure) !== undefined);
+    for (const volume of others) {
       const usage = await this.#claims.measure(podRef(pod).namespace, volume, nowMs);
       if (usage !== undefined) found.push(usage);
     }

@@ -161,7 +161,7 @@ async function attempt({
 }
 
 function aMount(source: string): MountPoint {
-  const flags = {isSlave: false, isShared: false};
+  const flags = {isSlave: false, isShared: false, device: '8:1'};
   return {id: 2, parentId: 1, root: '/', path: '/elsewhere', fileSystem: 'ext4', source, ...flags};
 }
 

@@ -71,6 +71,7 @@ test('a mounted NFS volume is not mounted again, and its server is not asked for
   const mount = {
     id: 2,
     parentId: 1,
+    device: '0:1',
     root: '/',
     fileSystem: 'nfs4',
     source: '',

@@ -1,4 +1,4 @@
-import {SystemError, type KcriErrorOptions} from '../../../../base/errors.js';
+import {SystemError, type KcriErrorOptions} from '../../../base/errors.js';
 
 /** Failure of a step of mounting other than SetUp, which the kubelet names in its message. */
 export class VolumeStepError extends SystemError {

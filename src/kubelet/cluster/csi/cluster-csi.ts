@@ -1,0 +1,147 @@
+import type {Node} from '../../../api/types/v1-node.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
+import {abortable} from '../../../base/async/abortable.js';
+import {runInBackground} from '../../../base/async/background-work.js';
+import {SystemError} from '../../../base/errors.js';
+import {isObject} from '../../../base/is-object.js';
+import type {Informer, ListedObject} from '../../../kube-api/index.js';
+import type {
+  CsiCluster,
+  CsiDriverInfo,
+  CsiDriverSpec,
+  CsiSecretRef,
+  CsiTokenRequest,
+} from '../../contract/volumes/csi-cluster.js';
+import type {CsiNodeOptions} from '../node/csi-node.js';
+import {ServiceAccountTokens} from '../pods/service-account-tokens.js';
+import {CsiDriverRegistration} from './csi-driver-registration.js';
+
+/** Options of {@link ClusterCsi}. */
+export interface ClusterCsiOptions extends CsiNodeOptions {
+  readonly drivers: Pick<Informer<CsiDriver>, 'items' | 'synced'>;
+  /** See CsiCluster. */
+  readonly attachesVolumes: boolean;
+  /** Returns the last Node of the watch. */
+  readonly node: () => Node | undefined;
+}
+
+/** A CSIDriver object. */
+export interface CsiDriver extends ListedObject {
+  readonly spec: CsiDriverSpec;
+}
+
+/** Collection of the CSIDriver objects. */
+export const CSI_DRIVERS = {
+  path: '/apis/storage.k8s.io/v1/csidrivers',
+  decode: (value: object): CsiDriver => value as CsiDriver,
+};
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What CSI drivers need of the API server. */
+export class ClusterCsi implements CsiCluster {
+  readonly #options: ClusterCsiOptions;
+  readonly #registration: CsiDriverRegistration;
+  readonly #tokens: ServiceAccountTokens;
+  readonly #waiting = new Set<() => void>();
+  knowsDrivers = false;
+
+  constructor(options: ClusterCsiOptions) {
+    this.#options = options;
+    this.#registration = new CsiDriverRegistration(options);
+    this.#tokens = new ServiceAccountTokens(options.client, options.clock);
+    const noteDrivers = async (): Promise<void> => {
+      await options.drivers.synced;
+      this.knowsDrivers = true;
+    };
+    runInBackground('CSIDriver objects', noteDrivers());
+  }
+
+  get attachesVolumes(): boolean {
+    return this.#options.attachesVolumes;
+  }
+
+  async driversKnown(signal: AbortSignal): Promise<void> {
+    await abortable(this.#options.drivers.synced, signal);
+  }
+
+  driver(name: string): CsiDriverSpec | undefined {
+    return this.#options.drivers.items.find(({metadata}) => metadata.name === name)?.spec;
+  }
+
+  async secret({namespace, name}: CsiSecretRef, signal: AbortSignal): Promise<Texts> {
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`;
+    const secret = await this.#options.client.request({method: 'GET', path}, signal);
+    const data = isObject(secret) && isObject(secret['data']) ? secret['data'] : {};
+    return Object.fromEntries(
+      Object.entries(data).map(([key, value]) => [key, Buffer.from(String(value), 'base64').toString()]),
+    );
+  }
+
+  async tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string> {
+    const tokens: [string, object][] = [];
+    for (const {audience, expirationSeconds} of requests) {
+      const projection = {path: '', audience, ...(expirationSeconds !== undefined && {expirationSeconds})};
+      await this.#tokens.load(pod, projection, signal);
+      tokens.push([audience, this.#tokens.status(pod, projection)]);
+    }
+    return JSON.stringify(Object.fromEntries(tokens.toSorted(([a], [b]) => (a < b ? -1 : 1))));
+  }
+
+  async untilAttached(volume: string, signal: AbortSignal): Promise<void> {
+    while (!isAttached(this.#options.node(), volume))
+      await abortable(
+        new Promise<void>((resolve) => {
+          this.#waiting.add(resolve);
+        }),
+        signal,
+      );
+  }
+
+  async publishContext(attachment: string, signal: AbortSignal): Promise<Texts> {
+    const path = `/apis/storage.k8s.io/v1/volumeattachments/${attachment}`;
+    const found = await this.#options.client.request({method: 'GET', path}, signal);
+    const {metadata, status} = found as VolumeAttachment;
+    if (status?.attached === true) return status.attachmentMetadata ?? {};
+    if (metadata.deletionTimestamp !== undefined)
+      throw new SystemError(`volume attachment ${attachment} is being deleted`);
+    const message = status?.attachError?.message ?? 'the controller of the CSI driver has not attached it';
+    throw new SystemError(`volume attachment ${attachment}: ${message}`, {
+      hint: `look at "kubectl get volumeattachment ${attachment} -o yaml"`,
+    });
+  }
+
+  async installDriver(driver: CsiDriverInfo, signal: AbortSignal): Promise<void> {
+    await this.#registration.install(driver, signal);
+  }
+
+  async uninstallDriver(name: string, signal: AbortSignal): Promise<void> {
+    await this.#registration.uninstall(name, signal);
+  }
+
+  /** Called after each change of the Node. */
+  nodeChanged(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  /** Forgets the tokens of pods for which `keep` returns false. */
+  retain(keep: (uid: string) => boolean): void {
+    this.#tokens.retain(keep);
+  }
+}
+
+interface VolumeAttachment {
+  readonly metadata: {readonly deletionTimestamp?: string};
+  readonly status?: {
+    readonly attached: boolean;
+    readonly attachmentMetadata?: Texts;
+    readonly attachError?: {readonly message?: string};
+  };
+}
+
+/** Reports whether a volume is attached and cannot be detached, since the node reports it as in use. */
+function isAttached(node: Node | undefined, volume: string): boolean {
+  const {volumesInUse = [], volumesAttached = []} = node?.status ?? {};
+  return volumesInUse.includes(volume) && volumesAttached.some(({name}) => name === volume);
+}

@@ -1,0 +1,59 @@
+import type {Pod} from '../../../api/types/v1-pod.js';
+
+/** A token that a CSI driver wants of the service account of each pod (storage/v1 TokenRequest). */
+export interface CsiTokenRequest {
+  /** Empty for the audience of the API server. */
+  readonly audience: string;
+  readonly expirationSeconds?: number;
+}
+
+/** Fields of a CSIDriver object that a node uses, with the defaults of the API server (storage/v1 CSIDriverSpec). */
+export interface CsiDriverSpec {
+  readonly attachRequired?: boolean;
+  readonly podInfoOnMount?: boolean;
+  readonly fsGroupPolicy?: string;
+  readonly volumeLifecycleModes?: readonly string[];
+  readonly tokenRequests?: readonly CsiTokenRequest[] | null;
+  readonly serviceAccountTokenInSecrets?: boolean;
+  readonly requiresRepublish?: boolean;
+}
+
+/** A driver that has registered on the node, as it describes itself (NodeGetInfo). */
+export interface CsiDriverInfo {
+  readonly name: string;
+  /** Name of the node for the driver; not empty. */
+  readonly nodeId: string;
+  readonly topology: Readonly<Record<string, string>>;
+  /** Most volumes on the node; 0 for no limit. */
+  readonly maxVolumes: number;
+}
+
+/** Reference to a Secret. */
+export interface CsiSecretRef {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** What the CSI volumes of a node need of a cluster. Methods reject with KcriError, and with the signal's reason. */
+export interface CsiCluster {
+  /** True if controllers attach volumes to the node; otherwise nobody does. */
+  readonly attachesVolumes: boolean;
+  /** True when the CSIDriver objects are known. */
+  readonly knowsDrivers: boolean;
+  /** Resolves when the CSIDriver objects are known. */
+  driversKnown(signal: AbortSignal): Promise<void>;
+  /** Returns the CSIDriver object of a driver; undefined if there is none. */
+  driver(name: string): CsiDriverSpec | undefined;
+  /** Returns the values of a Secret. They must only reach the driver: never a message, log or file. */
+  secret(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** Returns tokens of the pod's service account as drivers expect them, in JSON by audience. */
+  tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string>;
+  /** Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached. */
+  untilAttached(volume: string, signal: AbortSignal): Promise<void>;
+  /** Returns what the controller of the driver left for the node in a VolumeAttachment. Rejects if that is not attached. */
+  publishContext(attachment: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** Adds a driver to Node and CSINode (InstallCSIDriver). */
+  installDriver(driver: CsiDriverInfo, signal: AbortSignal): Promise<void>;
+  /** Removes a driver from CSINode and Node (UninstallCSIDriver). */
+  uninstallDriver(name: string, signal: AbortSignal): Promise<void>;
+}

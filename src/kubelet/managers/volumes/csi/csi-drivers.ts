@@ -1,0 +1,117 @@
+import {runInBackground} from '../../../../base/async/background-work.js';
+import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import type {Logger} from '../../../../base/logger.js';
+import type {PluginHandler, RegisteredPlugin} from '../../../contract/resources/plugin-handler.js';
+import type {CsiCluster, CsiDriverInfo} from '../../../contract/volumes/csi-cluster.js';
+import {CsiDriverClient} from './csi-driver-client.js';
+import {driverNotRegistered} from './driver-not-registered.js';
+import {compareVersions, highestVersion, type Version} from './driver-version.js';
+
+/** What the registry of drivers works with. */
+export interface CsiDriversOptions {
+  /** Cluster that is told of the drivers; none in a kubelet without a cluster. */
+  readonly cluster: CsiCluster | undefined;
+  readonly logger: Logger;
+  /** Called when a driver can be called. */
+  readonly onRegistered: () => void;
+  /** Ends the removal of drivers from the cluster. */
+  readonly signal: AbortSignal;
+}
+
+interface Driver {
+  readonly endpoint: string;
+  readonly version: Version;
+}
+
+/** Drivers that have registered with the plugin watcher (csi_plugin.go RegistrationHandler). */
+export class CsiDrivers implements PluginHandler {
+  readonly type = 'CSIPlugin';
+  readonly #options: CsiDriversOptions;
+  readonly #drivers = new Map<string, Driver>();
+
+  constructor(options: CsiDriversOptions) {
+    this.#options = options;
+  }
+
+  /** Returns a client of a driver. Throws SystemError if it is not registered; `step` starts the message. */
+  client(name: string, step: string): CsiDriverClient {
+    const driver = this.#drivers.get(name);
+    if (driver === undefined) throw driverNotRegistered(name, step);
+    return new CsiDriverClient(driver.endpoint);
+  }
+
+  validate({name, endpoint, versions}: RegisteredPlugin): string | undefined {
+    const version = this.#checkVersions('ValidatePlugin', name, versions);
+    return typeof version === 'string'
+      ? `validation failed for CSI Driver ${name} at endpoint ${endpoint}: ${version}`
+      : undefined;
+  }
+
+  async register({name, endpoint, versions}: RegisteredPlugin, signal: AbortSignal): Promise<void> {
+    const version = this.#checkVersions('RegisterPlugin', name, versions);
+    if (typeof version === 'string') throw new SystemError(version);
+    this.#drivers.set(name, {endpoint, version});
+    try {
+      const info = await readDriverInfo(name, endpoint, signal);
+      await this.#options.cluster?.installDriver(info, signal);
+    } catch (error) {
+      this.#remove(name);
+      throw error;
+    }
+    this.#options.onRegistered();
+  }
+
+  deregister({name}: RegisteredPlugin): void {
+    this.#remove(name);
+  }
+
+  /** Forgets a driver, and removes it from the cluster. */
+  #remove(name: string): void {
+    const {cluster, logger, signal} = this.#options;
+    this.#drivers.delete(name);
+    if (cluster === undefined) return;
+    const uninstall = async (): Promise<void> => {
+      try {
+        await cluster.uninstallDriver(name, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        rethrowUnexpected(error);
+        logger.forFile('csi-drivers.ts').error(error, 'Failed to uninstall CSI driver', {driver: name});
+      }
+    };
+    runInBackground('CSI drivers', uninstall());
+  }
+
+  /** Returns the version of a driver, or why it cannot be used (validateVersions). */
+  #checkVersions(caller: string, name: string, versions: readonly string[]): Version | string {
+    const failed = `kubernetes.io/csi: ${caller} for CSI driver "${name}" failed.`;
+    if (versions.length === 0) return `${failed} Plugin returned an empty list for supported versions`;
+    const version = highestVersion(versions);
+    if (typeof version === 'string') {
+      const quoted = versions.map((each) => JSON.stringify(each)).join(' ');
+      return `${failed} None of the versions specified [${quoted}] are supported. err=${version}`;
+    }
+    const known = this.#drivers.get(name);
+    if (known !== undefined && compareVersions(known.version, version) >= 0)
+      return `${failed} Another driver with the same name is already registered with a higher supported version: "${known.version.join('.')}"`;
+    return version;
+  }
+}
+
+/** Labels of a node are limited, and so is the topology that a driver reports. */
+const MOST_SEGMENTS = 128;
+
+async function readDriverInfo(name: string, endpoint: string, signal: AbortSignal): Promise<CsiDriverInfo> {
+  const info = await new CsiDriverClient(endpoint).info(signal);
+  const {nodeId, maxVolumesPerNode: most, accessibleTopology} = info;
+  if (nodeId === '')
+    throw new SystemError('error adding CSI driver node info: driverNodeID must not be empty');
+  const topology = accessibleTopology?.segments ?? {};
+  if (Object.keys(topology).length > MOST_SEGMENTS)
+    throw new SystemError(`CSI driver "${name}" reports more than ${MOST_SEGMENTS} topology segments`);
+  // Larger limits are cut, negative ones ignored.
+  const maxVolumes = most < 0n ? 0 : Number(most > MAX_INT32 ? MAX_INT32 : most);
+  return {name, nodeId, topology, maxVolumes};
+}
+
+const MAX_INT32 = 2n ** 31n - 1n;

@@ -1,0 +1,16 @@
+import {SystemError} from '../../../../base/errors.js';
+
+/** Returns the error of a volume whose driver is not registered; `step` is what the kubelet was doing. */
+export function driverNotRegistered(driver: string, step: string): SystemError {
+  return new SystemError(
+    `kubernetes.io/csi: ${step}: driver name ${driver} not found in the list of registered CSI drivers`,
+    {hint: `start the driver "${driver}" on this node; it registers with the kubelet of a cluster`},
+  );
+}
+
+/** Step of mounting a PersistentVolume in which its driver is called first. */
+export const STAGE_STEP = 'attacher.MountDevice failed to create newCsiDriverClient';
+/** Step of mounting any volume. */
+export const PUBLISH_STEP = 'mounter.SetUpAt failed to get CSI client';
+/** Step of unmounting any volume. */
+export const UNPUBLISH_STEP = 'Unmounter.TearDownAt failed to get CSI client';

@@ -1,0 +1,60 @@
+import {rm, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
+import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
+import {isObject} from '../../../../base/is-object.js';
+import {VOLUME_DATA} from './csi-paths.js';
+
+/** Identity of a staged or published volume, in a file beside its mount point (csi_util.go saveVolumeData). */
+export interface VolumeData {
+  readonly driverName: string;
+  readonly volumeHandle: string;
+  /** Fields of a published volume. */
+  readonly attachmentID?: string;
+  readonly nodeName?: string;
+  readonly specVolID?: string;
+  readonly volumeLifecycleMode?: 'Ephemeral' | 'Persistent';
+}
+
+/** Most bytes of a file; a handle has at most 128 bytes. */
+const MOST_BYTES = 64 * 1024;
+
+/** Writes the identity of a volume into its directory, with sorted keys and a final newline. Rejects with SystemError. */
+export async function writeVolumeData(directory: string, data: VolumeData): Promise<void> {
+  const path = join(directory, VOLUME_DATA);
+  const sorted = Object.fromEntries(Object.entries(data).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  await withFileErrors('writing', path, () => writeFile(path, `${JSON.stringify(sorted)}\n`, {mode: 0o644}));
+}
+
+/** Reads the identity of the volume in a directory; undefined without a file. Rejects with SystemError if it is damaged. */
+export async function readVolumeData(directory: string): Promise<VolumeData | undefined> {
+  const path = join(directory, VOLUME_DATA);
+  const read = async (): Promise<Buffer> => readBoundedFile(path, {mostBytes: MOST_BYTES});
+  const bytes = await withFileErrors('reading', path, () => ifPresent(read));
+  return bytes && parse(path, bytes.toString());
+}
+
+function parse(path: string, text: string): VolumeData {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isObject(value)) throw new SystemError('it is not an object');
+    const {driverName, volumeHandle, volumeLifecycleMode} = value;
+    if (typeof driverName !== 'string' || typeof volumeHandle !== 'string')
+      throw new SystemError('it names no driver and volume');
+    const isEphemeral = volumeLifecycleMode === 'Ephemeral';
+    return {driverName, volumeHandle, volumeLifecycleMode: isEphemeral ? 'Ephemeral' : 'Persistent'};
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) rethrowUnexpected(cause);
+    throw new SystemError(`cannot read the CSI volume of ${JSON.stringify(path)}: ${messageOf(cause)}`, {
+      cause,
+      hint: 'unmount the volume by hand, then remove the file',
+    });
+  }
+}
+
+/** Removes the file from a directory, if it exists. Rejects with SystemError. */
+export async function removeVolumeData(directory: string): Promise<void> {
+  const path = join(directory, VOLUME_DATA);
+  await withFileErrors('removing', path, () => rm(path, {force: true}));
+}

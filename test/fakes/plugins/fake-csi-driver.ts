@@ -1,0 +1,141 @@
+import {execFileSync} from 'node:child_process';
+import {mkdir, rmdir} from 'node:fs/promises';
+import {dirname} from 'node:path';
+import {status, type UntypedServiceImplementation} from '@grpc/grpc-js';
+import type {GrpcCode} from '../../../src/cri/errors.js';
+import type {Plain} from '../containerd/containerd-services.js';
+import {GrpcStatusError, toGrpcStatusError} from '../runtime/grpc-status-error.js';
+import {SocketServer} from '../runtime/socket-server.js';
+import type {PluginCall} from './fake-device-plugin.js';
+import {FakeRegistrar} from './fake-registrar.js';
+import {kubeletService} from './kubelet-protos.js';
+
+export const CSI_DRIVER = 'disk.example.com';
+
+/** Options of a fake driver. */
+export interface FakeCsiDriverOptions {
+  /** Socket of the driver. */
+  readonly path: string;
+  /** Socket at which it registers; none by default. */
+  readonly registration?: string;
+  readonly name?: string;
+  readonly versions?: readonly string[];
+  readonly capabilities?: readonly string[];
+  readonly info?: object;
+  /** True to mount a tmpfs when a volume is published, which needs root; otherwise it is a directory. */
+  readonly mounts?: boolean;
+  /** Answers of methods instead of the usual ones; a promise that never settles makes the driver hang. */
+  readonly answers?: Readonly<Record<string, (request: Plain) => object | Promise<object>>>;
+}
+
+/** A CSI driver, whose volumes are directories, on a real gRPC server. */
+export class FakeCsiDriver implements AsyncDisposable {
+  readonly calls: PluginCall[] = [];
+  /** Calls of both sockets in order. */
+  readonly allCalls: PluginCall[] = [];
+  readonly #options: FakeCsiDriverOptions;
+  readonly #server: SocketServer;
+  readonly #faults: {readonly method: string; readonly error: GrpcStatusError}[] = [];
+  registrar: FakeRegistrar | undefined;
+
+  private constructor(options: FakeCsiDriverOptions) {
+    this.#options = options;
+    const service = {
+      definition: kubeletService('csi', 'csi.v1.Node'),
+      implementation: this.#implementation(),
+    };
+    this.#server = new SocketServer(options.path, [service]);
+  }
+
+  /** Starts a driver, and registers it. */
+  static async start(options: FakeCsiDriverOptions): Promise<FakeCsiDriver> {
+    const driver = new FakeCsiDriver(options);
+    await mkdir(dirname(options.path), {recursive: true});
+    await driver.#server.listen();
+    await driver.register();
+    return driver;
+  }
+
+  /** Starts the registration socket, if the driver has one. */
+  async register(): Promise<void> {
+    const {path, registration, name = CSI_DRIVER, versions = ['1.0.0']} = this.#options;
+    const info = {type: 'CSIPlugin', name, endpoint: path, supported_versions: versions};
+    if (registration === undefined) return;
+    this.registrar = await FakeRegistrar.start(registration, info, (call) => {
+      this.allCalls.push(call);
+    });
+  }
+
+  /** Removes the registration socket. */
+  async unregister(): Promise<void> {
+    await this.registrar?.stop();
+  }
+
+  /** Makes the next calls of a method fail. */
+  fail(method: string, code: GrpcCode, message: string, times = 1): void {
+    const error = new GrpcStatusError(code, message);
+    for (let left = times; left > 0; left--) this.#faults.push({method, error});
+  }
+
+  callsTo(method: string): readonly Plain[] {
+    return this.calls.flatMap((call) => (call.method === method ? [call.request] : []));
+  }
+
+  /** Methods that were called, without those that only ask. */
+  get changes(): readonly string[] {
+    return this.calls.map(({method}) => method).filter((method) => !method.startsWith('NodeGet'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.unregister();
+    await this.#server.dropConnections();
+    await this.#server.removeSocketFile();
+  }
+
+  #implementation(): UntypedServiceImplementation {
+    const {capabilities = ['STAGE_UNSTAGE_VOLUME'], info = {node_id: 'n1'}, mounts, answers} = this.#options;
+    const usual: Readonly<Record<string, (request: Plain) => object | Promise<object>>> = {
+      NodeGetInfo: () => info,
+      NodeGetCapabilities: () => ({capabilities: capabilities.map((type) => ({rpc: {type}}))}),
+      NodeGetVolumeStats: () => ({usage: [{unit: 'BYTES', total: 100, used: 40, available: 60}]}),
+      NodeStageVolume: () => ({}),
+      NodeUnstageVolume: () => ({}),
+      NodePublishVolume: async ({target_path: path}) => await publish(String(path), mounts === true),
+      NodeUnpublishVolume: async ({target_path: path}) => await unpublish(String(path), mounts === true),
+      ...answers,
+    };
+    const methods = Object.entries(usual).map(([method, answer]) => [method, this.#unary(method, answer)]);
+    return Object.fromEntries(methods) as UntypedServiceImplementation;
+  }
+
+  #unary(method: string, answer: (request: Plain) => object | Promise<object>) {
+    return async (
+      {request}: {readonly request: Plain},
+      callback: (error: object | null, response?: object) => void,
+    ): Promise<void> => {
+      this.calls.push({method, request});
+      this.allCalls.push({method, request});
+      try {
+        const index = this.#faults.findIndex((fault) => fault.method === method);
+        const [fault] = index === -1 ? [] : this.#faults.splice(index, 1);
+        if (fault !== undefined) throw fault.error;
+        callback(null, await answer(request));
+      } catch (error) {
+        const {code, message} = toGrpcStatusError(error);
+        callback({code: status[code], details: message});
+      }
+    };
+  }
+}
+
+async function publish(path: string, mounts: boolean): Promise<object> {
+  const made = await mkdir(path, {recursive: true});
+  if (mounts && made !== undefined) execFileSync('mount', ['-t', 'tmpfs', 'csi', path]);
+  return {};
+}
+
+async function unpublish(path: string, mounts: boolean): Promise<object> {
+  if (mounts) execFileSync('umount', [path]);
+  await rmdir(path).catch(() => undefined); // unpublished before
+  return {};
+}
