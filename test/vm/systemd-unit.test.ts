@@ -32,7 +32,7 @@ describe.each(newestRuntime)('kcri kubelet as a service of systemd: $name', (whi
 
   beforeAll(async () => {
     testbed = await startPodTestbed(which);
-    const {rootDir, output} = testbed.runtime;
+    const {rootDir} = testbed.runtime;
     manifests = join(rootDir, 'manifests');
     await mkdir(manifests);
     const [port, healthzPort] = await freePorts(2);
@@ -42,7 +42,7 @@ describe.each(newestRuntime)('kcri kubelet as a service of systemd: $name', (whi
       `${kubeletConfigFor(testbed, manifests)}port: ${port}\nhealthzPort: ${healthzPort}\n${SHUTDOWN}`,
     );
     const flags = ['--config', configFile, '--hostname-override', NODE, '--no-admission', '--v=2'];
-    await writeFile(UNIT_FILE, await output('kubelet', ...flags, '--print-unit'));
+    await writeFile(UNIT_FILE, await testbed.runtime.output('kubelet', ...flags, '--print-unit'));
     await systemctl('daemon-reload');
   });
   afterAll(async () => {

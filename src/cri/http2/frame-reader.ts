@@ -1,4 +1,4 @@
-import {readUint32} from '../byte-order.js';
+import {readUint32} from './byte-order.js';
 import {
   DEFAULT_MAX_FRAME_SIZE,
   ERROR_CODE,

@@ -1,4 +1,4 @@
-import {writeUint32} from '../byte-order.js';
+import {writeUint32} from './byte-order.js';
 import {DEFAULT_MAX_FRAME_SIZE, FLAG, FRAME, FRAME_HEADER_LENGTH, SETTING} from './protocol-constants.js';
 
 /** The client's connection preface. */

@@ -1,4 +1,4 @@
-import {readUint32, writeUint32} from '../byte-order.js';
+import {readUint32, writeUint32} from '../http2/byte-order.js';
 import {MAX_MESSAGE_BYTES, type MessageSink} from '../transport.js';
 import type {GrpcStatus} from './grpc-status.js';
 

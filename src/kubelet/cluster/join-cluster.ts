@@ -144,6 +144,12 @@ class Cluster implements JoinedCluster {
       ...{client, heartbeats: server.heartbeats, events: this.#nodeEvents},
       watched: () => this.#node,
     });
+    this.source = this.#createSource();
+  }
+
+  #createSource(): PodSource {
+    const {server, node, clock, random} = this.#options;
+    const {client, url: origin} = server;
     const ready = new Promise<void>((resolve) => {
       this.#nodeKnown = resolve;
     });
@@ -154,7 +160,7 @@ class Cluster implements JoinedCluster {
       decode: (value) => decodeApiObject(value, 'Pod'),
       random,
     });
-    this.source = createApiSource({pods, origin: url, ready, clock, random});
+    return createApiSource({pods, origin, ready, clock, random});
   }
 
   node(): Node | undefined {

@@ -181,9 +181,12 @@ export class ApiCasePlayer {
   #apply(object: ManifestObject): void {
     const {api} = this.#testbed;
     let isHeld = lacksDevices(api, object);
-    if (!isHeld) applyObject(api, object, nodeName);
-    else
-      api.storage.watch('/api/v1/pods', 0, () => {
+    if (!isHeld) {
+      applyObject(api, object, nodeName);
+      return;
+    }
+    for (const resources of ['/api/v1/pods', '/api/v1/nodes'])
+      api.storage.watch(resources, 0, () => {
         if (!isHeld || lacksDevices(api, object)) return;
         isHeld = false;
         applyObject(api, object, nodeName);

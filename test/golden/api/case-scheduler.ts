@@ -7,9 +7,13 @@ import {GOLDEN_NODE} from '../golden-cases.js';
 import type {ManifestObject} from './api-cases.js';
 import {nodePath} from './node-actions.js';
 
-/** Reports whether other pods have devices that a pod requests: then the scheduler does not assign it to the node. */
+/**
+ * Reports whether other pods have devices that a pod requests: then the scheduler does not assign it to the node. It has
+ * no part in a pod whose manifest names the node.
+ */
 export function lacksDevices(api: FakeApiServer, object: ManifestObject): boolean {
-  if (object.kind !== 'Pod') return false;
+  const {kind, spec} = object as unknown as Pod & {readonly kind: string};
+  if (kind !== 'Pod' || spec.nodeName !== undefined) return false;
   const node = api.storage.get(nodePath(GOLDEN_NODE.nodeName)) as unknown as Node;
   const others = api.storage.list('/api/v1/pods') as unknown as readonly Pod[];
   const used = others.flatMap(requestedDevices);

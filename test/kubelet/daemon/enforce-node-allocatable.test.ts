@@ -168,7 +168,7 @@ describe.each([
     'systemd creates the slices, limits that of all pods, and removes them',
     async () => {
       const {node, start} = await aNodeOf('systemd');
-      const {cgroupMount: mount = ''} = node;
+      const {cgroupMount: mount} = node;
       const systemd = await startSystemdForTest({mount});
       await start();
       const slices = [
