@@ -92,6 +92,12 @@ test('plans what the API server has for the node, and what it no longer has', as
   expect(calls.map(({method}) => method).filter(isMutatingCall)).toEqual([]);
 });
 
+/** Part of a pod spec with a volume as a block device. */
+const BLOCK_VOLUME = {
+  volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
+  containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
+};
+
 test('a pod that is rejected or cannot start is reported, and the others are planned', async () => {
   const testbed = await aNode();
   const {daemon} = testbed;
@@ -99,7 +105,7 @@ test('a pod that is rejected or cannot start is reported, and the others are pla
   testbed.createPod('incomplete', {
     containers: [{name: 'main', image: BUSYBOX, envFrom: [{configMapRef: {name: 'settings'}}]}],
   });
-  testbed.createPod('unsupported', {resourceClaims: [{name: 'gpu', resourceClaimName: 'gpu'}]});
+  testbed.createPod('unsupported', BLOCK_VOLUME);
   testbed.createPod('fine');
 
   const {stdout, stderr, exitCode} = await plan(testbed);

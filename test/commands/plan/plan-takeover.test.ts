@@ -149,14 +149,17 @@ describe('pods of the API server', () => {
     ]);
   });
 
-  test('with devices of DRA are impossible', async () => {
+  test('with block devices are impossible', async () => {
     const testbed = await leaveCluster('kept');
-    testbed.createPod('claims', {resourceClaims: [{name: 'gpu', resourceClaimName: 'gpu'}]});
+    testbed.createPod('block', {
+      volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
+      containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
+    });
     const file = await writeKubeconfig(testbed, testbed.api.url);
     const {pods} = await takeoverOf(testbed.daemon, 1, '--kubeconfig', file);
-    const found = pods.find(({pod}) => pod === 'claims');
+    const found = pods.find(({pod}) => pod === 'block');
     expect(found).toMatchObject({verdict: 'impossible'});
-    expect(found?.reasons?.[0]).toContain('PodFeatureUnsupported: spec.resourceClaims');
+    expect(found?.reasons?.[0]).toContain('PodFeatureUnsupported: spec.containers[0].volumeDevices');
   });
 
   test('are unknown without the API server, while static pods are planned', async () => {

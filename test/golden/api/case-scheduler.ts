@@ -12,12 +12,13 @@ import {nodePath} from './node-actions.js';
  * no part in a pod whose manifest names the node.
  */
 export function lacksDevices(api: FakeApiServer, object: ManifestObject): boolean {
-  const {kind, spec} = object as unknown as Pod & {readonly kind: string};
-  if (kind !== 'Pod' || spec.nodeName !== undefined) return false;
+  if (object.kind !== 'Pod') return false;
+  const pod = object as unknown as Pod;
+  if (pod.spec.nodeName !== undefined) return false;
   const node = api.storage.get(nodePath(GOLDEN_NODE.nodeName)) as unknown as Node;
   const others = api.storage.list('/api/v1/pods') as unknown as readonly Pod[];
   const used = others.flatMap(requestedDevices);
-  return requestedDevices(object as unknown as Pod).some(([resource, count]) => {
+  return requestedDevices(pod).some(([resource, count]) => {
     const capacity = Number(node.status?.capacity?.[resource] ?? 0);
     const ofOthers = used.reduce((sum, [name, amount]) => (name === resource ? sum + amount : sum), 0);
     return ofOthers > 0 && ofOthers + count > capacity;
