@@ -135,12 +135,15 @@ class ClusterPlanner {
 
 /** Describes the state of a pod in the API server and on the node. */
 function noteOf(
-  {metadata: {deletionTimestamp}, status}: Pod,
+  {metadata: {deletionTimestamp}, spec, status}: Pod,
   {isWanted, isKnown}: {readonly isWanted: boolean; readonly isKnown: boolean},
 ): string {
   if (!isWanted) return 'the API server no longer has the pod';
   if (deletionTimestamp !== undefined)
     return isKnown ? 'the pod is being deleted' : 'the pod is being deleted, and this node does not run it';
   if (hasEnded(status?.phase)) return `the pod has ended with the phase ${status.phase}`;
-  return isKnown ? 'the node manages the pod' : 'the pod is new to the node';
+  const state = isKnown ? 'the node manages the pod' : 'the pod is new to the node';
+  return (spec.resourceClaims ?? []).length === 0
+    ? state
+    : `${state}; the CDI devices of its ResourceClaims are not planned: their drivers choose them`;
 }

@@ -92,6 +92,17 @@ test('plans what the API server has for the node, and what it no longer has', as
   expect(calls.map(({method}) => method).filter(isMutatingCall)).toEqual([]);
 });
 
+test('a note says that the devices of ResourceClaims are not planned', async () => {
+  const testbed = await aNode();
+  testbed.createPod('claims', {resourceClaims: [{name: 'gpu', resourceClaimName: 'gpu'}]});
+  const {stdout, stderr} = await plan(testbed);
+  expect({stdout, stderr}).toMatchObject({
+    stdout: expect.stringContaining(
+      'the pod is new to the node; the CDI devices of its ResourceClaims are not planned: their drivers choose them',
+    ) as string,
+  });
+});
+
 /** Part of a pod spec with a volume as a block device. */
 const BLOCK_VOLUME = {
   volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
