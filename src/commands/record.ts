@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {nonEmptyFlags} from '../cli/flags/flag-types.js';
-import {outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {RECORD_FLAGS, recordOptions} from '../features/record/record-flags.js';
 import {runRecord} from '../features/record/run-record.js';
 
@@ -45,6 +45,7 @@ export default class Record extends BaseCommand {
         'Calls are recorded only with --file.',
     }),
     ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
   };
 
   async run(): Promise<void> {

@@ -28,7 +28,8 @@ import {startKubelet} from './kubelet/kubelet-testbed.js';
 const NAMES = Object.keys(PROFILES) as readonly ProfileName[];
 
 /** Commands that do not call the runtime, or only that of `kcri runtime`. */
-const WITHOUT_RUNTIME = /^(completion|config|explain|options|runtime\/.*|.*\/jsonschema|get\/events)$/;
+const WITHOUT_RUNTIME =
+  /^(completion|config|explain|options|record\/diff|runtime\/.*|.*\/jsonschema|get\/events)$/;
 
 const BARE_WEB = aSandbox({name: 'web', labels: {app: 'web'}});
 const PORT = {hostPort: 18_099, containerPort: 8080, protocol: 'TCP', hostIp: ''} as const;
@@ -161,6 +162,7 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   tree: {args: words('tree web'), prints: /container main \w{13} +Running\n$/},
   doctor: {args: words('doctor --only runtime/ready'), prints: /^ok +runtime\/ready +RuntimeReady and /},
   why: {args: words('why web'), prints: /^default\/web {2}Running, 1\/1 ready: nothing is wrong\n$/},
+  record: {args: words('record --summary -- true'), prints: /^METHOD +CALLS +ERRORS /},
   wait: {
     args: words('wait web/main --for=condition=Ready'),
     prints: /^container\/web\/main condition met\n$/,

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {exitCodeOf} from '../../cli/output/render-error.js';
-import {outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
 import {diffRecordings} from '../../features/record/diff-recordings.js';
 
@@ -20,7 +20,7 @@ export default class RecordDiff extends BaseCommand {
     b: Args.string({ignoreStdin: true, required: true, description: 'File to compare it with.'}),
   };
   static override examples = ['<%= config.bin %> record diff kubelet-1.35.jsonl kubelet-1.36.jsonl'];
-  static override flags = {...outputFlags(FORMATS)};
+  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     try {

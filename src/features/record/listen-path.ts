@@ -1,10 +1,16 @@
-import {lstat, unlink} from 'node:fs/promises';
+import {access, lstat, unlink} from 'node:fs/promises';
 import {connect} from 'node:net';
+import {dirname} from 'node:path';
 import {SystemError} from '../../base/errors.js';
-import {fileError, ifPresent} from '../../base/fs/files.js';
+import {fileError, ifPresent, withFileErrors} from '../../base/fs/files.js';
 
-/** Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there. */
+/**
+ * Removes a socket that a killed process has left at `path`. Rejects with SystemError if anything else is there, or there is no
+ * such directory, for which the system's error would be that of a missing permission.
+ */
 export async function removeAbandonedSocket(path: string): Promise<void> {
+  const directory = dirname(path);
+  await withFileErrors('listening in', directory, () => access(directory));
   const found = await ifPresent(() => lstat(path));
   if (found === undefined) return;
   if (!found.isSocket()) throw new SystemError(`cannot listen on "${path}": it exists and is not a socket`);

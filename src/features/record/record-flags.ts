@@ -40,6 +40,7 @@ export interface RecordFlags {
   readonly 'max-message'?: string | undefined;
   readonly 'mask-env': boolean;
   readonly 'keep-output': boolean;
+  readonly 'no-headers': boolean;
   readonly summary: boolean;
 }
 
@@ -58,6 +59,7 @@ export function recordOptions(flags: RecordFlags, program: readonly string[]) {
     maxFiles,
     maxFileBytes: sizeOf('max-size', maxSize, MIN_FILE_BYTES),
     maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '64Ki', 1),
+    hasHeaders: !flags['no-headers'],
     mask: {env: flags['mask-env'], keepOutput: flags['keep-output']},
   };
 }

@@ -25,6 +25,8 @@ export interface RecordOptions extends RecordOutputOptions {
   readonly program: readonly string[];
   /** Format of the summary. */
   readonly form: OutputFormat<'table' | 'json' | 'yaml'>;
+  /** True to print the headers of the summary's columns. */
+  readonly hasHeaders: boolean;
 }
 
 /** Interval of the live summary, in ms. */
@@ -137,14 +139,14 @@ async function showUntil(
   const warnings: string[] = [];
   report.redirectWarnings((text) => warnings.push(text));
   try {
-    const sample = () => Promise.resolve(formatSummary(summary.methods()));
+    const sample = () => Promise.resolve(formatSummary(summary.methods(), options));
     for await (const text of repeatSample(sample, {clock: context.clock, pauseMs: LIVE_MS, signal}))
       screen.show({text, warnings: warnings.slice(-MAX_WARNINGS)});
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
     report.redirectWarnings(undefined);
-    screen.show({text: formatSummary(summary.methods()), warnings: warnings.slice(-MAX_WARNINGS)});
+    screen.show({text: formatSummary(summary.methods(), options), warnings: warnings.slice(-MAX_WARNINGS)});
     screen.end();
   }
 }
@@ -165,6 +167,6 @@ async function reportEnd(
   const {form, isSummary} = options;
   if (!isSummary || isLive(options, out)) return;
   const methods = summary.methods();
-  if (form.kind === 'table') out.printText(formatSummary(methods));
+  if (form.kind === 'table') out.printText(formatSummary(methods, options));
   else out.printData(await formatSorted(form, summaryJson(methods)));
 }

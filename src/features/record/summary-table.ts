@@ -20,8 +20,12 @@ const COLUMNS: readonly Column<MethodSummary>[] = [
 const NARROW = 8;
 
 /** Formats counts as a table with a row for each method. */
-export function formatSummary(methods: readonly MethodSummary[]): string {
-  return renderTable(COLUMNS, methods, NARROW).toString();
+export function formatSummary(
+  methods: readonly MethodSummary[],
+  {hasHeaders}: {readonly hasHeaders: boolean},
+): string {
+  const table = renderTable(COLUMNS, methods, NARROW).toString();
+  return hasHeaders ? table : table.slice(table.indexOf('\n') + 1);
 }
 
 /** Returns counts as JSON, with times in ms. */

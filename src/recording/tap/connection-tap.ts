@@ -67,6 +67,9 @@ interface OpenCall {
   httpStatus: number;
 }
 
+/** Part of its timeout after which a call that its client ends has met its deadline: it started before it arrived here. */
+const LATE = 0.9;
+
 /** Reads along on one HTTP/2 connection, and passes its gRPC calls to a sink. Changes nothing on the connection. */
 export class ConnectionTap {
   readonly #connection: number;
@@ -189,7 +192,7 @@ export class ConnectionTap {
   #cancel(streamId: number, errorCode: number): void {
     const open = this.#calls.get(streamId);
     if (open === undefined) return;
-    const isLate = this.#elapsed(open) >= (open.call.timeoutMs ?? Infinity);
+    const isLate = this.#elapsed(open) >= LATE * (open.call.timeoutMs ?? Infinity);
     const code = isLate ? 'DEADLINE_EXCEEDED' : 'CANCELLED';
     const reset = errorCode === ERROR_CODE.cancel ? '' : ` with code ${errorCode}`;
     this.#end(streamId, {code, message: `the client reset the stream${reset}`, by: 'cancellation'});

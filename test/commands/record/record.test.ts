@@ -94,7 +94,9 @@ describe('record', () => {
     await until(() => runtime.callsTo('Status').length === 1);
     abort.abort(new Error('enough'));
     await expect(canceled).rejects.toThrow('enough');
-    await expect(connection.runtime.listPodSandbox({}, {timeoutMs: 50})).rejects.toThrow('DeadlineExceeded');
+    await expect(connection.runtime.listPodSandbox({}, {timeoutMs: 2000})).rejects.toThrow(
+      'DeadlineExceeded',
+    );
     const lost = connection.runtime.listContainers();
     await until(() => runtime.callsTo('ListContainers').length === 1);
     await runtime.crash();
@@ -226,6 +228,9 @@ describe('record', () => {
     expect(stdout).toMatch(
       /^METHOD +CALLS +ERRORS +OPEN +P50\(ms\) +P90\(ms\) +P99\(ms\) +MAX\(ms\)\nVersion +2 +0 +0 +[\d.]+ .*\nContainerStatus +1 +1 +0 /,
     );
+    const bare = await startRecorder(runtime, ['--summary', '--no-headers']);
+    await bare.connection.runtime.version();
+    expect((await bare.end()).stdout).toMatch(/^Version +1 +0 +0 /);
     const asJson = await startRecorder(runtime, ['--summary', '-o', 'json']);
     await asJson.connection.runtime.version();
     const {methods} = JSON.parse((await asJson.end()).stdout) as {methods: unknown};
@@ -283,8 +288,12 @@ describe('record', () => {
     ['an invalid size', ['--listen=/x', '--max-message=big'], /invalid --max-message "big"/],
     ['no files', ['--listen=/x', '--file=/y', '--max-files=0'], /--max-files must be 1 or more/],
     ['a format of calls', ['--listen=/x', '-o', 'json'], /--output formats a summary/],
-    ['an unusable socket path', ['--listen=/nowhere/at/all.sock'], /listening on "\/nowhere\/at\/all.sock"/],
     ['a path that is no socket', ['--listen=/etc/passwd'], /exists and is not a socket/],
+    [
+      'a directory that does not exist',
+      ['--listen=/nonexistent/cri.sock'],
+      /^kcri: listening in "\/nonexistent": no such file or directory$/m,
+    ],
   ])('%s is an error', async (_, args, message) => {
     await using runtime = await FakeRuntime.start();
     const {stderr, exitCode} = await runKcri(['record', ...args], {endpoint: runtime.endpoint});
