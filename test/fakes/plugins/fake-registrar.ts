@@ -1,5 +1,5 @@
 import {mkdir} from 'node:fs/promises';
-import {dirname} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import type {Plain} from '../containerd/containerd-services.js';
 import {SocketServer} from '../runtime/socket-server.js';
 import type {PluginCall} from './fake-device-plugin.js';
@@ -19,18 +19,24 @@ export class FakeRegistrar implements AsyncDisposable {
         onCall({method, request});
         callback(null, answer(request));
       };
-    this.#server = new SocketServer(path, [
-      {
-        definition: kubeletService('plugin-registration', 'pluginregistration.Registration'),
-        implementation: {
-          GetInfo: unary('GetInfo', () => info),
-          NotifyRegistrationStatus: unary('NotifyRegistrationStatus', (request) => {
-            this.statuses.push(request);
-            return {};
-          }),
+    // The plugin watcher ignores hidden sockets.
+    const bound = join(dirname(path), `.${basename(path)}`);
+    this.#server = new SocketServer(
+      path,
+      [
+        {
+          definition: kubeletService('plugin-registration', 'pluginregistration.Registration'),
+          implementation: {
+            GetInfo: unary('GetInfo', () => info),
+            NotifyRegistrationStatus: unary('NotifyRegistrationStatus', (request) => {
+              this.statuses.push(request);
+              return {};
+            }),
+          },
         },
-      },
-    ]);
+      ],
+      bound,
+    );
   }
 
   /** Starts a plugin of this PluginInfo on a socket. `onCall` receives the calls of the kubelet. */

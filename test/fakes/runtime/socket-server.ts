@@ -1,7 +1,6 @@
 import {createServer, type Server as NetServer, type Socket} from 'node:net';
 import {once} from 'node:events';
 import {link, rm} from 'node:fs/promises';
-import {basename, dirname, join} from 'node:path';
 import {
   Server,
   ServerCredentials,
@@ -23,15 +22,18 @@ export interface ServedService {
 export class SocketServer {
   readonly #path: string;
   readonly #services: readonly ServedService[];
+  readonly #bound: string;
   readonly #sockets = new Set<Socket>();
   #grpc: Server | undefined;
   #listener: NetServer | undefined;
   /** Number of connections accepted so far. */
   acceptedConnections = 0;
 
-  constructor(path: string, services: readonly ServedService[]) {
+  /** `bound` is the temporary name of the socket, under which the kernel lists it for ever. */
+  constructor(path: string, services: readonly ServedService[], bound = `${path}.bound`) {
     this.#path = path;
     this.#services = services;
+    this.#bound = bound;
   }
 
   get isRunning(): boolean {
@@ -51,8 +53,8 @@ export class SocketServer {
     const listener = createServer((socket) => {
       this.#accept(socket, injector);
     });
-    // Node.js unlinks the bound path on close. A hard link keeps the socket file, as after a kill. Watchers ignore hidden sockets.
-    const bound = join(dirname(this.#path), `.${basename(this.#path)}`);
+    // Node.js unlinks the bound path on close. A hard link keeps the socket file, as after a kill.
+    const bound = this.#bound;
     listener.listen(bound);
     await once(listener, 'listening');
     try {
