@@ -11,7 +11,7 @@ import {CONTAINER_GC_FLAGS} from '../features/kubelet/container-gc-flags.js';
 import {createConfigReader} from '../features/kubelet/read-kubelet-config-files.js';
 import {ConfigError, KcriError} from '../base/errors.js';
 import {withBareValue, withChoices} from '../cli/flags/flag-types.js';
-import {formatKubeletUnit, UNIT_FORM_NAMES} from '../features/kubelet/systemd-unit.js';
+import {formatKubeletUnit, UNIT_FORM_NAMES} from '../features/kubelet/systemd/systemd-unit.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {checkKubeletLabels} from '../features/manifests/node-labels.js';
 import {NODE_FLAGS} from '../features/manifests/pod-flags.js';

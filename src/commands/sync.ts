@@ -138,7 +138,7 @@ export default class Sync extends BaseCommand {
   async #printUnit(sources: readonly string[]): Promise<void> {
     if (sources.includes('-'))
       throw new UsageError('--print-unit requires files, directories or URLs: a unit has no standard input');
-    const {formatSyncUnit} = await import('../features/kubelet/systemd-unit.js');
+    const {formatSyncUnit} = await import('../features/kubelet/systemd/systemd-unit.js');
     const {env, program} = this.context;
     this.out.printText(formatSyncUnit({program, argv: this.argv, directory: process.cwd(), env}));
   }

@@ -39,7 +39,7 @@ export async function packageFiles({root, program, zshFolder, documents}) {
 /** Returns the unit that `kcri kubelet --config=/etc/kcri/kubelet.yaml --print-unit` prints. */
 async function serviceUnit(root) {
   const {formatKubeletUnit} = await import(
-    pathToFileURL(join(root, 'dist/features/kubelet/systemd-unit.js')).href
+    pathToFileURL(join(root, 'dist/features/kubelet/systemd/systemd-unit.js')).href
   );
   const argv = [`--config=/${CONFIG_FILE}`];
   return formatKubeletUnit('kcri', {program: ['/usr/bin/kcri'], argv, directory: '/', env: {}});

@@ -36,7 +36,7 @@ import {checkKernelSettings} from './check-kernel-settings.js';
 import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
-import {SystemdNotifier} from './systemd-notifier.js';
+import {SystemdNotifier} from './systemd/systemd-notifier.js';
 import {watchProcess} from './watch-process.js';
 
 /** Options of {@link runKubelet}. */

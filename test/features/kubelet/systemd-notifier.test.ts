@@ -5,7 +5,7 @@ import {afterAll, beforeAll, expect, test} from 'vitest';
 import {systemClock} from '../../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../../src/base/logger.js';
 import {fakeLogger} from '../../base/fake-logger.js';
-import {SystemdNotifier} from '../../../src/features/kubelet/systemd-notifier.js';
+import {SystemdNotifier} from '../../../src/features/kubelet/systemd/systemd-notifier.js';
 import {until} from '../../base/until.js';
 
 let directory: string;

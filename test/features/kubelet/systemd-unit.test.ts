@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {formatKubeletUnit, formatSyncUnit} from '../../../src/features/kubelet/systemd-unit.js';
+import {formatKubeletUnit, formatSyncUnit} from '../../../src/features/kubelet/systemd/systemd-unit.js';
 
 test('a unit runs the kubelet with the same options, escaped for systemd', () => {
   const unit = formatKubeletUnit('kcri', {

@@ -1,4 +1,4 @@
-import {FlagError} from '../../cli/parsing/usage-errors.js';
+import {FlagError} from '../../../cli/parsing/usage-errors.js';
 
 /** Options of a unit. */
 export interface SystemdUnitOptions {

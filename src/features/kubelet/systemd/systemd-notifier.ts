@@ -1,8 +1,8 @@
 import {spawn} from 'node:child_process';
-import {pause} from '../../base/async/pause.js';
-import type {Clock} from '../../base/clock.js';
-import {messageOf} from '../../base/errors.js';
-import type {FileLogger, Logger} from '../../base/logger.js';
+import {pause} from '../../../base/async/pause.js';
+import type {Clock} from '../../../base/clock.js';
+import {messageOf} from '../../../base/errors.js';
+import type {FileLogger, Logger} from '../../../base/logger.js';
 
 /** Environment with the variables NOTIFY_SOCKET and WATCHDOG_* (sd_notify(3), sd_watchdog_enabled(3)). */
 type Environment = Readonly<Record<string, string | undefined>>;
