@@ -18,12 +18,14 @@ test.each([
 const FOLDER = join(import.meta.dirname, '../../../src/features/kubelet');
 
 test('every configured period goes through the limits', () => {
-  const conversions = readdirSync(FOLDER).flatMap((name) =>
-    Array.from(
-      readFileSync(join(FOLDER, name), 'utf8').matchAll(/(\w+)\([\w.]*(?:Frequency|Interval)\)/g),
-      ([, by]) => `${name}: ${by}`,
-    ),
-  );
+  const conversions = readdirSync(FOLDER, {recursive: true, encoding: 'utf8'})
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) =>
+      Array.from(
+        readFileSync(join(FOLDER, name), 'utf8').matchAll(/(\w+)\([\w.]*(?:Frequency|Interval)\)/g),
+        ([, by]) => `${name}: ${by}`,
+      ),
+    );
   expect(conversions.length).toBeGreaterThan(6);
   expect(conversions.filter((line) => !line.endsWith(': periodToMs'))).toEqual([]);
 });
