@@ -7,6 +7,7 @@ import {
   type CanonicalCall,
   type CanonicalLine,
 } from '../../../src/recording/canonical/canonical-calls.js';
+import {until} from '../../base/until.js';
 import {GOLDEN_CASES, readGoldenCase, type GoldenCase} from '../../golden/golden-cases.js';
 import {parityOf, type Parity} from '../../golden/parity.js';
 import {compareContainerFacts, listRunningContainers} from '../harness/container-facts.js';
@@ -282,6 +283,8 @@ describe.concurrent.each(runtimes)('kcri sync makes the calls of kubelet 1.36.2:
     await play.playUntilDeletion();
     const states = recordedStates(name);
     const running = states.filter(({state}) => state?.running).map((container) => container.name);
+    // A replaced container may be starting again.
+    await until(async () => (await listRunningContainers(testbed, play.calls)).length === running.length);
     expect(await checkContainers(play, name)).toEqual(running.toSorted());
     const results = await play.delete();
     const failed = states.find(({state}) => (state?.terminated?.exitCode ?? 0) !== 0);
