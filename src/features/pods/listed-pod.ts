@@ -19,7 +19,7 @@ export interface ListedPod {
   readonly rejected?: RejectedPod;
   /** Pod that only the kubelet of this machine knows. */
   readonly ofKubelet?: Pod;
-  /** What a saved node has of the pod. */
+  /** Facts about the pod in the file of a saved node. */
   readonly saved?: SavedPod;
   /** Sandboxes and containers; absent if the runtime has none or is unavailable. */
   readonly inRuntime?: RuntimePod | undefined;

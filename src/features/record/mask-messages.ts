@@ -2,7 +2,7 @@ import {MASK, maskSecrets} from '../../cli/redaction/mask-secrets.js';
 import type {Json, JsonObject} from '../../format/json.js';
 import type {MessageMask} from '../../recording/lines/call-line.js';
 
-/** What of a recording is masked beside credentials, streaming URLs and secret-looking variables. */
+/** Further parts of messages to mask, beside credentials, streaming URLs and secret-looking variables. */
 export interface MaskOptions {
   /** True to mask the values of all environment variables. */
   readonly env: boolean;

@@ -26,7 +26,7 @@ export interface RecordOutputOptions {
   readonly mask: MaskOptions;
 }
 
-/** Where calls are recorded. */
+/** Files or stream that calls are recorded to, and their counts. */
 export interface RecordOutput {
   readonly sink: CallSink;
   readonly limits: CollectorLimits;

@@ -8,7 +8,7 @@ import type {Relay} from '../../recording/tap/relay.js';
 import {checkRuntimeSocket, removeAbandonedSocket} from './listen-path.js';
 import {countConnections, SwappedSocket} from './swap-socket.js';
 
-/** Where clients find the recorder, and the recorder finds the runtime. */
+/** Sockets of a recorder: the one that clients connect to, and that of the runtime. */
 export interface RecordPlace extends AsyncDisposable {
   /** Path that the recorder listens on. */
   readonly listenPath: string;

@@ -28,7 +28,7 @@ export function programWithEndpoint(
   return {program, args: needsFlag ? [`${KUBELET_FLAG}=${endpoint}`, ...args] : args};
 }
 
-/** How a program is run. */
+/** Options of a program that is run with an endpoint. */
 export interface RunProgramOptions {
   /** Endpoint of the recorder, which crictl, kcri and others read from the environment. */
   readonly endpoint: string;

@@ -38,7 +38,7 @@ export const CSI_DRIVERS = {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** What CSI drivers need of the API server. */
+/** Reads and writes the objects of the API server that CSI drivers need. */
 export class ClusterCsi implements CsiCluster {
   readonly #options: ClusterCsiOptions;
   readonly #registration: CsiDriverRegistration;

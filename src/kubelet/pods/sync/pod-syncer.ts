@@ -36,7 +36,7 @@ import {PodStatusManager} from '../status/status-manager.js';
 import {computeActions} from './compute-actions.js';
 import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
 import {timestampOf} from '../../../base/clock.js';
-import {reportSetUpFailure, preparePodFilesystem} from './prepare-pod-filesystem.js';
+import {missingNetwork, preparePodFilesystem, reportSetUpFailure} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
 import {terminatedPodStatus} from '../status/compute/terminated-pod-status.js';
 import type {PassOptions, SyncOptions, TerminationOptions} from './sync-options.js';
@@ -191,16 +191,9 @@ export class PodSyncer {
     this.#statusManager.persist();
     onStatus?.(before.status);
     if (hasEnded(before.status.phase)) return before;
-    const unsupported = findUnsupportedFeature(this.pod);
-    if (unsupported !== undefined)
-      return {...before, results: [reportSetUpFailure(this.#context, this.pod, unsupported)]};
-    if (networkError !== undefined && this.pod.spec.hostNetwork !== true) {
-      const message = `network is not ready: ${networkError}`;
-      return {
-        ...before,
-        results: [reportSetUpFailure(this.#context, this.pod, {reason: 'NetworkNotReady', message})],
-      };
-    }
+    const obstacle = findUnsupportedFeature(this.pod) ?? missingNetwork(this.pod, networkError);
+    if (obstacle !== undefined)
+      return {...before, results: [reportSetUpFailure(this.#context, this.pod, obstacle)]};
     const {status} = before;
     const doubt = voidsAttempts ? computeSandboxDoubt(runtime, kills) : undefined;
     const acted = await this.#act({runtime, status, doubt, syncFrequencyMs, onDirsMade}, signal);

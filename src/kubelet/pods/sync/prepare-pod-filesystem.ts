@@ -108,3 +108,9 @@ export function reportSetUpFailure(
   events({type: 'Warning', reason, message, pod});
   return {action: 'SetUpNode', target: podRef(pod).name, failure};
 }
+
+/** Returns the failure of a pod that needs the network, which is not ready; undefined if it can start. */
+export function missingNetwork({spec}: Pod, networkError: string | undefined) {
+  if (networkError === undefined || spec.hostNetwork === true) return undefined;
+  return {reason: 'NetworkNotReady', message: `network is not ready: ${networkError}`} as const;
+}
