@@ -1,25 +1,26 @@
 import type {Bun, BunConnection} from '../bun.js';
+import {SendBuffer} from './send-buffer.js';
 import type {SocketHandlers, UnixSocket} from './unix-socket.js';
-
-/** Size of the buffer above which nothing should be written, as in Node.js. */
-const FULL_BYTES = 64 * 1024;
 
 /** A Unix socket of Bun's own API, which writes what the kernel takes and leaves the rest to the caller. */
 export class BunSocket implements UnixSocket {
   readonly #handlers: SocketHandlers;
+  readonly #buffer: SendBuffer;
   #connection: BunConnection | undefined;
   #isReferenced = true;
-  #isCorked = false;
   #isDestroyed = false;
-  /** True while the kernel's buffer is full. */
-  #isBlocked = false;
-  /** True if `needsDrain` has been true since the last onDrain. */
-  #wasFull = false;
-  #unsent: Buffer[] = [];
-  #unsentBytes = 0;
+  /** What the kernel has not taken. */
+  #rest: Buffer = Buffer.alloc(0);
 
   constructor(bun: Bun, path: string, handlers: SocketHandlers) {
     this.#handlers = handlers;
+    this.#buffer = new SendBuffer(
+      ([first = this.#rest, ...others]) =>
+        this.#send(others.length === 0 ? first : Buffer.concat([first, ...others])),
+      () => {
+        handlers.onDrain();
+      },
+    );
     bun
       .connect({
         unix: path,
@@ -31,8 +32,7 @@ export class BunSocket implements UnixSocket {
             if (!this.#isDestroyed) handlers.onRead(chunk);
           },
           drain: () => {
-            this.#isBlocked = false;
-            this.#flush();
+            if (this.#send(this.#rest) === 0) this.#buffer.onSent();
           },
           end: () => {
             this.#onLost();
@@ -58,7 +58,7 @@ export class BunSocket implements UnixSocket {
     }
     if (!this.#isReferenced) connection.unref();
     this.#handlers.onConnect();
-    this.#flush();
+    this.#buffer.open();
   }
 
   /** Bun calls `close` within `terminate`. */
@@ -67,48 +67,31 @@ export class BunSocket implements UnixSocket {
   }
 
   get needsDrain(): boolean {
-    return this.#unsentBytes >= FULL_BYTES;
+    return this.#buffer.needsDrain;
   }
 
   get hasUnsent(): boolean {
-    return this.#unsentBytes > 0;
+    return this.#buffer.hasUnsent;
   }
 
   write(bytes: Buffer): void {
-    this.#unsent.push(bytes);
-    this.#unsentBytes += bytes.length;
-    this.#wasFull ||= this.needsDrain;
-    this.#flush();
+    this.#buffer.write(bytes);
   }
 
   cork(): void {
-    this.#isCorked = true;
+    this.#buffer.cork();
   }
 
   uncork(): void {
-    this.#isCorked = false;
-    this.#flush();
+    this.#buffer.uncork();
   }
 
-  #flush(): void {
-    if (this.#connection === undefined || this.#isCorked || this.#isBlocked || this.#isDestroyed) return;
-    if (this.#unsentBytes > 0) this.#send(this.#connection);
-    if (!this.#wasFull || this.#unsentBytes > 0) return;
-    this.#wasFull = false;
-    // As in Node.js, not within the write.
-    setImmediate(() => {
-      if (!this.#isDestroyed) this.#handlers.onDrain();
-    });
-  }
-
-  #send(connection: BunConnection): void {
-    const [first = Buffer.alloc(0), ...others] = this.#unsent;
-    const bytes = others.length === 0 ? first : Buffer.concat(this.#unsent);
+  /** Returns the number of bytes that the kernel did not take, of which `drain` tells. */
+  #send(bytes: Buffer): number {
+    if (this.#connection === undefined || bytes.length === 0 || this.#isDestroyed) return 0;
     // Negative after the end of the connection, of which `close` tells.
-    const rest = bytes.subarray(Math.max(0, connection.write(bytes)));
-    this.#isBlocked = rest.length > 0;
-    this.#unsent = this.#isBlocked ? [rest] : [];
-    this.#unsentBytes = rest.length;
+    this.#rest = bytes.subarray(Math.max(0, this.#connection.write(bytes)));
+    return this.#rest.length;
   }
 
   stopReading(): void {
@@ -131,6 +114,7 @@ export class BunSocket implements UnixSocket {
 
   destroy(): void {
     this.#isDestroyed = true;
+    this.#buffer.close();
     this.#connection?.terminate();
   }
 }

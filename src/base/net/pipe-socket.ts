@@ -1,0 +1,140 @@
+import type {Pipe, PipeBinding} from './pipe-binding.js';
+import {SendBuffer} from './send-buffer.js';
+import type {SocketHandlers, UnixSocket} from './unix-socket.js';
+
+/** Size of the read buffer. */
+const READ_BYTES = 64 * 1024;
+/** libuv's number for the end of a stream. */
+const END_OF_FILE = -4095;
+
+/** A Unix socket without node:net, with the same errors. */
+export class PipeSocket implements UnixSocket {
+  readonly #binding: PipeBinding;
+  readonly #handlers: SocketHandlers;
+  readonly #pipe: Pipe;
+  readonly #buffer: SendBuffer;
+  /** One read buffer is reused: allocating one per read costs more than copying the bytes that are retained. */
+  readonly #input = Buffer.allocUnsafeSlow(READ_BYTES);
+  #isConnected = false;
+  #reads = true;
+  #isClosed = false;
+
+  constructor(binding: PipeBinding, path: string, handlers: SocketHandlers) {
+    this.#binding = binding;
+    this.#handlers = handlers;
+    this.#buffer = new SendBuffer(
+      (chunks) => this.#send(chunks),
+      () => {
+        handlers.onDrain();
+      },
+    );
+    this.#pipe = binding.openPipe();
+    this.#pipe.useUserBuffer(this.#input);
+    this.#pipe.onread = () => {
+      this.#onRead(binding.lastRead());
+    };
+    this.#connect(path);
+  }
+
+  #connect(path: string): void {
+    const request = this.#binding.connectRequest();
+    request.oncomplete = (status) => {
+      if (status < 0) this.#lose('connect', status, path);
+      else this.#onConnect();
+    };
+    this.#check('connect', this.#pipe.connect(request, path), path);
+  }
+
+  #onConnect(): void {
+    if (this.#isClosed) return;
+    this.#isConnected = true;
+    this.#handlers.onConnect();
+    if (this.#reads) this.resumeReading();
+    this.#buffer.open();
+  }
+
+  #onRead(length: number): void {
+    if (this.#isClosed || length === 0) return;
+    if (length > 0) this.#handlers.onRead(this.#input.subarray(0, length));
+    else this.#lose('read', length);
+  }
+
+  /** Returns the number of bytes that the kernel did not take, which libuv sends. */
+  #send(chunks: readonly Buffer[]): number {
+    const request = this.#binding.writeRequest();
+    request.oncomplete = (status) => {
+      if (status < 0) this.#lose('write', status);
+      else this.#buffer.onSent();
+    };
+    // The chunks must stay in memory until they are sent.
+    request.chunks = chunks;
+    this.#check('write', this.#pipe.writev(request, chunks, true));
+    return this.#binding.pendingWrite();
+  }
+
+  /** Reports a call that failed at once, as one that fails later. */
+  #check(syscall: string, status: number, path?: string): void {
+    if (status < 0)
+      setImmediate(() => {
+        this.#lose(syscall, status, path);
+      });
+  }
+
+  #lose(syscall: string, status: number, path?: string): void {
+    if (this.#isClosed) return;
+    this.destroy();
+    this.#handlers.onLost(status === END_OF_FILE ? undefined : systemError(syscall, status, path));
+  }
+
+  get needsDrain(): boolean {
+    return this.#buffer.needsDrain;
+  }
+
+  get hasUnsent(): boolean {
+    return this.#buffer.hasUnsent;
+  }
+
+  write(bytes: Buffer): void {
+    this.#buffer.write(bytes);
+  }
+
+  cork(): void {
+    this.#buffer.cork();
+  }
+
+  uncork(): void {
+    this.#buffer.uncork();
+  }
+
+  stopReading(): void {
+    this.#reads = false;
+    if (this.#isConnected && !this.#isClosed) this.#pipe.readStop();
+  }
+
+  resumeReading(): void {
+    this.#reads = true;
+    if (this.#isConnected && !this.#isClosed) this.#pipe.readStart();
+  }
+
+  ref(): void {
+    if (!this.#isClosed) this.#pipe.ref();
+  }
+
+  unref(): void {
+    if (!this.#isClosed) this.#pipe.unref();
+  }
+
+  destroy(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#buffer.close();
+    this.#pipe.close();
+  }
+}
+
+/** Returns the error that node:net reports for a failed system call. */
+function systemError(syscall: string, status: number, path?: string): Error {
+  const code = process.getBuiltinModule('node:util').getSystemErrorName(status);
+  const message = [syscall, code, ...(path === undefined ? [] : [path])].join(' ');
+  return Object.assign(new Error(message), {errno: status, code, syscall, address: path});
+}
