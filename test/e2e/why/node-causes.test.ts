@@ -80,11 +80,14 @@ describe.each(newestRuntime)('why, causes of the node: $name', (which) => {
   });
 
   test('containers that a restart rule restarts with their pod', async () => {
+    const once = 'test -e /out/again && exec sleep 3600; touch /out/again; exit 3';
+    const volumeMounts = [{name: 'out', mountPath: '/out'}];
     const main = aContainer('main', {
-      command: shellCommand('sleep 2; exit 3'),
+      command: shellCommand(once),
+      volumeMounts,
       ...{restartPolicy: 'Never', restartPolicyRules: rule('RestartAllContainers')},
     });
-    const spec = {containers: [aContainer('other'), main]};
+    const spec = {volumes: [{name: 'out', emptyDir: {}}], containers: [aContainer('other'), main]};
     await put('all', aManifest('all', spec));
     await expect
       .poll(async () => await why('all'))

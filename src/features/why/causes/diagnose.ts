@@ -150,8 +150,10 @@ function explainRestart(subject: ContainerSubject): readonly Finding[] {
   const {status, snapshot} = subject;
   const {running} = status.state ?? {};
   const exit = status.lastState?.terminated;
-  if (running === undefined || exit?.finishedAt === undefined) return [];
-  if (Date.parse(snapshot.takenAt) - Date.parse(exit.finishedAt) > RECENT_MS) return [];
+  // An instance that the kubelet removed has no time of its end, which was just before the start of the next.
+  const ended = exit?.finishedAt ?? running?.startedAt;
+  if (running === undefined || exit === undefined || ended === undefined) return [];
+  if (Date.parse(snapshot.takenAt) - Date.parse(ended) > RECENT_MS) return [];
   const finding = firstOf(EXIT_RULES, {...subject, exit});
   if (finding === undefined) return [];
   const since =

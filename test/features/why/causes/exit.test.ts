@@ -217,6 +217,16 @@ describe('restarts by others', () => {
     });
   });
 
+  test.each([
+    ['a short time ago', '2026-11-27T12:44:50Z', ['restarted-with-pod']],
+    ['long ago', '2026-11-27T10:00:00Z', []],
+  ])('a container that was removed to restart the pod, and runs again since %s', (_, startedAt, expected) => {
+    const terminated = {exitCode: 137, reason: 'RestartingAllContainers'};
+    const status = {ready: true, restartCount: 1, state: {running: {startedAt}}, lastState: {terminated}};
+    const findings = diagnose(aSnapshot({pod: aStatusPod([status])}));
+    expect(findings.map(({rule: found}) => found)).toEqual(expected);
+  });
+
   test('a container that the runtime found dead at its start', () => {
     const node = {runtimeStartedAt: '2026-11-27T12:40:10Z'};
     expect(diagnose(anExit({exitCode: 255, reason: 'Unknown'}, {node}))[0]).toMatchObject({
