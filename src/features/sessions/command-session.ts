@@ -10,10 +10,10 @@ import type {
   SignalContext,
 } from '../../cli/command/contexts.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
+import type {OutputStream} from '../../cli/process/standard-output.js';
 import type {SessionFlagValues} from './session-flags.js';
 import {parseTransport, tlsOptions} from './streaming-flags.js';
 import {DETACH_KEYS, parseDetachKeys} from './detach-keys.js';
-import {PrefixedLines} from '../../cli/terminal/prefixed-lines.js';
 import {isTerminalInput} from '../../cli/terminal/terminal-input.js';
 
 declare module '../../cli/dialect/command-strategies.js' {
@@ -128,9 +128,7 @@ async function runConnectedSession(
       'kcri: this runtime cannot signal the end of standard input; a command that reads until the end never exits',
     );
   const targets = takesOutput ? [out.stdout.stream, out.stderr.stream] : [];
-  const outputs = targets.map((target) =>
-    prefix === undefined ? target : new PrefixedLines(prefix, target),
-  );
+  const {outputs, finish} = await prefixLines(prefix, targets);
   const end = await runSession(session, context, {
     ...streams,
     detachKeys,
@@ -142,9 +140,20 @@ async function runConnectedSession(
         report.info(`kcri: the terminal translates the line ends of the output: ${reason}`);
     },
   });
-  for (const output of outputs) if (output instanceof PrefixedLines) output.finish();
+  finish();
   if (end.kind === 'unread') return {kind: 'left', exitCode: EXIT_BROKEN_PIPE};
   if (end.kind !== 'detached') return end;
   strategy.reportDetached(services, containerName);
   return {kind: 'left', exitCode: EXIT.ok};
+}
+
+/** Returns the outputs of a session, each line with the prefix if there is one, and how to write an unfinished last line. */
+async function prefixLines(prefix: string | undefined, targets: readonly OutputStream[]) {
+  if (prefix === undefined) return {outputs: targets, finish: () => undefined};
+  const {PrefixedLines} = await import('../../cli/terminal/prefixed-lines.js');
+  const outputs = targets.map((target) => new PrefixedLines(prefix, target));
+  const finish = (): void => {
+    for (const output of outputs) output.finish();
+  };
+  return {outputs, finish};
 }

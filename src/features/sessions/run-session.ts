@@ -5,7 +5,7 @@ import type {OutputTarget} from '../../streaming/session/remote-output.js';
 import type {RemoteResult, RemoteSession, TerminalSize} from '../../streaming/session/session.js';
 import type {CliContext} from '../../cli/process/context.js';
 import type {OutputStream} from '../../cli/process/standard-output.js';
-import {DetachFilter} from './detach-keys.js';
+import {DetachFilter} from './detach-filter.js';
 import {pipeFile} from '../../cli/terminal/pipe-file.js';
 import type {RawMode} from '../../cli/terminal/raw-mode.js';
 import {isFileInput, isTerminalInput, stopReadingOnAbort} from '../../cli/terminal/terminal-input.js';

@@ -1,7 +1,8 @@
 import {text} from 'node:stream/consumers';
 import fc from 'fast-check';
 import {describe, expect, test} from 'vitest';
-import {DETACH_KEYS, DetachFilter, parseDetachKeys} from '../../../src/features/sessions/detach-keys.js';
+import {DetachFilter} from '../../../src/features/sessions/detach-filter.js';
+import {DETACH_KEYS, parseDetachKeys} from '../../../src/features/sessions/detach-keys.js';
 
 describe('parseDetachKeys', () => {
   test.each([
