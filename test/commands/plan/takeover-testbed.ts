@@ -15,6 +15,7 @@ export interface Takeover {
   readonly startError?: string;
   readonly apiServerError?: string;
   readonly eviction?: {readonly resource: string; readonly first?: {readonly name: string}};
+  readonly softEvictions?: readonly unknown[];
   readonly manifestProblems: readonly {readonly message: string}[];
   readonly ineffective: readonly {readonly setting: string}[];
   readonly pods: readonly {
