@@ -127,15 +127,15 @@ test('a kubelet that still runs is named, and what has no effect', async () => {
     await exited;
   });
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
-  const flags = ['--kernel-memcg-notification'];
+  const flags = ['--volume-stats-agg-period=2m'];
   const {kubelets, ineffective} = await takeoverOf(testbed, 0, ...flags);
   expect(kubelets).toEqual([{program: 'kubelet', pid: kubelet.pid}]);
-  expect(ineffective.map(({setting}) => setting)).toContain('kernelMemcgNotification');
+  expect(ineffective.map(({setting}) => setting)).toContain('volumeStatsAggPeriod');
   const {stdout} = await plan(testbed, ...flags);
   expect(stdout).toContain(
     `a kubelet (PID ${kubelet.pid}) runs with this root directory: stop it before kcri starts`,
   );
-  expect(stdout).toContain('settings without effect:\n  kernelMemcgNotification: ');
+  expect(stdout).toContain('settings without effect:\n  volumeStatsAggPeriod: ');
 });
 
 describe('pods of the API server', () => {
