@@ -28,7 +28,6 @@ async function prepare(ownsProcess: boolean, exitCode = 0) {
   return {arguments: (await readFile(noted, 'utf8')).trim(), errors};
 }
 
-// Proves: kubelet --max-open-files
 test('a process that is only a kubelet gets maxOpenFiles as its limit', async () => {
   expect(await prepare(true)).toEqual({
     arguments: `--pid ${process.pid} --nofile=654321:654321`,
