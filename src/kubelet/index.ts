@@ -15,7 +15,7 @@ export {findRecordsByName, findRecordsOfManifest} from './pods/registry/resolve-
 export {planDeletions, planPods, type PodPlan} from './plan/plan-pods.js';
 export {planClusterPods} from './plan/plan-cluster-pods.js';
 export {planTakeover, type PlannedTakeover} from './plan/takeover/plan-takeover.js';
-export type {PlannedEviction} from './plan/takeover/plan-eviction.js';
+export type {PlannedEviction, PlannedSoftEviction} from './plan/takeover/plan-eviction.js';
 export type {NodeMeasurement} from './daemon/create-node-pressure.js';
 export {readNodePods} from './plan/takeover/read-node-pods.js';
 export {readPodSources, type ReadSources} from './plan/takeover/read-pod-sources.js';

@@ -16,7 +16,7 @@ import {
   SIGNAL,
   type DBusMessage,
 } from './message.js';
-import type {DBusValue} from './wire.js';
+import type {DBusValue, DBusVariant} from './wire.js';
 
 /** A call of a method of an object on the bus. */
 export interface DBusCall {
@@ -114,6 +114,20 @@ export class DBusConnection implements Disposable {
   /** Calls a method and resolves with the values of its reply. Rejects with DBusError for an error reply, otherwise with SystemError. */
   async call(call: DBusCall, signal: AbortSignal): Promise<readonly DBusValue[]> {
     return await this.#reply(this.#send(call), signal);
+  }
+
+  /** Reads a property of an interface of an object; undefined if the reply has no value. Rejects like `call`. */
+  async getProperty(
+    {interface: of, ...object}: Pick<DBusCall, 'destination' | 'path' | 'interface'>,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<DBusValue | undefined> {
+    const properties = {...object, interface: 'org.freedesktop.DBus.Properties'};
+    const [value] = await this.call(
+      {...properties, member: 'Get', signature: 'ss', body: [of, name]},
+      signal,
+    );
+    return (value as DBusVariant | undefined)?.value;
   }
 
   /** Receives the signals that match a rule from now on. */

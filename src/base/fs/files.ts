@@ -73,6 +73,13 @@ export async function listNames(directory: string): Promise<readonly string[]> {
   return (await withFileErrors('reading', directory, () => ifPresent(() => readdir(directory)))) ?? [];
 }
 
+/** Returns the names of the directories in a directory, without links; empty if it does not exist. Rejects with SystemError. */
+export async function listDirectoryNames(directory: string): Promise<readonly string[]> {
+  const read = async () => await ifPresent(() => readdir(directory, {withFileTypes: true}));
+  const entries = (await withFileErrors('reading', directory, read)) ?? [];
+  return entries.filter((entry) => entry.isDirectory()).map(({name}) => name);
+}
+
 /** Reports whether the path exists, following links. Rejects with SystemError. */
 export async function pathExists(path: string): Promise<boolean> {
   return (await withFileErrors('checking', path, () => ifPresent(() => stat(path)))) !== undefined;

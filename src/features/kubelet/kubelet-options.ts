@@ -95,6 +95,11 @@ export function measureNode(
   return {
     settings: parseEvictionSettings(values),
     readSignals: async (signal) => await signals.read(signal),
+    // As in a kubelet, the kernel does not notify of the memory of cgroup v2.
+    readMemory:
+      values.kernelMemcgNotification && node.node.cgroup.version === 1
+        ? async () => await signals.readMemory()
+        : undefined,
     readUsages: async (pods, signal) => await readPodUsages(pods, {...connection, ...node}, signal),
   };
 }

@@ -1,9 +1,11 @@
 import {readFile, writeFile} from 'node:fs/promises';
 import v8 from 'node:v8';
 import {getBun} from '../../base/bun.js';
-import {SystemError, isSystemCallError} from '../../base/errors.js';
+import {isSystemCallError, rethrowUnexpected, SystemError} from '../../base/errors.js';
 import {ifPresent} from '../../base/fs/files.js';
+import {setOpenFilesLimit} from '../../base/host/open-files-limit.js';
 import type {Logger} from '../../base/logger.js';
+import type {CliContext} from '../../cli/process/context.js';
 import type {ConfigValues} from '../../kubelet/index.js';
 
 /** Rejects with SystemError if swap is enabled and not allowed. `swapsFile` is /proc/swaps. */
@@ -17,14 +19,29 @@ export async function checkSwap(values: ConfigValues, swapsFile: string): Promis
     );
 }
 
-/** Prepares the process at the start of a kubelet: sets its OOM score. Rejects like checkSwap. */
-export async function prepareProcess(values: ConfigValues, swapsFile: string, logger: Logger): Promise<void> {
+/**
+ * Prepares the process at the start of a kubelet: sets its OOM score and, unless the process does other things as well, how many
+ * files it can have open. Rejects like checkSwap.
+ */
+export async function prepareProcess(
+  values: ConfigValues,
+  {swapsFile, ownsProcess = false, signal}: Pick<CliContext, 'swapsFile' | 'ownsProcess' | 'signal'>,
+  logger: Logger,
+): Promise<void> {
   await checkSwap(values, swapsFile);
+  const log = logger.forFile('prepare-process.ts');
   try {
     await writeFile('/proc/self/oom_score_adj', String(values.oomScoreAdj));
   } catch (error) {
     if (!isSystemCallError(error)) throw error;
-    logger.forFile('prepare-process.ts').info('Failed to ApplyOOMScoreAdj', {err: error});
+    log.info('Failed to ApplyOOMScoreAdj', {err: error});
+  }
+  if (!ownsProcess) return;
+  try {
+    await setOpenFilesLimit(process.pid, values.maxOpenFiles, signal);
+  } catch (error) {
+    rethrowUnexpected(error);
+    log.error(error, 'Failed to set rlimit on max file handles');
   }
 }
 

@@ -80,7 +80,7 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   try {
     logStart(options, logger);
     if (config.values.protectKernelDefaults) await checkKernelSettings();
-    await prepareProcess(config.values, context.swapsFile, log);
+    await prepareProcess(config.values, context, log);
     using _optimization = limitOptimization();
     const connections = new ConnectionMetrics(context.clock);
     const observed = {...options, config: live.values, logger: log, observe: connections.restClient.observe};

@@ -48,10 +48,12 @@ export function isSeamless({
   problems,
   startError,
   eviction,
-}: Pick<NodeTakeover, 'pods' | 'problems' | 'startError' | 'eviction'>): boolean {
+  softEvictions,
+}: Pick<NodeTakeover, 'pods' | 'problems' | 'startError' | 'eviction' | 'softEvictions'>): boolean {
   return (
     startError === undefined &&
     eviction === undefined &&
+    softEvictions.length === 0 &&
     problems.every(({level}) => level === 'warning') &&
     pods.every(({verdict}) => SEAMLESS.includes(verdict))
   );

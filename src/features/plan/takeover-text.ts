@@ -3,9 +3,11 @@ import {counted} from '../../base/counted.js';
 import {
   namespacedName,
   type PlannedEviction,
+  type PlannedSoftEviction,
   type PodTakeover,
   type TakeoverVerdict,
 } from '../../kubelet/index.js';
+import {formatDuration} from '../../format/duration.js';
 import {formatPodTitle} from '../pods/pod-title.js';
 import {isSeamless, type NodeTakeover} from './node-takeover.js';
 import {changeLines, omitEmptyLists} from './plan-text.js';
@@ -24,7 +26,8 @@ const VERDICTS = {
 
 /** Returns a takeover as data. */
 export function takeoverData(takeover: NodeTakeover): unknown {
-  const {nodeName, rootDir, kubelets, apiError, startError, eviction, problems, pods, ineffective} = takeover;
+  const {nodeName, rootDir, kubelets, apiError, startError, problems, pods, ineffective} = takeover;
+  const {eviction, softEvictions} = takeover;
   return {
     node: nodeName,
     rootDir,
@@ -33,6 +36,7 @@ export function takeoverData(takeover: NodeTakeover): unknown {
     ...(startError === undefined ? {} : {startError: startError.message}),
     ...(apiError === undefined ? {} : {apiServerError: apiError.message}),
     ...(eviction === undefined ? {} : {eviction}),
+    ...(softEvictions.length === 0 ? {} : {softEvictions}),
     manifestProblems: problems,
     ineffective,
     pods: pods.map(({namespace, name, uid, source, verdict, reasons, fields, changes, diffs}) => ({
@@ -46,13 +50,15 @@ export function takeoverData(takeover: NodeTakeover): unknown {
 
 /** Formats a takeover as text: a summary, what to do first, each pod with its changes, and settings without effect. */
 export function takeoverText(takeover: NodeTakeover, chalk: ChalkInstance): string {
-  const {kubelets, apiError, startError, eviction, problems, pods, ineffective} = takeover;
+  const {kubelets, apiError, startError, problems, pods, ineffective} = takeover;
+  const {eviction, softEvictions} = takeover;
   const notes = [
     ...(startError === undefined
       ? []
       : [`kcri would not start: ${startError.message}`, ...hintOf(startError.hint)]),
     ...kubelets.map(({program, pid}) => kubeletNote(program, pid)),
     ...(eviction === undefined ? [] : [evictionNote(eviction)]),
+    ...softEvictions.map(softEvictionNote),
     ...(apiError === undefined
       ? []
       : [`the pods of the API server are unknown: ${apiError.message}`, ...hintOf(apiError.hint)]),
@@ -87,12 +93,21 @@ function kubeletNote(program: 'kubelet' | 'kcri', pid: number): string {
 }
 
 function evictionNote({resource, first}: PlannedEviction): string {
+  return `the node lacks ${resource}, so that a kubelet ${evictionSteps({resource, first})}`;
+}
+
+function softEvictionNote({signal, gracePeriodSeconds, ...eviction}: PlannedSoftEviction): string {
+  const grace = formatDuration(BigInt(Math.round(gracePeriodSeconds * 1000)) * 1_000_000n);
+  return `${signal} is below its soft threshold; if that lasts for ${grace}, a kubelet ${evictionSteps(eviction)}`;
+}
+
+function evictionSteps({resource, first}: PlannedEviction): string {
   const unused = resource === 'ephemeral-storage' || resource === 'inodes';
   const steps = [
     ...(unused ? ['removes unused images and containers'] : []),
     first === undefined ? 'finds no pod that it may evict' : `evicts pods, ${namespacedName(first)} first`,
   ];
-  return `the node lacks ${resource}, so that a kubelet ${steps.join(', and if that is not enough, ')}`;
+  return steps.join(', and if that is not enough, ');
 }
 
 /** Summarizes a takeover in one line: `/var/lib/kubelet on node-1: 3 pods: 2 kept, 1 restarted`. */

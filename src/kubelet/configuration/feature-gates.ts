@@ -12,6 +12,7 @@ export const FEATURE_GATES = {
   MemoryQoS: false,
   NodeSwap: true,
   PodLevelResourceManagers: false,
+  QOSReserved: false,
 } as const satisfies Readonly<Record<string, boolean>>;
 
 /** Reports whether a configuration enables a feature gate. */

@@ -1,4 +1,5 @@
 import type {NodeFacts} from '../contract/node-facts.js';
+import {parseQosReserved} from '../resources/qos-reserved.js';
 import {isGateEnabled} from './feature-gates.js';
 import type {ConfigValues} from './fields-and-defaults/kubelet-config-defaults.js';
 import {periodToMs} from './kubelet-config.js';
@@ -6,7 +7,10 @@ import {periodToMs} from './kubelet-config.js';
 /** Returns the settings of the managers of the node's resources. */
 export function createManagerSettings(
   values: ConfigValues,
-): Pick<NodeFacts, 'cpuManager' | 'memoryManager' | 'topologyManager' | 'processCgroups'> {
+): Pick<
+  NodeFacts,
+  'cpuManager' | 'memoryManager' | 'topologyManager' | 'processCgroups' | 'qosReservedMemoryPercent'
+> {
   const managesPodLevel = isGateEnabled(values, 'PodLevelResourceManagers');
   return {
     cpuManager: {
@@ -24,6 +28,9 @@ export function createManagerSettings(
       reservedMemory: values.reservedMemory,
       managesPodLevel,
     },
+    qosReservedMemoryPercent: isGateEnabled(values, 'QOSReserved')
+      ? parseQosReserved(values.qosReserved)
+      : undefined,
     processCgroups: {kubelet: values.kubeletCgroups, system: values.systemCgroups},
     topologyManager: {
       policy: values.topologyManagerPolicy,

@@ -128,6 +128,8 @@ export interface NodeFacts {
   readonly topologyManager?: TopologyManagerSettings | undefined;
   /** Cgroups to which processes are moved; none if undefined. */
   readonly processCgroups?: ProcessCgroups | undefined;
+  /** Percentage of requested memory that pods of lower QoS classes cannot use; undefined without such a reserve. */
+  readonly qosReservedMemoryPercent?: bigint | undefined;
   /** Directory of the sockets of device plugins; without it there is no device manager. */
   readonly devicePluginsDir?: string | undefined;
   /** Returns the allocatable extended resources; pods run without others that they request. None if undefined. */

@@ -8,7 +8,10 @@ import type {PeriodicContainerGc} from '../pods/gc/periodic-container-gc.js';
 import type {PodWorkers} from '../pods/workers/pod-workers.js';
 
 /** Settings of node-pressure eviction, and the measurement of the node and its pods. */
-export type NodeMeasurement = Pick<NodePressureOptions, 'settings' | 'readSignals' | 'readUsages'>;
+export type NodeMeasurement = Pick<
+  NodePressureOptions,
+  'settings' | 'readSignals' | 'readMemory' | 'readUsages'
+>;
 
 /** Measurement of the node, and its images and events. */
 export type NodePressureSource = NodeMeasurement &

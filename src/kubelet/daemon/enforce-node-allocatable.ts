@@ -26,8 +26,7 @@ export interface EnforceNodeAllocatableOptions {
 
 /**
  * Creates the cgroups of all pods and of the QoS classes, and limits all pods together; tries again every minute until it
- * succeeds (enforceNodeAllocatableCgroups). A cgroup that another process created is left alone, as are slices with cgroup v1, which
- * the runtime creates with the first pod. Never rejects.
+ * succeeds (enforceNodeAllocatableCgroups). A cgroup that another process created is left alone. Never rejects.
  */
 export async function enforceNodeAllocatable(
   {node, clock, logger, record}: EnforceNodeAllocatableOptions,
@@ -35,10 +34,6 @@ export async function enforceNodeAllocatable(
 ): Promise<void> {
   const root = getCgroupRoot(node);
   if (root?.allPods === undefined) return;
-  if (areSlicesOfRuntime(node)) {
-    logger.info('Not limiting the cgroup of all pods, which systemd manages with cgroup v1');
-    return;
-  }
   const {path} = root.allPods;
   while (!signal.aborted) {
     try {
@@ -64,17 +59,13 @@ export async function releaseNodeAllocatable({
   logger,
 }: Pick<EnforceNodeAllocatableOptions, 'node' | 'logger'>): Promise<void> {
   const root = getCgroupRoot(node);
-  if (root?.allPods === undefined || areSlicesOfRuntime(node)) return;
+  if (root?.allPods === undefined) return;
   try {
     await removeSharedCgroups(root, qosCgroups(node.cgroup));
   } catch (error) {
     rethrowUnexpected(error);
     logger.error(error, 'Failed to remove the cgroups of all pods');
   }
-}
-
-function areSlicesOfRuntime({cgroup: {driver, version}}: NodeFacts): boolean {
-  return driver === 'systemd' && version === 1;
 }
 
 /**

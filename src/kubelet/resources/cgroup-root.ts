@@ -8,7 +8,7 @@ export interface CgroupRoot {
   readonly mount: string;
   readonly version: 1 | 2;
   readonly rootDir: string;
-  /** True if the cgroups of pods are slices of systemd, with cgroup v2. */
+  /** True if the cgroups of pods are slices of systemd. */
   readonly hasSlices?: boolean;
   /** Cgroup of all pods and its limits, which it gets when it is created; none by default. */
   readonly allPods?: {readonly path: string; readonly limits: Partial<CgroupLimits>} | undefined;
@@ -24,7 +24,7 @@ export function getCgroupRoot(node: NodeFacts): CgroupRoot | undefined {
       mount,
       version: cgroup.version,
       rootDir,
-      hasSlices: cgroup.driver === 'systemd' && cgroup.version === 2,
+      hasSlices: cgroup.driver === 'systemd',
     },
     ...(limits && {allPods: {path: podsCgroup(cgroup), limits}}),
   };

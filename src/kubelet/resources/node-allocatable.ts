@@ -48,6 +48,14 @@ function atLeastZero(amount: bigint): bigint {
   return amount < 0n ? 0n : amount;
 }
 
+/** Returns the memory that is not reserved for the system, without the eviction reserve (GetNodeAllocatableAbsolute). */
+export function reservableMemory({
+  memoryBytes,
+  reservations,
+}: Pick<NodeFacts, 'memoryBytes' | 'reservations'>): bigint {
+  return atLeastZero(memoryBytes - (reservations?.total.memoryBytes ?? 0n));
+}
+
 /**
  * Returns the limits of all pods together, without the eviction reserve; undefined for none (getNodeAllocatableInternalAbsolute,
  * getCgroupConfig).

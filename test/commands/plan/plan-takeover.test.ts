@@ -1,7 +1,8 @@
-import {spawn} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import {findLiveKubelet} from '../../../src/kubelet/node/find-live-kubelet.js';
+import {mountedDirectory} from '../../base/mounted-directory.js';
 import {until} from '../../base/until.js';
 import {BUSYBOX} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
@@ -126,15 +127,15 @@ test('a kubelet that still runs is named, and what has no effect', async () => {
     await exited;
   });
   await until(async () => (await findLiveKubelet(testbed.rootDir)) === kubelet.pid);
-  const flags = ['--kernel-memcg-notification'];
+  const flags = ['--volume-stats-agg-period=2m'];
   const {kubelets, ineffective} = await takeoverOf(testbed, 0, ...flags);
   expect(kubelets).toEqual([{program: 'kubelet', pid: kubelet.pid}]);
-  expect(ineffective.map(({setting}) => setting)).toContain('kernelMemcgNotification');
+  expect(ineffective.map(({setting}) => setting)).toContain('volumeStatsAggPeriod');
   const {stdout} = await plan(testbed, ...flags);
   expect(stdout).toContain(
     `a kubelet (PID ${kubelet.pid}) runs with this root directory: stop it before kcri starts`,
   );
-  expect(stdout).toContain('settings without effect:\n  kernelMemcgNotification: ');
+  expect(stdout).toContain('settings without effect:\n  volumeStatsAggPeriod: ');
 });
 
 describe('pods of the API server', () => {
@@ -171,3 +172,15 @@ describe('pods of the API server', () => {
     expect(verdicts(takeover)).toEqual(['web-goldennode started', 'kept unknown', 'foreign leftAlone']);
   });
 });
+
+/** Mounting requires root. */
+test.skipIf(process.getuid?.() !== 0)(
+  'a takeover of a read-only root directory is planned, since nothing is written (needs root)',
+  async () => {
+    const rootDir = await mountedDirectory();
+    const testbed = await leaveNode({'web.yaml': manifest('web')}, undefined, {rootDir});
+    execFileSync('mount', ['-o', 'remount,ro', rootDir]);
+    expect(verdicts(await takeoverOf(testbed, 0))).toEqual(['web-goldennode kept', 'foreign leftAlone']);
+    execFileSync('mount', ['-o', 'remount,rw', rootDir]);
+  },
+);

@@ -51,6 +51,37 @@ describe('a takeover shows', () => {
     );
   });
 
+  test('met soft thresholds, whose pods are evicted only if the shortage lasts', async () => {
+    const cluster = await leaveCluster('first');
+    const kubeconfig = ['--kubeconfig', await writeKubeconfig(cluster, cluster.api.url)];
+    const soft = (memory: string, grace: string): readonly string[] => [
+      ...['--eviction-hard', 'memory.available<1', '--eviction-soft', `memory.available<${memory}`],
+      ...['--eviction-soft-grace-period', `memory.available=${grace}`, ...kubeconfig],
+    ];
+    expect(await takeoverOf(cluster.daemon, 0, ...soft('2', '90s'))).not.toHaveProperty('softEvictions');
+
+    const {eviction, softEvictions} = await takeoverOf(cluster.daemon, 1, ...soft('99.9%', '90s'));
+    expect(eviction).toBeUndefined();
+    expect(softEvictions).toEqual([
+      {
+        ...{signal: 'memory.available', gracePeriodSeconds: 90, resource: 'memory'},
+        first: expect.objectContaining({name: 'first'}) as unknown,
+      },
+    ]);
+    expect((await plan(cluster.daemon, ...soft('99.9%', '90s'))).stdout).toContain(
+      '\nmemory.available is below its soft threshold; if that lasts for 1m30s, a kubelet evicts pods, default/first first\n',
+    );
+    // What is evicted at once needs no preview of later.
+    const both = await takeoverOf(
+      cluster.daemon,
+      1,
+      ...soft('99.9%', '90s'),
+      '--eviction-hard=memory.available<99%',
+    );
+    expect(both.eviction).toMatchObject({resource: 'memory'});
+    expect(both.softEvictions).toBeUndefined();
+  });
+
   test('when a crashing container starts again', async () => {
     const testbed = await leaveNode({'web.yaml': manifest('web')}, async (daemon) => {
       daemon.kill('main', 1);

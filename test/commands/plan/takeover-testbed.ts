@@ -5,7 +5,7 @@ import {runKcri, type RunResult} from '../../cli/run-kcri.js';
 import {anImage} from '../../fakes/fake-runtime.js';
 import {GOLDEN_NODE} from '../../golden/golden-cases.js';
 import {ClusterTestbed} from '../../kubelet/cluster/cluster-testbed.js';
-import {DaemonTestbed} from '../../kubelet/daemon/daemon-testbed.js';
+import {DaemonTestbed, type DaemonTestbedOptions} from '../../kubelet/daemon/daemon-testbed.js';
 import {aContainerSpec, aManifest, isMutatingCall} from '../command-testbed.js';
 
 /** JSON of a takeover, as far as tests read it. */
@@ -15,6 +15,7 @@ export interface Takeover {
   readonly startError?: string;
   readonly apiServerError?: string;
   readonly eviction?: {readonly resource: string; readonly first?: {readonly name: string}};
+  readonly softEvictions?: readonly unknown[];
   readonly manifestProblems: readonly {readonly message: string}[];
   readonly ineffective: readonly {readonly setting: string}[];
   readonly pods: readonly {
@@ -37,9 +38,10 @@ export const manifest = (name: string, container: Parameters<typeof aContainerSp
 export async function leaveNode(
   manifests: Readonly<Record<string, string>>,
   beforeStop: (testbed: DaemonTestbed) => Promise<void> = async () => undefined,
+  options: Pick<DaemonTestbedOptions, 'rootDir'> = {},
 ): Promise<DaemonTestbed> {
   const images = [anImage(), anImage({name: NEWER})];
-  const testbed = await DaemonTestbed.start({manifests, runtime: {images}});
+  const testbed = await DaemonTestbed.start({manifests, runtime: {images}, ...options});
   onTestFinished(async () => testbed[Symbol.asyncDispose]());
   for (const name of Object.keys(manifests).map((file) => file.replace('.yaml', '')))
     await testbed.until(`pod "${name}" runs`, () => testbed.statusOf(name).ready === 1);

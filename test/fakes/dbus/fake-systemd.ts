@@ -10,6 +10,10 @@ const MANAGER = {path: '/org/freedesktop/systemd1', interface: 'org.freedesktop.
 export interface FakeSystemdOptions {
   /** Directory in which slices are created. */
   readonly mount: string;
+  /** Hierarchies below the directory in which systemd creates and removes cgroups (cgroup v1); the directory itself by default. */
+  readonly hierarchies?: readonly string[];
+  /** Its version; that of Debian 13 by default. */
+  readonly version?: string;
   /** Result of its jobs; `done` by default. */
   readonly jobResult?: string;
 }
@@ -44,6 +48,10 @@ export class FakeSystemd implements Disposable {
     else if (member === 'StartTransientUnit') this.#start(call, name, body[2]);
     else if (member === 'SetUnitProperties') this.#set(call, name, body[2]);
     else if (member === 'StopUnit') this.#stop(call, name);
+    else if (member === 'Get') {
+      const {version = '257.8-1~deb13u2'} = this.#options;
+      this.#service.reply(call, {signature: 'v', body: [{signature: 's', value: version}]});
+    }
   }
 
   #start(call: DBusMessage, name: string, properties: DBusValue | undefined): void {
@@ -57,7 +65,7 @@ export class FakeSystemd implements Disposable {
       return;
     }
     this.#slices.add(name);
-    mkdirSync(join(this.#options.mount, pathOf(name)), {recursive: true});
+    for (const directory of this.#directories(name)) mkdirSync(directory, {recursive: true});
     this.#finishJob(call, name);
   }
 
@@ -73,8 +81,13 @@ export class FakeSystemd implements Disposable {
       return;
     }
     // The files of a cgroup disappear with it.
-    rmSync(join(this.#options.mount, pathOf(name)), {recursive: true, force: true});
+    for (const directory of this.#directories(name)) rmSync(directory, {recursive: true, force: true});
     this.#finishJob(call, name);
+  }
+
+  #directories(slice: string): readonly string[] {
+    const {mount, hierarchies = ['']} = this.#options;
+    return hierarchies.map((name) => join(mount, name, pathOf(slice)));
   }
 
   /** Ends the job of another client, too, and the job itself before its caller knows its path. */

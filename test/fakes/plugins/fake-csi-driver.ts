@@ -1,14 +1,15 @@
 import {execFileSync} from 'node:child_process';
 import {mkdir, rmdir} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {status, type UntypedServiceImplementation} from '@grpc/grpc-js';
+import type {UntypedServiceImplementation} from '@grpc/grpc-js';
 import type {GrpcCode} from '../../../src/cri/errors.js';
 import type {Plain} from '../containerd/containerd-services.js';
-import {GrpcStatusError, toGrpcStatusError} from '../runtime/grpc-status-error.js';
+import {GrpcStatusError} from '../runtime/grpc-status-error.js';
 import {SocketServer} from '../runtime/socket-server.js';
 import type {PluginCall} from './fake-device-plugin.js';
 import {FakeRegistrar} from './fake-registrar.js';
 import {kubeletService} from './kubelet-protos.js';
+import {unaryMethod} from './plugin-methods.js';
 
 export const CSI_DRIVER = 'disk.example.com';
 
@@ -109,22 +110,14 @@ export class FakeCsiDriver implements AsyncDisposable {
   }
 
   #unary(method: string, answer: (request: Plain) => object | Promise<object>) {
-    return async (
-      {request}: {readonly request: Plain},
-      callback: (error: object | null, response?: object) => void,
-    ): Promise<void> => {
+    return unaryMethod(async (request) => {
       this.calls.push({method, request});
       this.allCalls.push({method, request});
-      try {
-        const index = this.#faults.findIndex((fault) => fault.method === method);
-        const [fault] = index === -1 ? [] : this.#faults.splice(index, 1);
-        if (fault !== undefined) throw fault.error;
-        callback(null, await answer(request));
-      } catch (error) {
-        const {code, message} = toGrpcStatusError(error);
-        callback({code: status[code], details: message});
-      }
-    };
+      const index = this.#faults.findIndex((fault) => fault.method === method);
+      const [fault] = index === -1 ? [] : this.#faults.splice(index, 1);
+      if (fault !== undefined) throw fault.error;
+      return await answer(request);
+    });
   }
 }
 

@@ -1,9 +1,9 @@
 import {join} from 'node:path';
-import {status, type ServerWritableStream, type UntypedServiceImplementation} from '@grpc/grpc-js';
+import type {UntypedServiceImplementation} from '@grpc/grpc-js';
 import type {Plain} from '../containerd/containerd-services.js';
 import {SocketServer} from '../runtime/socket-server.js';
-import {toGrpcStatusError} from '../runtime/grpc-status-error.js';
 import {connectKubelet, kubeletService} from './kubelet-protos.js';
+import {MessageStreams, unaryMethod} from './plugin-methods.js';
 
 /** A device of a fake plugin. */
 export interface FakeDevice {
@@ -38,7 +38,7 @@ export class FakeDevicePlugin implements AsyncDisposable {
   readonly #options: Required<Omit<FakeDevicePluginOptions, 'answers'>> &
     Pick<FakeDevicePluginOptions, 'answers'>;
   readonly #server: SocketServer;
-  readonly #streams = new Set<ServerWritableStream<Plain, object>>();
+  readonly #streams = new MessageStreams(() => this.#message());
   #devices: readonly FakeDevice[];
 
   private constructor(options: FakeDevicePluginOptions) {
@@ -83,7 +83,7 @@ export class FakeDevicePlugin implements AsyncDisposable {
   /** Sends a new list of devices. */
   list(devices: readonly FakeDevice[]): void {
     this.#devices = devices;
-    for (const stream of this.#streams) stream.write(this.#message());
+    this.#streams.send();
   }
 
   callsTo(method: string): readonly Plain[] {
@@ -135,35 +135,17 @@ export class FakeDevicePlugin implements AsyncDisposable {
       PreStartContainer: () => ({}),
       ...answers,
     };
-    const unary = Object.entries(usual).map(([method, answer]) => [method, this.#unary(method, answer)]);
+    const unary = Object.entries(usual).map(([method, answer]) => [
+      method,
+      unaryMethod((request) => {
+        this.calls.push({method, request});
+        return answer(request);
+      }),
+    ]);
     return {
       ...Object.fromEntries(unary),
-      ListAndWatch: this.#watch.bind(this),
+      ListAndWatch: this.#streams.open,
     } as UntypedServiceImplementation;
-  }
-
-  #unary(method: string, answer: (request: Plain) => object | Promise<object>) {
-    return async (
-      {request}: {readonly request: Plain},
-      callback: (error: object | null, response?: object) => void,
-    ): Promise<void> => {
-      this.calls.push({method, request});
-      try {
-        callback(null, await answer(request));
-      } catch (error) {
-        const {code, message} = toGrpcStatusError(error);
-        callback({code: status[code], details: message});
-      }
-    };
-  }
-
-  #watch(stream: ServerWritableStream<Plain, object>): void {
-    this.#streams.add(stream);
-    stream.on('cancelled', () => {
-      this.#streams.delete(stream);
-      stream.end();
-    });
-    stream.write(this.#message());
   }
 }
 

@@ -1,10 +1,9 @@
 import {mkdir} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {status, type ServerWritableStream, type ServiceDefinition} from '@grpc/grpc-js';
-import type {Plain} from '../containerd/containerd-services.js';
-import {toGrpcStatusError} from '../runtime/grpc-status-error.js';
+import type {ServiceDefinition} from '@grpc/grpc-js';
 import {SocketServer} from '../runtime/socket-server.js';
 import {kubeletService} from './kubelet-protos.js';
+import {MessageStreams, unaryMethod} from './plugin-methods.js';
 
 /** A claim in a request of the kubelet. */
 export interface DraClaim {
@@ -33,13 +32,11 @@ export interface FakeDraDriverOptions {
   readonly health?: readonly FakeDeviceHealth[];
 }
 
-type Callback = (error: object | null, response?: object) => void;
-
 /** A DRA driver on a real gRPC server. Each claim has the device `dev` of the pool `pool`. */
 export class FakeDraDriver implements AsyncDisposable {
   readonly calls: {readonly method: string; readonly claims: readonly DraClaim[]}[] = [];
   readonly #server: SocketServer;
-  readonly #streams = new Set<ServerWritableStream<Plain, object>>();
+  readonly #streams = new MessageStreams(() => this.#message());
   #health: readonly FakeDeviceHealth[];
 
   private constructor(options: FakeDraDriverOptions) {
@@ -49,10 +46,17 @@ export class FakeDraDriver implements AsyncDisposable {
       NodeUnprepareResources: (claims) => ({claims: claims.map(({uid}) => ({key: uid, value: {}}))}),
       ...options.answers,
     };
-    const methods = Object.entries(usual).map(([method, answer]) => [method, this.#unary(method, answer)]);
+    const methods = Object.entries(usual).map(([method, answer]) => [
+      method,
+      unaryMethod((request) => {
+        const claims = request['claims'] as readonly DraClaim[];
+        this.calls.push({method, claims});
+        return answer(claims);
+      }),
+    ]);
     const health = {
       definition: kubeletService('dra-health', 'v1alpha1.DRAResourceHealth'),
-      implementation: {NodeWatchResources: this.#watch.bind(this)},
+      implementation: {NodeWatchResources: this.#streams.open},
     };
     this.#server = new SocketServer(options.path, [
       {
@@ -83,7 +87,7 @@ export class FakeDraDriver implements AsyncDisposable {
   /** Reports another health. */
   report(health: readonly FakeDeviceHealth[]): void {
     this.#health = health;
-    for (const stream of this.#streams) stream.write(this.#message());
+    this.#streams.send();
   }
 
   /** Ends all connections, as the end of the process does. */
@@ -94,28 +98,6 @@ export class FakeDraDriver implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
-  }
-
-  #unary(method: string, answer: Answer) {
-    return async ({request}: {readonly request: Plain}, callback: Callback): Promise<void> => {
-      const claims = request['claims'] as readonly DraClaim[];
-      this.calls.push({method, claims});
-      try {
-        callback(null, await answer(claims));
-      } catch (error) {
-        const {code, message} = toGrpcStatusError(error);
-        callback({code: status[code], details: message});
-      }
-    };
-  }
-
-  #watch(stream: ServerWritableStream<Plain, object>): void {
-    this.#streams.add(stream);
-    stream.on('cancelled', () => {
-      this.#streams.delete(stream);
-      stream.end();
-    });
-    stream.write(this.#message());
   }
 
   #message(): object {

@@ -48,6 +48,7 @@ async function leaveNode(): Promise<LeftNode> {
 type Case = readonly [place: string, how: string, change: Change, error?: string];
 
 const CHECKPOINT_IGNORED = 'Ignoring the resources of pods, resizes in progress count as completed';
+const DEVICES_FORGOTTEN = 'Continue after failing to read checkpoint file';
 const volume = (name: string): string => `pods/${FULL}/volumes/kubernetes.io~${name}`;
 
 const CASES: readonly Case[] = [
@@ -56,17 +57,32 @@ const CASES: readonly Case[] = [
   ['allocated_pods_state', 'of another program', write(FOREIGN), CHECKPOINT_IGNORED],
   ['allocated_pods_state', 'missing', remove],
   ['actuated_pods_state', 'garbage', write(GARBAGE), CHECKPOINT_IGNORED],
-  ...['dra_manager_state', 'pod_status_manager_state'].map((place): Case => [
+  ['actuated_pods_state', 'empty', write(''), CHECKPOINT_IGNORED],
+  ['actuated_pods_state', 'of another program', write(FOREIGN), CHECKPOINT_IGNORED],
+  ['actuated_pods_state', 'a link to nowhere', linkNowhere],
+  ['pod_status_manager_state', 'of another program', write(FOREIGN)],
+  ['pod_status_manager_state', 'a directory', replaceByDirectory],
+  ...['cpu_manager_state', 'memory_manager_state', 'dra_manager_state'].map((place): Case => [
     place,
-    'of another program',
-    write(FOREIGN),
+    'missing',
+    remove,
   ]),
-  ['device-plugins/kubelet_internal_checkpoint', 'garbage', write(GARBAGE)],
+  ['device-plugins/kubelet_internal_checkpoint', 'garbage', write(GARBAGE), DEVICES_FORGOTTEN],
+  ['device-plugins/kubelet_internal_checkpoint', 'empty', write(''), DEVICES_FORGOTTEN],
+  ['device-plugins/kubelet_internal_checkpoint', 'of another program', write(FOREIGN), DEVICES_FORGOTTEN],
+  ['device-plugins/kubelet_internal_checkpoint', 'a directory', replaceByDirectory, DEVICES_FORGOTTEN],
+  ['device-plugins/left.sock', 'a file', write(GARBAGE)],
+  ['device-plugins', 'a file', replaceByFile, 'Failed to start the device plugin manager'],
+  ['plugins_registry', 'a file', replaceByFile, 'populator (plugin watcher) starts failed'],
+  ['pod-resources', 'a file', replaceByFile, 'Failed to serve: creating'],
+  ['checkpoints', 'a file', replaceByFile],
+  ['image_manager', 'a file', replaceByFile],
   ['plugins_registry/left.sock', 'a file', write(GARBAGE)],
   ['checkpoints/left.tar', 'a file', write(GARBAGE)],
   ['image_manager/pulled/sha256-00', 'garbage', write(GARBAGE)],
   ['image_manager/pulling/sha256-00', 'garbage', write(GARBAGE)],
   ['pods/other-file', 'a file', write(GARBAGE)],
+  ['plugins/kubernetes.io/csi/left', 'a file', write(GARBAGE)],
   [`pods/${FULL}/containers/main/3bfd0641`, 'a directory', replaceByDirectory],
   [`pods/${FULL}/etc-hosts`, 'missing', remove],
   [`pods/${FULL}/plugins`, 'missing', remove],
@@ -79,6 +95,8 @@ const CASES: readonly Case[] = [
   [`kcri/statuses/${FULL}.json`, 'garbage', write(GARBAGE)],
   [`kcri/events/${FULL}.json`, 'garbage', write(GARBAGE)],
   ['kcri/kubelet.json', 'garbage', write(GARBAGE)],
+  ['kcri/rejected', 'a file', write(GARBAGE)],
+  ['kcri/image_manager', 'a file', write(GARBAGE)],
   ['kcri/image_manager/pullers/sha256-00', 'garbage', write(GARBAGE)],
 ];
 
@@ -109,6 +127,22 @@ describe.skipIf(process.getuid?.() !== 0)('kcri does not start', () => {
     ['cpu_manager_state', 'of another program', write(FOREIGN), 'could not restore state from checkpoint'],
     ['memory_manager_state', 'garbage', write(GARBAGE), 'could not restore state from checkpoint'],
     ['memory_manager_state', 'of another program', write(FOREIGN), 'could not restore state from checkpoint'],
+    ['cpu_manager_state', 'empty', write(''), 'could not restore state from checkpoint'],
+    ['cpu_manager_state', 'a directory', replaceByDirectory, 'illegal operation on a directory'],
+    ['memory_manager_state', 'empty', write(''), 'could not restore state from checkpoint'],
+    ['memory_manager_state', 'a directory', replaceByDirectory, 'illegal operation on a directory'],
+    ['actuated_pods_state', 'a directory', replaceByDirectory, 'illegal operation on a directory'],
+    // Its devices might be given to two pods.
+    ...[write(GARBAGE), write(''), write(FOREIGN), replaceByDirectory].map(
+      (change, index) =>
+        [
+          'dra_manager_state',
+          ['garbage', 'empty', 'of another program', 'a directory'][index]!,
+          change,
+          'create ResourceClaim cache: GetOrCreate() on checkpoint state',
+        ] as const,
+    ),
+    ['plugins', 'a file', replaceByFile, 'plugins/kubernetes.io/csi": not a directory'],
     ['kcri/records', 'a file', replaceByFile, 'kcri/records": not a directory'],
     ['pods', 'a file', replaceByFile, '/pods": not a directory'],
   ])('if %s is %s', async (place, _how, change, message) => {

@@ -8,13 +8,13 @@ import type {LeftNode} from './left-node.js';
 /** Calls that change something in the runtime. */
 const CHANGES = /^(RunPodSandbox|Stop|Remove|Create|Start|Update)/;
 /** Containers that started less than ten seconds before a kubelet are not ready until they are probed, in any kubelet. */
-const LATER_MS = 30_000;
+const LATER_MS = 12_000;
 const NODE_IP = '192.0.2.10';
 
 /** Properties of the recorded node. */
 export const RECORDED_NODE = {nodeIps: [NODE_IP], hostIps: {current: [NODE_IP]}};
 
-/** Time at which another kubelet starts in place of the recorded one, half a minute after that has stopped. */
+/** Time at which another kubelet starts in place of the recorded one, after that has stopped. */
 export const takeoverTimeMs = ({stoppedAtMs}: LeftNode): number => stoppedAtMs + LATER_MS;
 
 /** Stores the pods of the node in the API server, and the objects that they use. */

@@ -1,3 +1,4 @@
+import {join} from 'node:path';
 import {expect} from 'vitest';
 import {readKubeletConfig} from '../../../src/kubelet/configuration/kubelet-config.js';
 import {createManagerSettings} from '../../../src/kubelet/configuration/manager-settings.js';
@@ -33,7 +34,7 @@ export async function takeOver(node: LeftNode): Promise<ClusterTestbed> {
       manifests,
       runtime,
       nowMs: takeoverTimeMs(node),
-      node: {...RECORDED_NODE, ...MANAGERS},
+      node: {...RECORDED_NODE, ...MANAGERS, devicePluginsDir: join(rootDir, 'device-plugins')},
     },
   );
 }

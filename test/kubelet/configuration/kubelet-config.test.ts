@@ -104,9 +104,9 @@ test('unknown feature gates are reported as not supported', () => {
 
 test('fields without effect are reported unless they have the default value', () => {
   const {unsupported, ignored} = read(
-    'qosReserved: {memory: 10%}\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
+    'enableProfilingHandler: false\ndraManagerReconcilePeriod: 60s\nimageGCHighThresholdPercent: 85\ncontentType: a/b\nregisterNode: true\n',
   );
-  expect(unsupported.map(({field}) => field)).toEqual(['qosReserved']);
+  expect(unsupported.map(({field}) => field)).toEqual(['enableProfilingHandler']);
   expect(ignored).toEqual([{field: 'contentType', reason: 'requests to the API server are in JSON'}]);
 });
 

@@ -157,34 +157,29 @@ describe.each([
     for (const name of hierarchies) expect(await present(name)).toEqual(shared);
   });
 
-  if (version === 1)
-    test('the runtime creates the slices of systemd', async () => {
-      const {node, present, start} = await aNodeOf('systemd');
-      await start();
-      await releaseNodeAllocatable({node, logger});
-      for (const name of hierarchies) expect(await present(name)).toEqual([]);
-    });
-
-  if (version === 2)
-    test('systemd creates the slices, limits that of all pods, and removes them', async () => {
-      const {node, start} = await aNodeOf('systemd');
-      const {cgroupMount: mount} = node;
-      const systemd = await startSystemdForTest({mount});
-      await start();
-      const slices = [
-        'top.slice',
-        'top.slice/top-kubepods.slice',
-        'top.slice/top-kubepods.slice/top-kubepods-besteffort.slice',
-        'top.slice/top-kubepods.slice/top-kubepods-burstable.slice',
-      ];
-      const present = async (): Promise<readonly string[]> =>
-        (await readdir(mount, {recursive: true})).filter((path) => path.endsWith('.slice')).toSorted();
-      expect(await present()).toEqual(slices);
-      expect(await readFile(join(mount, slices[1]!, 'memory.max'), 'utf8')).toBe(String(node.memoryBytes));
-      expect(systemd.log).toContainEqual(
-        expect.stringContaining(`SetUnitProperties top-kubepods.slice CPUWeight=`),
-      );
-      await releaseNodeAllocatable({node, logger});
-      expect(await present()).toEqual([]);
-    });
+  test('systemd creates the slices, limits that of all pods, and removes them', async () => {
+    const {node, start} = await aNodeOf('systemd');
+    const {cgroupMount: mount} = node;
+    const systemd = await startSystemdForTest({mount, hierarchies});
+    await start();
+    const slices = [
+      'top.slice',
+      'top.slice/top-kubepods.slice',
+      'top.slice/top-kubepods.slice/top-kubepods-besteffort.slice',
+      'top.slice/top-kubepods.slice/top-kubepods-burstable.slice',
+    ];
+    const present = async (name: string): Promise<readonly string[]> =>
+      (await readdir(join(mount, name), {recursive: true}))
+        .filter((path) => path.endsWith('.slice'))
+        .toSorted();
+    for (const name of hierarchies) expect(await present(name)).toEqual(slices);
+    const [memory, limit, weight] =
+      version === 1 ? ['memory', 'memory.limit_in_bytes', 'CPUShares'] : ['', 'memory.max', 'CPUWeight'];
+    expect(await readFile(join(mount, memory, slices[1]!, limit), 'utf8')).toBe(String(node.memoryBytes));
+    expect(systemd.log).toContainEqual(
+      expect.stringContaining(`SetUnitProperties top-kubepods.slice ${weight}=`),
+    );
+    await releaseNodeAllocatable({node, logger});
+    for (const name of hierarchies) expect(await present(name)).toEqual([]);
+  });
 });

@@ -7,6 +7,7 @@ import {
   parseMinimumReclaims,
   parseThresholds,
 } from '../../resources/eviction-thresholds.js';
+import {parseQosReserved} from '../../resources/qos-reserved.js';
 import {
   between,
   honored,
@@ -33,7 +34,6 @@ import {
 } from '../config-field-types.js';
 
 const DRA = 'the period is one minute, as in a kubelet 1.36';
-const GATE_DISABLED = 'the feature gate is disabled';
 
 const percent = between(0, 100);
 const seconds = (value: string): number => Number(parseDuration(value) ?? 0n) / 1e9;
@@ -97,15 +97,7 @@ export const NODE_FIELDS = {
     check: percent,
   }),
   oomScoreAdj: honored(pointer(INT32), -999, {flag: 'oom-score-adj', check: between(-1000, 1000)}),
-  maxOpenFiles: unsupported(
-    'Node.js cannot change its limit; set LimitNOFILE= in the systemd unit instead',
-    INT64,
-    1_000_000,
-    {
-      flag: 'max-open-files',
-      check: notNegative,
-    },
-  ),
+  maxOpenFiles: honored(INT64, 1_000_000, {flag: 'max-open-files', check: notNegative}),
   kubeletCgroups: honored(TEXT, '', {flag: 'kubelet-cgroups'}),
   systemCgroups: honored(TEXT, '', {flag: 'system-cgroups'}),
   cgroupRoot: honored(TEXT, '', {flag: 'cgroup-root'}),
@@ -129,7 +121,7 @@ export const NODE_FIELDS = {
   }),
   topologyManagerPolicyOptions: honored(TEXT_MAP, {}, {flag: 'topology-manager-policy-options'}),
   singleProcessOOMKill: honored(BOOL, undefined),
-  qosReserved: unsupported(GATE_DISABLED, TEXT_MAP, {}, {flag: 'qos-reserved'}),
+  qosReserved: honored(TEXT_MAP, {}, {flag: 'qos-reserved', check: problemOf(parseQosReserved)}),
   maxPods: honored(INT32, 110, {flag: 'max-pods', check: notNegative}),
   podsPerCore: honored(INT32, 0, {flag: 'pods-per-core', check: notNegative}),
   podPidsLimit: honored(pointer(INT64), -1, {flag: 'pod-max-pids'}),
@@ -155,14 +147,7 @@ export const NODE_FIELDS = {
     {flag: 'eviction-minimum-reclaim', check: problemOf(parseMinimumReclaims)},
   ),
   mergeDefaultEvictionSettings: honored(BOOL, false),
-  kernelMemcgNotification: unsupported(
-    'Node.js has no eventfd; memory is measured every 10 seconds',
-    BOOL,
-    false,
-    {
-      flag: 'kernel-memcg-notification',
-    },
-  ),
+  kernelMemcgNotification: honored(BOOL, false, {flag: 'kernel-memcg-notification'}),
   systemReserved: honored(TEXT_MAP, {}, {flag: 'system-reserved', check: checkReserved}),
   kubeReserved: honored(TEXT_MAP, {}, {flag: 'kube-reserved', check: checkReserved}),
   reservedSystemCPUs: honored(TEXT, '', {flag: 'reserved-cpus'}),

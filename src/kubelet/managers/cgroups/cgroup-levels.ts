@@ -1,5 +1,5 @@
 import {mkdir, writeFile} from 'node:fs/promises';
-import {dirname} from 'node:path';
+import {basename, dirname} from 'node:path';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
 import {MIN_CPU_SHARES} from '../../resources/cpu-shares.js';
@@ -8,6 +8,7 @@ import {isQosCgroup} from '../../resources/pod-cgroup-parent.js';
 import {cgroupValues, cpuWeightValue, type CgroupValue} from './cgroup-files.js';
 import type {CreatedCgroups} from './created-cgroups.js';
 import {inodeOf, readText, splitFields, writeValue, type Hierarchy} from './hierarchies.js';
+import {roundQuotas} from './slice-properties.js';
 import {setSliceLimits, startSlice} from './systemd-slices.js';
 
 /** A hierarchy in which cgroups are created, and the ledger. */
@@ -43,16 +44,14 @@ export async function ensureLevels(context: CreationContext, levels: readonly st
   for (const level of levels) await ensureLevel(context, level);
 }
 
-async function ensureLevel(
-  {cgroupRoot, hierarchy, created, begun}: CreationContext,
-  level: string,
-): Promise<void> {
+async function ensureLevel(context: CreationContext, level: string): Promise<void> {
+  const {cgroupRoot, hierarchy, created, begun} = context;
   const directory = hierarchy.path + level;
   const isMissing = begun.includes(directory) || inodeOf(directory) === undefined;
   if (isMissing) await created.begin([directory]);
   let isNew = false;
   try {
-    isNew = await createCgroup(cgroupRoot, hierarchy, level);
+    isNew = await createLevel(context, level, isMissing);
   } finally {
     // The creation failed, or another process created it.
     if (isMissing && !isNew) await created.delete([directory]);
@@ -65,6 +64,21 @@ async function ensureLevel(
     await writeLimits(hierarchy, level, [cpuWeightValue(cgroupRoot.version, MIN_CPU_SHARES)]);
 }
 
+/**
+ * Creates a cgroup above pods. Returns true for a missing one that systemd has created together with that of the first hierarchy
+ * (cgroup v1).
+ */
+async function createLevel(
+  {cgroupRoot, hierarchy, created}: CreationContext,
+  level: string,
+  wasMissing: boolean,
+): Promise<boolean> {
+  if (await createCgroup(cgroupRoot, hierarchy, level)) return true;
+  const {path, sliceRoot} = hierarchy;
+  if (!wasMissing || sliceRoot === undefined || sliceRoot === path) return false;
+  return await created.has(sliceRoot + level);
+}
+
 /** Creates a cgroup. Returns false if it already exists. */
 export async function createCgroup(
   {version}: CgroupRoot,
@@ -74,9 +88,15 @@ export async function createCgroup(
   const directory = hierarchy.path + path;
   const isMissing = inodeOf(directory) === undefined;
   // systemd removes what it does not know.
-  if (hierarchy.hasSlices === true && isMissing) await startSlice(path);
+  if (hierarchy.sliceRoot === hierarchy.path && isMissing) await startSlice(path, version);
   if (version === 2) await enableControllers(dirname(directory), hierarchy.controllers);
-  if (inodeOf(directory) !== undefined) return isMissing;
+  // With cgroup v1, systemd has created the cgroup in some hierarchies.
+  const isNew = inodeOf(directory) === undefined ? await makeCgroup(directory) : isMissing;
+  if (version === 1 && basename(hierarchy.path) === 'cpuset') await inheritCpuset(directory);
+  return isNew;
+}
+
+async function makeCgroup(directory: string): Promise<boolean> {
   return await withFileErrors('creating the cgroup', directory, async () => {
     try {
       await mkdir(directory, 0o755);
@@ -86,6 +106,15 @@ export async function createCgroup(
       throw error;
     }
   });
+}
+
+/** Copies the CPUs and memory nodes of its parent to a cgroup that has none, which could not have processes (cpusetCopyIfNeeded). */
+async function inheritCpuset(directory: string): Promise<void> {
+  for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+    if ((await readText(`${directory}/${file}`)).trim() !== '') continue;
+    const value = (await readText(`${dirname(directory)}/${file}`)).trim();
+    if (value !== '') await writeValue(directory, {file, value});
+  }
 }
 
 /** Enables controllers for the children of a cgroup (cgroup v2). */
@@ -102,8 +131,10 @@ export async function writeLimits(
   path: string,
   values: readonly CgroupValue[],
 ): Promise<void> {
-  const own = values.filter(({controller}) => hierarchy.controllers.includes(controller));
-  if (hierarchy.hasSlices === true) await setSliceLimits(path, own);
-  // systemd has no properties for some, and rounds quotas.
+  const {sliceRoot, controllers} = hierarchy;
+  const requested = values.filter(({controller}) => controllers.includes(controller));
+  const own = sliceRoot === undefined ? requested : roundQuotas(requested);
+  if (sliceRoot !== undefined) await setSliceLimits(path, own);
+  // systemd has no properties for some.
   for (const value of own) await writeValue(hierarchy.path + path, value);
 }

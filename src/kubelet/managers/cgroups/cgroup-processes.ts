@@ -26,8 +26,8 @@ export async function hasEndedProcesses(
   return false;
 }
 
-/** Reports whether there is a process in the cgroup or its children. */
-async function hasProcesses(directory: string): Promise<boolean> {
+/** Reports whether there is a process in the cgroup or its children. Rejects with SystemError. */
+export async function hasProcesses(directory: string): Promise<boolean> {
   if ((await readPids(directory)).length > 0) return true;
   for (const child of await namesIn(directory)) if (await hasProcesses(`${directory}/${child}`)) return true;
   return false;

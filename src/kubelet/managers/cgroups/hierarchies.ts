@@ -10,8 +10,11 @@ export interface Hierarchy {
   readonly path: string;
   /** Controllers whose limits are written. */
   readonly controllers: readonly CgroupValue['controller'][];
-  /** True if the cgroups of pods are slices of systemd. */
-  readonly hasSlices?: boolean;
+  /**
+   * If the cgroups of pods are slices of systemd: path of the hierarchy with whose cgroups they are started and stopped, the first one
+   * with cgroup v1.
+   */
+  readonly sliceRoot?: string | undefined;
   /** True if the cgroups of pods have no limits in this hierarchy; runtimes create them nevertheless. */
   readonly isOptional: boolean;
 }
@@ -25,7 +28,7 @@ export async function listHierarchies({
   if (version === 2) {
     const present = splitFields(await readText(`${mount}/cgroup.controllers`));
     const controllers = CONTROLLERS.filter((name) => present.includes(name));
-    return [{path: mount, controllers, hasSlices, isOptional: false}];
+    return [{path: mount, controllers, sliceRoot: hasSlices ? mount : undefined, isOptional: false}];
   }
   const names = await namesIn(mount);
   const controlled = CONTROLLERS.filter((name) => names.includes(name));
@@ -34,9 +37,16 @@ export async function listHierarchies({
       !(CONTROLLERS as readonly string[]).includes(name) &&
       inodeOf(`${mount}/${name}/cgroup.procs`) !== undefined,
   );
+  const [first] = [...controlled, ...others];
+  const sliceRoot = hasSlices && first !== undefined ? `${mount}/${first}` : undefined;
   return [
-    ...controlled.map((name) => ({path: `${mount}/${name}`, controllers: [name], isOptional: false})),
-    ...others.map((name) => ({path: `${mount}/${name}`, controllers: [], isOptional: true})),
+    ...controlled.map((name) => ({
+      path: `${mount}/${name}`,
+      controllers: [name],
+      sliceRoot,
+      isOptional: false,
+    })),
+    ...others.map((name) => ({path: `${mount}/${name}`, controllers: [], sliceRoot, isOptional: true})),
   ];
 }
 
@@ -77,7 +87,10 @@ function statusOf(directory: string): BigIntStats | undefined {
 }
 
 /** Writes a limit of a cgroup. Rejects with SystemError. */
-export async function writeValue(directory: string, {file, value}: CgroupValue): Promise<void> {
+export async function writeValue(
+  directory: string,
+  {file, value}: Pick<CgroupValue, 'file' | 'value'>,
+): Promise<void> {
   const path = `${directory}/${file}`;
   await withFileErrors(`writing ${value} to`, path, () => writeFile(path, value));
 }

@@ -60,22 +60,6 @@ export async function ensurePodCgroup(
 }
 
 /**
- * Records in the ledger that kcri has the runtime create the cgroup `path` of a pod, unless it exists. For the systemd
- * driver with cgroup v1, with which the runtime creates the slice. Rejects with SystemError.
- */
-export async function claimPodCgroup(cgroupRoot: CgroupRoot, path: string): Promise<void> {
-  const [first] = await listHierarchies(cgroupRoot);
-  if (first === undefined) return;
-  const directories = [first.path + path];
-  const [missing] = missingOf(directories);
-  if (missing === undefined && !(await new CreatedCgroups(cgroupRoot.rootDir).hasBegun(directories))) return;
-  await withCreatedCgroups(cgroupRoot, async (created) => {
-    if (missing === undefined) await created.finish(directories);
-    else await created.begin([missing]);
-  });
-}
-
-/**
  * Reads the limits and memory usage of a pod's cgroup; undefined if it does not exist (podContainerManagerImpl
  * GetPodCgroupConfig). Rejects with SystemError.
  */

@@ -2,6 +2,7 @@ import {rmdir} from 'node:fs/promises';
 import {hasErrno, SystemError} from '../../../base/errors.js';
 import {systemErrorMessage} from '../../../base/system-error-message.js';
 import {ifPresent} from '../../../base/fs/files.js';
+import {hasProcesses} from './cgroup-processes.js';
 import type {CreatedCgroups} from './created-cgroups.js';
 import {hasChildren, inodeOf, readText, type Hierarchy} from './hierarchies.js';
 import {stopSlice} from './systemd-slices.js';
@@ -36,14 +37,16 @@ export async function removeCreated(
  */
 export async function removeDirectory(hierarchy: Hierarchy, path: string): Promise<void> {
   const directory = hierarchy.path + path;
-  if (hierarchy.hasSlices === true && path.endsWith('.slice') && !(await isPopulated(directory)))
+  if (hierarchy.sliceRoot === hierarchy.path && path.endsWith('.slice') && !(await isPopulated(directory)))
     await stopSlice(path);
   await ifPresent(() => rmdir(directory));
 }
 
-/** Reports whether there are processes in a cgroup or its children (cgroup v2). */
+/** Reports whether there are processes in a cgroup or its children. */
 async function isPopulated(directory: string): Promise<boolean> {
-  return /^populated 1$/m.test(await readText(`${directory}/cgroup.events`));
+  const events = await readText(`${directory}/cgroup.events`);
+  // cgroup v1 does not have the file.
+  return events === '' ? await hasProcesses(directory) : /^populated 1$/m.test(events);
 }
 
 /** Returns the error of a removal, which may be that of systemd. */

@@ -7,7 +7,7 @@ import {removeCreated} from './remove-created.js';
 
 /**
  * Creates the cgroups `paths` that pods share, with their limits, unless they exist (createNodeAllocatableCgroups,
- * qosContainerManagerImpl Start). For the cgroupfs driver. Rejects with SystemError.
+ * qosContainerManagerImpl Start). Rejects with SystemError.
  */
 export async function ensureSharedCgroups(cgroupRoot: CgroupRoot, paths: readonly string[]): Promise<void> {
   const hierarchies = await listHierarchies(cgroupRoot);

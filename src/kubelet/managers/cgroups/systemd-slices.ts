@@ -7,7 +7,7 @@ import {systemBusAddress} from '../../../base/dbus/system-bus.js';
 import type {DBusValue} from '../../../base/dbus/wire.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import type {CgroupValue} from './cgroup-files.js';
-import {creationProperties, limitProperties} from './slice-properties.js';
+import {creationProperties, knownProperties, limitProperties, QUOTA_PERIOD} from './slice-properties.js';
 
 const SYSTEMD = {destination: 'org.freedesktop.systemd1', path: '/org/freedesktop/systemd1'} as const;
 const MANAGER = 'org.freedesktop.systemd1.Manager';
@@ -15,12 +15,12 @@ const MANAGER = 'org.freedesktop.systemd1.Manager';
 const TIMEOUT_MS = 30_000;
 
 /**
- * Creates the slice at the path of a cgroup. One that exists is not changed, and its cgroup may be missing. Rejects with
- * SystemError.
+ * Creates the slice at the path of a cgroup of this version. One that exists is not changed, and its cgroup may be missing. Rejects
+ * with SystemError.
  */
-export async function startSlice(path: string): Promise<void> {
+export async function startSlice(path: string, version: 1 | 2): Promise<void> {
   const [slice, parent] = [basename(path), basename(dirname(path))];
-  const properties = creationProperties(slice, parent === '' ? undefined : parent);
+  const properties = creationProperties(slice, version, parent === '' ? undefined : parent);
   const body = [slice, 'replace', properties, []];
   await withSystemd('creating', slice, async (systemd) => {
     await systemd.runJob({member: 'StartTransientUnit', signature: 'ssa(sv)a(sa(sv))', body}, 'UnitExists');
@@ -36,7 +36,10 @@ export async function setSliceLimits(path: string, values: readonly CgroupValue[
   if (properties.length === 0) return;
   const slice = basename(path);
   await withSystemd('setting the limits of', slice, async (systemd) => {
-    await systemd.call({member: 'SetUnitProperties', signature: 'sba(sv)', body: [slice, true, properties]});
+    const known = properties.some(([name]) => name === QUOTA_PERIOD)
+      ? knownProperties(properties, await systemd.version())
+      : properties;
+    await systemd.call({member: 'SetUnitProperties', signature: 'sba(sv)', body: [slice, true, known]});
   });
 }
 
@@ -94,6 +97,11 @@ class SystemdManager {
 
   async call(call: ManagerCall): Promise<readonly DBusValue[]> {
     return await this.#bus.call({...SYSTEMD, interface: MANAGER, ...call}, this.#signal);
+  }
+
+  /** Returns systemd's version, as it writes it. */
+  async version(): Promise<DBusValue | undefined> {
+    return await this.#bus.getProperty({...SYSTEMD, interface: MANAGER}, 'Version', this.#signal);
   }
 
   /** Makes a call that starts a job and waits for the end of the job, unless the call fails with the error `tolerated`. */

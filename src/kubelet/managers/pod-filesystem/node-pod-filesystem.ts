@@ -3,7 +3,7 @@ import type {Clock, RandomSource} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CgroupLimits, PodCgroup} from '../../contract/resources/cgroup-limits.js';
 import {NO_METRICS, type KubeletMetrics, type VolumeOperation} from '../../contract/kubelet-metrics.js';
-import {getCgroupRoot, type CgroupRoot} from '../../resources/cgroup-root.js';
+import {getCgroupRoot} from '../../resources/cgroup-root.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManagers} from '../../contract/node-manager.js';
 import type {
@@ -45,7 +45,7 @@ import {
 import {allocateUserNamespace} from './user-namespaces.js';
 import {readEnvFile} from './read-env-file.js';
 import {hasEndedProcesses} from '../cgroups/cgroup-processes.js';
-import {claimPodCgroup, ensurePodCgroup, readPodCgroup, setPodCgroup} from '../cgroups/pod-cgroup.js';
+import {ensurePodCgroup, readPodCgroup, setPodCgroup} from '../cgroups/pod-cgroup.js';
 import {createVolumeHost} from './create-volume-host.js';
 import {removePodDir, removePodVolumes} from '../volumes/remove-pod-dir.js';
 import {ensureSharedVolumes} from '../volumes/mount-propagation.js';
@@ -106,20 +106,17 @@ export class NodePodFilesystem implements PodFilesystem {
     const cgroupRoot = getCgroupRoot(node);
     if (cgroupRoot === undefined) return;
     const path = podCgroupParent(pod, node.cgroup);
-    if (this.#doesRuntimeCreateSlices) await claimPodCgroup(cgroupRoot, path);
-    else {
-      const limits = this.#podLimits(pod, podCgroupLimits(pod, node));
-      await this.#timeCgroup('create', () => ensurePodCgroup(cgroupRoot, path, limits));
-    }
+    const limits = this.#podLimits(pod, podCgroupLimits(pod, node));
+    await this.#timeCgroup('create', () => ensurePodCgroup(cgroupRoot, path, limits));
   }
 
   async readPodCgroup(pod: Pod): Promise<PodCgroup | undefined> {
-    const cgroupRoot = this.#cgroupRoot();
+    const cgroupRoot = getCgroupRoot(this.#node);
     return cgroupRoot && (await readPodCgroup(cgroupRoot, podCgroupParent(pod, this.#node.cgroup)));
   }
 
   async setPodCgroup(pod: Pod, limits: Partial<CgroupLimits>): Promise<void> {
-    const cgroupRoot = this.#cgroupRoot();
+    const cgroupRoot = getCgroupRoot(this.#node);
     if (cgroupRoot === undefined) return;
     await this.#timeCgroup('update', async () => {
       await setPodCgroup(cgroupRoot, podCgroupParent(pod, this.#node.cgroup), limits);
@@ -131,17 +128,6 @@ export class NodePodFilesystem implements PodFilesystem {
   async #timeCgroup(operation: 'create' | 'update', change: () => Promise<boolean>): Promise<void> {
     const startedAt = this.#clock.monotonic();
     if (await change()) this.#metrics.cgroupManaged(operation, this.#clock.monotonic() - startedAt);
-  }
-
-  /** Returns the cgroup root; undefined if the cgroups of pods have no limits. */
-  #cgroupRoot(): CgroupRoot | undefined {
-    return this.#doesRuntimeCreateSlices ? undefined : getCgroupRoot(this.#node);
-  }
-
-  /** With cgroup v1 and systemd, the slice of a pod is created with its first container and has no limits. */
-  get #doesRuntimeCreateSlices(): boolean {
-    const {driver, version} = this.#node.cgroup;
-    return driver === 'systemd' && version === 1;
   }
 
   async hasEndedProcesses(pod: Pod, ids: readonly string[]): Promise<boolean> {

@@ -5,7 +5,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {RandomSource} from '../../../base/clock.js';
 import {SystemError} from '../../../base/errors.js';
 import {writeFileAtomic} from '../../../base/fs/atomic-write.js';
-import {ifPresent, validatePathSegment, withFileErrors, listNames} from '../../../base/fs/files.js';
+import {ifPresent, listDirectoryNames, validatePathSegment, withFileErrors} from '../../../base/fs/files.js';
 import {acquireLock} from '../../../base/fs/lock.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {IdMapping} from '../../contract/pod-filesystem.js';
@@ -83,7 +83,7 @@ function endOf({hostId, length}: IdMapping): number {
 
 async function readUsedMappings(node: RootFacts): Promise<readonly IdMapping[]> {
   const pods = join(node.rootDir, 'pods');
-  const uids = await listNames(pods);
+  const uids = await listDirectoryNames(pods);
   const mappings = await Promise.all(uids.map((uid) => readMapping(join(pods, uid, 'userns'))));
   return mappings.filter((mapping) => mapping !== undefined);
 }

@@ -3,7 +3,6 @@ import {join} from 'node:path';
 import {AsyncQueue} from '../../../base/async/async-queue.js';
 import {DBusConnection} from '../../../base/dbus/connection.js';
 import {systemBusAddress} from '../../../base/dbus/system-bus.js';
-import type {DBusVariant} from '../../../base/dbus/wire.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {withFileErrors} from '../../../base/fs/files.js';
 
@@ -46,17 +45,7 @@ export class Logind implements Disposable {
   async inhibitDelayMs(signal: AbortSignal): Promise<number> {
     const name = 'InhibitDelayMaxUSec';
     try {
-      const [property] = await this.#bus.call(
-        {
-          ...LOGIND,
-          interface: 'org.freedesktop.DBus.Properties',
-          member: 'Get',
-          signature: 'ss',
-          body: [MANAGER, name],
-        },
-        signal,
-      );
-      const {value} = property as DBusVariant;
+      const value = await this.#bus.getProperty({...LOGIND, interface: MANAGER}, name, signal);
       if (typeof value !== 'bigint') throw new SystemError('it is not a uint64 as expected');
       return Number(value) / 1000;
     } catch (cause) {

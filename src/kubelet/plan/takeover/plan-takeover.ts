@@ -17,7 +17,7 @@ import {UnmanagedPods} from '../../pods/registry/unmanaged-pods.js';
 import {configSourceOf, isMirrorPod} from '../../sources/static-pod.js';
 import {planPod, type PlanOptions} from '../plan-pods.js';
 import type {NodeMeasurement} from '../../daemon/create-node-pressure.js';
-import {planEviction, type PlannedEviction} from './plan-eviction.js';
+import {planEvictions, type PlannedEvictions} from './plan-eviction.js';
 import type {NodePods} from './read-node-pods.js';
 import type {ReadSources} from './read-pod-sources.js';
 import {createTakeover, judgePlan, type PodTakeover, type RunningIds} from './takeover-verdict.js';
@@ -35,10 +35,8 @@ export interface TakeoverOptions extends Omit<PlanOptions, 'offline'> {
 }
 
 /** Effects of a takeover. */
-export interface PlannedTakeover {
+export interface PlannedTakeover extends PlannedEvictions {
   readonly pods: readonly PodTakeover[];
-  /** Shortage of the node; undefined if there is none. */
-  readonly eviction: PlannedEviction | undefined;
 }
 
 /**
@@ -57,7 +55,7 @@ export async function planTakeover(options: TakeoverOptions, signal: AbortSignal
     wanted.push(await planner.planWanted(desired, signal));
   return {
     pods: [...wanted.map((takeover) => planner.withPreemption(takeover)), ...planner.planOthers()],
-    eviction: await planEviction(eviction, planner.active, signal),
+    ...(await planEvictions(eviction, planner.active, signal)),
   };
 }
 

@@ -38,6 +38,11 @@ export interface NodePressureOptions {
   readonly settings: EvictionSettings;
   /** Observes the resources of the node. */
   readonly readSignals: (signal: AbortSignal) => Promise<NodeSignals>;
+  /**
+   * Observes at least the node's memory: when it crosses a threshold, everything is observed at once. It is called whenever
+   * `synchronize` is. Undefined to observe everything periodically only.
+   */
+  readonly readMemory?: (() => Promise<SignalObservations>) | undefined;
   /** Measures pods; a pod that cannot be measured is absent. */
   readonly readUsages: (
     pods: readonly Pod[],
@@ -97,14 +102,14 @@ export class NodePressureManager {
   }
 
   /**
-   * Observes the node every ten seconds, or as soon as an evicted pod has stopped, and evicts one of the active pods if
-   * it must. Never rejects.
+   * Observes the node every ten seconds, as soon as an evicted pod has stopped, or when its memory crosses a threshold, and
+   * evicts one of the active pods if it must. Never rejects.
    */
   async synchronize(active: readonly Pod[], signal: AbortSignal): Promise<void> {
-    if (!this.#isDue()) return;
-    this.#nextAt = this.#options.clock.monotonic() + PERIOD_MS;
-    this.#evicted = undefined;
     try {
+      if (!this.#isDue() && !(await this.#crossesThreshold())) return;
+      this.#nextAt = this.#options.clock.monotonic() + PERIOD_MS;
+      this.#evicted = undefined;
       await this.#synchronize(active, signal);
     } catch (error) {
       if (!signal.aborted) this.#logger.error(error, 'Eviction manager: failed to synchronize');
@@ -118,6 +123,15 @@ export class NodePressureManager {
     if (this.#evicted === undefined) return now >= this.#nextAt;
     const {uid, waitUntil} = this.#evicted;
     return isFinished(uid) || now >= waitUntil;
+  }
+
+  /** Reports whether another threshold of memory is met than at the last observation (UpdateThreshold). */
+  async #crossesThreshold(): Promise<boolean> {
+    const {readMemory} = this.#options;
+    const thresholds = this.#thresholds?.filter(({signal}) => starvedResource(signal) === 'memory') ?? [];
+    if (readMemory === undefined || this.#evicted !== undefined || thresholds.length === 0) return false;
+    const met = findMetThresholds(thresholds, await readMemory(), false);
+    return met.length !== findMetThresholds(thresholds, this.#observations, false).length;
   }
 
   async #synchronize(active: readonly Pod[], signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {NodeManager} from '../../contract/node-manager.js';
 import {createProcessCgroups} from '../../managers/cgroups/process-cgroups.js';
+import {createQosReserve} from '../../managers/cgroups/qos-reserve.js';
 import {createCpuManager} from '../../managers/cpu/cpu-manager.js';
 import {createDeviceManager} from '../../managers/devices/device-node-manager.js';
 import {createDraManager} from '../../managers/dra/dra-node-manager.js';
@@ -25,6 +26,7 @@ const FACTORIES: readonly ((node: NodeFacts) => NodeManager | undefined)[] = [
   createPodResourcesManager,
   createCsiManager,
   createPluginWatcher,
+  createQosReserve,
   (node) => createProcessCgroups(node),
   (node) => createShutdownManager(node),
 ];

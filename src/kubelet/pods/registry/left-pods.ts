@@ -1,7 +1,6 @@
-import {readdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import {forEachLimit} from '../../../base/async/for-each-limit.js';
-import {ifPresent, isPathSegment, listNames, withFileErrors} from '../../../base/fs/files.js';
+import {isPathSegment, listDirectoryNames, listNames} from '../../../base/fs/files.js';
 import {podUid, type ContainerStatus, type PodSandbox, type PodUid} from '../../../cri/index.js';
 import type {KubeRuntimeService} from '../../contract/kube-services.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
@@ -19,13 +18,8 @@ const READS_AT_ONCE = 8;
 
 /** Resolves with the UIDs of the pods that have a directory in the root directory (listPodsFromDisk). Rejects with SystemError. */
 export async function listPodsFromDisk({rootDir}: Pick<NodeFacts, 'rootDir'>): Promise<readonly PodUid[]> {
-  const path = join(rootDir, 'pods');
-  const entries =
-    (await withFileErrors('reading', path, () => ifPresent(() => readdir(path, {withFileTypes: true})))) ??
-    [];
-  return entries
-    .filter((entry) => entry.isDirectory() && isPathSegment(entry.name))
-    .map(({name}) => podUid(name));
+  const names = await listDirectoryNames(join(rootDir, 'pods'));
+  return names.filter(isPathSegment).map((name) => podUid(name));
 }
 
 /** Node and runtime on which another kubelet has left pods. */

@@ -33,8 +33,21 @@ class SimulatedNode {
   readonly memory: Record<string, number> = {};
   isBroken = false;
   reads = 0;
+  memoryReads = 0;
   /** Called before each observation. */
   onRead = (): void => undefined;
+
+  /** Makes the node report memory between the observations, as with kernelMemcgNotification. */
+  notifying(): NodeMeasurement {
+    const measurement = this.measurement();
+    const readMemory: NodeMeasurement['readMemory'] = async () => {
+      this.memoryReads += 1;
+      if (this.isBroken) throw new SystemError('no answer');
+      const available = BigInt(this.available.get('memory.available') ?? 500);
+      return new Map([['memory.available', {available, capacity: 1000n}]]);
+    };
+    return {...measurement, readMemory};
+  }
 
   measurement(settings: Partial<NodeMeasurement['settings']> = {}): NodeMeasurement {
     return {
@@ -120,6 +133,32 @@ test('pods are evicted one after the other, until the node has enough, and the c
   expect(evictions[0]?.metadata.annotations).toEqual({
     ...{offending_containers: '', offending_containers_usage: '', starved_resource: 'memory'},
   });
+});
+
+test('with a notification, pods are evicted before the next observation is due', async () => {
+  const node = new SimulatedNode();
+  Object.assign(node.memory, {first: 30});
+  await using testbed = await ClusterTestbed.start(undefined, {eviction: node.notifying()});
+  const {clock} = testbed.daemon;
+  testbed.createPod('first');
+  await testbed.untilPhase('first', 'Running');
+  const untilObserved = async (): Promise<void> => {
+    const {reads} = node;
+    await testbed.daemon.until('the node is observed', () => node.reads > reads);
+  };
+  await untilObserved();
+  const {memoryReads} = node;
+  const startedAt = clock.now();
+  node.available.set('memory.available', 50);
+  await untilObserved();
+  expect(clock.now() - startedAt).toBeLessThan(9000);
+  expect(node.memoryReads).toBeGreaterThan(memoryReads);
+  await testbed.untilPhase('first', 'Failed');
+
+  node.isBroken = true;
+  await testbed.daemon.until('it fails', () =>
+    testbed.daemon.errors.join('\n').includes('failed to synchronize: no answer'),
+  );
 });
 
 describe('a node under pressure rejects', () => {

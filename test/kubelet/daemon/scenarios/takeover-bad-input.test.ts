@@ -1,8 +1,10 @@
 import {execFileSync} from 'node:child_process';
-import {chown, lstat, mkdir, readdir, rm} from 'node:fs/promises';
+import {chown, lstat, mkdir, readdir, readFile, rm, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
-import {describe, expect, onTestFinished, test} from 'vitest';
+import {describe, expect, test} from 'vitest';
+import {mountedDirectory} from '../../../base/mounted-directory.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {GOLDEN_NODE} from '../../../golden/golden-cases.js';
 import {aContainerSpec, aManifest} from '../../../commands/command-testbed.js';
 import {DaemonTestbed, type DaemonTestbedOptions} from '../daemon-testbed.js';
 import {ClusterTestbed} from '../../cluster/cluster-testbed.js';
@@ -34,14 +36,10 @@ async function expectKept(testbed: DaemonTestbed): Promise<void> {
   expect(changes(testbed)).toEqual([]);
 }
 
-/** Mounts a new file system. */
-async function mountedDirectory(): Promise<string> {
-  const path = await temporaryDirectory();
-  execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', path]);
-  onTestFinished(() => {
-    execFileSync('umount', [path]);
-  });
-  return path;
+/** Returns the mount points below a directory. */
+async function mountsBelow(directory: string): Promise<readonly string[]> {
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).trim().split('\n');
+  return lines.map((line) => line.split(' ')[4] ?? '').filter((path) => path.startsWith(`${directory}/`));
 }
 
 /** Mounting and other owners require root. */
@@ -59,6 +57,21 @@ describe.skipIf(process.getuid?.() !== 0)('a root directory (needs root)', () =>
     const records = join(testbed.rootDir, 'kcri/records');
     for (const path of [records, ...(await readdir(records)).map((name) => join(records, name))])
       expect(await lstat(path)).toMatchObject({uid: 0, gid: 0});
+  });
+
+  test('behind a link to another file system is taken over, and nothing stays mounted in it', async () => {
+    const disk = await mountedDirectory();
+    const link = join(await temporaryDirectory(), 'kubelet');
+    await symlink(disk, link);
+    const volumes = [{name: 'memory', emptyDir: {medium: 'Memory'}}];
+    const containers = [aContainerSpec('main', {volumeMounts: [{name: 'memory', mountPath: '/memory'}]})];
+    const web = aManifest({name: 'web', containers, volumes, terminationGracePeriodSeconds: 0});
+    await using testbed = await leaveNode({rootDir: link, manifests: {'web.yaml': web}});
+    expect(await mountsBelow(disk)).toEqual([expect.stringContaining('/kubernetes.io~empty-dir/memory')]);
+    await expectKept(testbed);
+    await testbed.remove('web.yaml');
+    await testbed.untilAllRemoved();
+    expect(await mountsBelow(disk)).toEqual([]);
   });
 
   test('that is read-only keeps kcri from starting, and is taken over when it is writable', async () => {
@@ -101,6 +114,26 @@ test('of two runtimes, the other one keeps what a kubelet has left there', async
   expect(testbed.running).toEqual(['web-goldennode/main/0']);
 });
 
+test('a ledger of cgroups that cannot be read keeps kcri from starting, and harms no pod', async () => {
+  await using testbed = await leaveNode();
+  const cgroupMount = await temporaryDirectory();
+  await writeFile(join(cgroupMount, 'cgroup.controllers'), 'cpu memory\n');
+  testbed.configure({cgroupMount, cgroup: {...GOLDEN_NODE.cgroup, version: 2, driver: 'cgroupfs'}});
+  const pods = await readdir(join(testbed.rootDir, 'pods'));
+  for (const uid of pods) await mkdir(join(cgroupMount, `kubepods/besteffort/pod${uid}`), {recursive: true});
+  const ledger = join(testbed.rootDir, 'kcri/cgroups.json');
+  await mkdir(join(testbed.rootDir, 'kcri'));
+  await writeFile(ledger, '\u0000{garbage');
+  testbed.run();
+  await expect(testbed.ended).rejects.toMatchObject({
+    message: `invalid file "${ledger}"`,
+    hint: 'remove it; kcri then keeps the parent cgroups of its pods unchanged',
+  });
+  expect(changes(testbed)).toEqual([]);
+  await rm(ledger);
+  await expectKept(testbed);
+});
+
 describe('a half-deleted pod', () => {
   test('of which only directories and an exited container are left is removed', async () => {
     await using testbed = await leaveNode();
@@ -109,6 +142,37 @@ describe('a half-deleted pod', () => {
     await mkdir(join(testbed.rootDir, 'pods/0b1c/volumes/kubernetes.io~empty-dir/data'), {recursive: true});
     testbed.run();
     await testbed.untilAllRemoved();
+  });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'of which only a directory with a mounted volume is left is removed, and its volume unmounted (needs root)',
+    async () => {
+      await using testbed = await leaveNode();
+      const volume = join(testbed.rootDir, 'pods/0b1c/volumes/kubernetes.io~secret/token');
+      await mkdir(volume, {recursive: true});
+      execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', volume]);
+      await writeFile(join(volume, 'token'), 'x');
+      await expectKept(testbed);
+      await testbed.until(
+        'the directory is removed',
+        async () => !(await readdir(join(testbed.rootDir, 'pods'))).includes('0b1c'),
+      );
+      expect(await mountsBelow(testbed.rootDir)).toEqual([]);
+      expect(testbed.running).toEqual(['web-goldennode/main/0']);
+    },
+  );
+
+  test('whose sandbox was removed while its container exited is started again, with the next attempt', async () => {
+    await using testbed = await leaveNode();
+    testbed.kill('main');
+    for (const {id, config} of testbed.fake.sandboxes)
+      if (config.metadata?.name === 'web-goldennode') testbed.fake.state.sandboxes.delete(id);
+    testbed.run();
+    await testbed.until('the pod runs', () => testbed.statusOf('web').ready === 1);
+    expect(testbed.running.map((name) => name.split('/').slice(0, 2).join('/'))).toEqual([
+      'web-goldennode/main',
+    ]);
+    expect(testbed.maxConcurrentInstances).toBe(1);
   });
 
   test('whose deletion a kubelet has not finished is deleted, also from the API server', async () => {

@@ -12,7 +12,7 @@ import type {CgroupRoot} from '../../../../src/kubelet/resources/cgroup-root.js'
 import {cgroupValues} from '../../../../src/kubelet/managers/cgroups/cgroup-files.js';
 import {cpuSharesToCpuWeight, cpuWeightToCpuShares} from '../../../../src/kubelet/resources/cpu-shares.js';
 import {CreatedCgroups} from '../../../../src/kubelet/managers/cgroups/created-cgroups.js';
-import {claimPodCgroup, ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
+import {ensurePodCgroup} from '../../../../src/kubelet/managers/cgroups/pod-cgroup.js';
 import {removePodCgroup} from '../../../../src/kubelet/managers/cgroups/remove-pod-cgroup.js';
 import {until} from '../../../base/until.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
@@ -178,23 +178,6 @@ describe('on cgroup v2', () => {
     const isOwn = async ({mount, rootDir}: CgroupRoot): Promise<boolean> =>
       await new CreatedCgroups(rootDir).isOwn([`${mount}${POD}`]);
     expect([await isOwn(cgroupRoot), await isOwn(other)]).toEqual([true, false]);
-  });
-
-  test('a slice that the runtime creates for kcri belongs to kcri, one that existed before does not', async () => {
-    const cgroupRoot = await createV2Root();
-    const [own, foreign] = ['/kubepods.slice/kubepods-podu1.slice', '/kubepods.slice/kubepods-podu2.slice'];
-    await mkdir(join(cgroupRoot.mount, foreign), {recursive: true});
-    for (const path of [own, foreign]) await claimPodCgroup(cgroupRoot, path);
-    await mkdir(join(cgroupRoot.mount, own));
-    for (const path of [own, foreign]) await claimPodCgroup(cgroupRoot, path);
-
-    const ledger = new CreatedCgroups(cgroupRoot.rootDir);
-    const directories = [own, foreign].map((path) => `${cgroupRoot.mount}${path}`);
-    expect(await Promise.all(directories.map(async (path) => await ledger.isOwn([path])))).toEqual([
-      true,
-      false,
-    ]);
-    expect(await ledger.hasBegun(directories)).toBe(false);
   });
 
   test('nothing is created if the ledger cannot be written', async () => {

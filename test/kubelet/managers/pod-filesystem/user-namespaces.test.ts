@@ -49,6 +49,14 @@ test('a pod keeps its mappings', async () => {
   expect(await plannedUserNamespace(node, await pod('u1'))).toEqual(first);
 });
 
+test('a file of another program beside the directories of pods is ignored', async () => {
+  const {node, pod} = await createTestbed();
+  const first = await pod('u1');
+  await writeFile(join(node.rootDir, 'pods/other'), 'x');
+
+  expect(await allocateUserNamespace(node, first, () => 0)).toMatchObject({hostId: BLOCK});
+});
+
 test('concurrently created pods get different mappings', async () => {
   const {node, pod} = await createTestbed();
   const pods = await Promise.all(Array.from({length: 4}, (_, index) => pod(`u${index}`)));

@@ -1,6 +1,6 @@
 import {join} from 'node:path';
 import {isExpectedError} from '../../../../base/errors.js';
-import {isPathSegment, listNames} from '../../../../base/fs/files.js';
+import {isPathSegment, listDirectoryNames, listNames} from '../../../../base/fs/files.js';
 import {podDir} from '../../../contract/node-facts.js';
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
@@ -20,7 +20,7 @@ export async function unmountOrphanedVolumes(
 ): Promise<boolean> {
   if (!allSourcesReady()) return false;
   const uids: string[] = [];
-  for (const uid of await listNames(join(node.rootDir, 'pods')))
+  for (const uid of await listDirectoryNames(join(node.rootDir, 'pods')))
     if (isPathSegment(uid) && (await hasVolumes(podDir(node, uid))) && !hasPod(uid)) uids.push(uid);
   if (uids.length === 0) return true;
   const running = new Set([...(await readRunning(signal))].map((key) => key.slice(0, key.indexOf('/'))));

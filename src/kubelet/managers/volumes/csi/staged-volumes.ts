@@ -5,7 +5,7 @@ import {runInBackground} from '../../../../base/async/background-work.js';
 import {WakeableSleep} from '../../../../base/async/wakeable-sleep.js';
 import type {Clock} from '../../../../base/clock.js';
 import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
-import {listNames, withFileErrors} from '../../../../base/fs/files.js';
+import {listDirectoryNames, listNames, withFileErrors} from '../../../../base/fs/files.js';
 import type {Logger} from '../../../../base/logger.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {Mounter} from '../mounter.js';
@@ -56,10 +56,10 @@ export class StagedVolumes {
     const {node, logger} = this.#options;
     const log = logger.forFile('staged-volumes.ts');
     const pods = join(node.rootDir, 'pods');
-    for (const uid of await listNames(pods))
+    for (const uid of await listDirectoryNames(pods))
       for (const data of await readAll(join(pods, uid, 'volumes', CSI_VOLUMES), log))
         if (data.volumeLifecycleMode === 'Persistent') this.use(toKey(data), uid);
-    for (const driver of await listNames(stagedDir(node)))
+    for (const driver of await listDirectoryNames(stagedDir(node)))
       for (const data of await readAll(join(stagedDir(node), driver), log)) {
         const volume = this.#volume(toKey(data));
         if (volume.users.size === 0) this.#startRelease(volume);

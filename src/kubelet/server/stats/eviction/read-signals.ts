@@ -1,7 +1,11 @@
 import type {ImageService} from '../../../../cri/index.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {EvictionSignal} from '../../../contract/resources/eviction-settings.js';
-import type {NodeSignals, SignalObservation} from '../../../contract/resources/node-signals.js';
+import type {
+  NodeSignals,
+  SignalObservation,
+  SignalObservations,
+} from '../../../contract/resources/node-signals.js';
 import {podsCgroup} from '../../../resources/pod-cgroup-parent.js';
 import {cgroupStats} from '../cgroups/cgroup-stats.js';
 import {readCgroupUsage} from '../cgroups/read-cgroup-usage.js';
@@ -32,14 +36,23 @@ export class SignalReader {
     const nowMs = clock.now();
     const {imageFs, containerFs, layout} = await this.#filesystems.read(signal);
     const observations = new Map<EvictionSignal, SignalObservation>([
-      ...nodeObservations(await readNodeUsage(nowMs)),
-      ...podsObservations(node, nowMs),
+      ...(await readProcesses(node, nowMs)),
       ...(await filesystemObservations('nodefs', node.rootDir)),
       ...(await filesystemObservations('imagefs', imageFs)),
       ...(await filesystemObservations('containerfs', containerFs)),
     ]);
     return {observations, layout};
   }
+
+  /** Reads only what changes in moments: memory and processes. Rejects with SystemError. */
+  async readMemory(): Promise<SignalObservations> {
+    const {node, clock} = this.#options;
+    return new Map(await readProcesses(node, clock.now()));
+  }
+}
+
+async function readProcesses(node: SignalReaderOptions['node'], nowMs: number): Promise<Observations> {
+  return [...nodeObservations(await readNodeUsage(nowMs)), ...podsObservations(node, nowMs)];
 }
 
 type Observations = readonly (readonly [EvictionSignal, SignalObservation])[];

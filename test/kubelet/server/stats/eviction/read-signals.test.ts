@@ -108,3 +108,11 @@ test('the memory of all pods is what the limit of their cgroup leaves', async ()
   const {observations} = await reader.read(signal);
   expect(observations.get('allocatableMemory.available')).toEqual({available: 400n, capacity: 1000n});
 });
+
+test('memory is observed without the runtime and the filesystems', async () => {
+  const {reader, calls} = await createReader(['']);
+  const observations = await reader.readMemory();
+  expect([...observations.keys()]).toEqual(['memory.available', 'pid.available']);
+  expect(Number(observations.get('memory.available')?.capacity)).toBeCloseTo(totalmem(), -6);
+  expect(calls.count).toBe(0);
+});
