@@ -46,6 +46,11 @@ async function rewrite(file: string, change: (parts: Record<string, unknown>) =>
   return path;
 }
 
+type Parts = Record<string, unknown>;
+/** Returns an object within the parts of an archive. */
+const at = (parts: Parts, ...path: readonly (string | number)[]): Parts =>
+  path.reduce<Parts>((value, key) => value[key] as Parts, parts);
+
 const withoutAges = (text: string): string =>
   text
     .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b(?: ago)?|\d+ seconds? ago|Less than a second ago/g, 'AGE')
@@ -184,6 +189,48 @@ test('several saved nodes are listed with their names, and one that cannot be re
   expect(exitCode).toBe(1);
 });
 
+describe('pods of several saved nodes', () => {
+  test.each([
+    [['get', 'pods'], /^NODE +NAME .*\nnode +web .*\nb +web /],
+    [
+      ['get', 'pods', 'web', '-o', 'wide'],
+      /^NODE +NAME +READY +STATUS +RESTARTS +AGE +IP +NOMINATED.*\nnode +web .*\nb +web /,
+    ],
+    [['get', 'pods', '-o', 'name'], /^pod\/web\npod\/web\n$/],
+    [['get', 'pods', '-o', 'json'], /"node": "node"[^]*"node": "b"/],
+    [['get', 'events'], /^NODE +LAST SEEN .*\n(?:node|b) +\S+ +Normal/],
+    [['get', 'events', '-o', 'json'], /"node": "node"[^]*/],
+    [['events'], /^(?:node|b   )  \S+Z +Normal/],
+    [['describe', 'web'], /^node node\n\nName: +web\n[^]*\n\nnode b\n\nName: +web\n/],
+    [['describe', '-o', 'json'], /"node": "node"[^]*"node": "b"/],
+  ])('%j', async (words, expected) => {
+    const {testbed, file} = await saveNode();
+    const other = join(testbed.directory, 'b.tgz');
+    await writeFile(other, await readFile(file));
+    const from = ['--from', file, '--from', other];
+    const {stdout, stderr, exitCode} = await elsewhere(...words, ...from);
+    expect(stdout).toMatch(expected);
+    expect(stderr).not.toContain('error');
+    expect(exitCode).toBe(0);
+    expect(stdout).not.toMatch(/[\u001b\u0007]/);
+  });
+
+  test('a word has to name something on one of them', async () => {
+    const {testbed, file} = await saveNode();
+    const other = await rewrite(file, (parts) => (at(parts, 'why')['pods'] = []));
+    const from = ['--from', file, '--from', other];
+    const found = await elsewhere('get', 'pods', 'web', ...from);
+    expect(found).toMatchObject({exitCode: 0});
+    expect(found.stdout).toMatch(/^node +web /m);
+    const missing = await elsewhere('describe', 'nothing', ...from);
+    expect(missing.stderr.match(/pod "?nothing"?|nothing/g)?.length).toBe(1);
+    expect(missing.exitCode).toBe(1);
+    const half = await elsewhere('get', 'pods', '--from', file, '--from', join(testbed.directory, 'x.tgz'));
+    expect(half.stdout).toMatch(/^node +web /m);
+    expect(half).toMatchObject({exitCode: 1});
+  });
+});
+
 test('an archive has no secrets of the node', async () => {
   const {file} = await saveNode();
   const texts = execFileSync('tar', ['-xOzf', file], {encoding: 'utf8'});
@@ -221,7 +268,8 @@ describe('what a saved node does not have is an error that says so', () => {
     [['logs', '-f', 'web'], '--follow cannot be combined with --from'],
     [['describe', '--explain', 'web'], '--explain cannot be combined with --from'],
     [['-r', 'unix:///x.sock', 'ps'], '--from cannot be combined with --runtime-endpoint'],
-    [['get', 'pods', '--from', 'b'], '"get pods" takes only one --from'],
+    [['get', 'node', '--from', 'b'], '"get node" takes only one --from'],
+    [['describe', '--from', 'b', '--explain'], '--explain cannot be combined with --from'],
     [['logs', '--previous', 'web'], 'previous terminated container main not found'],
   ])('%j', async (words, message) => {
     const {file} = await saveNode();
@@ -232,10 +280,6 @@ describe('what a saved node does not have is an error that says so', () => {
 });
 
 describe('an archive that was made by somebody else', () => {
-  type Parts = Record<string, unknown>;
-  const at = (parts: Parts, ...path: readonly (string | number)[]): Parts =>
-    path.reduce<Parts>((value, key) => value[key] as Parts, parts);
-
   test.each<[string, readonly string[], (parts: Parts) => void]>([
     ['a recording that is no object', ['ps'], (parts) => (parts['runtime'] = {answers: 1})],
     [
