@@ -5,19 +5,20 @@ import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {formatPods} from '../features/pods/pod-text.js';
 import {describePods} from '../features/describe/describe-pods.js';
+import {hasSeveralNodes, requireOneNode} from '../features/get/pods-of-nodes.js';
 import {PodReader} from '../features/pods/pod-reader.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 
 export default class Describe extends BaseCommand {
-  static override nodes = 'one' as const;
+  static override nodes = 'several' as const;
   static override summary = 'Show details and events of pods';
   static override description =
     'Shows what "kubectl describe pod" shows: containers and their states, conditions, volumes, and ' +
     'recent events. A workload, such as deployment/web, stands for its pods. Without names, describes all pods that match the flags. Of pods that kcri did not ' +
     'create, what the runtime reports is shown.\n\nFor a pod that a running ' +
     'kubelet manages, it also shows probe results, back-offs, and the last and next sync. If the ' +
-    'runtime of a pod is unavailable, the last known state is shown with a warning.';
+    'runtime of a pod is unavailable, the last known state is shown with a warning. Of several nodes, running or saved ones, the pods of each follow a line with its name.';
   static override usage = 'describe [POD...] [FLAGS]';
   static override strict = false;
   static override examples = [
@@ -41,6 +42,12 @@ export default class Describe extends BaseCommand {
     const {flags, argv} = await this.parse(Describe);
     const words = argv as string[];
     const form = await parseOutputFormat(flags, FORMATS, this.services);
+    if (hasSeveralNodes(this.services)) {
+      requireOneNode(flags, ['explain']);
+      const {describePodsOfNodes} = await import('../features/describe/describe-pods-of-nodes.js');
+      await describePodsOfNodes(this.services, form, words, flags);
+      return;
+    }
     const reader = new PodReader(this.services);
     const listed = await reader.select(words, flags);
     reader.requireRuntime();

@@ -11,6 +11,7 @@ import {withContext} from '../operations/with-context.js';
 
 export default class Events extends BaseCommand {
   static override nodes = 'one' as const;
+  static override readsSeveralSaved = true;
   static override summary = 'Stream container and pod events';
   static override description =
     'Prints one event per line until interrupted: a table on a terminal, JSON otherwise. Events that ' +

@@ -8,6 +8,7 @@ import {
   filterText,
 } from '../features/containers/filter-flags.js';
 import {EXPLAIN_FLAG, INSPECT_FLAGS} from '../features/inspect/inspect-flags.js';
+import {FROM_FLAG} from '../cli/flags/flag-types.js';
 import {containerOrPodArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../features/inspect/inspect-targets.js';
 import {formatContainerDetails} from '../features/inspect/inspect-details.js';
@@ -35,6 +36,7 @@ export default class Inspect extends BaseCommand {
   static override args = containerOrPodArgs;
   static override flags = {
     ...INSPECT_FLAGS,
+    ...FROM_FLAG,
     ...EXPLAIN_FLAG,
     ...CONTAINER_FILTERS,
     ...CONTAINER_SCOPE_FLAGS,

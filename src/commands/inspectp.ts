@@ -2,6 +2,7 @@ import {BaseCommand} from '../cli/command/base-command.js';
 import type {CommandStrategies} from '../cli/dialect/command-strategies.js';
 import {filterText, isFiltered, SANDBOX_FILTERS, sandboxQuery} from '../features/containers/filter-flags.js';
 import {EXPLAIN_FLAG, INSPECT_FLAGS} from '../features/inspect/inspect-flags.js';
+import {FROM_FLAG} from '../cli/flags/flag-types.js';
 import {podArgs} from '../cli/flags/positional-arguments.js';
 import {inspectTargets, kcriInspect} from '../features/inspect/inspect-targets.js';
 import {formatSandboxDetails} from '../features/inspect/inspect-details.js';
@@ -22,7 +23,7 @@ export default class Inspectp extends BaseCommand {
     "<%= config.bin %> inspectp web -o jsonpath='{.status.network.ip}'",
   ];
   static override args = podArgs;
-  static override flags = {...INSPECT_FLAGS, ...EXPLAIN_FLAG, ...SANDBOX_FILTERS};
+  static override flags = {...INSPECT_FLAGS, ...FROM_FLAG, ...EXPLAIN_FLAG, ...SANDBOX_FILTERS};
 
   async run(): Promise<void> {
     const {args, flags} = await this.parse(Inspectp);

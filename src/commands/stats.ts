@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {containerArgs} from '../cli/flags/positional-arguments.js';
 import {statsFlags} from '../features/stats/stats-flags.js';
 import {CONTAINER_STATS_ORDERS, containerStatsColumns} from '../features/stats/stats-table.js';
@@ -37,6 +37,7 @@ export default class Stats extends BaseCommand {
         description: 'Select only containers of this pod, by ID or name.',
       }),
     }),
+    ...FROM_FLAG,
     ...statsFlags(CONTAINER_STATS_ORDERS),
   };
 

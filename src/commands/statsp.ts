@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {podArgs} from '../cli/flags/positional-arguments.js';
 import {statsFlags} from '../features/stats/stats-flags.js';
 import {SANDBOX_STATS_ORDERS, sandboxStatsColumns} from '../features/stats/stats-table.js';
@@ -29,6 +29,7 @@ export default class Statsp extends BaseCommand {
     ...nonEmptyFlags({
       id: Flags.string({helpValue: 'POD', description: 'Select only this pod, by ID or name.'}),
     }),
+    ...FROM_FLAG,
     ...statsFlags(SANDBOX_STATS_ORDERS),
   };
 

@@ -32,6 +32,8 @@ export class SecretRedactor {
   readonly #forms = new Set<string>();
   /** Sorted by length, longest first, since one may contain another; undefined until needed. */
   #sorted: readonly string[] | undefined;
+  /** The same by their first characters. */
+  #byStart: ReadonlyMap<string, readonly string[]> = new Map();
 
   /** Adds values to mask. */
   add(values: Iterable<string>): void {
@@ -42,7 +44,34 @@ export class SecretRedactor {
 
   /** Returns the text with all secrets masked. */
   mask(text: string): string {
-    this.#sorted ??= [...this.#forms].sort((a, b) => b.length - a.length);
-    return this.#sorted.reduce((masked, form) => masked.replaceAll(form, MASK), text);
+    if (this.#sorted === undefined) {
+      this.#sorted = [...this.#forms].sort((a, b) => b.length - a.length);
+      this.#byStart = groupByStart(this.#sorted);
+    }
+    return this.#candidates(this.#sorted, text).reduce((masked, form) => masked.replaceAll(form, MASK), text);
   }
+
+  /** Returns the forms that occur in the text, longest first, in a time that hardly depends on the number of all forms. */
+  #candidates(sorted: readonly string[], text: string): readonly string[] {
+    if (sorted.length <= FEW) return sorted;
+    const found = new Set<string>();
+    for (let at = 0; at <= text.length - MIN_LENGTH; at++)
+      for (const form of this.#byStart.get(text.slice(at, at + MIN_LENGTH)) ?? [])
+        if (text.startsWith(form, at)) found.add(form);
+    return [...found].sort((a, b) => b.length - a.length);
+  }
+}
+
+/** Number of forms that are simply tried one after the other. */
+const FEW = 32;
+
+function groupByStart(forms: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, string[]>();
+  for (const form of forms) {
+    const start = form.slice(0, MIN_LENGTH);
+    const group = groups.get(start);
+    if (group === undefined) groups.set(start, [form]);
+    else group.push(form);
+  }
+  return groups;
 }

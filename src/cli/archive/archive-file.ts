@@ -103,20 +103,14 @@ async function readMembers(path: string): Promise<ReadonlyMap<string, string>> {
   const gunzip = file.pipe(createGunzip());
   file.once('error', (error) => gunzip.destroy(error));
   const members = new Map<string, string>();
-  let bytes = 0;
   try {
-    for await (const entry of readTar(gunzip)) {
+    for await (const entry of readTar(limited(gunzip))) {
       if (members.size === MAX_PARTS) throw notAnArchive(`it has more than ${MAX_PARTS} files`);
       if (entry.kind !== 'file' || !/^[a-z-]+\.json$/.test(entry.path))
         throw notAnArchive(`it has a ${entry.kind} ${JSON.stringify(entry.path)}`);
       if (members.has(entry.path)) throw notAnArchive(`it has ${entry.path} twice`);
       const chunks: Buffer[] = [];
-      for await (const chunk of entry.content()) {
-        bytes += chunk.length;
-        if (bytes > MAX_CONTENT_BYTES)
-          throw notAnArchive(`its content has more than ${MAX_CONTENT_BYTES} bytes`);
-        chunks.push(Buffer.from(chunk));
-      }
+      for await (const chunk of entry.content()) chunks.push(Buffer.from(chunk));
       members.set(entry.path, Buffer.concat(chunks).toString());
     }
   } finally {
@@ -124,6 +118,16 @@ async function readMembers(path: string): Promise<ReadonlyMap<string, string>> {
     file.destroy();
   }
   return members;
+}
+
+/** Passes expanded content on up to the limit, which headers count for too: a small file can expand to headers only. */
+async function* limited(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > MAX_CONTENT_BYTES) throw notAnArchive(`its content has more than ${MAX_CONTENT_BYTES} bytes`);
+    yield chunk;
+  }
 }
 
 function parseArchive(members: ReadonlyMap<string, string>): NodeArchive {

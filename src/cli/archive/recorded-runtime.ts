@@ -14,13 +14,21 @@ export const RECORDED_CALLS = [
   'ListPodSandbox',
   'ListContainers',
   'ListImages',
+  'ListContainerStats',
+  'ListPodSandboxStats',
 ] as const;
 
 export type RecordedCall = (typeof RECORDED_CALLS)[number];
 
+/** Calls of which two samples are saved, since usage is the difference of two. */
+export const SAMPLED_CALLS = ['ListContainerStats', 'ListPodSandboxStats'] as const;
+type SampledCall = (typeof SAMPLED_CALLS)[number];
+
 /** Responses of a runtime as proto JSON, in an archive. */
 export interface RuntimeRecording {
   readonly answers: Readonly<Partial<Record<RecordedCall, unknown>>>;
+  /** Earlier responses of the calls with two samples. */
+  readonly before: Readonly<Partial<Record<SampledCall, unknown>>>;
   /** Responses of PodSandboxStatus and ContainerStatus. */
   readonly sandboxes: readonly unknown[];
   readonly containers: readonly unknown[];
@@ -30,6 +38,17 @@ export interface RuntimeRecording {
 
 /** Name of the part of an archive with the recording. */
 export const RUNTIME_PART = 'runtime';
+
+/** Verbose information of sandboxes and containers by ID, in an archive. */
+export interface DetailsRecording {
+  readonly sandboxes: Readonly<Record<string, VerboseInfo>>;
+  readonly containers: Readonly<Record<string, VerboseInfo>>;
+}
+
+type VerboseInfo = Readonly<Record<string, string>>;
+
+/** Name of the part of an archive with verbose information. */
+export const DETAILS_PART = 'details';
 
 /** Returns the functions that answer the calls to the runtime of a saved node. They throw ConfigError for what it does not have. */
 export function answersOf(node: SavedNode): RecordedAnswers {
@@ -52,8 +71,27 @@ export function answersOf(node: SavedNode): RecordedAnswers {
             isSelected(container, filter) && container.podSandboxId.startsWith(filter?.podSandboxId ?? ''),
         ),
     }),
-    PodSandboxStatus: ({podSandboxId}) => runtime().sandbox(podSandboxId),
-    ContainerStatus: ({containerId}) => runtime().container(containerId),
+    PodSandboxStatus: ({podSandboxId, verbose}) =>
+      withInfo(runtime().sandbox(podSandboxId), runtime().info('sandboxes', podSandboxId), verbose),
+    ContainerStatus: ({containerId, verbose}) =>
+      withInfo(runtime().container(containerId), runtime().info('containers', containerId), verbose),
+    ListContainerStats: ({filter}) => {
+      const sandbox = filter?.podSandboxId ?? '';
+      const inSandbox = sandbox === '' ? undefined : runtime().containersOf(sandbox);
+      return {
+        stats: runtime()
+          .sample('ListContainerStats', 'ListContainerStatsResponse')
+          .stats.filter(
+            ({attributes}) =>
+              isMeasured(attributes, filter) && (inSandbox?.has(attributes?.id ?? '') ?? true),
+          ),
+      };
+    },
+    ListPodSandboxStats: ({filter}) => ({
+      stats: runtime()
+        .sample('ListPodSandboxStats', 'ListPodSandboxStatsResponse')
+        .stats.filter(({attributes}) => isMeasured(attributes, filter)),
+    }),
   };
 }
 
@@ -63,6 +101,24 @@ interface Listed {
   readonly state: string;
   readonly labels: Readonly<Record<string, string>>;
 }
+/** Returns a status with its verbose information, as far as it was saved, if that is asked for. */
+function withInfo<Response extends {readonly info: VerboseInfo}>(
+  response: Response | undefined,
+  info: VerboseInfo | undefined,
+  verbose: boolean,
+): Response | undefined {
+  if (response === undefined || !verbose) return response && {...response, info: {}};
+  return {...response, info: info ?? response.info};
+}
+
+/** Reports whether stats match a filter, which has no state. */
+function isMeasured(
+  {id, labels}: Partial<Pick<Listed, 'id' | 'labels'>> = {},
+  filter: Pick<Filter, 'id' | 'labelSelector'> = {},
+): boolean {
+  return (id ?? '').startsWith(filter.id ?? '') && hasLabels(labels ?? {}, filter.labelSelector);
+}
+
 type Filter = Partial<Pick<Listed, 'id'>> & {
   readonly state?: Pick<Listed, 'state'> | undefined;
   readonly labelSelector?: Listed['labels'];
@@ -88,16 +144,53 @@ class RecordedRuntime {
   readonly #node: SavedNode;
   readonly #recording: RuntimeRecording;
   readonly #messages = new Map<string, unknown>();
+  /** Calls whose earlier sample was returned. */
+  readonly #sampled = new Set<SampledCall>();
+  #details: Readonly<Record<string, unknown>> | undefined;
   #sandboxes: ReadonlyMap<string, MessageTypes['PodSandboxStatusResponse']> | undefined;
   #containers: ReadonlyMap<string, MessageTypes['ContainerStatusResponse']> | undefined;
 
   /** Throws ConfigError without a recording. */
   constructor(node: SavedNode) {
     this.#node = node;
-    const {answers, sandboxes, containers, failures} = node.part(RUNTIME_PART, 'the lists of the runtime');
-    if (!isObject(answers) || !isObject(failures) || !Array.isArray(sandboxes) || !Array.isArray(containers))
+    const {
+      answers,
+      before = {},
+      sandboxes,
+      containers,
+      failures,
+    } = node.part(RUNTIME_PART, 'the lists of the runtime', {inJson: true});
+    if (!isObject(answers) || !isObject(before) || !isObject(failures))
       throw node.unusable('its lists of the runtime have another form');
-    this.#recording = {answers, sandboxes, containers, failures};
+    if (!Array.isArray(sandboxes) || !Array.isArray(containers))
+      throw node.unusable('its statuses of the runtime have another form');
+    this.#recording = {answers, before, sandboxes, containers, failures};
+  }
+
+  /** Returns the earlier sample of a call first, and then the later one. Throws ConfigError without one. */
+  sample<Name extends MessageName>(rpc: SampledCall, name: Name): MessageTypes[Name] {
+    const {answers, before, failures} = this.#recording;
+    if (answers[rpc] === undefined && failures[rpc] === undefined) throw this.#node.lacks('statistics');
+    if (this.#sampled.has(rpc) || before[rpc] === undefined) return this.response(rpc, name);
+    this.#sampled.add(rpc);
+    return this.#message(name, before[rpc]);
+  }
+
+  /** Returns the IDs of the containers of a sandbox, whose ID may be shortened. */
+  containersOf(sandbox: string): ReadonlySet<string> {
+    const {containers} = this.response('ListContainers', 'ListContainersResponse');
+    return new Set(containers.filter(({podSandboxId}) => podSandboxId.startsWith(sandbox)).map(({id}) => id));
+  }
+
+  /** Returns the verbose information of an object; undefined if it was not saved. Throws ConfigError for another form. */
+  info(kind: keyof DetailsRecording, id: string): VerboseInfo | undefined {
+    if (!this.#node.has(DETAILS_PART)) return undefined;
+    this.#details ??= this.#node.part(DETAILS_PART, 'verbose information', {inJson: true});
+    const infos = this.#details[kind];
+    const info = isObject(infos) && Object.hasOwn(infos, id) ? infos[id] : undefined;
+    if (!isObject(infos) || (info !== undefined && !isInfo(info)))
+      throw this.#node.unusable('its verbose information has another form');
+    return info;
   }
 
   /** Returns the response to a call. Throws ConfigError without one. */
@@ -139,4 +232,8 @@ class RecordedRuntime {
       throw this.#node.unusable(`its ${name} has another form: ${error.message}`);
     }
   }
+}
+
+function isInfo(value: unknown): value is VerboseInfo {
+  return isObject(value) && Object.values(value).every((text) => typeof text === 'string');
 }

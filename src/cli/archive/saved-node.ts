@@ -1,6 +1,7 @@
 import {ConfigError} from '../../base/errors.js';
 import {isObject} from '../../base/is-object.js';
 import type {Clock} from '../../base/clock.js';
+import {formatCompactJson, parseJson, type Json} from '../../format/json.js';
 import {escapeControls, escapeToLine} from '../../format/escape-controls.js';
 import {readArchive, type ArchiveManifest, type NodeArchive} from './archive-file.js';
 
@@ -28,17 +29,27 @@ export class SavedNode {
     return escapeToLine(`${this.path}: node ${node} as of ${takenAt}${lacks}`);
   }
 
+  /** Reports whether the file has a part. */
+  has(name: string): boolean {
+    return Object.hasOwn(this.#parts, name);
+  }
+
   /**
    * Returns a part of the file, with control characters escaped. `subject` names what it has. Throws ConfigError if it is
-   * missing, or could not be read on the node.
+   * missing, or could not be read on the node. With `inJson`, control characters are also escaped in texts that are JSON, which
+   * readers of the verbose information and annotations of a runtime parse.
    */
-  part(name: string, subject: string): Readonly<Record<string, unknown>> {
+  part(
+    name: string,
+    subject: string,
+    {inJson = false}: {readonly inJson?: boolean} = {},
+  ): Readonly<Record<string, unknown>> {
     const part = this.#parts[name];
     if (!isObject(part)) throw this.lacks(subject);
     if (typeof part['error'] === 'string')
       throw this.unusable(`${subject} could not be read on the node: ${part['error']}`);
     try {
-      return withoutControls(part) as Readonly<Record<string, unknown>>;
+      return withoutControls(part, inJson) as Readonly<Record<string, unknown>>;
     } catch (error) {
       if (error instanceof RangeError) throw this.unusable(`its file ${name}.json is nested too deeply`);
       throw error;
@@ -75,11 +86,23 @@ export function clockOf(clock: Clock, {takenAt}: Pick<ArchiveManifest, 'takenAt'
 }
 
 /** Escapes the control characters in all texts of plain data. Throws RangeError for data that is nested too deeply. */
-function withoutControls(data: unknown): unknown {
-  if (typeof data === 'string') return escapeControls(data);
-  if (Array.isArray(data)) return data.map(withoutControls);
+function withoutControls(data: unknown, inJson: boolean): unknown {
+  if (typeof data === 'string') return escapeControls(inJson ? withoutEscapedControls(data) : data);
+  if (Array.isArray(data)) return data.map((item) => withoutControls(item, inJson));
   if (!isObject(data)) return data;
   return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [escapeControls(key), withoutControls(value)]),
+    Object.entries(data).map(([key, value]) => [escapeControls(key), withoutControls(value, inJson)]),
   );
+}
+
+/** Escapes the control characters in a JSON object or list; returns any other text as it is. */
+function withoutEscapedControls(text: string): string {
+  const mayHave = /\\[ubfr]/.test(text) || escapeControls(text) !== text;
+  if (!mayHave || !/^\s*[[{]/.test(text)) return text;
+  try {
+    return formatCompactJson(withoutControls(parseJson(text), true) as Json, {escapeHtml: false});
+  } catch (error) {
+    if (error instanceof SyntaxError) return text;
+    throw error;
+  }
 }

@@ -35,6 +35,8 @@ export abstract class BaseCommand extends Command {
   static configFileMayBeMissing = false;
   /** Nodes that the command works on. It refuses all others. */
   static nodes: NodeSupport = 'local';
+  /** True if the command reads several saved nodes, also if it works on one running node only. */
+  static readsSeveralSaved = false;
 
   /** Services of this run. */
   readonly services: CommandServices;
@@ -123,9 +125,10 @@ export abstract class BaseCommand extends Command {
     if ('from' in own) await this.#readSaved(flags);
     const strict = definitions.strict !== false && !dialect.ignoresArguments(command);
     const args = await parseArgValues(definitions.args ?? {}, tokens, strict);
-    const {nodes} = this.constructor as typeof BaseCommand;
+    const {nodes, readsSeveralSaved} = this.constructor as typeof BaseCommand;
     const isSaved = 'from' in own && flags['from'] !== undefined;
-    await checkNodes(this.services, nodes === 'local' && isSaved ? 'one' : nodes);
+    const ofSaved = readsSeveralSaved ? 'several' : nodes === 'local' ? 'one' : nodes;
+    await checkNodes(this.services, isSaved ? ofSaved : nodes);
     await dialect.afterParsing(this.services, {flags, words: tokens.positionals});
     return {
       flags: {...globals, ...flags},

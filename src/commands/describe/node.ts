@@ -1,10 +1,11 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {readNodeObject} from '../../features/node/read-node-object.js';
 import {cpuSection} from '../../features/node/describe-cpus.js';
 import {describeNode, nodeKubeletSection, type NodePod} from '../../features/node/describe-node.js';
 import {thresholdSection} from '../../features/node/describe-thresholds.js';
-import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
+import {withNodeFacts} from '../../features/node/node-facts.js';
 import {hasEnded} from '../../api/types/v1-status.js';
+import type {CpuShare} from '../../kubelet/index.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
 import {PodReader} from '../../features/pods/pod-reader.js';
 
@@ -15,30 +16,36 @@ export default class DescribeNode extends BaseCommand {
     'their share of the resources; then who has which CPUs, if the kubelet gives containers CPUs of their own, ' +
     'the eviction thresholds and the state of the running kubelet, if there is one. For the source of the ' +
     'Node object see "kcri get node". To describe a pod named "node", use its namespace or UID.';
-  static override usage = 'describe node';
-  static override examples = ['<%= config.bin %> describe node'];
+  static override usage = 'describe node [FLAGS]';
+  static override examples = [
+    '<%= config.bin %> describe node',
+    '<%= config.bin %> describe node --from node.tgz',
+  ];
+
+  static override flags = FROM_FLAG;
 
   async run(): Promise<void> {
     await this.parse(DescribeNode);
     const {services, context} = this;
-    const report = await fetchKubeletReport(services, []);
-    const node = await readNodeObject(services, report);
-    const pods = await readNodePods(services);
-    const text = describeNode(node, pods, context.clock.now());
-    const kubelet = report === undefined ? '' : nodeKubeletSection(report);
-    const cpus = await describeCpus(services, pods);
-    this.out.printText(`${text}${cpus}${thresholdSection(report?.thresholds)}${kubelet}`);
+    const text = await withNodeFacts(services, async ({node, report, shares}) => {
+      const pods = await readNodePods(services);
+      const described = describeNode(node, pods, context.clock.now());
+      if (shares !== undefined && 'error' in shares)
+        this.report.warn(`the CPUs of the node are unknown: ${shares.error}`);
+      const cpus = shares === undefined || 'error' in shares ? '' : cpusText(shares, pods);
+      const kubelet = report === undefined ? '' : nodeKubeletSection(report);
+      return `${described}${cpus}${thresholdSection(report?.thresholds)}${kubelet}`;
+    });
+    this.out.printText(text);
   }
 }
 
-/** Describes who has which CPUs; empty if no kubelet gives containers CPUs of their own. */
-async function describeCpus({settings}: RuntimeContext, pods: readonly NodePod[]): Promise<string> {
-  const {readCpuShares} = await import('../../kubelet/index.js');
-  const shares = await readCpuShares(settings.rootDir);
-  const names = new Map(
+/** Describes who has which CPUs. */
+function cpusText(shares: readonly CpuShare[], pods: readonly NodePod[]): string {
+  const names = new Map<string | undefined, string>(
     pods.map(({pod: {metadata}}) => [metadata.uid, `${metadata.namespace ?? ''}/${metadata.name ?? ''}`]),
   );
-  return shares === undefined ? '' : cpuSection(shares, (uid) => names.get(uid));
+  return cpuSection(shares, (uid) => names.get(uid));
 }
 
 /** Returns the pods that have not ended, with their total resources. */

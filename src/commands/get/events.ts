@@ -1,5 +1,6 @@
 import {counted} from '../../base/counted.js';
 import {checkExitCodeFlag, setListExitCode} from '../../features/lists/list-flags.js';
+import {compare} from '../../base/compare.js';
 import {UsageError} from '../../base/errors.js';
 import {BaseCommand} from '../../cli/command/base-command.js';
 import {listFlag, nonEmptyFlags, withChoices} from '../../cli/flags/flag-types.js';
@@ -16,7 +17,13 @@ import {formatObjectDocument, formatObjects} from '../../features/pods/pod-text.
 import type {ListedPod} from '../../features/pods/listed-pod.js';
 import {PodReader} from '../../features/pods/pod-reader.js';
 import {RuntimeEventDetector} from '../../features/get/runtime-event-detector.js';
-import {selectPodsToShow, watchPods, type PodsToShow} from '../../features/get/watch-pods.js';
+import {hasSeveralNodes, selectPodsOfNodes, showsNamespaces} from '../../features/get/pods-of-nodes.js';
+import {
+  selectPodsToShow,
+  watchPods,
+  type ListedPodFlagValues,
+  type PodsToShow,
+} from '../../features/get/watch-pods.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
 
@@ -33,6 +40,7 @@ interface Layout {
 }
 
 export default class GetEvents extends BaseCommand {
+  static override readsSeveralSaved = true;
   static override summary = 'List the events of pods';
   static override description =
     'Lists what "kubectl get events" lists, newest last: events recorded by the kubelet or by "kcri ' +
@@ -64,6 +72,10 @@ export default class GetEvents extends BaseCommand {
     checkExitCodeFlag(flags);
     const isShown = parseTypes(flags.types);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
+    if (hasSeveralNodes(this.services)) {
+      await this.#ofNodes(argv as string[], flags, {form, isShown});
+      return;
+    }
     const reader = new PodReader(this.services);
     const selected = await selectPodsToShow(reader, argv as string[], flags);
     if (selected === undefined) return;
@@ -80,6 +92,42 @@ export default class GetEvents extends BaseCommand {
     };
     if (flags.watch) await this.#watch(reader, selected, layout);
     else await this.#once(reader, selected.pods, layout);
+  }
+
+  /** Lists the events of the pods of several nodes, which are saved ones. */
+  async #ofNodes(
+    words: readonly string[],
+    flags: ListedPodFlagValues & {readonly 'no-headers': boolean; readonly 'exit-code': boolean},
+    {form, isShown}: Pick<Layout, 'form' | 'isShown'>,
+  ): Promise<void> {
+    const all = flags['all-namespaces'];
+    const ofNodes = await selectPodsOfNodes(
+      this.services,
+      words,
+      all ? {...flags, namespace: undefined} : flags,
+    );
+    const found = await Promise.all(
+      ofNodes.map(async ({node, reader, listed}) =>
+        (await reader.recordedEvents(listed)).filter(isShown).map((recorded) => ({...recorded, node})),
+      ),
+    );
+    const events = found.flat().toSorted((a, b) => compare(a.event.lastTimestamp, b.event.lastTimestamp));
+    setListExitCode(this.report, flags, events.length);
+    if (form.kind !== 'table' && form.kind !== 'wide') {
+      const items = events.map((recorded) => ({...eventJson(recorded), node: recorded.node}));
+      this.out.printData(await formatObjects(form, items, false));
+      return;
+    }
+    if (events.length === 0 && !flags['exit-code']) this.report.info('No resources found');
+    const columns = [
+      {header: 'NODE', value: ({node}: (typeof events)[number]) => node},
+      ...eventColumns({
+        wide: form.kind === 'wide',
+        namespace: showsNamespaces(ofNodes, all),
+        nowMs: () => this.context.clock.now(),
+      }),
+    ];
+    this.out.printText(new GrowingTable(columns, {header: !flags['no-headers']}).text(events));
   }
 
   async #once(

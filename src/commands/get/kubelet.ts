@@ -1,9 +1,12 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {kubeletColumns} from '../../features/node/kubelet-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjects} from '../../features/pods/pod-text.js';
+import {withSavedReport} from '../../features/node/node-facts.js';
 import {requireKubeletReport} from '../../features/node/kubelet-reports.js';
+import type {KubeletReport} from '../../kubelet/index.js';
 import type {JsonObject} from '../../format/json.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -20,20 +23,25 @@ export default class GetKubelet extends BaseCommand {
     '<%= config.bin %> get kubelet -o yaml',
     "<%= config.bin %> get kubelet -o jsonpath='{.pods[*].worker.nextSyncAt}'",
   ];
-  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
+  static override flags = {...FROM_FLAG, ...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(GetKubelet);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
-    const report = await requireKubeletReport(this.services);
-    if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.out.printData(await formatObjects(form, [report as unknown as JsonObject], true));
-      return;
-    }
-    for (const error of report.errors) this.report.info(`kcri: the kubelet cannot sync pods: ${error}`);
-    for (const {level, place, message} of report.manifestProblems ?? [])
-      this.report.info(`kcri: ${level === 'error' ? 'invalid manifest: ' : 'warning: '}${place}: ${message}`);
-    const columns = kubeletColumns({wide: form.kind === 'wide'});
-    this.out.printText(new GrowingTable(columns, {header: true}).text([report]));
+    const show = async (report: KubeletReport): Promise<void> => {
+      if (form.kind !== 'table' && form.kind !== 'wide') {
+        this.out.printData(await formatObjects(form, [report as unknown as JsonObject], true));
+        return;
+      }
+      for (const error of report.errors) this.report.info(`kcri: the kubelet cannot sync pods: ${error}`);
+      for (const {level, place, message} of report.manifestProblems ?? [])
+        this.report.info(
+          `kcri: ${level === 'error' ? 'invalid manifest: ' : 'warning: '}${place}: ${message}`,
+        );
+      const columns = kubeletColumns({wide: form.kind === 'wide'});
+      this.out.printText(new GrowingTable(columns, {header: true}).text([report]));
+    };
+    if (await this.settings.isSaved()) await withSavedReport(this.services, show);
+    else await show(await requireKubeletReport(this.services));
   }
 }

@@ -1,12 +1,10 @@
 import {BaseCommand} from '../../cli/command/base-command.js';
-import {readNodeObject} from '../../features/node/read-node-object.js';
-import {fetchKubeletReport} from '../../features/node/kubelet-reports.js';
+import {FROM_FLAG} from '../../cli/flags/flag-types.js';
+import {withNodeFacts} from '../../features/node/node-facts.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {cpuColumns, nodeColumns} from '../../features/node/node-table.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import {formatObjects} from '../../features/pods/pod-text.js';
-import {SystemError} from '../../base/errors.js';
-import type {NodeCpus} from '../../kubelet/index.js';
 import type {JsonObject} from '../../format/json.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -22,34 +20,25 @@ export default class GetNode extends BaseCommand {
   static override examples = [
     '<%= config.bin %> get node -o wide',
     "<%= config.bin %> get node -o jsonpath='{.status.allocatable}'",
+    '<%= config.bin %> get node --from node.tgz',
   ];
-  static override flags = {...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
+  static override flags = {...FROM_FLAG, ...outputFlags(FORMATS), ...NO_HEADERS_FLAG};
 
   async run(): Promise<void> {
     const {flags} = await this.parse(GetNode);
     const form = await parseOutputFormat(flags, FORMATS, this.services);
-    const node = await readNodeObject(this.services, await fetchKubeletReport(this.services, []));
-    if (form.kind !== 'table' && form.kind !== 'wide') {
-      this.out.printData(await formatObjects(form, [node as unknown as JsonObject], true));
-      return;
-    }
-    const wide = form.kind === 'wide';
-    const columns = [
-      ...nodeColumns({wide, nowMs: this.context.clock.now()}),
-      ...(wide ? cpuColumns(await this.#readCpus()) : []),
-    ];
-    this.out.printText(new GrowingTable(columns, {header: true}).text([node]));
-  }
-
-  /** Reads the CPUs of the machine; undefined, with a warning, if they cannot be read. */
-  async #readCpus(): Promise<NodeCpus | undefined> {
-    const {readNodeCpus} = await import('../../kubelet/index.js');
-    try {
-      return await readNodeCpus(this.settings.rootDir);
-    } catch (error) {
-      if (!(error instanceof SystemError)) throw error;
-      this.report.warn(`the CPUs of the node are unknown: ${error.message}`);
-      return undefined;
-    }
+    await withNodeFacts(this.services, async ({node, cpus}) => {
+      if (form.kind !== 'table' && form.kind !== 'wide') {
+        this.out.printData(await formatObjects(form, [node as unknown as JsonObject], true));
+        return;
+      }
+      const wide = form.kind === 'wide';
+      if (wide && 'error' in cpus) this.report.warn(`the CPUs of the node are unknown: ${cpus.error}`);
+      const columns = [
+        ...nodeColumns({wide, nowMs: this.context.clock.now()}),
+        ...(wide ? cpuColumns('error' in cpus ? undefined : cpus) : []),
+      ];
+      this.out.printText(new GrowingTable(columns, {header: true}).text([node]));
+    });
   }
 }

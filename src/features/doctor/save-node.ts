@@ -7,10 +7,12 @@ import {programVersion} from '../../cli/process/program-version.js';
 import {humanSize} from '../../format/human-size.js';
 import {writeArchive, type NodeArchive} from '../../cli/archive/archive-file.js';
 import type {LogsRecording} from '../../cli/archive/recorded-logs.js';
-import type {RuntimeRecording} from '../../cli/archive/recorded-runtime.js';
+import type {DetailsRecording, RuntimeRecording} from '../../cli/archive/recorded-runtime.js';
 import {recordLogs} from '../node-archive/record-logs.js';
+import {recordNode} from '../node-archive/record-node.js';
 import {recordRuntime} from '../node-archive/record-runtime.js';
 import {redactSnapshot} from '../node-archive/redact-snapshot.js';
+import type {NodeFacts} from '../node/node-facts.js';
 import {collectWhy, type WhySnapshot} from '../why/saved-node.js';
 import {answerWhy} from '../why/answer.js';
 import type {PodSnapshot} from '../why/snapshot/pod-snapshot.js';
@@ -22,16 +24,28 @@ interface NodeParts {
   readonly why: WhySnapshot | {readonly error: string};
   /** Lists of the runtime, as `ps` and `pods` show them. */
   readonly runtime?: RuntimeRecording | {readonly error: string};
+  /** Verbose information of sandboxes and containers. */
+  readonly details?: DetailsRecording;
   readonly logs?: LogsRecording;
+  /** The Node object, and the report of the kubelet. */
+  readonly node?: NodeFacts | {readonly error: string};
 }
 
-/** Part of the size that logs may have. */
-const LOGS_SHARE = 1 / 4;
+/** Parts that can be left out, those that are least needed first, in words. */
+const OPTIONAL_PARTS = [
+  ['logs', 'the logs of containers'],
+  ['details', 'the details of sandboxes and containers'],
+  ['runtime', 'the lists of the runtime'],
+  ['node', 'the Node object'],
+] as const;
+
+/** Part of the size that logs, and the verbose information of the runtime, may have. */
+const SHARE = 1 / 4;
 
 /** Content of an archive, and what it lacks, in words. */
 export interface FittedParts {
   readonly parts: NodeParts;
-  readonly leftOut: readonly string[];
+  readonly leftOut: string[];
 }
 
 /**
@@ -44,47 +58,56 @@ export async function saveNode(
   {path, maxBytes}: {readonly path: string; readonly maxBytes: number},
 ): Promise<void> {
   const why = await collectWhy(services);
-  const recorded = await record(services, maxBytes * LOGS_SHARE);
-  const {parts, leftOut} = fitParts(redactSnapshot({doctor, why, ...recorded}) as NodeParts, maxBytes);
-  const node = 'node' in why ? why.node.name : (services.connections.remote?.node.host ?? hostname());
+  const {withoutDetails, ...recorded} = await record(services, maxBytes * SHARE);
+  const facts = {doctor, why, node: await recordNode(services), ...recorded};
+  const {parts, leftOut} = fitParts(redactSnapshot(facts) as NodeParts, maxBytes);
+  if (withoutDetails > 0 && parts.details !== undefined)
+    leftOut.push(`the details of ${counted(withoutDetails, 'object')}`);
+  const name = 'node' in why ? why.node.name : (services.connections.remote?.node.host ?? hostname());
   const archive: NodeArchive = {
-    manifest: {kcri: programVersion(), node, takenAt: doctor.takenAt, leftOut},
+    manifest: {kcri: programVersion(), node: name, takenAt: doctor.takenAt, leftOut},
     parts: {...parts},
   };
   await writeArchive(path, archive);
   const lacks =
     leftOut.length === 0 ? '' : `, without ${leftOut.join(' and ')} (--max-size ${humanSize(maxBytes)})`;
-  services.report.info(`saved node ${node} to ${path}${lacks}`);
+  services.report.info(`saved node ${name} to ${path}${lacks}`);
 }
 
-/** Reads the lists of the runtime and the logs of its containers, or the reason why they cannot be read. */
+/** Reads what the runtime says and the logs of its containers, each of at most `maxBytes`, or the reason why they cannot be read. */
 async function record(
   services: RuntimeContext,
-  maxLogBytes: number,
-): Promise<Pick<NodeParts, 'runtime' | 'logs'>> {
+  maxBytes: number,
+): Promise<Pick<NodeParts, 'runtime' | 'details' | 'logs'> & {readonly withoutDetails: number}> {
   try {
-    const {recording, containers} = await recordRuntime(services);
-    return {runtime: recording, logs: await recordLogs(services, containers, maxLogBytes)};
+    const {recording, details, withoutDetails, containers} = await recordRuntime(services, maxBytes);
+    return {
+      ...{runtime: recording, details, withoutDetails},
+      logs: await recordLogs(services, containers, maxBytes),
+    };
   } catch (error) {
     services.signal.throwIfAborted();
     if (!(error instanceof KcriError)) throw error;
-    return {runtime: {error: error.plainMessage}};
+    return {runtime: {error: error.plainMessage}, withoutDetails: 0};
   }
 }
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * Leaves out what is least needed until the parts have at most `maxBytes` bytes as JSON: logs, lists of the runtime, healthy
- * pods, last lines of logs, and then unhealthy pods from the end. What is known of the node remains. Pure.
+ * Leaves out what is least needed until the parts have at most `maxBytes` bytes as JSON: logs, details, lists of the runtime,
+ * the Node object, healthy pods, last lines of logs, and then unhealthy pods from the end. What the checks read remains. Pure.
  */
 export function fitParts(parts: NodeParts, maxBytes: number): FittedParts {
-  if (sizeOf(parts) <= maxBytes) return {parts, leftOut: []};
-  const withoutFiles = omit(parts, 'logs');
-  const leftOut = parts.logs === undefined ? [] : ['the logs of containers'];
-  if (sizeOf(withoutFiles) <= maxBytes) return {parts: withoutFiles, leftOut};
-  const {doctor, why} = parts;
-  if (parts.runtime !== undefined) leftOut.push('the lists of the runtime');
+  const leftOut: string[] = [];
+  let rest = parts;
+  for (const [name, words] of OPTIONAL_PARTS) {
+    if (sizeOf(rest) <= maxBytes) return {parts: rest, leftOut};
+    if (rest[name] === undefined) continue;
+    rest = omit(rest, name);
+    leftOut.push(words);
+  }
+  const {doctor, why} = rest;
   const available = maxBytes - sizeOf(doctor);
   if ('error' in why || sizeOf(why) <= available) return {parts: {doctor, why}, leftOut};
   return fitPods({doctor, why}, leftOut, available);

@@ -121,7 +121,8 @@ export class PodListing {
   }
 }
 
-function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectFormat> {
+/** Reports whether a format is text for people. */
+export function isForPeople(form: PodForm): form is Exclude<PodForm, ObjectFormat> {
   return form.kind === 'table' || form.kind === 'wide' || form.kind === 'name';
 }
 

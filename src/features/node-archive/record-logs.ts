@@ -11,7 +11,7 @@ import {previousLogPath} from '../../operations/logs/container-log.js';
 import {LOCAL_LOG_FILES, type LogFiles} from '../../operations/logs/log-files.js';
 import {logFilesOf} from '../logs/log-files-of.js';
 import type {LoggedContainer} from './record-runtime.js';
-import {isTelling} from './redact-snapshot.js';
+import {tellingValues} from './redact-snapshot.js';
 
 /** Number of bytes of a log that are saved at most. */
 const MAX_BYTES = 64 * 1024;
@@ -89,19 +89,10 @@ async function readLastLines(files: LogFiles, path: string, limit: number): Prom
   }
 }
 
-/** Variables that name what everybody may know. */
-const PUBLIC = /^(PATH|HOME|TERM|HOSTNAME|LANG|PWD|SHLVL)$/;
-
 /** Masks the values of the variables of a container, except those that name its pod. */
 function withoutVariables(text: string, {status, env}: LoggedContainer): string {
   const names = new Set([status.metadata?.name, ...Object.values(status.labels)]);
   const redactor = new SecretRedactor();
-  redactor.add(
-    env.flatMap((variable) => {
-      const split = variable.indexOf('=');
-      const value = variable.slice(split + 1);
-      return PUBLIC.test(variable.slice(0, split)) || names.has(value) || !isTelling(value) ? [] : [value];
-    }),
-  );
+  redactor.add(tellingValues(env).filter((value) => !names.has(value)));
   return redactor.mask(text);
 }

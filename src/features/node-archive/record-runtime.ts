@@ -3,6 +3,8 @@ import {isObject} from '../../base/is-object.js';
 import {forEachLimit} from '../../base/async/for-each-limit.js';
 import {
   RECORDED_CALLS,
+  SAMPLED_CALLS,
+  type DetailsRecording,
   type RecordedCall,
   type RuntimeRecording,
 } from '../../cli/archive/recorded-runtime.js';
@@ -20,7 +22,9 @@ import {
   parseContainerInfo,
   parseSandboxInfo,
   type SandboxInfo,
+  type VerboseInfo,
 } from '../../operations/inspect/verbose-info.js';
+import {fetchContainerStats, fetchSandboxStats} from '../../operations/stats/fetch-stats.js';
 
 /** Number of status calls at once. */
 const AT_ONCE = 8;
@@ -34,19 +38,102 @@ export interface LoggedContainer {
 /** Recording of a runtime, and what its containers have for the recording of their logs. */
 export interface RuntimeRecord {
   readonly recording: RuntimeRecording;
+  readonly details: DetailsRecording;
+  /** Number of objects whose verbose information was left out because of its size. */
+  readonly withoutDetails: number;
   readonly containers: readonly LoggedContainer[];
 }
 
+/** Time between two samples of the usage at least, in ms. */
+const SAMPLE_MS = 250;
+
+/** Largest verbose information of one object, in bytes. */
+const MAX_INFO_BYTES = 128 * 1024;
+
 /**
- * Records what lists and statuses of a runtime say. Of the verbose information only process IDs are kept, since it has values
- * of variables. Calls that fail are recorded with their reasons. Rejects with the signal's reason, and with ConfigError
- * without a runtime.
+ * Records what lists, statuses and statistics of a runtime say; of the verbose information at most `maxInfoBytes` together.
+ * Calls that fail are recorded with their reasons. Values of variables are not masked yet. Rejects with the signal's reason,
+ * and with ConfigError without a runtime.
  */
-export async function recordRuntime({connections, signal}: RuntimeContext): Promise<RuntimeRecord> {
+export async function recordRuntime(
+  {connections, context: {clock}, signal}: RuntimeContext,
+  maxInfoBytes: number,
+): Promise<RuntimeRecord> {
   const connection = await connections.default();
+  const before = await callEach(SAMPLED_CALLS, connection, signal);
+  const sampledAt = clock.monotonic();
+  const lists = await callEach(LISTS, connection, signal);
+  const infos = new InfoRecorder(maxInfoBytes);
+  const {runtime} = connection;
+  const sandboxes = await recordEach(idsOf(lists.answers.ListPodSandbox), signal, async (id) => {
+    const {status, info} = await runtime.podSandboxStatus(
+      {podSandboxId: podSandboxId(id), verbose: true},
+      {signal},
+    );
+    infos.add('sandboxes', id, info);
+    return toJson('PodSandboxStatusResponse', {status, info: processInfo(parseSandboxInfo(info))});
+  });
+  const logged: LoggedContainer[] = [];
+  const containers = await recordEach(idsOf(lists.answers.ListContainers), signal, async (id) => {
+    const {status, info} = await runtime.containerStatus(
+      {containerId: containerId(id), verbose: true},
+      {signal},
+    );
+    infos.add('containers', id, info);
+    const facts = parseContainerInfo(info);
+    if (status !== undefined) logged.push({status, env: facts.env});
+    return toJson('ContainerStatusResponse', {status, info: processInfo({pid: facts.pid})});
+  });
+  await clock.sleep(Math.max(SAMPLE_MS - (clock.monotonic() - sampledAt), 0), signal);
+  const after = await callEach(SAMPLED_CALLS, connection, signal);
+  const answers = {...lists.answers, ...after.answers};
+  const failures = {...lists.failures, ...after.failures};
+  return {
+    recording: {answers, before: before.answers, sandboxes, containers, failures},
+    details: infos.details,
+    withoutDetails: infos.leftOut,
+    containers: logged,
+  };
+}
+
+/** Collects verbose information up to a size. */
+class InfoRecorder {
+  readonly details = {
+    sandboxes: {} as Record<string, VerboseInfo>,
+    containers: {} as Record<string, VerboseInfo>,
+  };
+  leftOut = 0;
+  #available: number;
+
+  constructor(maxBytes: number) {
+    this.#available = maxBytes;
+  }
+
+  add(kind: keyof DetailsRecording, id: string, info: VerboseInfo): void {
+    const size = Buffer.byteLength(JSON.stringify(info));
+    if (size > MAX_INFO_BYTES || size > this.#available) {
+      this.leftOut += 1;
+      return;
+    }
+    this.#available -= size;
+    this.details[kind][id] = info;
+  }
+}
+
+const LISTS = RECORDED_CALLS.filter((rpc) => !SAMPLED_CALLS.some((sampled) => sampled === rpc));
+
+/** Calls methods one after the other. Returns the responses as proto JSON, or the reasons why there are none, by method. */
+async function callEach(
+  rpcs: readonly RecordedCall[],
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<{
+  readonly answers: Partial<Record<RecordedCall, unknown>>;
+  readonly failures: Partial<Record<RecordedCall, string>>;
+}> {
   const answers: Partial<Record<RecordedCall, unknown>> = {};
   const failures: Partial<Record<RecordedCall, string>> = {};
-  for (const rpc of RECORDED_CALLS) {
+  for (const rpc of rpcs) {
     try {
       answers[rpc] = await CALLS[rpc](connection, signal);
     } catch (error) {
@@ -55,25 +142,7 @@ export async function recordRuntime({connections, signal}: RuntimeContext): Prom
       failures[rpc] = error.plainMessage;
     }
   }
-  const {runtime} = connection;
-  const sandboxes = await recordEach(idsOf(answers.ListPodSandbox), signal, async (id) => {
-    const {status, info} = await runtime.podSandboxStatus(
-      {podSandboxId: podSandboxId(id), verbose: true},
-      {signal},
-    );
-    return toJson('PodSandboxStatusResponse', {status, info: processInfo(parseSandboxInfo(info))});
-  });
-  const logged: LoggedContainer[] = [];
-  const containers = await recordEach(idsOf(answers.ListContainers), signal, async (id) => {
-    const {status, info} = await runtime.containerStatus(
-      {containerId: containerId(id), verbose: true},
-      {signal},
-    );
-    const facts = parseContainerInfo(info);
-    if (status !== undefined) logged.push({status, env: facts.env});
-    return toJson('ContainerStatusResponse', {status, info: processInfo({pid: facts.pid})});
-  });
-  return {recording: {answers, sandboxes, containers, failures}, containers: logged};
+  return {answers, failures};
 }
 
 const CALLS: Readonly<
@@ -87,6 +156,14 @@ const CALLS: Readonly<
     toJson('ListContainersResponse', {containers: await listAllContainers(runtime, {}, signal)}),
   ListImages: async ({images}, signal) =>
     toJson('ListImagesResponse', {images: await listAllImages(images, signal)}),
+  ListContainerStats: async ({runtime}, signal) => {
+    const {stats} = await fetchContainerStats(runtime, {}, {signal, thorough: true});
+    return toJson('ListContainerStatsResponse', {stats});
+  },
+  ListPodSandboxStats: async ({runtime}, signal) => {
+    const {stats} = await fetchSandboxStats(runtime, {}, {signal, thorough: true});
+    return toJson('ListPodSandboxStatsResponse', {stats});
+  },
 };
 
 /** Returns the IDs in the response of a list. */

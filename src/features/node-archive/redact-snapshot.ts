@@ -1,4 +1,5 @@
 import {isObject} from '../../base/is-object.js';
+import {formatCompactJson, parseJson, type Json} from '../../format/json.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import {MASK, SecretRedactor} from '../../format/secret-redactor.js';
 
@@ -28,13 +29,13 @@ const URL_TEXT = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi;
 /**
  * Returns plain data without secrets: values of environment variables, which also disappear from logs and messages, the
  * copy of the manifest that kubectl adds, private keys, tokens, credentials in URLs, and values of settings with names such
- * as `password`. Pure.
+ * as `password`. Texts that are JSON, such as the verbose information of a runtime, are redacted as data. Pure.
  */
 export function redactSnapshot(data: unknown): unknown {
   const redactor = new SecretRedactor();
   const names = namesIn(data);
   redactor.add(environmentValues(data).filter((value) => !names.has(value)));
-  return redacted(data, redactor);
+  return redacted(data, redactor, true);
 }
 
 /** Returns the names of objects: a variable with the name of its namespace must not hide it everywhere. */
@@ -47,36 +48,96 @@ function namesIn(data: unknown, names = new Set<unknown>()): ReadonlySet<unknown
   return names;
 }
 
-/** Returns the literal values of environment variables. */
+/** Returns the values of environment variables that can be recognized elsewhere. */
 function environmentValues(data: unknown): readonly string[] {
+  if (typeof data === 'string') return environmentValuesOfJson(data);
   if (Array.isArray(data)) return data.flatMap(environmentValues);
   if (!isObject(data)) return [];
   return Object.entries(data).flatMap(([key, value]) =>
-    key === 'env' && Array.isArray(value)
-      ? value.flatMap((variable: unknown) =>
-          isObject(variable) && typeof variable['value'] === 'string' && isTelling(variable['value'])
-            ? [variable['value']]
-            : [],
-        )
-      : environmentValues(value),
+    isEnvironment(key, value) ? value.flatMap(tellingValueOf) : environmentValues(value),
   );
 }
 
-/** Reports whether the value of a variable can be recognized: numbers and switches occur in too many other places. */
-export const isTelling = (value: string): boolean =>
-  value.length >= 6 && !/^[\d.]+$|^(?:true|false)$/i.test(value);
+function environmentValuesOfJson(text: string): readonly string[] {
+  try {
+    const data = jsonIn(text);
+    return data === undefined ? [] : environmentValues(data);
+  } catch (error) {
+    // It is nested so deeply that it is masked as a whole.
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
 
-function redacted(data: unknown, redactor: SecretRedactor): unknown {
-  if (typeof data === 'string') return redactText(redactor.mask(data));
-  if (Array.isArray(data)) return withoutFlagValues(data).map((item) => redacted(item, redactor));
+/** Reports whether a member is a list of variables: of a Pod, of the CRI, or of the OCI. */
+function isEnvironment(key: string, value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && /^envs?$/i.test(key);
+}
+
+/** Variables that name what everybody may know. */
+const PUBLIC = /^(PATH|HOME|TERM|HOSTNAME|LANG|PWD|SHLVL)$/;
+
+/** Returns the value of a variable, in the form `NAME=value` or an object, if it can be recognized elsewhere. */
+function tellingValueOf(variable: unknown): readonly string[] {
+  if (typeof variable === 'string') return tellingValues([variable]);
+  if (!isObject(variable) || typeof variable['value'] !== 'string') return [];
+  return tellingValues([`${String(variable['name'] ?? variable['key'])}=${variable['value']}`]);
+}
+
+/** Returns the values of variables (`NAME=value`) that may be secret and can be recognized in other texts. */
+export function tellingValues(variables: readonly string[]): readonly string[] {
+  return variables.flatMap((variable) => {
+    const split = variable.indexOf('=');
+    const value = variable.slice(split + 1);
+    return PUBLIC.test(variable.slice(0, split)) || !isTelling(value) ? [] : [value];
+  });
+}
+
+/** Reports whether a value can be recognized: numbers, switches and directories occur in too many other places. */
+const isTelling = (value: string): boolean =>
+  value.length >= 6 && !/^[\d.]+$|^(?:true|false)$|^(?:\/[a-z0-9._-]{1,20})+\/?$/.test(value);
+
+/** Members with a word of a fixed set, such as `Running`, that may also be the value of a variable. */
+const WORDS = /^(kind|level|manager|phase|qosClass|result|state|status|type)$/;
+
+/** `isOurs` is true for data of kcri and the runtime, false for JSON in a text, whose members anybody can name. */
+function redacted(data: unknown, redactor: SecretRedactor, isOurs: boolean): unknown {
+  if (typeof data === 'string') return redactedJson(data, redactor) ?? redactText(redactor.mask(data));
+  if (Array.isArray(data)) return withoutFlagValues(data).map((item) => redacted(item, redactor, isOurs));
   if (!isObject(data)) return data;
   return Object.fromEntries(
     Object.entries(data).flatMap(([key, value]) => {
       if (key === LAST_APPLIED) return [];
-      if (key === 'env' && Array.isArray(value)) return [[key, value.map(withoutValue)]];
-      return [[key, isSecretText(key, value) ? MASK : redacted(value, redactor)]];
+      if (isEnvironment(key, value)) return [[key, value.map(withoutValue)]];
+      if (isOurs && WORDS.test(key) && typeof value === 'string' && /^[A-Za-z_]+$/.test(value))
+        return [[key, value]];
+      return [[key, isSecretText(key, value) ? MASK : redacted(value, redactor, isOurs)]];
     }),
   );
+}
+
+/** Returns a text that is a JSON object or list without secrets, in its own form if it has none; undefined for others. */
+function redactedJson(text: string, redactor: SecretRedactor): string | undefined {
+  try {
+    const data = jsonIn(text);
+    if (data === undefined) return undefined;
+    const masked = formatCompactJson(redacted(data, redactor, false) as Json, {escapeHtml: false});
+    return masked === formatCompactJson(data, {escapeHtml: false}) ? text : masked;
+  } catch (error) {
+    if (error instanceof RangeError) return MASK;
+    throw error;
+  }
+}
+
+/** Returns the JSON object or list that a text is, undefined for any other text. Throws RangeError if it is nested too deeply. */
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 /** Masks the word after a flag such as `--password`. */
@@ -89,6 +150,7 @@ function withoutFlagValues(words: readonly unknown[]): readonly unknown[] {
 }
 
 function withoutValue(variable: unknown): unknown {
+  if (typeof variable === 'string') return variable.replace(/=[\s\S]*$/, `=${MASK}`);
   if (!isObject(variable)) return variable;
   return typeof variable['value'] === 'string' ? {...variable, value: MASK} : variable;
 }
@@ -98,7 +160,8 @@ const SECRET_KEY = new RegExp(`^${SECRET_NAME}$`, 'i');
 const REFERENCES = /(?:name|ref|path|file|policy|serviceaccounttoken)s?$/i;
 
 function isSecretText(key: string, value: unknown): boolean {
-  return typeof value === 'string' && SECRET_KEY.test(key) && !REFERENCES.test(key);
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  return typeof value === 'string' && SECRET_KEY.test(name) && !REFERENCES.test(name);
 }
 
 /** Returns a text without secrets that can be recognized. Pure. */

@@ -9,12 +9,12 @@ import type {
 } from '../../cli/command/contexts.js';
 
 /**
- * Returns the report of the root directory's running kubelet about pods. Returns undefined if none runs, or, with a
- * warning, if it does not answer.
+ * Returns the report of the root directory's running kubelet about pods, all of them without UIDs. Returns undefined if none
+ * runs, or, with a warning, if it does not answer.
  */
 export async function fetchKubeletReport(
   services: EnvironmentContext & ReportContext & SettingsContext & SignalContext,
-  uids: readonly PodUid[],
+  uids: readonly PodUid[] | undefined,
 ): Promise<KubeletReport | undefined> {
   try {
     return await queryRunningKubelet(services, uids);

@@ -108,7 +108,9 @@ export async function showStats<T, Name extends keyof MessageTypes>(
   kind: StatsKind<T, Name>,
 ): Promise<void> {
   const {measure, message, nodeOf} = kind;
-  const rhythm = {watch: flags.watch, pauseMs: flags.seconds * 1000};
+  // The two samples of a saved node were taken when it was saved.
+  const pauseMs = (await services.settings.isSaved()) ? 0 : flags.seconds * 1000;
+  const rhythm = {watch: flags.watch, pauseMs};
   if (form.kind === 'table' || form.kind === 'wide') {
     const strategy = await services.dialect.strategy('stats', KCRI_STATS);
     const table = strategy.table(services, {...flags, wide: form.kind === 'wide'}, kind);

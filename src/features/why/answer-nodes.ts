@@ -5,6 +5,7 @@ import {EXIT} from '../../cli/process/exit-codes.js';
 import {GrowingTable} from '../../format/growing-table.js';
 import type {Column} from '../../format/table.js';
 import {NotFoundError} from '../../operations/resolve/find-by-name.js';
+import {missingEverywhere} from '../nodes/missing-everywhere.js';
 import {queryEachNode, type NodeOutcome} from '../nodes/query-all-nodes.js';
 import {answersJson, areWrong, commandPrefix, shown, type Answers, type WHY_FORMATS} from './answer.js';
 import {answersLine, answersText} from './answer-text.js';
@@ -35,7 +36,9 @@ export async function answerNodes(
     const nodes = outcomes.map(outcomeJson);
     out.printData((await formatSorted(form, {nodes})).replace(/\n\n$/, '\n'));
   }
-  const missing = missingEverywhere(outcomes);
+  const missing = missingEverywhere(
+    outcomes.flatMap((outcome) => ('result' in outcome ? [outcome.result.value.missing] : [])),
+  );
   if (missing.length > 0 || outcomes.some((outcome) => 'error' in outcome))
     report.setExitCode(EXIT.notDiagnosed);
   for (const error of missing) report.fail(error);
@@ -55,16 +58,6 @@ async function collectMissing(
     if (!(error instanceof NotFoundError)) throw error;
     return {answers: {node: undefined, pods: [], count: 0}, missing: [error]};
   }
-}
-
-/** Returns the errors of words that name nothing on any node that answers. */
-function missingEverywhere(outcomes: readonly Outcome[]): readonly NotFoundError[] {
-  const [first, ...others] = outcomes.flatMap((outcome) =>
-    'result' in outcome ? [outcome.result.value.missing] : [],
-  );
-  return (first ?? []).filter(({message}) =>
-    others.every((missing) => missing.some((error) => error.message === message)),
-  );
 }
 
 const nameOf = (outcome: Outcome): string => ('result' in outcome ? outcome.result.node : outcome.node);

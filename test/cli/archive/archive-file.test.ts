@@ -108,6 +108,28 @@ describe('an archive is refused', () => {
     await expect(readArchive(path)).rejects.toThrow(/its content has more than 268435456 bytes/);
   });
 
+  test('that expands to headers without end', async () => {
+    // A pax header of 512 KiB, whose key is new each time, so that none replaces another.
+    const header = (index: number): Buffer => {
+      const body = Buffer.alloc(512 * 1024, ' ');
+      body.write(`${body.length} x${index}=`, 0);
+      body.write('\n', body.length - 1);
+      const block = Buffer.alloc(512);
+      block.write('pax', 0);
+      block.write('0000600\0', 100);
+      block.write(`${body.length.toString(8).padStart(11, '0')}\0`, 124);
+      block.write('        ', 148);
+      block.write('g', 156);
+      block.write('ustar\u000000', 257);
+      const sum = block.reduce((total, byte) => total + byte, 0);
+      block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+      return Buffer.concat([block, body]);
+    };
+    const path = join(await temporaryDirectory(), 'node.tgz');
+    await writeFile(path, gzipSync(Buffer.concat(Array.from({length: 514}, (_, index) => header(index)))));
+    await expect(readArchive(path)).rejects.toThrow(/its content has more than 268435456 bytes/);
+  });
+
   test('that is a directory, or does not exist', async () => {
     const directory = await temporaryDirectory();
     await symlink('/nonexistent', join(directory, 'link'));

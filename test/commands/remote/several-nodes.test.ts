@@ -49,6 +49,8 @@ test.each([
   [['ps', '-o', 'wide'], 'NAME', 'web-main', 'api-main'],
   [['pods'], 'NAME', 'web', 'api'],
   [['pods', '-o', 'wide'], 'NAME', 'web', 'api'],
+  [['get', 'pods'], 'NAME', 'web', 'api'],
+  [['get', 'pods', '-o', 'wide'], 'NAME', 'web', 'api'],
   [['images'], 'IMAGE', 'example.com/web', 'example.com/api'],
   [['images', '-o', 'wide'], 'IMAGE', 'example.com/web', 'example.com/api'],
 ])(
@@ -126,13 +128,22 @@ test('nodes with the same name are shown with their endpoints, and a repeated en
   expect(stdout.trim()).toBe(`${here.endpoint} ${there.endpoint}`);
 });
 
-test.each([[['exec', 'web', 'ls']], [['logs', 'web']], [['get', 'pods']], [['stop', 'web']], [['version']]])(
+test('get pods and describe find a pod on one of several nodes', async () => {
+  const {kcri, flags} = await startNodes();
+  const {stdout, stderr, exitCode} = await kcri([...flags, 'describe', 'api']);
+  expect([stderr, exitCode]).toEqual(['', 0]);
+  expect(stdout).toMatch(/^node b\n\nName: +api\n/);
+  expect((await kcri([...flags, 'get', 'pods', 'web'])).stdout).not.toContain('api');
+  expect((await kcri([...flags, 'get', 'pods', '-w'])).stderr).toContain('--watch takes only one node');
+});
+
+test.each([[['exec', 'web', 'ls']], [['logs', 'web']], [['get', 'all']], [['stop', 'web']], [['version']]])(
   '%j refuses several endpoints',
   async (args) => {
     const {kcri, flags, here} = await startNodes();
     const {stderr, exitCode} = await kcri([...flags, ...args]);
     expect(stderr).toMatch(
-      /^kcri: ".*" takes only one --runtime-endpoint\nhint: ps, pods, images, stats, statsp, top, why and doctor take several/,
+      /^kcri: ".*" takes only one --runtime-endpoint\nhint: get pods, describe, ps, pods, images, stats, statsp, top, why and doctor take several/,
     );
     expect([exitCode, here.calls]).toEqual([1, []]);
   },

@@ -45,18 +45,21 @@ test('a node whose pods could not be read is saved whatever the size', () => {
   expect(fitParts(parts, 0)).toEqual({parts, leftOut: []});
 });
 
-test('logs are left out first, and then the lists of the runtime', () => {
+test('logs are left out first, and then details and the lists of the runtime', () => {
   const logs = {files: {'/var/log/pods/a/0.log': {text: 'x'.repeat(1000), isCut: false}}};
-  const runtime = {answers: {}, sandboxes: ['y'.repeat(1000)], containers: [], failures: {}};
-  const parts = {doctor, why, runtime, logs};
+  const runtime = {answers: {}, sandboxes: ['y'.repeat(1000)], containers: [], before: {}, failures: {}};
+  const details = {sandboxes: {y: {info: 'z'.repeat(1000)}}, containers: {}};
+  const parts = {doctor, why, runtime, details, logs};
   const all = sizeOf(parts);
   expect(fitParts(parts, all)).toEqual({parts, leftOut: []});
   expect(fitParts(parts, all - 1)).toEqual({
-    parts: {doctor, why, runtime},
+    parts: {doctor, why, runtime, details},
     leftOut: ['the logs of containers'],
   });
-  expect(fitParts(parts, all - 1500)).toEqual({
+  const withoutDetails = ['the logs of containers', 'the details of sandboxes and containers'];
+  expect(fitParts(parts, all - 1500)).toEqual({parts: {doctor, why, runtime}, leftOut: withoutDetails});
+  expect(fitParts(parts, all - 2500)).toEqual({
     parts: {doctor, why},
-    leftOut: ['the logs of containers', 'the lists of the runtime'],
+    leftOut: [...withoutDetails, 'the lists of the runtime'],
   });
 });

@@ -95,3 +95,61 @@ test('a variable with the name of an object does not hide that object', () => {
   };
   expect(redactSnapshot(data)).toEqual({...data, env: [{name: 'POD_NAMESPACE', value: '***'}]});
 });
+
+/** Verbose information of a runtime, as JSON in a text. */
+const verboseInfo = (runtimeSpec: object, config: object = {}): object => ({
+  info: {info: JSON.stringify({pid: 7, runtimeSpec, config})},
+});
+
+describe('verbose information of a runtime loses', () => {
+  test.each<[string, object]>([
+    ['variables of the process', verboseInfo({process: {env: ['A=b', `LOGIN=${SECRET}`]}})],
+    ['variables of the config', verboseInfo({}, {envs: [{key: 'LOGIN', value: SECRET}]})],
+    [
+      'values of variables elsewhere',
+      {...verboseInfo({process: {env: [`LOGIN=${SECRET}`], args: ['run', `-x${SECRET}`]}}), log: SECRET},
+    ],
+    ['words after flags', verboseInfo({process: {args: ['run', '--password', SECRET]}})],
+    ['annotations by their names', verboseInfo({annotations: {'vault.example/token': SECRET}})],
+    [
+      'annotations that are JSON',
+      verboseInfo({
+        annotations: {
+          'io.kubernetes.cri-o.Annotations': JSON.stringify({
+            'kubectl.kubernetes.io/last-applied-configuration': SECRET,
+            inner: JSON.stringify({env: [{name: 'LOGIN', value: SECRET}]}),
+          }),
+        },
+      }),
+    ],
+    ['what is nested too deeply', {annotation: `${'['.repeat(200_000)}"${SECRET}"${']'.repeat(200_000)}`}],
+  ])('%s', (_, data) => {
+    const text = JSON.stringify(redactSnapshot(data));
+    expect(text).not.toContain(SECRET);
+    expect(text).toContain('***');
+  });
+
+  test('nothing else, and large numbers as they are', () => {
+    const info = '{"runtimeSpec":{"linux":{"limit":9223372036854771712}},"pid":7}';
+    expect(redactSnapshot({info: {info}})).toEqual({info: {info}});
+    const masked = redactSnapshot({
+      info: `{"envs":[{"key":"A","value":"${SECRET}"}],"limit":9223372036854771712}`,
+    });
+    expect(masked).toEqual({info: '{"envs":[{"key":"A","value":"***"}],"limit":9223372036854771712}'});
+  });
+});
+
+test('variables whose values are words of kcri or directories do not damage the archive', () => {
+  const data = {
+    env: ['MODE=kubelet', 'DIR=/var/log', 'PATH=/usr/Local/Bin', `KEY=${SECRET}`],
+    pods: [{manager: 'kubelet', phase: 'Running', path: '/var/log/pods/x', home: '/usr/Local/Bin/x'}],
+    line: 'started as kubelet',
+    json: '{"state":"kubelet"}',
+  };
+  expect(redactSnapshot(data)).toEqual({
+    ...data,
+    env: ['MODE=***', 'DIR=***', 'PATH=***', 'KEY=***'],
+    line: 'started as ***',
+    json: '{"state":"***"}',
+  });
+});
