@@ -32,6 +32,8 @@ export interface CsiVolumes {
    * KcriError with the kubelet's message, and with the signal's reason.
    */
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
+  /** Reports whether the mount of a pod's volume, by its name in the pod, waits until the volume is attached. */
+  isAttaching(podUid: string, volume: string): boolean;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**

@@ -16,4 +16,6 @@ export interface CsiServices {
   readonly mounter: Mounter;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Ends the operations of the volumes when the kubelet stops. */
+  readonly signal: AbortSignal;
 }

@@ -1,13 +1,12 @@
 import {join} from 'node:path';
+import {anySignal} from '../../../../base/async/any-signal.js';
 import {pause} from '../../../../base/async/pause.js';
-import {finishesWithin} from '../../../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {VolumeStepError} from '../volume-step-error.js';
-import {AttachTimeoutError} from './attach-timeout-error.js';
 import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
@@ -18,18 +17,32 @@ import {stageVolume} from './stage-volume.js';
 import type {CsiServices} from './csi-services.js';
 import {readVolumeData} from './volume-data.js';
 
-/** Time for which a sync of a pod waits until its volumes are attached or unmounted, in ms (podAttachAndMountTimeout). */
+/** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;
 
 /** Mounts and unmounts the CSI volumes of pods. */
 export class CsiVolumeManager implements CsiVolumes {
   readonly #services: CsiServices;
+  /** Volumes of pods that wait until they are attached. */
+  readonly #attaching = new Set<string>();
 
   constructor(services: CsiServices) {
     this.#services = services;
   }
 
   async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
+    const {signal: stopped} = this.#services;
+    using either = anySignal(signal, stopped);
+    try {
+      await this.#mount(volume, either.signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (stopped.aborted) throw new SystemError('the kubelet is stopping', {cause});
+      throw cause;
+    }
+  }
+
+  async #mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
     const {cluster, staged} = this.#services;
     await cluster?.driversKnown(signal);
     const {uid} = podRef(volume.pod);
@@ -43,6 +56,10 @@ export class CsiVolumeManager implements CsiVolumes {
       await inStep('MountVolume.MountDevice failed', staged.stage(volume, stage, signal), signal);
     }
     await publishVolume(volume, context, this.#services, signal);
+  }
+
+  isAttaching(podUid: string, volume: string): boolean {
+    return this.#attaching.has(attachmentKey(podUid, volume));
   }
 
   isRepublished(driver: string): boolean {
@@ -92,7 +109,7 @@ export class CsiVolumeManager implements CsiVolumes {
 
   /** Waits until the volume is attached, and returns what the driver's controller left for the node (WaitForAttach). */
   async #attach(volume: CsiVolume, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-    const {cluster, clock, node} = this.#services;
+    const {cluster, node} = this.#services;
     if (volume.isEphemeral || cluster === undefined || !this.#isAttached(volume.driver)) return {};
     if (!cluster.attachesVolumes)
       throw new VolumeStepError(
@@ -100,20 +117,12 @@ export class CsiVolumeManager implements CsiVolumes {
         'attaching volumes from the kubelet is not supported',
         {hint: 'set enableControllerAttachDetach to true'},
       );
-    const name = uniqueVolumeName(volume);
-    const waiting = new AbortController();
-    const stop = (): void => {
-      waiting.abort(signal.reason);
-    };
-    signal.addEventListener('abort', stop);
+    const waiting = attachmentKey(podRef(volume.pod).uid, volume.specName);
+    this.#attaching.add(waiting);
     try {
-      const attached = cluster.untilAttached(name, waiting.signal);
-      attached.catch(() => undefined); // seen here, unless it takes too long
-      if (!(await finishesWithin(attached, WAIT_MS, clock, signal)))
-        throw new AttachTimeoutError(volume.specName);
+      await cluster.untilAttached(uniqueVolumeName(volume), signal);
     } finally {
-      signal.removeEventListener('abort', stop);
-      waiting.abort();
+      this.#attaching.delete(waiting);
     }
     const context = cluster.publishContext(attachmentName(volume, node.nodeName), signal);
     return await inStep('MountVolume.WaitForAttach failed', context, signal);
@@ -157,6 +166,10 @@ export class CsiVolumeManager implements CsiVolumes {
     await removeMountDirectory(path, mounter);
     if (data.volumeLifecycleMode === 'Persistent') staged.release(key, uid);
   }
+}
+
+function attachmentKey(podUid: string, volume: string): string {
+  return `${podUid}/${volume}`;
 }
 
 /** Adds the step to the error of work, as the kubelet's events do. Rejects with the signal's reason. */

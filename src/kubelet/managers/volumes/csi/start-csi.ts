@@ -39,7 +39,7 @@ export async function startCsi(
   const onChange = nodeStatusChanged;
   const staged = new StagedVolumes({node, drivers, mounter, clock, logger, onChange, signal});
   await staged.restore();
-  const services = {node, drivers, staged, cluster, mounter, clock, logger};
+  const services = {node, drivers, staged, cluster, mounter, clock, logger, signal};
   const volumes = new CsiVolumeManager(services);
   let isDone = false;
   const unmountOrphaned = async (during: AbortSignal): Promise<void> => {

@@ -46,6 +46,8 @@ export interface ResolvedVolume {
   readonly plugin: string;
   /** Name of its CSI driver; undefined for other volumes. */
   readonly driver: string | undefined;
+  /** True if a program or a server outside of kcri can hold up its operations. */
+  readonly canHang: boolean;
   readonly readOnly: boolean;
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
@@ -139,6 +141,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     name: volume.name,
     plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
     driver,
+    canHang: driver !== undefined || plugin.canHang === true,
     readOnly: plugin.readOnly || volume.readOnly === true,
     requiresRemount: (host) =>
       plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,
