@@ -34,6 +34,11 @@ export interface CsiVolumes {
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
   /** Reports whether the mount of a pod's volume, by its name in the pod, waits until the volume is attached. */
   isAttaching(podUid: string, volume: string): boolean;
+  /**
+   * Resolves with whether the volume waits because the node cannot attach more volumes of its driver; the driver has then reported
+   * its new limit (VerifyExhaustedResource). Rejects with the signal's reason.
+   */
+  exceedsLimit(podUid: string, volume: string, signal: AbortSignal): Promise<boolean>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**

@@ -3,6 +3,7 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import type {Clock} from '../../../base/clock.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
+import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
 import {podRef} from '../../contract/pod-ref.js';
@@ -65,7 +66,8 @@ export async function mountVolumes(
   const {resolved, unresolved} = resolveVolumes(pod, used, host);
   const due = resolved.filter(([name, volume]) => !mounted.has(name) || volume.requiresRemount(host));
   const report = (error: SystemError): SystemError => {
-    host.events?.({type: 'Warning', reason: 'FailedMount', message: error.message, pod});
+    const reason = error instanceof AttachLimitError ? AttachLimitError.reason : 'FailedMount';
+    host.events?.({type: 'Warning', reason, message: error.message, pod});
     return error;
   };
   const start = (name: string, volume: ResolvedVolume): void => {
@@ -90,8 +92,10 @@ export async function mountVolumes(
     await operations.next([UNPROCESSED], undefined, signal);
     failures.push(error);
   }
-  if (hanging.length > 0)
-    failures.push(report(timeoutError(pod, [...hanging, ...unmounted.map(([name]) => name)], host)));
+  if (hanging.length > 0) {
+    const names = [...hanging, ...unmounted.map(([name]) => name)];
+    failures.unshift(report(await timeoutError(pod, names, host, signal)));
+  }
   const names = [...failed.map(([name]) => name), ...(missing.length > 0 ? [UNPROCESSED] : [])];
   const times = names.map((name) => operations.retryAt(name) ?? 0);
   const retryAt = times.length === 0 ? undefined : Math.min(...times);
@@ -140,43 +144,50 @@ async function runOperations(
     const isDue = (operations.retryAt(name) ?? 0) <= startedAt;
     if (!operations.isRunning(name) && (isDue || volume.driver === undefined)) start(name, volume);
   }
-  const limits = new Map(
-    due.map(([name, {canHang}]) => [
-      name,
-      canHang ? startedAt + (mounted.has(name) ? REPUBLISH_WAIT_MS : WAIT_MS) : Infinity,
-    ]),
-  );
+  const endOfWait = ([name, {canHang}]: (typeof due)[number]): number => {
+    if (!canHang) return Infinity;
+    return startedAt + (mounted.has(name) ? REPUBLISH_WAIT_MS : WAIT_MS);
+  };
+  const limits = new Map(due.map((volume) => [volume[0], endOfWait(volume)]));
   const runningNames = (): readonly string[] =>
     due.map(([name]) => name).filter((name) => operations.isRunning(name));
+  const retryAll = (now: number): readonly number[] =>
+    due.flatMap(([name, volume]) => {
+      const retryAt = operations.isRunning(name) ? undefined : operations.retryAt(name);
+      if (retryAt !== undefined && retryAt <= now) start(name, volume);
+      return retryAt !== undefined && retryAt > now ? [retryAt] : [];
+    });
   for (;;) {
     const now = clock.monotonic();
-    const awaited = runningNames().filter((name) => now < (limits.get(name) ?? 0));
+    const waits = runningNames().map((name) => limits.get(name) ?? 0);
+    const awaited = waits.filter((limit) => now < limit);
     if (awaited.length === 0) return runningNames().filter((name) => !mounted.has(name));
-    const times = awaited.map((name) => limits.get(name) ?? 0);
-    for (const [name, volume] of due) {
-      const retryAt = operations.isRunning(name) ? undefined : operations.retryAt(name);
-      if (retryAt === undefined) continue;
-      if (retryAt > now) times.push(retryAt);
-      else start(name, volume);
-    }
-    const until = Math.min(...times);
+    const until = Math.min(...awaited, ...retryAll(now));
     await operations.next(runningNames(), Number.isFinite(until) ? until : undefined, signal);
   }
 }
 
-/** Returns the error of a sync whose volumes were not attached and mounted in time. */
-function timeoutError(pod: Pod, unmounted: readonly string[], {csi}: VolumeHost): SystemError {
+/**
+ * Returns the error of a sync whose volumes were not attached and mounted in time; AttachLimitError if the pod cannot have them on
+ * this node. Rejects with the signal's reason.
+ */
+async function timeoutError(
+  pod: Pod,
+  unmounted: readonly string[],
+  {csi}: VolumeHost,
+  signal: AbortSignal,
+): Promise<SystemError> {
   const {uid} = podRef(pod);
   const unattached = unmounted.filter((name) => csi?.isAttaching(uid, name) === true);
-  return new SystemError(
-    `Unable to attach or mount volumes: unmounted volumes=${listOf(unmounted)}, unattached volumes=${listOf(unattached)}, failed to process volumes=[]: context deadline exceeded`,
-    {
-      hint:
-        unattached.length > 0
-          ? 'check with "kubectl get volumeattachments" what the controller of the CSI driver waits for'
-          : "look into the log of the volume's driver, or check that the server of the volume answers",
-    },
-  );
+  const volumes = `unmounted volumes=${listOf(unmounted)}, unattached volumes=${listOf(unattached)}, failed to process volumes=[]: context deadline exceeded`;
+  for (const name of unattached)
+    if ((await csi?.exceedsLimit(uid, name, signal)) === true) return new AttachLimitError(volumes);
+  return new SystemError(`Unable to attach or mount volumes: ${volumes}`, {
+    hint:
+      unattached.length > 0
+        ? 'check with "kubectl get volumeattachments" what the controller of the CSI driver waits for'
+        : "look into the log of the volume's driver, or check that the server of the volume answers",
+  });
 }
 
 /** Returns names as the kubelet prints a list of them. */

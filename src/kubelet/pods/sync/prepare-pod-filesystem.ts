@@ -3,6 +3,7 @@ import {Backoff} from '../../../base/async/backoff.js';
 import {timestampOf} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
+import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
@@ -89,7 +90,8 @@ function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
 
 /** Returns the failure of the first volume, which has had its event. */
 function failedMount({clock}: NodeContext, pod: Pod, {failures: [cause], retryAt}: MountError): FailedStep {
-  const failure: SyncFailure = {reason: 'FailedMount', message: cause.message, cause};
+  const reason = cause instanceof AttachLimitError ? AttachLimitError.reason : 'FailedMount';
+  const failure: SyncFailure = {reason, message: cause.message, cause};
   return {
     ...{action: 'SetUpNode', target: podRef(pod).name},
     failure: {...failure, ...(retryAt !== undefined && {retryAt: timestampOf(clock, retryAt)})},

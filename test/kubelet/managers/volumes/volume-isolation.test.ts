@@ -30,12 +30,13 @@ async function aCsiHost(mounts: Readonly<Record<string, Mount>>, isRepublished =
   const clock = new FakeClock();
   const calls: string[] = [];
   const events: string[] = [];
-  const csi: Pick<CsiVolumes, 'mount' | 'isRepublished' | 'isAttaching'> = {
+  const csi: Pick<CsiVolumes, 'mount' | 'isRepublished' | 'isAttaching' | 'exceedsLimit'> = {
     mount: async ({name}, during) => {
       calls.push(name);
       await mounts[name]?.(during);
     },
     isRepublished: () => isRepublished,
+    exceedsLimit: async () => false,
     isAttaching: (_uid, name) => name === 'attaching',
   };
   const host = {

@@ -14,6 +14,8 @@ export interface CsiDriversOptions {
   readonly logger: Logger;
   /** Called when a driver can be called. */
   readonly onRegistered: () => void;
+  /** Called when a driver cannot be called anymore. */
+  readonly onRemoved: () => void;
   /** Ends the removal of drivers from the cluster. */
   readonly signal: AbortSignal;
 }
@@ -31,6 +33,18 @@ export class CsiDrivers implements PluginHandler {
 
   constructor(options: CsiDriversOptions) {
     this.#options = options;
+  }
+
+  /** Names of the drivers that can be called. */
+  get names(): readonly string[] {
+    return [...this.#drivers.keys()];
+  }
+
+  /** Asks a driver what it reports about the node. Rejects with SystemError and the signal's reason. */
+  async info(name: string, signal: AbortSignal): Promise<CsiDriverInfo> {
+    const driver = this.#drivers.get(name);
+    if (driver === undefined) throw driverNotRegistered(name, 'failed to get CSI client');
+    return await readDriverInfo(name, driver.endpoint, signal);
   }
 
   /** Returns a client of a driver. Throws SystemError if it is not registered; `step` starts the message. */
@@ -69,6 +83,7 @@ export class CsiDrivers implements PluginHandler {
   #remove(name: string): void {
     const {cluster, logger, signal} = this.#options;
     this.#drivers.delete(name);
+    this.#options.onRemoved();
     if (cluster === undefined) return;
     const uninstall = async (): Promise<void> => {
       try {

@@ -4,6 +4,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {CsiCluster} from '../../../contract/volumes/csi-cluster.js';
 import type {Mounter} from '../mounter.js';
 import type {CsiDrivers} from './csi-drivers.js';
+import type {AllocatableUpdates} from './limits/allocatable-updates.js';
 import type {StagedVolumes} from './staged-volumes.js';
 
 /** What the volumes of CSI drivers work with. */
@@ -13,6 +14,8 @@ export interface CsiServices {
   readonly staged: StagedVolumes;
   /** None in a kubelet without a cluster: then there is no CSIDriver object and no attachment. */
   readonly cluster: CsiCluster | undefined;
+  /** Updates of the volume limits of the node; none without a cluster. */
+  readonly limits?: AllocatableUpdates | undefined;
   readonly mounter: Mounter;
   readonly clock: Clock;
   readonly logger: Logger;

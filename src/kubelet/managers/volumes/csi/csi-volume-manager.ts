@@ -10,6 +10,7 @@ import {VolumeStepError} from '../volume-step-error.js';
 import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
+import {updatePeriodMs} from './limits/allocatable-updates.js';
 import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
@@ -24,7 +25,7 @@ const WAIT_MS = 123_000;
 export class CsiVolumeManager implements CsiVolumes {
   readonly #services: CsiServices;
   /** Volumes of pods that wait until they are attached. */
-  readonly #attaching = new Set<string>();
+  readonly #attaching = new Map<string, CsiVolume>();
 
   constructor(services: CsiServices) {
     this.#services = services;
@@ -60,6 +61,24 @@ export class CsiVolumeManager implements CsiVolumes {
 
   isAttaching(podUid: string, volume: string): boolean {
     return this.#attaching.has(attachmentKey(podUid, volume));
+  }
+
+  async exceedsLimit(podUid: string, volume: string, signal: AbortSignal): Promise<boolean> {
+    const {cluster, limits, node, logger} = this.#services;
+    const waiting = this.#attaching.get(attachmentKey(podUid, volume));
+    if (waiting === undefined || cluster?.limits === undefined) return false;
+    if (updatePeriodMs(cluster, waiting.driver) === undefined) return false;
+    try {
+      if (!(await cluster.limits.isExhausted(attachmentName(waiting, node.nodeName), signal))) return false;
+    } catch (error) {
+      signal.throwIfAborted();
+      rethrowUnexpected(error);
+      const fields = {attachmentName: attachmentName(waiting, node.nodeName)};
+      logger.forFile('csi-volume-manager.ts').error(error, 'Failed to get volume attachment', fields);
+      return false;
+    }
+    await limits?.update(waiting.driver, signal);
+    return true;
   }
 
   isRepublished(driver: string): boolean {
@@ -118,7 +137,7 @@ export class CsiVolumeManager implements CsiVolumes {
         {hint: 'set enableControllerAttachDetach to true'},
       );
     const waiting = attachmentKey(podRef(volume.pod).uid, volume.specName);
-    this.#attaching.add(waiting);
+    this.#attaching.set(waiting, volume);
     try {
       await cluster.untilAttached(uniqueVolumeName(volume), signal);
     } finally {

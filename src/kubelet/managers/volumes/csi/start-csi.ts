@@ -1,7 +1,9 @@
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
+import {runInBackground} from '../../../../base/async/background-work.js';
 import {systemMounter, type Mounter} from '../mounter.js';
 import {CsiDrivers} from './csi-drivers.js';
 import {CsiVolumeManager} from './csi-volume-manager.js';
+import {AllocatableUpdates} from './limits/allocatable-updates.js';
 import {unmountOrphanedVolumes} from './orphaned-volumes.js';
 import {StagedVolumes} from './staged-volumes.js';
 
@@ -34,12 +36,21 @@ export async function startCsi(
   const {node, clock, logger, csiCluster: cluster, nodeStatusChanged} = manager;
   const onRegistered = (): void => {
     staged.retry();
+    limits?.changed();
   };
-  const drivers = new CsiDrivers({cluster, logger, onRegistered, signal});
+  const onRemoved = (): void => limits?.changed();
+  const drivers = new CsiDrivers({cluster, logger, onRegistered, onRemoved, signal});
+  const limits = cluster?.limits && new AllocatableUpdates({cluster, drivers, clock, logger});
   const onChange = nodeStatusChanged;
   const staged = new StagedVolumes({node, drivers, mounter, clock, logger, onChange, signal});
   await staged.restore();
-  const services = {node, drivers, staged, cluster, mounter, clock, logger, signal};
+  if (limits !== undefined) {
+    cluster?.limits?.onDriversChanged(() => {
+      limits.changed();
+    });
+    runInBackground('CSI volume limits', limits.run(signal));
+  }
+  const services = {node, drivers, staged, cluster, limits, mounter, clock, logger, signal};
   const volumes = new CsiVolumeManager(services);
   let isDone = false;
   const unmountOrphaned = async (during: AbortSignal): Promise<void> => {
