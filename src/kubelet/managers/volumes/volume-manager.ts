@@ -6,9 +6,11 @@ import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../bas
 import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
+import type {VolumeOperation} from '../../contract/kubelet-metrics.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
+import {timeOperation} from './time-operation.js';
 import {VolumeOperations} from './volume-operations.js';
 import {VolumeStepError} from './volume-step-error.js';
 
@@ -197,19 +199,12 @@ function listOf(names: readonly string[]): string {
 
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
 async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: AbortSignal): Promise<void> {
-  const startedAt = host.clock.monotonic();
-  const report = (isSuccessful: boolean): void => {
-    const durationMs = host.clock.monotonic() - startedAt;
-    host.operated?.({plugin: volume.plugin, operation: 'volume_mount', isSuccessful, durationMs});
-  };
-  try {
+  const report = (operation: VolumeOperation): void => host.operated?.(operation);
+  const operation = {plugin: volume.plugin, operation: 'volume_mount'} as const;
+  await timeOperation(operation, {clock: host.clock, report}, async () => {
     await volume.check();
     await volume.setUp(host, signal);
-  } catch (error) {
-    report(false);
-    throw error;
-  }
-  report(true);
+  });
 }
 
 /** Volumes with their plugins, and the reasons why others have none, by name. */

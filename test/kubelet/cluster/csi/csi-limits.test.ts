@@ -33,7 +33,7 @@ test('the limit of a driver is read in the period of its CSIDriver, which can ch
   const stored = api.storage.get(DRIVER_PATH);
   if (stored === undefined) throw new Error('there is no CSIDriver');
   const asked = driver.callsTo('NodeGetInfo').length;
-  api.storage.put(DRIVER_PATH, {...stored, spec: {nodeAllocatableUpdatePeriodSeconds: 10}} as typeof stored);
+  api.storage.put(DRIVER_PATH, {...stored, spec: {nodeAllocatableUpdatePeriodSeconds: 10}});
   await daemon.until('it is asked again', () => driver.callsTo('NodeGetInfo').length > asked + 2);
 });
 

@@ -4,6 +4,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {CsiCluster} from '../../../contract/volumes/csi-cluster.js';
 import type {Mounter} from '../mounter.js';
 import type {CsiDrivers} from './csi-drivers.js';
+import type {CsiMetrics} from './csi-metrics.js';
 import type {AllocatableUpdates} from './limits/allocatable-updates.js';
 import type {StagedVolumes} from './staged-volumes.js';
 
@@ -16,6 +17,7 @@ export interface CsiServices {
   readonly cluster: CsiCluster | undefined;
   /** Updates of the volume limits of the node; none without a cluster. */
   readonly limits?: AllocatableUpdates | undefined;
+  readonly metrics: CsiMetrics;
   readonly mounter: Mounter;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -16,7 +16,7 @@ import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
 import type {CsiServices} from './csi-services.js';
-import {readVolumeData} from './volume-data.js';
+import {readVolumeData, type VolumeData} from './volume-data.js';
 
 /** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;
@@ -166,13 +166,22 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   async #tryUnpublish(directory: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
-    const {drivers, mounter, staged} = this.#services;
     const path = join(directory, 'mount');
     const data = await readVolumeData(directory);
-    if (data === undefined) {
-      await removeIfEmpty(path);
-      return;
-    }
+    if (data === undefined) await removeIfEmpty(path);
+    else
+      await this.#services.metrics.time('volume_unmount', data.driverName, () =>
+        this.#unpublishVolume(path, data, uid, signal),
+      );
+  }
+
+  async #unpublishVolume(
+    path: string,
+    data: VolumeData,
+    uid: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const {drivers, mounter, staged} = this.#services;
     const key: VolumeKey = {driver: data.driverName, handle: data.volumeHandle};
     const client = drivers.client(key.driver, UNPUBLISH_STEP);
     try {
