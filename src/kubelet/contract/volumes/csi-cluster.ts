@@ -16,6 +16,8 @@ export interface CsiDriverSpec {
   readonly tokenRequests?: readonly CsiTokenRequest[] | null;
   readonly serviceAccountTokenInSecrets?: boolean;
   readonly requiresRepublish?: boolean;
+  /** True if the driver supports the mount option `context`. */
+  readonly seLinuxMount?: boolean;
   /** Period in which the driver is asked for the limit of its volumes; undefined if that does not change. */
   readonly nodeAllocatableUpdatePeriodSeconds?: number;
 }

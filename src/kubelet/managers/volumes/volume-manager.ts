@@ -80,7 +80,8 @@ export async function mountVolumes(
         during.throwIfAborted();
         throw report(mountError(volume, cause));
       }
-      mounted.set(name, mountedVolume(volume, host));
+      const keepsLabels = volume.keepsLabels || host.csi?.hasMountLabel(podRef(pod).uid, name) === true;
+      mounted.set(name, mountedVolume({...volume, keepsLabels}, host));
     });
   };
   const hanging = await runOperations({due, start, mounted, operations, clock: host.clock}, signal);

@@ -30,15 +30,17 @@ async function aCsiHost(mounts: Readonly<Record<string, Mount>>, isRepublished =
   const clock = new FakeClock();
   const calls: string[] = [];
   const events: string[] = [];
-  const csi: Pick<CsiVolumes, 'mount' | 'isRepublished' | 'isAttaching' | 'exceedsLimit'> = {
-    mount: async ({name}, during) => {
-      calls.push(name);
-      await mounts[name]?.(during);
-    },
-    isRepublished: () => isRepublished,
-    exceedsLimit: async () => false,
-    isAttaching: (_uid, name) => name === 'attaching',
-  };
+  const csi: Pick<CsiVolumes, 'mount' | 'isRepublished' | 'isAttaching' | 'exceedsLimit' | 'hasMountLabel'> =
+    {
+      mount: async ({name}, during) => {
+        calls.push(name);
+        await mounts[name]?.(during);
+      },
+      isRepublished: () => isRepublished,
+      exceedsLimit: async () => false,
+      hasMountLabel: () => false,
+      isAttaching: (_uid, name) => name === 'attaching',
+    };
   const host = {
     ...aHost(await aNode()),
     ...{clock, csi: csi as CsiVolumes},
@@ -143,4 +145,11 @@ test('aborting ends the operations before the sync rejects', async () => {
   stop.abort(new Error('stopped'));
   await expect(sync).rejects.toThrow('stopped');
   expect(operations.isRunning('v')).toBe(false);
+});
+
+test('a volume that its driver mounted with a SELinux label keeps it', async () => {
+  const {host} = await aCsiHost({v: async () => undefined});
+  const labeled = {...host, csi: {...host.csi, hasMountLabel: () => true}};
+  const {volumes} = await mountVolumes(aPodWith([inline('v')]), labeled, signal);
+  expect(volumes.get('v')).toMatchObject({keepsLabels: true});
 });

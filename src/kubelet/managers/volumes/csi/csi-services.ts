@@ -10,7 +10,7 @@ import type {StagedVolumes} from './staged-volumes.js';
 
 /** What the volumes of CSI drivers work with. */
 export interface CsiServices {
-  readonly node: Pick<NodeFacts, 'rootDir' | 'nodeName'>;
+  readonly node: Pick<NodeFacts, 'rootDir' | 'nodeName' | 'selinuxEnabled'>;
   readonly drivers: CsiDrivers;
   readonly staged: StagedVolumes;
   /** None in a kubelet without a cluster: then there is no CSIDriver object and no attachment. */
@@ -21,6 +21,8 @@ export interface CsiServices {
   readonly mounter: Mounter;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Directory of the configuration of SELinux; /etc/selinux by default. */
+  readonly selinuxDir?: string;
   /** Ends the operations of the volumes when the kubelet stops. */
   readonly signal: AbortSignal;
 }

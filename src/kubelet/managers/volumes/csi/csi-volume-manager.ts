@@ -15,6 +15,7 @@ import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
+import {withMountLabel} from './selinux/mount-label.js';
 import type {CsiServices} from './csi-services.js';
 import {readVolumeData, type VolumeData} from './volume-data.js';
 
@@ -24,6 +25,8 @@ const WAIT_MS = 123_000;
 /** Mounts and unmounts the CSI volumes of pods. */
 export class CsiVolumeManager implements CsiVolumes {
   readonly #services: CsiServices;
+  /** Volumes of pods that are mounted with a SELinux label. */
+  readonly #labeled = new Set<string>();
   /** Volumes of pods that wait until they are attached. */
   readonly #attaching = new Map<string, CsiVolume>();
 
@@ -43,10 +46,14 @@ export class CsiVolumeManager implements CsiVolumes {
     }
   }
 
-  async #mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
-    const {cluster, staged} = this.#services;
+  async #mount(given: CsiVolume, signal: AbortSignal): Promise<void> {
+    const {cluster, node, staged, selinuxDir} = this.#services;
     await cluster?.driversKnown(signal);
+    const volume = node.selinuxEnabled
+      ? await withMountLabel(given, cluster?.driver(given.driver), selinuxDir)
+      : given;
     const {uid} = podRef(volume.pod);
+    if (volume.seLinuxLabel !== undefined) this.#labeled.add(attachmentKey(uid, volume.specName));
     if (!volume.isEphemeral) {
       this.#requireExclusive(volume, uid);
       staged.use(volume, uid);
@@ -61,6 +68,10 @@ export class CsiVolumeManager implements CsiVolumes {
 
   isAttaching(podUid: string, volume: string): boolean {
     return this.#attaching.has(attachmentKey(podUid, volume));
+  }
+
+  hasMountLabel(podUid: string, volume: string): boolean {
+    return this.#labeled.has(attachmentKey(podUid, volume));
   }
 
   async exceedsLimit(podUid: string, volume: string, signal: AbortSignal): Promise<boolean> {
@@ -98,6 +109,7 @@ export class CsiVolumeManager implements CsiVolumes {
     );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     this.#services.staged.releaseAll(uid);
+    for (const key of this.#labeled) if (key.startsWith(`${uid}/`)) this.#labeled.delete(key);
   }
 
   /** Returns the unique names of the volumes that must not be detached; undefined while that is not known. */

@@ -53,6 +53,7 @@ export async function publishVolume(
   await writeVolumeData(directory, {
     ...{driverName: name, volumeHandle: handle, nodeName: node.nodeName, specVolID: volume.name},
     attachmentID: attachmentName(volume, node.nodeName),
+    ...(volume.seLinuxLabel !== undefined && {seLinuxMountContext: volume.seLinuxLabel}),
     volumeLifecycleMode: isEphemeral ? 'Ephemeral' : 'Persistent',
   });
   const isStaged = !isEphemeral && capabilities.has('STAGE_UNSTAGE_VOLUME');

@@ -12,7 +12,7 @@ const {signal} = new AbortController();
 /** Creates a PersistentVolume with this source. */
 const aVolume = (source: object, metadata: object = {}, spec: object = {}): PersistentVolume => ({
   metadata: {name: 'pv', ...metadata},
-  spec: {claimRef: {namespace: 'shop'}, ...spec, ...source} as PersistentVolume['spec'],
+  spec: {claimRef: {namespace: 'shop'}, ...spec, ...source},
 });
 const inZone = (zone: string): object => ({labels: {'topology.kubernetes.io/zone': zone}});
 
@@ -103,11 +103,12 @@ test.each([
 
 test('a claim with a migrated volume is mounted by the CSI driver', async () => {
   const mounted: CsiVolume[] = [];
-  const csi: Pick<CsiVolumes, 'mount' | 'isRepublished'> = {
+  const csi: Pick<CsiVolumes, 'mount' | 'isRepublished' | 'hasMountLabel'> = {
     mount: async (volume) => {
       mounted.push(volume);
     },
     isRepublished: () => false,
+    hasMountLabel: () => false,
   };
   const spec = {awsElasticBlockStore: {volumeID: 'vol-1'}, accessModes: ['ReadWriteOnce']} as const;
   const host = {...aHost(await aNode(), claims(spec)), csi: csi as CsiVolumes};
