@@ -12,6 +12,8 @@ export class Informer<T extends ListedObject> {
   #setSynced: () => void = () => undefined;
   /** Last known objects; empty before they are known. */
   items: readonly T[] = [];
+  /** Called after each change. */
+  onChange: () => void = () => undefined;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -25,6 +27,7 @@ export class Informer<T extends ListedObject> {
     const onChange = (items: readonly T[]): void => {
       this.items = items;
       this.#setSynced();
+      this.onChange();
     };
     return await new Reflector<T>({...this.#options, onChange}).run(signal);
   }

@@ -1,4 +1,5 @@
 import {defaultTransport} from '../cri/default-transport.js';
+import type {CallObserver} from '../cri/call-observer.js';
 import type {MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
 import {createServiceClient} from '../cri/service-client.js';
@@ -64,12 +65,16 @@ export function connectDraHealth(path: string): PluginClient<DRAResourceHealth> 
 }
 
 /** Returns a client of the node service of the CSI driver at a socket, like `connectDevicePlugin`. */
-export function connectCsiNode(path: string): PluginClient<CsiNodeService> {
-  return connectPlugin<CsiNodeService>(path, {
-    service: 'csi.v1.Node',
-    methods: NODE_METHODS,
-    schemas: new SchemaSet({messages: csiSchema.MESSAGES, enums: csiSchema.ENUMS}),
-  });
+export function connectCsiNode(
+  path: string,
+  observers: readonly CallObserver[] = [],
+): PluginClient<CsiNodeService> {
+  const schemas = new SchemaSet({messages: csiSchema.MESSAGES, enums: csiSchema.ENUMS});
+  return connectPlugin<CsiNodeService>(
+    path,
+    {service: 'csi.v1.Node', methods: NODE_METHODS, schemas},
+    observers,
+  );
 }
 
 interface PluginInterface<Service> {
@@ -81,10 +86,11 @@ interface PluginInterface<Service> {
 function connectPlugin<Service>(
   path: string,
   {service, methods, schemas}: PluginInterface<Service>,
+  observers: readonly CallObserver[] = [],
 ): PluginClient<Service> {
   const endpoint = `unix://${path}`;
   const transport = defaultTransport(endpoint, path);
-  const wire = {transport, endpoint, schemas, timeoutMs: Infinity, observers: []};
+  const wire = {transport, endpoint, schemas, timeoutMs: Infinity, observers};
   return {
     ...createServiceClient<Service>(service, methods, wire),
     close: () => {

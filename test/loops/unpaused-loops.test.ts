@@ -23,6 +23,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'kubelet/managers/http/http-get.ts: httpGet': 'ends after 10 redirects',
   'kubelet/managers/logs/log-directory.ts: readChunks': 'ends with the file',
   'kubelet/managers/network/local-services.ts: #waitUntil': 'waits for a change, up to a limit',
+  'kubelet/managers/volumes/volume-manager.ts: runOperations':
+    'waits for the end of an operation or the time of the next',
   'kubelet/node/read-node-facts.ts: readEphemeralStorage': 'ends at the root directory',
   'kubelet/managers/pleg/generic-pleg.ts: run': 'a relist that was requested meanwhile follows at once',
   'kubelet/managers/pod-filesystem/read-env-file.ts: readFully': 'ends with the file',

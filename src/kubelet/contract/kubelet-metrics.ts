@@ -21,7 +21,7 @@ export interface ImageEnsureRequest {
 export interface VolumeOperation {
   /** Name of the plugin, such as `kubernetes.io/configmap`. */
   readonly plugin: string;
-  readonly operation: 'volume_mount';
+  readonly operation: 'volume_mount' | 'volume_unmount' | 'unmount_device' | 'volume_apply_access_control';
   readonly isSuccessful: boolean;
   readonly durationMs: number;
 }
@@ -38,6 +38,15 @@ export interface PodResourcesCall {
 export interface DraCall {
   readonly driver: string;
   /** Full name, such as `/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources`. */
+  readonly method: string;
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+/** A call of a CSI driver; `code` is Go's name of the gRPC status. */
+export interface CsiCall {
+  readonly driver: string;
+  /** Full name, such as `/csi.v1.Node/NodeStageVolume`. */
   readonly method: string;
   readonly code: string;
   readonly durationMs: number;
@@ -111,6 +120,8 @@ export interface KubeletMetrics {
   devicesAllocated(resource: string, durationMs: number): void;
   /** Observes a call of a DRA driver (dra_grpc_operations_duration_seconds). */
   draCallCompleted(call: DraCall): void;
+  /** Observes a call of a CSI driver (csi_operations_seconds). */
+  csiCallCompleted(call: CsiCall): void;
   /** Observes the preparation or the release of a pod's claims (dra_operations_duration_seconds). */
   draOperationCompleted(operation: DraOperation): void;
   /** Replaces the numbers of prepared claims by driver (dra_resource_claims_in_use). */
@@ -158,6 +169,7 @@ export const NO_METRICS: KubeletMetrics = {
   devicePluginRegistered: () => undefined,
   devicesAllocated: () => undefined,
   draCallCompleted: () => undefined,
+  csiCallCompleted: () => undefined,
   draOperationCompleted: () => undefined,
   draClaimsInUse: () => undefined,
   podResourcesRequested: () => undefined,

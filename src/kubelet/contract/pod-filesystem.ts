@@ -28,7 +28,7 @@ export interface MountedVolume {
 /** Mounted volumes of a pod by name. */
 export type MountedVolumes = ReadonlyMap<string, MountedVolume>;
 
-/** Objects that volumes refer to, and the sink of warnings about volumes that are mounted nevertheless. */
+/** Objects that volumes refer to, and the sink of the failures to mount volumes and of other warnings about them. */
 export interface MountingContext {
   readonly objects: ApiObjects;
   readonly events: EventSink;
@@ -39,6 +39,8 @@ export interface MountResult {
   readonly volumes: MountedVolumes;
   /** Failures to update volumes that remain mounted with their last content. */
   readonly failures: readonly SystemError[];
+  /** Time at which the first of these volumes is due again, in ms of the monotonic clock; undefined without a failure. */
+  readonly retryAt: number | undefined;
 }
 
 /** A file on the node that a sync would write into a volume, without its content. */
@@ -126,8 +128,8 @@ export interface PodFilesystem {
   /** Resolves with the ID mapping reserved for a pod with hostUsers: false; it does not change until removePod. */
   userNamespace(pod: Pod): Promise<IdMapping>;
   /**
-   * Mounts the pod's volumes and updates their content; idempotent. Rejects with MountError, which lists the failed
-   * volumes, if one of them was not mounted before by this object.
+   * Mounts the pod's volumes and updates their content; idempotent. Each failure is an event. Rejects with MountError, which
+   * lists the failed volumes, if one of them was not mounted before by this object.
    */
   mountVolumes(pod: Pod, context: MountingContext, signal: AbortSignal): Promise<MountResult>;
   /** Resolves with the first volume that exceeds its size limit; undefined when none does. */

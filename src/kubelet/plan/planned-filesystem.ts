@@ -23,7 +23,7 @@ import {planVolumes} from '../managers/volumes/volume-manager.js';
 
 /** Options of a PlannedFilesystem. */
 export interface PlannedFilesystemOptions {
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
   /** Called for every volume file that would be written; several times if there are several passes. */
   readonly onFile: (file: PlannedFile) => void;
   /** True to assume an empty node without logs of any pod. */
@@ -70,7 +70,7 @@ export class PlannedFilesystem implements PodFilesystem {
       createVolumeHost(this.#node, objects, this.#options.clock),
     );
     for (const file of files) this.#options.onFile(file);
-    return {volumes, failures: []};
+    return {volumes, failures: [], retryAt: undefined};
   }
 
   async exceededVolume(): Promise<undefined> {

@@ -2,6 +2,7 @@ import {bindClaims, claimKey, type BoundClaims} from '../../api/claims/bind-clai
 import type {ManifestIssue} from '../../api/decoding/manifest-issue.js';
 import type {ObjectDocument, PodDocument} from '../../api/manifest/parse-manifest.js';
 import {forbidden} from '../../api/field-error.js';
+import {whyNotMounted} from '../../api/in-tree-volumes.js';
 import {FieldPath} from '../../api/field-path.js';
 import {volumeSourcesOf} from '../../api/validation/validate-persistent-volume.js';
 
@@ -36,7 +37,7 @@ function* ownIssues(
   );
   if (!isUsed) return;
   for (const name of volumeSourcesOf(object.spec).filter((one) => !SUPPORTED.includes(one))) {
-    const reason = 'not supported by kcri: volumes of this kind are not attached to the node';
+    const reason = `not supported by kcri: ${whyNotMounted(name)}`;
     yield location.createIssue(forbidden(new FieldPath(['spec', name]), reason));
   }
 }

@@ -9,6 +9,7 @@ import type {
   CsiCluster,
   CsiDriverInfo,
   CsiDriverSpec,
+  CsiLimits,
   CsiSecretRef,
   CsiTokenRequest,
 } from '../../contract/volumes/csi-cluster.js';
@@ -18,7 +19,7 @@ import {CsiDriverRegistration} from './csi-driver-registration.js';
 
 /** Options of {@link ClusterCsi}. */
 export interface ClusterCsiOptions extends CsiNodeOptions {
-  readonly drivers: Pick<Informer<CsiDriver>, 'items' | 'synced'>;
+  readonly drivers: Pick<Informer<CsiDriver>, 'items' | 'synced' | 'onChange'>;
   /** See CsiCluster. */
   readonly attachesVolumes: boolean;
   /** Returns the last Node of the watch. */
@@ -36,6 +37,9 @@ export const CSI_DRIVERS = {
   decode: (value: object): CsiDriver => value as CsiDriver,
 };
 
+/** Code of gRPC. */
+const RESOURCE_EXHAUSTED = 8;
+
 type Texts = Readonly<Record<string, string>>;
 
 /** Reads and writes the objects of the API server that CSI drivers need. */
@@ -45,6 +49,14 @@ export class ClusterCsi implements CsiCluster {
   readonly #tokens: ServiceAccountTokens;
   readonly #waiting = new Set<() => void>();
   knowsDrivers = false;
+  readonly limits: CsiLimits = {
+    update: async (driver, signal) => this.#registration.update(driver, signal),
+    isExhausted: async (attachment, signal) =>
+      (await this.#attachment(attachment, signal)).status?.attachError?.errorCode === RESOURCE_EXHAUSTED,
+    onDriversChanged: (listener) => {
+      this.#options.drivers.onChange = listener;
+    },
+  };
 
   constructor(options: ClusterCsiOptions) {
     this.#options = options;
@@ -99,9 +111,7 @@ export class ClusterCsi implements CsiCluster {
   }
 
   async publishContext(attachment: string, signal: AbortSignal): Promise<Texts> {
-    const path = `/apis/storage.k8s.io/v1/volumeattachments/${attachment}`;
-    const found = await this.#options.client.request({method: 'GET', path}, signal);
-    const {metadata, status} = found as VolumeAttachment;
+    const {metadata, status} = await this.#attachment(attachment, signal);
     if (status?.attached === true) return status.attachmentMetadata ?? {};
     if (metadata.deletionTimestamp !== undefined)
       throw new SystemError(`volume attachment ${attachment} is being deleted`);
@@ -109,6 +119,11 @@ export class ClusterCsi implements CsiCluster {
     throw new SystemError(`volume attachment ${attachment}: ${message}`, {
       hint: `look at "kubectl get volumeattachment ${attachment} -o yaml"`,
     });
+  }
+
+  async #attachment(name: string, signal: AbortSignal): Promise<VolumeAttachment> {
+    const path = `/apis/storage.k8s.io/v1/volumeattachments/${name}`;
+    return (await this.#options.client.request({method: 'GET', path}, signal)) as VolumeAttachment;
   }
 
   async installDriver(driver: CsiDriverInfo, signal: AbortSignal): Promise<void> {
@@ -136,7 +151,7 @@ interface VolumeAttachment {
   readonly status?: {
     readonly attached: boolean;
     readonly attachmentMetadata?: Texts;
-    readonly attachError?: {readonly message?: string};
+    readonly attachError?: {readonly message?: string; readonly errorCode?: number};
   };
 }
 

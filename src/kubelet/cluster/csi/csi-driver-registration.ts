@@ -51,6 +51,14 @@ export class CsiDriverRegistration {
     });
   }
 
+  /** Writes what a driver reports now to the CSINode (UpdateCSIDriver). Rejects like install. */
+  async update(driver: CsiDriverInfo, signal: AbortSignal): Promise<void> {
+    await this.#inTurn(async () => {
+      const failed = 'error updating CSINode object with CSI driver node info: error updating CSINode';
+      await this.#attempt(failed, () => this.#addToCsiNode(driver, signal), signal);
+    });
+  }
+
   /** Removes a driver from the CSINode, then from the Node, whose labels stay (UninstallCSIDriver). Rejects like install. */
   async uninstall(name: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(async () => {

@@ -16,6 +16,10 @@ export interface CsiDriverSpec {
   readonly tokenRequests?: readonly CsiTokenRequest[] | null;
   readonly serviceAccountTokenInSecrets?: boolean;
   readonly requiresRepublish?: boolean;
+  /** True if the driver supports the mount option `context`. */
+  readonly seLinuxMount?: boolean;
+  /** Period in which the driver is asked for the limit of its volumes; undefined if that does not change. */
+  readonly nodeAllocatableUpdatePeriodSeconds?: number;
 }
 
 /** A driver that has registered on the node, as it describes itself (NodeGetInfo). */
@@ -34,12 +38,24 @@ export interface CsiSecretRef {
   readonly namespace: string;
 }
 
+/** Limits of the volumes on the node, in the API server. Methods reject with KcriError, and with the signal's reason. */
+export interface CsiLimits {
+  /** Writes the limit of a driver to the CSINode (UpdateCSIDriver). */
+  update(driver: CsiDriverInfo, signal: AbortSignal): Promise<void>;
+  /** Resolves with whether a volume could not be attached because the node has too many (isResourceExhaustError). */
+  isExhausted(attachment: string, signal: AbortSignal): Promise<boolean>;
+  /** Calls the listener after each change of the CSIDriver objects. */
+  onDriversChanged(listener: () => void): void;
+}
+
 /** What the CSI volumes of a node need of a cluster. Methods reject with KcriError, and with the signal's reason. */
 export interface CsiCluster {
   /** True if controllers attach volumes to the node; otherwise nobody does. */
   readonly attachesVolumes: boolean;
   /** True when the CSIDriver objects are known. */
   readonly knowsDrivers: boolean;
+  /** None without an API server. */
+  readonly limits?: CsiLimits | undefined;
   /** Resolves when the CSIDriver objects are known. */
   driversKnown(signal: AbortSignal): Promise<void>;
   /** Returns the CSIDriver object of a driver; undefined if there is none. */

@@ -21,6 +21,8 @@ export interface CsiVolume {
   readonly attributes: Readonly<Record<string, string>>;
   readonly accessModes: readonly PersistentVolumeAccessMode[];
   readonly mountOptions: readonly string[];
+  /** SELinux label of all files, if the volume is mounted with it. */
+  readonly seLinuxLabel?: string;
   readonly stageSecret?: CsiSecretRef | undefined;
   readonly publishSecret?: CsiSecretRef | undefined;
 }
@@ -32,6 +34,15 @@ export interface CsiVolumes {
    * KcriError with the kubelet's message, and with the signal's reason.
    */
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
+  /** Reports whether the mount of a pod's volume, by its name in the pod, waits until the volume is attached. */
+  isAttaching(podUid: string, volume: string): boolean;
+  /**
+   * Resolves with whether the volume waits because the node cannot attach more volumes of its driver; the driver has then reported
+   * its new limit (VerifyExhaustedResource). Rejects with the signal's reason.
+   */
+  exceedsLimit(podUid: string, volume: string, signal: AbortSignal): Promise<boolean>;
+  /** Reports whether a mounted volume, by its name in the pod, has a SELinux label for all files, which cannot be changed. */
+  hasMountLabel(podUid: string, volume: string): boolean;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**

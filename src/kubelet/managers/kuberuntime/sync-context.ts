@@ -25,7 +25,7 @@ export interface SyncContext {
   readonly envObjects: ApiObjects;
   /** Restart delays of crashing containers (see createCrashLoopBackOff). */
   readonly crashBackoff: Backoff;
-  /** Delays after failed mounts of the pod's volumes (see createMountBackOff). */
+  /** Delays after failures to load what the pod's volumes need (see createMountBackOff). */
   readonly mountBackoff: Backoff;
   readonly runHook: RunHook;
   readonly probes: PodProbes;

@@ -1,6 +1,7 @@
 import type {Clock} from '../../../base/clock.js';
 import type {
   CpuUse,
+  CsiCall,
   DraCall,
   DraOperation,
   ImageEnsureRequest,
@@ -171,6 +172,10 @@ export class KubeletMetricsRegistry implements KubeletMetrics {
 
   volumeOperated(operation: VolumeOperation): void {
     this.#nodeOperations.volumeOperated(operation);
+  }
+
+  csiCallCompleted(call: CsiCall): void {
+    this.#nodeOperations.csiCallCompleted(call);
   }
 
   podHandlingFailed(handling: string): void {

@@ -1,4 +1,4 @@
-import type {KubeletMetrics, VolumeOperation} from '../../contract/kubelet-metrics.js';
+import type {CsiCall, KubeletMetrics, VolumeOperation} from '../../contract/kubelet-metrics.js';
 import type {MetricFamily} from './exposition.js';
 import {Gauge, Histogram, toSeconds} from './metric-types.js';
 
@@ -16,6 +16,12 @@ export class NodeOperationMetrics {
     name: 'storage_operation_duration_seconds',
     help: 'Storage operation duration',
     labels: ['volume_plugin', 'operation_name', 'status', 'migrated'],
+    buckets: STORAGE_BUCKETS,
+  });
+  readonly #csiCalls = new Histogram({
+    name: 'csi_operations_seconds',
+    help: 'Container Storage Interface operation duration with gRPC error code status total',
+    labels: ['driver_name', 'method_name', 'grpc_status_code', 'migrated'],
     buckets: STORAGE_BUCKETS,
   });
   readonly #statsAge = new Histogram({
@@ -51,13 +57,16 @@ export class NodeOperationMetrics {
     this.#volumes.observe(toSeconds(durationMs), plugin, operation, status, 'false');
   }
 
+  csiCallCompleted({driver, method, code, durationMs}: CsiCall): void {
+    this.#csiCalls.observe(toSeconds(durationMs), driver, method, code, 'false');
+  }
+
   evictionStatsUsed(signal: string, ageMs: number): void {
     this.#statsAge.observe(toSeconds(ageMs), signal);
   }
 
   families(): readonly MetricFamily[] {
-    return [this.#cgroups, this.#volumes, this.#statsAge, this.#shutdownStart, this.#shutdownEnd].map(
-      (metric) => metric.family(),
-    );
+    const histograms = [this.#cgroups, this.#volumes, this.#csiCalls, this.#statsAge];
+    return [...histograms, this.#shutdownStart, this.#shutdownEnd].map((metric) => metric.family());
   }
 }

@@ -8,11 +8,7 @@ import {systemMounter} from '../volumes/mounter.js';
 import type {VolumeHost} from '../volumes/plugins/volume-plugin.js';
 
 /** Creates the environment of volume plugins, for pods that refer to `objects`. */
-export function createVolumeHost(
-  node: NodeFacts,
-  objects: ApiObjects,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-): VolumeHost {
+export function createVolumeHost(node: NodeFacts, objects: ApiObjects, clock: Clock): VolumeHost {
   return {
     node,
     objects,

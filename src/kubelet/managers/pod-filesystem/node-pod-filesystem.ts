@@ -53,15 +53,20 @@ import {measurePodStorage} from './measure-pod-storage.js';
 import {findVolumeOverSizeLimit} from '../volumes/empty-dir-size-limit.js';
 import {bindSubPaths} from '../volumes/bind-sub-paths.js';
 import {mountVolumes} from '../volumes/volume-manager.js';
+import {VolumeOperations} from '../volumes/volume-operations.js';
 
 /** Volumes that this process has mounted, by name, for each pod by UID (the volume manager's actual state of world). */
 export type MountedPodVolumes = Map<PodUid, Map<string, MountedVolume>>;
+
+/** Operations on the volumes of pods by UID. */
+export type PodVolumeOperations = Map<PodUid, VolumeOperations>;
 
 type NodeMetrics = Pick<KubeletMetrics, 'cgroupManaged' | 'volumeOperated'>;
 
 /** State that the objects of a node share. */
 interface SharedState {
   readonly mounted?: MountedPodVolumes;
+  readonly operations?: PodVolumeOperations;
   readonly metrics?: NodeMetrics;
   /** Returns the volumes of CSI drivers; none by default. */
   readonly csiVolumes?: () => CsiVolumes | undefined;
@@ -73,8 +78,9 @@ interface SharedState {
 export class NodePodFilesystem implements PodFilesystem {
   readonly #node: NodeFacts;
   readonly #random: RandomSource;
-  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #clock: Clock;
   readonly #mounted: MountedPodVolumes;
+  readonly #operations: PodVolumeOperations;
   readonly #metrics: NodeMetrics;
   readonly #podLimits: NodeManagers['podLimits'];
   readonly #csiVolumes: () => CsiVolumes | undefined;
@@ -83,9 +89,10 @@ export class NodePodFilesystem implements PodFilesystem {
   constructor(
     node: NodeFacts,
     random: RandomSource,
-    clock: Pick<Clock, 'now' | 'monotonic'>,
+    clock: Clock,
     {
       mounted = new Map<PodUid, Map<string, MountedVolume>>(),
+      operations = new Map<PodUid, VolumeOperations>(),
       metrics = NO_METRICS,
       podLimits = (_pod, limits) => limits,
       csiVolumes = () => undefined,
@@ -95,6 +102,7 @@ export class NodePodFilesystem implements PodFilesystem {
     this.#random = random;
     this.#clock = clock;
     this.#mounted = mounted;
+    this.#operations = operations;
     this.#metrics = metrics;
     this.#podLimits = podLimits;
     this.#csiVolumes = csiVolumes;
@@ -161,7 +169,9 @@ export class NodePodFilesystem implements PodFilesystem {
     const {uid} = podRef(pod);
     const mounted = this.#mounted.get(uid) ?? new Map<string, MountedVolume>();
     this.#mounted.set(uid, mounted);
-    return await mountVolumes(pod, host, signal, mounted);
+    const operations = this.#operations.get(uid) ?? new VolumeOperations(this.#clock);
+    this.#operations.set(uid, operations);
+    return await mountVolumes(pod, {...host, operations}, signal, mounted);
   }
 
   async exceededVolume(pod: Pod): Promise<ExceededVolume | undefined> {
@@ -210,16 +220,23 @@ export class NodePodFilesystem implements PodFilesystem {
   }
 
   async removeVolumes(pod: Pod, signal?: AbortSignal): Promise<void> {
-    this.#mounted.delete(podRef(pod).uid);
+    await this.#endMounts(podRef(pod).uid);
     await removePodVolumes(this.#node, podRef(pod).uid, {csi: this.#csiVolumes(), signal});
   }
 
   /** Removes the pod's directory, then its logs, which stay for diagnosis if the directory cannot be removed. */
   async removePod(pod: Pod): Promise<void> {
-    this.#mounted.delete(podRef(pod).uid);
+    await this.#endMounts(podRef(pod).uid);
     await removePodDir(this.#node, podRef(pod).uid, {csi: this.#csiVolumes()});
     await removePodLogs(this.#node, pod);
     await this.#logLinks?.removePod(pod);
+  }
+
+  /** Ends the operations on the volumes of a pod, and forgets them. */
+  async #endMounts(uid: PodUid): Promise<void> {
+    await this.#operations.get(uid)?.end();
+    this.#operations.delete(uid);
+    this.#mounted.delete(uid);
   }
 
   async #hostsFile({pod, podIps, serviceHosts: services}: PodHosts): Promise<string> {

@@ -71,7 +71,7 @@ export const systemMounter: Mounter = {
   mountNfs: async (source, path, options) => {
     await runAsKubelet(['-t', 'nfs', ...optionArgs(options), source, path], (output) =>
       /bad option|helper program|unknown filesystem type/.test(output)
-        ? 'install the package that contains mount.nfs, such as nfs-common'
+        ? 'mount.nfs(8) is missing: install nfs-common (Debian) or nfs-utils (RHEL)'
         : undefined,
     );
   },

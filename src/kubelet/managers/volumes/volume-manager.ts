@@ -1,12 +1,17 @@
 import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
+import type {Clock} from '../../../base/clock.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
+import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
-import {AttachTimeoutError} from './csi/attach-timeout-error.js';
+import type {VolumeOperation} from '../../contract/kubelet-metrics.js';
+import {podRef} from '../../contract/pod-ref.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
+import {timeOperation} from './time-operation.js';
+import {VolumeOperations} from './volume-operations.js';
 import {VolumeStepError} from './volume-step-error.js';
 
 /** Result of planVolumes. */
@@ -36,13 +41,20 @@ export async function planVolumes(pod: Pod, host: VolumeHost): Promise<PlannedVo
   return {volumes, files};
 }
 
+/** Time for which a sync waits for the volumes of its pod, in ms (podAttachAndMountTimeout). */
+const WAIT_MS = 123_000;
+/** Time for which it waits for the driver of a volume that is mounted and is published again, in ms. */
+const REPUBLISH_WAIT_MS = 2000;
+/** Operation for the volumes without a usable source, which are reported together; no volume has this name. */
+const UNPROCESSED = '';
+
 /**
- * Mounts the volumes that a pod's containers use, in the order of the pod spec, and updates the files that kcri writes
+ * Mounts the volumes that a pod's containers use, all at once, and updates the files that kcri writes
  * (VolumeManager.WaitForAttachAndMount). Idempotent, also after a crash. `mounted` are the volumes that this process has
  * mounted, to which new ones are added: only those whose files follow their sources are set up again, and they remain
- * mounted if that fails. A failed volume does not prevent others from being mounted. Rejects with MountError unless all
- * volumes are mounted, whose failures have the messages of the kubelet's FailedMount events, or with the signal's reason
- * between two volumes.
+ * mounted if that fails. Each failure is a FailedMount event. While other volumes are not mounted, a failed one is tried again
+ * in its own time; a volume of a driver is never tried before. Rejects with MountError unless all volumes are mounted, after two
+ * minutes if one hangs, which the host's operations continue; and with the signal's reason, when no operation is in progress.
  */
 export async function mountVolumes(
   pod: Pod,
@@ -50,47 +62,150 @@ export async function mountVolumes(
   signal: AbortSignal,
   mounted = new Map<string, MountedVolume>(),
 ): Promise<MountResult> {
+  signal.throwIfAborted();
+  const {operations = new VolumeOperations(host.clock)} = host;
   const used = usedVolumes(pod);
-  const isMounted = (name: string): boolean => mounted.has(name);
   const {resolved, unresolved} = resolveVolumes(pod, used, host);
-  const failed: [string, SystemError][] = [];
-  for (const [name, volume] of resolved) {
-    if (isMounted(name) && !volume.requiresRemount(host)) continue;
-    signal.throwIfAborted();
-    try {
-      await mountVolume(volume, host, signal);
-      mounted.set(name, mountedVolume(volume, host));
-    } catch (cause) {
-      failed.push([name, mountError(volume, cause)]);
-    }
-  }
+  const due = resolved.filter(([name, volume]) => !mounted.has(name) || volume.requiresRemount(host));
+  const report = (error: SystemError): SystemError => {
+    const reason = error instanceof AttachLimitError ? AttachLimitError.reason : 'FailedMount';
+    host.events?.({type: 'Warning', reason, message: error.message, pod});
+    return error;
+  };
+  const start = (name: string, volume: ResolvedVolume): void => {
+    operations.start(name, async (during) => {
+      try {
+        await mountVolume(volume, host, during);
+      } catch (cause) {
+        during.throwIfAborted();
+        throw report(mountError(volume, cause));
+      }
+      const keepsLabels = volume.keepsLabels || host.csi?.hasMountLabel(podRef(pod).uid, name) === true;
+      mounted.set(name, mountedVolume({...volume, keepsLabels}, host));
+    });
+  };
+  const hanging = await runOperations({due, start, mounted, operations, clock: host.clock}, signal);
+  const failed = failedVolumes(due, operations);
   const failures = failed.map(([, error]) => error);
-  const missing = unresolved.filter(([name]) => !isMounted(name));
+  const unmounted = failed.filter(([name]) => !mounted.has(name));
+  const missing = unresolved.filter(([name]) => !mounted.has(name));
   if (missing.length > 0) {
-    const unmounted = failed.filter(([name]) => !isMounted(name));
-    failures.push(unprocessedError(missing, unmounted));
+    const error = report(unprocessedError(missing, unmounted));
+    operations.start(UNPROCESSED, () => Promise.reject(error));
+    await operations.next([UNPROCESSED], undefined, signal);
+    failures.push(error);
   }
+  if (hanging.length > 0) {
+    const names = [...hanging, ...unmounted.map(([name]) => name)];
+    failures.unshift(report(await timeoutError(pod, names, host, signal)));
+  }
+  const names = [...failed.map(([name]) => name), ...(missing.length > 0 ? [UNPROCESSED] : [])];
+  const times = names.map((name) => operations.retryAt(name) ?? 0);
+  const retryAt = times.length === 0 ? undefined : Math.min(...times);
   const [first, ...others] = failures;
-  const allMounted = used.every(({name}) => isMounted(name));
-  if (first !== undefined && !allMounted) throw new MountError([first, ...others]);
-  return {volumes: new Map(mounted), failures};
+  const volumes = used.flatMap(({name}): [string, MountedVolume][] => {
+    const volume = mounted.get(name);
+    return volume === undefined ? [] : [[name, volume]];
+  });
+  if (first !== undefined && volumes.length < used.length) throw new MountError([first, ...others], retryAt);
+  return {volumes: new Map(volumes), failures, retryAt};
+}
+
+/** Returns the volumes whose last attempt has failed. Throws programming errors. */
+function failedVolumes(
+  due: OperationRun['due'],
+  operations: VolumeOperations,
+): readonly (readonly [string, SystemError])[] {
+  return due.flatMap(([name]): [string, SystemError][] => {
+    const error = operations.isRunning(name) ? undefined : operations.errorOf(name);
+    if (error === undefined) return [];
+    if (error instanceof SystemError) return [[name, error]];
+    throw error as Error;
+  });
+}
+
+/** Inputs of {@link runOperations}. */
+interface OperationRun {
+  /** Volumes to mount or to set up again, by name. */
+  readonly due: readonly (readonly [name: string, volume: ResolvedVolume])[];
+  readonly start: (name: string, volume: ResolvedVolume) => void;
+  readonly mounted: ReadonlyMap<string, unknown>;
+  readonly operations: VolumeOperations;
+  readonly clock: Clock;
+}
+
+/**
+ * Starts the operations and waits until each has ended, but only for a limited time for those that can hang. Resolves with the
+ * names of the volumes that are not mounted because theirs are still in progress. Rejects with the signal's reason.
+ */
+async function runOperations(
+  {due, start, mounted, operations, clock}: OperationRun,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const startedAt = clock.monotonic();
+  for (const [name, volume] of due) {
+    const isDue = (operations.retryAt(name) ?? 0) <= startedAt;
+    if (!operations.isRunning(name) && (isDue || volume.driver === undefined)) start(name, volume);
+  }
+  const endOfWait = ([name, {canHang}]: (typeof due)[number]): number => {
+    if (!canHang) return Infinity;
+    return startedAt + (mounted.has(name) ? REPUBLISH_WAIT_MS : WAIT_MS);
+  };
+  const limits = new Map(due.map((volume) => [volume[0], endOfWait(volume)]));
+  const runningNames = (): readonly string[] =>
+    due.map(([name]) => name).filter((name) => operations.isRunning(name));
+  const retryAll = (now: number): readonly number[] =>
+    due.flatMap(([name, volume]) => {
+      const retryAt = operations.isRunning(name) ? undefined : operations.retryAt(name);
+      if (retryAt !== undefined && retryAt <= now) start(name, volume);
+      return retryAt !== undefined && retryAt > now ? [retryAt] : [];
+    });
+  for (;;) {
+    const now = clock.monotonic();
+    const waits = runningNames().map((name) => limits.get(name) ?? 0);
+    const awaited = waits.filter((limit) => now < limit);
+    if (awaited.length === 0) return runningNames().filter((name) => !mounted.has(name));
+    const until = Math.min(...awaited, ...retryAll(now));
+    await operations.next(runningNames(), Number.isFinite(until) ? until : undefined, signal);
+  }
+}
+
+/**
+ * Returns the error of a sync whose volumes were not attached and mounted in time; AttachLimitError if the pod cannot have them on
+ * this node. Rejects with the signal's reason.
+ */
+async function timeoutError(
+  pod: Pod,
+  unmounted: readonly string[],
+  {csi}: VolumeHost,
+  signal: AbortSignal,
+): Promise<SystemError> {
+  const {uid} = podRef(pod);
+  const unattached = unmounted.filter((name) => csi?.isAttaching(uid, name) === true);
+  const volumes = `unmounted volumes=${listOf(unmounted)}, unattached volumes=${listOf(unattached)}, failed to process volumes=[]: context deadline exceeded`;
+  for (const name of unattached)
+    if ((await csi?.exceedsLimit(uid, name, signal)) === true) return new AttachLimitError(volumes);
+  return new SystemError(`Unable to attach or mount volumes: ${volumes}`, {
+    hint:
+      unattached.length > 0
+        ? 'check with "kubectl get volumeattachments" what the controller of the CSI driver waits for'
+        : "look into the log of the volume's driver, or check that the server of the volume answers",
+  });
+}
+
+/** Returns names as the kubelet prints a list of them. */
+function listOf(names: readonly string[]): string {
+  return `[${names.toSorted().join(' ')}]`;
 }
 
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
 async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: AbortSignal): Promise<void> {
-  const startedAt = host.clock.monotonic();
-  const report = (isSuccessful: boolean): void => {
-    const durationMs = host.clock.monotonic() - startedAt;
-    host.operated?.({plugin: volume.plugin, operation: 'volume_mount', isSuccessful, durationMs});
-  };
-  try {
+  const report = (operation: VolumeOperation): void => host.operated?.(operation);
+  const operation = {plugin: volume.plugin, operation: 'volume_mount'} as const;
+  await timeOperation(operation, {clock: host.clock, report}, async () => {
     await volume.check();
     await volume.setUp(host, signal);
-  } catch (error) {
-    report(false);
-    throw error;
-  }
-  report(true);
+  });
 }
 
 /** Volumes with their plugins, and the reasons why others have none, by name. */
@@ -120,7 +235,6 @@ function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolum
 /** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
 function mountError({name}: ResolvedVolume, cause: unknown): SystemError {
   rethrowUnexpected(cause);
-  if (cause instanceof AttachTimeoutError) return cause;
   const step = cause instanceof VolumeStepError ? cause.step : 'MountVolume.SetUp failed';
   return new SystemError(`${step} for volume "${name}" : ${messageOf(cause)}`, {
     cause,
@@ -133,11 +247,7 @@ function unprocessedError(
   unresolved: readonly (readonly [name: string, error: SystemError])[],
   failed: readonly (readonly [name: string, error: SystemError])[],
 ): SystemError {
-  const names = (of: typeof unresolved): string =>
-    `[${of
-      .map(([name]) => name)
-      .toSorted()
-      .join(' ')}]`;
+  const names = (of: typeof unresolved): string => listOf(of.map(([name]) => name));
   const reasons = unresolved.map(([, {message}]) => message).join('; ');
   const [first] = unresolved;
   return new SystemError(

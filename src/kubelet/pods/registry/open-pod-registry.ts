@@ -12,6 +12,7 @@ import {shouldRestartAfterExit} from '../../managers/kuberuntime/compute/restart
 import {
   NodePodFilesystem,
   type MountedPodVolumes,
+  type PodVolumeOperations,
 } from '../../managers/pod-filesystem/node-pod-filesystem.js';
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
 import {createNodeManagers} from '../node-managers/create-node-managers.js';
@@ -51,13 +52,14 @@ export function openPodRegistry(
   }: DaemonParts = {},
 ): PodRegistry {
   const mounted: MountedPodVolumes = new Map();
+  const operations: PodVolumeOperations = new Map();
   const podLimits: NodeManagers['podLimits'] = (pod, limits) => nodeManagers.podLimits(pod, limits);
   return new PodRegistry({
     ...node,
     objects,
     files: (facts) =>
       new NodePodFilesystem(facts, systemRandom, node.clock, {
-        ...{mounted, metrics, podLimits},
+        ...{mounted, operations, metrics, podLimits},
         csiVolumes: () => nodeManagers.csiVolumes,
       }),
     mounted: (uid) => mounted.get(uid) ?? new Map(),

@@ -36,6 +36,7 @@ import {PodStatusManager} from '../status/status-manager.js';
 import {computeActions} from './compute-actions.js';
 import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
 import {timestampOf} from '../../../base/clock.js';
+import {rejectionOf} from './attach-rejection.js';
 import {missingNetwork, preparePodFilesystem, reportSetUpFailure} from './prepare-pod-filesystem.js';
 import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
 import {terminatedPodStatus} from '../status/compute/terminated-pod-status.js';
@@ -199,6 +200,8 @@ export class PodSyncer {
     const acted = await this.#act({runtime, status, doubt, syncFrequencyMs, onDirsMade}, signal);
     const results = this.#context.secrets.maskResults(acted);
     this.#recordResults(results);
+    const override = rejectionOf(results);
+    if (override !== undefined) return await this.#pass(runtime, results, {override});
     const refreshAt = this.#remountAt && timestampOf(this.#context.clock, this.#remountAt);
     return {...before, results, refreshAt};
   }

@@ -3,6 +3,7 @@ import {Backoff} from '../../../base/async/backoff.js';
 import {timestampOf} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
+import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
 import {MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
@@ -12,11 +13,11 @@ import type {SyncOptions} from './sync-options.js';
 
 type NodeContext = Pick<SyncContext, 'files' | 'objects' | 'events' | 'mountBackoff' | 'clock'>;
 
-/** Delays after failed mounts, in ms: doubled up to a maximum (goroutinemap exponentialbackoff). */
+/** Delays after a failure before any volume is mounted, in ms: doubled up to a maximum (goroutinemap exponentialbackoff). */
 const INITIAL_MOUNT_DELAY_MS = 500;
 const MAX_MOUNT_DELAY_MS = 122_000;
 
-/** Creates the delays after failed mounts of a pod's volumes. */
+/** Creates the delays after failures to load what a pod's volumes need. */
 export function createMountBackOff(): Backoff {
   return new Backoff(INITIAL_MOUNT_DELAY_MS, MAX_MOUNT_DELAY_MS);
 }
@@ -61,18 +62,18 @@ export async function preparePodFilesystem(
   onDirsMade?.();
   try {
     await objects.load?.(pod, use, signal);
-    const {volumes, failures} = await files.mountVolumes(pod, context, signal);
-    for (const cause of failures) mountFailure(context, pod, cause);
-    if (failures.length > 0) return {volumes, retryAt: nextMount(context, podRef(pod))};
+    const {volumes, retryAt} = await files.mountVolumes(pod, context, signal);
     context.mountBackoff.reset(podRef(pod).uid);
-    return {volumes, retryAt: undefined};
+    return {volumes, retryAt};
   } catch (cause) {
     signal.throwIfAborted();
     rethrowUnexpected(cause);
-    // Each volume gets an event; the sync fails with the first one.
-    const [first, ...others] = cause instanceof MountError ? cause.failures : [cause];
-    const failed = mountFailure(context, pod, first);
-    for (const other of others) mountFailure(context, pod, other);
+    if (cause instanceof MountError) return failedMount(context, pod, cause);
+    const failed = reportSetUpFailure(context, pod, {
+      reason: 'FailedMount',
+      message: messageOf(cause),
+      cause,
+    });
     return {
       ...failed,
       failure: {...failed.failure, retryAt: timestampOf(context.clock, nextMount(context, podRef(pod)))},
@@ -80,15 +81,21 @@ export async function preparePodFilesystem(
   }
 }
 
-/** Returns the time at which the mounts of a pod are tried again after a failure, in ms of the monotonic clock. */
+/** Returns the time at which the volumes of a pod are prepared again after a failure, in ms of the monotonic clock. */
 function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
   const now = clock.monotonic();
   mountBackoff.next(uid, now, now);
   return now + mountBackoff.get(uid);
 }
 
-function mountFailure(context: NodeContext, pod: Pod, cause: unknown): FailedStep {
-  return reportSetUpFailure(context, pod, {reason: 'FailedMount', message: messageOf(cause), cause});
+/** Returns the failure of the first volume, which has had its event. */
+function failedMount({clock}: NodeContext, pod: Pod, {failures: [cause], retryAt}: MountError): FailedStep {
+  const reason = cause instanceof AttachLimitError ? AttachLimitError.reason : 'FailedMount';
+  const failure: SyncFailure = {reason, message: cause.message, cause};
+  return {
+    ...{action: 'SetUpNode', target: podRef(pod).name},
+    failure: {...failure, ...(retryAt !== undefined && {retryAt: timestampOf(clock, retryAt)})},
+  };
 }
 
 type FailedStep = SyncResult & {readonly failure: SyncFailure};

@@ -1,4 +1,4 @@
-import {CriError, type GrpcCode, type Init} from '../../../../cri/index.js';
+import {CriError, type CallObserver, type GrpcCode, type Init} from '../../../../cri/index.js';
 import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {connectCsiNode, type PluginClient} from '../../../../plugin-api/connect-plugin.js';
 import type {Node} from '../../../../plugin-api/gen/csi/services.js';
@@ -33,9 +33,11 @@ const UNCERTAIN: ReadonlySet<GrpcCode> = new Set([
 /** Calls the node service of a driver, each time on a connection of its own. Methods reject with CsiCallError and the signal's reason. */
 export class CsiDriverClient {
   readonly #endpoint: string;
+  readonly #observers: readonly CallObserver[];
 
-  constructor(endpoint: string) {
+  constructor(endpoint: string, observers: readonly CallObserver[] = []) {
     this.#endpoint = endpoint;
+    this.#observers = observers;
   }
 
   async info(signal: AbortSignal): Promise<MessageTypes['NodeGetInfoResponse']> {
@@ -90,7 +92,7 @@ export class CsiDriverClient {
     signal: AbortSignal | undefined,
     secrets: Readonly<Record<string, string>> = {},
   ): Promise<T> {
-    const node = connectCsiNode(this.#endpoint);
+    const node = connectCsiNode(this.#endpoint, this.#observers);
     try {
       return await call(node, {signal, timeoutMs: TIMEOUT_MS});
     } catch (error) {

@@ -4,6 +4,7 @@ import type {Logger} from '../../../../base/logger.js';
 import type {PluginHandler, RegisteredPlugin} from '../../../contract/resources/plugin-handler.js';
 import type {CsiCluster, CsiDriverInfo} from '../../../contract/volumes/csi-cluster.js';
 import {CsiDriverClient} from './csi-driver-client.js';
+import type {CsiMetrics} from './csi-metrics.js';
 import {driverNotRegistered} from './driver-not-registered.js';
 import {compareVersions, highestVersion, type Version} from './driver-version.js';
 
@@ -12,8 +13,11 @@ export interface CsiDriversOptions {
   /** Cluster that is told of the drivers; none in a kubelet without a cluster. */
   readonly cluster: CsiCluster | undefined;
   readonly logger: Logger;
+  readonly metrics: CsiMetrics;
   /** Called when a driver can be called. */
   readonly onRegistered: () => void;
+  /** Called when a driver cannot be called anymore. */
+  readonly onRemoved: () => void;
   /** Ends the removal of drivers from the cluster. */
   readonly signal: AbortSignal;
 }
@@ -33,11 +37,27 @@ export class CsiDrivers implements PluginHandler {
     this.#options = options;
   }
 
+  /** Names of the drivers that can be called. */
+  get names(): readonly string[] {
+    return [...this.#drivers.keys()];
+  }
+
+  /** Asks a driver what it reports about the node. Rejects with SystemError and the signal's reason. */
+  async info(name: string, signal: AbortSignal): Promise<CsiDriverInfo> {
+    const driver = this.#drivers.get(name);
+    if (driver === undefined) throw driverNotRegistered(name, 'failed to get CSI client');
+    return await readDriverInfo(name, this.#connect(name, driver.endpoint), signal);
+  }
+
   /** Returns a client of a driver. Throws SystemError if it is not registered; `step` starts the message. */
   client(name: string, step: string): CsiDriverClient {
     const driver = this.#drivers.get(name);
     if (driver === undefined) throw driverNotRegistered(name, step);
-    return new CsiDriverClient(driver.endpoint);
+    return this.#connect(name, driver.endpoint);
+  }
+
+  #connect(name: string, endpoint: string): CsiDriverClient {
+    return new CsiDriverClient(endpoint, [this.#options.metrics.observerOf(name)]);
   }
 
   validate({name, endpoint, versions}: RegisteredPlugin): string | undefined {
@@ -52,7 +72,7 @@ export class CsiDrivers implements PluginHandler {
     if (typeof version === 'string') throw new SystemError(version);
     this.#drivers.set(name, {endpoint, version});
     try {
-      const info = await readDriverInfo(name, endpoint, signal);
+      const info = await readDriverInfo(name, this.#connect(name, endpoint), signal);
       await this.#options.cluster?.installDriver(info, signal);
     } catch (error) {
       this.#remove(name);
@@ -69,6 +89,7 @@ export class CsiDrivers implements PluginHandler {
   #remove(name: string): void {
     const {cluster, logger, signal} = this.#options;
     this.#drivers.delete(name);
+    this.#options.onRemoved();
     if (cluster === undefined) return;
     const uninstall = async (): Promise<void> => {
       try {
@@ -101,8 +122,12 @@ export class CsiDrivers implements PluginHandler {
 /** Labels of a node are limited, and so is the topology that a driver reports. */
 const MOST_SEGMENTS = 128;
 
-async function readDriverInfo(name: string, endpoint: string, signal: AbortSignal): Promise<CsiDriverInfo> {
-  const info = await new CsiDriverClient(endpoint).info(signal);
+async function readDriverInfo(
+  name: string,
+  client: CsiDriverClient,
+  signal: AbortSignal,
+): Promise<CsiDriverInfo> {
+  const info = await client.info(signal);
   const {nodeId, maxVolumesPerNode: most, accessibleTopology} = info;
   if (nodeId === '')
     throw new SystemError('error adding CSI driver node info: driverNodeID must not be empty');

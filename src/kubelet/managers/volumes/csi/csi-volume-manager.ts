@@ -1,38 +1,59 @@
 import {join} from 'node:path';
+import {anySignal} from '../../../../base/async/any-signal.js';
 import {pause} from '../../../../base/async/pause.js';
-import {finishesWithin} from '../../../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {VolumeStepError} from '../volume-step-error.js';
-import {AttachTimeoutError} from './attach-timeout-error.js';
 import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
+import {updatePeriodMs} from './limits/allocatable-updates.js';
 import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
+import {withMountLabel} from './selinux/mount-label.js';
 import type {CsiServices} from './csi-services.js';
-import {readVolumeData} from './volume-data.js';
+import {readVolumeData, type VolumeData} from './volume-data.js';
 
-/** Time for which a sync of a pod waits until its volumes are attached or unmounted, in ms (podAttachAndMountTimeout). */
+/** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;
 
 /** Mounts and unmounts the CSI volumes of pods. */
 export class CsiVolumeManager implements CsiVolumes {
   readonly #services: CsiServices;
+  /** Volumes of pods that are mounted with a SELinux label. */
+  readonly #labeled = new Set<string>();
+  /** Volumes of pods that wait until they are attached. */
+  readonly #attaching = new Map<string, CsiVolume>();
 
   constructor(services: CsiServices) {
     this.#services = services;
   }
 
   async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
-    const {cluster, staged} = this.#services;
+    const {signal: stopped} = this.#services;
+    using either = anySignal(signal, stopped);
+    try {
+      await this.#mount(volume, either.signal);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (stopped.aborted) throw new SystemError('the kubelet is stopping', {cause});
+      throw cause;
+    }
+  }
+
+  async #mount(given: CsiVolume, signal: AbortSignal): Promise<void> {
+    const {cluster, node, staged, selinuxDir} = this.#services;
     await cluster?.driversKnown(signal);
+    const volume = node.selinuxEnabled
+      ? await withMountLabel(given, cluster?.driver(given.driver), selinuxDir)
+      : given;
     const {uid} = podRef(volume.pod);
+    if (volume.seLinuxLabel !== undefined) this.#labeled.add(attachmentKey(uid, volume.specName));
     if (!volume.isEphemeral) {
       this.#requireExclusive(volume, uid);
       staged.use(volume, uid);
@@ -43,6 +64,32 @@ export class CsiVolumeManager implements CsiVolumes {
       await inStep('MountVolume.MountDevice failed', staged.stage(volume, stage, signal), signal);
     }
     await publishVolume(volume, context, this.#services, signal);
+  }
+
+  isAttaching(podUid: string, volume: string): boolean {
+    return this.#attaching.has(attachmentKey(podUid, volume));
+  }
+
+  hasMountLabel(podUid: string, volume: string): boolean {
+    return this.#labeled.has(attachmentKey(podUid, volume));
+  }
+
+  async exceedsLimit(podUid: string, volume: string, signal: AbortSignal): Promise<boolean> {
+    const {cluster, limits, node, logger} = this.#services;
+    const waiting = this.#attaching.get(attachmentKey(podUid, volume));
+    if (waiting === undefined || cluster?.limits === undefined) return false;
+    if (updatePeriodMs(cluster, waiting.driver) === undefined) return false;
+    try {
+      if (!(await cluster.limits.isExhausted(attachmentName(waiting, node.nodeName), signal))) return false;
+    } catch (error) {
+      signal.throwIfAborted();
+      rethrowUnexpected(error);
+      const fields = {attachmentName: attachmentName(waiting, node.nodeName)};
+      logger.forFile('csi-volume-manager.ts').error(error, 'Failed to get volume attachment', fields);
+      return false;
+    }
+    await limits?.update(waiting.driver, signal);
+    return true;
   }
 
   isRepublished(driver: string): boolean {
@@ -62,6 +109,7 @@ export class CsiVolumeManager implements CsiVolumes {
     );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     this.#services.staged.releaseAll(uid);
+    for (const key of this.#labeled) if (key.startsWith(`${uid}/`)) this.#labeled.delete(key);
   }
 
   /** Returns the unique names of the volumes that must not be detached; undefined while that is not known. */
@@ -92,7 +140,7 @@ export class CsiVolumeManager implements CsiVolumes {
 
   /** Waits until the volume is attached, and returns what the driver's controller left for the node (WaitForAttach). */
   async #attach(volume: CsiVolume, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
-    const {cluster, clock, node} = this.#services;
+    const {cluster, node} = this.#services;
     if (volume.isEphemeral || cluster === undefined || !this.#isAttached(volume.driver)) return {};
     if (!cluster.attachesVolumes)
       throw new VolumeStepError(
@@ -100,20 +148,12 @@ export class CsiVolumeManager implements CsiVolumes {
         'attaching volumes from the kubelet is not supported',
         {hint: 'set enableControllerAttachDetach to true'},
       );
-    const name = uniqueVolumeName(volume);
-    const waiting = new AbortController();
-    const stop = (): void => {
-      waiting.abort(signal.reason);
-    };
-    signal.addEventListener('abort', stop);
+    const waiting = attachmentKey(podRef(volume.pod).uid, volume.specName);
+    this.#attaching.set(waiting, volume);
     try {
-      const attached = cluster.untilAttached(name, waiting.signal);
-      attached.catch(() => undefined); // seen here, unless it takes too long
-      if (!(await finishesWithin(attached, WAIT_MS, clock, signal)))
-        throw new AttachTimeoutError(volume.specName);
+      await cluster.untilAttached(uniqueVolumeName(volume), signal);
     } finally {
-      signal.removeEventListener('abort', stop);
-      waiting.abort();
+      this.#attaching.delete(waiting);
     }
     const context = cluster.publishContext(attachmentName(volume, node.nodeName), signal);
     return await inStep('MountVolume.WaitForAttach failed', context, signal);
@@ -138,13 +178,22 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   async #tryUnpublish(directory: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
-    const {drivers, mounter, staged} = this.#services;
     const path = join(directory, 'mount');
     const data = await readVolumeData(directory);
-    if (data === undefined) {
-      await removeIfEmpty(path);
-      return;
-    }
+    if (data === undefined) await removeIfEmpty(path);
+    else
+      await this.#services.metrics.time('volume_unmount', data.driverName, () =>
+        this.#unpublishVolume(path, data, uid, signal),
+      );
+  }
+
+  async #unpublishVolume(
+    path: string,
+    data: VolumeData,
+    uid: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const {drivers, mounter, staged} = this.#services;
     const key: VolumeKey = {driver: data.driverName, handle: data.volumeHandle};
     const client = drivers.client(key.driver, UNPUBLISH_STEP);
     try {
@@ -157,6 +206,10 @@ export class CsiVolumeManager implements CsiVolumes {
     await removeMountDirectory(path, mounter);
     if (data.volumeLifecycleMode === 'Persistent') staged.release(key, uid);
   }
+}
+
+function attachmentKey(podUid: string, volume: string): string {
+  return `${podUid}/${volume}`;
 }
 
 /** Adds the step to the error of work, as the kubelet's events do. Rejects with the signal's reason. */

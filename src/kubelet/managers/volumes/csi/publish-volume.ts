@@ -5,7 +5,7 @@ import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiDriverSpec} from '../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import {setVolumeOwnership} from '../fs-group-ownership.js';
-import {CsiCallError, type Capabilities} from './csi-driver-client.js';
+import {CsiCallError} from './csi-driver-client.js';
 import {attachmentName, publishDir, stagingPath} from './csi-paths.js';
 import {PUBLISH_STEP} from './driver-not-registered.js';
 import type {CsiServices} from './csi-services.js';
@@ -33,7 +33,7 @@ export async function publishVolume(
   services: CsiServices,
   signal: AbortSignal,
 ): Promise<void> {
-  const {node, drivers, cluster, mounter} = services;
+  const {node, drivers, cluster, metrics, mounter} = services;
   const {driver: name, handle, readOnly, isEphemeral} = volume;
   const client = drivers.client(name, PUBLISH_STEP);
   const driver = cluster?.driver(name);
@@ -53,6 +53,7 @@ export async function publishVolume(
   await writeVolumeData(directory, {
     ...{driverName: name, volumeHandle: handle, nodeName: node.nodeName, specVolID: volume.name},
     attachmentID: attachmentName(volume, node.nodeName),
+    ...(volume.seLinuxLabel !== undefined && {seLinuxMountContext: volume.seLinuxLabel}),
     volumeLifecycleMode: isEphemeral ? 'Ephemeral' : 'Persistent',
   });
   const isStaged = !isEphemeral && capabilities.has('STAGE_UNSTAGE_VOLUME');
@@ -69,7 +70,8 @@ export async function publishVolume(
     throw error;
   }
   await requireDirectory(path);
-  await setGroup(volume, path, fsGroupPolicyOf(driver), capabilities);
+  if (changesGroup(volume, fsGroupPolicyOf(driver), capabilities))
+    await metrics.time('volume_apply_access_control', name, () => setGroup(volume, path));
 }
 
 /** Returns the volume's attributes and secrets with what the driver is told of the pod, and all that must not be shown. */
@@ -107,13 +109,7 @@ function tokenValues(text: string): Texts {
   );
 }
 
-async function setGroup(
-  volume: CsiVolume,
-  path: string,
-  policy: string,
-  capabilities: Capabilities,
-): Promise<void> {
-  if (!changesGroup(volume, policy, capabilities)) return;
+async function setGroup(volume: CsiVolume, path: string): Promise<void> {
   const {fsGroupChangePolicy} = volume.pod.spec.securityContext ?? {};
   const onlyOnRootMismatch = fsGroupChangePolicy === 'OnRootMismatch';
   await setVolumeOwnership(path, {fsGroup: fsGroupOf(volume), readOnly: false, onlyOnRootMismatch});

@@ -21,7 +21,7 @@ export async function stageVolume(
   {node, drivers, cluster, mounter}: CsiServices,
   signal: AbortSignal,
 ): Promise<void> {
-  const {driver, handle, attributes, stageSecret} = volume;
+  const {driver, handle, attributes, stageSecret, seLinuxLabel: label} = volume;
   const client = drivers.client(driver, STAGE_STEP);
   const capabilities = await client.capabilities(signal);
   const path = stagingPath(node, volume);
@@ -29,7 +29,10 @@ export async function stageVolume(
   if (!capabilities.has('STAGE_UNSTAGE_VOLUME')) return;
   const secrets = await readSecret(cluster, 'NodeStageSecretRef', stageSecret, signal);
   // From now on the volume is unstaged, also if this process is killed.
-  await writeVolumeData(dirname(path), {driverName: driver, volumeHandle: handle});
+  await writeVolumeData(dirname(path), {
+    ...{driverName: driver, volumeHandle: handle},
+    ...(label !== undefined && {seLinuxMountContext: label}),
+  });
   const request = {
     volumeId: handle,
     stagingTargetPath: path,

@@ -10,6 +10,7 @@ import type {Logger} from '../../../../base/logger.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {Mounter} from '../mounter.js';
 import type {CsiDrivers} from './csi-drivers.js';
+import type {CsiMetrics} from './csi-metrics.js';
 import {CSI_VOLUMES, stagedDir, stagingPath, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {findMountReference, removeIfEmpty, removeMountDirectory} from './mount-directory.js';
 import {nextRetryDelay} from './retry-delay.js';
@@ -19,6 +20,7 @@ import {readVolumeData} from './volume-data.js';
 export interface StagedVolumesOptions {
   readonly node: Pick<NodeFacts, 'rootDir'>;
   readonly drivers: Pick<CsiDrivers, 'client'>;
+  readonly metrics: CsiMetrics;
   readonly mounter: Mounter;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -133,13 +135,13 @@ export class StagedVolumes {
 
   /** Unstages a volume; tries again until it succeeds, a pod uses the volume again, or the kubelet stops. */
   async #releaseUntilDone(volume: StagedVolume): Promise<void> {
-    const {clock, logger, signal, onChange} = this.#options;
+    const {clock, logger, metrics, signal, onChange} = this.#options;
     const sleep = new WakeableSleep(clock);
     this.#sleeps.add(sleep);
     for (let delayMs = nextRetryDelay(0); !signal.aborted; delayMs = nextRetryDelay(delayMs)) {
       await volume.last;
       if (volume.users.size > 0) break;
-      const unstaging = this.#unstage(volume);
+      const unstaging = metrics.time('unmount_device', volume.key.driver, () => this.#unstage(volume));
       volume.last = unstaging.catch(() => undefined); // seen below
       try {
         await unstaging;

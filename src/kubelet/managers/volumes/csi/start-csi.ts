@@ -1,7 +1,10 @@
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
+import {runInBackground} from '../../../../base/async/background-work.js';
 import {systemMounter, type Mounter} from '../mounter.js';
 import {CsiDrivers} from './csi-drivers.js';
+import {CsiMetrics} from './csi-metrics.js';
 import {CsiVolumeManager} from './csi-volume-manager.js';
+import {AllocatableUpdates} from './limits/allocatable-updates.js';
 import {unmountOrphanedVolumes} from './orphaned-volumes.js';
 import {StagedVolumes} from './staged-volumes.js';
 
@@ -19,6 +22,7 @@ type Services = Pick<
   | 'clock'
   | 'logger'
   | 'csiCluster'
+  | 'metrics'
   | 'nodeStatusChanged'
   | 'allSourcesReady'
   | 'readRunning'
@@ -32,14 +36,24 @@ export async function startCsi(
   mounter: Mounter = systemMounter,
 ): Promise<RunningCsi> {
   const {node, clock, logger, csiCluster: cluster, nodeStatusChanged} = manager;
+  const metrics = new CsiMetrics(manager.metrics, clock);
   const onRegistered = (): void => {
     staged.retry();
+    limits?.changed();
   };
-  const drivers = new CsiDrivers({cluster, logger, onRegistered, signal});
+  const onRemoved = (): void => limits?.changed();
+  const drivers = new CsiDrivers({cluster, logger, metrics, onRegistered, onRemoved, signal});
+  const limits = cluster?.limits && new AllocatableUpdates({cluster, drivers, clock, logger});
   const onChange = nodeStatusChanged;
-  const staged = new StagedVolumes({node, drivers, mounter, clock, logger, onChange, signal});
+  const staged = new StagedVolumes({node, drivers, metrics, mounter, clock, logger, onChange, signal});
   await staged.restore();
-  const services = {node, drivers, staged, cluster, mounter, clock, logger};
+  if (limits !== undefined) {
+    cluster?.limits?.onDriversChanged(() => {
+      limits.changed();
+    });
+    runInBackground('CSI volume limits', limits.run(signal));
+  }
+  const services = {node, drivers, staged, cluster, limits, metrics, mounter, clock, logger, signal};
   const volumes = new CsiVolumeManager(services);
   let isDone = false;
   const unmountOrphaned = async (during: AbortSignal): Promise<void> => {

@@ -14,6 +14,7 @@ export interface VolumeData {
   readonly attachmentID?: string;
   readonly nodeName?: string;
   readonly specVolID?: string;
+  readonly seLinuxMountContext?: string;
   readonly volumeLifecycleMode?: 'Ephemeral' | 'Persistent';
 }
 

@@ -12,6 +12,7 @@ const PLUGIN = 'kubernetes.io~nfs';
 /** Plugin for directories of NFS servers, which mount.nfs(8) mounts; their ownership is never changed (nfs). */
 export const nfs: VolumePlugin<NFSVolumeSource> = {
   name: 'kubernetes.io/nfs',
+  canHang: true,
   readOnly: false,
   keepsLabels: () => true,
   path: (node, volume) => podVolumeDir(node, PLUGIN, volume),

@@ -1,4 +1,8 @@
-import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import {whyNotMounted} from '../../../../api/in-tree-volumes.js';
+import {
+  UNSUPPORTED_VOLUME_SOURCES,
+  type PersistentVolume,
+} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume, VolumeSource} from '../../../../api/types/v1-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
@@ -14,6 +18,7 @@ import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
 import {imageVolume} from './image-volume.js';
 import {localVolume} from './local-volume.js';
+import {migratedVolume} from './migrated-volume.js';
 import {nfs} from './nfs.js';
 import {projected} from './projected.js';
 import {secret} from './secret.js';
@@ -46,6 +51,8 @@ export interface ResolvedVolume {
   readonly plugin: string;
   /** Name of its CSI driver; undefined for other volumes. */
   readonly driver: string | undefined;
+  /** True if a program or a server outside of kcri can hold up its operations. */
+  readonly canHang: boolean;
   readonly readOnly: boolean;
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
@@ -88,18 +95,29 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
   return withClaimChecks(bindSource(volume, common), claimed);
 }
 
-function bindSource(
-  {spec: {hostPath: path, local, nfs: nfsSource, csi}}: PersistentVolume,
-  common: Omit<PodVolume<unknown>, 'source'>,
-): ResolvedVolume {
+function bindSource(volume: PersistentVolume, common: Omit<PodVolume<unknown>, 'source'>): ResolvedVolume {
+  const {hostPath: path, local, nfs: nfsSource, csi} = volume.spec;
   if (path !== undefined) return bind(hostPath, {...common, source: path});
   if (local !== undefined) return bind(localVolume, {...common, source: local});
   if (nfsSource !== undefined) return bind(nfs, {...common, source: nfsSource});
   if (csi !== undefined) return bind(csiVolume, {...common, source: csi});
+  const migrated = migratedVolume(volume);
+  if (migrated !== undefined) {
+    const {source, accessModes = []} = migrated;
+    return bind(csiVolume, {...common, source, accessModes});
+  }
   throw new SystemError(
     `failed to get Plugin from volumeSpec for volume ${JSON.stringify(common.name)} err=no volume plugin matched`,
-    {hint: 'PersistentVolumes of the kinds hostPath, local, nfs and csi are supported'},
+    {hint: hintFor(volume)},
   );
+}
+
+/** Returns what to use in place of a volume that nothing can mount. */
+function hintFor({spec}: PersistentVolume): string {
+  const kind = UNSUPPORTED_VOLUME_SOURCES.find((name) => spec[name] !== undefined);
+  return kind === undefined
+    ? 'PersistentVolumes of the kinds hostPath, local, nfs and csi are supported'
+    : `${kind}: ${whyNotMounted(kind)}`;
 }
 
 /** Annotation with mount options, which takes precedence over the field. */
@@ -139,6 +157,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     name: volume.name,
     plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
     driver,
+    canHang: driver !== undefined || plugin.canHang === true,
     readOnly: plugin.readOnly || volume.readOnly === true,
     requiresRemount: (host) =>
       plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,

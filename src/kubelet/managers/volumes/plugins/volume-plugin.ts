@@ -14,6 +14,7 @@ import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
+import type {VolumeOperations} from '../volume-operations.js';
 
 /** Node facts that volumes depend on. */
 export type VolumeFacts = Pick<NodeFacts, 'rootDir'> & AllocatableFacts;
@@ -31,10 +32,12 @@ export interface VolumeHost {
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
   readonly runTool: RunTool;
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Clock;
   /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
   readonly csi?: CsiVolumes | undefined;
-  /** Receives warnings about volumes that are mounted nevertheless; they are dropped by default. */
+  /** Operations on the volumes of the pod, which can outlast a sync; by default new ones. */
+  readonly operations?: VolumeOperations;
+  /** Receives failures to mount volumes and other warnings about them; they are dropped by default. */
   readonly events?: EventSink;
   /** Receives the operations of the volumes; they are dropped by default. */
   readonly operated?: (operation: VolumeOperation) => void;
@@ -65,6 +68,8 @@ export interface VolumePlugin<Source> {
   readonly name: string;
   /** Returns the driver of a CSI volume, which is then a part of the name (GetFullQualifiedPluginNameForVolume). */
   driver?(source: Source): string;
+  /** True if a server can hold up setUp; false by default, except for volumes with a driver. */
+  readonly canHang?: boolean;
   /** True if the volume is always mounted read-only. */
   readonly readOnly: boolean;
   /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */

@@ -1,8 +1,10 @@
 import {statfs} from 'node:fs/promises';
+import {runInBackground} from '../../../../base/async/background-work.js';
 import {finishesWithin} from '../../../../base/async/deadline.js';
 import type {Clock} from '../../../../base/clock.js';
 import {isSystemCallError, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {treeUsage} from '../../../../base/fs/disk-usage.js';
+import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import type {PodVolumeState} from '../../../contract/volumes/pod-volume-state.js';
 import {FilesystemStats} from './filesystem-stats.js';
 import type {VolumeUsage} from './measured-volume.js';
@@ -12,8 +14,10 @@ export const VOLUME_BOUNDS = {maxBytes: 2n ** 62n, maxEntries: 100_000};
 
 type Usage = Pick<VolumeUsage, 'usedBytes' | 'inodesUsed' | 'capacity'>;
 
-/** Time to wait for the server of a filesystem, in ms. */
-const SERVER_MS = 1000;
+/** Time to wait for the volumes of a driver, in ms; two servers of filesystems that hang have half of it each. */
+const WAIT_MS = 2000;
+/** Servers that may hang at a time: each such call occupies a thread, of which Node.js has four. */
+const MOST_WAITING = 2;
 
 /**
  * Measures volumes of PersistentVolumeClaims and of CSI drivers: a filesystem as a whole (metricsStatFS), a directory by its
@@ -21,10 +25,10 @@ const SERVER_MS = 1000;
  */
 export class ClaimUsageReader {
   readonly #clock: Clock;
-  /** True while a server has not answered: each such call occupies a thread, of which there are few. */
-  #isWaiting = false;
-  /** Plugins of which a driver has not answered. */
-  readonly #asked = new Set<string>();
+  /** Plugins with a driver, and paths of filesystems, that have not answered in time: they are not asked before they do. */
+  readonly #late = new Set<string>();
+  /** Last measurement of each plugin; it never rejects. */
+  readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -48,22 +52,20 @@ export class ClaimUsageReader {
     );
   }
 
-  /** Asks a driver, unless it has not answered an earlier question: one that hangs must not delay others. */
+  /** Asks a driver, unless it has not answered an earlier question. */
   async #driverUsage(
     plugin = '',
     measure: NonNullable<PodVolumeState['measure']>,
   ): Promise<Usage | undefined> {
-    if (this.#asked.has(plugin)) return undefined;
-    this.#asked.add(plugin);
-    const usage = measure()
-      .catch((error: unknown) => {
+    const ask = async (): Promise<DriverUsage | undefined> => {
+      try {
+        return await measure();
+      } catch (error) {
         rethrowUnexpected(error); // a volume without a measurement is left out
         return undefined;
-      })
-      .finally(() => this.#asked.delete(plugin));
-    const limit = new AbortController();
-    const isDone = await finishesWithin(usage, SERVER_MS, this.#clock, limit.signal);
-    const found = isDone ? await usage : undefined;
+      }
+    };
+    const found = await this.#inTurn(plugin, async (endsAt) => this.#inTime(plugin, ask, endsAt));
     if (found === undefined) return undefined;
     const {usedBytes, inodesUsed, ...capacity} = found;
     return {usedBytes, inodesUsed, capacity};
@@ -71,19 +73,44 @@ export class ClaimUsageReader {
 
   async #usage(plugin: string | undefined, path: string): Promise<Usage | undefined> {
     if (plugin === 'kcri/claim-directory') return await directoryUsage(path);
-    if (plugin === 'kubernetes.io/local-volume') return await filesystemUsage(path);
-    return plugin === 'kubernetes.io/nfs' ? await this.#serverUsage(path) : undefined;
+    if (plugin !== 'kubernetes.io/local-volume' && plugin !== 'kubernetes.io/nfs') return undefined;
+    return await this.#inTurn('filesystem', async () => {
+      if ([...this.#late].filter(isPath).length >= MOST_WAITING) return undefined;
+      const endsAt = this.#clock.monotonic() + WAIT_MS / MOST_WAITING;
+      return await this.#inTime(path, async () => filesystemUsage(path), endsAt);
+    });
   }
 
-  async #serverUsage(path: string): Promise<Usage | undefined> {
-    if (this.#isWaiting) return undefined;
-    this.#isWaiting = true;
-    const usage = filesystemUsage(path).finally(() => {
-      this.#isWaiting = false;
-    });
-    const limit = new AbortController();
-    return (await finishesWithin(usage, SERVER_MS, this.#clock, limit.signal)) ? await usage : undefined;
+  /** Runs the measurements of a plugin one after the other; tells each when the time for all that wait is over. */
+  async #inTurn<T>(plugin: string, measure: (endsAt: number) => Promise<T>): Promise<T> {
+    const endsAt = this.#clock.monotonic() + WAIT_MS;
+    const turn = (this.#last.get(plugin) ?? Promise.resolve()).then(async () => measure(endsAt));
+    this.#last.set(
+      plugin,
+      turn.catch(() => undefined), // the caller sees the error
+    );
+    return await turn;
   }
+
+  /** Measures until a time of the monotonic clock; `name` is late from then until the measurement ends. */
+  async #inTime<T>(name: string, measure: () => Promise<T>, endsAt: number): Promise<T | undefined> {
+    const leftMs = endsAt - this.#clock.monotonic();
+    if (this.#late.has(name) || leftMs <= 0) return undefined;
+    const work = measure();
+    const limit = new AbortController();
+    if (await finishesWithin(work, leftMs, this.#clock, limit.signal)) return await work;
+    this.#late.add(name);
+    runInBackground(
+      'volume stats',
+      work.finally(() => this.#late.delete(name)),
+    );
+    return undefined;
+  }
+}
+
+/** Distinguishes the paths of filesystems from the names of plugins. */
+function isPath(name: string): boolean {
+  return name.startsWith('/');
 }
 
 async function directoryUsage(path: string): Promise<Usage | undefined> {

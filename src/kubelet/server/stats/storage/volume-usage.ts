@@ -60,28 +60,37 @@ export class VolumeUsageReader {
     const startMs = this.#clock.monotonic();
     const byUid = new Map(pods.map((pod): [string, Pod] => [podRef(pod).uid, pod]));
     for (const uid of this.#measured.keys()) if (!byUid.has(uid)) this.#measured.delete(uid);
+    const asked: Promise<void>[] = [];
     for (const [uid, pod] of byUid) {
       const nowMs = this.#clock.monotonic();
       const {atMs = -Infinity} = this.#measured.get(uid) ?? {};
       if (nowMs - startMs > BUDGET_MS) break;
       if (nowMs < atMs + PERIOD_MS || !isWanted(pod)) continue;
-      this.#measured.set(uid, {atMs: nowMs, volumes: await this.#measure(pod, this.#clock.now())});
+      const own = await this.#measureOwn(pod, this.#clock.now());
+      asked.push(this.#ask(pod, {atMs: nowMs, volumes: own}, this.#clock.now()));
     }
+    await Promise.all(asked);
     return new Map([...this.#measured].map(([uid, {volumes}]) => [uid, volumes]));
   }
 
-  async #measure(pod: Pod, nowMs: number): Promise<readonly VolumeUsage[]> {
+  /** Measures the volumes whose files kcri writes or that are on the filesystem of the root directory. */
+  async #measureOwn(pod: Pod, nowMs: number): Promise<readonly VolumeUsage[]> {
     const found: VolumeUsage[] = [];
     for (const volume of pod.spec.volumes ?? []) {
       const usage = await this.#measureVolume(pod, volume, nowMs);
       if (usage !== undefined) found.push(usage);
     }
-    const others = this.#volumes(pod).filter(({claim, measure}) => (claim ?? measure) !== undefined);
-    for (const volume of others) {
-      const usage = await this.#claims.measure(podRef(pod).namespace, volume, nowMs);
-      if (usage !== undefined) found.push(usage);
-    }
     return found;
+  }
+
+  /** Adds the other volumes, all of which are asked for at once: one that hangs delays no other. */
+  async #ask(pod: Pod, own: Measurement, nowMs: number): Promise<void> {
+    const others = this.#volumes(pod).filter(({claim, measure}) => (claim ?? measure) !== undefined);
+    const usages = await Promise.all(
+      others.map(async (volume) => this.#claims.measure(podRef(pod).namespace, volume, nowMs)),
+    );
+    const found = usages.filter((usage) => usage !== undefined);
+    this.#measured.set(podRef(pod).uid, {...own, volumes: [...own.volumes, ...found]});
   }
 
   async #measureVolume(pod: Pod, volume: Volume, nowMs: number): Promise<VolumeUsage | undefined> {

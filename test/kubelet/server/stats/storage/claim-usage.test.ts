@@ -2,6 +2,10 @@ import {expect, test} from 'vitest';
 import type {PodVolumeState} from '../../../../../src/kubelet/contract/volumes/pod-volume-state.js';
 import {ClaimUsageReader} from '../../../../../src/kubelet/server/stats/storage/claim-usage.js';
 import {SystemError} from '../../../../../src/base/errors.js';
+import {VolumeUsageReader} from '../../../../../src/kubelet/server/stats/storage/volume-usage.js';
+import {temporaryDirectory} from '../../../../base/temporary-directory.js';
+import {until} from '../../../../base/until.js';
+import {aPod} from '../../../../fakes/a-pod.js';
 import {FakeClock} from '../../../../fakes/fake-clock.js';
 
 const USAGE = {
@@ -38,4 +42,24 @@ test('a driver that fails or hangs has no usage, is not asked again meanwhile, a
   expect(asked).toBe(1);
   const fails = aVolume(async () => Promise.reject(new SystemError('no')), 'kubernetes.io/csi:b');
   expect(await reader.measure('default', fails, 1)).toBeUndefined();
+});
+
+test('volumes are measured at once: a driver that hangs costs two seconds, once, and the others have their usage', async () => {
+  const clock = new FakeClock();
+  const volumes: readonly PodVolumeState[] = [
+    {...aVolume(async () => new Promise(() => undefined)), name: 'hangs'},
+    {...aVolume(async () => USAGE), name: 'hangs too'},
+    {...aVolume(async () => USAGE, 'kubernetes.io/csi:b'), name: 'answers'},
+  ];
+  const rootDir = await temporaryDirectory();
+  const reader = new VolumeUsageReader({rootDir}, clock, () => volumes);
+  const pods = ['u1', 'u2'].map((uid) => aPod({}, {uid}));
+  const reading = reader.read(pods);
+  await until(() => clock.sleeping === 1);
+  await clock.advance(2000);
+  const usages = await reading;
+  for (const uid of ['u1', 'u2']) expect(usages.get(uid)?.map(({name}) => name)).toEqual(['answers']);
+  expect(clock.monotonic()).toBe(2000);
+  await clock.advance(60_000);
+  expect((await reader.read(pods)).get('u1')?.map(({name}) => name)).toEqual(['answers']);
 });

@@ -1,0 +1,50 @@
+/** CSI drivers that mount volumes of a kind in Kubernetes 1.36, which has no plugin of its own for them (csi-translation-lib). */
+export const MIGRATED_TO_CSI = {
+  awsElasticBlockStore: 'ebs.csi.aws.com',
+  azureDisk: 'disk.csi.azure.com',
+  azureFile: 'file.csi.azure.com',
+  cinder: 'cinder.csi.openstack.org',
+  gcePersistentDisk: 'pd.csi.storage.gke.io',
+  portworxVolume: 'pxd.portworx.com',
+  vsphereVolume: 'csi.vsphere.vmware.com',
+} as const;
+
+/** A kind of volume whose plugin moved to a CSI driver. */
+export type MigratedKind = keyof typeof MIGRATED_TO_CSI;
+
+/** Kinds that Kubernetes has removed, with the CSI drivers of their storage; undefined if there is none. */
+const REMOVED: Readonly<Record<string, string | undefined>> = {
+  cephfs: 'cephfs.csi.ceph.com',
+  flocker: undefined,
+  glusterfs: undefined,
+  photonPersistentDisk: undefined,
+  quobyte: 'csi.quobyte.com',
+  rbd: 'rbd.csi.ceph.com',
+  scaleIO: 'csi-vxflexos.dellemc.com',
+  storageos: undefined,
+};
+
+/** Kinds that a kubelet can still mount, and what to use in place of them. */
+const NOT_IN_KCRI: Readonly<Record<string, string>> = {
+  fc: 'kcri does not attach Fibre Channel volumes; use a CSI driver of the storage',
+  flexVolume: 'kcri does not call FlexVolume plugins, which are deprecated; use a CSI driver of the storage',
+  iscsi: 'kcri does not attach iSCSI volumes; use a CSI driver such as iscsi.csi.k8s.io',
+};
+
+/** Returns why a volume of a kind in the spec of a pod, or of a PersistentVolume without a cluster, cannot be mounted. */
+export function whyNotMounted(kind: string): string {
+  if (isMigrated(kind))
+    return `Kubernetes mounts volumes of this kind with the CSI driver ${MIGRATED_TO_CSI[kind]}; use a PersistentVolume`;
+  if (kind in REMOVED) {
+    const driver = REMOVED[kind];
+    return driver === undefined
+      ? 'Kubernetes has removed volumes of this kind, without a CSI driver in place of them'
+      : `Kubernetes has removed volumes of this kind; use the CSI driver ${driver}`;
+  }
+  return NOT_IN_KCRI[kind] ?? 'volumes of this kind are not attached to the node';
+}
+
+/** Reports whether a CSI driver mounts volumes of this kind. */
+export function isMigrated(kind: string): kind is MigratedKind {
+  return Object.hasOwn(MIGRATED_TO_CSI, kind);
+}
