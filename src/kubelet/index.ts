@@ -81,7 +81,13 @@ export {recordPodEvent} from './pods/registry/record-pod-event.js';
 export {isPodRun} from './pods/registry/pod-runs.js';
 export {JobStore} from './managers/workloads/job-store.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
-export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
+export type {
+  KubeletPodReport,
+  KubeletReport,
+  ProbeReport,
+  ReportRequest,
+} from './daemon/introspection/kubelet-report.js';
+export type {TimelineStep} from './pods/history/pod-timelines.js';
 export {
   createNodeReport,
   withReportedFacts,

@@ -1,5 +1,5 @@
 import {runInBackground} from '../../base/async/background-work.js';
-import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
+import type {CallObserver, Connection} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {
@@ -20,6 +20,7 @@ import {
   type ServerOptions,
   type KubeletConfig,
   type KubeletReport,
+  type ReportRequest,
   type ReportService,
   type RunningKubelet,
 } from '../../kubelet/index.js';
@@ -242,9 +243,9 @@ async function startServices({
   const self = {pid: process.pid, startedAt, endpoint: node.endpoint, urls};
   const settings = createNodeSettings(node, config.values, externalCloudProvider);
   const {logger} = servers;
-  const report = (uids: readonly PodUid[] | undefined): KubeletReport => ({
+  const report = (request: ReportRequest): KubeletReport => ({
     ...self,
-    ...kubelet.view.report(uids),
+    ...kubelet.view.report(request),
     localNode: createNodeReport(node.node, settings),
   });
   const announcement = await announce(rootDir, self, {report, mask, logger, clock}).catch(
