@@ -1,3 +1,4 @@
+import type {RecordedEvent} from '../../../src/kubelet/index.js';
 import type {PodFacts} from '../../../src/features/timeline/pod-facts.js';
 
 /** Start of the pod in these tests, in ms since the epoch. */
@@ -34,11 +35,8 @@ export function anEvent(
   atMs: number,
   reason: string,
   message: string,
-  more: Partial<PodFacts['events'][0]> = {},
-) {
+  more: Partial<RecordedEvent> = {},
+): RecordedEvent {
   const at = new Date(atMs).toISOString();
-  return {
-    ...{type: 'Normal', reason, message, count: 1, firstTimestamp: at, lastTimestamp: at},
-    ...more,
-  } as const;
+  return {type: 'Normal', reason, message, count: 1, firstTimestamp: at, lastTimestamp: at, ...more};
 }

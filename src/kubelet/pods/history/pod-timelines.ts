@@ -1,5 +1,6 @@
 import {isPodReady, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
+import {omit} from '../../../base/omit.js';
 import {isObject} from '../../../base/is-object.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CriCallListener} from '../../contract/observe-cri-calls.js';
@@ -147,8 +148,7 @@ class PodSteps {
     const begun = this.#open.get(call);
     if (begun === undefined) return;
     this.#open.delete(call);
-    const {isOpen: _, ...step} = begun;
-    this.add({...step, ...details});
+    this.add({...omit(begun, 'isOpen'), ...details});
   }
 
   /** Returns the container or image of a call. */
