@@ -1,5 +1,6 @@
+import * as Flags from '@oclif/core/flags';
 import {BaseCommand} from '../cli/command/base-command.js';
-import {FROM_FLAG} from '../cli/flags/flag-types.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
 import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
 import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {runTimeline, TIMELINE_FORMATS} from '../features/timeline/run-timeline.js';
@@ -20,10 +21,22 @@ export default class Timeline extends BaseCommand {
   static override examples = [
     '<%= config.bin %> timeline web',
     '<%= config.bin %> timeline web -o json',
-    '<%= config.bin %> timeline ./calls.jsonl',
+    '<%= config.bin %> timeline ./calls.jsonl --html calls.html',
   ];
   static override flags = {
     ...POD_SELECTION_FLAGS,
+    ...nonEmptyFlags({
+      trace: Flags.string({
+        helpValue: 'FILE',
+        description: 'Also write the phases to this file for Perfetto or chrome://tracing.',
+      }),
+      svg: Flags.string({helpValue: 'FILE', description: 'Also write an SVG picture to this file.'}),
+      html: Flags.string({
+        helpValue: 'FILE',
+        description:
+          'Also write a page to this file, in which phases can be zoomed; it needs no other files.',
+      }),
+    }),
     ...FROM_FLAG,
     ...NO_HEADERS_FLAG,
     ...outputFlags(TIMELINE_FORMATS),

@@ -1,4 +1,4 @@
-import {writeFile} from 'node:fs/promises';
+import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {temporaryDirectory} from '../base/temporary-directory.js';
@@ -132,6 +132,23 @@ test('a saved node has the timelines of its pods', async () => {
   expect(parse(stdout).pods[0]?.phases.map(({phase, subject}) => `${phase} ${subject ?? ''}`)).toEqual(
     expect.arrayContaining(['running main']),
   );
+});
+
+// Proves: timeline --trace, timeline --svg, timeline --html
+test('timelines are written to files', async () => {
+  const timeline = await started();
+  const directory = await temporaryDirectory();
+  const paths = ['trace', 'svg', 'html'].map((name) => join(directory, name));
+  const flags = ['trace', 'svg', 'html'].map((name, index) => `--${name}=${paths[index] ?? ''}`);
+  expect(await timeline(['web', ...flags])).toMatchObject({stderr: '', exitCode: 0});
+  const texts = await Promise.all(paths.map(async (path) => await readFile(path, 'utf8')));
+  expect(texts).toEqual([
+    expect.stringMatching(/^\{"traceEvents":/),
+    expect.stringMatching(/^<svg [^]*team\/web/),
+    expect.stringMatching(/^<!doctype html>[^]*team\/web/),
+  ]);
+  const failed = await timeline(['web', `--svg=${join(directory, 'none', 'svg')}`]);
+  expect(failed).toMatchObject({exitCode: 1, stderr: expect.stringContaining('none') as string});
 });
 
 const HEADER = {recording: {version: 1, program: 'kcri', endpoint: 'unix:///run/cri.sock', masksEnv: false}};

@@ -12,6 +12,7 @@ import {computeMedians, computeTimeline, type Medians} from './compute-timeline.
 import type {Timeline} from './phase.js';
 import {recordingTimelines} from './recording-timelines.js';
 import {timelineJson, timelineTable} from './timeline-output.js';
+import type {TimelineFileFlags} from './write-timelines.js';
 
 /** Formats of `timeline`. */
 export const TIMELINE_FORMATS = ['table', 'json', 'yaml'] as const;
@@ -24,7 +25,7 @@ const COMPARED_PODS = 40;
 const DEFAULT_COLUMNS = 80;
 
 /** Flags of `timeline`. */
-export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues {
+export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues, TimelineFileFlags {
   readonly from?: readonly string[] | undefined;
 }
 
@@ -47,6 +48,10 @@ export async function runTimeline(
     ? await readRecordingTimelines(words, flags)
     : await readPodTimelines(services, words, flags);
   if (found === undefined) return;
+  if ([flags.trace, flags.svg, flags.html].some((path) => path !== undefined)) {
+    const {writeTimelines} = await import('./write-timelines.js');
+    await writeTimelines(flags, found.timelines, found.medians);
+  }
   await printTimelines(services, found, {form, header: flags['no-headers'] !== true});
 }
 
