@@ -87,7 +87,7 @@ export type {
   ProbeReport,
   ReportRequest,
 } from './daemon/introspection/kubelet-report.js';
-export type {TimelineStep} from './pods/history/pod-timelines.js';
+export {PodTimelines, type TimelineStep} from './pods/history/pod-timelines.js';
 export {
   createNodeReport,
   withReportedFacts,

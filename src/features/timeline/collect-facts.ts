@@ -1,7 +1,14 @@
 import {forEachLimit} from '../../base/async/for-each-limit.js';
 import type {RuntimeContext} from '../../cli/command/contexts.js';
-import {CriError, isNotFound, type Connection, type Container, type RuntimeService} from '../../cri/index.js';
-import type {KubeletReport} from '../../kubelet/index.js';
+import {
+  CriError,
+  isNotFound,
+  type Connection,
+  type Container,
+  type PodUid,
+  type RuntimeService,
+} from '../../cri/index.js';
+import type {TimelineStep} from '../../kubelet/index.js';
 import {requestKubeletReport} from '../node/kubelet-reports.js';
 import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
 import type {PodReader} from '../pods/pod-reader.js';
@@ -16,15 +23,17 @@ const UID_LABEL = 'io.kubernetes.pod.uid';
 export interface FactSources {
   readonly services: RuntimeContext;
   readonly reader: PodReader;
-  /** Report of the running kubelet with the steps of its pods; undefined without one. */
-  readonly report: KubeletReport | undefined;
+  /** Returns the steps of a pod that were measured; empty if there are none. */
+  readonly stepsOf: (uid: PodUid) => readonly TimelineStep[];
 }
 
-/** Returns the report of this machine's kubelet with the steps of all its pods; undefined for another node. */
-export async function readSteps(services: RuntimeContext): Promise<KubeletReport | undefined> {
+/** Returns the steps that this machine's kubelet measured, by pod; none of another node. */
+export async function readSteps(services: RuntimeContext): Promise<FactSources['stepsOf']> {
   const {settings} = services;
-  if ((await settings.remoteEndpoint()) !== undefined || (await settings.isSaved())) return undefined;
-  return await requestKubeletReport(services, {timelines: true});
+  if ((await settings.remoteEndpoint()) !== undefined || (await settings.isSaved())) return () => [];
+  const report = await requestKubeletReport(services, {timelines: true});
+  const steps = new Map(report?.pods.map(({uid, timeline = []}) => [uid, timeline]));
+  return (uid) => steps.get(uid) ?? [];
 }
 
 /** Reads the facts about pods, in their order. Those of a runtime that fails are absent. Rejects with SystemError. */
@@ -40,7 +49,7 @@ export async function collectFacts(
 }
 
 async function collectPodFacts(
-  {services, reader, report}: FactSources,
+  {services, reader, stepsOf}: FactSources,
   {listed, pod}: ShownPod,
 ): Promise<PodFacts> {
   const {namespace, name, uid, manager} = listed;
@@ -52,7 +61,7 @@ async function collectPodFacts(
     ...{namespace, name, uid, manager, pod},
     ...times,
     events: events.map(({event}) => event),
-    steps: report?.pods.find((each) => each.uid === uid)?.timeline ?? [],
+    steps: stepsOf(uid),
     nowMs: services.context.clock.now(),
   };
 }

@@ -1,7 +1,6 @@
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
-import {canMoveCursor, usesUtf8} from '../../cli/output/terminal-features.js';
 import {EmptyValueError, UsageError} from '../../base/errors.js';
 import {readRecording} from '../../recording/lines/read-recording.js';
 import {podUid} from '../../cri/index.js';
@@ -21,8 +20,6 @@ type Form = OutputFormat<(typeof TIMELINE_FORMATS)[number]>;
 
 /** Number of other pods whose phases count for the medians. */
 const COMPARED_PODS = 40;
-/** Width of a waterfall on a terminal that does not say its own. */
-const DEFAULT_COLUMNS = 80;
 
 /** Flags of `timeline`. */
 export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues, TimelineFileFlags {
@@ -88,8 +85,8 @@ async function readPodTimelines(
   const uids = new Set(selected.map(({uid}) => uid));
   const others = all.filter(({uid}) => !uids.has(uid)).slice(0, COMPARED_PODS);
   const shown = await reader.observe([...selected, ...others]);
-  const report = await readSteps(services);
-  const timelines = (await collectFacts({services, reader, report}, shown)).map(computeTimeline);
+  const stepsOf = await readSteps(services);
+  const timelines = (await collectFacts({services, reader, stepsOf}, shown)).map(computeTimeline);
   return {timelines: timelines.filter(({uid}) => uids.has(podUid(uid))), medians: computeMedians(timelines)};
 }
 
@@ -110,11 +107,13 @@ async function printTimelines(
     out.printText(timelineTable(timelines, {header}));
     return;
   }
-  const [{Chalk}, {formatWaterfall}] = await Promise.all([import('chalk'), import('./waterfall.js')]);
+  const [{Chalk}, {formatWaterfall, waterfallOptions}] = await Promise.all([
+    import('chalk'),
+    import('./waterfall.js'),
+  ]);
   const options = {
+    ...waterfallOptions(env, out.stdout),
     chalk: new Chalk({level: out.colors ? 1 : 0}),
-    isUnicode: usesUtf8(env) && canMoveCursor(env),
-    columns: out.stdout.columns ?? DEFAULT_COLUMNS,
     medians,
   };
   const lines = timelines.flatMap((timeline, index) => [

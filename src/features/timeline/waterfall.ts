@@ -1,5 +1,7 @@
 import type {ChalkInstance} from 'chalk';
 import {counted} from '../../base/counted.js';
+import {canMoveCursor, usesUtf8} from '../../cli/output/terminal-features.js';
+import type {CliContext} from '../../cli/process/context.js';
 import {cutToWidth, displayWidth, fitMiddleToWidth, toCells} from '../../format/display-width.js';
 import {escapeToLine} from '../../format/escape-controls.js';
 import type {Medians} from './compute-timeline.js';
@@ -40,6 +42,17 @@ export interface WaterfallOptions {
 type Paint = (text: string) => string;
 /** Returns a line cut to the width, in a color. */
 type Fit = (text: string, paint?: Paint) => string;
+
+/** Width of a waterfall on a terminal that does not say its own, and elsewhere. */
+const DEFAULT_COLUMNS = 80;
+
+/** Returns the options of an output. */
+export function waterfallOptions(
+  env: CliContext['env'],
+  {columns = DEFAULT_COLUMNS}: {readonly columns?: number | undefined},
+): Pick<WaterfallOptions, 'isUnicode' | 'columns'> {
+  return {isUnicode: usesUtf8(env) && canMoveCursor(env), columns};
+}
 
 /** Width of the column with durations. */
 const DURATION_WIDTH = 9;
