@@ -11,7 +11,8 @@ import {runSync} from '../features/sync/run-sync.js';
 import {chooseRenderer} from '../features/sync/view/choose-renderer.js';
 import {LogFollower} from '../features/sync/view/log-follower.js';
 import {formatPodTitle} from '../features/pods/pod-title.js';
-import {podRef} from '../kubelet/index.js';
+import type {SyncTimelines} from '../features/timeline/sync-timelines.js';
+import {podRef, type PodRef} from '../kubelet/index.js';
 import {findPrivateEndpoint} from '../private-runtime/private-endpoint.js';
 
 export default class Sync extends BaseCommand {
@@ -57,6 +58,9 @@ export default class Sync extends BaseCommand {
     }),
     logs: Flags.boolean({description: 'Print the container logs while waiting.'}),
     rm: Flags.boolean({description: 'Delete the pods on exit, whatever the result.'}),
+    timeline: Flags.boolean({
+      description: 'Print to standard error how long each phase of the pods took, as "kcri timeline" does.',
+    }),
     'print-unit': Flags.boolean({
       description:
         'Print a systemd unit that runs this sync until the pods have completed, so that they keep their restart policies ' +
@@ -108,6 +112,7 @@ export default class Sync extends BaseCommand {
     });
     out.writeAbove(renderer);
     const isExplained = flags.output !== 'json';
+    const timelines = flags.timeline ? await this.#createTimelines() : undefined;
     const {exitCode, errors, unmet} = await runSync(loaded, {
       runtime,
       logs: flags.logs ? new LogFollower({runtime, clock, renderer, output: stdout, signal}) : undefined,
@@ -126,13 +131,26 @@ export default class Sync extends BaseCommand {
         secrets.add(texts);
       },
       warn: report.warn,
+      timelines,
       context,
     });
     report.setExitCode(exitCode);
     for (const error of errors) report.fail(error);
-    if (!isExplained || unmet.length === 0) return;
+    await this.#explain(timelines, isExplained ? unmet : []);
+  }
+
+  /** Prints how long the phases took, if requested, and why pods have not met the wait condition. */
+  async #explain(timelines: SyncTimelines | undefined, unmet: readonly PodRef[]): Promise<void> {
+    const mask = (text: string): string => this.services.secrets.mask(text);
+    await timelines?.print(this.services, mask);
+    if (unmet.length === 0) return;
     const {explainPods} = await import('../features/why/explain-pods.js');
-    await explainPods(this.services, unmet, (text) => secrets.mask(text));
+    await explainPods(this.services, unmet, mask);
+  }
+
+  async #createTimelines(): Promise<SyncTimelines> {
+    const {SyncTimelines} = await import('../features/timeline/sync-timelines.js');
+    return new SyncTimelines(this.context.clock);
   }
 
   async #printUnit(sources: readonly string[]): Promise<void> {

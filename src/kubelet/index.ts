@@ -48,6 +48,7 @@ export {NodeAddresses, type NodeAddressFacts} from './node/node-addresses.js';
 export {KUBELET_CONTAINER_LOGS_DIR, resolveNodeName, type NodeOptions} from './node/read-node-facts.js';
 export {readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
 export type {CriCall} from './contract/observe-cri-calls.js';
+export type {PodTracer} from './contract/pod-tracer.js';
 export type {PodEvent} from './contract/pod-event.js';
 export {createApiObjects, type ApiObjects} from './contract/api-objects.js';
 export type {NodeCredentials} from './managers/images/credentials/node-credentials.js';
@@ -81,7 +82,13 @@ export {recordPodEvent} from './pods/registry/record-pod-event.js';
 export {isPodRun} from './pods/registry/pod-runs.js';
 export {JobStore} from './managers/workloads/job-store.js';
 export {findKubelet, publishKubelet, type RunningKubelet} from './pods/registry/running-kubelet.js';
-export type {KubeletPodReport, KubeletReport, ProbeReport} from './daemon/introspection/kubelet-report.js';
+export type {
+  KubeletPodReport,
+  KubeletReport,
+  ProbeReport,
+  ReportRequest,
+} from './daemon/introspection/kubelet-report.js';
+export {PodTimelines, type TimelineStep} from './pods/history/pod-timelines.js';
 export {
   createNodeReport,
   withReportedFacts,

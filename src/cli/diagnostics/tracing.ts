@@ -1,13 +1,5 @@
 import {hostname} from 'node:os';
-import {
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-  type Context,
-  type Span,
-  type Tracer,
-} from '@opentelemetry/api';
+import {ROOT_CONTEXT, trace} from '@opentelemetry/api';
 import {OTLPTraceExporter} from '@opentelemetry/exporter-trace-otlp-grpc';
 import {resourceFromAttributes} from '@opentelemetry/resources';
 import {
@@ -17,13 +9,11 @@ import {
   BatchSpanProcessor,
   TraceIdRatioBasedSampler,
   type Sampler,
-  type SpanExporter,
 } from '@opentelemetry/sdk-trace-base';
 import {systemClock} from '../../base/clock.js';
-import {KcriError, messageOf} from '../../base/errors.js';
-import {CriError, type CallObserver} from '../../cri/index.js';
+import {messageOf} from '../../base/errors.js';
 import type {Diagnostic, DiagnosedCommand} from './diagnostic.js';
-import {maskSecretText} from '../redaction/mask-secrets.js';
+import {createSpanObserver, endSpan, reportingExporter} from './spans.js';
 
 /** Options of a trace. */
 export interface TracingOptions {
@@ -45,9 +35,11 @@ const LONGEST_PROBLEM = 500;
  */
 export function startTrace({endpoint, perMillion}: TracingOptions, command: DiagnosedCommand): Diagnostic {
   let failure: string | undefined;
-  const exporter = reporting(
+  const exporter = reportingExporter(
     new OTLPTraceExporter({url: `http://${endpoint}`, timeoutMillis: FLUSH_MS}),
-    (error) => (failure = messageOf(error)),
+    (error) => {
+      if (error !== undefined) failure = messageOf(error);
+    },
   );
   const provider = new BasicTracerProvider({
     sampler: samplerOf(perMillion),
@@ -69,7 +61,8 @@ export function startTrace({endpoint, perMillion}: TracingOptions, command: Diag
     const problem = await Promise.race([sent, tooLate()]);
     if (problem !== undefined) command.warn(`cannot send the trace to ${endpoint}: ${summarize(problem)}`);
   };
-  return {observer: observer(tracer, trace.setSpan(ROOT_CONTEXT, root), command.mask), finish};
+  const context = trace.setSpan(ROOT_CONTEXT, root);
+  return {observer: createSpanObserver(tracer, () => context, command.mask), finish};
 }
 
 /** Returns an error of the exporter, which may contain text of the collector, as a short line. */
@@ -86,54 +79,4 @@ async function tooLate(): Promise<string> {
 function samplerOf(perMillion: number): Sampler {
   if (perMillion < 0 || perMillion >= MILLION) return new AlwaysOnSampler();
   return perMillion === 0 ? new AlwaysOffSampler() : new TraceIdRatioBasedSampler(perMillion / MILLION);
-}
-
-/** Wraps an exporter to report its failures, which the SDK swallows. */
-function reporting(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
-  return {
-    export: (spans, done) => {
-      exporter.export(spans, (result) => {
-        if (result.error !== undefined) onFailure(result.error);
-        done(result);
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-  };
-}
-
-/** Returns the gRPC status number of a CriError; 0 for any other error. */
-function statusNumber(error: unknown): number {
-  return error instanceof CriError ? error.grpcNumber : 0;
-}
-
-/** Creates an observer that records a span for each call, with otelgrpc's names and attributes. */
-function observer(tracer: Tracer, parent: Context, mask: DiagnosedCommand['mask']): CallObserver {
-  return ({service, method}) => {
-    const span = tracer.startSpan(
-      `${service}/${method.rpc}`,
-      {
-        kind: SpanKind.CLIENT,
-        attributes: {'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method.rpc},
-      },
-      parent,
-    );
-    const {traceId, spanId, traceFlags} = span.spanContext();
-    return {
-      metadata: {traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`},
-      ended: (error) => {
-        span.setAttribute('rpc.grpc.status_code', statusNumber(error));
-        endSpan(span, error, mask);
-      },
-    };
-  };
-}
-
-function endSpan(span: Span, error: unknown, mask: DiagnosedCommand['mask']): void {
-  if (error !== undefined) {
-    const message = mask(maskSecretText(error instanceof KcriError ? error.plainMessage : messageOf(error)));
-    span.setStatus({code: SpanStatusCode.ERROR, message});
-    // The stack of the error contains its unmasked message.
-    if (error instanceof Error) span.recordException({name: error.name, message});
-  }
-  span.end();
 }

@@ -29,7 +29,7 @@ import type {CliContext} from '../../cli/process/context.js';
 /** Inputs of {@link createKubeletOptions}. */
 export interface KubeletOptionsParts extends Pick<
   KubeletOptions,
-  'admission' | 'stopPodsOnExit' | 'containerGc' | 'hide' | 'logger' | 'metrics' | 'onLockAcquired'
+  'admission' | 'stopPodsOnExit' | 'containerGc' | 'hide' | 'logger' | 'metrics' | 'onLockAcquired' | 'tracer'
 > {
   readonly liveConfig: LiveConfig;
   readonly connection: Connection;
@@ -50,7 +50,7 @@ export function createKubeletOptions({
 }: KubeletOptionsParts): KubeletOptions {
   const {values} = liveConfig;
   const {clock} = context;
-  const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, onLockAcquired} = parts;
+  const {admission, stopPodsOnExit, containerGc, hide, logger, metrics, onLockAcquired, tracer} = parts;
   return {
     admission,
     stopPodsOnExit,
@@ -58,6 +58,7 @@ export function createKubeletOptions({
     hide,
     logger,
     ...(metrics && {metrics}),
+    tracer,
     ...(onLockAcquired && {onLockAcquired}),
     node: withPolicies(node, values),
     runtime: connection.runtime,

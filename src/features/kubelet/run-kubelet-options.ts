@@ -40,8 +40,8 @@ export function createRunKubeletOptions(
     ...reading,
     rootDir: settings.rootDir,
     policyFile: flags['authorization-policy-file'],
-    open: async (observer) =>
-      await openRuntime(services, {...flags, ...nodeFlags(flags, reading)}, {observer, ...reading.config}),
+    open: async (observers) =>
+      await openRuntime(services, {...flags, ...nodeFlags(flags, reading)}, {observers, ...reading.config}),
     admission: flags['no-admission'] !== true,
     stopPodsOnExit: flags['stop-pods-on-exit'] === true,
     containerGc: containerGcPolicy(flags),
@@ -59,7 +59,10 @@ export function createRunKubeletOptions(
 async function openRuntime(
   services: ConnectionContext & EnvironmentContext & SettingsContext & SignalContext,
   flags: KubeletFlagValues,
-  {observer, values}: {readonly observer: CallObserver} & Pick<RunKubeletOptions['config'], 'values'>,
+  {
+    observers,
+    values,
+  }: {readonly observers: readonly CallObserver[]} & Pick<RunKubeletOptions['config'], 'values'>,
 ): ReturnType<RunKubeletOptions['open']> {
   const {connections, settings, signal} = services;
   const {containerRuntimeEndpoint, imageServiceEndpoint, runtimeRequestTimeout} = values;
@@ -68,7 +71,7 @@ async function openRuntime(
   const own = containerRuntimeEndpoint === '' ? (await settings.read()).imageEndpoint : undefined;
   const imageEndpoint = imageServiceEndpoint === '' ? own : imageServiceEndpoint;
   const timeoutMs = durationMs(runtimeRequestTimeout);
-  const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers: [observer]});
+  const connection = await connections.open(endpoint, {timeoutMs, imageEndpoint, observers});
   return {
     connection,
     describe: async () => {

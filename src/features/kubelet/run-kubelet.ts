@@ -1,5 +1,5 @@
 import {runInBackground} from '../../base/async/background-work.js';
-import type {CallObserver, Connection, PodUid} from '../../cri/index.js';
+import type {CallObserver, Connection} from '../../cri/index.js';
 import {messageOf} from '../../base/errors.js';
 import type {FileLogger, Logger} from '../../base/logger.js';
 import {
@@ -20,6 +20,7 @@ import {
   type ServerOptions,
   type KubeletConfig,
   type KubeletReport,
+  type ReportRequest,
   type ReportService,
   type RunningKubelet,
 } from '../../kubelet/index.js';
@@ -37,6 +38,7 @@ import {limitOptimization, prepareProcess} from './prepare-process.js';
 import {retryStart} from './retry-start.js';
 import {createServerOptions} from './kubelet-server-options.js';
 import {SystemdNotifier} from './systemd/systemd-notifier.js';
+import type {KubeletTracing} from './tracing/trace-kubelet.js';
 import {watchProcess} from './watch-process.js';
 
 /** Options of {@link runKubelet}. */
@@ -51,7 +53,7 @@ export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
   readonly policyFile: string | undefined;
   /** Opens the connection to the runtime. `describe` verifies it and describes the node; it can be called again. */
   readonly open: (
-    observer: CallObserver,
+    observers: readonly CallObserver[],
   ) => Promise<{readonly connection: Connection; readonly describe: () => Promise<NodeAndRuntime>}>;
   readonly admission: boolean;
   readonly stopPodsOnExit: boolean;
@@ -67,6 +69,8 @@ export interface RunKubeletOptions extends KubeconfigFlags, KubeletNodeFlags {
   readonly hide: (texts: readonly string[]) => void;
 }
 
+/** Default endpoint of the collector (otlptracegrpc). */
+const DEFAULT_COLLECTOR = 'localhost:4317';
 /** Minimum time without activity after which the sync loop is unhealthy, in ms (kubelet.go syncLoopHealthCheck). */
 const MIN_LOOP_LIMIT_MS = 5 * 60_000;
 
@@ -85,7 +89,11 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
     const connections = new ConnectionMetrics(context.clock);
     const observed = {...options, config: live.values, logger: log, observe: connections.restClient.observe};
     using api = await openNodeApi(observed);
-    const {connection, describe} = await options.open(connections.operations.observer);
+    await using tracing = await startTracing(options, log);
+    const {connection, describe} = await options.open([
+      connections.operations.observer,
+      ...(tracing?.observers ?? []),
+    ]);
     const found = await retryStart(describe, {...context, logger});
     const addresses = await findAddresses(options, log);
     const own = {inCluster: api !== undefined, hostIps: addresses, ...devicePlugins(options)};
@@ -105,14 +113,10 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
         cluster: joined?.cluster,
         logger: log,
         metrics,
+        tracer: tracing?.tracer,
         onLockAcquired: async () => {
           const servers = createServerOptions(live, {
-            connection,
-            node,
-            logger: log,
-            certDir,
-            policyFile,
-            reviews,
+            ...{connection, node, logger: log, certDir, policyFile, reviews},
             issued: joined?.servingCertificate,
             metrics,
             program: options.program,
@@ -130,6 +134,18 @@ export async function runKubelet(options: RunKubeletOptions): Promise<void> {
   } finally {
     await log.flush();
   }
+}
+
+/** Starts to trace the kubelet, if its configuration samples traces. */
+async function startTracing(
+  {config, context: {clock}, mask}: RunKubeletOptions,
+  logger: Logger,
+): Promise<KubeletTracing | undefined> {
+  const {'tracing.endpoint': endpoint = DEFAULT_COLLECTOR, 'tracing.samplingRatePerMillion': perMillion = 0} =
+    config.values;
+  if (perMillion === 0) return undefined;
+  const {traceKubelet} = await import('./tracing/trace-kubelet.js');
+  return traceKubelet({endpoint, perMillion, logger, clock, mask});
 }
 
 function logFailure(
@@ -242,9 +258,9 @@ async function startServices({
   const self = {pid: process.pid, startedAt, endpoint: node.endpoint, urls};
   const settings = createNodeSettings(node, config.values, externalCloudProvider);
   const {logger} = servers;
-  const report = (uids: readonly PodUid[] | undefined): KubeletReport => ({
+  const report = (request: ReportRequest): KubeletReport => ({
     ...self,
-    ...kubelet.view.report(uids),
+    ...kubelet.view.report(request),
     localNode: createNodeReport(node.node, settings),
   });
   const announcement = await announce(rootDir, self, {report, mask, logger, clock}).catch(

@@ -1,6 +1,6 @@
 import {ConfigError, SystemError} from '../../base/errors.js';
 import type {PodUid} from '../../cri/index.js';
-import type {KubeletReport} from '../../kubelet/index.js';
+import type {KubeletReport, ReportRequest} from '../../kubelet/index.js';
 import type {
   EnvironmentContext,
   ReportContext,
@@ -16,8 +16,16 @@ export async function fetchKubeletReport(
   services: EnvironmentContext & ReportContext & SettingsContext & SignalContext,
   uids: readonly PodUid[] | undefined,
 ): Promise<KubeletReport | undefined> {
+  return await requestKubeletReport(services, {uids});
+}
+
+/** Like fetchKubeletReport, with a report that has what is requested. */
+export async function requestKubeletReport(
+  services: EnvironmentContext & ReportContext & SettingsContext & SignalContext,
+  request: ReportRequest,
+): Promise<KubeletReport | undefined> {
   try {
-    return await queryRunningKubelet(services, uids);
+    return await queryRunningKubelet(services, request);
   } catch (error) {
     services.signal.throwIfAborted();
     if (!(error instanceof SystemError)) throw error;
@@ -30,7 +38,7 @@ export async function fetchKubeletReport(
 export async function requireKubeletReport(
   services: EnvironmentContext & SettingsContext & SignalContext,
 ): Promise<KubeletReport> {
-  const report = await queryRunningKubelet(services, undefined);
+  const report = await queryRunningKubelet(services, {});
   if (report !== undefined) return report;
   throw new ConfigError(`no kcri kubelet runs with root directory "${services.settings.rootDir}"`, {
     hint: 'start one with "kcri kubelet", or select another directory with --root-dir, such as /var/lib/kubelet of one in a cluster',
@@ -39,13 +47,13 @@ export async function requireKubeletReport(
 
 async function queryRunningKubelet(
   {context: {clock}, settings: {rootDir}, signal}: EnvironmentContext & SettingsContext & SignalContext,
-  uids: readonly PodUid[] | undefined,
+  request: ReportRequest,
 ): Promise<KubeletReport | undefined> {
   const {queryKubelet, findKubelet} = await import('../../kubelet/index.js');
   const kubelet = await findKubelet(rootDir);
   if (kubelet === undefined) return undefined;
   try {
-    return await queryKubelet(rootDir, uids, {clock, signal});
+    return await queryKubelet(rootDir, request, {clock, signal});
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     const {hint, message} = error;

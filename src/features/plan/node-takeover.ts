@@ -79,7 +79,7 @@ export async function planNodeTakeover(
   const ignoredFlags = listIgnoredFlags(flags);
   const reading = {config, readConfig, ignoredFlags, certDir: rootDir, ...node, ...kubeconfigs};
   const options = createRunKubeletOptions(services, flags, reading);
-  const {connection, describe} = await options.open(() => ({}));
+  const {connection, describe} = await options.open([]);
   const found = joinedNode(await describe(), {inCluster: joinsCluster}, config.values);
   const {nodeName} = found.node;
   using cluster = await readCluster(services, kubeconfigs.kubeconfig, {config, node: found.node});

@@ -16,6 +16,7 @@ import {
 } from '../../kubelet/index.js';
 import type {CliContext} from '../../cli/process/context.js';
 import {EXIT} from '../../cli/process/exit-codes.js';
+import type {SyncTimelines} from '../timeline/sync-timelines.js';
 import type {LoadedPods} from '../manifests/load-pods.js';
 import {exitCodeOf} from '../../cli/output/render-error.js';
 import {
@@ -68,6 +69,8 @@ export interface RunSyncOptions {
   readonly warn: (message: string) => void;
   /** Follower of the container logs; undefined if logs are not requested. */
   readonly logs: LogFollower | undefined;
+  /** Records the steps of the pods; undefined if they are not requested. */
+  readonly timelines?: SyncTimelines | undefined;
   readonly context: Pick<CliContext, 'clock' | 'signal'>;
 }
 
@@ -105,7 +108,8 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
       renderer.note(pod, text);
     },
   });
-  const local = openPodRegistry(node, observerFor(options, {reports, probeFailures}), objects);
+  const observer = observerFor(options, {reports, probeFailures});
+  const local = openPodRegistry(node, options.timelines?.observe(observer) ?? observer, objects);
   let totals: SyncTotals | undefined;
   renderer.content?.(contentOf(loaded));
   try {

@@ -39,6 +39,7 @@ export function buildKubelet(
   const images = createImageGc(options, manager);
   const core = createKubeletCore({
     ...{queue, manager, registry, own, rejections, clock, random, logger, events, metrics},
+    tracer: options.tracer,
     createOrphanedPods: (core) => new OrphanedPods({...core, own, local: registry, clock, logger, metrics}),
     ...{runtime, node: options.node.node, observer: services.observer},
     syncFrequencyMs: options.syncFrequencyMs,

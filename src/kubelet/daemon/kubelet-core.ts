@@ -18,6 +18,7 @@ import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';
 import {AllocationManager} from '../pods/allocation/allocation-manager.js';
+import type {PodTracer} from '../contract/pod-tracer.js';
 import type {EvictPod} from '../pods/eviction/eviction.js';
 import {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {NodePressureManager} from '../pods/eviction/node-pressure-manager.js';
@@ -71,6 +72,8 @@ export interface KubeletCoreOptions {
   /** Sink of the events that are raised outside of a sync. */
   readonly events: EventSink;
   readonly metrics?: KubeletMetrics;
+  /** Traces the work on pods; by default it is not traced. */
+  readonly tracer?: PodTracer | undefined;
   /** Period of the sync of an idle pod, in ms (syncFrequency). */
   readonly syncFrequencyMs: LiveValue<number>;
   /** True to use the runtime's events (GetContainerEvents) if it supports them. */
@@ -215,6 +218,7 @@ function createPodWorkers(
     events,
     syncFrequencyMs: options.syncFrequencyMs,
     metrics,
+    tracer: options.tracer,
     onInternalError: (pod, error) => {
       boundary.reportWork(pod, error);
     },

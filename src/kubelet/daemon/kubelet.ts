@@ -52,10 +52,10 @@ export class Kubelet {
     this.#parts = parts;
     this.#core = core;
     this.#images = images;
-    const {manager, registry, sources, clusterNode} = parts;
+    const {manager, registry, sources, clusterNode, timelines} = parts;
     const {probes, starts} = registry;
     this.view = new KubeletView({
-      ...{...core, manager, probes, starts, registry, clusterNode, clock: options.clock},
+      ...{...core, manager, probes, starts, registry, clusterNode, timelines, clock: options.clock},
       sourceProblems: () => sources.problems(),
     });
   }

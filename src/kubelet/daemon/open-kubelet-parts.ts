@@ -13,6 +13,7 @@ import {createCheckpointStore} from '../pods/allocation/actuated-resources-store
 import {CheckpointedResources, podResourceCheckpointPath} from '../pods/allocation/checkpointed-resources.js';
 import {createNodeManagers} from '../pods/node-managers/create-node-managers.js';
 import {NodeManagerSet} from '../pods/node-managers/node-manager-set.js';
+import {PodTimelines} from '../pods/history/pod-timelines.js';
 import {ManagedPods} from '../pods/registry/managed-pods.js';
 import {openPodRegistry} from '../pods/registry/open-pod-registry.js';
 import {PodManager} from '../pods/registry/pod-manager.js';
@@ -44,6 +45,8 @@ export interface KubeletParts {
   readonly kept: KeptStaticPods;
   readonly resources: PodResources;
   readonly rejections: RejectionRecorder;
+  /** When the steps of the pods' lives happened. */
+  readonly timelines: PodTimelines;
   /** Records an event that is raised outside of a sync. */
   readonly events: (event: PodEvent) => void;
   readonly podChanged: (uid: PodUid) => void;
@@ -80,7 +83,8 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
     sources.podChanged();
     options.cluster?.podChanged(uid);
   };
-  const observer = createPodObserver({secrets, logger, logEvent, podChanged});
+  const timelines = new PodTimelines(clock);
+  const observer = createPodObserver({secrets, logger, logEvent, podChanged, timelines});
   const objects = services.bind(sources.objects, options.cluster?.objects);
   const nodeManagers = new NodeManagerSet(options.nodeManagers ?? createNodeManagers(node.node));
   const resources = createPodResources(options);
@@ -95,7 +99,7 @@ export function openKubeletParts(options: KubeletOptions, core: () => KubeletCor
   const clusterNode = (): Node | undefined => options.cluster?.node();
   return {
     ...{queue, manager, sources, services, nodeManagers, registry, own, kept, resources, rejections},
-    ...{events, podChanged, clusterNode},
+    ...{events, podChanged, clusterNode, timelines},
   };
 }
 
@@ -156,11 +160,13 @@ function createPodObserver({
   logger,
   logEvent,
   podChanged,
+  timelines,
 }: {
   readonly secrets: SecretRegistry;
   readonly logger: Logger;
   readonly logEvent: (event: PodEvent) => void;
   readonly podChanged: (uid: PodUid) => void;
+  readonly timelines: PodTimelines;
 }): PodObserver {
   const logFailure =
     (message: string) =>
@@ -169,13 +175,15 @@ function createPodObserver({
     };
   return {
     event: logEvent,
-    call: () => undefined,
+    call: timelines.call,
+    prepared: timelines.prepared,
     waitingForLock: () => undefined,
     secret: (texts: readonly string[], {uid}: PodRef): void => {
       secrets.setPodValues(uid, texts);
     },
-    statusChanged: ({uid}: PodRef): void => {
-      podChanged(uid);
+    statusChanged: (ref, known): void => {
+      timelines.statusChanged(ref, known);
+      podChanged(ref.uid);
     },
     recordingFailed: logFailure('Failed to record the state of a pod'),
     linkFailed: logFailure('Failed to create legacy symbolic link'),

@@ -37,7 +37,7 @@ export async function readKubelet(
 ): Promise<KubeletFacts> {
   const own = await node.onNode<OwnKubelet | null>(async () => {
     if ((await findKubelet(rootDir)) === undefined) return null;
-    const report = await queryKubelet(rootDir, [], {clock, signal});
+    const report = await queryKubelet(rootDir, {uids: []}, {clock, signal});
     const {pid, errors, pressures = [], manifestProblems = [], lastActiveAt, pleg} = report;
     return {
       pid,

@@ -6,7 +6,7 @@ import {isPendingReason} from '../view/pod-view.js';
 import {describeCrash, describeExit, isBackingOff, lastExitOf} from '../container-exit.js';
 import type {ContainerReport} from './container-reports.js';
 import {countedAs} from '../sync-counts.js';
-import {escapeXml, formatElement, type XmlElement} from './xml.js';
+import {escapeXml, formatElement, type XmlElement} from '../../../format/xml/xml-element.js';
 
 /** A synced pod: a test suite, of which each container is a test case. */
 export interface PodReport {

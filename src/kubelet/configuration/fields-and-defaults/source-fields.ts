@@ -1,5 +1,13 @@
 import {redactUrlText} from '../../../format/redact-url.js';
-import {honored, honoredInCluster, ignored, notNegative, oneOf, unsupported} from '../config-field.js';
+import {
+  between,
+  honored,
+  honoredInCluster,
+  ignored,
+  notNegative,
+  oneOf,
+  unsupported,
+} from '../config-field.js';
 import {
   BOOL,
   BOOL_MAP,
@@ -10,7 +18,6 @@ import {
   PATH,
   TEXT,
   TEXTS,
-  ANYTHING,
   URL_TEXT,
   pointer,
 } from '../config-field-types.js';
@@ -85,7 +92,8 @@ export const SOURCE_FIELDS = {
   volumeStatsAggPeriod: unsupported('volume usage is computed on request', DURATION, '1m0s', {
     flag: 'volume-stats-agg-period',
   }),
-  tracing: unsupported('only commands export traces', pointer(ANYTHING), undefined),
+  'tracing.endpoint': honored(pointer(TEXT), undefined, {check: tracingEndpointProblem}),
+  'tracing.samplingRatePerMillion': honored(pointer(INT32), undefined, {check: between(0, 1_000_000)}),
   clusterDomain: honored(TEXT, '', {flag: 'cluster-domain'}),
   clusterDNS: honored(TEXTS, [], {flag: 'cluster-dns'}),
   resolvConf: honored(pointer(PATH), '/etc/resolv.conf', {flag: 'resolv-conf'}),
@@ -121,4 +129,12 @@ function podLogsDirProblem(value: string): string | undefined {
 function urlProblem(value: string): string | undefined {
   const isUrl = value === '' || (/^https?:/i.test(value) && URL.canParse(value));
   return isUrl ? undefined : `${JSON.stringify(redactUrlText(value))} must be an http or https URL`;
+}
+
+/** Returns the message about the endpoint of a collector that no connection can be made to (tracing ValidateTracingConfiguration). */
+function tracingEndpointProblem(endpoint: string): string | undefined {
+  const scheme = /^([^/]*?):?\/\//.exec(endpoint)?.[1] ?? 'dns';
+  return ['dns', 'unix'].includes(scheme)
+    ? undefined
+    : `has the unsupported scheme ${JSON.stringify(scheme)}: use HOST:PORT, or dns or unix as the scheme`;
 }

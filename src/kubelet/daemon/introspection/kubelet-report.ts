@@ -11,8 +11,17 @@ import type {DesiredPod} from '../../contract/pod-update.js';
 import type {ContainerBackOff} from '../../contract/waiting-reason.js';
 import type {ManifestProblem} from './manifest-problem.js';
 import type {NodeReport} from './node-report.js';
+import type {TimelineStep} from '../../pods/history/pod-timelines.js';
 import type {ThresholdReport} from '../../pods/eviction/threshold-report.js';
 import type {WorkerReport} from '../../pods/workers/worker-state.js';
+
+/** What a report is to have. */
+export interface ReportRequest {
+  /** UIDs of the pods; all pods by default. */
+  readonly uids?: readonly PodUid[] | undefined;
+  /** True for the steps of the pods' lives. */
+  readonly timelines?: boolean | undefined;
+}
 
 /** Report of a running daemon for other kcri processes. All times are RFC 3339. */
 export interface KubeletReport {
@@ -58,6 +67,8 @@ export interface KubeletPodReport {
   readonly source?: string;
   readonly worker: PodWorkerReport;
   readonly containers: readonly KubeletContainerReport[];
+  /** Steps of the pod's life since the daemon's start; absent if they were not requested, or for an older version. */
+  readonly timeline?: readonly TimelineStep[];
 }
 
 /** State of a pod worker. */
@@ -105,9 +116,10 @@ export interface ReportedPod {
   readonly worker: WorkerReport | undefined;
   readonly backOffs: ReadonlyMap<string, ContainerBackOff>;
   readonly probes: readonly ProbeState[];
+  readonly timeline: readonly TimelineStep[] | undefined;
 }
 
-export function createPodReport({uid, pod, desired, ...known}: ReportedPod): KubeletPodReport {
+export function createPodReport({uid, pod, desired, timeline, ...known}: ReportedPod): KubeletPodReport {
   const {namespace, name} = podRef(pod);
   return {
     uid,
@@ -118,6 +130,7 @@ export function createPodReport({uid, pod, desired, ...known}: ReportedPod): Kub
     containers: containersOf(pod)
       .map((container) => containerReport(container.name, known))
       .filter(({backOff, probes}) => backOff !== undefined || probes.length > 0),
+    ...(timeline && {timeline}),
   };
 }
 

@@ -24,11 +24,13 @@ import {
   formatRfc3339,
   type KubeletPodReport,
   type KubeletReport,
+  type ReportRequest,
 } from './kubelet-report.js';
 import type {RuntimeState} from '../../node/runtime-state.js';
 import type {SourceReport} from '../../sources/pod-source.js';
 import {createManifestProblems} from './manifest-problem.js';
 import {isStaticPod} from '../../sources/static-pod.js';
+import type {PodTimelines} from '../../pods/history/pod-timelines.js';
 import type {PodManager} from '../../pods/registry/pod-manager.js';
 import type {PodRegistry} from '../../pods/registry/pod-registry.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
@@ -57,6 +59,7 @@ interface Parts {
   readonly clock: Clock;
   readonly starts: StartQueue;
   readonly registry: Pick<PodRegistry, 'volumes' | 'nodeManagers'>;
+  readonly timelines: Pick<PodTimelines, 'steps'>;
   /** Returns the Node object of the cluster, if the kubelet has joined one and knows it. */
   readonly clusterNode: () => Node | undefined;
   /** Returns the current problems of the pod sources. */
@@ -115,8 +118,8 @@ export class KubeletView implements ClusterHost {
     return this.#parts.workers.list();
   }
 
-  /** Returns the state that only this process knows, for the pods with these UIDs or for all pods. */
-  report(uids?: readonly PodUid[]): ViewReport {
+  /** Returns the state that only this process knows, for the requested pods. */
+  report({uids, timelines: hasTimelines = false}: ReportRequest = {}): ViewReport {
     const {manager, pods, pleg, loop, clock, nodePressure} = this.#parts;
     const wanted = manager.uids();
     const node = this.#parts.clusterNode();
@@ -132,12 +135,12 @@ export class KubeletView implements ClusterHost {
       ...(node && {node}),
       ...(manifestProblems.length > 0 && {manifestProblems}),
       wantedPods: wanted.size,
-      pods: known.flatMap((uid) => this.#podReport(uid) ?? []),
+      pods: known.flatMap((uid) => this.#podReport(uid, hasTimelines) ?? []),
     };
   }
 
-  #podReport(uid: PodUid): KubeletPodReport | undefined {
-    const {manager, pods, workers, handler, probes} = this.#parts;
+  #podReport(uid: PodUid, hasTimeline: boolean): KubeletPodReport | undefined {
+    const {manager, pods, workers, handler, probes, timelines} = this.#parts;
     const desired = manager.get(uid);
     const pod = desired?.pod ?? pods.getPod(uid);
     return (
@@ -150,6 +153,7 @@ export class KubeletView implements ClusterHost {
         worker: workers.report(uid),
         backOffs: pods.getBackOffs(uid),
         probes: probes?.states(uid) ?? [],
+        timeline: hasTimeline ? timelines.steps(uid) : undefined,
       })
     );
   }

@@ -11,8 +11,7 @@ import {fileError, ifPresent, makeDirectories, withFileErrors} from '../../../ba
 import {createDeadline} from '../../../base/async/deadline.js';
 import {ConnectionTracker, type TrackedConnection} from '../../../base/net/connection-tracker.js';
 import type {Logger} from '../../../base/logger.js';
-import type {PodUid} from '../../../cri/index.js';
-import type {KubeletReport} from './kubelet-report.js';
+import type {KubeletReport, ReportRequest} from './kubelet-report.js';
 
 /** Version of the protocol; changes when older and newer versions of kcri cannot read each other's messages. */
 const VERSION = 1;
@@ -25,8 +24,7 @@ const MAX_CONNECTIONS = 16;
 
 /** Options of serveReports. */
 export interface ReportService {
-  /** Returns a report of the pods with these UIDs, or of all pods. */
-  readonly report: (uids: readonly PodUid[] | undefined) => KubeletReport;
+  readonly report: (request: ReportRequest) => KubeletReport;
   /** Masks secrets in a text. */
   readonly mask: (text: string) => string;
   readonly logger: Logger;
@@ -112,8 +110,8 @@ function handleRequest(connection: TrackedConnection, service: ReportService): v
 }
 
 function createResponse(request: string, {report, mask}: ReportService): string {
-  const {uids} = JSON.parse(request) as {readonly uids?: readonly PodUid[]};
-  return JSON.stringify({version: VERSION, ...report(uids)}, (_, value: unknown) =>
+  const requested = JSON.parse(request) as ReportRequest;
+  return JSON.stringify({version: VERSION, ...report(requested)}, (_, value: unknown) =>
     typeof value === 'string' ? mask(value) : value,
   );
 }
@@ -125,12 +123,12 @@ export interface QueryKubeletOptions {
 }
 
 /**
- * Resolves with the report of the daemon that uses the root directory, of the pods with these UIDs or of all pods.
+ * Resolves with the requested report of the daemon that uses the root directory.
  * Rejects with SystemError if no daemon responds, or with the signal's reason.
  */
 export async function queryKubelet(
   rootDir: string,
-  uids: readonly PodUid[] | undefined,
+  request: ReportRequest,
   {clock, signal}: QueryKubeletOptions,
 ): Promise<KubeletReport> {
   const path = directoryOf(rootDir);
@@ -145,7 +143,7 @@ export async function queryKubelet(
     using either = anySignal(signal, limit.signal);
     const ends = either.signal;
     const response = await withFileErrors('connecting to', join(path, SOCKET), () =>
-      exchange(join(fdPath(directory), SOCKET), JSON.stringify({uids}), ends),
+      exchange(join(fdPath(directory), SOCKET), JSON.stringify(request), ends),
     );
     return parseResponse(response);
   } finally {

@@ -31,6 +31,11 @@ export interface SyncContext {
   readonly probes: PodProbes;
   readonly actuated: ActuatedResources;
   readonly events: EventSink;
+  /**
+   * Called after the pod's cgroup, directories, objects and volumes were prepared, before containers are started. `startedAt` is in
+   * ms of the monotonic clock.
+   */
+  readonly onPrepared?: (startedAt: number, isFailed: boolean) => void;
   /** Receives the error of a link to a container's log that could not be created. */
   readonly onLinkFailed: (error: unknown) => void;
   /** Receives the secret values that each container starts with. */

@@ -11,7 +11,7 @@ import type {NodeManagers} from '../../contract/node-manager.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import type {PodRef} from '../../contract/pod-ref.js';
 import type {KubeServices} from '../../contract/kube-services.js';
-import type {PodHistories} from '../history/pod-history.js';
+import type {LastKnown, PodHistories} from '../history/pod-history.js';
 import type {NodeCredentials} from '../../managers/images/credentials/node-credentials.js';
 import type {ImageManagerOptions} from '../../managers/images/image-manager.js';
 import type {PullRecordsAccessor} from '../../managers/images/pull-manager/pull-records-accessor.js';
@@ -27,7 +27,9 @@ export interface PodObserver {
   /** Sets the known secret values of the pod: values of Secrets and of files for variables. */
   secret?(texts: readonly string[], pod: PodRef): void;
   /** Called when the pod has a new status. */
-  statusChanged?(pod: PodRef): void;
+  statusChanged?(pod: PodRef, known: Omit<LastKnown, 'seenAt'>): void;
+  /** Called after the volumes of a pod were prepared for its containers; `startedAt` is in ms of the monotonic clock. */
+  prepared?(pod: PodRef, startedAt: number, isFailed: boolean): void;
   /** Called when the containers of a pod that is being deleted have stopped, before they are removed with their logs. */
   containersStopped?(pod: PodRef): Promise<void>;
   /** Called when the pod's history cannot be written; work on the pod continues. */

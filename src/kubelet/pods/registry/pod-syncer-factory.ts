@@ -82,7 +82,7 @@ export class PodSyncerFactory {
       ...history,
       remember: (known) => {
         history.remember(known);
-        observer.statusChanged?.(ref);
+        observer.statusChanged?.(ref, known);
       },
     };
   }
@@ -122,6 +122,7 @@ export class PodSyncerFactory {
         observer.recordingFailed(ref, error);
       }),
       events,
+      onPrepared: (startedAt, isFailed) => observer.prepared?.(ref, startedAt, isFailed),
       onLinkFailed: (error) => observer.linkFailed?.(ref, error),
       secrets,
       clock,

@@ -283,8 +283,10 @@ export class PodSyncer {
     // Running containers see the changes in their volumes.
     const due = clock.monotonic() >= (this.#remountAt ?? Number.NEGATIVE_INFINITY);
     const idle = isIdle(actions);
+    const startedAt = clock.monotonic();
     const prepared =
       idle && !due ? undefined : await this.#prepare(due, {use: {volumesOnly: idle}, onDirsMade}, signal);
+    if (prepared !== undefined && !idle) this.#context.onPrepared?.(startedAt, 'failure' in prepared);
     if (prepared !== undefined) {
       if ('failure' in prepared) return [prepared];
       this.#remountAt = prepared.retryAt ?? clock.monotonic() + syncFrequencyMs;

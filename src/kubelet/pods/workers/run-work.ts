@@ -5,6 +5,7 @@ import {messageOf} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {PodCache, RunningPod} from '../../contract/pleg.js';
+import type {PodSpan, PodTracer} from '../../contract/pod-tracer.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {PendingWork, SyncOutcome, WorkerLifecycle, WorkerState} from './worker-state.js';
 
@@ -33,6 +34,8 @@ export interface WorkContext {
   readonly cache: PodCache;
   readonly events: EventSink;
   readonly clock: Clock;
+  /** Traces the work; by default it is not traced. */
+  readonly tracer?: PodTracer | undefined;
   /** Requests that the runtime status of a pod is read, and lifecycle events are sent for what has changed. */
   readonly requestRelist: (uid: PodUid) => void;
 }
@@ -75,7 +78,7 @@ export async function runWork(
 async function runUnit(
   context: WorkContext,
   worker: WorkerState,
-  {pod, running}: PendingWork,
+  {type, pod, running}: PendingWork,
   {lifecycle, signal}: RunOptions,
 ): Promise<SyncOutcome> {
   const {handler} = context;
@@ -84,19 +87,27 @@ async function runUnit(
     return DONE;
   }
   const status = await newerStatus(context, worker, pod, signal);
+  const traced = async <T>(span: PodSpan, act: () => Promise<T>): Promise<T> =>
+    await (context.tracer?.trace(span, pod, type, act) ?? act());
   switch (lifecycle.kind) {
     case 'sync': {
-      const outcome = await handler.syncPod(pod, status, signal);
+      const outcome = await traced('syncPod', async () => await handler.syncPod(pod, status, signal));
       await waitForSandbox(context, outcome, signal);
       return outcome;
     }
     case 'terminating': {
       const {gracePeriodSeconds, statusOverride} = lifecycle;
       const end = {gracePeriodSeconds, status: statusOverride};
-      return {...DONE, hasActed: await handler.syncTerminatingPod(pod, status, end)};
+      const hasActed = await traced(
+        'syncTerminatingPod',
+        async () => await handler.syncTerminatingPod(pod, status, end),
+      );
+      return {...DONE, hasActed};
     }
     case 'terminated':
-      await handler.syncTerminatedPod(pod, status, signal);
+      await traced('syncTerminatedPod', async () => {
+        await handler.syncTerminatedPod(pod, status, signal);
+      });
       return DONE;
     case 'finished':
       return DONE;

@@ -2,7 +2,7 @@ import {describe, expect, test} from 'vitest';
 import type {ContainerStatus} from '../../../../src/api/types/v1-status.js';
 import type {ContainerReport} from '../../../../src/features/sync/report/container-reports.js';
 import {formatJunit, type PodReport} from '../../../../src/features/sync/report/junit-xml.js';
-import {escapeXml, formatElement} from '../../../../src/features/sync/report/xml.js';
+import {escapeXml, formatElement} from '../../../../src/format/xml/xml-element.js';
 import {podUid} from '../../../../src/cri/index.js';
 import {PodError, type ForegroundSyncResult} from '../../../../src/kubelet/index.js';
 import {aContainerStatus} from '../../../fakes/a-pod.js';

@@ -6,7 +6,10 @@ import {expect, onTestFinished, test} from 'vitest';
 import {systemClock} from '../../../../src/base/clock.js';
 import {SILENT_LOGGER} from '../../../../src/base/logger.js';
 import {podUid, type PodUid} from '../../../../src/cri/index.js';
-import type {KubeletReport} from '../../../../src/kubelet/daemon/introspection/kubelet-report.js';
+import type {
+  KubeletReport,
+  ReportRequest,
+} from '../../../../src/kubelet/daemon/introspection/kubelet-report.js';
 import {
   queryKubelet,
   serveReports,
@@ -47,7 +50,7 @@ async function socketOf(rootDir: string): Promise<string> {
 test('a query gets the report of the requested pods with secrets redacted', async () => {
   const rootDir = await temporaryDirectory();
   const requestedUids: (readonly PodUid[] | undefined)[] = [];
-  const report = (uids: readonly PodUid[] | undefined): KubeletReport => {
+  const report = ({uids}: ReportRequest): KubeletReport => {
     requestedUids.push(uids);
     return REPORT;
   };
@@ -56,9 +59,9 @@ test('a query gets the report of the requested pods with secrets redacted', asyn
     aService({report, mask: (text) => text.replace('hunter2', '[hidden]')}),
   );
   expect(served).toBeDefined();
-  const answer = await queryKubelet(rootDir, [podUid('u1')], OPTIONS);
+  const answer = await queryKubelet(rootDir, {uids: [podUid('u1')]}, OPTIONS);
   expect(answer).toEqual({...REPORT, errors: ['the password is [hidden]']});
-  await queryKubelet(rootDir, undefined, OPTIONS);
+  await queryKubelet(rootDir, {}, OPTIONS);
   expect(requestedUids).toEqual([['u1'], undefined]);
 });
 
@@ -79,7 +82,7 @@ test('a root directory longer than a socket path and a stale socket file do not 
   await writeFile(join(rootDir, 'kcri/kubelet', 'kubelet.sock'), '');
   await using served = await serveReports(rootDir, aService());
   expect(served).toBeDefined();
-  expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
+  expect(await queryKubelet(rootDir, {uids: []}, OPTIONS)).toEqual(REPORT);
 });
 
 test.each(['not a query', '7'.repeat(2_000_000), '{"uids":'])(
@@ -96,7 +99,7 @@ test.each(['not a query', '7'.repeat(2_000_000), '{"uids":'])(
     socket.end(query);
     await closed;
     expect(Buffer.concat(answer)).toHaveLength(0);
-    expect(await queryKubelet(rootDir, [], OPTIONS)).toEqual(REPORT);
+    expect(await queryKubelet(rootDir, {uids: []}, OPTIONS)).toEqual(REPORT);
   },
 );
 
@@ -112,9 +115,9 @@ test('a client that does not complete its query does not delay the shutdown', as
 
 test('a missing socket and a socket without a server are reported', async () => {
   const rootDir = await temporaryDirectory();
-  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow('does not exist');
+  await expect(queryKubelet(rootDir, {uids: []}, OPTIONS)).rejects.toThrow('does not exist');
   await writeFile(await socketOf(rootDir), '');
-  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow(
+  await expect(queryKubelet(rootDir, {uids: []}, OPTIONS)).rejects.toThrow(
     /^connecting to ".*kubelet\.sock": connection refused/,
   );
 });
@@ -129,7 +132,7 @@ test.each([
   onTestFinished(() => void server.close());
   server.listen(await socketOf(rootDir));
   await once(server, 'listening');
-  await expect(queryKubelet(rootDir, [], OPTIONS)).rejects.toThrow(message);
+  await expect(queryKubelet(rootDir, {uids: []}, OPTIONS)).rejects.toThrow(message);
 });
 
 test('a daemon that does not respond is given up after five seconds', async () => {
@@ -139,7 +142,7 @@ test('a daemon that does not respond is given up after five seconds', async () =
   server.listen(await socketOf(rootDir));
   await once(server, 'listening');
   const clock = new FakeClock();
-  const query = queryKubelet(rootDir, [], {...OPTIONS, clock});
+  const query = queryKubelet(rootDir, {uids: []}, {...OPTIONS, clock});
   const rejected = expect(query).rejects.toThrow('no response within 5s');
   await once(server, 'connection');
   await clock.advance(5000);

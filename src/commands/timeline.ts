@@ -1,0 +1,49 @@
+import * as Flags from '@oclif/core/flags';
+import {BaseCommand} from '../cli/command/base-command.js';
+import {FROM_FLAG, nonEmptyFlags} from '../cli/flags/flag-types.js';
+import {NO_HEADERS_FLAG, outputFlags} from '../cli/output/parse-output-format.js';
+import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
+import {runTimeline, TIMELINE_FORMATS} from '../features/timeline/run-timeline.js';
+
+export default class Timeline extends BaseCommand {
+  static override nodes = 'one' as const;
+  static override summary = "Show the phases of a pod's life and how long each took";
+  static override description =
+    'Shows when a pod was admitted, its volumes and sandbox were made, its images were pulled, and its containers were ' +
+    'created, started and ready; restarts and the deletion, too. On a terminal it is a waterfall, with the slowest phases ' +
+    'first in a summary, compared with the median of the pods of this node; elsewhere a table.\n\n' +
+    'Of pods that a running kubelet of kcri manages, phases are exact: that kubelet measured them, since its start. Of others ' +
+    'they follow from the times of the runtime, the status and the events, and what is only inferred is marked.\n\n' +
+    'Instead of pods, a recording of "kcri record" can be given: a path that begins with "/", "./" or "../", or ends with ' +
+    '".jsonl". Without names, all pods are shown that match the flags.';
+  static override usage = 'timeline [POD...|FILE] [FLAGS]';
+  static override strict = false;
+  static override examples = [
+    '<%= config.bin %> timeline web',
+    '<%= config.bin %> timeline web -o json',
+    '<%= config.bin %> timeline ./calls.jsonl --html calls.html',
+  ];
+  static override flags = {
+    ...POD_SELECTION_FLAGS,
+    ...nonEmptyFlags({
+      trace: Flags.string({
+        helpValue: 'FILE',
+        description: 'Also write the phases to this file for Perfetto or chrome://tracing.',
+      }),
+      svg: Flags.string({helpValue: 'FILE', description: 'Also write an SVG picture to this file.'}),
+      html: Flags.string({
+        helpValue: 'FILE',
+        description:
+          'Also write a page to this file, in which phases can be zoomed; it needs no other files.',
+      }),
+    }),
+    ...FROM_FLAG,
+    ...NO_HEADERS_FLAG,
+    ...outputFlags(TIMELINE_FORMATS),
+  };
+
+  async run(): Promise<void> {
+    const {flags, argv} = await this.parse(Timeline);
+    await runTimeline(this.services, argv as string[], flags);
+  }
+}

@@ -1,0 +1,135 @@
+import {forEachLimit} from '../../base/async/for-each-limit.js';
+import type {RuntimeContext} from '../../cli/command/contexts.js';
+import {
+  CriError,
+  isNotFound,
+  type Connection,
+  type Container,
+  type PodUid,
+  type RuntimeService,
+} from '../../cri/index.js';
+import type {TimelineStep} from '../../kubelet/index.js';
+import {requestKubeletReport} from '../node/kubelet-reports.js';
+import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
+import type {PodReader} from '../pods/pod-reader.js';
+import type {ContainerTimes, PodFacts, SandboxTimes} from './pod-facts.js';
+
+/** Number of pods and of containers whose facts are read at once. */
+const AT_ONCE = 4;
+/** Label of a kubelet with the UID of the pod. */
+const UID_LABEL = 'io.kubernetes.pod.uid';
+
+/** Where facts are read from. */
+export interface FactSources {
+  readonly services: RuntimeContext;
+  readonly reader: PodReader;
+  /** Returns the steps of a pod that were measured; empty if there are none. */
+  readonly stepsOf: (uid: PodUid) => readonly TimelineStep[];
+}
+
+/** Returns the steps that this machine's kubelet measured, by pod; none of another node. */
+export async function readSteps(services: RuntimeContext): Promise<FactSources['stepsOf']> {
+  const {settings} = services;
+  if ((await settings.remoteEndpoint()) !== undefined || (await settings.isSaved())) return () => [];
+  const report = await requestKubeletReport(services, {timelines: true});
+  const steps = new Map(report?.pods.map(({uid, timeline = []}) => [uid, timeline]));
+  return (uid) => steps.get(uid) ?? [];
+}
+
+/** Reads the facts about pods, in their order. Those of a runtime that fails are absent. Rejects with SystemError. */
+export async function collectFacts(
+  sources: FactSources,
+  shown: readonly ShownPod[],
+): Promise<readonly PodFacts[]> {
+  const facts = new Map<ShownPod, PodFacts>();
+  await forEachLimit(shown, AT_ONCE, async (each) => {
+    facts.set(each, await collectPodFacts(sources, each));
+  });
+  return shown.flatMap((each) => facts.get(each) ?? []);
+}
+
+async function collectPodFacts(
+  {services, reader, stepsOf}: FactSources,
+  {listed, pod}: ShownPod,
+): Promise<PodFacts> {
+  const {namespace, name, uid, manager} = listed;
+  const [events, times] = await Promise.all([
+    reader.recordedEvents([listed]),
+    readTimes(services, listed, reader.runtimeFailure !== undefined),
+  ]);
+  return {
+    ...{namespace, name, uid, manager, pod},
+    ...times,
+    events: events.map(({event}) => event),
+    steps: stepsOf(uid),
+    nowMs: services.context.clock.now(),
+  };
+}
+
+type Times = Pick<PodFacts, 'sandboxes' | 'containers'>;
+
+const NO_TIMES: Times = {sandboxes: [], containers: []};
+
+async function readTimes(
+  services: RuntimeContext,
+  listed: ListedPod,
+  isUnavailable: boolean,
+): Promise<Times> {
+  const {connections, signal} = services;
+  const endpoint = listed.record?.endpoint;
+  if (isUnavailable || listed.rejected !== undefined) return NO_TIMES;
+  try {
+    const {runtime}: Connection =
+      endpoint === undefined ? await connections.default() : await connections.open(endpoint);
+    const {sandboxes, containers} = listed.inRuntime ?? (await listInRuntime(runtime, listed.uid, signal));
+    return {
+      sandboxes: sandboxes
+        .map(({createdAt}): SandboxTimes => ({createdMs: toMs(createdAt)}))
+        .toSorted((a, b) => a.createdMs - b.createdMs),
+      containers: await readContainers(runtime, containers, signal),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof CriError)) throw error;
+    services.report.warn(`the times of containers could not be read: ${error.plainMessage}`);
+    return NO_TIMES;
+  }
+}
+
+async function listInRuntime(runtime: RuntimeService, uid: string, signal: AbortSignal) {
+  const filter = {labelSelector: {[UID_LABEL]: uid}};
+  const [{items: sandboxes}, {containers}] = await Promise.all([
+    runtime.listPodSandbox({filter}, {signal}),
+    runtime.listContainers({filter}, {signal}),
+  ]);
+  return {sandboxes, containers};
+}
+
+async function readContainers(
+  runtime: RuntimeService,
+  containers: readonly Pick<Container, 'id'>[],
+  signal: AbortSignal,
+): Promise<readonly ContainerTimes[]> {
+  const found: ContainerTimes[] = [];
+  await forEachLimit(containers, AT_ONCE, async ({id}) => {
+    try {
+      const {status} = await runtime.containerStatus({containerId: id}, {signal});
+      if (status === undefined) return;
+      const {createdAt, startedAt, finishedAt, exitCode} = status;
+      found.push({
+        ...{id, name: status.metadata?.name ?? '', createdMs: toMs(createdAt)},
+        ...(startedAt > 0n && {startedMs: toMs(startedAt)}),
+        ...(finishedAt > 0n && {finishedMs: toMs(finishedAt), exitCode}),
+      });
+    } catch (error) {
+      // Removed in the meantime.
+      if (!isNotFound(error)) throw error;
+    }
+  });
+  return found.toSorted((a, b) => a.createdMs - b.createdMs);
+}
+
+/** Converts ns to ms, with microseconds as its fraction. */
+function toMs(nanos: bigint): number {
+  return Number(nanos / 1000n) / 1000;
+}

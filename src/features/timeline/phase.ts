@@ -1,0 +1,74 @@
+import type {PodManagerName} from '../pods/pod-selection-flags.js';
+
+/** Phases of a pod's life, in the order in which they usually begin. */
+export const PHASES = [
+  'admission',
+  'volumes',
+  'sandbox',
+  'pull',
+  'create',
+  'start',
+  'startup',
+  'readiness',
+  'running',
+  'back-off',
+  'failure',
+  'stop',
+  'remove',
+] as const;
+
+export type PhaseName = (typeof PHASES)[number];
+
+/** Where a phase is known from. `recording`: a file of `kcri record`. */
+export type PhaseSource = 'kubelet' | 'runtime' | 'events' | 'status' | 'recording';
+
+/** One phase of a pod's life. Times are in ms since the epoch. */
+export interface Phase {
+  readonly name: PhaseName;
+  /** Container, image or call that the phase is about; absent for the whole pod. */
+  readonly subject?: string;
+  readonly startMs: number;
+  /** Absent if it has not ended. */
+  readonly endMs?: number;
+  /** Absent if both times were measured. Otherwise what was concluded, for people. */
+  readonly inferred?: string;
+  readonly source: PhaseSource;
+  readonly isFailed?: true;
+  /** What happened, for people. */
+  readonly note?: string;
+}
+
+/** The life of a pod. Times are in ms since the epoch. */
+export interface Timeline {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Absent in a recording. */
+  readonly manager?: PodManagerName;
+  /** Time at which the pod was first seen, or the start of its first phase. */
+  readonly startMs: number;
+  /** Time at which the pod became Ready; absent if it never was, or it is not known. */
+  readonly readyMs?: number;
+  /** Time of the reading, at which phases that have not ended are cut. */
+  readonly nowMs: number;
+  /** By their starts. */
+  readonly phases: readonly Phase[];
+}
+
+/** Phases that are no work: what lasts then says nothing about slowness. */
+const STATES: ReadonlySet<PhaseName> = new Set(['running', 'failure']);
+
+/** Reports whether a phase is work or a wait, whose duration matters. */
+export function isWork({name}: Phase): boolean {
+  return !STATES.has(name);
+}
+
+/** Returns the end of a phase, which is the time of the reading if it has not ended. */
+export function endOf({endMs}: Phase, nowMs: number): number {
+  return endMs ?? nowMs;
+}
+
+/** Returns the name and the subject of a phase. */
+export function phaseTitle({name, subject}: Phase): string {
+  return subject === undefined ? name : `${name} ${subject}`;
+}

@@ -1,0 +1,51 @@
+import type {Pod} from '../../api/types/v1-pod.js';
+import type {RecordedEvent, TimelineStep} from '../../kubelet/index.js';
+import type {PodManagerName} from '../pods/pod-selection-flags.js';
+
+/** Sandbox of a pod. Times are in ms since the epoch. */
+export interface SandboxTimes {
+  readonly createdMs: number;
+}
+
+/** Instance of a container. Times are in ms since the epoch; absent for what has not happened. */
+export interface ContainerTimes {
+  readonly id: string;
+  readonly name: string;
+  readonly createdMs: number;
+  readonly startedMs?: number;
+  readonly finishedMs?: number;
+  readonly exitCode?: number;
+}
+
+/** Facts that the phases of a pod follow from. */
+export interface PodFacts {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly manager: PodManagerName;
+  /** Pod with its status. */
+  readonly pod: Pod;
+  /** Sandboxes and containers that the runtime still has, the oldest first. */
+  readonly sandboxes: readonly SandboxTimes[];
+  readonly containers: readonly ContainerTimes[];
+  readonly events: readonly RecordedEvent[];
+  /** Steps that the running kubelet of kcri measured. */
+  readonly steps: readonly TimelineStep[];
+  readonly nowMs: number;
+}
+
+/** Returns the time at which a kubelet saw the pod first, or it was created; in ms since the epoch. */
+export function seenMsOf({pod: {metadata}}: PodFacts): number | undefined {
+  return parseMs(metadata.annotations?.['kubernetes.io/config.seen'] ?? metadata.creationTimestamp);
+}
+
+/** Returns the start time of the status, which has whole seconds; in ms since the epoch. */
+export function startTimeMsOf({pod: {status}}: PodFacts): number | undefined {
+  return parseMs(status?.startTime);
+}
+
+/** Returns the time of an RFC 3339 text in ms since the epoch; undefined without a valid one. */
+export function parseMs(text: string | undefined): number | undefined {
+  const ms = Date.parse(text ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}

@@ -1,0 +1,125 @@
+import type {CommandContext} from '../../cli/command/contexts.js';
+import {formatSorted, parseOutputFormat} from '../../cli/output/parse-output-format.js';
+import type {OutputFlagValues, OutputFormat} from '../../cli/output/output-format.js';
+import {EmptyValueError, UsageError} from '../../base/errors.js';
+import {readRecording} from '../../recording/lines/read-recording.js';
+import {podUid} from '../../cri/index.js';
+import {PodReader} from '../pods/pod-reader.js';
+import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
+import {collectFacts, readSteps} from './collect-facts.js';
+import {computeMedians, computeTimeline, type Medians} from './compute-timeline.js';
+import type {Timeline} from './phase.js';
+import {recordingTimelines} from './recording-timelines.js';
+import {timelineJson, timelineTable} from './timeline-output.js';
+import type {TimelineFileFlags} from './write-timelines.js';
+
+/** Formats of `timeline`. */
+export const TIMELINE_FORMATS = ['table', 'json', 'yaml'] as const;
+
+type Form = OutputFormat<(typeof TIMELINE_FORMATS)[number]>;
+
+/** Number of other pods whose phases count for the medians. */
+const COMPARED_PODS = 40;
+
+/** Flags of `timeline`. */
+export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues, TimelineFileFlags {
+  readonly from?: readonly string[] | undefined;
+}
+
+/** What `timeline` shows. */
+interface Timelines {
+  readonly timelines: readonly Timeline[];
+  readonly medians: Medians;
+}
+
+/** Prints the lives of pods, or of the pods of a recording. Rejects with KcriError. */
+export async function runTimeline(
+  services: CommandContext,
+  words: readonly string[],
+  flags: TimelineFlags,
+): Promise<void> {
+  const form = await parseOutputFormat(flags, TIMELINE_FORMATS, services);
+  if (words.includes('')) throw new EmptyValueError('the name of a pod or file');
+  const [first = ''] = words;
+  const found = isRecordingPath(first)
+    ? await readRecordingTimelines(words, flags)
+    : await readPodTimelines(services, words, flags);
+  if (found === undefined) return;
+  if ([flags.trace, flags.svg, flags.html].some((path) => path !== undefined)) {
+    const {writeTimelines} = await import('./write-timelines.js');
+    await writeTimelines(flags, found.timelines, found.medians);
+  }
+  await printTimelines(services, found, {form, header: flags['no-headers'] !== true});
+}
+
+/** Reports whether a word is the path of a recording: pods are not called so. */
+function isRecordingPath(word: string): boolean {
+  return /^\.{0,2}\//.test(word) || word.endsWith('.jsonl');
+}
+
+async function readRecordingTimelines(
+  [path = '', ...others]: readonly string[],
+  {from, manager, namespace, selector}: TimelineFlags,
+): Promise<Timelines> {
+  if (others.length > 0)
+    throw new UsageError('only one recording can be shown', {
+      hint: 'join the files of a rotated recording with cat, the oldest first',
+    });
+  if ([from, manager, namespace, selector].some((value) => value !== undefined))
+    throw new UsageError('--from and flags that select pods cannot be combined with a recording');
+  const timelines = await recordingTimelines(readRecording(path));
+  return {timelines, medians: computeMedians(timelines)};
+}
+
+/** Returns the timelines of the selected pods; undefined if none of the words names one, which is reported. */
+async function readPodTimelines(
+  services: CommandContext,
+  words: readonly string[],
+  flags: TimelineFlags,
+): Promise<Timelines | undefined> {
+  const reader = new PodReader(services);
+  const selected = await reader.select(words, flags);
+  reader.requireRuntime();
+  if (words.length > 0 && selected.length === 0) return undefined;
+  const all = await reader.select([], {});
+  const uids = new Set(selected.map(({uid}) => uid));
+  const others = all.filter(({uid}) => !uids.has(uid)).slice(0, COMPARED_PODS);
+  const shown = await reader.observe([...selected, ...others]);
+  const stepsOf = await readSteps(services);
+  const timelines = (await collectFacts({services, reader, stepsOf}, shown)).map(computeTimeline);
+  return {timelines: timelines.filter(({uid}) => uids.has(podUid(uid))), medians: computeMedians(timelines)};
+}
+
+async function printTimelines(
+  {out, report, context: {env}}: CommandContext,
+  {timelines, medians}: Timelines,
+  {form, header}: {readonly form: Form; readonly header: boolean},
+): Promise<void> {
+  if (form.kind !== 'table') {
+    out.printData((await formatSorted(form, timelineJson(timelines, medians))).replace(/\n\n$/, '\n'));
+    return;
+  }
+  if (timelines.length === 0) {
+    report.info('No resources found');
+    return;
+  }
+  if (!out.stdout.isTerminal) {
+    out.printText(timelineTable(timelines, {header}));
+    return;
+  }
+  const [{Chalk}, {formatWaterfall, waterfallOptions}] = await Promise.all([
+    import('chalk'),
+    import('./waterfall.js'),
+  ]);
+  const options = {
+    ...waterfallOptions(env, out.stdout),
+    chalk: new Chalk({level: out.colors ? 1 : 0}),
+    medians,
+  };
+  const lines = timelines.flatMap((timeline, index) => [
+    ...(index === 0 ? [] : ['']),
+    ...formatWaterfall(timeline, options),
+  ]);
+  // Escaped, except for its colors.
+  out.stdout.write(`${lines.join('\n')}\n`);
+}

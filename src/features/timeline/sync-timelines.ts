@@ -1,0 +1,73 @@
+import type {CommandContext} from '../../cli/command/contexts.js';
+import {wantsColor} from '../../cli/output/output.js';
+import {PodTimelines, type PodObserver, type PodRef} from '../../kubelet/index.js';
+import type {Clock} from '../../base/clock.js';
+import type {PodUid} from '../../cri/index.js';
+import {PodReader} from '../pods/pod-reader.js';
+import {collectFacts} from './collect-facts.js';
+import {computeTimeline} from './compute-timeline.js';
+import type {PodFacts} from './pod-facts.js';
+
+/** Records the steps of the pods that a sync runs. */
+export class SyncTimelines {
+  readonly #timelines: PodTimelines;
+  readonly #pods = new Map<PodUid, PodRef>();
+
+  constructor(clock: Clock) {
+    this.#timelines = new PodTimelines(clock);
+  }
+
+  /** Returns an observer that also records. */
+  observe(observer: PodObserver): PodObserver {
+    const timelines = this.#timelines;
+    return {
+      ...observer,
+      call: (ref, ...call) => {
+        this.#pods.set(ref.uid, ref);
+        timelines.call(ref, ...call);
+        observer.call(ref, ...call);
+      },
+      prepared: timelines.prepared,
+      statusChanged: (ref, known) => {
+        timelines.statusChanged(ref, known);
+        observer.statusChanged?.(ref, known);
+      },
+    };
+  }
+
+  /**
+   * Prints the timelines of the pods that something was done for to standard error, also of those that are removed by now. Rejects
+   * with KcriError.
+   */
+  async print(services: CommandContext, mask: (text: string) => string): Promise<void> {
+    const facts = await this.#collectFacts(services);
+    if (facts.length === 0) return;
+    const [{Chalk}, {formatWaterfall, waterfallOptions}] = await Promise.all([
+      import('chalk'),
+      import('./waterfall.js'),
+    ]);
+    const {out, report, context} = services;
+    const chalk = new Chalk({level: wantsColor(context.env, out.stderr) ? 1 : 0});
+    const options = {...waterfallOptions(context.env, out.stderr), chalk, medians: new Map()};
+    const lines = facts.map(computeTimeline).flatMap((timeline) => formatWaterfall(timeline, options));
+    report.info(mask(lines.join('\n')));
+  }
+
+  async #collectFacts(services: CommandContext): Promise<readonly PodFacts[]> {
+    if (this.#pods.size === 0) return [];
+    const reader = new PodReader(services);
+    const listed = (await reader.select([], {})).filter(({uid}) => this.#pods.has(uid));
+    const stepsOf = (uid: PodUid) => this.#timelines.steps(uid);
+    const present = await collectFacts({services, reader, stepsOf}, await reader.observe(listed));
+    const known = new Map(present.map((facts) => [facts.uid, facts]));
+    return [...this.#pods.values()].map(
+      ({uid, namespace, name}) =>
+        known.get(uid) ?? {
+          ...{namespace, name, uid, manager: 'kcri'},
+          pod: {apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: {containers: []}},
+          ...{sandboxes: [], containers: [], events: [], steps: stepsOf(uid)},
+          nowMs: services.context.clock.now(),
+        },
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import {expect, test} from 'vitest';
+import {aManifest, createTestbed} from '../command-testbed.js';
+
+// Proves: sync --timeline
+test.each([
+  ['a pod', []],
+  ['a removed pod', ['--rm']],
+])('sync --timeline prints the phases of %s to standard error', async (_what, flags) => {
+  const testbed = await createTestbed();
+  const {stdout, stderr, exitCode} = await testbed.run(['sync', '-', '--timeline', ...flags], {
+    stdin: aManifest({}),
+  });
+  expect(exitCode).toBe(0);
+  expect(stdout).not.toContain('slowest');
+  for (const line of [
+    /^default\/web {2}kcri$/m,
+    /^ {2}sandbox {2,}\S+ +\d+ms$/m,
+    /^ {2}start main {2,}\S+ +\d+ms$/m,
+  ])
+    expect(stderr).toMatch(line);
+});
+
+test('sync --timeline prints nothing for a pod for which nothing was done', async () => {
+  const testbed = await createTestbed();
+  await testbed.run(['sync', '-'], {stdin: aManifest({})});
+  const {stderr} = await testbed.run(['sync', '-', '--timeline'], {stdin: aManifest({})});
+  expect(stderr).not.toContain('sandbox ');
+});

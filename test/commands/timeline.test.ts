@@ -1,0 +1,222 @@
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {expect, onTestFinished, test} from 'vitest';
+import {temporaryDirectory} from '../base/temporary-directory.js';
+import {runKcri} from '../cli/run-kcri.js';
+import {aContainer, aSandbox, FakeRuntime} from '../fakes/fake-runtime.js';
+import {aManifest, createTestbed} from './command-testbed.js';
+
+interface ShownTimelines {
+  readonly pods: readonly {
+    readonly name: string;
+    readonly phases: readonly {readonly phase: string; readonly subject?: string; readonly exact: boolean}[];
+  }[];
+}
+
+const parse = (text: string): ShownTimelines => JSON.parse(text) as ShownTimelines;
+
+async function started() {
+  const [web, tool] = [
+    aSandbox({name: 'web', namespace: 'team', labels: {app: 'web'}}),
+    aSandbox({name: 'tool'}),
+  ];
+  const runtime = await FakeRuntime.start({
+    sandboxes: [web, tool],
+    containers: [
+      aContainer({sandbox: web, name: 'main'}),
+      aContainer({sandbox: web, name: 'side', state: 'CONTAINER_EXITED', exitCode: 3}),
+      aContainer({sandbox: tool, name: 'job'}),
+    ],
+  });
+  onTestFinished(async () => {
+    await runtime.stop();
+  });
+  return async (args: readonly string[], terminal = false, env: Readonly<Record<string, string>> = {}) =>
+    await runKcri(['timeline', ...args], {
+      ...{endpoint: runtime.endpoint, terminal},
+      env: {LANG: 'C.UTF-8', TERM: 'xterm', ...env},
+    });
+}
+
+// Proves: timeline
+test('the phases of a pod of another kubelet are a table in a pipe, and say what is inferred', async () => {
+  const timeline = await started();
+  const {stdout, stderr, exitCode} = await timeline(['web']);
+  expect({stderr, exitCode}).toEqual({stderr: '', exitCode: 0});
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines[0]).toMatch(/^POD +PHASE +SUBJECT +STARTED +DURATION +BASIS +SOURCE +NOTE$/);
+  expect(
+    lines.filter((line) => /^team\/web +start +main +\S+ +1\.0s +inferred +runtime +from the /.test(line)),
+  ).toHaveLength(1);
+  expect(
+    lines.filter((line) =>
+      /^team\/web +running +side +\S+ +1\.0s +exact +runtime +failed; exit code 3$/.test(line),
+    ),
+  ).toHaveLength(1);
+  expect(
+    lines.filter((line) => /^team\/web +running +main +\S+ +\S+\+ +exact +runtime *$/.test(line)),
+  ).toHaveLength(1);
+});
+
+// Proves: timeline --output
+test('programs get times, durations and their basis', async () => {
+  const timeline = await started();
+  const {stdout} = await timeline(['web', '-o', 'json']);
+  expect(parse(stdout).pods).toMatchObject([{name: 'web', namespace: 'team', manager: 'kubelet'}]);
+  expect(parse(stdout).pods[0]?.phases).toContainEqual({
+    ...{phase: 'start', subject: 'main', durationMs: 1000, exact: false, source: 'runtime'},
+    inferred: 'from the creation of the container to its start',
+    startedAt: expect.any(String) as string,
+    endedAt: expect.any(String) as string,
+    // There are three starts of containers on the node.
+    medianMs: 1000,
+  });
+  expect((await timeline(['web', '-o', 'yaml'])).stdout).toMatch(/^pods:\n- manager: kubelet\n/);
+});
+
+// Proves: timeline --manager, timeline --namespace, timeline --selector
+test.each([
+  [[], ['tool', 'web']],
+  [['-n', 'team'], ['web']],
+  [['-l', 'app=web'], ['web']],
+  [['--manager', 'kcri'], []],
+])('timeline %j shows the pods %j', async (args, names) => {
+  const timeline = await started();
+  const {stdout} = await timeline([...args, '-o', 'json']);
+  expect(
+    parse(stdout)
+      .pods.map(({name}) => name)
+      .toSorted(),
+  ).toEqual(names);
+});
+
+// Proves: timeline --no-headers, timeline --format, timeline --template
+test.each([
+  [['web', '--no-headers'], /^team\/web /],
+  [['web', '--format', '{{.name}}'], /^web\n$/],
+  [['web', '--template', '{{range .pods}}{{.uid}}{{end}}'], /^\S+\n$/],
+])('timeline %j prints %s', async (args, expected) => {
+  const timeline = await started();
+  expect((await timeline(args)).stdout).toMatch(expected);
+});
+
+test('on a terminal it is a waterfall', async () => {
+  const timeline = await started();
+  const {stdout} = await timeline(['web'], true, {NO_COLOR: '1'});
+  expect(stdout).toMatch(
+    /^team\/web {2}kubelet\n {2}slowest: start (main|side) 1\.0s, median of this node 1\.0s\n/,
+  );
+  expect(stdout).toMatch(/\n {2}running main {2} +─+▸ /);
+  expect(stdout).toMatch(/\n {2}start main {3}▒+ +1\.0s~\n/);
+  const plain = (await timeline(['web'], true, {NO_COLOR: '1', TERM: 'dumb'})).stdout;
+  expect(plain).toMatch(/^[\x20-\x7e\n]*$/);
+  expect((await timeline(['web'], true)).stdout).toContain('\u001b[1mteam/web');
+});
+
+test('a pod that does not exist is an error', async () => {
+  const timeline = await started();
+  expect(await timeline(['nothing'])).toMatchObject({stdout: '', exitCode: 1});
+});
+
+// Proves: timeline --from
+test('a saved node has the timelines of its pods', async () => {
+  const testbed = await createTestbed();
+  await testbed.run(['sync', '-'], {stdin: aManifest({})});
+  const file = join(testbed.directory, 'node.tgz');
+  await runKcri(['--root-dir', testbed.rootDir, 'doctor', '--save', file], {
+    endpoint: testbed.runtime.endpoint,
+  });
+  const {stdout} = await runKcri(['timeline', '--from', file, 'web', '-o', 'json'], {
+    endpoint: 'unix:///nonexistent/cri.sock',
+  });
+  expect(parse(stdout).pods[0]?.phases.map(({phase, subject}) => `${phase} ${subject ?? ''}`)).toEqual(
+    expect.arrayContaining(['running main']),
+  );
+});
+
+// Proves: timeline --trace, timeline --svg, timeline --html
+test('timelines are written to files', async () => {
+  const timeline = await started();
+  const directory = await temporaryDirectory();
+  const paths = ['trace', 'svg', 'html'].map((name) => join(directory, name));
+  const flags = ['trace', 'svg', 'html'].map((name, index) => `--${name}=${paths[index] ?? ''}`);
+  expect(await timeline(['web', ...flags])).toMatchObject({stderr: '', exitCode: 0});
+  const texts = await Promise.all(paths.map(async (path) => await readFile(path, 'utf8')));
+  expect(texts).toEqual([
+    expect.stringMatching(/^\{"traceEvents":/),
+    expect.stringMatching(/^<svg [^]*team\/web/),
+    expect.stringMatching(/^<!doctype html>[^]*team\/web/),
+  ]);
+  const failed = await timeline(['web', `--svg=${join(directory, 'none', 'svg')}`]);
+  expect(failed).toMatchObject({exitCode: 1, stderr: expect.stringContaining('none') as string});
+});
+
+const HEADER = {recording: {version: 1, program: 'kcri', endpoint: 'unix:///run/cri.sock', masksEnv: false}};
+const METADATA = {name: 'web', namespace: 'team', uid: 'u1'};
+
+/** Writes a recording of calls, whose times are in ms. */
+async function aRecording(
+  calls: readonly (readonly [method: string, atMs: number, durationMs: number, more: object])[],
+): Promise<string> {
+  const file = join(await temporaryDirectory(), 'calls.jsonl');
+  const lines = calls.map(([method, atMs, durationMs, more]) => ({
+    ...{
+      time: new Date(atMs).toISOString(),
+      durationMs,
+      service: 'runtime.v1.RuntimeService',
+      method,
+      code: 'OK',
+    },
+    ...more,
+  }));
+  await writeFile(file, [HEADER, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return file;
+}
+
+test('a recording shows the calls of each pod', async () => {
+  const container = {request: {containerId: 'c1'}};
+  const file = await aRecording([
+    ['StartContainer', 3000, 100, container],
+    ['RunPodSandbox', 0, 900, {request: {config: {metadata: METADATA}}, response: {podSandboxId: 's1'}}],
+    ['PullImage', 1000, 1500, {request: {image: {image: 'nginx'}, sandboxConfig: {metadata: METADATA}}}],
+    [
+      ...(['CreateContainer', 2600, 300] as const),
+      {
+        request: {podSandboxId: 's1', config: {metadata: {name: 'main'}}},
+        response: {containerId: 'c1'},
+      },
+    ],
+    ['StopContainer', 9000, 400, {...container, code: 'UNKNOWN', error: 'no such task'}],
+    ['ListContainers', 100, 5, {request: {}, response: {containers: []}}],
+    [
+      'RunPodSandbox',
+      9500,
+      10,
+      {request: {config: {metadata: {...METADATA, name: 'other'}}}, code: 'UNKNOWN'},
+    ],
+  ]);
+  const {stdout, stderr} = await runKcri(['timeline', file]);
+  expect(stderr).toBe('');
+  expect(stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, '  '))).toEqual([
+    'POD  PHASE  SUBJECT  STARTED  DURATION  BASIS  SOURCE  NOTE',
+    'team/web  sandbox  -  1970-01-01T00:00:00.000Z  900ms  exact  recording  ',
+    'team/web  pull  nginx  1970-01-01T00:00:01.000Z  1.5s  exact  recording  ',
+    'team/web  create  main  1970-01-01T00:00:02.600Z  300ms  exact  recording  ',
+    'team/web  start  main  1970-01-01T00:00:03.000Z  100ms  exact  recording  ',
+    'team/web  running  main  1970-01-01T00:00:03.100Z  6.3s  exact  recording  ',
+    'team/web  stop  main  1970-01-01T00:00:09.000Z  400ms  exact  recording  failed; UNKNOWN: no such task',
+    'team/other  sandbox  -  1970-01-01T00:00:09.500Z  10ms  exact  recording  failed; UNKNOWN',
+    '',
+  ]);
+});
+
+test.each([
+  [['./a.jsonl', './b.jsonl'], 'only one recording can be shown'],
+  [['./a.jsonl', '-n', 'team'], 'cannot be combined with a recording'],
+  [['/nonexistent/a'], '/nonexistent/a'],
+  [[''], 'must not be empty'],
+])('timeline %j fails: %s', async (args, message) => {
+  const {stderr, exitCode} = await runKcri(['timeline', ...args]);
+  expect(stderr).toContain(message);
+  expect(exitCode).not.toBe(0);
+});

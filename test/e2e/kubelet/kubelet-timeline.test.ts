@@ -1,0 +1,51 @@
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
+import {until} from '../../base/until.js';
+import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
+import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
+import {newestRuntime} from '../harness/runtimes-under-test.js';
+
+interface ShownPhase {
+  readonly phase: string;
+  readonly subject?: string;
+  readonly exact: boolean;
+  readonly source: string;
+  readonly durationMs: number;
+}
+
+describe.each(newestRuntime)('timeline: $name', (which) => {
+  let testbed: KubeletTestbed;
+  beforeAll(async () => {
+    testbed = await startKubeletTestbed(which, 'n1');
+  });
+  afterAll(() => testbed[Symbol.asyncDispose]());
+
+  async function phasesOf(name: string): Promise<readonly ShownPhase[]> {
+    const {stdout} = await testbed.podTestbed.runtime.kcri(['timeline', name, '-o', 'json']);
+    const {pods} = JSON.parse(stdout) as {readonly pods: readonly {readonly phases: readonly ShownPhase[]}[]};
+    return pods[0]?.phases ?? [];
+  }
+
+  test('the kubelet measures the phases of a start, and they are exact', async () => {
+    await testbed.start();
+    const readinessProbe = {exec: {command: ['true']}, initialDelaySeconds: 1, periodSeconds: 1};
+    const container = aContainer('main', {command: shellCommand('sleep 3600'), readinessProbe});
+    await testbed.put('web', aManifest('web', {terminationGracePeriodSeconds: 0, containers: [container]}));
+    await until(async () => (await phasesOf('web-n1')).some(({phase}) => phase === 'readiness'));
+    const phases = await phasesOf('web-n1');
+    // Whether the runtime's start of the process or the end of its answer is earlier differs.
+    expect(
+      phases.map(({phase, subject = '', exact}) => [phase, subject, exact].join(' ')).toSorted(),
+    ).toEqual([
+      'admission  true',
+      'create main true',
+      'readiness main true',
+      'running main true',
+      'sandbox  true',
+      'start main true',
+      'startup main true',
+      'volumes  true',
+    ]);
+    expect(phases.find(({phase}) => phase === 'readiness')?.durationMs).toBeGreaterThan(500);
+    expect(phases.find(({phase}) => phase === 'running')?.source).toBe('runtime');
+  });
+});
