@@ -1,7 +1,7 @@
 import {containersOf, findContainer} from '../../api/pod-containers.js';
 import type {Container, Pod} from '../../api/types/v1-pod.js';
 import {findByName} from '../../base/by-name.js';
-import type {CriCall} from '../contract/observe-cri-calls.js';
+import type {CriCall} from '../contract/observation/observe-cri-calls.js';
 import type {PodActions} from '../contract/pod-actions.js';
 import {
   findContainerStatus,

@@ -1,6 +1,6 @@
 import type {Pod} from '../../api/types/v1-pod.js';
 import type {Grant} from '../contract/node-manager.js';
-import type {CriCall} from '../contract/observe-cri-calls.js';
+import type {CriCall} from '../contract/observation/observe-cri-calls.js';
 import type {ExplainedFacts} from '../managers/kuberuntime/provenance/scope.js';
 import {explainCall, type PlannedReason, type PlanStep} from './explain-call.js';
 

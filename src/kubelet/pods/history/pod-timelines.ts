@@ -3,7 +3,7 @@ import type {Clock} from '../../../base/clock.js';
 import {omit} from '../../../base/omit.js';
 import {isObject} from '../../../base/is-object.js';
 import type {PodUid} from '../../../cri/index.js';
-import type {CriCallListener} from '../../contract/observe-cri-calls.js';
+import type {CriCallListener} from '../../contract/observation/observe-cri-calls.js';
 import type {PodRef} from '../../contract/pod-ref.js';
 import type {LastKnown} from './pod-history.js';
 

@@ -2,7 +2,7 @@ import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-st
 import type {Clock} from '../../../base/clock.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
-import type {CriCallListener} from '../../contract/observe-cri-calls.js';
+import type {CriCallListener} from '../../contract/observation/observe-cri-calls.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {RunHook} from '../../contract/lifecycle-hook.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';

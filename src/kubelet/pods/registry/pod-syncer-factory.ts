@@ -1,6 +1,6 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import {PodActuatedResources, type ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
-import {observeCriCalls} from '../../contract/observe-cri-calls.js';
+import {observeCriCalls} from '../../contract/observation/observe-cri-calls.js';
 import type {CallLimiter} from '../../../base/async/call-limiter.js';
 import type {PodEvent} from '../../contract/pod-event.js';
 import type {KubeletMetrics} from '../../contract/kubelet-metrics.js';

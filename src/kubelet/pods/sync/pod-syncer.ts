@@ -17,7 +17,6 @@ import {
   killedContainersOf,
   type SandboxDoubt,
 } from '../../managers/kuberuntime/compute/ending-sandbox.js';
-import {findContainer} from '../../../api/pod-containers.js';
 import type {ContainerGcActions} from '../../contract/container-gc-actions.js';
 import {restoreCrashLoopBackOff} from '../../managers/kuberuntime/actions/crash-loop-back-off.js';
 import {effectiveGracePeriodSeconds} from '../../managers/kuberuntime/actions/grace-period.js';
@@ -38,7 +37,7 @@ import {removeVoidAttempts, withoutContainers} from './void-attempts.js';
 import {timestampOf} from '../../../base/clock.js';
 import {rejectionOf} from './attach-rejection.js';
 import {missingNetwork, preparePodFilesystem, reportSetUpFailure} from './prepare-pod-filesystem.js';
-import {podSecretValuesOf} from '../../managers/redaction/pod-redactor.js';
+import {redactRuntimeStatus} from './redact-runtime-status.js';
 import {terminatedPodStatus} from '../status/compute/terminated-pod-status.js';
 import type {PassOptions, SyncOptions, TerminationOptions} from './sync-options.js';
 import {resizeConditionsOf} from '../status/compute/pod-conditions.js';
@@ -361,18 +360,8 @@ export class PodSyncer {
     return this.#redact(await readRuntimePodStatus(services.runtime, podRef(this.pod), signal));
   }
 
-  /** Returns the status without secret values: a runtime may repeat a command or a variable in its messages. */
   #redact(status: RuntimePodStatus): RuntimePodStatus {
-    const {objects, secrets} = this.#context;
-    secrets.setReferencedValues(podSecretValuesOf(this.pod, objects));
-    const containers = status.containers.map((container) => ({
-      ...container,
-      cri: {
-        ...container.cri,
-        message: secrets.maskContainerMessage(findContainer(this.pod, container.name), container.cri.message),
-      },
-    }));
-    return {...status, containers};
+    return redactRuntimeStatus(this.#context, this.pod, status);
   }
 
   async #pass(

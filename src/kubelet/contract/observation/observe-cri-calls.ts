@@ -1,8 +1,8 @@
-import type {Clock} from '../../base/clock.js';
-import type {MessageName} from '../../cri/gen/schema.js';
-import {IMAGE_METHODS, RUNTIME_METHODS} from '../../cri/gen/services.js';
-import type {CallOptions, Init, PullImageRequest} from '../../cri/index.js';
-import type {KubeServices} from './kube-services.js';
+import type {Clock} from '../../../base/clock.js';
+import type {MessageName} from '../../../cri/gen/schema.js';
+import {IMAGE_METHODS, RUNTIME_METHODS} from '../../../cri/gen/services.js';
+import type {CallOptions, Init, PullImageRequest} from '../../../cri/index.js';
+import type {KubeServices} from '../kube-services.js';
 
 /** One completed call that changes something in the runtime. */
 export interface CriCall {
