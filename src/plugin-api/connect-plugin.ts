@@ -1,8 +1,7 @@
 import {defaultTransport} from '../cri/default-transport.js';
-import type {CallObserver} from '../cri/call-observer.js';
 import type {MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
-import {createServiceClient} from '../cri/service-client.js';
+import {createServiceClient, type ServiceWire} from '../cri/service-client.js';
 import * as csiSchema from './gen/csi/schema.js';
 import {NODE_METHODS, type Node as CsiNodeService} from './gen/csi/services.js';
 import {DEVICE_SCHEMAS} from './device-messages.js';
@@ -67,7 +66,7 @@ export function connectDraHealth(path: string): PluginClient<DRAResourceHealth> 
 /** Returns a client of the node service of the CSI driver at a socket, like `connectDevicePlugin`. */
 export function connectCsiNode(
   path: string,
-  observers: readonly CallObserver[] = [],
+  observers: ServiceWire['observers'] = [],
 ): PluginClient<CsiNodeService> {
   const schemas = new SchemaSet({messages: csiSchema.MESSAGES, enums: csiSchema.ENUMS});
   return connectPlugin<CsiNodeService>(
@@ -86,7 +85,7 @@ interface PluginInterface<Service> {
 function connectPlugin<Service>(
   path: string,
   {service, methods, schemas}: PluginInterface<Service>,
-  observers: readonly CallObserver[] = [],
+  observers: ServiceWire['observers'] = [],
 ): PluginClient<Service> {
   const endpoint = `unix://${path}`;
   const transport = defaultTransport(endpoint, path);
