@@ -21,7 +21,7 @@ export interface ImageEnsureRequest {
 export interface VolumeOperation {
   /** Name of the plugin, such as `kubernetes.io/configmap`. */
   readonly plugin: string;
-  readonly operation: 'volume_mount';
+  readonly operation: 'volume_mount' | 'map_volume';
   readonly isSuccessful: boolean;
   readonly durationMs: number;
 }

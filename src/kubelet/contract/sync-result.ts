@@ -36,6 +36,7 @@ export type SyncFailureReason =
   | 'FailedCreatePodContainer'
   | 'Failed'
   | 'FailedMount'
+  | 'FailedMapVolume'
   | 'NetworkNotReady'
   /** A field that kcri lacks; a kubelet has no such reason. */
   | 'PodFeatureUnsupported';

@@ -103,12 +103,6 @@ test('a note says that the devices of ResourceClaims are not planned', async () 
   });
 });
 
-/** Part of a pod spec with a volume as a block device. */
-const BLOCK_VOLUME = {
-  volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
-  containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
-};
-
 test('a pod that is rejected or cannot start is reported, and the others are planned', async () => {
   const testbed = await aNode();
   const {daemon} = testbed;
@@ -116,7 +110,7 @@ test('a pod that is rejected or cannot start is reported, and the others are pla
   testbed.createPod('incomplete', {
     containers: [{name: 'main', image: BUSYBOX, envFrom: [{configMapRef: {name: 'settings'}}]}],
   });
-  testbed.createPod('unsupported', BLOCK_VOLUME);
+  testbed.createPod('unsupported', {volumes: [{name: 'old', flocker: {datasetName: 'old'}}]});
   testbed.createPod('fine');
 
   const {stdout, stderr, exitCode} = await plan(testbed);

@@ -127,7 +127,7 @@ function bound(object: ManifestObject): object {
   if (object.kind === 'PersistentVolume')
     return {
       ...object,
-      spec: {...spec, volumeMode: 'Filesystem', claimRef: {...spec?.claimRef, uid: CLAIM_UID}},
+      spec: {volumeMode: 'Filesystem', ...spec, claimRef: {...spec?.claimRef, uid: CLAIM_UID}},
     };
   const {stringData = {}, data = {}} = object as {stringData?: Record<string, string>; data?: object};
   if (object.kind !== 'Secret') return object;

@@ -10,3 +10,6 @@ export class MountError extends SystemError {
     this.failures = failures;
   }
 }
+
+/** Failure to map a block volume, for which the kubelet has an event of its own: FailedMapVolume. */
+export class MapError extends SystemError {}

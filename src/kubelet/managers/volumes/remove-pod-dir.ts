@@ -5,6 +5,9 @@ import {removeTree} from '../../../base/fs/remove-tree.js';
 import type {MountPoint} from '../../../base/fs/mount-info.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
+import {POD_DEVICES} from './block/block-paths.js';
+import {unmapLocalDevices} from './block/local-device.js';
+import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
 import {CSI_VOLUMES} from './csi/csi-paths.js';
 import {readVolumeData} from './csi/volume-data.js';
@@ -20,6 +23,7 @@ import {
 /** Options to unmount the volumes of a pod. */
 export interface UnmountOptions {
   readonly mounter?: Mounter;
+  readonly loops?: LoopDevices;
   /** Volumes of CSI drivers; without them, a pod that has such a volume cannot be unmounted. */
   readonly csi?: CsiVolumes | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -47,14 +51,14 @@ export async function removePodVolumes(
   options: UnmountOptions = {},
 ): Promise<void> {
   const directory = await unmountPod(node, uid, options);
-  for (const name of [SUB_PATHS, 'volumes']) await removeTree(join(directory, name));
+  for (const name of [SUB_PATHS, 'volumes', POD_DEVICES]) await removeTree(join(directory, name));
 }
 
 /** Unmounts everything in a pod's directory, and devices that no other pod uses. Returns the path of the directory. */
 async function unmountPod(
   node: Pick<NodeFacts, 'rootDir'>,
   uid: string,
-  {mounter = systemMounter, csi, signal}: UnmountOptions,
+  {mounter = systemMounter, loops = systemLoopDevices, csi, signal}: UnmountOptions,
 ): Promise<string> {
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
@@ -63,6 +67,7 @@ async function unmountPod(
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
   for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
     await releaseDevice(node, name, mounter);
+  await unmapLocalDevices(node, uid, {mounter, loops});
   return directory;
 }
 

@@ -1,8 +1,8 @@
-import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
+import {usedVolumes} from '../../../api/used-volumes.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
-import {MountError} from '../../contract/volumes/mount-error.js';
+import {MapError, MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
 import {AttachTimeoutError} from './csi/attach-timeout-error.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
@@ -81,7 +81,8 @@ async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: Abo
   const startedAt = host.clock.monotonic();
   const report = (isSuccessful: boolean): void => {
     const durationMs = host.clock.monotonic() - startedAt;
-    host.operated?.({plugin: volume.plugin, operation: 'volume_mount', isSuccessful, durationMs});
+    const operation = volume.isBlock ? 'map_volume' : 'volume_mount';
+    host.operated?.({plugin: volume.plugin, operation, isSuccessful, durationMs});
   };
   try {
     await volume.check();
@@ -118,14 +119,14 @@ function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolum
 }
 
 /** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
-function mountError({name}: ResolvedVolume, cause: unknown): SystemError {
+function mountError({name, isBlock}: ResolvedVolume, cause: unknown): SystemError {
   rethrowUnexpected(cause);
   if (cause instanceof AttachTimeoutError) return cause;
-  const step = cause instanceof VolumeStepError ? cause.step : 'MountVolume.SetUp failed';
-  return new SystemError(`${step} for volume "${name}" : ${messageOf(cause)}`, {
-    cause,
-    hint: cause instanceof KcriError ? cause.hint : undefined,
-  });
+  const usual = isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
+  const step = cause instanceof VolumeStepError ? cause.step : usual;
+  const failure = {cause, hint: cause instanceof KcriError ? cause.hint : undefined};
+  const message = `${step} for volume "${name}" : ${messageOf(cause)}`;
+  return isBlock ? new MapError(message, failure) : new SystemError(message, failure);
 }
 
 /** Returns the error of volumes without a usable source; the kubelet reports them together, with all that are missing. */
@@ -144,11 +145,4 @@ function unprocessedError(
     `Unable to attach or mount volumes: unmounted volumes=${names([...unresolved, ...failed])}, unattached volumes=[], failed to process volumes=${names(unresolved)}: ${reasons}`,
     {cause: first?.[1], hint: first?.[1].hint},
   );
-}
-
-/** Returns the volumes that containers of the pod mount. */
-export function usedVolumes(pod: Pod): readonly Volume[] {
-  const mounts = allContainersOf(pod).flatMap(({volumeMounts = []}) => volumeMounts);
-  const used = new Set(mounts.map(({name}) => name));
-  return (pod.spec.volumes ?? []).filter(({name}) => used.has(name));
 }

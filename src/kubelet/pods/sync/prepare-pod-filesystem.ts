@@ -3,7 +3,7 @@ import {Backoff} from '../../../base/async/backoff.js';
 import {timestampOf} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
-import {MountError} from '../../contract/volumes/mount-error.js';
+import {MapError, MountError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sync-result.js';
@@ -88,7 +88,8 @@ function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
 }
 
 function mountFailure(context: NodeContext, pod: Pod, cause: unknown): FailedStep {
-  return reportSetUpFailure(context, pod, {reason: 'FailedMount', message: messageOf(cause), cause});
+  const reason = cause instanceof MapError ? 'FailedMapVolume' : 'FailedMount';
+  return reportSetUpFailure(context, pod, {reason, message: messageOf(cause), cause});
 }
 
 type FailedStep = SyncResult & {readonly failure: SyncFailure};
@@ -100,7 +101,12 @@ export function reportSetUpFailure(
   failure: SyncFailure & {
     readonly reason: Extract<
       SyncFailureReason,
-      'FailedCreatePodContainer' | 'Failed' | 'FailedMount' | 'NetworkNotReady' | 'PodFeatureUnsupported'
+      | 'FailedCreatePodContainer'
+      | 'Failed'
+      | 'FailedMount'
+      | 'FailedMapVolume'
+      | 'NetworkNotReady'
+      | 'PodFeatureUnsupported'
     >;
   },
 ): FailedStep {

@@ -1,6 +1,7 @@
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume, VolumeSource} from '../../../../api/types/v1-volumes.js';
+import {volumeUses} from '../../../../api/used-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimedVolume} from '../../../contract/volumes/claimed-volume.js';
@@ -13,6 +14,7 @@ import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
 import {imageVolume} from './image-volume.js';
+import {localBlockVolume} from './local-block-volume.js';
 import {localVolume} from './local-volume.js';
 import {nfs} from './nfs.js';
 import {projected} from './projected.js';
@@ -47,6 +49,8 @@ export interface ResolvedVolume {
   /** Name of its CSI driver; undefined for other volumes. */
   readonly driver: string | undefined;
   readonly readOnly: boolean;
+  /** True if containers get the volume as a block device. */
+  readonly isBlock: boolean;
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
   readonly keepsLabels: boolean;
@@ -65,6 +69,10 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
   const claimed = objects.claimedVolume?.(pod, volume);
   if (claimed !== undefined) return resolveClaimed(pod, volume.name, claimed);
   const {name, ...sources} = volume;
+  if (volumeUses(pod).devices.has(name))
+    throw new SystemError(`volume ${name} is specified in volumeDevices, but has no block device`, {
+      hint: 'add a PersistentVolume with volumeMode Block for its claim to the manifests',
+    });
   const [kind = 'emptyDir'] = Object.keys(sources);
   if (!isKind(kind))
     throw new SystemError(`cannot mount the volume "${name}": ${kind} volumes are not supported`, {
@@ -85,7 +93,19 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
   const {name = ''} = metadata;
   const {accessModes = []} = spec;
   const common = {pod, name, specName, readOnly, mountOptions: mountOptionsOf(volume), accessModes};
-  return withClaimChecks(bindSource(volume, common), claimed);
+  const bound = spec.volumeMode === 'Block' ? bindBlockSource(volume, common) : bindSource(volume, common);
+  return withClaimChecks(bound, claimed);
+}
+
+function bindBlockSource(
+  {spec: {local}}: PersistentVolume,
+  common: Omit<PodVolume<unknown>, 'source'>,
+): ResolvedVolume {
+  if (local !== undefined) return bind(localBlockVolume, {...common, source: local});
+  throw new SystemError(
+    `MapVolume.FindMapperPluginBySpec failed to find BlockVolumeMapper plugin. Volume plugin is nil. (volume ${JSON.stringify(common.name)})`,
+    {hint: 'PersistentVolumes with volumeMode Block must be of the kind local'},
+  );
 }
 
 function bindSource(
@@ -120,9 +140,13 @@ function withClaimChecks(
     ...resolved,
     check: async () => {
       if (!isOnNode)
-        throw new VolumeStepError('MountVolume.NodeAffinity check failed', 'no matching NodeSelectorTerms', {
-          hint: 'change spec.nodeAffinity of the PersistentVolume, or label the node with --node-labels',
-        });
+        throw new VolumeStepError(
+          `${resolved.isBlock ? 'Map' : 'Mount'}Volume.NodeAffinity check failed`,
+          'no matching NodeSelectorTerms',
+          {
+            hint: 'change spec.nodeAffinity of the PersistentVolume, or label the node with --node-labels',
+          },
+        );
       await resolved.check();
       if (spec.hostPath !== undefined && (spec.mountOptions ?? []).length > 0)
         throw new VolumeStepError(
@@ -140,6 +164,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     plugin: driver === undefined ? plugin.name : `${plugin.name}:${driver}`,
     driver,
     readOnly: plugin.readOnly || volume.readOnly === true,
+    isBlock: plugin.isBlock === true,
     requiresRemount: (host) =>
       plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,
     keepsLabels: plugin.keepsLabels?.(volume) === true,

@@ -12,6 +12,7 @@ import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {LoopDevices} from '../block/loop-devices.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
 
@@ -31,6 +32,7 @@ export interface VolumeHost {
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
   readonly runTool: RunTool;
+  readonly loops: LoopDevices;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
   readonly csi?: CsiVolumes | undefined;
@@ -67,6 +69,8 @@ export interface VolumePlugin<Source> {
   driver?(source: Source): string;
   /** True if the volume is always mounted read-only. */
   readonly readOnly: boolean;
+  /** True if containers get the volume as a block device (BlockVolumePlugin); false by default. */
+  readonly isBlock?: boolean;
   /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */
   readonly requiresRemount?: boolean;
   /** Reports whether a driver wants setUp to be repeated (RequiresRemount); by default it does not. */
@@ -107,4 +111,9 @@ export function podPluginDir(
   {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
 ): string {
   return join(podDir(node, podRef(pod).uid), 'plugins', plugin, validatePathSegment('volume name', name));
+}
+
+/** Reports whether only one pod may have a volume. */
+export function isForOnePod({accessModes = []}: Pick<PodVolume<unknown>, 'accessModes'>): boolean {
+  return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 }
