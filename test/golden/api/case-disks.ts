@@ -1,7 +1,7 @@
 import {attachLoopDisk, hasLoopDevices, type LoopDisk} from '../../base/loop-disk.js';
 
 /** Cases with a disk, whose device replaces `@DEVICE@`. */
-const WITH_DISK: ReadonlySet<string> = new Set(['local-block-pv']);
+const WITH_DISK: ReadonlySet<string> = new Set(['csi-block', 'local-block-pv']);
 
 /** Reports whether this machine can play a case. */
 export function canPlay(name: string): boolean {

@@ -10,6 +10,8 @@ export interface CsiVolume {
   readonly name: string;
   /** Name of the volume in the pod. */
   readonly specName: string;
+  /** Name of the PersistentVolume, if containers get it as a block device. */
+  readonly blockName?: string | undefined;
   readonly driver: string;
   /** ID of the volume for its driver. */
   readonly handle: string;
@@ -28,17 +30,17 @@ export interface CsiVolume {
 /** Volumes of the CSI drivers that are registered with this process: none but in a daemon. */
 export interface CsiVolumes {
   /**
-   * Attaches, stages and publishes a volume, or publishes it again; completes the work of a killed process. Rejects with
+   * Attaches, stages and publishes a volume, or publishes it again, and maps the device of a block volume; completes the work of a killed process. Rejects with
    * KcriError with the kubelet's message, and with the signal's reason.
    */
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**
-   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for containers.
-   * Rejects with SystemError, after minutes if the driver hangs.
+   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for containers;
+   * for a block volume, it is that of its bind mount for the pod, and `blockName` the name of its PersistentVolume. Rejects with SystemError, after minutes if the driver hangs.
    */
-  measure(path: string): Promise<DriverUsage | undefined>;
+  measure(path: string, blockName?: string): Promise<DriverUsage | undefined>;
   /**
    * Unpublishes the volumes in the directory of a pod, and releases those that no other pod uses. Failures are repeated with a
    * growing delay for two minutes; then it rejects with SystemError, and must be called again.

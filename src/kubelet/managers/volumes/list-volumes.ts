@@ -6,6 +6,8 @@ import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {csiDeviceMap} from './csi/csi-paths.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 
 /** Inputs of {@link listVolumes} besides the pod. */
@@ -36,7 +38,8 @@ function resolved(
   try {
     const found = resolveVolume(pod, volume, objects);
     const path = found.path(node);
-    return {plugin: found.plugin, path, ...measureOf(found, path, csi)};
+    const map = found.isBlock ? csiDeviceMap(node, podRef(pod).uid, found.name) : undefined;
+    return {plugin: found.plugin, path, ...measureOf(found, map?.globalPath ?? path, csi)};
   } catch (error) {
     // The type is not supported, or the claim cannot be used now.
     if (error instanceof SystemError) return {plugin: undefined, path: ''};
@@ -46,11 +49,12 @@ function resolved(
 
 /** Returns how a volume is measured; a device of the node is not. */
 function measureOf(
-  {driver, isBlock}: ResolvedVolume,
+  {driver, isBlock, name}: ResolvedVolume,
   path: string,
   csi: CsiVolumes | undefined,
 ): Pick<PodVolumeState, 'measure'> {
-  if (csi !== undefined && driver !== undefined) return {measure: async () => await csi.measure(path)};
+  if (csi !== undefined && driver !== undefined)
+    return {measure: async () => await csi.measure(path, isBlock ? name : undefined)};
   return isBlock ? {measure: async () => undefined} : {};
 }
 

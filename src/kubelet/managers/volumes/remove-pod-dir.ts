@@ -9,7 +9,7 @@ import {POD_DEVICES} from './block/block-paths.js';
 import {unmapLocalDevices} from './block/local-device.js';
 import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
-import {CSI_VOLUMES} from './csi/csi-paths.js';
+import {blockPaths, CSI_VOLUMES} from './csi/csi-paths.js';
 import {readVolumeData} from './csi/volume-data.js';
 import {
   listMountsBelow,
@@ -62,7 +62,7 @@ async function unmountPod(
 ): Promise<string> {
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
-  await unmountCsiVolumes(directory, uid, {mounter, csi, signal});
+  await unmountCsiVolumes(node, directory, {uid, mounter, csi, signal});
   await unmountBelow(directory, mounter, isPodMount);
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
   for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
@@ -73,11 +73,11 @@ async function unmountPod(
 
 /** Has the volumes of CSI drivers unmounted, after what uses them; nothing if there is a mount that kcri did not create. */
 async function unmountCsiVolumes(
+  node: Pick<NodeFacts, 'rootDir'>,
   directory: string,
-  uid: string,
-  {mounter, csi, signal}: UnmountOptions & {readonly mounter: Mounter},
+  {uid, mounter, csi, signal}: UnmountOptions & {readonly uid: string; readonly mounter: Mounter},
 ): Promise<void> {
-  if (csi === undefined) await requireNoCsiVolumes(directory);
+  if (csi === undefined) await requireNoCsiVolumes(node, directory);
   else if ((await listNames(join(directory, 'volumes', CSI_VOLUMES))).length === 0)
     await csi.unmountPod(directory, uid, signal);
   else {
@@ -97,13 +97,18 @@ async function unmountCsiVolumes(
 const DRIVER_MOUNT = /^volumes\/kubernetes\.io~csi\/[^/]+\/mount(?:\/|$)/;
 
 /** Rejects with SystemError if the pod has a volume of a CSI driver, which only the driver can unmount. */
-async function requireNoCsiVolumes(directory: string): Promise<void> {
+async function requireNoCsiVolumes(node: Pick<NodeFacts, 'rootDir'>, directory: string): Promise<void> {
   const volumes = join(directory, 'volumes', CSI_VOLUMES);
-  for (const name of await listNames(volumes)) {
-    const data = await readVolumeData(join(volumes, name));
+  const blocks = join(directory, POD_DEVICES, CSI_VOLUMES);
+  const found = [
+    ...(await listNames(volumes)).map((name) => [join(volumes, name), join(volumes, name)] as const),
+    ...(await listNames(blocks)).map((name) => [join(blocks, name), blockPaths(node, name).data] as const),
+  ];
+  for (const [path, dataDir] of found) {
+    const data = await readVolumeData(dataDir);
     if (data === undefined) continue;
     throw new SystemError(
-      `cannot unmount ${JSON.stringify(join(volumes, name))}: its CSI driver "${data.driverName}" is registered with no kubelet`,
+      `cannot unmount ${JSON.stringify(path)}: its CSI driver "${data.driverName}" is registered with no kubelet`,
       {hint: 'start "kcri kubelet" or the kubelet that has mounted it, and delete the pod there'},
     );
   }

@@ -1,11 +1,12 @@
 import {dirname} from 'node:path';
-import type {PodVolume, VolumeHost} from '../plugins/volume-plugin.js';
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {EventSink} from '../../../contract/pod-event.js';
 import type {DeviceMap} from './block-paths.js';
 
 /** Reports the maps of a device as the events of a kubelet (GenerateMapVolumeFunc). */
 export function reportMapped(
-  {events}: Pick<VolumeHost, 'events'>,
-  {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
+  {events}: {readonly events?: EventSink},
+  {pod, name}: {readonly pod: Pod; readonly name: string},
   {globalDir, linkPath}: DeviceMap,
 ): void {
   const places = [

@@ -1,4 +1,5 @@
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
+import {systemLoopDevices, type LoopDevices} from '../block/loop-devices.js';
 import {systemMounter, type Mounter} from '../mounter.js';
 import {CsiDrivers} from './csi-drivers.js';
 import {CsiVolumeManager} from './csi-volume-manager.js';
@@ -30,6 +31,7 @@ export async function startCsi(
   manager: Services,
   signal: AbortSignal,
   mounter: Mounter = systemMounter,
+  loops: LoopDevices = systemLoopDevices,
 ): Promise<RunningCsi> {
   const {node, clock, logger, csiCluster: cluster, nodeStatusChanged} = manager;
   const onRegistered = (): void => {
@@ -39,7 +41,7 @@ export async function startCsi(
   const onChange = nodeStatusChanged;
   const staged = new StagedVolumes({node, drivers, mounter, clock, logger, onChange, signal});
   await staged.restore();
-  const services = {node, drivers, staged, cluster, mounter, clock, logger};
+  const services = {node, drivers, staged, cluster, mounter, loops, clock, logger};
   const volumes = new CsiVolumeManager(services);
   let isDone = false;
   const unmountOrphaned = async (during: AbortSignal): Promise<void> => {

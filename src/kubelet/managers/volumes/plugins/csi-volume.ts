@@ -3,8 +3,14 @@ import type {CSIVolumeSource} from '../../../../api/types/v1-attached-volumes.js
 import type {CSIPersistentVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
-import {ephemeralHandle, publishDir} from '../csi/csi-paths.js';
-import {driverNotRegistered, PUBLISH_STEP, STAGE_STEP} from '../csi/driver-not-registered.js';
+import {reportMapped} from '../block/report-mapped.js';
+import {csiDeviceMap, ephemeralHandle, publishDir} from '../csi/csi-paths.js';
+import {
+  driverNotRegistered,
+  PUBLISH_STEP,
+  STAGE_BLOCK_STEP,
+  STAGE_STEP,
+} from '../csi/driver-not-registered.js';
 import {type PodVolume, type VolumePlugin} from './volume-plugin.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
@@ -26,6 +32,24 @@ export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
       throw new VolumeStepError('MountVolume.MountDevice failed', message, {hint});
     }
     await csi.mount(persistentCsiVolume(volume), signal);
+  },
+};
+
+/** Plugin for PersistentVolumes of CSI drivers that containers get as devices (csi_block.go). */
+export const csiBlockVolume: VolumePlugin<CSIPersistentVolumeSource> = {
+  ...COMMON,
+  isBlock: true,
+  driver: ({driver}) => driver,
+  isRepublished: ({csi}, {driver}) => csi?.isRepublished(driver) === true,
+  path: (node, {pod, name}) => csiDeviceMap(node, podRef(pod).uid, name).linkPath,
+  setUp: async (host, volume, signal) => {
+    const {driver} = volume.source;
+    if (host.csi === undefined) {
+      const {message, hint} = driverNotRegistered(driver, STAGE_BLOCK_STEP);
+      throw new VolumeStepError('MapVolume.SetUpDevice failed', message, {hint});
+    }
+    await host.csi.mount({...persistentCsiVolume(volume), blockName: volume.name}, signal);
+    reportMapped(host, volume, csiDeviceMap(host.node, podRef(volume.pod).uid, volume.name));
   },
 };
 

@@ -6,9 +6,9 @@ import {podRef} from '../../../contract/pod-ref.js';
 import {localDeviceMap} from '../block/local-device.js';
 import {mapDevice} from '../block/map-device.js';
 import {reportMapped} from '../block/report-mapped.js';
-import {LOCAL_VOLUMES, withDeviceLock} from '../devices/device-mounts.js';
+import {withDeviceLock} from '../devices/device-mounts.js';
 import {VolumeStepError} from '../volume-step-error.js';
-import {isForOnePod, type PodVolume, type VolumeHost, type VolumePlugin} from './volume-plugin.js';
+import {isForOnePod, type PodVolume, type VolumePlugin} from './volume-plugin.js';
 
 /** Plugin for block devices of the node that containers get as devices, by PersistentVolumes with volumeMode Block (local). */
 export const localBlockVolume: VolumePlugin<LocalVolumeSource> = {

@@ -9,7 +9,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {claimDirectory} from './claim-directory.js';
 import {configMap} from './config-map.js';
-import {csiVolume, inlineCsiVolume} from './csi-volume.js';
+import {csiBlockVolume, csiVolume, inlineCsiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
@@ -98,13 +98,14 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
 }
 
 function bindBlockSource(
-  {spec: {local}}: PersistentVolume,
+  {spec: {local, csi}}: PersistentVolume,
   common: Omit<PodVolume<unknown>, 'source'>,
 ): ResolvedVolume {
   if (local !== undefined) return bind(localBlockVolume, {...common, source: local});
+  if (csi !== undefined) return bind(csiBlockVolume, {...common, source: csi});
   throw new SystemError(
     `MapVolume.FindMapperPluginBySpec failed to find BlockVolumeMapper plugin. Volume plugin is nil. (volume ${JSON.stringify(common.name)})`,
-    {hint: 'PersistentVolumes with volumeMode Block must be of the kind local'},
+    {hint: 'PersistentVolumes with volumeMode Block must be of the kinds local and csi'},
   );
 }
 

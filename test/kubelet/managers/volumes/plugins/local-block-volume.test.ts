@@ -4,28 +4,21 @@ import {mkdir, readdir, readlink, realpath, stat, symlink, writeFile} from 'node
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
-import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import {usedVolumes} from '../../../../../src/api/used-volumes.js';
 import type {PodEvent} from '../../../../../src/kubelet/contract/pod-event.js';
-import {MapError, MountError} from '../../../../../src/kubelet/contract/volumes/mount-error.js';
+import {MapError, type MountError} from '../../../../../src/kubelet/contract/volumes/mount-error.js';
 import {listVolumes} from '../../../../../src/kubelet/managers/volumes/list-volumes.js';
 import type {VolumeHost} from '../../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {removePodDir, removePodVolumes} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
 import {mountVolumes} from '../../../../../src/kubelet/managers/volumes/volume-manager.js';
 import {attachLoopDisk, deviceMounts, hasLoopDevices, loopFiles} from '../../../../base/loop-disk.js';
 import {temporaryDirectory} from '../../../../base/temporary-directory.js';
-import {aContainer} from '../../../../fakes/a-pod.js';
-import {aClaimPod, aNode, claims} from '../claim-fixtures.js';
+import {aDevicePod, aNode, claims} from '../claim-fixtures.js';
 import {aHost} from '../volume-fixtures.js';
 
 const {signal} = new AbortController();
 const GLOBAL = 'plugins/kubernetes.io~local-volume/volumeDevices';
 const LINK = 'volumeDevices/kubernetes.io~local-volume/pv';
-
-/** Creates a pod whose container has the volume of a claim as a device. */
-function aDevicePod(uid = 'u1'): Pod {
-  return aClaimPod({containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/dev/xb'}]})]}, uid);
-}
 
 function blockSpec(path: string, more: Partial<PersistentVolumeSpec> = {}): PersistentVolumeSpec {
   return {volumeMode: 'Block', local: {path}, ...more};
