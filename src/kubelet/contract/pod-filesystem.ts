@@ -39,6 +39,8 @@ export interface MountResult {
   readonly volumes: MountedVolumes;
   /** Failures to update volumes that remain mounted with their last content. */
   readonly failures: readonly SystemError[];
+  /** True if a volume is being enlarged by the controller of its driver, so that its mounts must be looked at soon. */
+  readonly isExpanding?: boolean;
 }
 
 /** A file on the node that a sync would write into a volume, without its content. */

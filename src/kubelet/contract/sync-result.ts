@@ -37,6 +37,7 @@ export type SyncFailureReason =
   | 'Failed'
   | 'FailedMount'
   | 'FailedMapVolume'
+  | 'VolumeResizeFailed'
   | 'NetworkNotReady'
   /** A field that kcri lacks; a kubelet has no such reason. */
   | 'PodFeatureUnsupported';

@@ -108,6 +108,7 @@ export class FakeCsiDriver implements AsyncDisposable {
       NodeGetInfo: () => info,
       NodeGetCapabilities: () => ({capabilities: capabilities.map((type) => ({rpc: {type}}))}),
       NodeGetVolumeStats: () => ({usage: [{unit: 'BYTES', total: 100, used: 40, available: 60}]}),
+      NodeExpandVolume: () => ({}),
       NodeStageVolume: () => ({}),
       NodeUnstageVolume: () => ({}),
       NodePublishVolume: async ({target_path: path, volume_capability: capability}) =>

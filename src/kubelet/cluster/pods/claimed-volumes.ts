@@ -99,7 +99,13 @@ export class ClaimedVolumes {
     const found = await withPrefix(prefix, async () => this.#readClaim(pod, claim, signal));
     if (claim.isEphemeral) checkClaimOwner(pod, found);
     const volume = await withPrefix(prefix, async () => this.#readVolume(found, signal));
-    return {volume, readOnly: claim.readOnly, isOnNode: isVolumeOnNode(volume, this.#options.node())};
+    const claimSize = found.status?.capacity?.['storage'];
+    return {
+      volume,
+      claimSize,
+      readOnly: claim.readOnly,
+      isOnNode: isVolumeOnNode(volume, this.#options.node()),
+    };
   }
 
   async #readClaim(pod: Pod, {name}: ClaimReference, signal: AbortSignal): Promise<PersistentVolumeClaim> {

@@ -1,6 +1,9 @@
 import type {PersistentVolumeAccessMode} from '../../../api/types/v1-attached-volumes.js';
+import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import type {EventSink} from '../pod-event.js';
 import type {CsiSecretRef} from './csi-cluster.js';
+import type {ClaimRef} from './resized-claim.js';
 import type {DriverUsage} from './driver-usage.js';
 
 /** A volume of a CSI driver for a pod. */
@@ -25,6 +28,26 @@ export interface CsiVolume {
   readonly mountOptions: readonly string[];
   readonly stageSecret?: CsiSecretRef | undefined;
   readonly publishSecret?: CsiSecretRef | undefined;
+  readonly expandSecret?: CsiSecretRef | undefined;
+  /** Sizes of a volume of a claim; undefined for others. */
+  readonly expansion?: VolumeExpansion | undefined;
+}
+
+/** Sizes of a PersistentVolume, from which an expansion is seen. */
+export interface VolumeExpansion {
+  readonly claim: ClaimRef;
+  /** Size that the volume has for its driver's controller. */
+  readonly size: Quantity;
+  /** Size in the status of the claim; undefined if it is not known. */
+  readonly claimSize: Quantity | undefined;
+}
+
+/** How a volume is enlarged. */
+export interface ExpandOptions {
+  /** True if containers of the pod can use the volume already, false while it is mounted. */
+  readonly isMounted: boolean;
+  readonly events?: EventSink | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** Volumes of the CSI drivers that are registered with this process: none but in a daemon. */
@@ -34,6 +57,12 @@ export interface CsiVolumes {
    * KcriError with the kubelet's message, and with the signal's reason.
    */
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
+  /**
+   * Enlarges a published volume, if its driver's controller has done its part, and reports that in the status of the claim.
+   * Resolves with false if it must be tried again, because the controller is still at it. Rejects with KcriError with the
+   * kubelet's message, and with the signal's reason.
+   */
+  expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**

@@ -13,3 +13,6 @@ export class MountError extends SystemError {
 
 /** Failure to map a block volume, for which the kubelet has an event of its own: FailedMapVolume. */
 export class MapError extends SystemError {}
+
+/** Failure to enlarge a volume that is mounted, for which the kubelet has an event of its own: VolumeResizeFailed. */
+export class ResizeError extends SystemError {}

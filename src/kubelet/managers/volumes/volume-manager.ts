@@ -2,8 +2,9 @@ import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import {usedVolumes} from '../../../api/used-volumes.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
-import {MapError, MountError} from '../../contract/volumes/mount-error.js';
+import {MapError, MountError, ResizeError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
+import type {ExpandOptions} from '../../contract/volumes/csi-volumes.js';
 import {AttachTimeoutError} from './csi/attach-timeout-error.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
@@ -54,12 +55,15 @@ export async function mountVolumes(
   const isMounted = (name: string): boolean => mounted.has(name);
   const {resolved, unresolved} = resolveVolumes(pod, used, host);
   const failed: [string, SystemError][] = [];
+  let isExpanding = false;
   for (const [name, volume] of resolved) {
-    if (isMounted(name) && !volume.requiresRemount(host)) continue;
+    const wasMounted = isMounted(name);
     signal.throwIfAborted();
     try {
-      await mountVolume(volume, host, signal);
-      mounted.set(name, mountedVolume(volume, host));
+      const isDue = !wasMounted || volume.requiresRemount(host);
+      if (isDue) await mountVolume(volume, host, signal);
+      if (!(await expandVolume(volume, host, {isMounted: wasMounted, signal}))) isExpanding = true;
+      if (isDue) mounted.set(name, mountedVolume(volume, host));
     } catch (cause) {
       failed.push([name, mountError(volume, cause)]);
     }
@@ -73,7 +77,7 @@ export async function mountVolumes(
   const [first, ...others] = failures;
   const allMounted = used.every(({name}) => isMounted(name));
   if (first !== undefined && !allMounted) throw new MountError([first, ...others]);
-  return {volumes: new Map(mounted), failures};
+  return {volumes: new Map(mounted), failures, isExpanding};
 }
 
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
@@ -92,6 +96,28 @@ async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: Abo
     throw error;
   }
   report(true);
+}
+
+/** Enlarges a volume with its PersistentVolume, if it can be. Resolves with false if it must be tried again. */
+async function expandVolume(
+  volume: ResolvedVolume,
+  host: VolumeHost,
+  options: Omit<ExpandOptions, 'events'>,
+): Promise<boolean> {
+  try {
+    return await volume.expand(host, {...options, events: host.events});
+  } catch (cause) {
+    options.signal.throwIfAborted();
+    rethrowUnexpected(cause);
+    const mounting = volume.isBlock ? 'MapVolume.MarkVolumeAsMounted failed' : 'MountVolume.Setup failed';
+    const step = `${mounting} while expanding volume`;
+    const failure = {cause, hint: cause instanceof KcriError ? cause.hint : undefined};
+    if (!options.isMounted) throw new VolumeStepError(step, messageOf(cause), failure);
+    throw new ResizeError(
+      `NodeExpandVolume.NodeExpandVolume failed for volume "${volume.name}" : ${messageOf(cause)}`,
+      failure,
+    );
+  }
 }
 
 /** Volumes with their plugins, and the reasons why others have none, by name. */
@@ -121,7 +147,7 @@ function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolum
 /** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
 function mountError({name, isBlock}: ResolvedVolume, cause: unknown): SystemError {
   rethrowUnexpected(cause);
-  if (cause instanceof AttachTimeoutError) return cause;
+  if (cause instanceof AttachTimeoutError || cause instanceof ResizeError) return cause;
   const usual = isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
   const step = cause instanceof VolumeStepError ? cause.step : usual;
   const failure = {cause, hint: cause instanceof KcriError ? cause.hint : undefined};

@@ -3,7 +3,7 @@ import {Backoff} from '../../../base/async/backoff.js';
 import {timestampOf} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
-import {MapError, MountError} from '../../contract/volumes/mount-error.js';
+import {MapError, MountError, ResizeError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sync-result.js';
@@ -61,9 +61,9 @@ export async function preparePodFilesystem(
   onDirsMade?.();
   try {
     await objects.load?.(pod, use, signal);
-    const {volumes, failures} = await files.mountVolumes(pod, context, signal);
+    const {volumes, failures, isExpanding = false} = await files.mountVolumes(pod, context, signal);
     for (const cause of failures) mountFailure(context, pod, cause);
-    if (failures.length > 0) return {volumes, retryAt: nextMount(context, podRef(pod))};
+    if (failures.length > 0 || isExpanding) return {volumes, retryAt: nextMount(context, podRef(pod))};
     context.mountBackoff.reset(podRef(pod).uid);
     return {volumes, retryAt: undefined};
   } catch (cause) {
@@ -88,8 +88,12 @@ function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
 }
 
 function mountFailure(context: NodeContext, pod: Pod, cause: unknown): FailedStep {
-  const reason = cause instanceof MapError ? 'FailedMapVolume' : 'FailedMount';
-  return reportSetUpFailure(context, pod, {reason, message: messageOf(cause), cause});
+  return reportSetUpFailure(context, pod, {reason: reasonOf(cause), message: messageOf(cause), cause});
+}
+
+function reasonOf(cause: unknown): 'FailedMount' | 'FailedMapVolume' | 'VolumeResizeFailed' {
+  if (cause instanceof ResizeError) return 'VolumeResizeFailed';
+  return cause instanceof MapError ? 'FailedMapVolume' : 'FailedMount';
 }
 
 type FailedStep = SyncResult & {readonly failure: SyncFailure};
@@ -105,6 +109,7 @@ export function reportSetUpFailure(
       | 'Failed'
       | 'FailedMount'
       | 'FailedMapVolume'
+      | 'VolumeResizeFailed'
       | 'NetworkNotReady'
       | 'PodFeatureUnsupported'
     >;

@@ -4,7 +4,7 @@ import {finishesWithin} from '../../../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {CsiVolume, CsiVolumes, ExpandOptions} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {POD_DEVICES} from '../block/block-paths.js';
 import {VolumeStepError} from '../volume-step-error.js';
@@ -12,6 +12,7 @@ import {AttachTimeoutError} from './attach-timeout-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
 import {attachmentName, blockPaths, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
+import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
@@ -26,9 +27,11 @@ const WAIT_MS = 123_000;
 /** Mounts and unmounts the CSI volumes of pods. */
 export class CsiVolumeManager implements CsiVolumes {
   readonly #services: CsiServices;
+  readonly #expander: VolumeExpander;
 
   constructor(services: CsiServices) {
     this.#services = services;
+    this.#expander = new VolumeExpander(services);
   }
 
   async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
@@ -48,6 +51,10 @@ export class CsiVolumeManager implements CsiVolumes {
     }
     if (isBlockVolume(volume)) await mapBlockVolume(volume, context, this.#services, signal);
     else await publishVolume(volume, context, this.#services, signal);
+  }
+
+  async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
+    return await this.#expander.expand(volume, options);
   }
 
   isRepublished(driver: string): boolean {

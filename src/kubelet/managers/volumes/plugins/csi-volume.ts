@@ -33,6 +33,7 @@ export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
     }
     await csi.mount(persistentCsiVolume(volume), signal);
   },
+  expand: async ({csi}, volume, options) => (await csi?.expand(persistentCsiVolume(volume), options)) ?? true,
 };
 
 /** Plugin for PersistentVolumes of CSI drivers that containers get as devices (csi_block.go). */
@@ -48,10 +49,16 @@ export const csiBlockVolume: VolumePlugin<CSIPersistentVolumeSource> = {
       const {message, hint} = driverNotRegistered(driver, STAGE_BLOCK_STEP);
       throw new VolumeStepError('MapVolume.SetUpDevice failed', message, {hint});
     }
-    await host.csi.mount({...persistentCsiVolume(volume), blockName: volume.name}, signal);
+    await host.csi.mount(persistentBlockVolume(volume), signal);
     reportMapped(host, volume, csiDeviceMap(host.node, podRef(volume.pod).uid, volume.name));
   },
+  expand: async ({csi}, volume, options) =>
+    (await csi?.expand(persistentBlockVolume(volume), options)) ?? true,
 };
+
+function persistentBlockVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiVolume {
+  return {...persistentCsiVolume(volume), blockName: volume.name};
+}
 
 /** Plugin for CSI volumes in the spec of a pod, which their drivers create and remove with the pod. */
 export const inlineCsiVolume: VolumePlugin<CSIVolumeSource> = {
@@ -74,6 +81,8 @@ function persistentCsiVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiV
     attributes: volumeAttributes,
     stageSecret: secrets.nodeStageSecretRef,
     publishSecret: secrets.nodePublishSecretRef,
+    expandSecret: secrets.nodeExpandSecretRef,
+    expansion: volume.expansion,
   };
 }
 

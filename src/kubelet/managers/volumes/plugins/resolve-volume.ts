@@ -5,6 +5,7 @@ import {volumeUses} from '../../../../api/used-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimedVolume} from '../../../contract/volumes/claimed-volume.js';
+import type {ExpandOptions, VolumeExpansion} from '../../../contract/volumes/csi-volumes.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {claimDirectory} from './claim-directory.js';
@@ -58,6 +59,8 @@ export interface ResolvedVolume {
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
   check(): Promise<void>;
   setUp(host: VolumeHost, signal: AbortSignal): Promise<void>;
+  /** Enlarges the volume; see VolumePlugin. */
+  expand(host: VolumeHost, options: ExpandOptions): Promise<boolean>;
   plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
 }
 
@@ -92,9 +95,26 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
   const {metadata, spec} = volume;
   const {name = ''} = metadata;
   const {accessModes = []} = spec;
-  const common = {pod, name, specName, readOnly, mountOptions: mountOptionsOf(volume), accessModes};
+  const common = {
+    pod,
+    name,
+    specName,
+    readOnly,
+    mountOptions: mountOptionsOf(volume),
+    accessModes,
+    expansion: expansionOf(claimed),
+  };
   const bound = spec.volumeMode === 'Block' ? bindBlockSource(volume, common) : bindSource(volume, common);
   return withClaimChecks(bound, claimed);
+}
+
+/** Returns the sizes of a volume that has one, and a claim. */
+function expansionOf({volume, claimSize}: ClaimedVolume): VolumeExpansion | undefined {
+  const {capacity, claimRef} = volume.spec;
+  const size = capacity?.['storage'];
+  const {namespace, name} = claimRef ?? {};
+  if (size === undefined || namespace === undefined || name === undefined) return undefined;
+  return {claim: {namespace, name}, size, claimSize};
 }
 
 function bindBlockSource(
@@ -172,6 +192,7 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),
     setUp: async (host, signal) => plugin.setUp(host, volume, signal),
+    expand: async (host, options) => (await plugin.expand?.(host, volume, options)) ?? true,
     plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
   };
 }

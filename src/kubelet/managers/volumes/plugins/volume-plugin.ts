@@ -11,7 +11,7 @@ import type {VolumeOperation} from '../../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {CsiVolumes, ExpandOptions, VolumeExpansion} from '../../../contract/volumes/csi-volumes.js';
 import type {LoopDevices} from '../block/loop-devices.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
@@ -54,6 +54,8 @@ export interface PodVolume<Source> {
   readonly readOnly?: boolean;
   /** Mount options of a PersistentVolume; none by default. */
   readonly mountOptions?: readonly string[];
+  /** Sizes of a PersistentVolume that may be enlarged; undefined for other volumes. */
+  readonly expansion?: VolumeExpansion | undefined;
   /** Access modes of a PersistentVolume; none by default. */
   readonly accessModes?: readonly PersistentVolumeAccessMode[];
 }
@@ -86,6 +88,10 @@ export interface VolumePlugin<Source> {
    * while it waits.
    */
   setUp(host: VolumeHost, volume: PodVolume<Source>, signal: AbortSignal): Promise<void>;
+  /**
+   * Enlarges a volume with its PersistentVolume, after setUp and at each sync. Resolves with false if it must be tried again.
+   */
+  expand?(host: VolumeHost, volume: PodVolume<Source>, options: ExpandOptions): Promise<boolean>;
   /** Returns the files that setUp would write. */
   plan?(host: VolumeHost, volume: PodVolume<Source>): Promise<readonly PlannedFile[]>;
 }

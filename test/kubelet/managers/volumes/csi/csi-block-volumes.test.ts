@@ -5,6 +5,8 @@ import {describe, expect, onTestFinished, test} from 'vitest';
 import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../../src/base/clock.js';
+import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/csi-driver-client.js';
+import {nodeExpand} from '../../../../../src/kubelet/managers/volumes/csi/expand/node-expand.js';
 import {startCsi} from '../../../../../src/kubelet/managers/volumes/csi/start-csi.js';
 import {listVolumes} from '../../../../../src/kubelet/managers/volumes/list-volumes.js';
 import {removePodDir} from '../../../../../src/kubelet/managers/volumes/remove-pod-dir.js';
@@ -52,7 +54,7 @@ async function aBlockNode(options: Partial<FakeCsiDriverOptions> = {}, spec = SP
     const host = {...aHost(node, claims(spec)), csi};
     return {csi, mount: async (pod: Pod) => await mountVolumes(pod, host, signal)};
   };
-  return {node, rootDir, driver, start, blocks: join(rootDir, BLOCKS)};
+  return {node, rootDir, driver, start, socket: path, blocks: join(rootDir, BLOCKS)};
 }
 
 async function aDisk(): Promise<string> {
@@ -187,4 +189,32 @@ test('a block volume for one pod is not mapped for another one', async () => {
   const {mount} = await start();
   await mount(aDevicePod('u1')).catch(() => undefined); // the driver makes no device
   await expect(mount(aDevicePod('u2'))).rejects.toThrow('is already in use by another pod');
+});
+
+test('a block volume is enlarged at the path of its device', async () => {
+  const {node, driver, blocks, socket} = await aBlockNode({capabilities: ['EXPAND_VOLUME']});
+  await mkdir(join(blocks, 'publish/pv'), {recursive: true});
+  await symlink('/dev/null', join(blocks, 'publish/pv/u1'));
+  const client = new CsiDriverClient(socket);
+  const services = {node, drivers: {client: () => client}, cluster: undefined};
+  const volume = {
+    ...{pod: aDevicePod(), name: 'pv', specName: 'v', blockName: 'pv', driver: CSI_DRIVER, handle: 'h'},
+    ...{
+      isEphemeral: false,
+      readOnly: false,
+      fsType: 'ext4',
+      attributes: {},
+      accessModes: [],
+      mountOptions: [],
+    },
+  };
+  await nodeExpand(volume, '1Mi', services, signal);
+  expect(driver.callsTo('NodeExpandVolume')).toMatchObject([
+    {
+      volume_path: '/dev/null',
+      staging_target_path: join(blocks, 'staging/pv'),
+      volume_capability: {block: {}},
+      capacity_range: {required_bytes: '1048576'},
+    },
+  ]);
 });
