@@ -103,6 +103,27 @@ test('a note says that the devices of ResourceClaims are not planned', async () 
   });
 });
 
+test('the device of a block volume is planned', async () => {
+  const testbed = await aNode();
+  const at = (path: string): string => `/api/v1/${path}`;
+  testbed.api.create(at('namespaces/default/persistentvolumeclaims/raw'), {
+    metadata: {name: 'raw', namespace: 'default', uid: 'claim'},
+    ...{spec: {volumeName: 'raw'}, status: {phase: 'Bound'}},
+  });
+  testbed.api.create(at('persistentvolumes/raw'), {
+    metadata: {name: 'raw'},
+    spec: {volumeMode: 'Block', claimRef: {uid: 'claim'}, local: {path: '/dev/sdx'}},
+  });
+  testbed.createPod('block', {
+    volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
+    containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
+  });
+  const {stdout, exitCode} = await plan(testbed, '-o', 'json');
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('"container_path": "/dev/raw"');
+  expect(stdout).toMatch(/"host_path": "[^"]*\/volumeDevices\/kubernetes\.io~local-volume\/raw"/);
+});
+
 test('a pod that is rejected or cannot start is reported, and the others are planned', async () => {
   const testbed = await aNode();
   const {daemon} = testbed;
