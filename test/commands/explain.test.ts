@@ -19,7 +19,7 @@ test('explain lists the fields of a type, and which ones kcri ignores or rejects
 
 test.each([
   ['pod.spec.schedulingGates', 'SUPPORT:    rejected: only an API server can remove them\n'],
-  ['po.spec.containers[0].volumeDevices.name', 'SUPPORT:    rejected: volumes of this kind are not attached'],
+  ['po.spec.containers[0].volumeDevices.name', 'SUPPORT:    honored\n'],
   ['pods.spec.containers.image', 'FIELD: image <string> -required-\n\nSUPPORT:    honored\n'],
   ['pod.spec.containers.imagePullPolicy', 'ENUM:       Always, IfNotPresent, Never\n'],
   ['deploy.spec.template.spec.schedulerName', 'SUPPORT:    ignored: only schedulers use it\n'],

@@ -21,10 +21,11 @@ import {objectMeta, objectReference} from './v1-meta.js';
 import {nodeSelector} from './v1-scheduling.js';
 import {hostPathVolumeSource} from './v1-volumes.js';
 
-/** Phase of a claim, as far as a kubelet distinguishes it: `Bound` or another. */
+/** Phase of a claim, as far as a kubelet distinguishes it: `Bound` or another, and the size of its volume. */
 export interface PersistentVolumeClaimStatus extends Described<typeof persistentVolumeClaimStatus> {}
 const persistentVolumeClaimStatus = schemaOf<PersistentVolumeClaimStatus>('PersistentVolumeClaimStatus')({
   phase: text,
+  capacity: map(quantity),
 });
 
 /** A user's claim to a PersistentVolume (core/v1 PersistentVolumeClaim). */
@@ -71,7 +72,7 @@ const csiPersistentVolumeSource = schemaOf<CSIPersistentVolumeSource>('CSIPersis
   nodeStageSecretRef: object(secretReference),
   nodePublishSecretRef: object(secretReference),
   controllerExpandSecretRef: anything,
-  nodeExpandSecretRef: anything,
+  nodeExpandSecretRef: object(secretReference),
 });
 
 /** Nodes from which a PersistentVolume can be accessed. */

@@ -113,6 +113,9 @@ class Cluster implements JoinedCluster {
       ...{client, nodeName: node.nodeName, clock, logger},
       drivers: this.#csiDrivers,
       attachesVolumes: options.settings.controllerAttaches,
+      onEvent: (event) => {
+        this.#events.event(event);
+      },
       node: () => this.#node,
     });
     this.objects = new ClusterObjects({

@@ -9,7 +9,9 @@ import {
 } from '../../api/types/v1-objects.js';
 import type {HostAlias, Pod} from '../../api/types/v1-pod.js';
 import type {ServiceAccountTokenProjection, Volume} from '../../api/types/v1-volumes.js';
+import {volumeUses} from '../../api/used-volumes.js';
 import {KcriError, SystemError} from '../../base/errors.js';
+import {checkVolumeMode} from './volumes/check-volume-mode.js';
 import type {ClaimedVolume} from './volumes/claimed-volume.js';
 
 /**
@@ -83,13 +85,14 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
 /** Returns the PersistentVolume that a claim is bound to; undefined for a claim that is a directory. */
 function findClaimedVolume(
   claims: BoundClaims,
-  {metadata}: Pod,
-  {persistentVolumeClaim: source}: Volume,
+  pod: Pod,
+  {name, persistentVolumeClaim: source}: Volume,
 ): ClaimedVolume | undefined {
   if (source === undefined) return undefined;
-  const bound = claims.get(`${metadata.namespace ?? DEFAULT_NAMESPACE}/${source.claimName}`);
+  const bound = claims.get(`${pod.metadata.namespace ?? DEFAULT_NAMESPACE}/${source.claimName}`);
   if (bound === undefined) return undefined;
   if (bound.kind === 'unbound') throw new SystemError(`${bound.claim}: ${bound.problem.message}`);
+  checkVolumeMode(bound.volume, name, volumeUses(pod));
   return {volume: bound.volume, readOnly: source.readOnly === true, isOnNode: true};
 }
 

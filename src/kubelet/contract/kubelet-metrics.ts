@@ -21,7 +21,12 @@ export interface ImageEnsureRequest {
 export interface VolumeOperation {
   /** Name of the plugin, such as `kubernetes.io/configmap`. */
   readonly plugin: string;
-  readonly operation: 'volume_mount' | 'volume_unmount' | 'unmount_device' | 'volume_apply_access_control';
+  readonly operation:
+    | 'volume_mount'
+    | 'map_volume'
+    | 'volume_unmount'
+    | 'unmount_device'
+    | 'volume_apply_access_control';
   readonly isSuccessful: boolean;
   readonly durationMs: number;
 }

@@ -41,6 +41,8 @@ export interface MountResult {
   readonly failures: readonly SystemError[];
   /** Time at which the first of these volumes is due again, in ms of the monotonic clock; undefined without a failure. */
   readonly retryAt: number | undefined;
+  /** True if a volume is being enlarged by the controller of its driver, so that its mounts must be looked at soon. */
+  readonly isExpanding?: boolean;
 }
 
 /** A file on the node that a sync would write into a volume, without its content. */

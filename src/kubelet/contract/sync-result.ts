@@ -37,6 +37,8 @@ export type SyncFailureReason =
   | 'Failed'
   | 'FailedMount'
   | 'VolumeAttachmentLimitExceeded'
+  | 'FailedMapVolume'
+  | 'VolumeResizeFailed'
   | 'NetworkNotReady'
   /** A field that kcri lacks; a kubelet has no such reason. */
   | 'PodFeatureUnsupported';

@@ -103,11 +103,26 @@ test('a note says that the devices of ResourceClaims are not planned', async () 
   });
 });
 
-/** Part of a pod spec with a volume as a block device. */
-const BLOCK_VOLUME = {
-  volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
-  containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
-};
+test('the device of a block volume is planned', async () => {
+  const testbed = await aNode();
+  const at = (path: string): string => `/api/v1/${path}`;
+  testbed.api.create(at('namespaces/default/persistentvolumeclaims/raw'), {
+    metadata: {name: 'raw', namespace: 'default', uid: 'claim'},
+    ...{spec: {volumeName: 'raw'}, status: {phase: 'Bound'}},
+  });
+  testbed.api.create(at('persistentvolumes/raw'), {
+    metadata: {name: 'raw'},
+    spec: {volumeMode: 'Block', claimRef: {uid: 'claim'}, local: {path: '/dev/sdx'}},
+  });
+  testbed.createPod('block', {
+    volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
+    containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
+  });
+  const {stdout, exitCode} = await plan(testbed, '-o', 'json');
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('"container_path": "/dev/raw"');
+  expect(stdout).toMatch(/"host_path": "[^"]*\/volumeDevices\/kubernetes\.io~local-volume\/raw"/);
+});
 
 test('a pod that is rejected or cannot start is reported, and the others are planned', async () => {
   const testbed = await aNode();
@@ -116,7 +131,7 @@ test('a pod that is rejected or cannot start is reported, and the others are pla
   testbed.createPod('incomplete', {
     containers: [{name: 'main', image: BUSYBOX, envFrom: [{configMapRef: {name: 'settings'}}]}],
   });
-  testbed.createPod('unsupported', BLOCK_VOLUME);
+  testbed.createPod('unsupported', {volumes: [{name: 'old', flocker: {datasetName: 'old'}}]});
   testbed.createPod('fine');
 
   const {stdout, stderr, exitCode} = await plan(testbed);

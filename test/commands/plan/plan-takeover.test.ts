@@ -150,17 +150,14 @@ describe('pods of the API server', () => {
     ]);
   });
 
-  test('with block devices are impossible', async () => {
+  test('with volumes of a removed kind are impossible', async () => {
     const testbed = await leaveCluster('kept');
-    testbed.createPod('block', {
-      volumes: [{name: 'raw', persistentVolumeClaim: {claimName: 'raw'}}],
-      containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'raw', devicePath: '/dev/raw'}]}],
-    });
+    testbed.createPod('old', {volumes: [{name: 'raw', flocker: {datasetName: 'raw'}}]});
     const file = await writeKubeconfig(testbed, testbed.api.url);
     const {pods} = await takeoverOf(testbed.daemon, 1, '--kubeconfig', file);
-    const found = pods.find(({pod}) => pod === 'block');
+    const found = pods.find(({pod}) => pod === 'old');
     expect(found).toMatchObject({verdict: 'impossible'});
-    expect(found?.reasons?.[0]).toContain('PodFeatureUnsupported: spec.containers[0].volumeDevices');
+    expect(found?.reasons?.[0]).toContain('PodFeatureUnsupported: spec.volumes[0].flocker');
   });
 
   test('are unknown without the API server, while static pods are planned', async () => {

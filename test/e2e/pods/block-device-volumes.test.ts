@@ -1,7 +1,7 @@
 import {execFileSync} from 'node:child_process';
 import {open} from 'node:fs/promises';
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest';
-import {attachLoopDisk, deviceMounts, probeDisk} from '../harness/loop-disk.js';
+import {attachLoopDisk, deviceMounts, probeDisk} from '../../base/loop-disk.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
 import {startPodTestbed, type PodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';

@@ -1,7 +1,9 @@
 import {execFileSync} from 'node:child_process';
+import {existsSync, rmSync, statSync} from 'node:fs';
 import {mkdir, rmdir} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import type {UntypedServiceImplementation} from '@grpc/grpc-js';
+import {status, type UntypedServiceImplementation} from '@grpc/grpc-js';
+import {isObject} from '../../../src/base/is-object.js';
 import type {GrpcCode} from '../../../src/cri/errors.js';
 import type {Plain} from '../containerd/containerd-services.js';
 import {GrpcStatusError} from '../runtime/grpc-status-error.js';
@@ -25,6 +27,8 @@ export interface FakeCsiDriverOptions {
   readonly info?: object;
   /** True to mount a tmpfs when a volume is published, which needs root; otherwise it is a directory. */
   readonly mounts?: boolean;
+  /** Block device that is published in block mode, which needs root; none by default. */
+  readonly device?: string;
   /** Answers of methods instead of the usual ones; a promise that never settles makes the driver hang. */
   readonly answers?: Readonly<Record<string, (request: Plain) => object | Promise<object>>>;
 }
@@ -94,14 +98,24 @@ export class FakeCsiDriver implements AsyncDisposable {
   }
 
   #implementation(): UntypedServiceImplementation {
-    const {capabilities = ['STAGE_UNSTAGE_VOLUME'], info = {node_id: 'n1'}, mounts, answers} = this.#options;
+    const {
+      capabilities = ['STAGE_UNSTAGE_VOLUME'],
+      info = {node_id: 'n1'},
+      mounts,
+      device,
+      answers,
+    } = this.#options;
     const usual: Readonly<Record<string, (request: Plain) => object | Promise<object>>> = {
       NodeGetInfo: () => info,
       NodeGetCapabilities: () => ({capabilities: capabilities.map((type) => ({rpc: {type}}))}),
       NodeGetVolumeStats: () => ({usage: [{unit: 'BYTES', total: 100, used: 40, available: 60}]}),
+      NodeExpandVolume: () => ({}),
       NodeStageVolume: () => ({}),
       NodeUnstageVolume: () => ({}),
-      NodePublishVolume: async ({target_path: path}) => await publish(String(path), mounts === true),
+      NodePublishVolume: async ({target_path: path, volume_capability: capability}) =>
+        isBlock(capability)
+          ? publishDevice(String(path), device)
+          : await publish(String(path), mounts === true),
       NodeUnpublishVolume: async ({target_path: path}) => await unpublish(String(path), mounts === true),
       ...answers,
     };
@@ -127,8 +141,21 @@ async function publish(path: string, mounts: boolean): Promise<object> {
   return {};
 }
 
+function isBlock(capability: unknown): boolean {
+  return isObject(capability) && isObject(capability['block']);
+}
+
+/** Makes a device with the number of another one. */
+function publishDevice(path: string, device: string | undefined): object {
+  if (device === undefined || existsSync(path)) return {};
+  const {rdev} = statSync(device);
+  execFileSync('mknod', [path, 'b', String(rdev >> 8), String(rdev & 0xff)]);
+  return {};
+}
+
 async function unpublish(path: string, mounts: boolean): Promise<object> {
   if (mounts) execFileSync('umount', [path]);
-  await rmdir(path).catch(() => undefined); // unpublished before
+  if (existsSync(path) && statSync(path).isBlockDevice()) rmSync(path);
+  else await rmdir(path).catch(() => undefined); // unpublished before
   return {};
 }

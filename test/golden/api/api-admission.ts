@@ -121,13 +121,19 @@ function admitPod(spec: PodSpec): object {
 
 /** Binds claims and volumes, and encodes the texts of Secrets. */
 function bound(object: ManifestObject): object {
-  const spec = object['spec'] as {readonly claimRef?: object} | undefined;
+  const spec = object['spec'] as
+    | {readonly claimRef?: object; readonly resources?: {readonly requests?: object}}
+    | undefined;
   if (object.kind === 'PersistentVolumeClaim')
-    return {...object, metadata: {...object.metadata, uid: CLAIM_UID}, status: {phase: 'Bound'}};
+    return {
+      ...object,
+      metadata: {...object.metadata, uid: CLAIM_UID},
+      status: {phase: 'Bound', capacity: spec?.resources?.requests},
+    };
   if (object.kind === 'PersistentVolume')
     return {
       ...object,
-      spec: {...spec, volumeMode: 'Filesystem', claimRef: {...spec?.claimRef, uid: CLAIM_UID}},
+      spec: {volumeMode: 'Filesystem', ...spec, claimRef: {...spec?.claimRef, uid: CLAIM_UID}},
     };
   const {stringData = {}, data = {}} = object as {stringData?: Record<string, string>; data?: object};
   if (object.kind !== 'Secret') return object;

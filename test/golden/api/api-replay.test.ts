@@ -1,6 +1,7 @@
 import {expect, test} from 'vitest';
 import {API_CASES} from './api-cases.js';
 import {apiParityOf, LISTED_API_CASES} from './api-parity.js';
+import {canPlay} from './case-disks.js';
 import {compareRuns} from './compare-runs.js';
 import {playApiCase} from './play-api-case.js';
 
@@ -12,7 +13,7 @@ function isUnstable(unit: string, unstable: readonly string[] = []): boolean {
   return unstable.includes(recordedUnit);
 }
 
-test.concurrent.for(API_CASES)(
+test.concurrent.for(API_CASES.filter(canPlay))(
   '%s: kcri sends to the API server what a kubelet sends',
   async (name, {expect: local}) => {
     const parity = apiParityOf(name);

@@ -49,6 +49,7 @@ export class CaseDriver implements PlayedPlugin {
     const {capabilities = []} = this.#recorded('NodeGetCapabilities') as {capabilities?: Capability[]};
     this.#driver = await FakeCsiDriver.start({
       ...{path, registration, name},
+      ...(this.#options.has('device') && {device: option('device')}),
       capabilities: capabilities.map(({rpc}) => rpc.type),
       info: this.#recorded('NodeGetInfo'),
     });

@@ -20,6 +20,7 @@ import {
 import {applyObject} from './api-admission.js';
 import {CasePlugins, canonicalPluginCalls} from './case-plugins.js';
 import {ApiCasePlayer, injectFault, type RecordedFault} from './api-case-player.js';
+import {attachDisk} from './case-disks.js';
 import {canonicalPods} from './canonical-api.js';
 import {canonicalNode, canonicalReads, otherWrites} from './canonical-node.js';
 import {machineOfCase} from './case-machines.js';
@@ -45,7 +46,11 @@ export async function playApiCase(name: string, stepMs?: number): Promise<ApiPla
   const host = join(directory, 'host');
   await mkdir(host);
   const devices = join(directory, 'devices');
-  const places = {'@HOST@': host, '@REG@': REGISTRY, '@NODE@': nodeName, [DEVICE_PLUGINS]: devices};
+  await using disk = await attachDisk(name);
+  const places = {
+    ...{'@HOST@': host, '@REG@': REGISTRY, '@NODE@': nodeName, [DEVICE_PLUGINS]: devices},
+    ...(disk && {'@DEVICE@': disk.device}),
+  };
   const recorded = readApiCase(name, places);
   await using plugins = new CasePlugins(recorded.plugins ?? {}, devices);
   await using streaming = await FakeStreamingServer.start({handleSession: endSession});

@@ -69,7 +69,7 @@ export class ClusterTestbed implements AsyncDisposable {
   }
 
   /** Events in the API server about objects of a kind. */
-  events(kind: 'Node' | 'Pod'): readonly ApiEvent[] {
+  events(kind: 'Node' | 'PersistentVolumeClaim' | 'Pod'): readonly ApiEvent[] {
     const events = this.api.storage.list('/api/v1/namespaces/default/events') as unknown as ApiEvent[];
     return events.filter(({involvedObject}) => involvedObject.kind === kind);
   }

@@ -121,8 +121,33 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
     tries: (_, snapshot) => [describeAdvice(snapshot)],
   },
   {
+    rule: 'volume-mode',
+    pattern: /volume (\S+) has volumeMode (Block|Filesystem), but is specified in (\w+)/,
+    cause: ([, volume = '', mode = '', list = '']) =>
+      `volume ${volume} is in ${list} of a container, but its PersistentVolume has the volumeMode ${mode}`,
+    tries: ([, , mode = '']) => [
+      `use the volume in ${mode === 'Block' ? 'volumeDevices' : 'volumeMounts'}, or a claim with the other volumeMode`,
+    ],
+  },
+  {
+    rule: 'volume-no-device',
+    pattern:
+      /volume "([^"]+)" : (.* is not a block device|the CSI driver has not made the block device .*)|volume (\S+) is specified in volumeDevices, but has no block device/,
+    cause: ([, volume = '', why = '', other = '']) =>
+      `volume ${volume === '' ? other : volume} cannot be given to a container as a device: ${why === '' ? 'it has no PersistentVolume with a device' : why}`,
+    tries: () => ['check the device of the PersistentVolume, and its volumeMode'],
+  },
+  {
+    rule: 'volume-not-expanded',
+    pattern: /failed while expanding volume for volume "([^"]+)" ?: (.*)/s,
+    cause: ([, volume = '', why = '']) => `volume ${volume} cannot be enlarged on this node: ${why.trim()}`,
+    tries: () => [
+      'check the log of the CSI driver on this node, and the conditions of the PersistentVolumeClaim',
+    ],
+  },
+  {
     rule: 'volume',
-    pattern: /Mount(?:Volume|Device)\.\S+ failed for volume "([^"]+)" ?: (.*)/s,
+    pattern: /(?:Mount|Map)(?:Volume|Device)\.\S+ failed for volume "([^"]+)" ?: (.*)/s,
     cause: ([, volume = '', why = '']) => `volume ${volume} cannot be mounted: ${why.trim()}`,
     tries: (_, snapshot) => [describeAdvice(snapshot)],
   },

@@ -4,7 +4,7 @@ import {abortable} from '../../../base/async/abortable.js';
 import {runInBackground} from '../../../base/async/background-work.js';
 import {SystemError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
-import type {Informer, ListedObject} from '../../../kube-api/index.js';
+import {createMergePatch, type Informer, type ListedObject} from '../../../kube-api/index.js';
 import type {
   CsiCluster,
   CsiDriverInfo,
@@ -13,6 +13,13 @@ import type {
   CsiSecretRef,
   CsiTokenRequest,
 } from '../../contract/volumes/csi-cluster.js';
+import type {
+  ClaimEvent,
+  ClaimRef,
+  ResizedClaim,
+  ResizedClaimStatus,
+} from '../../contract/volumes/resized-claim.js';
+import {eventAboutClaim, type ObjectEvent} from '../events/object-event.js';
 import type {CsiNodeOptions} from '../node/csi-node.js';
 import {ServiceAccountTokens} from '../pods/service-account-tokens.js';
 import {CsiDriverRegistration} from './csi-driver-registration.js';
@@ -22,6 +29,7 @@ export interface ClusterCsiOptions extends CsiNodeOptions {
   readonly drivers: Pick<Informer<CsiDriver>, 'items' | 'synced' | 'onChange'>;
   /** See CsiCluster. */
   readonly attachesVolumes: boolean;
+  readonly onEvent: (event: ObjectEvent) => void;
   /** Returns the last Node of the watch. */
   readonly node: () => Node | undefined;
 }
@@ -126,6 +134,29 @@ export class ClusterCsi implements CsiCluster {
     return (await this.#options.client.request({method: 'GET', path}, signal)) as VolumeAttachment;
   }
 
+  async claim({namespace, name}: ClaimRef, signal: AbortSignal): Promise<ResizedClaim> {
+    const path = claimPath(namespace, name);
+    return (await this.#options.client.request({method: 'GET', path}, signal)) as ResizedClaim;
+  }
+
+  async patchClaim(
+    claim: ResizedClaim,
+    {status, isForced}: {readonly status: ResizedClaimStatus; readonly isForced: boolean},
+    signal: AbortSignal,
+  ): Promise<ResizedClaim> {
+    const {namespace, name, resourceVersion} = claim.metadata;
+    const body = {
+      ...(!isForced && {metadata: {resourceVersion}}),
+      status: createMergePatch(claim.status ?? {}, status),
+    };
+    const path = `${claimPath(namespace, name)}/status`;
+    return (await this.#options.client.request({method: 'PATCH', path, body}, signal)) as ResizedClaim;
+  }
+
+  claimEvent(claim: ResizedClaim, event: ClaimEvent): void {
+    this.#options.onEvent(eventAboutClaim(claim, event));
+  }
+
   async installDriver(driver: CsiDriverInfo, signal: AbortSignal): Promise<void> {
     await this.#registration.install(driver, signal);
   }
@@ -144,6 +175,10 @@ export class ClusterCsi implements CsiCluster {
   retain(keep: (uid: string) => boolean): void {
     this.#tokens.retain(keep);
   }
+}
+
+function claimPath(namespace: string, name: string): string {
+  return `/api/v1/namespaces/${namespace}/persistentvolumeclaims/${name}`;
 }
 
 interface VolumeAttachment {

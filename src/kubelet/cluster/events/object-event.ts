@@ -1,11 +1,12 @@
 import type {NodeEvent} from '../../contract/cluster/node-event.js';
 import type {PodEvent} from '../../contract/pod-event.js';
+import type {ClaimEvent, ResizedClaim} from '../../contract/volumes/resized-claim.js';
 import {podRef} from '../../contract/pod-ref.js';
 
 /** Reference of an event to its object (core/v1 ObjectReference). */
 export interface ObjectReference {
   readonly apiVersion: 'v1';
-  readonly kind: 'Node' | 'Pod';
+  readonly kind: 'Node' | 'PersistentVolumeClaim' | 'Pod';
   readonly name: string;
   /** Absent for a Node, whose events are in the namespace default. */
   readonly namespace?: string;
@@ -43,4 +44,11 @@ export function eventAboutPod({type, reason, message, pod, fieldPath, annotation
 export function eventAboutNode(nodeName: string, {type, reason, message}: NodeEvent): ObjectEvent {
   const object: ObjectReference = {apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeName};
   return {type, reason, message, object};
+}
+
+/** Converts an event about a claim. */
+export function eventAboutClaim({metadata}: ResizedClaim, event: ClaimEvent): ObjectEvent {
+  const {namespace, name, uid, resourceVersion} = metadata;
+  const kind = 'PersistentVolumeClaim';
+  return {...event, object: {apiVersion: 'v1', kind, namespace, name, uid, resourceVersion}};
 }

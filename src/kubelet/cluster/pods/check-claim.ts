@@ -47,14 +47,3 @@ export function checkVolume({metadata, spec: {claimRef}}: PersistentVolume, clai
   if (uid !== claimUid)
     throw new SystemError(`${found} its pv.Spec.ClaimRef.UID ${uid} does not point to claim.UID ${claimUid}`);
 }
-
-/**
- * Requires that a volume that containers mount has a file system.
- *
- * @throws SystemError for a block volume.
- */
-export function checkVolumeMode({spec}: PersistentVolume, name: string): void {
-  const {volumeMode = 'Filesystem'} = spec;
-  if (volumeMode !== 'Filesystem')
-    throw new SystemError(`volume ${name} has volumeMode ${volumeMode}, but is specified in volumeMounts`);
-}

@@ -1,16 +1,17 @@
 import {decodeWithSchema} from '../../../api/json/decode-api-object.js';
-import {allContainersOf} from '../../../api/pod-containers.js';
 import {persistentVolume, persistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {PersistentVolume, PersistentVolumeClaim} from '../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
+import {usedVolumes, volumeUses} from '../../../api/used-volumes.js';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import type {ApiClient} from '../../../kube-api/index.js';
 import type {ClaimedVolume} from '../../contract/volumes/claimed-volume.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {podRef} from '../../contract/pod-ref.js';
 import {isVolumeOnNode} from '../../pods/node-fit/volume-node-affinity.js';
-import {checkClaim, checkClaimOwner, checkVolume, checkVolumeMode} from './check-claim.js';
+import {checkVolumeMode} from '../../contract/volumes/check-volume-mode.js';
+import {checkClaim, checkClaimOwner, checkVolume} from './check-claim.js';
 
 /** Options of {@link ClaimedVolumes}. */
 export interface ClaimedVolumesOptions {
@@ -84,7 +85,7 @@ export class ClaimedVolumes {
   ): Promise<ClaimedVolume | SystemError> {
     try {
       const found = await this.#read(pod, claim, signal);
-      checkVolumeMode(found.volume, volume.name);
+      checkVolumeMode(found.volume, volume.name, volumeUses(pod));
       return found;
     } catch (error) {
       signal.throwIfAborted();
@@ -98,7 +99,13 @@ export class ClaimedVolumes {
     const found = await withPrefix(prefix, async () => this.#readClaim(pod, claim, signal));
     if (claim.isEphemeral) checkClaimOwner(pod, found);
     const volume = await withPrefix(prefix, async () => this.#readVolume(found, signal));
-    return {volume, readOnly: claim.readOnly, isOnNode: isVolumeOnNode(volume, this.#options.node())};
+    const claimSize = found.status?.capacity?.['storage'];
+    return {
+      volume,
+      claimSize,
+      readOnly: claim.readOnly,
+      isOnNode: isVolumeOnNode(volume, this.#options.node()),
+    };
   }
 
   async #readClaim(pod: Pod, {name}: ClaimReference, signal: AbortSignal): Promise<PersistentVolumeClaim> {
@@ -150,11 +157,4 @@ function claimOf(
     return {name: source.claimName, readOnly: source.readOnly ?? false, isEphemeral: false};
   if (ephemeral === undefined) return undefined;
   return {name: `${podRef(pod).name}-${name}`, readOnly: false, isEphemeral: true};
-}
-
-function usedVolumes(pod: Pod): readonly Volume[] {
-  const used = new Set(
-    allContainersOf(pod).flatMap(({volumeMounts = []}) => volumeMounts.map(({name}) => name)),
-  );
-  return (pod.spec.volumes ?? []).filter(({name}) => used.has(name));
 }

@@ -1,4 +1,5 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
+import type {ClaimEvent, ClaimRef, ResizedClaim, ResizedClaimStatus} from './resized-claim.js';
 
 /** A token that a CSI driver wants of the service account of each pod (storage/v1 TokenRequest). */
 export interface CsiTokenRequest {
@@ -68,6 +69,19 @@ export interface CsiCluster {
   untilAttached(volume: string, signal: AbortSignal): Promise<void>;
   /** Returns what the controller of the driver left for the node in a VolumeAttachment. Rejects if that is not attached. */
   publishContext(attachment: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** Reads a claim from the API server. */
+  claim(ref: ClaimRef, signal: AbortSignal): Promise<ResizedClaim>;
+  /**
+   * Changes the status of a claim, if it was not changed meanwhile, or else unless `isForced`. Returns the changed claim
+   * (PatchPVCStatus).
+   */
+  patchClaim(
+    claim: ResizedClaim,
+    change: {readonly status: ResizedClaimStatus; readonly isForced: boolean},
+    signal: AbortSignal,
+  ): Promise<ResizedClaim>;
+  /** Records an event about a claim. */
+  claimEvent(claim: ResizedClaim, event: ClaimEvent): void;
   /** Adds a driver to Node and CSINode (InstallCSIDriver). */
   installDriver(driver: CsiDriverInfo, signal: AbortSignal): Promise<void>;
   /** Removes a driver from CSINode and Node (UninstallCSIDriver). */

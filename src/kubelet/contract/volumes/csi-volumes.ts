@@ -1,6 +1,9 @@
 import type {PersistentVolumeAccessMode} from '../../../api/types/v1-attached-volumes.js';
+import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
+import type {EventSink} from '../pod-event.js';
 import type {CsiSecretRef} from './csi-cluster.js';
+import type {ClaimRef} from './resized-claim.js';
 import type {DriverUsage} from './driver-usage.js';
 
 /** A volume of a CSI driver for a pod. */
@@ -10,6 +13,8 @@ export interface CsiVolume {
   readonly name: string;
   /** Name of the volume in the pod. */
   readonly specName: string;
+  /** Name of the PersistentVolume, if containers get it as a block device. */
+  readonly blockName?: string | undefined;
   readonly driver: string;
   /** ID of the volume for its driver. */
   readonly handle: string;
@@ -25,12 +30,32 @@ export interface CsiVolume {
   readonly seLinuxLabel?: string;
   readonly stageSecret?: CsiSecretRef | undefined;
   readonly publishSecret?: CsiSecretRef | undefined;
+  readonly expandSecret?: CsiSecretRef | undefined;
+  /** Sizes of a volume of a claim; undefined for others. */
+  readonly expansion?: VolumeExpansion | undefined;
+}
+
+/** Sizes of a PersistentVolume, from which an expansion is seen. */
+export interface VolumeExpansion {
+  readonly claim: ClaimRef;
+  /** Size that the volume has for its driver's controller. */
+  readonly size: Quantity;
+  /** Size in the status of the claim; undefined if it is not known. */
+  readonly claimSize: Quantity | undefined;
+}
+
+/** How a volume is enlarged. */
+export interface ExpandOptions {
+  /** True if containers of the pod can use the volume already, false while it is mounted. */
+  readonly isMounted: boolean;
+  readonly events?: EventSink | undefined;
+  readonly signal: AbortSignal;
 }
 
 /** Volumes of the CSI drivers that are registered with this process: none but in a daemon. */
 export interface CsiVolumes {
   /**
-   * Attaches, stages and publishes a volume, or publishes it again; completes the work of a killed process. Rejects with
+   * Attaches, stages and publishes a volume, or publishes it again, and maps the device of a block volume; completes the work of a killed process. Rejects with
    * KcriError with the kubelet's message, and with the signal's reason.
    */
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
@@ -43,13 +68,19 @@ export interface CsiVolumes {
   exceedsLimit(podUid: string, volume: string, signal: AbortSignal): Promise<boolean>;
   /** Reports whether a mounted volume, by its name in the pod, has a SELinux label for all files, which cannot be changed. */
   hasMountLabel(podUid: string, volume: string): boolean;
+  /**
+   * Enlarges a published volume, if its driver's controller has done its part, and reports that in the status of the claim.
+   * Resolves with false if it must be tried again, because the controller is still at it. Rejects with KcriError with the
+   * kubelet's message, and with the signal's reason.
+   */
+  expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**
-   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for containers.
-   * Rejects with SystemError, after minutes if the driver hangs.
+   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for containers;
+   * for a block volume, it is that of its bind mount for the pod, and `blockName` the name of its PersistentVolume. Rejects with SystemError, after minutes if the driver hangs.
    */
-  measure(path: string): Promise<DriverUsage | undefined>;
+  measure(path: string, blockName?: string): Promise<DriverUsage | undefined>;
   /**
    * Unpublishes the volumes in the directory of a pod, and releases those that no other pod uses. Failures are repeated with a
    * growing delay for two minutes; then it rejects with SystemError, and must be called again.

@@ -3,6 +3,7 @@ import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import {fieldRefValue} from '../kuberuntime/config/env/field-ref.js';
 import {resourceFieldRefValue} from '../kuberuntime/config/env/resource-field-ref.js';
+import {systemLoopDevices} from '../volumes/block/loop-devices.js';
 import {runDiskTool} from '../volumes/devices/disk-tools.js';
 import {systemMounter} from '../volumes/mounter.js';
 import type {VolumeHost} from '../volumes/plugins/volume-plugin.js';
@@ -21,6 +22,7 @@ export function createVolumeHost(node: NodeFacts, objects: ApiObjects, clock: Cl
     },
     mounter: systemMounter,
     runTool: runDiskTool,
+    loops: systemLoopDevices,
     clock,
   };
 }

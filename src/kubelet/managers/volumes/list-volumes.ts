@@ -1,12 +1,14 @@
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
+import {usedVolumes} from '../../../api/used-volumes.js';
 import {SystemError} from '../../../base/errors.js';
 import type {ApiObjects} from '../../contract/api-objects.js';
 import type {NodeFacts} from '../../contract/node-facts.js';
 import type {PodVolumeState} from '../../contract/volumes/pod-volume-state.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
-import {resolveVolume} from './plugins/resolve-volume.js';
-import {usedVolumes} from './volume-manager.js';
+import {podRef} from '../../contract/pod-ref.js';
+import {csiDeviceMap} from './csi/csi-paths.js';
+import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 
 /** Inputs of {@link listVolumes} besides the pod. */
 export interface ListVolumesOptions {
@@ -18,7 +20,7 @@ export interface ListVolumesOptions {
   readonly csi?: CsiVolumes | undefined;
 }
 
-/** Returns the volumes that containers of the pod mount, with their plugins and claims. */
+/** Returns the volumes that containers of the pod use, with their plugins and claims. */
 export function listVolumes(pod: Pod, options: ListVolumesOptions): readonly PodVolumeState[] {
   return usedVolumes(pod).map((volume) => {
     const {name} = volume;
@@ -36,13 +38,24 @@ function resolved(
   try {
     const found = resolveVolume(pod, volume, objects);
     const path = found.path(node);
-    const measure = csi !== undefined && found.driver !== undefined && (async () => await csi.measure(path));
-    return {plugin: found.plugin, path, ...(measure !== false && {measure})};
+    const map = found.isBlock ? csiDeviceMap(node, podRef(pod).uid, found.name) : undefined;
+    return {plugin: found.plugin, path, ...measureOf(found, map?.globalPath ?? path, csi)};
   } catch (error) {
     // The type is not supported, or the claim cannot be used now.
     if (error instanceof SystemError) return {plugin: undefined, path: ''};
     throw error;
   }
+}
+
+/** Returns how a volume is measured; a device of the node is not. */
+function measureOf(
+  {driver, isBlock, name}: ResolvedVolume,
+  path: string,
+  csi: CsiVolumes | undefined,
+): Pick<PodVolumeState, 'measure'> {
+  if (csi !== undefined && driver !== undefined)
+    return {measure: async () => await csi.measure(path, isBlock ? name : undefined)};
+  return isBlock ? {measure: async () => undefined} : {};
 }
 
 /** Returns the name of the volume's claim; that of an ephemeral volume is derived from the pod (VolumeClaimName). */

@@ -271,7 +271,7 @@ function unownedMountError({path}: MountPoint, directory: string): SystemError {
 }
 
 /** Returns the real path of a directory, by which the kernel lists its mounts. Its last component is not followed. */
-async function realDirectory(directory: string): Promise<string | undefined> {
+export async function realDirectory(directory: string): Promise<string | undefined> {
   const parent = await withFileErrors('resolving', directory, () =>
     ifPresent(() => realpath(dirname(directory))),
   );

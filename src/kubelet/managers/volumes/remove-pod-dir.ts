@@ -5,8 +5,11 @@ import {removeTree} from '../../../base/fs/remove-tree.js';
 import type {MountPoint} from '../../../base/fs/mount-info.js';
 import {podDir, type NodeFacts} from '../../contract/node-facts.js';
 import type {CsiVolumes} from '../../contract/volumes/csi-volumes.js';
+import {POD_DEVICES} from './block/block-paths.js';
+import {unmapLocalDevices} from './block/local-device.js';
+import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
-import {CSI_VOLUMES} from './csi/csi-paths.js';
+import {blockPaths, CSI_VOLUMES} from './csi/csi-paths.js';
 import {readVolumeData} from './csi/volume-data.js';
 import {
   listMountsBelow,
@@ -20,6 +23,7 @@ import {
 /** Options to unmount the volumes of a pod. */
 export interface UnmountOptions {
   readonly mounter?: Mounter;
+  readonly loops?: LoopDevices;
   /** Volumes of CSI drivers; without them, a pod that has such a volume cannot be unmounted. */
   readonly csi?: CsiVolumes | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -47,32 +51,33 @@ export async function removePodVolumes(
   options: UnmountOptions = {},
 ): Promise<void> {
   const directory = await unmountPod(node, uid, options);
-  for (const name of [SUB_PATHS, 'volumes']) await removeTree(join(directory, name));
+  for (const name of [SUB_PATHS, 'volumes', POD_DEVICES]) await removeTree(join(directory, name));
 }
 
 /** Unmounts everything in a pod's directory, and devices that no other pod uses. Returns the path of the directory. */
 async function unmountPod(
   node: Pick<NodeFacts, 'rootDir'>,
   uid: string,
-  {mounter = systemMounter, csi, signal}: UnmountOptions,
+  {mounter = systemMounter, loops = systemLoopDevices, csi, signal}: UnmountOptions,
 ): Promise<string> {
   const directory = podDir(node, uid);
   await detachBindMounts(directory, mounter);
-  await unmountCsiVolumes(directory, uid, {mounter, csi, signal});
+  await unmountCsiVolumes(node, directory, {uid, mounter, csi, signal});
   await unmountBelow(directory, mounter, isPodMount);
   // The directories of the volumes remain until the devices are released, so that a killed removal can be repeated.
   for (const name of await listNames(join(directory, 'volumes', LOCAL_VOLUMES)))
     await releaseDevice(node, name, mounter);
+  await unmapLocalDevices(node, uid, {mounter, loops});
   return directory;
 }
 
 /** Has the volumes of CSI drivers unmounted, after what uses them; nothing if there is a mount that kcri did not create. */
 async function unmountCsiVolumes(
+  node: Pick<NodeFacts, 'rootDir'>,
   directory: string,
-  uid: string,
-  {mounter, csi, signal}: UnmountOptions & {readonly mounter: Mounter},
+  {uid, mounter, csi, signal}: UnmountOptions & {readonly uid: string; readonly mounter: Mounter},
 ): Promise<void> {
-  if (csi === undefined) await requireNoCsiVolumes(directory);
+  if (csi === undefined) await requireNoCsiVolumes(node, directory);
   else if ((await listNames(join(directory, 'volumes', CSI_VOLUMES))).length === 0)
     await csi.unmountPod(directory, uid, signal);
   else {
@@ -92,13 +97,18 @@ async function unmountCsiVolumes(
 const DRIVER_MOUNT = /^volumes\/kubernetes\.io~csi\/[^/]+\/mount(?:\/|$)/;
 
 /** Rejects with SystemError if the pod has a volume of a CSI driver, which only the driver can unmount. */
-async function requireNoCsiVolumes(directory: string): Promise<void> {
+async function requireNoCsiVolumes(node: Pick<NodeFacts, 'rootDir'>, directory: string): Promise<void> {
   const volumes = join(directory, 'volumes', CSI_VOLUMES);
-  for (const name of await listNames(volumes)) {
-    const data = await readVolumeData(join(volumes, name));
+  const blocks = join(directory, POD_DEVICES, CSI_VOLUMES);
+  const found = [
+    ...(await listNames(volumes)).map((name) => [join(volumes, name), join(volumes, name)] as const),
+    ...(await listNames(blocks)).map((name) => [join(blocks, name), blockPaths(node, name).data] as const),
+  ];
+  for (const [path, dataDir] of found) {
+    const data = await readVolumeData(dataDir);
     if (data === undefined) continue;
     throw new SystemError(
-      `cannot unmount ${JSON.stringify(join(volumes, name))}: its CSI driver "${data.driverName}" is registered with no kubelet`,
+      `cannot unmount ${JSON.stringify(path)}: its CSI driver "${data.driverName}" is registered with no kubelet`,
       {hint: 'start "kcri kubelet" or the kubelet that has mounted it, and delete the pod there'},
     );
   }

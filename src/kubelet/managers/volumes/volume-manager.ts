@@ -1,13 +1,14 @@
-import {allContainersOf} from '../../../api/pod-containers.js';
 import type {Pod} from '../../../api/types/v1-pod.js';
 import type {Volume} from '../../../api/types/v1-volumes.js';
 import type {Clock} from '../../../base/clock.js';
+import {usedVolumes} from '../../../api/used-volumes.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../base/errors.js';
 import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
-import {MountError} from '../../contract/volumes/mount-error.js';
+import {MapError, MountError, mountFailureReason, ResizeError} from '../../contract/volumes/mount-error.js';
 import type {MountedVolume, MountedVolumes, MountResult, PlannedFile} from '../../contract/pod-filesystem.js';
 import type {VolumeOperation} from '../../contract/kubelet-metrics.js';
 import {podRef} from '../../contract/pod-ref.js';
+import type {ExpandOptions} from '../../contract/volumes/csi-volumes.js';
 import {resolveVolume, type ResolvedVolume} from './plugins/resolve-volume.js';
 import type {VolumeHost} from './plugins/volume-plugin.js';
 import {timeOperation} from './time-operation.js';
@@ -66,20 +67,26 @@ export async function mountVolumes(
   const {operations = new VolumeOperations(host.clock)} = host;
   const used = usedVolumes(pod);
   const {resolved, unresolved} = resolveVolumes(pod, used, host);
-  const due = resolved.filter(([name, volume]) => !mounted.has(name) || volume.requiresRemount(host));
+  const needsSetUp = (name: string, volume: ResolvedVolume): boolean =>
+    !mounted.has(name) || volume.requiresRemount(host);
+  const due = resolved.filter(([name, volume]) => needsSetUp(name, volume) || volume.isExpandable);
   const report = (error: SystemError): SystemError => {
-    const reason = error instanceof AttachLimitError ? AttachLimitError.reason : 'FailedMount';
-    host.events?.({type: 'Warning', reason, message: error.message, pod});
+    host.events?.({type: 'Warning', reason: mountFailureReason(error), message: error.message, pod});
     return error;
   };
+  let isExpanding = false;
   const start = (name: string, volume: ResolvedVolume): void => {
     operations.start(name, async (during) => {
+      const isMounted = mounted.has(name);
+      const isSetUp = needsSetUp(name, volume);
       try {
-        await mountVolume(volume, host, during);
+        if (isSetUp) await mountVolume(volume, host, during);
+        isExpanding = !(await expandVolume(volume, host, {isMounted, signal: during})) || isExpanding;
       } catch (cause) {
         during.throwIfAborted();
         throw report(mountError(volume, cause));
       }
+      if (!isSetUp) return;
       const keepsLabels = volume.keepsLabels || host.csi?.hasMountLabel(podRef(pod).uid, name) === true;
       mounted.set(name, mountedVolume({...volume, keepsLabels}, host));
     });
@@ -108,7 +115,7 @@ export async function mountVolumes(
     return volume === undefined ? [] : [[name, volume]];
   });
   if (first !== undefined && volumes.length < used.length) throw new MountError([first, ...others], retryAt);
-  return {volumes: new Map(volumes), failures, retryAt};
+  return {volumes: new Map(volumes), failures, retryAt, isExpanding};
 }
 
 /** Returns the volumes whose last attempt has failed. Throws programming errors. */
@@ -201,11 +208,36 @@ function listOf(names: readonly string[]): string {
 /** Checks and sets up a volume, and reports the operation (GenerateMountVolumeFunc). */
 async function mountVolume(volume: ResolvedVolume, host: VolumeHost, signal: AbortSignal): Promise<void> {
   const report = (operation: VolumeOperation): void => host.operated?.(operation);
-  const operation = {plugin: volume.plugin, operation: 'volume_mount'} as const;
+  const operation = {
+    plugin: volume.plugin,
+    operation: volume.isBlock ? 'map_volume' : 'volume_mount',
+  } as const;
   await timeOperation(operation, {clock: host.clock, report}, async () => {
     await volume.check();
     await volume.setUp(host, signal);
   });
+}
+
+/** Enlarges a volume with its PersistentVolume, if it can be. Resolves with false if it must be tried again. */
+async function expandVolume(
+  volume: ResolvedVolume,
+  host: VolumeHost,
+  options: Omit<ExpandOptions, 'events'>,
+): Promise<boolean> {
+  try {
+    return await volume.expand(host, {...options, events: host.events});
+  } catch (cause) {
+    options.signal.throwIfAborted();
+    rethrowUnexpected(cause);
+    const mounting = volume.isBlock ? 'MapVolume.MarkVolumeAsMounted failed' : 'MountVolume.Setup failed';
+    const step = `${mounting} while expanding volume`;
+    const failure = {cause, hint: cause instanceof KcriError ? cause.hint : undefined};
+    if (!options.isMounted) throw new VolumeStepError(step, messageOf(cause), failure);
+    throw new ResizeError(
+      `NodeExpandVolume.NodeExpandVolume failed for volume "${volume.name}" : ${messageOf(cause)}`,
+      failure,
+    );
+  }
 }
 
 /** Volumes with their plugins, and the reasons why others have none, by name. */
@@ -233,13 +265,14 @@ function mountedVolume(volume: ResolvedVolume, {node}: VolumeHost): MountedVolum
 }
 
 /** Returns the error of a volume that cannot be mounted. Throws programming errors again. */
-function mountError({name}: ResolvedVolume, cause: unknown): SystemError {
+function mountError({name, isBlock}: ResolvedVolume, cause: unknown): SystemError {
   rethrowUnexpected(cause);
-  const step = cause instanceof VolumeStepError ? cause.step : 'MountVolume.SetUp failed';
-  return new SystemError(`${step} for volume "${name}" : ${messageOf(cause)}`, {
-    cause,
-    hint: cause instanceof KcriError ? cause.hint : undefined,
-  });
+  if (cause instanceof ResizeError) return cause;
+  const usual = isBlock ? 'MapVolume.MapPodDevice failed' : 'MountVolume.SetUp failed';
+  const step = cause instanceof VolumeStepError ? cause.step : usual;
+  const failure = {cause, hint: cause instanceof KcriError ? cause.hint : undefined};
+  const message = `${step} for volume "${name}" : ${messageOf(cause)}`;
+  return isBlock ? new MapError(message, failure) : new SystemError(message, failure);
 }
 
 /** Returns the error of volumes without a usable source; the kubelet reports them together, with all that are missing. */
@@ -254,11 +287,4 @@ function unprocessedError(
     `Unable to attach or mount volumes: unmounted volumes=${names([...unresolved, ...failed])}, unattached volumes=[], failed to process volumes=${names(unresolved)}: ${reasons}`,
     {cause: first?.[1], hint: first?.[1].hint},
   );
-}
-
-/** Returns the volumes that containers of the pod mount. */
-export function usedVolumes(pod: Pod): readonly Volume[] {
-  const mounts = allContainersOf(pod).flatMap(({volumeMounts = []}) => volumeMounts);
-  const used = new Set(mounts.map(({name}) => name));
-  return (pod.spec.volumes ?? []).filter(({name}) => used.has(name));
 }

@@ -126,7 +126,7 @@ const CONTAINER: RulesOf<Container> = {
   restartPolicy: honored,
   restartPolicyRules: honored,
   volumeMounts: honored,
-  volumeDevices: refused(NOT_ATTACHED),
+  volumeDevices: honored,
   livenessProbe: honored,
   readinessProbe: honored,
   startupProbe: honored,

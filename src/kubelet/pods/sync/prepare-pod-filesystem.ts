@@ -3,8 +3,7 @@ import {Backoff} from '../../../base/async/backoff.js';
 import {timestampOf} from '../../../base/clock.js';
 import {messageOf, rethrowUnexpected} from '../../../base/errors.js';
 import type {ObjectUse} from '../../contract/api-objects.js';
-import {AttachLimitError} from '../../contract/volumes/attach-limit-error.js';
-import {MountError} from '../../contract/volumes/mount-error.js';
+import {MountError, mountFailureReason} from '../../contract/volumes/mount-error.js';
 import type {MountedVolumes} from '../../contract/pod-filesystem.js';
 import {podRef, type PodRef} from '../../contract/pod-ref.js';
 import type {SyncFailure, SyncFailureReason, SyncResult} from '../../contract/sync-result.js';
@@ -62,7 +61,9 @@ export async function preparePodFilesystem(
   onDirsMade?.();
   try {
     await objects.load?.(pod, use, signal);
-    const {volumes, retryAt} = await files.mountVolumes(pod, context, signal);
+    const {volumes, retryAt, isExpanding} = await files.mountVolumes(pod, context, signal);
+    if (isExpanding === true)
+      return {volumes, retryAt: Math.min(retryAt ?? Infinity, nextMount(context, podRef(pod)))};
     context.mountBackoff.reset(podRef(pod).uid);
     return {volumes, retryAt};
   } catch (cause) {
@@ -90,8 +91,7 @@ function nextMount({mountBackoff, clock}: NodeContext, {uid}: PodRef): number {
 
 /** Returns the failure of the first volume, which has had its event. */
 function failedMount({clock}: NodeContext, pod: Pod, {failures: [cause], retryAt}: MountError): FailedStep {
-  const reason = cause instanceof AttachLimitError ? AttachLimitError.reason : 'FailedMount';
-  const failure: SyncFailure = {reason, message: cause.message, cause};
+  const failure: SyncFailure = {reason: mountFailureReason(cause), message: cause.message, cause};
   return {
     ...{action: 'SetUpNode', target: podRef(pod).name},
     failure: {...failure, ...(retryAt !== undefined && {retryAt: timestampOf(clock, retryAt)})},
@@ -107,7 +107,13 @@ export function reportSetUpFailure(
   failure: SyncFailure & {
     readonly reason: Extract<
       SyncFailureReason,
-      'FailedCreatePodContainer' | 'Failed' | 'FailedMount' | 'NetworkNotReady' | 'PodFeatureUnsupported'
+      | 'FailedCreatePodContainer'
+      | 'Failed'
+      | 'FailedMount'
+      | 'FailedMapVolume'
+      | 'VolumeResizeFailed'
+      | 'NetworkNotReady'
+      | 'PodFeatureUnsupported'
     >;
   },
 ): FailedStep {

@@ -94,6 +94,26 @@ export interface VolumeCondition {
   readonly message: string;
 }
 
+export interface NodeExpandVolumeRequest {
+  readonly volumeId: string;
+  /** Path at which the volume is published; the device of a block volume. */
+  readonly volumePath: string;
+  readonly capacityRange?: CapacityRange | undefined;
+  readonly stagingTargetPath: string;
+  readonly volumeCapability?: VolumeCapability | undefined;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Sizes in bytes. */
+export interface CapacityRange {
+  readonly requiredBytes: bigint;
+  readonly limitBytes: bigint;
+}
+
+export interface NodeExpandVolumeResponse {
+  readonly capacityBytes: bigint;
+}
+
 export interface NodeGetCapabilitiesRequest {
 }
 
@@ -142,6 +162,9 @@ export interface MessageTypes {
   readonly NodeGetVolumeStatsResponse: NodeGetVolumeStatsResponse;
   readonly VolumeUsage: VolumeUsage;
   readonly VolumeCondition: VolumeCondition;
+  readonly NodeExpandVolumeRequest: NodeExpandVolumeRequest;
+  readonly CapacityRange: CapacityRange;
+  readonly NodeExpandVolumeResponse: NodeExpandVolumeResponse;
   readonly NodeGetCapabilitiesRequest: NodeGetCapabilitiesRequest;
   readonly NodeGetCapabilitiesResponse: NodeGetCapabilitiesResponse;
   readonly NodeServiceCapability: NodeServiceCapability;

@@ -242,6 +242,31 @@ const PREPARATIONS: readonly Case[] = [
     'volume data was not mounted in time',
   ],
   [
+    'Unable to attach or mount volumes: unmounted volumes=[raw], unattached volumes=[], failed to process volumes=[raw]: volume raw has volumeMode Block, but is specified in volumeMounts',
+    'volume-mode',
+    'volume raw is in volumeMounts of a container, but its PersistentVolume has the volumeMode Block',
+  ],
+  [
+    'MapVolume.MapBlockVolume failed for volume "disk" : "/tmp" is not a block device',
+    'volume-no-device',
+    'volume disk cannot be given to a container as a device: "/tmp" is not a block device',
+  ],
+  [
+    'Unable to attach or mount volumes: unmounted volumes=[v], unattached volumes=[], failed to process volumes=[v]: volume v is specified in volumeDevices, but has no block device',
+    'volume-no-device',
+    'volume v cannot be given to a container as a device: it has no PersistentVolume with a device',
+  ],
+  [
+    'MountVolume.Setup failed while expanding volume for volume "pvc-1" : Expander.NodeExpand failed to expand the volume : rpc error: code = Internal desc = x',
+    'volume-not-expanded',
+    'volume pvc-1 cannot be enlarged on this node: Expander.NodeExpand failed to expand the volume : rpc error: code = Internal desc = x',
+  ],
+  [
+    'MapVolume.SetUpDevice failed for volume "pvc-2" : no disk',
+    'volume',
+    'volume pvc-2 cannot be mounted: no disk',
+  ],
+  [
     'MountVolume.SetUp failed for volume "data" : permission denied',
     'volume',
     'volume data cannot be mounted: permission denied',

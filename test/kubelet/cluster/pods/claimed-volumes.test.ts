@@ -65,6 +65,20 @@ test('a claim of a hostPath volume is mounted, and the requests are those of a k
   ]);
 });
 
+test('a filesystem is not given to containers as a device', async () => {
+  await using testbed = await ClusterTestbed.start();
+  createClaim(testbed, {volume: {hostPath: {path: '/dev/null'}}});
+  testbed.createPod('p', {
+    volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'c'}}],
+    containers: [{name: 'main', image: BUSYBOX, volumeDevices: [{name: 'v', devicePath: '/dev/x'}]}],
+  });
+  const failures = () => testbed.daemon.events.filter(({reason}) => reason === 'FailedMount');
+  await testbed.daemon.until('the mount fails', () => failures().length > 0);
+  expect(failures()[0]?.message).toContain(
+    'volume v has volumeMode Filesystem, but is specified in volumeDevices',
+  );
+});
+
 test('a claim that is used read-only is mounted read-only', async () => {
   const directory = await temporaryDirectory();
   await using testbed = await ClusterTestbed.start();

@@ -1,20 +1,10 @@
 import {expect, test} from 'vitest';
 import type {PodSpec} from '../../../../src/api/types/v1-pod.js';
-import {BUSYBOX} from '../../../fakes/runtime-builders.js';
 import {ClusterTestbed} from '../cluster-testbed.js';
-
-const container = {name: 'main', image: BUSYBOX};
 
 // A kubelet fails none of them: it waits for a driver or plugin.
 test.each<[string, Partial<PodSpec>]>([
   ['spec.volumes[0].flocker', {volumes: [{name: 'data', flocker: {datasetName: 'data'}}]}],
-  [
-    'spec.containers[0].volumeDevices',
-    {
-      volumes: [{name: 'data', emptyDir: {}}],
-      containers: [{...container, volumeDevices: [{name: 'data', devicePath: '/dev/x'}]}],
-    },
-  ],
   [
     'spec.volumes[0].projected.sources[0].clusterTrustBundle',
     {volumes: [{name: 'ca', projected: {sources: [{clusterTrustBundle: {path: 'ca', name: 'ca'}}]}}]},

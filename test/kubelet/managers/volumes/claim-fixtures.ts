@@ -6,6 +6,7 @@ import {NO_OBJECTS, type ApiObjects} from '../../../../src/kubelet/contract/api-
 import {unmountBelow} from '../../../../src/kubelet/managers/volumes/mounter.js';
 import type {VolumeFacts} from '../../../../src/kubelet/managers/volumes/plugins/volume-plugin.js';
 import {temporaryDirectory} from '../../../base/temporary-directory.js';
+import {aContainer} from '../../../fakes/a-pod.js';
 import {aPodWith} from './volume-fixtures.js';
 
 /** Creates a node whose volumes are unmounted after the test. */
@@ -28,4 +29,9 @@ export function claims(spec: PersistentVolumeSpec, readOnly = false): ApiObjects
 export function aClaimPod(spec: Partial<PodSpec> = {}, uid = 'u1'): Pod {
   const pod = aPodWith([{name: 'v', persistentVolumeClaim: {claimName: 'c'}}], spec);
   return {...pod, metadata: {...pod.metadata, uid}};
+}
+
+/** Creates a pod whose container has the volume of a claim as a device. */
+export function aDevicePod(uid = 'u1'): Pod {
+  return aClaimPod({containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/dev/xb'}]})]}, uid);
 }

@@ -99,6 +99,7 @@ describe('the field support matrix', () => {
       'SleepAction',
       'Sysctl',
       'TCPSocketAction',
+      'VolumeDevice',
     ];
     expect(whole.sort()).toEqual(expected.sort());
   });
@@ -127,7 +128,6 @@ describe('a field that kcri does not support is rejected:', () => {
     ['spec.resourceClaims', {resourceClaims: [{name: 'r'}]}],
     ['spec.securityContext.windowsOptions', {securityContext: {windowsOptions: {}}}],
     ['spec.containers[0].resources.claims', container({resources: {claims: [{name: 'r'}]}})],
-    ['spec.containers[0].volumeDevices', container({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
     ['spec.containers[0].securityContext.windowsOptions', container({securityContext: {windowsOptions: {}}})],
     [
       'spec.volumes[0].projected.sources[0].serviceAccountToken',
@@ -158,11 +158,11 @@ describe('a field that kcri does not support is rejected:', () => {
   test('all unsupported fields of a pod are reported together', () => {
     const pod = aPod({
       schedulingGates: [{name: 'g'}],
-      containers: [aContainer({volumeDevices: [{name: 'v', devicePath: '/d'}]})],
+      containers: [aContainer({resources: {claims: [{name: 'r'}]}})],
     });
 
     expect(unsupportedFields(pod).map(({path}) => path.toString())).toEqual([
-      'spec.containers[0].volumeDevices',
+      'spec.containers[0].resources.claims',
       'spec.schedulingGates',
     ]);
   });

@@ -1,8 +1,10 @@
+import {isAbsolute} from 'node:path';
 import {textToBytes} from '../../../../base/byte-text.js';
-import type {ContainerConfig, ContainerId, ImageRef, Init, Mount} from '../../../../cri/index.js';
+import type {ContainerConfig, ContainerId, Device, ImageRef, Init, Mount} from '../../../../cri/index.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {ContainerOptions} from '../../../contract/node-manager.js';
 import type {ContainerFiles, IdMapping, MountedVolumes} from '../../../contract/pod-filesystem.js';
+import {ContainerConfigError} from './config-errors.js';
 import {goQuote} from '../../../../format/go-quote.js';
 import {ArgumentLimit} from './env/argument-limit.js';
 import {makeEnvironmentVariables, type EnvContext} from './env/environment-variables.js';
@@ -61,7 +63,7 @@ export function generateContainerConfig(input: ContainerConfigInput): Init<Conta
     workingDir: container.workingDir,
     envs: [...variables].map(([key, value]) => ({key, value: textToBytes(value)})),
     mounts: withIdMappings(mounts, input.userNamespace),
-    ...devicesOf(granted),
+    ...devicesOf(granted, blockDevices(input)),
     labels: containerLabels(pod, container.name),
     annotations: {...granted.annotations, ...containerAnnotations(pod, container, restartCount)},
     logPath: `${container.name}/${restartCount}.log`,
@@ -75,14 +77,31 @@ export function generateContainerConfig(input: ContainerConfigInput): Init<Conta
   };
 }
 
-function devicesOf({
-  devices = [],
-  cdiDevices = [],
-}: ContainerOptions): Pick<Init<ContainerConfig>, 'devices' | 'CDIDevices'> {
+/** Returns the devices that managers have granted, then those of block volumes (GenerateRunContainerOptions). */
+function devicesOf(
+  {devices: granted = [], cdiDevices = []}: ContainerOptions,
+  ofVolumes: readonly Init<Device>[],
+): Pick<Init<ContainerConfig>, 'devices' | 'CDIDevices'> {
+  const devices = [...granted, ...ofVolumes];
   return {
     ...(devices.length > 0 && {devices}),
     ...(cdiDevices.length > 0 && {CDIDevices: cdiDevices}),
   };
+}
+
+/** Returns the devices of a container's block volumes (makeBlockVolumes). */
+function blockDevices({container, volumes}: ContainerConfigInput): readonly Init<Device>[] {
+  return (container.volumeDevices ?? []).map(({name, devicePath}) => {
+    if (!isAbsolute(devicePath))
+      throw new ContainerConfigError(`error DevicePath \`${devicePath}\` must be an absolute path`);
+    const volume = volumes.get(name);
+    if (volume === undefined)
+      throw new ContainerConfigError(
+        `cannot find volume "${name}" to pass into container "${container.name}"`,
+      );
+    const permissions = volume.readOnly ? 'r' : 'mrw';
+    return {hostPath: volume.hostPath, containerPath: devicePath, permissions};
+  });
 }
 
 /** Adds the pod's ID mapping to all mounts (applyPlatformSpecificContainerConfig). */

@@ -14,10 +14,13 @@ export type Capabilities = ReadonlySet<Capability>;
 export class CsiCallError extends SystemError {
   /** False if the driver may have done the work, or may still be at it (isFinalError). */
   readonly isFinal: boolean;
+  /** Code of the answer; undefined if there was none. */
+  readonly grpcCode: GrpcCode | undefined;
 
-  constructor(message: string, isFinal: boolean) {
+  constructor(message: string, isFinal: boolean, grpcCode?: GrpcCode) {
     super(message, {hint: "look into the driver's log"});
     this.isFinal = isFinal;
+    this.grpcCode = grpcCode;
   }
 }
 
@@ -77,6 +80,12 @@ export class CsiDriverClient {
     await this.#call((node, options) => node.nodePublishVolume(request, options), signal, secrets);
   }
 
+  /** Enlarges a published volume. */
+  async expand(request: Init<MessageTypes['NodeExpandVolumeRequest']>, signal: AbortSignal): Promise<void> {
+    const {secrets} = request;
+    await this.#call((node, options) => node.nodeExpandVolume(request, options), signal, secrets);
+  }
+
   async unpublish(
     request: Init<MessageTypes['NodeUnpublishVolumeRequest']>,
     signal?: AbortSignal,
@@ -112,5 +121,6 @@ function toCallError(error: unknown, secrets: readonly string[]): CsiCallError {
     .filter((value) => value !== '')
     .toSorted((a, b) => b.length - a.length)
     .reduce((text, value) => text.replaceAll(value, '***'), message);
-  return new CsiCallError(hidden, error instanceof CriError && !UNCERTAIN.has(error.grpcCode));
+  const code = error instanceof CriError ? error.grpcCode : undefined;
+  return new CsiCallError(hidden, code !== undefined && !UNCERTAIN.has(code), code);
 }

@@ -2,6 +2,7 @@ import type {Clock} from '../../../../base/clock.js';
 import type {Logger} from '../../../../base/logger.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {CsiCluster} from '../../../contract/volumes/csi-cluster.js';
+import type {LoopDevices} from '../block/loop-devices.js';
 import type {Mounter} from '../mounter.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import type {CsiMetrics} from './csi-metrics.js';
@@ -19,6 +20,7 @@ export interface CsiServices {
   readonly limits?: AllocatableUpdates | undefined;
   readonly metrics: CsiMetrics;
   readonly mounter: Mounter;
+  readonly loops: LoopDevices;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Directory of the configuration of SELinux; /etc/selinux by default. */

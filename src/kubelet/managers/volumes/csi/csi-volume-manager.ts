@@ -1,14 +1,17 @@
-import {join} from 'node:path';
+import {dirname, join} from 'node:path';
 import {anySignal} from '../../../../base/async/any-signal.js';
 import {pause} from '../../../../base/async/pause.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {CsiVolume, CsiVolumes, ExpandOptions} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
+import {POD_DEVICES} from '../block/block-paths.js';
 import {VolumeStepError} from '../volume-step-error.js';
-import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
+import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
+import {attachmentName, blockPaths, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
+import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {updatePeriodMs} from './limits/allocatable-updates.js';
 import {measureVolume} from './measure-volume.js';
@@ -29,9 +32,11 @@ export class CsiVolumeManager implements CsiVolumes {
   readonly #labeled = new Set<string>();
   /** Volumes of pods that wait until they are attached. */
   readonly #attaching = new Map<string, CsiVolume>();
+  readonly #expander: VolumeExpander;
 
   constructor(services: CsiServices) {
     this.#services = services;
+    this.#expander = new VolumeExpander(services);
   }
 
   async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
@@ -59,11 +64,18 @@ export class CsiVolumeManager implements CsiVolumes {
       staged.use(volume, uid);
     }
     const context = await this.#attach(volume, signal);
+    if (isBlockVolume(volume)) await writeBlockData(volume, this.#services.node);
     if (!volume.isEphemeral) {
       const stage = async (): Promise<void> => stageVolume(volume, context, this.#services, signal);
-      await inStep('MountVolume.MountDevice failed', staged.stage(volume, stage, signal), signal);
+      const step = isBlockVolume(volume) ? 'MapVolume.SetUpDevice failed' : 'MountVolume.MountDevice failed';
+      await inStep(step, staged.stage(volume, stage, signal), signal);
     }
-    await publishVolume(volume, context, this.#services, signal);
+    if (isBlockVolume(volume)) await mapBlockVolume(volume, context, this.#services, signal);
+    else await publishVolume(volume, context, this.#services, signal);
+  }
+
+  async expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean> {
+    return await this.#expander.expand(volume, options);
   }
 
   isAttaching(podUid: string, volume: string): boolean {
@@ -96,17 +108,24 @@ export class CsiVolumeManager implements CsiVolumes {
     return this.#services.cluster?.driver(driver)?.requiresRepublish === true;
   }
 
-  async measure(path: string): Promise<DriverUsage | undefined> {
-    return await measureVolume(path, this.#services.drivers);
+  async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
+    const {drivers, node} = this.#services;
+    const dataDir = blockName === undefined ? dirname(path) : blockPaths(node, blockName).data;
+    return await measureVolume({path, dataDir}, drivers);
   }
 
   async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
     const directory = join(podDir, 'volumes', CSI_VOLUMES);
     const names = await listNames(directory);
+    const blockNames = await listNames(join(podDir, POD_DEVICES, CSI_VOLUMES));
     // A driver that hangs does not delay the volumes of others.
-    const results = await Promise.allSettled(
-      names.map(async (name) => this.#unpublish(join(directory, name), uid, signal)),
-    );
+    const results = await Promise.allSettled([
+      ...names.map((name) => {
+        const path = join(directory, name);
+        return this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), signal);
+      }),
+      ...blockNames.map((name) => this.#untilDone(name, () => this.#unmapBlock(name, uid, signal), signal)),
+    ]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     this.#services.staged.releaseAll(uid);
     for (const key of this.#labeled) if (key.startsWith(`${uid}/`)) this.#labeled.delete(key);
@@ -123,13 +142,14 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   /** Rejects a volume for one pod that another pod has (IsVolumeMountedElsewhere). */
-  #requireExclusive({accessModes, ...key}: CsiVolume, uid: string): void {
+  #requireExclusive(volume: CsiVolume, uid: string): void {
+    const {accessModes} = volume;
     if (accessModes.length !== 1 || accessModes[0] !== 'ReadWriteOncePod') return;
-    const others = [...this.#services.staged.usersOf(key)].filter((user) => user !== uid);
-    if (others.length > 0)
-      throw new SystemError(
-        'volume uses the ReadWriteOncePod access mode and is already in use by another pod',
-      );
+    const others = [...this.#services.staged.usersOf(volume)].filter((user) => user !== uid);
+    if (others.length === 0) return;
+    const message = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';
+    if (isBlockVolume(volume)) throw new VolumeStepError('MapVolume.SetUpDevice failed', message);
+    throw new SystemError(message);
   }
 
   /** Reports whether the controller of a driver attaches its volumes, as by default. */
@@ -156,27 +176,42 @@ export class CsiVolumeManager implements CsiVolumes {
       this.#attaching.delete(waiting);
     }
     const context = cluster.publishContext(attachmentName(volume, node.nodeName), signal);
-    return await inStep('MountVolume.WaitForAttach failed', context, signal);
+    return await inStep(
+      `${isBlockVolume(volume) ? 'Map' : 'Mount'}Volume.WaitForAttach failed`,
+      context,
+      signal,
+    );
   }
 
-  /** Unpublishes a volume of a pod, again after failures for a limited time (TearDownAt). */
-  async #unpublish(directory: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
+  /** Does the work of unmounting a volume of a pod, again after failures for a limited time. `volume` is its name in the log. */
+  async #untilDone(
+    volume: string,
+    work: () => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const {clock, logger} = this.#services;
     const startedAt = clock.monotonic();
     for (let delayMs = nextRetryDelay(0); ; delayMs = nextRetryDelay(delayMs))
       try {
-        await this.#tryUnpublish(directory, uid, signal);
+        await work();
         return;
       } catch (error) {
         signal?.throwIfAborted();
         rethrowUnexpected(error);
         if (clock.monotonic() + delayMs - startedAt > WAIT_MS) throw error;
-        const fields = {directory, durationBeforeRetry: `${delayMs / 1000}s`};
+        const fields = {volume, durationBeforeRetry: `${delayMs / 1000}s`};
         logger.forFile('csi-volume-manager.ts').error(error, 'UnmountVolume.TearDown failed', fields);
         await pause(clock, delayMs, signal);
       }
   }
 
+  /** Unmaps a block volume of a pod (UnmapVolume). */
+  async #unmapBlock(name: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
+    const key = await unmapBlockVolume(name, uid, this.#services, signal);
+    if (key !== undefined) this.#services.staged.release(key, uid);
+  }
+
+  /** Unpublishes a volume of a pod (TearDownAt). */
   async #tryUnpublish(directory: string, uid: string, signal: AbortSignal | undefined): Promise<void> {
     const path = join(directory, 'mount');
     const data = await readVolumeData(directory);

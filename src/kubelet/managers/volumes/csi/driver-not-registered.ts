@@ -14,3 +14,9 @@ export const STAGE_STEP = 'attacher.MountDevice failed to create newCsiDriverCli
 export const PUBLISH_STEP = 'mounter.SetUpAt failed to get CSI client';
 /** Step of unmounting any volume. */
 export const UNPUBLISH_STEP = 'Unmounter.TearDownAt failed to get CSI client';
+/** Step of mapping a block volume in which its driver is called first. */
+export const STAGE_BLOCK_STEP = 'blockMapper.SetUpDevice failed to get CSI client';
+/** Step of mapping any block volume for a pod. */
+export const PUBLISH_BLOCK_STEP = 'blockMapper.MapPodDevice failed to get CSI client';
+/** Step of unmapping any block volume. */
+export const UNPUBLISH_BLOCK_STEP = 'blockMapper.UnmapPodDevice failed to get CSI client';

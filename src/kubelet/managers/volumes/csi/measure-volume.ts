@@ -1,4 +1,3 @@
-import {dirname} from 'node:path';
 import type {MessageTypes} from '../../../../plugin-api/gen/csi/types.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import type {CsiDrivers} from './csi-drivers.js';
@@ -6,13 +5,13 @@ import {readVolumeData} from './volume-data.js';
 
 /**
  * Asks the driver of a published volume for its usage; undefined if the driver does not measure volumes, or has not measured this
- * one (metricsCsi GetMetrics). Rejects with SystemError, such as after the deadline of a call.
+ * one (metricsCsi GetMetrics). `dataDir` has the identity of the volume. Rejects with SystemError, such as after the deadline of a call.
  */
 export async function measureVolume(
-  path: string,
+  {path, dataDir}: {readonly path: string; readonly dataDir: string},
   drivers: Pick<CsiDrivers, 'client'>,
 ): Promise<DriverUsage | undefined> {
-  const data = await readVolumeData(dirname(path));
+  const data = await readVolumeData(dataDir);
   if (data === undefined) return undefined;
   const client = drivers.client(data.driverName, 'failed to get CSI client');
   if (!(await client.capabilities(undefined)).has('GET_VOLUME_STATS')) return undefined;

@@ -4,6 +4,7 @@ import {isPathSegment, listDirectoryNames, listNames} from '../../../../base/fs/
 import {podDir} from '../../../contract/node-facts.js';
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import {POD_DEVICES} from '../block/block-paths.js';
 import {CSI_VOLUMES} from './csi-paths.js';
 
 type Services = Pick<NodeManagerServices, 'node' | 'logger' | 'allSourcesReady' | 'readRunning' | 'hasPod'>;
@@ -44,5 +45,7 @@ export async function unmountOrphanedVolumes(
 }
 
 async function hasVolumes(directory: string): Promise<boolean> {
-  return (await listNames(join(directory, 'volumes', CSI_VOLUMES))).length > 0;
+  const places = ['volumes', POD_DEVICES].map((place) => join(directory, place, CSI_VOLUMES));
+  for (const place of places) if ((await listNames(place)).length > 0) return true;
+  return false;
 }

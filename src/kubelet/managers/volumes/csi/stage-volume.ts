@@ -2,9 +2,10 @@ import {dirname} from 'node:path';
 import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
+import {removeBlockDirectories} from './block-volume.js';
 import {CsiCallError} from './csi-driver-client.js';
 import {stagingPath} from './csi-paths.js';
-import {STAGE_STEP} from './driver-not-registered.js';
+import {STAGE_BLOCK_STEP, STAGE_STEP} from './driver-not-registered.js';
 import type {CsiServices} from './csi-services.js';
 import {removeMountDirectory} from './mount-directory.js';
 import {readSecret} from './read-secret.js';
@@ -12,7 +13,7 @@ import {volumeCapability} from './volume-capability.js';
 import {writeVolumeData} from './volume-data.js';
 
 /**
- * Stages a volume for all its pods, if its driver does that (csi_attacher.go MountDevice). `publishContext` is from the
+ * Stages a volume for all its pods, if its driver does that (csi_attacher.go MountDevice, csi_block.go SetUpDevice). `publishContext` is from the
  * attachment. Rejects with SystemError and the signal's reason.
  */
 export async function stageVolume(
@@ -21,18 +22,21 @@ export async function stageVolume(
   {node, drivers, cluster, mounter}: CsiServices,
   signal: AbortSignal,
 ): Promise<void> {
-  const {driver, handle, attributes, stageSecret, seLinuxLabel: label} = volume;
-  const client = drivers.client(driver, STAGE_STEP);
+  const {driver, handle, attributes, stageSecret, blockName, seLinuxLabel: label} = volume;
+  const client = drivers.client(driver, blockName === undefined ? STAGE_STEP : STAGE_BLOCK_STEP);
   const capabilities = await client.capabilities(signal);
   const path = stagingPath(node, volume);
-  await makeDirectoryPath(path, 0o750);
+  // Of a block volume, the directory means that it was staged.
+  if (blockName === undefined) await makeDirectoryPath(path, 0o750);
   if (!capabilities.has('STAGE_UNSTAGE_VOLUME')) return;
   const secrets = await readSecret(cluster, 'NodeStageSecretRef', stageSecret, signal);
   // From now on the volume is unstaged, also if this process is killed.
-  await writeVolumeData(dirname(path), {
-    ...{driverName: driver, volumeHandle: handle},
-    ...(label !== undefined && {seLinuxMountContext: label}),
-  });
+  if (blockName === undefined)
+    await writeVolumeData(dirname(path), {
+      ...{driverName: driver, volumeHandle: handle},
+      ...(label !== undefined && {seLinuxMountContext: label}),
+    });
+  else await makeDirectoryPath(path, 0o750);
   const request = {
     volumeId: handle,
     stagingTargetPath: path,
@@ -44,8 +48,13 @@ export async function stageVolume(
   try {
     await client.stage(request, signal);
   } catch (error) {
-    if (error instanceof CsiCallError && error.isFinal)
-      await removeMountDirectory(path, mounter).catch(ignoreSystemError);
+    if (error instanceof CsiCallError && error.isFinal) {
+      const removal =
+        blockName === undefined
+          ? removeMountDirectory(path, mounter)
+          : removeBlockDirectories(node, blockName);
+      await removal.catch(ignoreSystemError);
+    }
     throw error;
   }
 }

@@ -9,9 +9,18 @@ import {listDirectoryNames, listNames, withFileErrors} from '../../../../base/fs
 import type {Logger} from '../../../../base/logger.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {Mounter} from '../mounter.js';
+import {POD_DEVICES} from '../block/block-paths.js';
+import {readBlockKey, unstageBlockVolume} from './block-volume.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import type {CsiMetrics} from './csi-metrics.js';
-import {CSI_VOLUMES, stagedDir, stagingPath, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
+import {
+  blocksDir,
+  CSI_VOLUMES,
+  stagedDir,
+  stagingPath,
+  uniqueVolumeName,
+  type VolumeKey,
+} from './csi-paths.js';
 import {findMountReference, removeIfEmpty, removeMountDirectory} from './mount-directory.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {readVolumeData} from './volume-data.js';
@@ -61,11 +70,35 @@ export class StagedVolumes {
     for (const uid of await listDirectoryNames(pods))
       for (const data of await readAll(join(pods, uid, 'volumes', CSI_VOLUMES), log))
         if (data.volumeLifecycleMode === 'Persistent') this.use(toKey(data), uid);
-    for (const driver of await listDirectoryNames(stagedDir(node)))
-      for (const data of await readAll(join(stagedDir(node), driver), log)) {
-        const volume = this.#volume(toKey(data));
-        if (volume.users.size === 0) this.#startRelease(volume);
+    for (const uid of await listDirectoryNames(pods))
+      for (const name of await listNames(join(pods, uid, POD_DEVICES, CSI_VOLUMES))) {
+        const key = await this.#readBlock(name);
+        if (key !== undefined) this.use(key, uid);
       }
+    for (const name of await listNames(blocksDir(node))) {
+      const key = await this.#readBlock(name);
+      if (key !== undefined) this.#releaseUnused(key);
+    }
+    for (const driver of await listDirectoryNames(stagedDir(node)))
+      for (const data of await readAll(join(stagedDir(node), driver), log)) this.#releaseUnused(toKey(data));
+  }
+
+  #releaseUnused(key: VolumeKey): void {
+    const volume = this.#volume(key);
+    if (volume.users.size === 0) this.#startRelease(volume);
+  }
+
+  /** Reads the identity of a block volume; one that is damaged is logged. */
+  async #readBlock(name: string): Promise<VolumeKey | undefined> {
+    const {node, logger} = this.#options;
+    try {
+      return await readBlockKey(node, name);
+    } catch (error) {
+      rethrowUnexpected(error);
+      const log = logger.forFile('staged-volumes.ts');
+      log.error(error, 'Failed to read the identity of a CSI volume', {volume: name});
+      return undefined;
+    }
   }
 
   /** Volumes that are staged, or used by pods. */
@@ -120,7 +153,12 @@ export class StagedVolumes {
     const known = this.#volumes.get(name);
     if (known !== undefined) return known;
     const volume: StagedVolume = {
-      ...{key, users: new Set<string>(), isStaged: false, isReleasing: false},
+      ...{
+        key: {driver: key.driver, handle: key.handle, blockName: key.blockName},
+        users: new Set<string>(),
+        isStaged: false,
+        isReleasing: false,
+      },
       last: Promise.resolve(),
     };
     this.#volumes.set(name, volume);
@@ -163,9 +201,14 @@ export class StagedVolumes {
   /** Unstages a volume and removes its directory (UnmountDevice). */
   async #unstage(volume: StagedVolume): Promise<void> {
     const {node, drivers, mounter, signal} = this.#options;
-    const {driver, handle} = volume.key;
+    const {driver, handle, blockName} = volume.key;
     const path = stagingPath(node, volume.key);
     volume.isStaged = false;
+    if (blockName !== undefined) {
+      const step = 'blockMapper.TearDownDevice failed to get CSI client';
+      await unstageBlockVolume({driver, handle, blockName}, node, () => drivers.client(driver, step), signal);
+      return;
+    }
     // Without the file, the driver does not stage volumes.
     if ((await readVolumeData(dirname(path))) === undefined) {
       await removeIfEmpty(path);

@@ -1,5 +1,6 @@
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
 import {runInBackground} from '../../../../base/async/background-work.js';
+import {systemLoopDevices, type LoopDevices} from '../block/loop-devices.js';
 import {systemMounter, type Mounter} from '../mounter.js';
 import {CsiDrivers} from './csi-drivers.js';
 import {CsiMetrics} from './csi-metrics.js';
@@ -34,6 +35,7 @@ export async function startCsi(
   manager: Services,
   signal: AbortSignal,
   mounter: Mounter = systemMounter,
+  loops: LoopDevices = systemLoopDevices,
 ): Promise<RunningCsi> {
   const {node, clock, logger, csiCluster: cluster, nodeStatusChanged} = manager;
   const metrics = new CsiMetrics(manager.metrics, clock);
@@ -53,7 +55,7 @@ export async function startCsi(
     });
     runInBackground('CSI volume limits', limits.run(signal));
   }
-  const services = {node, drivers, staged, cluster, limits, metrics, mounter, clock, logger, signal};
+  const services = {node, drivers, staged, cluster, limits, metrics, mounter, loops, clock, logger, signal};
   const volumes = new CsiVolumeManager(services);
   let isDone = false;
   const unmountOrphaned = async (during: AbortSignal): Promise<void> => {

@@ -15,12 +15,13 @@ const ACCESS_MODES: Readonly<Record<PersistentVolumeAccessMode, readonly [Mode, 
 
 /** Returns how a volume is used, by its first access mode. `group` is the group of the files for a driver that sets it. */
 export function volumeCapability(
-  {accessModes, fsType, mountOptions}: CsiVolume,
+  {accessModes, fsType, mountOptions, blockName}: CsiVolume,
   capabilities: Capabilities,
   fsGroup: number | undefined,
 ): Init<VolumeCapability> {
   const [first = 'ReadWriteOnce'] = accessModes;
   const mode = ACCESS_MODES[first][capabilities.has('SINGLE_NODE_MULTI_WRITER') ? 1 : 0];
+  if (blockName !== undefined) return {accessMode: {mode}, block: {}};
   const setsGroup = capabilities.has('VOLUME_MOUNT_GROUP') && fsGroup !== undefined;
   return {
     accessMode: {mode},

@@ -88,7 +88,7 @@ export async function unmountUnusedDevice(node: RootFacts, name: string, mounter
 }
 
 /** Removes a directory, unless somebody has put files into it while nothing was mounted. */
-async function removeEmpty(path: string): Promise<void> {
+export async function removeEmpty(path: string): Promise<void> {
   await withFileErrors('removing', path, async () => {
     try {
       await rmdir(path);

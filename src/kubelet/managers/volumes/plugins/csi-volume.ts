@@ -3,8 +3,14 @@ import type {CSIVolumeSource} from '../../../../api/types/v1-attached-volumes.js
 import type {CSIPersistentVolumeSource} from '../../../../api/types/v1-persistent-volumes.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
-import {ephemeralHandle, publishDir} from '../csi/csi-paths.js';
-import {driverNotRegistered, PUBLISH_STEP, STAGE_STEP} from '../csi/driver-not-registered.js';
+import {reportMapped} from '../block/report-mapped.js';
+import {csiDeviceMap, ephemeralHandle, publishDir} from '../csi/csi-paths.js';
+import {
+  driverNotRegistered,
+  PUBLISH_STEP,
+  STAGE_BLOCK_STEP,
+  STAGE_STEP,
+} from '../csi/driver-not-registered.js';
 import {type PodVolume, type VolumePlugin} from './volume-plugin.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
@@ -27,7 +33,32 @@ export const csiVolume: VolumePlugin<CSIPersistentVolumeSource> = {
     }
     await csi.mount(persistentCsiVolume(volume), signal);
   },
+  expand: async ({csi}, volume, options) => (await csi?.expand(persistentCsiVolume(volume), options)) ?? true,
 };
+
+/** Plugin for PersistentVolumes of CSI drivers that containers get as devices (csi_block.go). */
+export const csiBlockVolume: VolumePlugin<CSIPersistentVolumeSource> = {
+  ...COMMON,
+  isBlock: true,
+  driver: ({driver}) => driver,
+  isRepublished: ({csi}, {driver}) => csi?.isRepublished(driver) === true,
+  path: (node, {pod, name}) => csiDeviceMap(node, podRef(pod).uid, name).linkPath,
+  setUp: async (host, volume, signal) => {
+    const {driver} = volume.source;
+    if (host.csi === undefined) {
+      const {message, hint} = driverNotRegistered(driver, STAGE_BLOCK_STEP);
+      throw new VolumeStepError('MapVolume.SetUpDevice failed', message, {hint});
+    }
+    await host.csi.mount(persistentBlockVolume(volume), signal);
+    reportMapped(host, volume, csiDeviceMap(host.node, podRef(volume.pod).uid, volume.name));
+  },
+  expand: async ({csi}, volume, options) =>
+    (await csi?.expand(persistentBlockVolume(volume), options)) ?? true,
+};
+
+function persistentBlockVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiVolume {
+  return {...persistentCsiVolume(volume), blockName: volume.name};
+}
 
 /** Plugin for CSI volumes in the spec of a pod, which their drivers create and remove with the pod. */
 export const inlineCsiVolume: VolumePlugin<CSIVolumeSource> = {
@@ -50,6 +81,8 @@ function persistentCsiVolume(volume: PodVolume<CSIPersistentVolumeSource>): CsiV
     attributes: volumeAttributes,
     stageSecret: secrets.nodeStageSecretRef,
     publishSecret: secrets.nodePublishSecretRef,
+    expandSecret: secrets.nodeExpandSecretRef,
+    expansion: volume.expansion,
   };
 }
 

@@ -23,6 +23,7 @@ import {joinMountOptions} from '../mount-options.js';
 import {setVolumeOwnership} from '../fs-group-ownership.js';
 import {isMarkedReady, markReady, unmarkReady} from './ready-mark.js';
 import {
+  isForOnePod,
   podPluginDir,
   podVolumeDir,
   type PodVolume,
@@ -120,10 +121,6 @@ async function mountForPod(
   await bindLocal(volume, directory, path, mounter);
   if (volume.readOnly !== true && !isShared) await setOwnership(volume.pod, path);
   await markReady(readyDir);
-}
-
-function isForOnePod({accessModes = []}: PodVolume<LocalVolumeSource>): boolean {
-  return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 }
 
 /** Records that the pod requests another group than the volume has, which only its first pod sets. */

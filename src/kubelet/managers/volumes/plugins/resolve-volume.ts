@@ -5,18 +5,21 @@ import {
 } from '../../../../api/types/v1-persistent-volumes.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {Volume, VolumeSource} from '../../../../api/types/v1-volumes.js';
+import {volumeUses} from '../../../../api/used-volumes.js';
 import {SystemError} from '../../../../base/errors.js';
 import type {ApiObjects} from '../../../contract/api-objects.js';
 import type {ClaimedVolume} from '../../../contract/volumes/claimed-volume.js';
+import type {ExpandOptions, VolumeExpansion} from '../../../contract/volumes/csi-volumes.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {claimDirectory} from './claim-directory.js';
 import {configMap} from './config-map.js';
-import {csiVolume, inlineCsiVolume} from './csi-volume.js';
+import {csiBlockVolume, csiVolume, inlineCsiVolume} from './csi-volume.js';
 import {downwardApi} from './downward-api.js';
 import {emptyDir} from './empty-dir.js';
 import {hostPath} from './host-path.js';
 import {imageVolume} from './image-volume.js';
+import {localBlockVolume} from './local-block-volume.js';
 import {localVolume} from './local-volume.js';
 import {migratedVolume} from './migrated-volume.js';
 import {nfs} from './nfs.js';
@@ -54,6 +57,8 @@ export interface ResolvedVolume {
   /** True if a program or a server outside of kcri can hold up its operations. */
   readonly canHang: boolean;
   readonly readOnly: boolean;
+  /** True if containers get the volume as a block device. */
+  readonly isBlock: boolean;
   /** Reports whether a mounted volume is set up again at each sync. */
   requiresRemount(host: VolumeHost): boolean;
   readonly keepsLabels: boolean;
@@ -61,6 +66,10 @@ export interface ResolvedVolume {
   /** Checks the volume before setUp; rejects with the step and the kubelet's message. */
   check(): Promise<void>;
   setUp(host: VolumeHost, signal: AbortSignal): Promise<void>;
+  /** True if `expand` has something to look at. */
+  readonly isExpandable: boolean;
+  /** Enlarges the volume; see VolumePlugin. */
+  expand(host: VolumeHost, options: ExpandOptions): Promise<boolean>;
   plan(host: VolumeHost): Promise<readonly PlannedFile[]>;
 }
 
@@ -72,6 +81,10 @@ export function resolveVolume(pod: Pod, volume: Volume, objects: ApiObjects): Re
   const claimed = objects.claimedVolume?.(pod, volume);
   if (claimed !== undefined) return resolveClaimed(pod, volume.name, claimed);
   const {name, ...sources} = volume;
+  if (volumeUses(pod).devices.has(name))
+    throw new SystemError(`volume ${name} is specified in volumeDevices, but has no block device`, {
+      hint: 'add a PersistentVolume with volumeMode Block for its claim to the manifests',
+    });
   const [kind = 'emptyDir'] = Object.keys(sources);
   if (!isKind(kind))
     throw new SystemError(`cannot mount the volume "${name}": ${kind} volumes are not supported`, {
@@ -91,8 +104,38 @@ function resolveClaimed(pod: Pod, specName: string, claimed: ClaimedVolume): Res
   const {metadata, spec} = volume;
   const {name = ''} = metadata;
   const {accessModes = []} = spec;
-  const common = {pod, name, specName, readOnly, mountOptions: mountOptionsOf(volume), accessModes};
-  return withClaimChecks(bindSource(volume, common), claimed);
+  const common = {
+    pod,
+    name,
+    specName,
+    readOnly,
+    mountOptions: mountOptionsOf(volume),
+    accessModes,
+    expansion: expansionOf(claimed),
+  };
+  const bound = spec.volumeMode === 'Block' ? bindBlockSource(volume, common) : bindSource(volume, common);
+  return withClaimChecks(bound, claimed);
+}
+
+/** Returns the sizes of a volume that has one, and a claim. */
+function expansionOf({volume, claimSize}: ClaimedVolume): VolumeExpansion | undefined {
+  const {capacity, claimRef} = volume.spec;
+  const size = capacity?.['storage'];
+  const {namespace, name} = claimRef ?? {};
+  if (size === undefined || namespace === undefined || name === undefined) return undefined;
+  return {claim: {namespace, name}, size, claimSize};
+}
+
+function bindBlockSource(
+  {spec: {local, csi}}: PersistentVolume,
+  common: Omit<PodVolume<unknown>, 'source'>,
+): ResolvedVolume {
+  if (local !== undefined) return bind(localBlockVolume, {...common, source: local});
+  if (csi !== undefined) return bind(csiBlockVolume, {...common, source: csi});
+  throw new SystemError(
+    `MapVolume.FindMapperPluginBySpec failed to find BlockVolumeMapper plugin. Volume plugin is nil. (volume ${JSON.stringify(common.name)})`,
+    {hint: 'PersistentVolumes with volumeMode Block must be of the kinds local and csi'},
+  );
 }
 
 function bindSource(volume: PersistentVolume, common: Omit<PodVolume<unknown>, 'source'>): ResolvedVolume {
@@ -138,9 +181,13 @@ function withClaimChecks(
     ...resolved,
     check: async () => {
       if (!isOnNode)
-        throw new VolumeStepError('MountVolume.NodeAffinity check failed', 'no matching NodeSelectorTerms', {
-          hint: 'change spec.nodeAffinity of the PersistentVolume, or label the node with --node-labels',
-        });
+        throw new VolumeStepError(
+          `${resolved.isBlock ? 'Map' : 'Mount'}Volume.NodeAffinity check failed`,
+          'no matching NodeSelectorTerms',
+          {
+            hint: 'change spec.nodeAffinity of the PersistentVolume, or label the node with --node-labels',
+          },
+        );
       await resolved.check();
       if (spec.hostPath !== undefined && (spec.mountOptions ?? []).length > 0)
         throw new VolumeStepError(
@@ -159,12 +206,15 @@ function bind<Source>(plugin: VolumePlugin<Source>, volume: PodVolume<Source>): 
     driver,
     canHang: driver !== undefined || plugin.canHang === true,
     readOnly: plugin.readOnly || volume.readOnly === true,
+    isBlock: plugin.isBlock === true,
     requiresRemount: (host) =>
       plugin.requiresRemount === true || plugin.isRepublished?.(host, volume.source) === true,
     keepsLabels: plugin.keepsLabels?.(volume) === true,
     path: (node) => plugin.path(node, volume),
     check: async () => plugin.check?.(volume),
     setUp: async (host, signal) => plugin.setUp(host, volume, signal),
+    isExpandable: plugin.expand !== undefined && volume.expansion !== undefined,
+    expand: async (host, options) => (await plugin.expand?.(host, volume, options)) ?? true,
     plan: async (host) => (await plugin.plan?.(host, volume)) ?? [],
   };
 }

@@ -11,7 +11,8 @@ import type {VolumeOperation} from '../../../contract/kubelet-metrics.js';
 import type {EventSink} from '../../../contract/pod-event.js';
 import type {PlannedFile} from '../../../contract/pod-filesystem.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {CsiVolumes, ExpandOptions, VolumeExpansion} from '../../../contract/volumes/csi-volumes.js';
+import type {LoopDevices} from '../block/loop-devices.js';
 import type {RunTool} from '../devices/disk-tools.js';
 import type {Mounter} from '../mounter.js';
 import type {VolumeOperations} from '../volume-operations.js';
@@ -32,6 +33,7 @@ export interface VolumeHost {
   readonly downwardApi: DownwardApi;
   readonly mounter: Mounter;
   readonly runTool: RunTool;
+  readonly loops: LoopDevices;
   readonly clock: Clock;
   /** Volumes of CSI drivers; undefined in a process that drivers cannot register with. */
   readonly csi?: CsiVolumes | undefined;
@@ -55,6 +57,8 @@ export interface PodVolume<Source> {
   readonly readOnly?: boolean;
   /** Mount options of a PersistentVolume; none by default. */
   readonly mountOptions?: readonly string[];
+  /** Sizes of a PersistentVolume that may be enlarged; undefined for other volumes. */
+  readonly expansion?: VolumeExpansion | undefined;
   /** Access modes of a PersistentVolume; none by default. */
   readonly accessModes?: readonly PersistentVolumeAccessMode[];
 }
@@ -72,6 +76,8 @@ export interface VolumePlugin<Source> {
   readonly canHang?: boolean;
   /** True if the volume is always mounted read-only. */
   readonly readOnly: boolean;
+  /** True if containers get the volume as a block device (BlockVolumePlugin); false by default. */
+  readonly isBlock?: boolean;
   /** True if setUp is repeated so that the content follows its sources (RequiresRemount); false by default. */
   readonly requiresRemount?: boolean;
   /** Reports whether a driver wants setUp to be repeated (RequiresRemount); by default it does not. */
@@ -87,6 +93,10 @@ export interface VolumePlugin<Source> {
    * while it waits.
    */
   setUp(host: VolumeHost, volume: PodVolume<Source>, signal: AbortSignal): Promise<void>;
+  /**
+   * Enlarges a volume with its PersistentVolume, after setUp and at each sync. Resolves with false if it must be tried again.
+   */
+  expand?(host: VolumeHost, volume: PodVolume<Source>, options: ExpandOptions): Promise<boolean>;
   /** Returns the files that setUp would write. */
   plan?(host: VolumeHost, volume: PodVolume<Source>): Promise<readonly PlannedFile[]>;
 }
@@ -112,4 +122,9 @@ export function podPluginDir(
   {pod, name}: Pick<PodVolume<unknown>, 'pod' | 'name'>,
 ): string {
   return join(podDir(node, podRef(pod).uid), 'plugins', plugin, validatePathSegment('volume name', name));
+}
+
+/** Reports whether only one pod may have a volume. */
+export function isForOnePod({accessModes = []}: Pick<PodVolume<unknown>, 'accessModes'>): boolean {
+  return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
 }

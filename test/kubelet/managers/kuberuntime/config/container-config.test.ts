@@ -34,6 +34,35 @@ function anInput(
 }
 
 describe('the container config', () => {
+  // Proves: Container.volumeDevices
+  test('has the devices of managers, then those of block volumes', () => {
+    const volumeDevices = [
+      {name: 'data', devicePath: '/dev/xb'},
+      {name: 'old', devicePath: '/dev/old'},
+    ];
+    const volumes = new Map([
+      ['data', {hostPath: '/links/data', readOnly: false}],
+      ['old', {hostPath: '/links/old', readOnly: true}],
+    ]);
+    const gpu = {hostPath: '/dev/gpu', containerPath: '/dev/gpu', permissions: 'rw'};
+    const config = generateContainerConfig(
+      anInput(aContainer({volumeDevices}), {volumes, granted: {devices: [gpu]}}),
+    );
+    expect(config.devices).toEqual([
+      gpu,
+      {hostPath: '/links/data', containerPath: '/dev/xb', permissions: 'mrw'},
+      {hostPath: '/links/old', containerPath: '/dev/old', permissions: 'r'},
+    ]);
+  });
+
+  test.each([
+    [{name: 'data', devicePath: 'dev/xb'}, 'error DevicePath `dev/xb` must be an absolute path'],
+    [{name: 'none', devicePath: '/dev/xb'}, 'cannot find volume "none" to pass into container "main"'],
+  ])('rejects the device %j', (device, message) => {
+    const container = aContainer({volumeDevices: [device]});
+    expect(() => generateContainerConfig(anInput(container))).toThrow(message);
+  });
+
   test('has the attempt, image and log path of the instance', () => {
     const config = generateContainerConfig(anInput(aContainer()));
 

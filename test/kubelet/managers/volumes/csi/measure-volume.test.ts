@@ -13,7 +13,10 @@ async function measure(capabilities: readonly string[]): Promise<unknown> {
   await writeFile(join(volume, 'vol_data.json'), JSON.stringify({driverName: CSI_DRIVER, volumeHandle: 'h'}));
   const path = join(directory, 'csi.sock');
   await using driver = await FakeCsiDriver.start({path, capabilities});
-  const usage = await measureVolume(join(volume, 'mount'), {client: () => new CsiDriverClient(path)});
+  const usage = await measureVolume(
+    {path: join(volume, 'mount'), dataDir: volume},
+    {client: () => new CsiDriverClient(path)},
+  );
   return [usage, driver.callsTo('NodeGetVolumeStats')];
 }
 

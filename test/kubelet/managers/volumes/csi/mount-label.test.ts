@@ -11,6 +11,7 @@ import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/c
 import type {CsiDrivers} from '../../../../../src/kubelet/managers/volumes/csi/csi-drivers.js';
 import {CsiMetrics} from '../../../../../src/kubelet/managers/volumes/csi/csi-metrics.js';
 import type {CsiServices} from '../../../../../src/kubelet/managers/volumes/csi/csi-services.js';
+import {systemLoopDevices} from '../../../../../src/kubelet/managers/volumes/block/loop-devices.js';
 import {CsiVolumeManager} from '../../../../../src/kubelet/managers/volumes/csi/csi-volume-manager.js';
 import {withMountLabel} from '../../../../../src/kubelet/managers/volumes/csi/selinux/mount-label.js';
 import {StagedVolumes} from '../../../../../src/kubelet/managers/volumes/csi/staged-volumes.js';
@@ -95,7 +96,7 @@ test.each([
   const socket = join(directory, 'csi.sock');
   await using driver = await FakeCsiDriver.start({path: socket});
   const common = {
-    ...{clock: systemClock, logger: SILENT_LOGGER, mounter: systemMounter, signal},
+    ...{clock: systemClock, logger: SILENT_LOGGER, mounter: systemMounter, loops: systemLoopDevices, signal},
     metrics: new CsiMetrics(NO_METRICS, systemClock),
     node: {rootDir: join(directory, 'root'), nodeName: 'n1', selinuxEnabled},
     drivers: {client: () => new CsiDriverClient(socket)} as unknown as CsiDrivers,

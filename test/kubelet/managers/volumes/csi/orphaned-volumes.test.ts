@@ -11,7 +11,7 @@ import {GOLDEN_NODE} from '../../../../golden/golden-cases.js';
 
 const {signal} = new AbortController();
 
-/** Runs one pass over pods `orphan`, `own` and `running` with CSI volumes, and one without; returns the unmounted ones. */
+/** Runs one pass over pods `block`, `orphan`, `own` and `running` with CSI volumes, and one without; returns the unmounted ones. */
 async function pass(
   services: Partial<NodeManagerServices> = {},
   fails = false,
@@ -19,6 +19,7 @@ async function pass(
   const rootDir = await temporaryDirectory();
   for (const uid of ['orphan', 'own', 'running'])
     await mkdir(join(rootDir, 'pods', uid, 'volumes/kubernetes.io~csi/v'), {recursive: true});
+  await mkdir(join(rootDir, 'pods/block/volumeDevices/kubernetes.io~csi/v'), {recursive: true});
   await mkdir(join(rootDir, 'pods/plain/volumes/kubernetes.io~empty-dir/v'), {recursive: true});
   const unmounted: string[] = [];
   const isDone = await unmountOrphanedVolumes(
@@ -36,11 +37,11 @@ async function pass(
     },
     signal,
   );
-  return {isDone, unmounted};
+  return {isDone, unmounted: unmounted.toSorted()};
 }
 
 test('the volumes of a pod that no source has and that does not run are unmounted', async () => {
-  expect(await pass()).toEqual({isDone: true, unmounted: ['orphan']});
+  expect(await pass()).toEqual({isDone: true, unmounted: ['block', 'orphan']});
 });
 
 test('nothing is unmounted before all sources are ready', async () => {
@@ -48,5 +49,5 @@ test('nothing is unmounted before all sources are ready', async () => {
 });
 
 test('a failure is repeated', async () => {
-  expect(await pass({}, true)).toEqual({isDone: false, unmounted: ['orphan']});
+  expect(await pass({}, true)).toEqual({isDone: false, unmounted: ['block', 'orphan']});
 });

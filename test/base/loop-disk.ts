@@ -1,4 +1,5 @@
 import {execFile} from 'node:child_process';
+import {accessSync, constants} from 'node:fs';
 import {mkdtemp, readFile, rm, truncate, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -11,6 +12,18 @@ export interface LoopDisk extends AsyncDisposable {
 }
 
 const run = promisify(execFile);
+
+/** True if this process may attach loop devices. */
+export const hasLoopDevices: boolean = canAttach();
+
+function canAttach(): boolean {
+  try {
+    accessSync('/dev/loop-control', constants.R_OK | constants.W_OK);
+    return process.getuid?.() === 0;
+  } catch {
+    return false;
+  }
+}
 
 /** Creates a disk whose content is a sparse file. Disposing removes it; its filesystem must not be mounted then. */
 export async function attachLoopDisk(mebibytes: number): Promise<LoopDisk> {
@@ -46,4 +59,10 @@ export async function deviceMounts(device: string): Promise<readonly string[]> {
     .split('\n')
     .filter((line) => line.includes(` ${device} `))
     .map((line) => line.split(' ')[4] ?? '');
+}
+
+/** Returns the files, at or below a directory, that loop devices keep open. */
+export async function loopFiles(directory: string): Promise<readonly string[]> {
+  const {stdout} = await run('losetup', ['--list', '--noheadings', '--output', 'BACK-FILE']);
+  return stdout.split('\n').filter((line) => line.startsWith(directory));
 }

@@ -1,0 +1,211 @@
+import {compareQuantities} from '../../../../../api/quantity.js';
+import type {Quantity} from '../../../../../api/types/v1-meta.js';
+import {abortable} from '../../../../../base/async/abortable.js';
+import {rethrowUnexpected} from '../../../../../base/errors.js';
+import {formatRfc3339Seconds} from '../../../../../format/time.js';
+import type {CsiCluster} from '../../../../contract/volumes/csi-cluster.js';
+import type {CsiVolume, ExpandOptions, VolumeExpansion} from '../../../../contract/volumes/csi-volumes.js';
+import type {ClaimEvent, ResizedClaim} from '../../../../contract/volumes/resized-claim.js';
+import {uniqueVolumeName, type VolumeKey} from '../csi-paths.js';
+import type {CsiServices} from '../csi-services.js';
+import {checkResize, claimSizeOf, failed, finished, inProgress, isRecoverable} from './claim-status.js';
+import {ExpandError, nodeExpand} from './node-expand.js';
+
+/** What is known of the size of a volume on this node (the actual state of world). */
+interface VolumeSize {
+  readonly key: VolumeKey;
+  /** Size that the volume has on the node; undefined if it is not known yet. */
+  size: Quantity | undefined;
+  /** True if the driver cannot enlarge the volume while it is used. */
+  isInUse: boolean;
+  /** True if the driver has failed to enlarge it. */
+  hasFailed: boolean;
+  /** Last expansion; it never rejects. */
+  last: Promise<unknown>;
+}
+
+/** A volume to enlarge, whose claim is known to be in a cluster. */
+interface Work {
+  readonly volume: CsiVolume;
+  readonly claim: ResizedClaim;
+  readonly newSize: Quantity;
+  readonly state: VolumeSize;
+  readonly cluster: CsiCluster;
+  readonly options: ExpandOptions;
+}
+
+/** Result of an expansion: false if the controller has not finished its part. */
+type IsDone = boolean;
+
+/** Enlarges volumes on the node when the controller of their driver has enlarged them (node_expander.go). */
+export class VolumeExpander {
+  readonly #services: CsiServices;
+  readonly #sizes = new Map<string, VolumeSize>();
+
+  constructor(services: CsiServices) {
+    this.#services = services;
+  }
+
+  /** See CsiVolumes. */
+  async expand(volume: CsiVolume, options: ExpandOptions): Promise<IsDone> {
+    const {expansion} = volume;
+    const {cluster} = this.#services;
+    if (expansion === undefined || cluster === undefined) return true;
+    const state = this.#stateOf(volume, options.isMounted);
+    const work = state.last.then(async () => {
+      options.signal.throwIfAborted();
+      return options.isMounted
+        ? await this.#expandOnline(volume, expansion, {state, cluster, options})
+        : await this.#expandDuringMount(volume, expansion, {state, cluster, options});
+    });
+    state.last = work.catch(() => undefined); // the caller sees the error
+    return await abortable(work, options.signal);
+  }
+
+  #stateOf(volume: CsiVolume, isMounted: boolean): VolumeSize {
+    const {staged} = this.#services;
+    for (const [name, known] of this.#sizes)
+      if (staged.usersOf(known.key).size === 0) this.#sizes.delete(name);
+    const name = uniqueVolumeName(volume);
+    const known = this.#sizes.get(name);
+    if (known !== undefined && (isMounted || staged.usersOf(volume).size > 1)) return known;
+    const {driver, handle} = volume;
+    const state = {
+      key: {driver, handle},
+      size: undefined,
+      isInUse: false,
+      hasFailed: false,
+      last: Promise.resolve(),
+    };
+    this.#sizes.set(name, state);
+    return state;
+  }
+
+  /** Enlarges a volume that is about to be used (expandVolumeDuringMount). */
+  async #expandDuringMount(
+    volume: CsiVolume,
+    {claim: ref, size, claimSize}: VolumeExpansion,
+    {state, cluster, options}: Pick<Work, 'state' | 'cluster' | 'options'>,
+  ): Promise<IsDone> {
+    state.size ??= claimSize;
+    if (claimSize === undefined || compareQuantities(claimSize, size) >= 0) return true;
+    const claim = await cluster.claim(ref, options.signal);
+    if (compareQuantities(claimSizeOf(claim), size) >= 0) return true;
+    const work = {volume, claim, newSize: size, state, cluster, options};
+    if (!volume.readOnly) return await this.#expand(work);
+    report(work, {
+      ...{type: 'Warning', reason: 'FileSystemResizeFailed'},
+      message: `MountVolume.NodeExpandVolume failed for volume ${JSON.stringify(volume.name)} requested read-only file system`,
+    });
+    return true;
+  }
+
+  /** Enlarges a volume that containers use (GenerateExpandInUseVolumeFunc). */
+  async #expandOnline(
+    volume: CsiVolume,
+    {claim: ref, size, claimSize}: VolumeExpansion,
+    {state, cluster, options}: Pick<Work, 'state' | 'cluster' | 'options'>,
+  ): Promise<IsDone> {
+    state.size ??= claimSize;
+    if (volume.readOnly || state.isInUse) return true;
+    if (state.size === undefined || compareQuantities(size, state.size) <= 0) return true;
+    const claim = await cluster.claim(ref, options.signal);
+    return await this.#expand({volume, claim, newSize: size, state, cluster, options});
+  }
+
+  async #expand(work: Work): Promise<IsDone> {
+    const {claim, state} = work;
+    if (!isRecoverable(claim)) return await this.#expandWithoutStatus(work);
+    const newSize = claim.status?.allocatedResources?.['storage'] ?? work.newSize;
+    const isDone = await this.#expandByStatus({...work, newSize});
+    if (isDone) state.size = newSize;
+    return isDone;
+  }
+
+  /** Enlarges a volume whose controller notes nothing in the status (legacyCallNodeExpandOnPlugin). */
+  async #expandWithoutStatus({claim, newSize, ...others}: Work): Promise<IsDone> {
+    const work = {claim, newSize, ...others};
+    const {volume, state, cluster, options} = work;
+    try {
+      await nodeExpand(volume, newSize, this.#services, options.signal);
+    } catch (error) {
+      if (!(error instanceof ExpandError) || (error.kind !== 'unsupported' && error.kind !== 'inUse'))
+        throw error;
+      state.isInUse ||= error.kind === 'inUse';
+      state.size = newSize;
+      return true;
+    }
+    reportSuccess(work);
+    state.size = newSize;
+    if (compareQuantities(claimSizeOf(claim), newSize) >= 0) return true;
+    const status = finished(claim.status, newSize);
+    await cluster.patchClaim(claim, {status, isForced: false}, options.signal);
+    return true;
+  }
+
+  /** Enlarges a volume if the status of its claim allows it, and reports the progress there (expandOnPlugin). */
+  async #expandByStatus(work: Work): Promise<IsDone> {
+    const {volume, newSize, state, cluster, options} = work;
+    let {claim} = work;
+    const check = checkResize(claim, newSize, state.hasFailed);
+    if (!check.isAllowed) return check.isUpdated;
+    if (!check.isUpdated)
+      claim = await cluster.patchClaim(
+        claim,
+        {status: inProgress(claim.status), isForced: false},
+        options.signal,
+      );
+    try {
+      await nodeExpand(volume, newSize, this.#services, options.signal);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!(error instanceof ExpandError)) throw error;
+      if (error.kind === 'unsupported' && check.isUpdated) return true;
+      if (error.kind !== 'noDriver') {
+        state.hasFailed = true;
+        await this.#markFailed({...work, claim}, error, check.isInfeasibleOnFailure);
+      }
+      if (error.kind !== 'inUse') throw error;
+      state.isInUse = true;
+      return true;
+    }
+    reportSuccess(work);
+    const status = finished(claim.status, newSize);
+    if (!check.isUpdated) await cluster.patchClaim(claim, {status, isForced: false}, options.signal);
+    return true;
+  }
+
+  /** Adds the failure to the status of the claim; that this fails is only logged. */
+  async #markFailed(
+    {claim, cluster, options}: Work,
+    {kind, message}: ExpandError,
+    isInfeasibleOnFailure: boolean,
+  ): Promise<void> {
+    const {clock, logger} = this.#services;
+    const isInfeasible = kind === 'infeasible' || isInfeasibleOnFailure;
+    const failure = {message, isInfeasible, now: formatRfc3339Seconds(clock.now())};
+    const status = failed(claim.status, failure);
+    try {
+      await cluster.patchClaim(claim, {status, isForced: true}, options.signal);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      rethrowUnexpected(error);
+      const log = logger.forFile('volume-expander.ts');
+      log.error(error, 'Failed to mark node expansion as failed', {claim: claim.metadata.name});
+    }
+  }
+}
+
+function reportSuccess(work: Work): void {
+  const {name, pod} = work.volume;
+  report(work, {
+    ...{type: 'Normal', reason: 'FileSystemResizeSuccessful'},
+    message: `MountVolume.NodeExpandVolume succeeded for volume ${JSON.stringify(name)} ${pod.spec.nodeName ?? ''}`,
+  });
+}
+
+/** Reports something of the pod and of its claim. */
+function report({volume, claim, cluster, options}: Work, event: ClaimEvent): void {
+  options.events?.({...event, pod: volume.pod});
+  cluster.claimEvent(claim, event);
+}
