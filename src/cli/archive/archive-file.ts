@@ -50,6 +50,8 @@ export async function writeArchive(path: string, {manifest, parts}: NodeArchive)
   };
   const gzip = createGzip();
   const packed = pipeline(Readable.from(members()), gzip);
+  // When the file cannot be written, the writer destroys the stream, and has the reason.
+  packed.catch(() => undefined);
   await writeChunksAtomic(path, gzip, 0o600);
   await packed;
 }

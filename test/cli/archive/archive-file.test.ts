@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto';
+import {createHash, randomBytes} from 'node:crypto';
 import {readdir, readFile, stat, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {gzipSync} from 'node:zlib';
@@ -25,6 +25,13 @@ test('an archive that cannot be written leaves nothing behind', async () => {
     writeArchive(join(directory, 'none/node.tgz'), {manifest: MANIFEST, parts: {}}),
   ).rejects.toThrow(/no such file or directory/);
   expect(await readdir(directory)).toEqual([]);
+});
+
+test('an archive for which no space is left is one error', async () => {
+  const parts = {doctor: {text: randomBytes(300_000).toString('hex')}};
+  await expect(writeArchive('/dev/full', {manifest: MANIFEST, parts})).rejects.toThrow(
+    /no space left on device/,
+  );
 });
 
 interface Member extends Partial<FileEntry> {

@@ -1,24 +1,10 @@
-import {createWriteStream} from 'node:fs';
 import {join} from 'node:path';
-import {Readable} from 'node:stream';
-import {pipeline} from 'node:stream/promises';
 import {describe, expect, onTestFinished, test} from 'vitest';
+import {fillDisk} from '../harness/fill-disk.js';
 import {aContainer, aManifest} from '../harness/manifests.js';
 import {startPodTestbed} from '../harness/pod-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 import {mountSmallDisk} from '../harness/small-disk.js';
-
-const BLOCK = Buffer.alloc(64 * 1024);
-
-/** Writes to a file until no space is left. */
-async function fill(path: string): Promise<void> {
-  const endless = Readable.from(
-    (function* (): Generator<Buffer> {
-      for (;;) yield BLOCK;
-    })(),
-  );
-  await expect(pipeline(endless, createWriteStream(path))).rejects.toThrow('ENOSPC');
-}
 
 describe.each(newestRuntime)('a full disk: $name', (which) => {
   test('kcri sync says that no space is left, and kcri delete deletes a pod', async () => {
@@ -31,7 +17,7 @@ describe.each(newestRuntime)('a full disk: $name', (which) => {
       aManifest(name, {hostNetwork: true, terminationGracePeriodSeconds: 1, containers: [aContainer()]});
     expect(await testbed.sync(manifest('first'))).toMatchObject({exitCode: 0});
     const {uid} = await testbed.pod('first');
-    await fill(join(disk.path, 'fill'));
+    await fillDisk(join(disk.path, 'fill'));
 
     const second = await testbed.sync(manifest('second'));
     expect(second.exitCode).not.toBe(0);

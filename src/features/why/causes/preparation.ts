@@ -187,6 +187,12 @@ const PATTERNS: readonly MessagePattern<PodSnapshot>[] = [
     tries: ([, port = '']) => [`ss -lntup 'sport = :${port}'`],
   },
   {
+    rule: 'disk-full',
+    pattern: /no space left on device/,
+    cause: () => 'no space is left for the directories of the pod, its volumes, or the state of the runtime',
+    tries: () => ['df -h; df -i', {kcri: ['doctor', '--only', 'disk/space,disk/inodes']}],
+  },
+  {
     rule: 'runtime-class',
     pattern: /no runtime for "([^"]+)" is configured|runtime handler "([^"]*)" not (?:found|supported)/,
     cause: ([, first = '', second = '']) =>

@@ -302,6 +302,11 @@ const PREPARATIONS: readonly Case[] = [
     'the image registry.k8s.io/pause:3.9 of the sandbox cannot be pulled: dial tcp: i/o timeout',
   ],
   [
+    'Failed to create pod sandbox: rpc error: code = Unknown desc = failed to mkdir "/run/x": no space left on device',
+    'disk-full',
+    'no space is left for the directories of the pod, its volumes, or the state of the runtime',
+  ],
+  [
     'Failed to create pod sandbox: rpc error: code = DeadlineExceeded desc = context deadline exceeded',
     'sandbox-slow',
     'the runtime does not create the sandbox in time',
