@@ -46,7 +46,8 @@ function readLine({path, number, text}: NumberedLine, {onHeader, onDamaged}: Rec
     return undefined;
   }
   if (number > 1 && !isObject(line['recording'])) return line;
-  onHeader?.(checkHeader(path, line));
+  const header = checkHeader(path, line);
+  onHeader?.(header);
   return undefined;
 }
 

@@ -132,6 +132,26 @@ describe('replay', () => {
     expect(runtime.sandboxes).toEqual([]);
   });
 
+  // Proves: replay --format, replay --template
+  test.each(['--format', '--template'])('%s formats the report', async (flag) => {
+    const file = await recordRun();
+    await using runtime = await startRuntime();
+    expect((await replay(runtime, [file, `${flag}={{.replayed}}`])).stdout.trim()).toBe('11');
+  });
+
+  test.each([
+    ['no recording', 'hello\n', /not a line of a recording/],
+    ['a recording without calls', '{"recording":{"version":1}}\n', /has no calls to replay/],
+  ])('%s is an error with exit code 2', async (_, text, message) => {
+    const file = join(await temporaryDirectory(), 'file.jsonl');
+    await writeFile(file, text);
+    await using runtime = await startRuntime();
+    const {stderr, exitCode} = await replay(runtime, [file]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(message);
+    expect(runtime.calls).toEqual([]);
+  });
+
   test('a read may take a while until it answers as recorded', async () => {
     const file = await recordRun();
     await using runtime = await startRuntime();
