@@ -4,7 +4,7 @@ import {UsageError} from '../base/errors.js';
 import {BaseCommand} from '../cli/command/base-command.js';
 import {withChoices} from '../cli/flags/flag-types.js';
 import {exitCodeOf} from '../cli/output/render-error.js';
-import {outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
+import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {EXIT} from '../cli/process/exit-codes.js';
 import {runReplay} from '../features/record/replay/run-replay.js';
 
@@ -38,6 +38,7 @@ export default class Replay extends BaseCommand {
     ),
     keep: Flags.boolean({description: 'Do not remove the pods, images and files of the replay.'}),
     ...outputFlags(FORMATS),
+    ...NO_HEADERS_FLAG,
   };
 
   async run(): Promise<void> {

@@ -34,7 +34,7 @@ export async function printReplay(
   else out.printData(await formatSorted(form, replayJson(result)));
   const {name, version} = result.runtime;
   report.info(
-    `kcri: replayed ${counted(result.replayed, 'call')} of "${result.file}" on ${name} ${version}: ` +
+    `kcri: note: replayed ${counted(result.replayed, 'call')} of "${result.file}" on ${name} ${version}: ` +
       `${result.differences.length === 0 ? 'all' : result.differences.length} answered ` +
       (result.differences.length === 0 ? 'as recorded' : 'differently'),
   );

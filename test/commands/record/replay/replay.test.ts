@@ -87,7 +87,7 @@ describe('replay', () => {
     expect({stdout, stderr, exitCode}).toEqual({
       stdout: '',
       stderr: expect.stringMatching(
-        /^kcri: replayed 11 calls of ".*" on fake v1\.0\.0: all answered as recorded\n$/,
+        /^kcri: note: replayed 11 calls of ".*" on fake v1\.0\.0: all answered as recorded\n$/,
       ) as string,
       exitCode: 0,
     });
@@ -132,11 +132,15 @@ describe('replay', () => {
     expect(runtime.sandboxes).toEqual([]);
   });
 
-  // Proves: replay --format, replay --template
-  test.each(['--format', '--template'])('%s formats the report', async (flag) => {
+  // Proves: replay --format, replay --template, replay --no-headers
+  test.each([
+    ['--format={{.replayed}}'],
+    ['--template={{.replayed}}'],
+    ['--output=custom-columns=CALLS:.replayed', '--no-headers'],
+  ])('%s formats the report', async (...flags) => {
     const file = await recordRun();
     await using runtime = await startRuntime();
-    expect((await replay(runtime, [file, `${flag}={{.replayed}}`])).stdout.trim()).toBe('11');
+    expect((await replay(runtime, [file, ...flags])).stdout.trim()).toBe('11');
   });
 
   test.each([
