@@ -8,6 +8,7 @@ import {mkdtemp, rm} from 'node:fs/promises';
 import {loadavg, tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {setTimeout as delay} from 'node:timers/promises';
 import {parseArgs} from 'node:util';
 import {Client, credentials} from '@grpc/grpc-js';
 import {median} from './median.mjs';
@@ -21,6 +22,8 @@ const calls = Number(values.calls);
 /** Objects of the runtime: a list of them is about 100 kB. */
 const OBJECTS = 200;
 const CONCURRENT = 16;
+/** Pause between calls that do not follow one another at once, in ms. */
+const PAUSE_MS = 20;
 const METHODS = {
   Version: '/runtime.v1.RuntimeService/Version',
   ListContainers: '/runtime.v1.RuntimeService/ListContainers',
@@ -63,6 +66,18 @@ async function latency(client, path) {
   return median(times);
 }
 
+/** Returns the median latency of calls with pauses, as a kubelet makes them, in ms. */
+async function pacedLatency(client, path) {
+  const times = [];
+  for (let index = 0; index < calls / 10; index += 1) {
+    await delay(PAUSE_MS);
+    const startedAt = performance.now();
+    await call(client, path);
+    times.push(performance.now() - startedAt);
+  }
+  return median(times);
+}
+
 /** Returns the calls per second with several calls at a time. */
 async function throughput(client, path) {
   const startedAt = performance.now();
@@ -89,7 +104,7 @@ const record = (socket, ...flags) =>
   start([KCRI, '-r', `unix://${direct}`, 'record', `--listen=${socket}`, ...flags], /recording/);
 const runtime = await start([RUNTIME, direct, String(OBJECTS)], /ready/);
 const recorders = {
-  record: await record(recorded, `--file=${join(folder, 'calls.jsonl')}`),
+  record: await record(recorded, `--file=${join(folder, 'calls.jsonl')}`, '--max-message=16Mi'),
   summary: await record(counted, '--summary'),
 };
 const clients = {direct: connectTo(direct), record: connectTo(recorded), summary: connectTo(counted)};
@@ -97,7 +112,7 @@ try {
   process.stdout.write(`load ${loadavg()[0].toFixed(1)}; ${values.rounds} rounds of ${calls} calls\n`);
   for (const [name, path] of Object.entries(METHODS)) {
     const results = Object.fromEntries(
-      Object.keys(clients).map((way) => [way, {latency: [], throughput: []}]),
+      Object.keys(clients).map((way) => [way, {paced: [], latency: [], throughput: []}]),
     );
     for (const client of Object.values(clients)) await latency(client, path);
     const cpuBefore = Object.fromEntries(
@@ -105,17 +120,19 @@ try {
     );
     for (let round = 0; round < Number(values.rounds); round += 1)
       for (const [way, client] of Object.entries(clients)) {
+        results[way].paced.push(await pacedLatency(client, path));
         results[way].latency.push(await latency(client, path));
         results[way].throughput.push(await throughput(client, path));
       }
     const base = results.direct;
-    for (const [way, {latency: latencies, throughput: rates}] of Object.entries(results)) {
-      const added = median(latencies.map((each, index) => each - base.latency[index]));
+    const addedTo = (name, times) => median(times.map((each, index) => each - base[name][index])).toFixed(3);
+    for (const [way, {paced, latency: latencies, throughput: rates}] of Object.entries(results)) {
       const lost = median(rates.map((each, index) => 1 - each / base.throughput[index]));
       const used = recorders[way] === undefined ? 0 : cpuMs(recorders[way]) - cpuBefore[way];
-      const perCall = used / (2 * calls * Number(values.rounds));
+      const perCall = used / (2.1 * calls * Number(values.rounds));
       process.stdout.write(
-        `${name} ${way}: median ${median(latencies).toFixed(3)} ms (+${added.toFixed(3)} ms), ` +
+        `${name} ${way}: median ${median(paced).toFixed(3)} ms with pauses (+${addedTo('paced', paced)} ms), ` +
+          `${median(latencies).toFixed(3)} ms without (+${addedTo('latency', latencies)} ms), ` +
           `${median(rates).toFixed(0)} calls/s (${(-100 * lost).toFixed(1)} %), ` +
           `${perCall.toFixed(3)} ms of processor time per call\n`,
       );

@@ -1,3 +1,4 @@
+import {writeFileSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, onTestFinished, test} from 'vitest';
@@ -163,6 +164,26 @@ const CASES: Readonly<Record<string, CommandCase>> = {
   tree: {args: words('tree web'), prints: /container main \w{13} +Running\n$/},
   doctor: {args: words('doctor --only runtime/ready'), prints: /^ok +runtime\/ready +RuntimeReady and /},
   why: {args: words('why web'), prints: /^default\/web {2}Running, 1\/1 ready: nothing is wrong\n$/},
+  replay: {
+    args: ({directory}) => {
+      const time = '2026-11-28T00:00:00.000000Z';
+      const call = {
+        service: 'runtime.v1.RuntimeService',
+        method: 'Version',
+        time,
+        request: {},
+        code: 'OK',
+        durationMs: 1,
+      };
+      const file = join(directory, 'calls.jsonl');
+      writeFileSync(
+        file,
+        [{recording: {version: 1}}, call].map((line) => `${JSON.stringify(line)}\n`).join(''),
+      );
+      return ['replay', file];
+    },
+    prints: /^$/,
+  },
   record: {args: words('record --summary -- true'), prints: /^METHOD +CALLS +ERRORS /},
   wait: {
     args: words('wait web/main --for=condition=Ready'),

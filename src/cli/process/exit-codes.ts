@@ -9,6 +9,8 @@ export const EXIT = {
   notPlanned: 2,
   /** `record diff` failed: with 1 it reports differences. */
   notCompared: 2,
+  /** `replay` failed, or left out calls that change something: with 1 it reports different answers. */
+  notReplayed: 2,
   /** `why` has no answer: with 1 it reports that something is wrong. */
   notDiagnosed: 2,
   /** A check of `doctor` failed, or nothing was examined: 1 means that there are only warnings. */

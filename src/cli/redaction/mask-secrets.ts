@@ -21,30 +21,42 @@ const VARIABLE_MEMBER = /("key":"([^"]*)","value":)"(?:[^"\\]|\\.)+"/g;
 /** End of a streaming URL, with or without a scheme and a path. Anyone who knows the URL can use it. */
 const STREAMING_URL =
   /(^(?:\/cri)?|\/\/[^\s"/?#]*(?:\/[^\s"/?#]+)*?)(\/(?:exec|attach|portforward)\/)[^\s"/?]+/g;
+/** Part of every streaming URL. */
+const STREAMING_PATH = /\/(?:exec|attach|portforward)\//;
 /** Maximum length of a shown text, in characters. */
 const LONGEST_TEXT = 64 * 1024;
 
-/** Masks passwords, tokens and secret-looking variables in data, and truncates very long texts. */
+/** Masks passwords, tokens and secret-looking variables in data, and truncates very long texts. Data without any is not copied. */
 export function maskSecrets(json: Json): Json {
   if (typeof json === 'string') return maskSecretText(json);
-  if (Array.isArray(json)) return (json as readonly Json[]).map(maskSecrets);
   if (typeof json !== 'object' || json === null) return json;
+  if (Array.isArray(json)) {
+    const items = json as readonly Json[];
+    const masked: readonly Json[] = items.map(maskSecrets);
+    return masked.every((item, index) => item === items[index]) ? items : masked;
+  }
   const fields = json as Readonly<Record<string, Json>>;
-  const secretVariable = typeof fields['key'] === 'string' && SECRET_NAME.test(fields['key']);
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
-      if (typeof value !== 'string' || value === '') return [name, maskSecrets(value)];
-      if (OUTPUT_FIELDS.has(name)) return [name, `(${Buffer.byteLength(value, 'base64')} bytes)`];
-      const secret = SECRET_FIELDS.has(name) || (name === 'value' && secretVariable);
-      return [name, secret ? MASK : maskSecretText(value)];
-    }),
-  );
+  const key = fields['key'];
+  const secretVariable = typeof key === 'string' && SECRET_NAME.test(key);
+  const masked = Object.keys(fields).map((name): [string, Json] => [
+    name,
+    maskMember(name, fields[name] ?? null, secretVariable),
+  ]);
+  return masked.every(([name, value]) => value === fields[name]) ? json : Object.fromEntries(masked);
+}
+
+function maskMember(name: string, value: Json, secretVariable: boolean): Json {
+  if (typeof value !== 'string' || value === '') return maskSecrets(value);
+  if (OUTPUT_FIELDS.has(name)) return `(${Buffer.byteLength(value, 'base64')} bytes)`;
+  const secret = SECRET_FIELDS.has(name) || (name === 'value' && secretVariable);
+  return secret ? MASK : maskSecretText(value);
 }
 
 /** Masks passwords, tokens and secret-looking variables in a text, and truncates a very long text. */
 export function maskSecretText(text: string): string {
   const rest = text.length - LONGEST_TEXT;
   if (rest > 0) return `${maskSecretText(text.slice(0, LONGEST_TEXT))}… (${rest} more characters)`;
+  if (!mayHaveSecret(text)) return text;
   return withoutAssigned(
     text
       .replace(STREAMING_URL, `$1$2${MASK}`)
@@ -53,6 +65,11 @@ export function maskSecretText(text: string): string {
         SECRET_NAME.test(name) ? `${member}"${MASK}"` : all,
       ),
   );
+}
+
+/** Reports whether a text has an assignment, a quoted member or a streaming URL. Most texts of a runtime have none. */
+function mayHaveSecret(text: string): boolean {
+  return text.includes('=') || text.includes('"') || (text.includes('/') && STREAMING_PATH.test(text));
 }
 
 function withoutAssigned(text: string): string {

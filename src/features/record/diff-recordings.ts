@@ -2,18 +2,10 @@ import {counted} from '../../base/counted.js';
 import type {CommandServices} from '../../cli/command/command-services.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {formatSorted} from '../../cli/output/parse-output-format.js';
-import {shorten} from '../../base/shorten.js';
-import type {JsonObject} from '../../format/json.js';
-import {
-  compareRuns,
-  type FieldDifference,
-  type RunDifference,
-} from '../../recording/canonical/compare-runs.js';
+import {compareRuns} from '../../recording/canonical/compare-runs.js';
 import {recordedRun} from '../../recording/canonical/recorded-run.js';
 import {readRecording} from '../../recording/lines/read-recording.js';
-
-/** Maximum length of a value in the text. */
-const LONGEST_VALUE = 200;
+import {differenceJson, differenceText} from './format-differences.js';
 
 /** Prints how the mutating calls of two recordings differ. Resolves with true if they do. */
 export async function diffRecordings(
@@ -31,24 +23,4 @@ export async function diffRecordings(
   if (form.kind === 'table') out.printText(differences.map(differenceText).join(''));
   else out.printData(await formatSorted(form, {differences: differences.map(differenceJson)}));
   return differences.length > 0;
-}
-
-const SIGNS = {'only in A': '-', 'only in B': '+', different: '~'} as const;
-
-function differenceText({pod, method, object, kind, fields}: RunDifference): string {
-  const title = [SIGNS[kind], pod === '' ? '(no pod)' : pod, method, object].filter((word) => word !== '');
-  const lines = fields.flatMap(({path, a, b}) => [
-    `    ${path}`,
-    ...(a === undefined ? [] : [`      - ${shorten(JSON.stringify(a), LONGEST_VALUE)}`]),
-    ...(b === undefined ? [] : [`      + ${shorten(JSON.stringify(b), LONGEST_VALUE)}`]),
-  ]);
-  return `${[title.join(' '), ...lines].join('\n')}\n`;
-}
-
-function differenceJson({fields, ...rest}: RunDifference): JsonObject {
-  return {...rest, fields: fields.map(fieldJson)};
-}
-
-function fieldJson({path, a, b}: FieldDifference): JsonObject {
-  return {path, ...(a !== undefined && {a}), ...(b !== undefined && {b})};
 }

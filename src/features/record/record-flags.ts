@@ -24,7 +24,7 @@ export const RECORD_FLAGS = {
   }),
   'max-message': Flags.string({
     helpValue: 'SIZE',
-    description: 'Record only the length of requests and responses that are larger. [default: 64Ki]',
+    description: 'Record only the length of requests and responses that are larger. [default: 256Ki]',
   }),
   'mask-env': Flags.boolean({description: 'Mask the values of all environment variables of containers.'}),
   'keep-output': Flags.boolean({description: 'Record the output of commands of ExecSync.'}),
@@ -58,7 +58,7 @@ export function recordOptions(flags: RecordFlags, program: readonly string[]) {
     file,
     maxFiles,
     maxFileBytes: sizeOf('max-size', maxSize, MIN_FILE_BYTES),
-    maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '64Ki', 1),
+    maxMessageBytes: sizeOf('max-message', flags['max-message'] ?? '256Ki', 1),
     hasHeaders: !flags['no-headers'],
     mask: {env: flags['mask-env'], keepOutput: flags['keep-output']},
   };

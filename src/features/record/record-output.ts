@@ -10,6 +10,7 @@ import type {CallSink} from '../../recording/tap/connection-tap.js';
 import type {CollectorLimits} from '../../recording/tap/message-collector.js';
 import {LineFile} from './line-file.js';
 import {LineStream} from './line-stream.js';
+import {preciseTime} from './precise-time.js';
 import {createMessageMask, type MaskOptions} from './mask-messages.js';
 
 /** Options of what is recorded, and where. */
@@ -31,6 +32,8 @@ export interface RecordOutput {
   readonly sink: CallSink;
   readonly limits: CollectorLimits;
   readonly summary: CallSummary;
+  /** Returns the time in ms since the epoch, with microseconds. */
+  readonly now: () => number;
   /** Writes everything. Rejects with SystemError. */
   close(): Promise<void>;
 }
@@ -52,14 +55,15 @@ export async function openOutput(
 ): Promise<RecordOutput> {
   const {context, report} = services;
   const summary = new CallSummary();
+  const now = preciseTime(context.clock);
   const lines = await openLines(services, options, endpoint);
   const maxMessageBytes = lines === undefined ? 0 : options.maxMessageBytes;
   const limits = {maxMessageBytes, budget: new ByteBudget(BUDGET_BYTES)};
-  if (lines === undefined) return {sink: summary, limits, summary, close: () => Promise.resolve()};
+  if (lines === undefined) return {sink: summary, limits, summary, now, close: () => Promise.resolve()};
   const recorder = new CallRecorder({
     limits,
     mask: createMessageMask(options.mask),
-    now: () => context.clock.now(),
+    now,
     write: (line) => {
       lines.write(JSON.stringify(line));
     },
@@ -68,6 +72,7 @@ export async function openOutput(
     sink: both(summary, recorder),
     limits,
     summary,
+    now,
     close: async () => {
       recorder.finish();
       await lines.close();

@@ -67,11 +67,11 @@ async function rejectImageEndpoint({settings}: CommandServices, runtime: string)
 }
 
 async function openRelay(
-  {context, report}: CommandServices,
+  {report}: CommandServices,
   {listenPath, targetPath}: RecordPlace,
-  {sink, limits}: RecordOutput,
+  {sink, limits, now}: RecordOutput,
 ): Promise<Relay> {
-  const clock = {now: () => context.clock.now(), monotonic: () => performance.now()};
+  const clock = {now, monotonic: () => performance.now()};
   return await Relay.listen(listenPath, {
     target: targetPath,
     tap: (connection) => new ConnectionTap(connection, {sink, limits, clock}),

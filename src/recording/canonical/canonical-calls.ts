@@ -12,6 +12,11 @@ export type {CanonicalCall, CanonicalLine, ComparableCall} from './comparable-ca
 const READS =
   /^(List|Stream|GetContainerEvents|Image(Status|FsInfo)|Container(Status|Stats)|PodSandbox(Status|Stats)|Status|Version|RuntimeConfig)/;
 
+/** Reports whether a method changes nothing. */
+export function isRead(method: string): boolean {
+  return READS.test(method);
+}
+
 /**
  * Returns the mutating calls in a form in which two runs can be compared: IDs, UIDs, addresses, times and directories
  * are replaced by stable labels, calls that a kubelet makes in random order are sorted, and equal calls of a probe are
@@ -22,7 +27,7 @@ export function canonicalCalls(
   environment: CallEnvironment,
   probes: ProbeCommands = new Map(),
 ): readonly CanonicalCall[] {
-  const changing = calls.filter(({method}) => !READS.test(method));
+  const changing = calls.filter(({method}) => !isRead(method));
   const labels = labelsOf(calls, environment);
   const sandboxConfigs = new Map<string, string>();
   const lines = changing.map((call) => canonicalCall(withPlainRequest(call), labels, sandboxConfigs));
@@ -41,18 +46,19 @@ export function callsByPod(
     if (!('method' in line)) continue;
     const call: CanonicalCall = {...line};
     delete (call as {msg?: string}).msg;
-    const [, pod = ''] = /<(?:SB|C|UID):([^/>]+)/.exec(JSON.stringify(call.req)) ?? [];
-    (byPod[pod] ??= []).push(call);
+    (byPod[podOf(call)] ??= []).push(call);
   }
   return byPod;
 }
 
+/** Returns the name of the pod that a call is about; empty without one. */
+export function podOf({req}: Pick<CanonicalCall, 'req'>): string {
+  return /<(?:SB|C|UID):([^/>]+)/.exec(JSON.stringify(req))?.[1] ?? '';
+}
+
 /** Registers labels for everything that the calls create. */
 export function labelsOf(calls: readonly ComparableCall[], environment: CallEnvironment): CanonicalLabels {
-  return new CanonicalLabels(
-    environment,
-    calls.filter(({method}) => !READS.test(method)).map(withPlainRequest),
-  );
+  return new CanonicalLabels(environment, calls.filter(({method}) => !isRead(method)).map(withPlainRequest));
 }
 
 function withPlainRequest(call: ComparableCall): PlainCall {

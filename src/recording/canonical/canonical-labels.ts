@@ -1,3 +1,4 @@
+import {isObject} from '../../base/is-object.js';
 import {stringOrEmpty, type Json, type JsonObject} from './canonical-json.js';
 import type {PlainCall} from './comparable-call.js';
 
@@ -88,8 +89,16 @@ interface SandboxMetadata {
   readonly attempt?: number;
 }
 
+/** Returns the metadata of a configuration, with empty names for what a damaged recording lacks. */
 function metadataOf(request: JsonObject): SandboxMetadata {
-  return (request['config'] as {readonly metadata: unknown}).metadata as SandboxMetadata;
+  const config = request['config'];
+  const metadata = isObject(config) && isObject(config['metadata']) ? config['metadata'] : {};
+  const text = (name: string): string => (typeof metadata[name] === 'string' ? metadata[name] : '');
+  return {
+    name: text('name'),
+    uid: text('uid'),
+    ...(typeof metadata['attempt'] === 'number' && {attempt: metadata['attempt']}),
+  };
 }
 
 /** Returns a pod's name without the node's, with `#2` for the second pod of that name. */

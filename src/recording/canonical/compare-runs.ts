@@ -34,14 +34,15 @@ export function compareRuns(
   const pods = [...new Set([...Object.keys(byPodA), ...Object.keys(byPodB)])];
   return pods.flatMap((pod) =>
     alignCalls(byPodA[pod] ?? [], byPodB[pod] ?? []).flatMap(([callA, callB]) =>
-      difference(pod, callA, callB),
+      callDifference(pod, callA, callB),
     ),
   );
 }
 
 type Pair = readonly [CanonicalCall | undefined, CanonicalCall | undefined];
 
-function difference(pod: string, a: Pair[0], b: Pair[1]): readonly RunDifference[] {
+/** Returns the difference of two calls, of which one may be missing; nothing if they are equal. */
+export function callDifference(pod: string, a: Pair[0], b: Pair[1]): readonly RunDifference[] {
   const call = a ?? b;
   if (call === undefined) return [];
   const about = {pod, method: call.method, object: objectOf(call)};

@@ -20,24 +20,27 @@ export interface RecordedRun {
 
 /** Returns the mutating calls of a recording, whose lines may be in any order, in canonical form. */
 export async function recordedRun(lines: AsyncIterable<JsonObject>): Promise<RecordedRun> {
-  const environment = new RecordedEnvironment();
   const numbered: (readonly [number: number, call: ComparableCall])[] = [];
   let incomplete = 0;
   for await (const line of lines) {
     if (typeof line['service'] !== 'string') continue;
     const call = comparableCall(line);
     if (call === undefined) incomplete += 1;
-    else {
-      environment.learn(call);
-      numbered.push([Number(line['call']), call]);
-    }
+    else numbered.push([Number(line['call']), call]);
   }
   const calls = numbered.toSorted(([a], [b]) => a - b).map(([, call]) => call);
-  return {calls: canonicalCalls(calls, environment.result(), repeatedCommands(calls)), incomplete};
+  return {calls: canonicalCalls(calls, environmentOf(calls), repeatedCommands(calls)), incomplete};
+}
+
+/** Returns what of the calls depends on the node and the run. */
+export function environmentOf(calls: readonly ComparableCall[]): CallEnvironment {
+  const environment = new RecordedEnvironment();
+  for (const call of calls) environment.learn(call);
+  return environment.result();
 }
 
 /** Returns the call of a line; undefined if its request or end is not recorded, or if it is not of the CRI. */
-function comparableCall(line: JsonObject): ComparableCall | undefined {
+export function comparableCall(line: JsonObject): ComparableCall | undefined {
   const {info} = methodOf(`/${stringAt(line, 'service') ?? ''}/${stringAt(line, 'method') ?? ''}`);
   const {request, response, code, timeoutMs} = line;
   if (info === undefined || !isObject(request) || typeof code !== 'string') return undefined;
@@ -60,7 +63,7 @@ function protoNames(name: MessageName, message: JsonObject): JsonObject {
 }
 
 /** Decodes the output of ExecSync, unless only its length is recorded. */
-function withText(response: JsonObject): JsonObject {
+export function withText(response: JsonObject): JsonObject {
   const decoded = ['stdout', 'stderr'].flatMap((name) => {
     const value = response[name];
     if (typeof value !== 'string' || value.startsWith('(')) return [];
@@ -121,7 +124,7 @@ class RecordedEnvironment {
 
   #learnMounts(config: unknown): void {
     const {mounts} = (isObject(config) ? config : {}) as {readonly mounts?: readonly Json[]};
-    for (const mount of mounts ?? [])
+    for (const mount of Array.isArray(mounts) ? mounts : [])
       this.#rootDir ||= /^(.*)\/pods\/[^/]+\//.exec(stringAt(mount, 'host_path') ?? '')?.[1] ?? '';
   }
 
@@ -138,7 +141,8 @@ class RecordedEnvironment {
   }
 }
 
-function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
+/** Returns the text at a path of members; undefined if there is none. */
+export function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
   const found = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value);
   return typeof found === 'string' ? found : undefined;
 }

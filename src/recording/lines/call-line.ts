@@ -32,7 +32,7 @@ export function callLine(
   const {id, call, request, response, counts} = recorded;
   const method = methodOf(call.path);
   return {
-    time: new Date(call.startedAtMs).toISOString(),
+    time: formatMicroseconds(call.startedAtMs),
     call: id,
     connection: call.connection,
     service: method.service,
@@ -60,11 +60,17 @@ export function messageLine(
 ): JsonObject {
   const method = methodOf(call.path);
   return {
-    time: new Date(nowMs).toISOString(),
+    time: formatMicroseconds(nowMs),
     call: id,
     method: method.name,
     ...content('message', {method, from: 'server', message, mask}),
   };
+}
+
+/** Formats a time in ms since the epoch with microseconds, from which the order of calls can be read. */
+function formatMicroseconds(ms: number): string {
+  const microseconds = String(Math.floor(ms * 1000) % 1000).padStart(3, '0');
+  return new Date(Math.floor(ms)).toISOString().replace('Z', `${microseconds}Z`);
 }
 
 interface Content {

@@ -3,6 +3,7 @@ import {releaseMessage, type CollectorLimits, type TappedMessage} from '../tap/m
 import type {JsonObject} from '../../format/json.js';
 import {callLine, messageLine, type MessageMask} from './call-line.js';
 import {methodOf} from '../tap/method-table.js';
+import {IdleQueue} from './idle-queue.js';
 
 /** Options of a recorder. */
 export interface CallRecorderOptions {
@@ -25,13 +26,12 @@ interface Recorded {
 
 /**
  * Writes a line for each call when it ends, and one for each message of a stream when it arrives. Lines are made when
- * nothing is left to relay; what waits for that counts for the budget of messages.
+ * nothing is being relayed; what waits for that counts for the budget of messages.
  */
 export class CallRecorder implements CallSink {
   readonly #options: CallRecorderOptions;
   readonly #open = new Map<TappedCall, Recorded>();
-  readonly #waiting: (() => void)[] = [];
-  #isScheduled = false;
+  readonly #lines = new IdleQueue();
   #lastId = 0;
 
   constructor(options: CallRecorderOptions) {
@@ -39,6 +39,7 @@ export class CallRecorder implements CallSink {
   }
 
   onStart(call: TappedCall): void {
+    this.#lines.touch();
     this.#lastId += 1;
     this.#open.set(call, {
       id: this.#lastId,
@@ -51,6 +52,7 @@ export class CallRecorder implements CallSink {
   }
 
   onMessage(call: TappedCall, from: Side, message: TappedMessage): void {
+    this.#lines.touch();
     const recorded = this.#open.get(call);
     if (recorded === undefined) return;
     const count = recorded.counts[from];
@@ -63,6 +65,7 @@ export class CallRecorder implements CallSink {
   }
 
   onEnd(call: TappedCall, end: CallEnd): void {
+    this.#lines.touch();
     const recorded = this.#open.get(call);
     this.#open.delete(call);
     if (recorded !== undefined) this.#writeCall(recorded, end);
@@ -71,38 +74,32 @@ export class CallRecorder implements CallSink {
   #writeMessage(recorded: Recorded, message: TappedMessage): void {
     const {limits, mask, now, write} = this.#options;
     const nowMs = now();
-    this.#later(() => {
+    this.#lines.push(() => {
       write(messageLine(recorded, message, {nowMs, mask}));
       releaseMessage(message, limits);
-    });
+    }, bytesOf(message));
   }
 
   #writeCall(recorded: Recorded, end: CallEnd | undefined): void {
     const {limits, mask, write} = this.#options;
-    this.#later(() => {
-      write(callLine(recorded, end, mask));
-      for (const message of [recorded.request, recorded.response])
-        if (message !== undefined) releaseMessage(message, limits);
-    });
+    const {request, response} = recorded;
+    this.#lines.push(
+      () => {
+        write(callLine(recorded, end, mask));
+        for (const message of [request, response]) if (message !== undefined) releaseMessage(message, limits);
+      },
+      bytesOf(request) + bytesOf(response),
+    );
   }
-
-  /** Makes a line after the events that are pending now, one in each turn of the event loop. */
-  #later(work: () => void): void {
-    this.#waiting.push(work);
-    if (!this.#isScheduled) setImmediate(this.#next);
-    this.#isScheduled = true;
-  }
-
-  readonly #next = (): void => {
-    this.#waiting.shift()?.();
-    this.#isScheduled = this.#waiting.length > 0;
-    if (this.#isScheduled) setImmediate(this.#next);
-  };
 
   /** Writes what waits, and a line for each call that has not ended. */
   finish(): void {
     for (const recorded of this.#open.values()) this.#writeCall(recorded, undefined);
     this.#open.clear();
-    for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) work();
+    this.#lines.finish();
   }
+}
+
+function bytesOf(message: TappedMessage | undefined): number {
+  return message?.content?.length ?? 0;
 }

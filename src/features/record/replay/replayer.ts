@@ -1,0 +1,196 @@
+import type {Clock} from '../../../base/clock.js';
+import {ConfigError} from '../../../base/errors.js';
+import type {Connection} from '../../../cri/index.js';
+import type {JsonObject} from '../../../format/json.js';
+import {isRead} from '../../../recording/canonical/canonical-calls.js';
+import type {RunDifference} from '../../../recording/canonical/compare-runs.js';
+import {stringAt} from '../../../recording/canonical/recorded-run.js';
+import type {AnswerComparison} from '../../../recording/replay/compare-answers.js';
+import {
+  createdIds,
+  referencesOf,
+  type RecordedCall,
+  type SkippedCall,
+} from '../../../recording/replay/recorded-calls.js';
+import {callEvents} from '../../../recording/replay/replay-order.js';
+import {replayRequest, type ReplayValues} from '../../../recording/replay/replay-request.js';
+import {callRuntime} from './call-runtime.js';
+
+/** Order in time of a replay: as fast as the recorded order allows, or with the recorded pauses. */
+export type ReplayPace = 'fast' | 'original';
+
+/** What a replay works with. */
+export interface ReplayerOptions {
+  readonly connection: Pick<Connection, 'runtime' | 'images'>;
+  readonly calls: readonly RecordedCall[];
+  readonly replay: ReplayValues;
+  readonly compare: AnswerComparison;
+  /** Reports whether the replay has pulled an image. */
+  readonly isOwnImage: (image: string) => Promise<boolean>;
+  /** Masks an answer like the recorder did. */
+  readonly mask: (method: string, response: JsonObject) => JsonObject;
+  readonly pace: ReplayPace;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** A call that was answered differently. */
+export interface CallDifference extends RunDifference {
+  /** Number of the call in the recording. */
+  readonly call: number;
+}
+
+/** Time for a read to answer as recorded, beyond the time by which the replay is ahead of the recording, in ms. */
+const SETTLE_MS = 5000;
+/** Pause between two attempts of a read, in ms. */
+const SETTLE_PAUSE_MS = 100;
+/** Calls that make something which has to be removed: an interruption waits for them. */
+const MAKERS: ReadonlySet<string> = new Set(['RunPodSandbox', 'CreateContainer']);
+
+/** Makes recorded calls on another runtime, in the recorded order and concurrency. */
+export class Replayer {
+  readonly #options: ReplayerOptions;
+  readonly #running = new Map<RecordedCall, Promise<void>>();
+  readonly #makers: ReadonlyMap<string, RecordedCall>;
+  /** Differences of reads that did not go away; they are not waited for again. */
+  readonly #settled = new Set<string>();
+  #startedAt = 0;
+  readonly differences: CallDifference[] = [];
+  readonly skipped: SkippedCall[] = [];
+  /** Number of calls that were made. */
+  replayed = 0;
+
+  constructor(options: ReplayerOptions) {
+    this.#options = options;
+    this.#makers = new Map(
+      options.calls.flatMap((call) => createdIds(call.response).map((id) => [id, call])),
+    );
+  }
+
+  /** Makes all calls. Rejects with CriError if nothing answers, with the signal's reason if it aborts; then nothing runs. */
+  async run(): Promise<void> {
+    const {calls, clock, pace, signal} = this.#options;
+    this.#startedAt = clock.monotonic();
+    let dueMs = 0;
+    let lastMs = 0;
+    try {
+      for (const {kind, call, atMs} of callEvents(calls)) {
+        signal.throwIfAborted();
+        dueMs = Math.max(this.#elapsedMs, dueMs + atMs - lastMs);
+        lastMs = atMs;
+        if (kind === 'end') await this.#running.get(call);
+        else {
+          const pauseMs = pace === 'original' ? dueMs - this.#elapsedMs : 0;
+          if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+          this.#start(call, atMs);
+        }
+      }
+    } finally {
+      await Promise.allSettled(this.#running.values());
+    }
+    this.differences.sort((a, b) => a.call - b.call);
+  }
+
+  get #elapsedMs(): number {
+    return this.#options.clock.monotonic() - this.#startedAt;
+  }
+
+  #start(call: RecordedCall, atMs: number): void {
+    const running = this.#replay(call, atMs);
+    running.catch(() => undefined); // `run` awaits it at the call's recorded end
+    this.#running.set(call, running);
+  }
+
+  async #replay(call: RecordedCall, atMs: number): Promise<void> {
+    const {replay, isOwnImage} = this.#options;
+    await this.#madeBefore(call);
+    const missing = referencesOf(call.request).find((id) => replay.values.idOf(id) === undefined);
+    if (missing !== undefined) {
+      this.#skip(call, 'its pod or container could not be created');
+      return;
+    }
+    if (call.method.rpc === 'PullImage' && call.request['auth'] !== undefined) {
+      this.#skip(call, 'its credentials are masked', false);
+      return;
+    }
+    const image = stringAt(replayRequest(call.request, replay), 'image', 'image') ?? '';
+    if (call.method.rpc === 'RemoveImage' && !(await isOwnImage(image))) {
+      this.#skip(call, 'the image was on the runtime before the replay', false);
+      return;
+    }
+    try {
+      await this.#make(call, atMs);
+      this.replayed += 1;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.#skip(call, `its request is damaged: ${error.message}`);
+    }
+  }
+
+  #skip({number, method: {rpc}}: RecordedCall, reason: string, matters = !isRead(rpc)): void {
+    this.skipped.push({number, method: rpc, reason, matters});
+  }
+
+  /** Waits for the calls that make what this one refers to. */
+  async #madeBefore(call: RecordedCall): Promise<void> {
+    for (const id of referencesOf(call.request))
+      for (const [made, maker] of this.#makers)
+        if (maker !== call && made.startsWith(id)) await this.#running.get(maker);
+  }
+
+  async #make(call: RecordedCall, atMs: number): Promise<void> {
+    const {clock} = this.#options;
+    const {rpc} = call.method;
+    const endsAt = clock.monotonic() + Math.max(0, atMs - this.#elapsedMs) + SETTLE_MS;
+    for (;;) {
+      const difference = await this.#attempt(call);
+      if (difference === undefined) return;
+      const key = JSON.stringify([rpc, difference.object, difference.fields.map(({path, b}) => [path, b])]);
+      if (isRead(rpc) && !this.#settled.has(key) && clock.monotonic() < endsAt) {
+        await clock.sleep(SETTLE_PAUSE_MS, this.#options.signal);
+        continue;
+      }
+      this.#settled.add(key);
+      this.differences.push({...difference, call: call.number});
+      return;
+    }
+  }
+
+  async #attempt(call: RecordedCall): Promise<RunDifference | undefined> {
+    const {connection, replay, compare, mask, signal} = this.#options;
+    const {rpc} = call.method;
+    const answer = await callRuntime(connection, call.method, replayRequest(call.request, replay), {
+      ...(call.isCanceled
+        ? {timeoutMs: Math.max(1, call.endMs - call.startMs)}
+        : call.timeoutMs !== undefined && {timeoutMs: call.timeoutMs}),
+      ...(!MAKERS.has(rpc) && {signal}),
+    });
+    this.#learn(call, answer.response);
+    const response = answer.response && (this.#toRecorded(mask(rpc, answer.response)) as JsonObject);
+    return compare(call, {...answer, error: this.#toRecorded(answer.error) as string, response});
+  }
+
+  /** Remembers which IDs, addresses and images of the runtime stand for recorded ones. */
+  #learn({method: {rpc}, response: recorded}: RecordedCall, actual: JsonObject | undefined): void {
+    const {values} = this.#options.replay;
+    const learn = (...path: readonly string[]): void => {
+      const [from, to] = [stringAt(recorded, ...path), stringAt(actual, ...path)];
+      if (from !== undefined && to !== undefined && from !== '' && to !== '') values.set(from, to);
+    };
+    if (rpc === 'RunPodSandbox') learn('podSandboxId');
+    if (rpc === 'CreateContainer') learn('containerId');
+    if (rpc === 'PodSandboxStatus') learn('status', 'network', 'ip');
+    if (rpc === 'PullImage') learn('imageRef');
+    if (rpc === 'ImageStatus') learn('image', 'id');
+  }
+
+  #toRecorded(value: unknown): unknown {
+    const {values, paths} = this.#options.replay;
+    if (typeof value === 'string') return values.toRecorded(paths.toRecorded(value));
+    if (Array.isArray(value)) return value.map((item) => this.#toRecorded(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, this.#toRecorded(member)]),
+    );
+  }
+}

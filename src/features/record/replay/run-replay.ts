@@ -1,0 +1,177 @@
+import {randomUUID} from 'node:crypto';
+import {ConfigError} from '../../../base/errors.js';
+import type {CommandServices} from '../../../cli/command/command-services.js';
+import type {OutputFormat} from '../../../cli/output/output-format.js';
+import type {Connection} from '../../../cri/index.js';
+import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
+import type {JsonObject} from '../../../format/json.js';
+import {stringAt} from '../../../recording/canonical/recorded-run.js';
+import {readRecording} from '../../../recording/lines/read-recording.js';
+import {createComparison} from '../../../recording/replay/compare-answers.js';
+import {neededImages} from '../../../recording/replay/needed-images.js';
+import {readCalls, type RecordedCall, type RecordedCalls} from '../../../recording/replay/recorded-calls.js';
+import {ReplayCgroups} from '../../../recording/replay/replay-cgroups.js';
+import {ReplayPaths} from '../../../recording/replay/replay-paths.js';
+import {countMasked, replayRequest, type ReplayValues} from '../../../recording/replay/replay-request.js';
+import {ValueMap} from '../../../recording/replay/value-map.js';
+import {createMessageMask} from '../mask-messages.js';
+import {cleanUp, type ReplayRemains} from './clean-up.js';
+import {ReplayImages} from './replay-images.js';
+import {makeLogDirectories, makeReplayDirectory, makeReplayPaths} from './replay-place.js';
+import {printReplay} from './replay-report.js';
+import {Replayer, type ReplayPace} from './replayer.js';
+
+/** Options of `replay`. */
+export interface ReplayOptions {
+  readonly file: string;
+  readonly pace: ReplayPace;
+  /** True to leave what the replay has made. */
+  readonly keep: boolean;
+  readonly form: OutputFormat<'table' | 'json' | 'yaml'>;
+}
+
+/** How a replay ended: with the recorded answers, with others, or without calls that change something. */
+export type ReplayResult = 'same' | 'differs' | 'incomplete';
+
+/**
+ * Makes the calls of a recording on the runtime, prints what was answered differently, and removes what it made. Rejects with
+ * ConfigError if the file is not a recording, with CriError or SystemError if the calls cannot be made, with the signal's
+ * reason after it has cleaned up.
+ */
+export async function runReplay(services: CommandServices, options: ReplayOptions): Promise<ReplayResult> {
+  const recording = await openRecording(options.file);
+  const connection = await services.connections.default();
+  const {runtimeName, runtimeVersion} = await connection.runtime.version({}, {signal: services.signal});
+  const prepared = await prepare(services, connection, recording.calls);
+  try {
+    const replayer = await replay(services, {connection, recording, prepared, pace: options.pace});
+    const skipped = [...recording.skipped, ...replayer.skipped].toSorted((a, b) => a.number - b.number);
+    const result = {
+      ...recording,
+      ...options,
+      recording: recording.header,
+      runtime: {name: runtimeName, version: runtimeVersion},
+      replayed: replayer.replayed,
+      differences: replayer.differences,
+      skipped,
+      maskedValues: recording.calls.reduce(
+        (sum, {request}) => sum + countMasked(replayRequest(request, prepared.replay)),
+        0,
+      ),
+    };
+    await printReplay(services, result, options.form);
+    if (replayer.differences.length > 0) return 'differs';
+    return skipped.some(({matters}) => matters) ? 'incomplete' : 'same';
+  } finally {
+    await finish(services, connection, prepared, options.keep);
+  }
+}
+
+interface OpenedRecording extends RecordedCalls {
+  readonly header: JsonObject;
+  readonly damagedLines: number;
+}
+
+async function openRecording(path: string): Promise<OpenedRecording> {
+  let header: JsonObject = {};
+  let damagedLines = 0;
+  const lines = readRecording(path, {
+    onHeader: (read) => {
+      header = read;
+    },
+    onDamaged: () => {
+      damagedLines += 1;
+    },
+  });
+  const {calls, skipped} = await readCalls(lines);
+  if (calls.length === 0)
+    throw new ConfigError(`"${path}" has no calls to replay`, {
+      hint: 'record a pod from its creation on, such as "kcri record --file=FILE -- kcri sync pod.yaml"',
+    });
+  return {calls, skipped, header, damagedLines};
+}
+
+/** What exists before the first call. */
+interface Prepared {
+  readonly replay: ReplayValues;
+  readonly remains: ReplayRemains & {readonly images: ReplayImages};
+}
+
+async function prepare(
+  {context: {cgroupMount}, signal}: Pick<CommandServices, 'context' | 'signal'>,
+  {runtime, images}: Connection,
+  calls: readonly RecordedCall[],
+): Promise<Prepared> {
+  const cgroups = new ReplayCgroups(await readCgroupDriver(runtime, signal), randomUUID().slice(0, 8));
+  const before = await ReplayImages.open(images, signal);
+  const directory = await makeReplayDirectory();
+  const uids = new Map(calls.flatMap(({request}) => uidOf(request)).map((uid) => [uid, randomUUID()]));
+  const values = new ValueMap();
+  for (const [recorded, actual] of uids) values.set(recorded, actual);
+  const replay: ReplayValues = {
+    values,
+    uids,
+    paths: new ReplayPaths(directory),
+    cgroupParent: (recorded) => cgroups.parent(recorded),
+  };
+  const remains = {
+    uids: new Set(uids.values()),
+    images: before,
+    directory,
+    cgroupMount,
+    cgroups: cgroups.directory,
+  };
+  return {replay, remains};
+}
+
+/** Returns the UID of the pod that a request of RunPodSandbox makes; empty if it has none. */
+function uidOf(request: JsonObject): readonly string[] {
+  return request['podSandboxId'] === undefined &&
+    stringAt(request, 'config', 'metadata', 'name') !== undefined
+    ? [stringAt(request, 'config', 'metadata', 'uid') ?? '']
+    : [];
+}
+
+interface ReplayRun {
+  readonly connection: Connection;
+  readonly recording: OpenedRecording;
+  readonly prepared: Prepared;
+  readonly pace: ReplayPace;
+}
+
+async function replay(
+  {context, signal}: Pick<CommandServices, 'context' | 'signal'>,
+  {connection, recording: {calls, header}, prepared: {replay: values, remains}, pace}: ReplayRun,
+): Promise<Replayer> {
+  for (const {request} of calls) replayRequest(request, values); // names the paths
+  await makeReplayPaths(values.paths.all);
+  await makeLogDirectories(calls, (recorded) => values.paths.logs(recorded));
+  await remains.images.prepare(neededImages(calls), values.values, signal);
+  const mask = createMessageMask({env: header['masksEnv'] === true, keepOutput: true});
+  const replayer = new Replayer({
+    connection,
+    calls,
+    replay: values,
+    compare: createComparison(calls),
+    isOwnImage: (image) => remains.images.isOwn(image),
+    mask: (method, response) => mask(method, 'server', response),
+    pace,
+    clock: context.clock,
+    signal,
+  });
+  await replayer.run();
+  return replayer;
+}
+
+async function finish(
+  {report}: Pick<CommandServices, 'report'>,
+  connection: Connection,
+  {remains}: Prepared,
+  keep: boolean,
+): Promise<void> {
+  if (keep) {
+    report.info(`kcri: kept the pods ${[...remains.uids].join(', ')} and "${remains.directory}"`);
+    return;
+  }
+  for (const failure of await cleanUp(connection, remains)) report.warn(`not cleaned up: ${failure}`);
+}

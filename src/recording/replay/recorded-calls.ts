@@ -1,0 +1,180 @@
+import {isObject} from '../../base/is-object.js';
+import type {MethodInfo} from '../../cri/call-options.js';
+import type {MessageName} from '../../cri/gen/schema.js';
+import type {JsonObject} from '../../format/json.js';
+import {isRead} from '../canonical/canonical-calls.js';
+import {stringAt} from '../canonical/recorded-run.js';
+import {methodOf} from '../tap/method-table.js';
+
+/** A recorded call that can be made again. */
+export interface RecordedCall {
+  /** Number of the call in the recording. */
+  readonly number: number;
+  readonly method: MethodInfo<MessageName>;
+  /** Start and end, in ms since the epoch. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Request in proto JSON. */
+  readonly request: JsonObject;
+  readonly response: JsonObject | undefined;
+  readonly code: string;
+  /** Message of the error; empty without one. */
+  readonly error: string;
+  /** True if the client canceled it, so that there is no answer to compare. */
+  readonly isCanceled: boolean;
+  /** Timeout that the client sent; undefined without one. */
+  readonly timeoutMs: number | undefined;
+  /** The recorded line. */
+  readonly line: JsonObject;
+}
+
+/** A recorded call that is not made again. */
+export interface SkippedCall {
+  readonly number: number;
+  readonly method: string;
+  readonly reason: string;
+  /** True if it changed something, so that a replay without it is not whole. */
+  readonly matters: boolean;
+}
+
+/** Calls of a recording, in the order of their starts. */
+export interface RecordedCalls {
+  readonly calls: readonly RecordedCall[];
+  readonly skipped: readonly SkippedCall[];
+}
+
+/** Methods that are not replayed, and why. */
+const NOT_REPLAYED: Readonly<Record<string, string>> = {
+  Exec: 'streaming sessions are not replayed',
+  Attach: 'streaming sessions are not replayed',
+  PortForward: 'streaming sessions are not replayed',
+  UpdateRuntimeConfig: 'it changes the configuration of the runtime',
+  CheckpointContainer: 'it writes files of the node',
+  CheckpointPod: 'it writes files of the node',
+  RestorePod: 'it reads files of the node',
+};
+
+/** Shortest duration of a call in ms, so that its end is after its start. */
+const SHORTEST_MS = 0.001;
+
+/** Reads the calls of a recording. What is damaged is among the skipped ones. */
+export async function readCalls(lines: AsyncIterable<JsonObject>): Promise<RecordedCalls> {
+  const calls: RecordedCall[] = [];
+  const skipped: SkippedCall[] = [];
+  for await (const line of lines) {
+    if (typeof line['service'] !== 'string') continue;
+    const read = readCall(line);
+    if ('reason' in read) skipped.push(read);
+    else calls.push(read);
+  }
+  calls.sort((a, b) => a.startMs - b.startMs || a.number - b.number);
+  return withoutForeign(calls, skipped);
+}
+
+function readCall(line: JsonObject): RecordedCall | SkippedCall {
+  const name = stringAt(line, 'method') ?? '';
+  const {info} = methodOf(`/${stringAt(line, 'service') ?? ''}/${name}`);
+  const number = numberAt(line, 'call') ?? 0;
+  if (info === undefined)
+    return {number, method: name, reason: 'it is not a call of the CRI', matters: false};
+  const reason = whyNot(info, line);
+  const never = NOT_REPLAYED[info.rpc];
+  if (never !== undefined || reason !== undefined)
+    return {
+      number,
+      method: name,
+      reason: never ?? reason ?? '',
+      matters: never === undefined && !isRead(info.rpc),
+    };
+  return wholeCall(number, info, line);
+}
+
+function wholeCall(number: number, method: MethodInfo<MessageName>, line: JsonObject): RecordedCall {
+  const {response} = line;
+  const startMs = timeOf(line['time']) ?? 0;
+  const code = stringAt(line, 'code') ?? '';
+  const timeoutMs = numberAt(line, 'timeoutMs') ?? 0;
+  return {
+    number,
+    method,
+    startMs,
+    endMs: startMs + Math.max(SHORTEST_MS, numberAt(line, 'durationMs') ?? 0),
+    request: line['request'] as JsonObject,
+    response: isObject(response) ? response : undefined,
+    code,
+    error: stringAt(line, 'error') ?? '',
+    isCanceled: line['endedBy'] === 'cancellation' && code === 'CANCELLED',
+    timeoutMs: timeoutMs > 0 ? timeoutMs : undefined,
+    line,
+  };
+}
+
+/** Returns why a call cannot be made again; undefined if it can. */
+function whyNot({stream}: MethodInfo<MessageName>, line: JsonObject): string | undefined {
+  const {request} = line;
+  if (stream) return 'streams are not replayed';
+  if (line['open'] === true) return 'it had not ended when the recording did';
+  if (!isObject(request)) return `its request is not recorded${reasonOf(line['requestOmitted'])}`;
+  const isWhole =
+    timeOf(line['time']) !== undefined &&
+    numberAt(line, 'durationMs') !== undefined &&
+    stringAt(line, 'code') !== undefined;
+  if (!isWhole) return 'its line is damaged';
+  return isTruncated(request) ? 'a text of its request is truncated' : undefined;
+}
+
+function numberAt(line: JsonObject, name: string): number | undefined {
+  const value = line[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+function reasonOf(omitted: unknown): string {
+  return typeof omitted === 'string' ? `: ${omitted}` : '';
+}
+
+/** Returns a time with microseconds, in ms since the epoch; undefined for anything else. */
+function timeOf(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const [, seconds = '', fraction = ''] = /^(.{19})\.?(\d{0,9})Z$/.exec(value) ?? [];
+  const ms = Date.parse(`${seconds}Z`) + Number(`0.${fraction}0`) * 1000;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Reports whether a message has a text that `maskSecrets` has truncated. */
+function isTruncated(value: unknown): boolean {
+  if (typeof value === 'string') return /\u2026 \(\d+ more characters\)$/.test(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(isTruncated);
+}
+
+/** Members of requests and of their filters that name a sandbox or a container. */
+const REFERENCES: ReadonlySet<string> = new Set(['podSandboxId', 'containerId', 'id', 'targetId']);
+
+/** Skips the calls on sandboxes and containers that existed before the recording. */
+function withoutForeign(calls: readonly RecordedCall[], skipped: readonly SkippedCall[]): RecordedCalls {
+  const made = new Set(calls.flatMap(({response}) => createdIds(response)));
+  const isForeign = (call: RecordedCall): boolean =>
+    referencesOf(call.request).some((id) => ![...made].some((each) => each.startsWith(id)));
+  const foreign = calls.filter(isForeign).map(({number, method}): SkippedCall => {
+    return {number, method: method.rpc, reason: 'its pod was created before the recording', matters: false};
+  });
+  return {calls: calls.filter((call) => !isForeign(call)), skipped: [...skipped, ...foreign]};
+}
+
+/** Returns the IDs of the sandbox or the container that a response of RunPodSandbox or CreateContainer has. */
+export function createdIds(response: JsonObject | undefined): readonly string[] {
+  return [stringAt(response, 'podSandboxId'), stringAt(response, 'containerId')].filter(
+    (id) => id !== undefined && id !== '',
+  ) as readonly string[];
+}
+
+/** Returns the IDs of sandboxes and containers in a request, wherever they are. */
+export function referencesOf(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    typeof member === 'string'
+      ? REFERENCES.has(name) && member !== ''
+        ? [member]
+        : []
+      : referencesOf(member),
+  );
+}
