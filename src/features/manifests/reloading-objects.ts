@@ -43,6 +43,9 @@ export function createReloadingObjects(
     serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
     runtimeClass: (name) => current.runtimeClass(name),
     claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
+    claimToProvision: (pod, volume) => current.claimToProvision?.(pod, volume),
+    hasClaim: (namespace, name) => current.hasClaim?.(namespace, name) === true,
+    csiDriver: (name) => current.csiDriver?.(name),
     refresh: async () => {
       try {
         const fresh = await readManifests(paths, {...options, allowNoPods: true});

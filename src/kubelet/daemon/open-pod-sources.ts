@@ -118,6 +118,9 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
       serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
       runtimeClass: (name) => current.runtimeClass(name),
       claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
+      claimToProvision: (pod, volume) => current.claimToProvision?.(pod, volume),
+      hasClaim: (namespace, name) => current.hasClaim?.(namespace, name) === true,
+      csiDriver: (name) => current.csiDriver?.(name),
     },
     run: async (signal) => {
       const runs = sources.map(async (source) => {

@@ -38,6 +38,8 @@ export interface CsiSecretRef {
 export interface CsiCluster {
   /** True if controllers attach volumes to the node; otherwise nobody does. */
   readonly attachesVolumes: boolean;
+  /** True if no volume is attached to the node, since there is no API server. */
+  readonly attachesNothing?: boolean;
   /** True when the CSIDriver objects are known. */
   readonly knowsDrivers: boolean;
   /** Resolves when the CSIDriver objects are known. */

@@ -231,8 +231,8 @@ const VOLUME: RulesOf<Volume> = {
   portworxVolume: refused(NOT_ATTACHED),
   scaleIO: refused(NOT_ATTACHED),
   storageos: refused(NOT_ATTACHED),
-  csi: refused('only an API server has CSIDrivers'),
-  ephemeral: refused('only an API server provides claims'),
+  csi: honored,
+  ephemeral: honored,
 };
 
 const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {

@@ -60,7 +60,7 @@ export async function preparePodFilesystem(
   }
   onDirsMade?.();
   try {
-    await objects.load?.(pod, use, signal);
+    await objects.load?.(pod, {...use, events: context.events}, signal);
     const {volumes, failures} = await files.mountVolumes(pod, context, signal);
     for (const cause of failures) mountFailure(context, pod, cause);
     if (failures.length > 0) return {volumes, retryAt: nextMount(context, podRef(pod))};

@@ -35,9 +35,18 @@ export class CsiDrivers implements PluginHandler {
 
   /** Returns a client of a driver. Throws SystemError if it is not registered; `step` starts the message. */
   client(name: string, step: string): CsiDriverClient {
+    return new CsiDriverClient(this.endpoint(name, step));
+  }
+
+  /** Returns the socket of a driver. Throws SystemError if it is not registered; `step` starts the message. */
+  endpoint(name: string, step: string): string {
     const driver = this.#drivers.get(name);
     if (driver === undefined) throw driverNotRegistered(name, step);
-    return new CsiDriverClient(driver.endpoint);
+    return driver.endpoint;
+  }
+
+  isRegistered(name: string): boolean {
+    return this.#drivers.has(name);
   }
 
   validate({name, endpoint, versions}: RegisteredPlugin): string | undefined {

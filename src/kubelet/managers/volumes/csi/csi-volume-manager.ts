@@ -4,18 +4,26 @@ import {finishesWithin} from '../../../../base/async/deadline.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiVolume, CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import type {
+  CreatedCsiVolume,
+  CsiVolume,
+  CsiVolumes,
+  CsiVolumeToDelete,
+  NewCsiVolume,
+} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {VolumeStepError} from '../volume-step-error.js';
 import {AttachTimeoutError} from './attach-timeout-error.js';
 import {attachmentName, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
+import {createVolume, deleteVolume} from './csi-controller-client.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {measureVolume} from './measure-volume.js';
 import {publishVolume} from './publish-volume.js';
 import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
 import type {CsiServices} from './csi-services.js';
+import {readSecret} from './read-secret.js';
 import {readVolumeData} from './volume-data.js';
 
 /** Time for which a sync of a pod waits until its volumes are attached or unmounted, in ms (podAttachAndMountTimeout). */
@@ -64,6 +72,25 @@ export class CsiVolumeManager implements CsiVolumes {
     this.#services.staged.releaseAll(uid);
   }
 
+  async isRegistered(driver: string): Promise<boolean> {
+    return this.#services.drivers.isRegistered(driver);
+  }
+
+  async createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume> {
+    const {drivers, cluster} = this.#services;
+    const endpoint = drivers.endpoint(volume.driver, 'CreateVolume');
+    const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, signal);
+    return await createVolume(endpoint, volume, secrets, signal);
+  }
+
+  async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
+    const {drivers, cluster} = this.#services;
+    const endpoint = drivers.endpoint(volume.driver, 'DeleteVolume');
+    const during = signal ?? new AbortController().signal;
+    const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, during);
+    await deleteVolume(endpoint, volume, secrets, signal);
+  }
+
   /** Returns the unique names of the volumes that must not be detached; undefined while that is not known. */
   volumesInUse(): readonly string[] | undefined {
     const {cluster, staged} = this.#services;
@@ -87,7 +114,8 @@ export class CsiVolumeManager implements CsiVolumes {
   /** Reports whether the controller of a driver attaches its volumes, as by default. */
   #isAttached(driver: string): boolean {
     const {cluster} = this.#services;
-    return cluster !== undefined && cluster.driver(driver)?.attachRequired !== false;
+    if (cluster === undefined || cluster.attachesNothing === true) return false;
+    return cluster.driver(driver)?.attachRequired !== false;
   }
 
   /** Waits until the volume is attached, and returns what the driver's controller left for the node (WaitForAttach). */

@@ -36,6 +36,8 @@ interface StagedVolume {
   /** Last stage or unstage call; it never rejects. */
   last: Promise<unknown>;
   isReleasing: boolean;
+  /** Last release in the background. */
+  release: Promise<void>;
 }
 
 /**
@@ -55,15 +57,27 @@ export class StagedVolumes {
   async restore(): Promise<void> {
     const {node, logger} = this.#options;
     const log = logger.forFile('staged-volumes.ts');
-    const pods = join(node.rootDir, 'pods');
-    for (const uid of await listNames(pods))
-      for (const data of await readAll(join(pods, uid, 'volumes', CSI_VOLUMES), log))
-        if (data.volumeLifecycleMode === 'Persistent') this.use(toKey(data), uid);
+    await this.findUsers();
     for (const driver of await listNames(stagedDir(node)))
       for (const data of await readAll(join(stagedDir(node), driver), log)) {
         const volume = this.#volume(toKey(data));
         if (volume.users.size === 0) this.#startRelease(volume);
       }
+  }
+
+  /** Finds the pods of all processes that use volumes. Failures are logged. */
+  async findUsers(): Promise<void> {
+    const {node, logger} = this.#options;
+    const log = logger.forFile('staged-volumes.ts');
+    const pods = join(node.rootDir, 'pods');
+    for (const uid of await listNames(pods))
+      for (const data of await readAll(join(pods, uid, 'volumes', CSI_VOLUMES), log))
+        if (data.volumeLifecycleMode === 'Persistent') this.use(toKey(data), uid);
+  }
+
+  /** Resolves when no volume is being released; never while a driver fails to unstage one. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#volumes.values()].map(async ({release}) => await release));
   }
 
   /** Volumes that are staged, or used by pods. */
@@ -119,6 +133,7 @@ export class StagedVolumes {
     if (known !== undefined) return known;
     const volume: StagedVolume = {
       ...{key, users: new Set<string>(), isStaged: false, isReleasing: false},
+      release: Promise.resolve(),
       last: Promise.resolve(),
     };
     this.#volumes.set(name, volume);
@@ -128,7 +143,8 @@ export class StagedVolumes {
   #startRelease(volume: StagedVolume): void {
     if (volume.isReleasing) return;
     volume.isReleasing = true;
-    runInBackground('CSI volumes', this.#releaseUntilDone(volume));
+    volume.release = this.#releaseUntilDone(volume);
+    runInBackground('CSI volumes', volume.release);
   }
 
   /** Unstages a volume; tries again until it succeeds, a pod uses the volume again, or the kubelet stops. */

@@ -31,6 +31,21 @@ export async function startCsi(
   signal: AbortSignal,
   mounter: Mounter = systemMounter,
 ): Promise<RunningCsi> {
+  const {drivers, staged, volumes} = createCsi(manager, signal, mounter);
+  await staged.restore();
+  let isDone = false;
+  const unmountOrphaned = async (during: AbortSignal): Promise<void> => {
+    isDone ||= await unmountOrphanedVolumes(manager, volumes, during);
+  };
+  return {drivers, volumes, unmountOrphaned};
+}
+
+/** Creates the parts for the CSI drivers of a process. No driver is registered, and no volume known. */
+export function createCsi(
+  manager: Pick<Services, 'node' | 'clock' | 'logger' | 'csiCluster' | 'nodeStatusChanged'>,
+  signal: AbortSignal,
+  mounter: Mounter = systemMounter,
+): Pick<RunningCsi, 'drivers' | 'volumes'> & {readonly staged: StagedVolumes} {
   const {node, clock, logger, csiCluster: cluster, nodeStatusChanged} = manager;
   const onRegistered = (): void => {
     staged.retry();
@@ -38,12 +53,6 @@ export async function startCsi(
   const drivers = new CsiDrivers({cluster, logger, onRegistered, signal});
   const onChange = nodeStatusChanged;
   const staged = new StagedVolumes({node, drivers, mounter, clock, logger, onChange, signal});
-  await staged.restore();
   const services = {node, drivers, staged, cluster, mounter, clock, logger};
-  const volumes = new CsiVolumeManager(services);
-  let isDone = false;
-  const unmountOrphaned = async (during: AbortSignal): Promise<void> => {
-    isDone ||= await unmountOrphanedVolumes(manager, volumes, during);
-  };
-  return {drivers, volumes, unmountOrphaned};
+  return {drivers, staged, volumes: new CsiVolumeManager(services)};
 }
