@@ -31,7 +31,7 @@ export async function runVolumeReclaim(
   let missing: ReadonlySet<string> = new Set();
   while (!signal.aborted) {
     await pause(clock, PERIOD_MS, signal).catch(() => undefined); // aborted
-    if (signal.aborted || !allSourcesReady()) continue;
+    if (isAborted(signal) || !allSourcesReady()) continue;
     const before = missing;
     const now = new Set<string>();
     const isWanted = ({claim, manager, ownerUid}: ProvisionedVolume): boolean => {

@@ -99,6 +99,15 @@ describe('the field support matrix', () => {
       'SleepAction',
       'Sysctl',
       'TCPSocketAction',
+      'CSIVolumeSource',
+      'EphemeralVolumeSource',
+      'LabelSelector',
+      'LabelSelectorRequirement',
+      'PersistentVolumeClaimSpec',
+      'PersistentVolumeClaimTemplate',
+      'TypedLocalObjectReference',
+      'TypedObjectReference',
+      'VolumeResourceRequirements',
     ];
     expect(whole.sort()).toEqual(expected.sort());
   });

@@ -38,7 +38,7 @@ export async function createVolume(
   const controller = connectCsiController(endpoint);
   try {
     const {volume: created} = await controller.createVolume(request, {signal, timeoutMs: TIMEOUT_MS});
-    if (created === null || created === undefined || created.volumeId === '')
+    if (created === undefined || created.volumeId === '')
       throw new SystemError('the CSI driver has created a volume without an ID', {
         hint: "look into the driver's log",
       });

@@ -77,7 +77,7 @@ export class StagedVolumes {
 
   /** Resolves when no volume is being released; never while a driver fails to unstage one. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#volumes.values()].map(async ({release}) => await release));
+    await Promise.all([...this.#volumes.values()].map(({release}) => release));
   }
 
   /** Volumes that are staged, or used by pods. */

@@ -12,8 +12,8 @@ export function withProvisionedClaims(
   objects: ApiObjects,
   provisioner: Pick<VolumeProvisioner, 'provision'>,
 ): ApiObjects {
-  const {claimToProvision} = objects;
-  if (claimToProvision === undefined) return objects;
+  const claimToProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
+    objects.claimToProvision?.(pod, volume);
   const results = new WeakMap<Pod, Map<string, PersistentVolume | SystemError>>();
   return {
     ...objects,
