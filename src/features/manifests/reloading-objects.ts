@@ -1,6 +1,6 @@
 import {messageOf} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
-import {createApiObjects, secretValuesOf, type ApiObjects} from '../../kubelet/index.js';
+import {createApiObjects, currentObjects, secretValuesOf, type ApiObjects} from '../../kubelet/index.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import {
   readManifests,
@@ -38,14 +38,7 @@ export function createReloadingObjects(
   let problem = '';
   return {
     sources: files,
-    configMap: (namespace, name) => current.configMap(namespace, name),
-    secret: (namespace, name) => current.secret(namespace, name),
-    serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
-    runtimeClass: (name) => current.runtimeClass(name),
-    claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
-    claimToProvision: (pod, volume) => current.claimToProvision?.(pod, volume),
-    hasClaim: (namespace, name) => current.hasClaim?.(namespace, name) === true,
-    csiDriver: (name) => current.csiDriver?.(name),
+    ...currentObjects(() => current),
     refresh: async () => {
       try {
         const fresh = await readManifests(paths, {...options, allowNoPods: true});

@@ -96,6 +96,20 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
   };
 }
 
+/** Returns the lookups of objects that are replaced by others. */
+export function currentObjects(current: () => ApiObjects): Omit<ApiObjects, 'sources'> {
+  return {
+    configMap: (namespace, name) => current().configMap(namespace, name),
+    secret: (namespace, name) => current().secret(namespace, name),
+    serviceAccount: (namespace, name) => current().serviceAccount(namespace, name),
+    runtimeClass: (name) => current().runtimeClass(name),
+    claimedVolume: (pod, volume) => current().claimedVolume?.(pod, volume),
+    claimToProvision: (pod, volume) => current().claimToProvision?.(pod, volume),
+    hasClaim: (namespace, name) => current().hasClaim?.(namespace, name) === true,
+    csiDriver: (name) => current().csiDriver?.(name),
+  };
+}
+
 /** Returns the PersistentVolume that a claim is bound to; undefined for a claim that is a directory. */
 function findClaimedVolume(
   claims: BoundClaims,

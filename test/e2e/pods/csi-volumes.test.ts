@@ -87,8 +87,8 @@ describe.each(newestRuntime)('volumes of a CSI driver without a cluster: $name',
 
   test('a driver that is not there is named in the words of the provisioner', async () => {
     const other = manifest
-      .replaceAll('dirs.example.com', 'other.example.com')
-      .replace('name: data}', 'name: none}')
+      .replace('provisioner: dirs.example.com', 'provisioner: other.example.com')
+      .replace('metadata: {name: data}', 'metadata: {name: none}')
       .replace('claimName: data', 'claimName: none');
     const {stderr, stdout, exitCode} = await testbed.sync(other, ['--replace']);
     expect(exitCode).toBe(1);

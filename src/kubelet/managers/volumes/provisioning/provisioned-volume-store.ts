@@ -56,7 +56,9 @@ export class ProvisionedVolumeStore {
 
   /** Rejects if a file is damaged: a volume that is forgotten would be created again, without its data. */
   async list(): Promise<readonly ProvisionedVolume[]> {
-    const names = (await listNames(this.directory)).filter((one) => one.endsWith(SUFFIX) && one[0] !== '.');
+    const names = (await listNames(this.directory)).filter(
+      (one) => one.endsWith(SUFFIX) && !one.startsWith('.'),
+    );
     const found = await Promise.all(names.map(async (name) => this.#read(join(this.directory, name))));
     return found.flatMap((one) => one ?? []);
   }

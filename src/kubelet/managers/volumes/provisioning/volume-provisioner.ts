@@ -4,6 +4,7 @@ import {dirname, join} from 'node:path';
 import {computeUuid} from '../../../../api/container-hash.js';
 import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {acquireLock} from '../../../../base/fs/lock.js';
@@ -24,6 +25,8 @@ export interface VolumeProvisionerOptions {
   /** Returns the CSI volumes of this process. */
   readonly csi: () => CsiVolumes | undefined;
 }
+
+type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
 
 /** A volume that was reclaimed: its claim, and what happened to it. */
 export interface ReclaimedVolume {
@@ -61,21 +64,10 @@ export class VolumeProvisioner {
       (one) => one.claim === key && one.state !== 'Released' && one.ownerUid === claim.ownerUid,
     );
     if (known?.volume !== undefined) return known.volume;
-    const event = (type: PodEvent['type'], reason: string, message: string): void => {
+    const event: RecordEvent = (type, reason, message) => {
       events({type, reason, message, pod});
     };
-    const {storageClass} = claim;
-    if (storageClass === undefined) {
-      const className = claim.spec.storageClassName ?? '';
-      const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`;
-      event('Warning', 'ProvisioningFailed', message);
-      throw new SystemError(message, {hint: 'add the StorageClass to the manifests of the pod'});
-    }
-    if (!(await this.#isReady(storageClass.provisioner))) {
-      const message = waitingFor(storageClass.provisioner);
-      event('Normal', 'ExternalProvisioning', message);
-      throw unbound(claim, message, storageClass.provisioner);
-    }
+    const storageClass = await this.#requireClass(claim, event);
     const name = known?.name ?? `pvc-${randomUUID()}`;
     const request = newVolumeFor(name, claim, storageClass);
     const {requiredBytes, limitBytes} = request;
@@ -95,13 +87,39 @@ export class VolumeProvisioner {
       return volume;
     } catch (cause) {
       signal.throwIfAborted();
-      rethrowUnexpected(cause);
-      // The driver has not created anything.
-      if (cause instanceof CsiCallError && cause.isFinal) await this.#store.delete(record);
-      const message = `failed to provision volume with StorageClass "${storageClass.metadata.name}": ${messageOf(cause)}`;
-      event('Warning', 'ProvisioningFailed', message);
-      throw new SystemError(message, {cause, hint: cause instanceof KcriError ? cause.hint : undefined});
+      throw await this.#creationFailure(record, storageClass, cause, event);
     }
+  }
+
+  /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
+  async #requireClass(claim: ClaimToProvision, event: RecordEvent): Promise<StorageClass> {
+    const {storageClass} = claim;
+    if (storageClass === undefined) {
+      const className = claim.spec.storageClassName ?? '';
+      const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`;
+      event('Warning', 'ProvisioningFailed', message);
+      throw new SystemError(message, {hint: 'add the StorageClass to the manifests of the pod'});
+    }
+    if (!(await this.#isReady(storageClass.provisioner))) {
+      const message = waitingFor(storageClass.provisioner);
+      event('Normal', 'ExternalProvisioning', message);
+      throw unbound(claim, message, storageClass.provisioner);
+    }
+    return storageClass;
+  }
+
+  /** Returns the error of a volume that was not created, after an event; forgets it unless the driver may have created it. */
+  async #creationFailure(
+    record: ProvisionedVolume,
+    {metadata}: StorageClass,
+    cause: unknown,
+    event: RecordEvent,
+  ): Promise<SystemError> {
+    rethrowUnexpected(cause);
+    if (cause instanceof CsiCallError && cause.isFinal) await this.#store.delete(record);
+    const message = `failed to provision volume with StorageClass "${metadata.name}": ${messageOf(cause)}`;
+    event('Warning', 'ProvisioningFailed', message);
+    return new SystemError(message, {cause, hint: cause instanceof KcriError ? cause.hint : undefined});
   }
 
   /**
