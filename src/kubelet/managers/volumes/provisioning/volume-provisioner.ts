@@ -166,10 +166,11 @@ export class VolumeProvisioner {
     });
     if (unwanted.length === 0) return [];
     const used = await usedHandles(node);
-    return unwanted.filter((volume) => {
-      const {driver = '', volumeHandle = ''} = volume.volume?.spec.csi ?? {};
-      const isStaged = existsSync(dirname(stagingPath(node, {driver, handle: volumeHandle})));
-      return volume.volume === undefined || (!used.has(`${driver}^${volumeHandle}`) && !isStaged);
+    return unwanted.filter(({volume}) => {
+      const source = volume?.spec.csi;
+      if (source === undefined) return true;
+      const {driver, volumeHandle: handle = ''} = source;
+      return !used.has(`${driver}^${handle}`) && !existsSync(dirname(stagingPath(node, {driver, handle})));
     });
   }
 
