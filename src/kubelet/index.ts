@@ -50,7 +50,7 @@ export {readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
 export type {CriCall} from './contract/observation/observe-cri-calls.js';
 export type {PodTracer} from './contract/observation/pod-tracer.js';
 export type {PodEvent} from './contract/pod-event.js';
-export {createApiObjects, type ApiObjects} from './contract/api-objects.js';
+export {createApiObjects, currentObjects, type ApiObjects} from './contract/api-objects.js';
 export type {NodeCredentials} from './managers/images/credentials/node-credentials.js';
 export {openNodeCredentials} from './managers/images/credentials/open-node-credentials.js';
 export {FilePullRecordsAccessor} from './managers/images/pull-manager/pull-records-accessor.js';

@@ -3,7 +3,12 @@ import type {MethodInfo} from '../cri/call-options.js';
 import {SchemaSet} from '../cri/message-schema.js';
 import {createServiceClient, type ServiceWire} from '../cri/service-client.js';
 import * as csiSchema from './gen/csi/schema.js';
-import {NODE_METHODS, type Node as CsiNodeService} from './gen/csi/services.js';
+import {
+  CONTROLLER_METHODS,
+  NODE_METHODS,
+  type Controller as CsiControllerService,
+  type Node as CsiNodeService,
+} from './gen/csi/services.js';
 import {DEVICE_SCHEMAS} from './device-messages.js';
 import * as draSchema from './gen/dra/schema.js';
 import {DRAPLUGIN_METHODS, type DRAPlugin} from './gen/dra/services.js';
@@ -74,6 +79,15 @@ export function connectCsiNode(
     {service: 'csi.v1.Node', methods: NODE_METHODS, schemas},
     observers,
   );
+}
+
+/** Returns a client of the controller service of the CSI driver at a socket, like `connectDevicePlugin`. */
+export function connectCsiController(path: string): PluginClient<CsiControllerService> {
+  return connectPlugin<CsiControllerService>(path, {
+    service: 'csi.v1.Controller',
+    methods: CONTROLLER_METHODS,
+    schemas: new SchemaSet({messages: csiSchema.MESSAGES, enums: csiSchema.ENUMS}),
+  });
 }
 
 interface PluginInterface<Service> {

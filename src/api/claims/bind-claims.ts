@@ -4,11 +4,14 @@ import {FieldPath} from '../field-path.js';
 import {compareQuantities} from '../quantity.js';
 import type {ApiObject} from '../types/v1-objects.js';
 import type {PersistentVolume, PersistentVolumeClaim} from '../types/v1-persistent-volumes.js';
+import type {StorageClass} from '../types/v1-storage.js';
 import {matchesLabelSelector} from '../workloads/match-labels.js';
 
 /** Result for a claim that is not a directory of the node. */
 export type BoundClaim =
   | {readonly kind: 'bound'; readonly volume: PersistentVolume}
+  /** No volume of the manifests fits, and the class of the claim can create one. */
+  | {readonly kind: 'provisioned'; readonly claim: PersistentVolumeClaim; readonly storageClass: StorageClass}
   /** The claim names a volume that it cannot have. */
   | {readonly kind: 'unbound'; readonly claim: string; readonly problem: FieldError};
 
@@ -24,17 +27,36 @@ export function claimKey({metadata}: Pick<PersistentVolumeClaim, 'metadata'>): s
 
 /**
  * Binds claims to PersistentVolumes by the rules of the PersistentVolume controller: a claim gets the volume that it
- * names, or that names it, or else the smallest one that fits. Other claims, which a cluster would provision or leave
- * pending, are omitted.
+ * names, or that names it, or else the smallest one that fits. Another claim whose StorageClass is in the manifests is
+ * provisioned; others are omitted.
  */
 export function bindClaims(objects: readonly ApiObject[]): BoundClaims {
   const claims = objects.flatMap((object) => (object.kind === 'PersistentVolumeClaim' ? [object] : []));
   const volumes = objects.flatMap((object) => (object.kind === 'PersistentVolume' ? [object] : []));
-  const binder = new ClaimBinder(claims, volumes);
+  const classes = objects.flatMap((object) => (object.kind === 'StorageClass' ? [object] : []));
+  const binder = new ClaimBinder(
+    claims.map((claim) => withDefaultClass(claim, classes)),
+    volumes,
+  );
   for (const volume of volumes) binder.bindReserved(volume);
-  for (const claim of claims) binder.bindNamed(claim);
-  for (const claim of claims) binder.bindSmallest(claim);
+  binder.bindOthers(classes);
   return binder.bound;
+}
+
+/** Annotation of the class of claims that name none. */
+const IS_DEFAULT = 'storageclass.kubernetes.io/is-default-class';
+
+/** Returns a claim with the default class if it names none, as the API server's admission does (DefaultStorageClass). */
+export function withDefaultClass<T extends Pick<PersistentVolumeClaim, 'spec'>>(
+  claim: T,
+  classes: readonly StorageClass[],
+): T {
+  if (claim.spec.storageClassName !== undefined) return claim;
+  const [found] = classes
+    .filter(({metadata}) => metadata.annotations?.[IS_DEFAULT] === 'true')
+    .map(({metadata}) => metadata.name ?? '')
+    .toSorted();
+  return found === undefined ? claim : {...claim, spec: {...claim.spec, storageClassName: found}};
 }
 
 class ClaimBinder {
@@ -55,8 +77,20 @@ class ClaimBinder {
     if (key !== undefined && (claim === undefined || acceptsName(claim, volume))) this.#bind(key, volume);
   }
 
+  /** Binds the claims that no volume names; those without a volume are provisioned by their class. */
+  bindOthers(classes: readonly StorageClass[]): void {
+    for (const claim of this.#claims) this.#bindNamed(claim);
+    for (const claim of this.#claims) this.#bindSmallest(claim);
+    for (const claim of this.#claims) {
+      const storageClass = classes.find(({metadata}) => metadata.name === claim.spec.storageClassName);
+      const key = claimKey(claim);
+      if (storageClass !== undefined && !this.bound.has(key))
+        this.bound.set(key, {kind: 'provisioned', claim, storageClass});
+    }
+  }
+
   /** Binds a claim to the volume that it names. */
-  bindNamed(claim: PersistentVolumeClaim): void {
+  #bindNamed(claim: PersistentVolumeClaim): void {
     const key = claimKey(claim);
     const {volumeName = ''} = claim.spec;
     if (volumeName === '' || this.bound.has(key)) return;
@@ -67,7 +101,7 @@ class ClaimBinder {
   }
 
   /** Binds a claim to the smallest free volume that fits. */
-  bindSmallest(claim: PersistentVolumeClaim): void {
+  #bindSmallest(claim: PersistentVolumeClaim): void {
     if (this.bound.has(claimKey(claim))) return;
     const free = this.#volumes.filter(
       (volume) => !this.#used.has(volume) && reservedFor(volume) === undefined && fits(claim, volume),

@@ -8,6 +8,7 @@ import {configMap, runtimeClass, secret, serviceAccount} from '../types/v1-objec
 import {manifestClaim, manifestVolume} from '../types/v1-persistent-volumes.js';
 import {pod} from '../types/v1-pod.js';
 import {service} from '../types/v1-services.js';
+import {csiDriver, storageClass} from '../types/v1-storage.js';
 import {
   cronJob,
   daemonSet,
@@ -54,6 +55,7 @@ interface Kind {
 const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('v1', 'ConfigMap', configMap),
   ...objectsOf('batch/v1', 'CronJob', cronJob),
+  ...objectsOf('storage.k8s.io/v1', 'CSIDriver', csiDriver),
   ...objectsOf('apps/v1', 'DaemonSet', daemonSet),
   ...objectsOf('apps/v1', 'Deployment', deployment),
   ...objectsOf('batch/v1', 'Job', job),
@@ -69,6 +71,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ...objectsOf('v1', 'Service', service),
   ...objectsOf('v1', 'ServiceAccount', serviceAccount),
   ...objectsOf('apps/v1', 'StatefulSet', statefulSet),
+  ...objectsOf('storage.k8s.io/v1', 'StorageClass', storageClass),
 };
 
 /** Returns a kind and its list kind. */

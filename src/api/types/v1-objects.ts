@@ -16,6 +16,7 @@ import {localObjectReference, objectMeta, objectReference} from './v1-meta.js';
 import type {ManifestClaim, ManifestVolume} from './v1-persistent-volumes.js';
 import {toleration} from './v1-scheduling.js';
 import type {Service} from './v1-services.js';
+import type {CSIDriver, StorageClass} from './v1-storage.js';
 
 /** Texts and bytes by key, for environments and volumes (core/v1 ConfigMap). */
 export interface ConfigMap extends Described<typeof configMap> {}
@@ -86,9 +87,19 @@ export type ApiObject =
   | RuntimeClass
   | Service
   | ManifestClaim
-  | ManifestVolume;
+  | ManifestVolume
+  | StorageClass
+  | CSIDriver;
+
+/** Kinds of objects that belong to no namespace. */
+const CLUSTER_SCOPED: ReadonlySet<ApiObject['kind']> = new Set([
+  'CSIDriver',
+  'PersistentVolume',
+  'RuntimeClass',
+  'StorageClass',
+]);
 
 /** Reports whether an object belongs to no namespace. */
 export function isClusterScoped({kind}: Pick<ApiObject, 'kind'>): boolean {
-  return kind === 'RuntimeClass' || kind === 'PersistentVolume';
+  return CLUSTER_SCOPED.has(kind);
 }

@@ -13,6 +13,7 @@ import {manifestClaim} from '../types/v1-persistent-volumes.js';
 import {runtimeClass} from '../types/v1-objects.js';
 import type {ManifestClaim} from '../types/v1-persistent-volumes.js';
 import {validatePersistentVolume} from './validate-persistent-volume.js';
+import {validateCsiDriver, validateStorageClass} from './validate-storage.js';
 import {validateService} from './validate-service.js';
 import {
   isClusterScoped,
@@ -139,6 +140,8 @@ function* validateContents(object: ApiObject): FieldErrors {
   if (object.kind === 'Service') yield* validateService(object);
   if (object.kind === 'PersistentVolumeClaim') yield* validateClaim(object);
   if (object.kind === 'PersistentVolume') yield* validatePersistentVolume(object);
+  if (object.kind === 'StorageClass') yield* validateStorageClass(object);
+  if (object.kind === 'CSIDriver') yield* validateCsiDriver(object);
 }
 
 /**

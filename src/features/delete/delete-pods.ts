@@ -62,9 +62,11 @@ export async function deletePods(
   const existing = selected.filter((record) => !rejected.has(record));
   const deleted = new Set<PodRecord>();
   const left: PodRecord[] = [];
+  let registry: PodRegistry | undefined;
   for (const [endpoint, group] of await groupByEndpoint(services, existing)) {
     const pods = await openOrReport(services, endpoint);
     if (pods === undefined) continue;
+    registry = pods;
     await deleteAtOnce(services, group, async (record) => {
       const deletion = await deletePod(services, pods, record, gracePeriodSeconds);
       if (deletion.result === 'deleted') deleted.add(record);
@@ -78,6 +80,7 @@ export async function deletePods(
     for (const record of left) reportLeft(services, record);
     return;
   }
+  if (registry !== undefined) await deleteCreatedVolumes(services, registry, volumes ? deleted : new Set());
   if (volumes) await deleteVolumes(services, records, deleted);
 }
 
@@ -171,6 +174,22 @@ export async function deleteListedPod(
   const {runtimeEndpoint} = await services.settings.read();
   const pods = await openRegistry(services, runtimeEndpoint ?? record.endpoint);
   await removePod(services, pods, record, undefined);
+}
+
+/** Has drivers delete what they created for the claims of deleted pods, and for pods that are gone. */
+async function deleteCreatedVolumes(
+  {out, report, signal}: OutputContext & ReportContext & SignalContext,
+  registry: PodRegistry,
+  deleted: ReadonlySet<PodRecord>,
+): Promise<void> {
+  const [{claimsOf}, {reclaimVolumes}] = await Promise.all([
+    import('../../kubelet/index.js'),
+    import('../sync/reclaim-volumes.js'),
+  ]);
+  const claims = new Set([...deleted].flatMap(({pod}) => claimsOf(pod)));
+  const {notes, errors} = await reclaimVolumes(registry, (claim) => claims.has(claim), signal);
+  for (const note of notes) out.print(note);
+  for (const error of errors) report.fail(error);
 }
 
 /** Removes the claims of deleted pods that no other pod uses. */

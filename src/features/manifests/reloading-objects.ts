@@ -1,6 +1,6 @@
 import {messageOf} from '../../base/errors.js';
 import {isHttpUrl} from '../../base/is-http-url.js';
-import {createApiObjects, secretValuesOf, type ApiObjects} from '../../kubelet/index.js';
+import {createApiObjects, currentObjects, secretValuesOf, type ApiObjects} from '../../kubelet/index.js';
 import {redactUrlText} from '../../format/redact-url.js';
 import {
   readManifests,
@@ -38,11 +38,7 @@ export function createReloadingObjects(
   let problem = '';
   return {
     sources: files,
-    configMap: (namespace, name) => current.configMap(namespace, name),
-    secret: (namespace, name) => current.secret(namespace, name),
-    serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
-    runtimeClass: (name) => current.runtimeClass(name),
-    claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
+    ...currentObjects(() => current),
     refresh: async () => {
       try {
         const fresh = await readManifests(paths, {...options, allowNoPods: true});

@@ -126,6 +126,7 @@ export async function runSync(loaded: LoadedPods, options: RunSyncOptions): Prom
         return await removePod(local, outcome);
       }),
     );
+    if (remove) left.push(await reclaim(local, loaded, options));
     await logs?.end();
     const outcomes = all.filter(({isRetried}) => isRetried !== true);
     if (logs === undefined) await showLastOutput(outcomes, reports, renderer);
@@ -270,6 +271,22 @@ function followStarted(logs: LogFollower, names: Map<string, string>, ref: PodRe
   if (call.method === 'CreateContainer') names.set(String(call.response?.['containerId']), name);
   if (call.method === 'StartContainer')
     logs.follow(ref, name, containerId(String(call.request['containerId'])));
+}
+
+/** Deletes the volumes that drivers have created for the claims of the manifests; returns the errors to report. */
+async function reclaim(
+  local: PodRegistry,
+  {objects}: LoadedPods,
+  {context}: RunSyncOptions,
+): Promise<readonly unknown[]> {
+  if (context.signal.aborted) return [];
+  const {reclaimVolumes} = await import('./reclaim-volumes.js');
+  const isUnwanted = (claim: string): boolean => {
+    const [namespace = '', name = ''] = claim.split('/');
+    return objects.hasClaim?.(namespace, name) === true;
+  };
+  const {errors} = await reclaimVolumes(local, isUnwanted, context.signal);
+  return errors;
 }
 
 /** Deletes the synced pod in any state; returns the errors to report if the deletion fails. */

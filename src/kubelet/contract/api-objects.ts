@@ -1,4 +1,4 @@
-import {bindClaims, type BoundClaims} from '../../api/claims/bind-claims.js';
+import {bindClaims, withDefaultClass, type BoundClaims} from '../../api/claims/bind-claims.js';
 import {
   isClusterScoped,
   type ApiObject,
@@ -12,7 +12,9 @@ import type {ServiceAccountTokenProjection, Volume} from '../../api/types/v1-vol
 import {volumeUses} from '../../api/used-volumes.js';
 import {KcriError, SystemError} from '../../base/errors.js';
 import {checkVolumeMode} from './volumes/check-volume-mode.js';
-import type {ClaimedVolume} from './volumes/claimed-volume.js';
+import type {CSIDriver, StorageClass} from '../../api/types/v1-storage.js';
+import type {EventSink} from './pod-event.js';
+import type {ClaimedVolume, ClaimToProvision} from './volumes/claimed-volume.js';
 
 /**
  * API objects that Pods refer to: those from the manifests, validated and with API defaults, in place of an API
@@ -52,11 +54,19 @@ export interface ApiObjects {
    * directory of the node. Throws SystemError with the kubelet's message if the claim cannot be used.
    */
   claimedVolume?(pod: Pod, volume: Volume): ClaimedVolume | undefined;
+  /** Returns the claim of a volume for which a CSI driver of this node has to create a volume; undefined for others. */
+  claimToProvision?(pod: Pod, volume: Volume): ClaimToProvision | undefined;
+  /** Reports whether the manifests have a claim. */
+  hasClaim?(namespace: string, name: string): boolean;
+  /** Returns the CSIDriver object of a driver in the manifests. */
+  csiDriver?(name: string): CSIDriver | undefined;
 }
 
 /** Use of objects: to start containers, or only to refresh the volumes of running ones. */
 export interface ObjectUse {
   readonly volumesOnly: boolean;
+  /** Receives what happens to volumes that are created for the pod; nothing by default. */
+  readonly events?: EventSink;
 }
 
 /** Namespace of namespaced objects that name none. */
@@ -72,13 +82,33 @@ export function createApiObjects(objects: readonly ApiObject[], sources: readonl
     // The key starts with the kind.
     found.get(`${kind}/${namespace}/${name}`) as Extract<ApiObject, {readonly kind: K}> | undefined;
   const claims = bindClaims(objects);
+  const classes = objects.flatMap((object) => (object.kind === 'StorageClass' ? [object] : []));
+  const toProvision = (pod: Pod, volume: Volume): ClaimToProvision | undefined =>
+    findClaimToProvision(claims, classes, pod, volume);
   return {
     sources,
     claimedVolume: (pod, volume) => findClaimedVolume(claims, pod, volume),
+    claimToProvision: toProvision,
+    hasClaim: (namespace, name) => find('PersistentVolumeClaim', namespace, name) !== undefined,
+    csiDriver: (name) => find('CSIDriver', '', name),
     configMap: (namespace, name) => find('ConfigMap', namespace, name),
     secret: (namespace, name) => find('Secret', namespace, name),
     serviceAccount: (namespace, name) => find('ServiceAccount', namespace, name),
     runtimeClass: (name) => find('RuntimeClass', '', name),
+  };
+}
+
+/** Returns the lookups of objects that are replaced by others. */
+export function currentObjects(current: () => ApiObjects): Omit<ApiObjects, 'sources'> {
+  return {
+    configMap: (namespace, name) => current().configMap(namespace, name),
+    secret: (namespace, name) => current().secret(namespace, name),
+    serviceAccount: (namespace, name) => current().serviceAccount(namespace, name),
+    runtimeClass: (name) => current().runtimeClass(name),
+    claimedVolume: (pod, volume) => current().claimedVolume?.(pod, volume),
+    claimToProvision: (pod, volume) => current().claimToProvision?.(pod, volume),
+    hasClaim: (namespace, name) => current().hasClaim?.(namespace, name) === true,
+    csiDriver: (name) => current().csiDriver?.(name),
   };
 }
 
@@ -90,10 +120,36 @@ function findClaimedVolume(
 ): ClaimedVolume | undefined {
   if (source === undefined) return undefined;
   const bound = claims.get(`${pod.metadata.namespace ?? DEFAULT_NAMESPACE}/${source.claimName}`);
-  if (bound === undefined) return undefined;
+  if (bound === undefined || bound.kind === 'provisioned') return undefined;
   if (bound.kind === 'unbound') throw new SystemError(`${bound.claim}: ${bound.problem.message}`);
   checkVolumeMode(bound.volume, name, volumeUses(pod));
   return {volume: bound.volume, readOnly: source.readOnly === true, isOnNode: true};
+}
+
+/** Returns what claimToProvision does; the claim of a generic ephemeral volume has the name of pod and volume. */
+function findClaimToProvision(
+  claims: BoundClaims,
+  classes: readonly StorageClass[],
+  {metadata}: Pod,
+  {name, persistentVolumeClaim: source, ephemeral}: Volume,
+): ClaimToProvision | undefined {
+  const {namespace = DEFAULT_NAMESPACE, uid = ''} = metadata;
+  if (source !== undefined) {
+    const bound = claims.get(`${namespace}/${source.claimName}`);
+    if (bound?.kind !== 'provisioned') return undefined;
+    const {claim, storageClass} = bound;
+    return {
+      namespace,
+      name: source.claimName,
+      spec: claim.spec,
+      storageClass,
+      readOnly: source.readOnly === true,
+    };
+  }
+  if (ephemeral?.volumeClaimTemplate === undefined) return undefined;
+  const {spec} = withDefaultClass(ephemeral.volumeClaimTemplate, classes);
+  const storageClass = classes.find((one) => one.metadata.name === spec.storageClassName);
+  return {namespace, name: `${metadata.name}-${name}`, spec, storageClass, readOnly: false, ownerUid: uid};
 }
 
 /** Returns `Kind/namespace/name`, equal for two documents of one object. */
@@ -141,6 +197,8 @@ const RESOURCES = {
   Service: 'service',
   PersistentVolume: 'persistentvolume',
   PersistentVolumeClaim: 'persistentvolumeclaim',
+  StorageClass: 'storageclass.storage.k8s.io',
+  CSIDriver: 'csidriver.storage.k8s.io',
 } as const satisfies Record<ApiObject['kind'], string>;
 
 /** A reference of a pod to a ConfigMap or Secret. */

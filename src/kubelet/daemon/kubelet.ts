@@ -24,6 +24,7 @@ import type {KubeletCore} from './kubelet-core.js';
 import type {KubeletOptions} from './kubelet-options.js';
 import {toLoggedContainer} from './logged-container.js';
 import {createNodeManagerServices} from './node-manager-services.js';
+import {runVolumeReclaim} from './run-volume-reclaim.js';
 import {openKubeletParts, type KubeletParts} from './open-kubelet-parts.js';
 
 /** Pause after a failed call to the runtime while the pods are loaded, in ms. */
@@ -95,7 +96,10 @@ export class Kubelet {
     await enforceReservations(allocatable);
     await this.#makeContainerLogsDir();
     await this.#parts.nodeManagers.start(
-      createNodeManagerServices({...this.#options, events: this.#parts.events, record}, this.#core),
+      createNodeManagerServices(
+        {...this.#options, events: this.#parts.events, objects: this.#parts.sources.objects, record},
+        this.#core,
+      ),
       signal,
     );
     await using _hosts = this.#parts.services.start(this.#parts.registry);
@@ -111,6 +115,7 @@ export class Kubelet {
       this.#options.cluster?.run(this.view, this.#end.signal) ?? Promise.resolve(),
       enforceNodeAllocatable(allocatable, this.#end.signal),
       this.#parts.nodeManagers.run(this.#options, this.#end.signal),
+      this.#reclaimVolumes(),
       this.#watchLiveKubelet(),
     ];
     const endLoop = new AbortController();
@@ -132,6 +137,17 @@ export class Kubelet {
       await releaseNodeAllocatable(allocatable);
       logger.forFile('kubelet.ts').info('Kubelet stopped');
     }
+  }
+
+  /** Deletes volumes of claims that are gone; in a cluster, its controllers do that. */
+  async #reclaimVolumes(): Promise<void> {
+    const {cluster, clock, logger} = this.#options;
+    const {registry, sources} = this.#parts;
+    const {provisioner} = registry;
+    if (cluster !== undefined || provisioner === undefined) return;
+    const allSourcesReady = (): boolean => this.#core.handler.allSourcesReady;
+    const options = {provisioner, objects: sources.objects, allSourcesReady, clock, logger};
+    await runVolumeReclaim(options, this.#end.signal);
   }
 
   /**

@@ -4,12 +4,14 @@ import type {Clock} from '../../base/clock.js';
 import {omit} from '../../base/omit.js';
 import {podUid, type RuntimeService} from '../../cri/index.js';
 import {formatRfc3339Seconds} from '../../format/time.js';
+import type {ApiObjects} from '../contract/api-objects.js';
 import type {ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {NodeEvent} from '../contract/cluster/node-event.js';
 import {NO_METRICS, type KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {NodeManagerServices, OwnNodeManagerServices, PodKill} from '../contract/node-manager.js';
 import type {EventSink} from '../contract/pod-event.js';
 import {podRef} from '../contract/pod-ref.js';
+import {createManifestCsi} from '../managers/volumes/csi/manifest-csi.js';
 import {CONTAINER_NAME_LABEL, POD_UID_LABEL} from '../managers/kuberuntime/config/labels.js';
 import type {NodeAndRuntime} from '../pods/registry/read-node.js';
 import {computeDisruptedStatus} from '../pods/status/compute/disrupted-status.js';
@@ -23,6 +25,8 @@ interface NodeManagerServicesOptions extends Pick<NodeManagerServices, 'clock' |
   readonly runtime: Pick<RuntimeService, 'updateContainerResources' | 'listContainers'>;
   readonly metrics?: KubeletMetrics;
   readonly cluster?: ClusterLink | undefined;
+  /** Objects of the manifests, for a node without a cluster. */
+  readonly objects: ApiObjects;
   /** Records an event of a pod. */
   readonly events: EventSink;
   /** Records an event about the node. */
@@ -38,6 +42,7 @@ export function createNodeManagerServices(
     logger,
     metrics = NO_METRICS,
     cluster,
+    objects,
     events,
     record,
   }: NodeManagerServicesOptions,
@@ -75,7 +80,7 @@ export function createNodeManagerServices(
     },
     nodeEvent: record,
     nodeStatusChanged: () => cluster?.nodeStatusChanged(),
-    csiCluster: cluster?.csi,
+    csiCluster: cluster?.csi ?? createManifestCsi(objects),
   };
 }
 

@@ -18,7 +18,7 @@ import {readSourceOnce} from '../sources/read-source-once.js';
 import type {PodUid} from '../../cri/index.js';
 import {JobStore} from '../managers/workloads/job-store.js';
 import {WorkloadManager, type WorkloadManagerOptions} from '../managers/workloads/workload-manager.js';
-import {createApiObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
+import {createApiObjects, currentObjects, NO_OBJECTS, type ApiObjects} from '../contract/api-objects.js';
 import type {EventSink} from '../contract/pod-event.js';
 import type {PodStates, PodSourceName, PodUpdate} from '../contract/pod-update.js';
 import {hasManifestUid} from '../sources/static-pod.js';
@@ -113,11 +113,7 @@ export function openPodSources(options: PodSourcesOptions, sink: PodSourcesSink)
   return {
     objects: {
       sources: placesOf(options),
-      configMap: (namespace, name) => current.configMap(namespace, name),
-      secret: (namespace, name) => current.secret(namespace, name),
-      serviceAccount: (namespace, name) => current.serviceAccount(namespace, name),
-      runtimeClass: (name) => current.runtimeClass(name),
-      claimedVolume: (pod, volume) => current.claimedVolume?.(pod, volume),
+      ...currentObjects(() => current),
     },
     run: async (signal) => {
       const runs = sources.map(async (source) => {

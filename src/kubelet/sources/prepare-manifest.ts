@@ -120,9 +120,8 @@ function describeSkipped({
   return [...kinds, ...services];
 }
 
-function isService({object}: ObjectDocument): boolean {
-  return object.kind === 'Service';
-}
+/** Kinds of objects that an API server has for a node of a cluster, other than those that its pods may need. */
+const OF_CLUSTER: ReadonlySet<string> = new Set(['Service', 'StorageClass', 'CSIDriver']);
 
 /** Object that a kubelet cannot run. */
 interface OtherObject extends DocumentLocation {
@@ -142,8 +141,8 @@ function findOther({
     const message = `Unsupported value: "${kind}": a node of a cluster runs only Pods from manifests; create the ${kind} with kubectl`;
     return {...workload, error: {path: KIND, message}};
   }
-  const service = objects.find(isService);
-  if (service !== undefined) return {...service, error: unsupportedValue(KIND, 'Service', ['Pod'])};
+  const other = objects.find(({object}) => OF_CLUSTER.has(object.kind));
+  if (other !== undefined) return {...other, error: unsupportedValue(KIND, other.object.kind, ['Pod'])};
   return skipped && {...skipped, error: unsupportedValue(KIND, skipped.skipped.skippedKind, ['Pod'])};
 }
 

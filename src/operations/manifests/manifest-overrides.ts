@@ -31,6 +31,7 @@ export interface ManifestOverrides {
 const CLUSTER_SCOPED = new Set([
   'ClusterRole',
   'ClusterRoleBinding',
+  'CSIDriver',
   'CustomResourceDefinition',
   'IngressClass',
   'Namespace',

@@ -265,7 +265,7 @@ function lossesOf(manifests: readonly LoadedManifest[]): readonly ManifestIssue[
 /** Returns the issue of an object without effect under --strict. */
 function rejectSkipped(document: SkippedDocument): ManifestIssue {
   const known = ['Pod', 'workloads', 'ConfigMap', 'Secret', 'Service', 'ServiceAccount', 'RuntimeClass'];
-  known.push('PersistentVolumeClaim', 'PersistentVolume');
+  known.push('PersistentVolumeClaim', 'PersistentVolume', 'StorageClass', 'CSIDriver');
   const {skippedKind} = document.skipped;
   return document.createIssue(unsupportedValue(new FieldPath(['kind']), skippedKind, known));
 }

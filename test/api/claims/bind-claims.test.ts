@@ -1,3 +1,4 @@
+import type {StorageClass} from '../../../src/api/types/v1-storage.js';
 import {describe, expect, test} from 'vitest';
 import {bindClaims} from '../../../src/api/claims/bind-claims.js';
 import type {PersistentVolumeClaimSpec} from '../../../src/api/types/v1-attached-volumes.js';
@@ -33,11 +34,17 @@ function aVolume(name: string, spec: PersistentVolumeSpec = {}, metadata: Object
 }
 
 /** Returns the volumes of claims by name, or the messages of those that cannot have theirs. */
-function boundNames(...objects: readonly (ManifestClaim | ManifestVolume)[]): Record<string, string> {
+function boundNames(
+  ...objects: readonly (ManifestClaim | ManifestVolume | StorageClass)[]
+): Record<string, string> {
   return Object.fromEntries(
     [...bindClaims(objects)].map(([key, bound]) => [
       key,
-      bound.kind === 'bound' ? (bound.volume.metadata.name ?? '') : bound.problem.message,
+      bound.kind === 'bound'
+        ? (bound.volume.metadata.name ?? '')
+        : bound.kind === 'provisioned'
+          ? `provisioned by ${bound.storageClass.provisioner}`
+          : bound.problem.message,
     ]),
   );
 }
@@ -97,5 +104,33 @@ describe('a claim that names a volume', () => {
     );
     const shared = boundNames(aClaim({volumeName: 'a'}), aClaim({volumeName: 'a'}, 'more'), aVolume('a'));
     expect(shared['default/more']).toContain('belongs to another claim');
+  });
+});
+
+describe('a claim without a volume', () => {
+  const aClass = (name: string, annotations: Record<string, string> = {}): StorageClass => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: {name, annotations},
+    provisioner: `${name}.example.com`,
+  });
+  const IS_DEFAULT = {'storageclass.kubernetes.io/is-default-class': 'true'};
+
+  test('is provisioned by its class, if that is in the manifests', () => {
+    const classes = [aClass('slow', IS_DEFAULT), aClass('fast')];
+    const provisioned = (spec?: PersistentVolumeClaimSpec) => boundNames(aClaim(spec), ...classes);
+    expect(provisioned({storageClassName: 'fast'})).toEqual({
+      'default/data': 'provisioned by fast.example.com',
+    });
+    expect(provisioned()).toEqual({'default/data': 'provisioned by slow.example.com'});
+    expect(provisioned({storageClassName: 'other'})).toEqual({});
+    expect(provisioned({storageClassName: ''})).toEqual({});
+  });
+
+  test('takes a volume of its class first', () => {
+    const volume = aVolume('a', {storageClassName: 'fast'});
+    expect(boundNames(aClaim({storageClassName: 'fast'}), aClass('fast'), volume)).toEqual({
+      'default/data': 'a',
+    });
   });
 });

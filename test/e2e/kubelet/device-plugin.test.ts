@@ -4,23 +4,14 @@ import {existsSync} from 'node:fs';
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {build} from 'esbuild';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {containerId} from '../../../src/cri/index.js';
 import {until} from '../../base/until.js';
+import {compileExample} from '../harness/compile-example.js';
 import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testbed.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const EXAMPLE = join(ROOT, 'examples/device-plugin');
-
-/** Compiles the example to where its relative paths are right. */
-async function compilePlugin(): Promise<string> {
-  const outfile = join(ROOT, '.cache/device-plugin/plugin.mjs');
-  const entryPoints = [join(EXAMPLE, 'plugin.ts')];
-  await build({entryPoints, outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm'});
-  return outfile;
-}
+const EXAMPLE = fileURLToPath(new URL('../../../examples/device-plugin', import.meta.url));
 
 describe.each(newestRuntime)('the example of a device plugin: $name', (which) => {
   let testbed: KubeletTestbed;
@@ -51,7 +42,7 @@ describe.each(newestRuntime)('the example of a device plugin: $name', (which) =>
     const pod = await readFile(join(EXAMPLE, 'pod.yaml'), 'utf8');
     const {kcri} = await testbed.start();
     await until(() => existsSync(join(directory, 'kubelet.sock')));
-    plugin = spawn(process.execPath, [await compilePlugin(), directory], {
+    plugin = spawn(process.execPath, [await compileExample('device-plugin/plugin.ts'), directory], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     plugin.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));

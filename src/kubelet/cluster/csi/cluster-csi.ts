@@ -6,6 +6,7 @@ import {SystemError} from '../../../base/errors.js';
 import {isObject} from '../../../base/is-object.js';
 import {createMergePatch, type Informer, type ListedObject} from '../../../kube-api/index.js';
 import type {
+  CsiClaims,
   CsiCluster,
   CsiDriverInfo,
   CsiDriverSpec,
@@ -51,12 +52,13 @@ const RESOURCE_EXHAUSTED = 8;
 type Texts = Readonly<Record<string, string>>;
 
 /** Reads and writes the objects of the API server that CSI drivers need. */
-export class ClusterCsi implements CsiCluster {
+export class ClusterCsi implements CsiCluster, CsiClaims {
   readonly #options: ClusterCsiOptions;
   readonly #registration: CsiDriverRegistration;
   readonly #tokens: ServiceAccountTokens;
   readonly #waiting = new Set<() => void>();
   knowsDrivers = false;
+  readonly claims = this;
   readonly limits: CsiLimits = {
     update: async (driver, signal) => this.#registration.update(driver, signal),
     isExhausted: async (attachment, signal) =>

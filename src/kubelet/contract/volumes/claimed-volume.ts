@@ -1,3 +1,5 @@
+import type {PersistentVolumeClaimSpec} from '../../../api/types/v1-attached-volumes.js';
+import type {StorageClass} from '../../../api/types/v1-storage.js';
 import type {Quantity} from '../../../api/types/v1-meta.js';
 import type {PersistentVolume} from '../../../api/types/v1-persistent-volumes.js';
 
@@ -10,4 +12,17 @@ export interface ClaimedVolume {
   readonly readOnly: boolean;
   /** False if the node affinity of the PersistentVolume excludes this node. */
   readonly isOnNode: boolean;
+}
+
+/** A claim for which a CSI driver of this node has to create a volume. */
+export interface ClaimToProvision {
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec: PersistentVolumeClaimSpec;
+  /** Undefined for a generic ephemeral volume whose class is not in the manifests: it cannot be had. */
+  readonly storageClass: StorageClass | undefined;
+  /** True if the pod's volume asks for read-only access. */
+  readonly readOnly: boolean;
+  /** UID of the pod that the claim belongs to, with which it ends; undefined for a claim of the manifests. */
+  readonly ownerUid?: string;
 }

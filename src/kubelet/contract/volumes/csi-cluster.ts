@@ -49,26 +49,8 @@ export interface CsiLimits {
   onDriversChanged(listener: () => void): void;
 }
 
-/** What the CSI volumes of a node need of a cluster. Methods reject with KcriError, and with the signal's reason. */
-export interface CsiCluster {
-  /** True if controllers attach volumes to the node; otherwise nobody does. */
-  readonly attachesVolumes: boolean;
-  /** True when the CSIDriver objects are known. */
-  readonly knowsDrivers: boolean;
-  /** None without an API server. */
-  readonly limits?: CsiLimits | undefined;
-  /** Resolves when the CSIDriver objects are known. */
-  driversKnown(signal: AbortSignal): Promise<void>;
-  /** Returns the CSIDriver object of a driver; undefined if there is none. */
-  driver(name: string): CsiDriverSpec | undefined;
-  /** Returns the values of a Secret. They must only reach the driver: never a message, log or file. */
-  secret(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** Returns tokens of the pod's service account as drivers expect them, in JSON by audience. */
-  tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string>;
-  /** Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached. */
-  untilAttached(volume: string, signal: AbortSignal): Promise<void>;
-  /** Returns what the controller of the driver left for the node in a VolumeAttachment. Rejects if that is not attached. */
-  publishContext(attachment: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+/** Claims of volumes that are enlarged. */
+export interface CsiClaims {
   /** Reads a claim from the API server. */
   claim(ref: ClaimRef, signal: AbortSignal): Promise<ResizedClaim>;
   /**
@@ -82,6 +64,32 @@ export interface CsiCluster {
   ): Promise<ResizedClaim>;
   /** Records an event about a claim. */
   claimEvent(claim: ResizedClaim, event: ClaimEvent): void;
+}
+
+/** What the CSI volumes of a node need of a cluster. Methods reject with KcriError, and with the signal's reason. */
+export interface CsiCluster {
+  /** True if controllers attach volumes to the node; otherwise nobody does. */
+  readonly attachesVolumes: boolean;
+  /** True if no volume is attached to the node, since there is no API server. */
+  readonly attachesNothing?: boolean;
+  /** True when the CSIDriver objects are known. */
+  readonly knowsDrivers: boolean;
+  /** None without an API server. */
+  readonly limits?: CsiLimits | undefined;
+  /** None without an API server: no volume is enlarged. */
+  readonly claims?: CsiClaims | undefined;
+  /** Resolves when the CSIDriver objects are known. */
+  driversKnown(signal: AbortSignal): Promise<void>;
+  /** Returns the CSIDriver object of a driver; undefined if there is none. */
+  driver(name: string): CsiDriverSpec | undefined;
+  /** Returns the values of a Secret. They must only reach the driver: never a message, log or file. */
+  secret(ref: CsiSecretRef, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
+  /** Returns tokens of the pod's service account as drivers expect them, in JSON by audience. */
+  tokens(pod: Pod, requests: readonly CsiTokenRequest[], signal: AbortSignal): Promise<string>;
+  /** Resolves when the node reports a volume, by its unique name, as in use, and the controller as attached. */
+  untilAttached(volume: string, signal: AbortSignal): Promise<void>;
+  /** Returns what the controller of the driver left for the node in a VolumeAttachment. Rejects if that is not attached. */
+  publishContext(attachment: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
   /** Adds a driver to Node and CSINode (InstallCSIDriver). */
   installDriver(driver: CsiDriverInfo, signal: AbortSignal): Promise<void>;
   /** Removes a driver from CSINode and Node (UninstallCSIDriver). */

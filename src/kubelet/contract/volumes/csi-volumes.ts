@@ -52,7 +52,37 @@ export interface ExpandOptions {
   readonly signal: AbortSignal;
 }
 
-/** Volumes of the CSI drivers that are registered with this process: none but in a daemon. */
+/** A volume that a driver is to create. */
+export interface NewCsiVolume {
+  readonly driver: string;
+  /** Name that identifies the request, also when it is repeated. */
+  readonly name: string;
+  readonly requiredBytes: bigint;
+  /** 0 for no limit. */
+  readonly limitBytes: bigint;
+  /** Empty to leave it to the driver. */
+  readonly fsType: string;
+  readonly accessModes: readonly PersistentVolumeAccessMode[];
+  readonly mountOptions: readonly string[];
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Secret of the calls that create and delete the volume. */
+  readonly secret?: CsiSecretRef | undefined;
+}
+
+/** A volume that a driver is to delete. */
+export interface CsiVolumeToDelete extends Pick<NewCsiVolume, 'driver' | 'secret'> {
+  readonly handle: string;
+}
+
+/** A volume that a driver has created. */
+export interface CreatedCsiVolume {
+  readonly handle: string;
+  /** 0 if it is not known. */
+  readonly bytes: bigint;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** Volumes of the CSI drivers of the node, which a daemon lets register, and others look up in their directory. */
 export interface CsiVolumes {
   /**
    * Attaches, stages and publishes a volume, or publishes it again, and maps the device of a block volume; completes the work of a killed process. Rejects with
@@ -86,4 +116,10 @@ export interface CsiVolumes {
    * growing delay for two minutes; then it rejects with SystemError, and must be called again.
    */
   unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void>;
+  /** Reports whether a driver can be called. */
+  isRegistered(driver: string): Promise<boolean>;
+  /** Creates a volume, or returns that of an earlier call with its name. Rejects with SystemError and the signal's reason. */
+  createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume>;
+  /** Deletes a volume that no pod uses; succeeds if it does not exist. Rejects like createVolume. */
+  deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void>;
 }

@@ -232,8 +232,8 @@ const VOLUME: RulesOf<Volume> = {
   portworxVolume: refused(whyNotMounted('portworxVolume')),
   scaleIO: refused(whyNotMounted('scaleIO')),
   storageos: refused(whyNotMounted('storageos')),
-  csi: refused('only an API server has CSIDrivers'),
-  ephemeral: refused('only an API server provides claims'),
+  csi: honored,
+  ephemeral: honored,
 };
 
 const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {

@@ -15,6 +15,9 @@ import {
   type PodVolumeOperations,
 } from '../../managers/pod-filesystem/node-pod-filesystem.js';
 import {ProbeManager} from '../../managers/probes/probe-manager.js';
+import {createOnDemandCsiManager} from '../../managers/volumes/csi/csi-node-manager.js';
+import {VolumeProvisioner} from '../../managers/volumes/provisioning/volume-provisioner.js';
+import {withProvisionedClaims} from '../../managers/volumes/provisioning/with-provisioned-claims.js';
 import {createNodeManagers} from '../node-managers/create-node-managers.js';
 import {NodeManagerSet} from '../node-managers/node-manager-set.js';
 import type {NodeAndRuntime} from './read-node.js';
@@ -47,20 +50,25 @@ export function openPodRegistry(
     probeRandom = () => 0,
     probeRestartGraceMs = 0,
     metrics = NO_METRICS,
-    nodeManagers = new NodeManagerSet(createNodeManagers(node.node)),
+    nodeManagers: ofDaemon,
     actuated = new ActuatedResourcesStore(node.node.rootDir),
   }: DaemonParts = {},
 ): PodRegistry {
+  const nodeManagers = ofDaemon ?? createCommandManagers(node, objects);
+  const manager = ofDaemon === undefined ? 'sync' : 'kubelet';
+  const csi = () => nodeManagers.csiVolumes;
+  const provisioner = new VolumeProvisioner({node: node.node, manager, csi});
   const mounted: MountedPodVolumes = new Map();
   const operations: PodVolumeOperations = new Map();
   const podLimits: NodeManagers['podLimits'] = (pod, limits) => nodeManagers.podLimits(pod, limits);
   return new PodRegistry({
     ...node,
-    objects,
+    objects: withProvisionedClaims(objects, provisioner),
+    provisioner,
     files: (facts) =>
       new NodePodFilesystem(facts, systemRandom, node.clock, {
         ...{mounted, operations, metrics, podLimits},
-        csiVolumes: () => nodeManagers.csiVolumes,
+        csiVolumes: csi,
       }),
     mounted: (uid) => mounted.get(uid) ?? new Map(),
     metrics,
@@ -76,4 +84,10 @@ export function openPodRegistry(
     observer,
     histories: new PodHistories(node.node.rootDir, node.clock),
   });
+}
+
+/** Creates the managers of a command that ends: they are not started, and CSI drivers are looked up when they are needed. */
+function createCommandManagers({node, clock}: NodeAndRuntime, objects: ApiObjects): NodeManagers {
+  const managers = createNodeManagers(node).filter(({name}) => name !== 'csi');
+  return new NodeManagerSet([...managers, createOnDemandCsiManager({node, clock, objects})]);
 }

@@ -16,6 +16,7 @@ import type {NodeCredentials} from '../../managers/images/credentials/node-crede
 import type {ImageManagerOptions} from '../../managers/images/image-manager.js';
 import type {PullRecordsAccessor} from '../../managers/images/pull-manager/pull-records-accessor.js';
 import type {HookContext} from '../../managers/lifecycle/hook-runner.js';
+import type {VolumeProvisioner} from '../../managers/volumes/provisioning/volume-provisioner.js';
 import type {ProbeManager} from '../../managers/probes/probe-manager.js';
 
 /** Observer of pods during work on them. */
@@ -99,6 +100,8 @@ export interface PodRegistryOptions
   /** Returns the volumes of a pod that this process has mounted, by name; none by default. */
   readonly mounted?: (uid: PodUid) => ReadonlyMap<string, unknown>;
   readonly metrics?: Pick<KubeletMetrics, 'cgroupManaged'>;
+  /** Creates and deletes the volumes of claims. */
+  readonly provisioner?: VolumeProvisioner;
 }
 
 /** Methods of PodHistories used by a pod registry. */

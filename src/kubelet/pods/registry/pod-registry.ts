@@ -28,6 +28,7 @@ import {RejectedPodStore, type RejectedPod} from './rejected-pod-store.js';
 import type {Rejection} from '../../contract/pod-rejection.js';
 import {computeRejectedStatus} from '../admission/rejected-status.js';
 import {formatMs} from '../status/compute/container-status.js';
+import type {VolumeProvisioner} from '../../managers/volumes/provisioning/volume-provisioner.js';
 import type {ProbeManager} from '../../managers/probes/probe-manager.js';
 import {reconstructRecord} from './reconstruct-record.js';
 
@@ -101,6 +102,11 @@ export class PodRegistry {
   /** The runtime's endpoint. */
   get endpoint(): string {
     return this.#options.endpoint;
+  }
+
+  /** Creates and deletes the volumes of claims; undefined in tests of other things. */
+  get provisioner(): VolumeProvisioner | undefined {
+    return this.#options.provisioner;
   }
 
   /** Facts of the node that the pods run on. */

@@ -6,6 +6,7 @@ import type {NodeFacts} from '../../contract/node-facts.js';
 import type {PodFilesystem} from '../../contract/pod-filesystem.js';
 import {removePodCgroup} from '../../managers/cgroups/remove-pod-cgroup.js';
 import {podCgroupParents} from '../../resources/pod-cgroup-parent.js';
+import type {VolumeProvisioner} from '../../managers/volumes/provisioning/volume-provisioner.js';
 import type {ActuatedResourcesBackend} from '../allocation/actuated-resources-store.js';
 import {computeDeletion, type PodHistory} from '../history/pod-history.js';
 import {requireOwnership} from './pod-ownership.js';
@@ -27,6 +28,8 @@ export interface PodRemoverOptions {
   readonly clock: Clock;
   readonly observer: Pick<PodObserver, 'containersStopped'>;
   readonly metrics?: Pick<KubeletMetrics, 'cgroupManaged'> | undefined;
+  /** Deletes the volumes that were created for a pod. */
+  readonly provisioner?: Pick<VolumeProvisioner, 'reclaimOf'> | undefined;
 }
 
 /** Options of PodRemover.deletePod. */
@@ -67,6 +70,7 @@ export class PodRemover {
   /** Removes the resources of a pod on the node, after those in the runtime. */
   async removeFromNode(record: PodRecord): Promise<void> {
     await this.#filesOf(record).removePod(record.pod);
+    await this.#options.provisioner?.reclaimOf(record.uid);
     await this.#removeCgroup(record);
   }
 

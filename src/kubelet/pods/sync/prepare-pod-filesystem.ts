@@ -60,7 +60,7 @@ export async function preparePodFilesystem(
   }
   onDirsMade?.();
   try {
-    await objects.load?.(pod, use, signal);
+    await objects.load?.(pod, {...use, events: context.events}, signal);
     const {volumes, retryAt, isExpanding} = await files.mountVolumes(pod, context, signal);
     if (isExpanding === true)
       return {volumes, retryAt: Math.min(retryAt ?? Infinity, nextMount(context, podRef(pod)))};

@@ -28,6 +28,24 @@ export const MESSAGES = {
   NodeGetInfoRequest: '',
   NodeGetInfoResponse: 'node_id 1 string;max_volumes_per_node 2 int64;accessible_topology 3 Topology',
   Topology: 'segments 1 map',
+  GetPluginInfoRequest: '',
+  GetPluginInfoResponse: 'name 1 string;vendor_version 2 string',
+  GetPluginCapabilitiesRequest: '',
+  GetPluginCapabilitiesResponse: 'capabilities 1 []PluginCapability',
+  PluginCapability: 'service 1 PluginServiceCapability',
+  PluginServiceCapability: 'type 1 #ServiceType',
+  ProbeRequest: '',
+  ProbeResponse: '',
+  CreateVolumeRequest: 'name 1 string;capacity_range 2 CapacityRange;volume_capabilities 3 []VolumeCapability;parameters 4 map;secrets 5 map;accessibility_requirements 7 TopologyRequirement',
+  TopologyRequirement: 'requisite 1 []Topology;preferred 2 []Topology',
+  CreateVolumeResponse: 'volume 1 CreatedVolume',
+  CreatedVolume: 'capacity_bytes 1 int64;volume_id 2 string;volume_context 3 map',
+  DeleteVolumeRequest: 'volume_id 1 string;secrets 2 map',
+  DeleteVolumeResponse: '',
+  ControllerGetCapabilitiesRequest: '',
+  ControllerGetCapabilitiesResponse: 'capabilities 1 []ControllerServiceCapability',
+  ControllerServiceCapability: 'rpc 1 ControllerCapabilityRpc',
+  ControllerCapabilityRpc: 'type 1 #ControllerType',
 } as const;
 
 /** enum → its values as `NAME number` */
@@ -35,6 +53,8 @@ export const ENUMS = {
   Mode: 'UNKNOWN 0;SINGLE_NODE_WRITER 1;SINGLE_NODE_READER_ONLY 2;MULTI_NODE_READER_ONLY 3;MULTI_NODE_SINGLE_WRITER 4;MULTI_NODE_MULTI_WRITER 5;SINGLE_NODE_SINGLE_WRITER 6;SINGLE_NODE_MULTI_WRITER 7',
   Unit: 'UNKNOWN 0;BYTES 1;INODES 2',
   Type: 'UNKNOWN 0;STAGE_UNSTAGE_VOLUME 1;GET_VOLUME_STATS 2;EXPAND_VOLUME 3;VOLUME_CONDITION 4;SINGLE_NODE_MULTI_WRITER 5;VOLUME_MOUNT_GROUP 6',
+  ServiceType: 'UNKNOWN 0;CONTROLLER_SERVICE 1;VOLUME_ACCESSIBILITY_CONSTRAINTS 2',
+  ControllerType: 'UNKNOWN 0;CREATE_DELETE_VOLUME 1;PUBLISH_UNPUBLISH_VOLUME 2',
 } as const;
 
 export type MessageName = keyof typeof MESSAGES;

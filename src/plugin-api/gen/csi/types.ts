@@ -6,6 +6,10 @@ export type Unit = 'UNKNOWN' | 'BYTES' | 'INODES';
 
 export type Type = 'UNKNOWN' | 'STAGE_UNSTAGE_VOLUME' | 'GET_VOLUME_STATS' | 'EXPAND_VOLUME' | 'VOLUME_CONDITION' | 'SINGLE_NODE_MULTI_WRITER' | 'VOLUME_MOUNT_GROUP';
 
+export type ServiceType = 'UNKNOWN' | 'CONTROLLER_SERVICE' | 'VOLUME_ACCESSIBILITY_CONSTRAINTS';
+
+export type ControllerType = 'UNKNOWN' | 'CREATE_DELETE_VOLUME' | 'PUBLISH_UNPUBLISH_VOLUME';
+
 /** Use of a volume: exactly one of block and mount is set. */
 export interface VolumeCapability {
   readonly block?: BlockVolume | undefined;
@@ -144,6 +148,86 @@ export interface Topology {
   readonly segments: Readonly<Record<string, string>>;
 }
 
+export interface GetPluginInfoRequest {
+}
+
+export interface GetPluginInfoResponse {
+  readonly name: string;
+  readonly vendorVersion: string;
+}
+
+export interface GetPluginCapabilitiesRequest {
+}
+
+export interface GetPluginCapabilitiesResponse {
+  readonly capabilities: readonly PluginCapability[];
+}
+
+export interface PluginCapability {
+  readonly service?: PluginServiceCapability | undefined;
+}
+
+export interface PluginServiceCapability {
+  readonly type: ServiceType;
+}
+
+export interface ProbeRequest {
+}
+
+export interface ProbeResponse {
+}
+
+export interface CreateVolumeRequest {
+  /** Name that identifies the request; not the ID of the volume. */
+  readonly name: string;
+  readonly capacityRange?: CapacityRange | undefined;
+  readonly volumeCapabilities: readonly VolumeCapability[];
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly accessibilityRequirements?: TopologyRequirement | undefined;
+}
+
+/** Size in bytes; 0 for no limit. */
+export interface TopologyRequirement {
+  readonly requisite: readonly Topology[];
+  readonly preferred: readonly Topology[];
+}
+
+export interface CreateVolumeResponse {
+  readonly volume?: CreatedVolume | undefined;
+}
+
+export interface CreatedVolume {
+  /** 0 if it is not known. */
+  readonly capacityBytes: bigint;
+  readonly volumeId: string;
+  /** Attributes that the driver gets with each later call. */
+  readonly volumeContext: Readonly<Record<string, string>>;
+}
+
+export interface DeleteVolumeRequest {
+  readonly volumeId: string;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+export interface DeleteVolumeResponse {
+}
+
+export interface ControllerGetCapabilitiesRequest {
+}
+
+export interface ControllerGetCapabilitiesResponse {
+  readonly capabilities: readonly ControllerServiceCapability[];
+}
+
+export interface ControllerServiceCapability {
+  readonly rpc?: ControllerCapabilityRpc | undefined;
+}
+
+export interface ControllerCapabilityRpc {
+  readonly type: ControllerType;
+}
+
 /** Every message by its proto name. */
 export interface MessageTypes {
   readonly VolumeCapability: VolumeCapability;
@@ -172,4 +256,22 @@ export interface MessageTypes {
   readonly NodeGetInfoRequest: NodeGetInfoRequest;
   readonly NodeGetInfoResponse: NodeGetInfoResponse;
   readonly Topology: Topology;
+  readonly GetPluginInfoRequest: GetPluginInfoRequest;
+  readonly GetPluginInfoResponse: GetPluginInfoResponse;
+  readonly GetPluginCapabilitiesRequest: GetPluginCapabilitiesRequest;
+  readonly GetPluginCapabilitiesResponse: GetPluginCapabilitiesResponse;
+  readonly PluginCapability: PluginCapability;
+  readonly PluginServiceCapability: PluginServiceCapability;
+  readonly ProbeRequest: ProbeRequest;
+  readonly ProbeResponse: ProbeResponse;
+  readonly CreateVolumeRequest: CreateVolumeRequest;
+  readonly TopologyRequirement: TopologyRequirement;
+  readonly CreateVolumeResponse: CreateVolumeResponse;
+  readonly CreatedVolume: CreatedVolume;
+  readonly DeleteVolumeRequest: DeleteVolumeRequest;
+  readonly DeleteVolumeResponse: DeleteVolumeResponse;
+  readonly ControllerGetCapabilitiesRequest: ControllerGetCapabilitiesRequest;
+  readonly ControllerGetCapabilitiesResponse: ControllerGetCapabilitiesResponse;
+  readonly ControllerServiceCapability: ControllerServiceCapability;
+  readonly ControllerCapabilityRpc: ControllerCapabilityRpc;
 }

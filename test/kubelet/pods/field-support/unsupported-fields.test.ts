@@ -100,6 +100,15 @@ describe('the field support matrix', () => {
       'Sysctl',
       'TCPSocketAction',
       'VolumeDevice',
+      'CSIVolumeSource',
+      'EphemeralVolumeSource',
+      'LabelSelector',
+      'LabelSelectorRequirement',
+      'PersistentVolumeClaimSpec',
+      'PersistentVolumeClaimTemplate',
+      'TypedLocalObjectReference',
+      'TypedObjectReference',
+      'VolumeResourceRequirements',
     ];
     expect(whole.sort()).toEqual(expected.sort());
   });

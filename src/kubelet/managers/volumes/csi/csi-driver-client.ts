@@ -5,7 +5,7 @@ import type {Node} from '../../../../plugin-api/gen/csi/services.js';
 import type {MessageTypes, Type as Capability} from '../../../../plugin-api/gen/csi/types.js';
 
 /** Deadline of every call of a driver, in ms (csiTimeout). */
-const TIMEOUT_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 /** What a driver can do on the node. */
 export type Capabilities = ReadonlySet<Capability>;
@@ -115,7 +115,7 @@ export class CsiDriverClient {
 }
 
 /** Returns the error without the values of secrets, which a driver may repeat in its message, and without its cause. */
-function toCallError(error: unknown, secrets: readonly string[]): CsiCallError {
+export function toCallError(error: unknown, secrets: readonly string[]): CsiCallError {
   const {message} = error as Error;
   const hidden = secrets
     .filter((value) => value !== '')

@@ -51,9 +51,18 @@ export class CsiDrivers implements PluginHandler {
 
   /** Returns a client of a driver. Throws SystemError if it is not registered; `step` starts the message. */
   client(name: string, step: string): CsiDriverClient {
+    return this.#connect(name, this.endpoint(name, step));
+  }
+
+  /** Returns the socket of a driver. Throws SystemError if it is not registered; `step` starts the message. */
+  endpoint(name: string, step: string): string {
     const driver = this.#drivers.get(name);
     if (driver === undefined) throw driverNotRegistered(name, step);
-    return this.#connect(name, driver.endpoint);
+    return driver.endpoint;
+  }
+
+  isRegistered(name: string): boolean {
+    return this.#drivers.has(name);
   }
 
   #connect(name: string, endpoint: string): CsiDriverClient {

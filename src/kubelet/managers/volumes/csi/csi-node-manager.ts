@@ -1,5 +1,6 @@
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {NodeManager} from '../../../contract/node-manager.js';
+import type {OnDemandCsiOptions, OnDemandCsiVolumes} from './on-demand-csi.js';
 import type {RunningCsi} from './start-csi.js';
 
 /** Period in which volumes of orphaned pods are looked for until they are unmounted, in ms: pods have started or ended then. */
@@ -37,5 +38,37 @@ export function createCsiManager({
       },
     },
     volumesInUse: () => running?.volumes.volumesInUse(),
+  };
+}
+
+/** Creates the manager of CSI volumes of a command that ends, which lets no driver register. See OnDemandCsiVolumes. */
+export function createOnDemandCsiManager(options: OnDemandCsiOptions): NodeManager {
+  let opened: Promise<OnDemandCsiVolumes> | undefined;
+  const open = async (): Promise<OnDemandCsiVolumes> => {
+    opened ??= import('./on-demand-csi.js').then(({OnDemandCsiVolumes: Csi}) => new Csi(options));
+    return await opened;
+  };
+  return {
+    name: 'csi',
+    csiVolumes: {
+      mount: async (...call) => {
+        await (await open()).mount(...call);
+      },
+      // Nothing publishes again after the command.
+      isRepublished: () => false,
+      isAttaching: () => false,
+      exceedsLimit: async () => false,
+      hasMountLabel: () => false,
+      expand: async () => true,
+      measure: async (path) => await (await open()).measure(path),
+      unmountPod: async (...call) => {
+        await (await open()).unmountPod(...call);
+      },
+      isRegistered: async (driver) => await (await open()).isRegistered(driver),
+      createVolume: async (...call) => await (await open()).createVolume(...call),
+      deleteVolume: async (...call) => {
+        await (await open()).deleteVolume(...call);
+      },
+    },
   };
 }

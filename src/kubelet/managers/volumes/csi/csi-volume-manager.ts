@@ -4,13 +4,21 @@ import {pause} from '../../../../base/async/pause.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
 import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
-import type {CsiVolume, CsiVolumes, ExpandOptions} from '../../../contract/volumes/csi-volumes.js';
+import type {
+  CreatedCsiVolume,
+  CsiVolume,
+  CsiVolumes,
+  CsiVolumeToDelete,
+  ExpandOptions,
+  NewCsiVolume,
+} from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {POD_DEVICES} from '../block/block-paths.js';
 import {VolumeStepError} from '../volume-step-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
 import {attachmentName, blockPaths, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
+import {createVolume, deleteVolume} from './csi-controller-client.js';
 import {VolumeExpander} from './expand/volume-expander.js';
 import {removeMountDirectory, removeIfEmpty} from './mount-directory.js';
 import {updatePeriodMs} from './limits/allocatable-updates.js';
@@ -20,6 +28,7 @@ import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
 import {withMountLabel} from './selinux/mount-label.js';
 import type {CsiServices} from './csi-services.js';
+import {readSecret} from './read-secret.js';
 import {readVolumeData, type VolumeData} from './volume-data.js';
 
 /** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
@@ -131,6 +140,25 @@ export class CsiVolumeManager implements CsiVolumes {
     for (const key of this.#labeled) if (key.startsWith(`${uid}/`)) this.#labeled.delete(key);
   }
 
+  async isRegistered(driver: string): Promise<boolean> {
+    return this.#services.drivers.isRegistered(driver);
+  }
+
+  async createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume> {
+    const {drivers, cluster} = this.#services;
+    const endpoint = drivers.endpoint(volume.driver, 'CreateVolume');
+    const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, signal);
+    return await createVolume(endpoint, volume, secrets, signal);
+  }
+
+  async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
+    const {drivers, cluster} = this.#services;
+    const endpoint = drivers.endpoint(volume.driver, 'DeleteVolume');
+    const during = signal ?? new AbortController().signal;
+    const secrets = await readSecret(cluster, 'provisioner secret', volume.secret, during);
+    await deleteVolume(endpoint, volume, secrets, signal);
+  }
+
   /** Returns the unique names of the volumes that must not be detached; undefined while that is not known. */
   volumesInUse(): readonly string[] | undefined {
     const {cluster, staged} = this.#services;
@@ -155,7 +183,8 @@ export class CsiVolumeManager implements CsiVolumes {
   /** Reports whether the controller of a driver attaches its volumes, as by default. */
   #isAttached(driver: string): boolean {
     const {cluster} = this.#services;
-    return cluster !== undefined && cluster.driver(driver)?.attachRequired !== false;
+    if (cluster === undefined || cluster.attachesNothing === true) return false;
+    return cluster.driver(driver)?.attachRequired !== false;
   }
 
   /** Waits until the volume is attached, and returns what the driver's controller left for the node (WaitForAttach). */

@@ -4,7 +4,9 @@ import {SystemError} from '../../../../base/errors.js';
 export function driverNotRegistered(driver: string, step: string): SystemError {
   return new SystemError(
     `kubernetes.io/csi: ${step}: driver name ${driver} not found in the list of registered CSI drivers`,
-    {hint: `start the driver "${driver}" on this node; it registers with the kubelet of a cluster`},
+    {
+      hint: `start the driver "${driver}" on this node, with its socket in "plugins_registry" of the root directory`,
+    },
   );
 }
 

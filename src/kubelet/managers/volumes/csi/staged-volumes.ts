@@ -47,6 +47,8 @@ interface StagedVolume {
   /** Last stage or unstage call; it never rejects. */
   last: Promise<unknown>;
   isReleasing: boolean;
+  /** Last release in the background. */
+  release: Promise<void>;
 }
 
 /**
@@ -66,15 +68,7 @@ export class StagedVolumes {
   async restore(): Promise<void> {
     const {node, logger} = this.#options;
     const log = logger.forFile('staged-volumes.ts');
-    const pods = join(node.rootDir, 'pods');
-    for (const uid of await listDirectoryNames(pods))
-      for (const data of await readAll(join(pods, uid, 'volumes', CSI_VOLUMES), log))
-        if (data.volumeLifecycleMode === 'Persistent') this.use(toKey(data), uid);
-    for (const uid of await listDirectoryNames(pods))
-      for (const name of await listNames(join(pods, uid, POD_DEVICES, CSI_VOLUMES))) {
-        const key = await this.#readBlock(name);
-        if (key !== undefined) this.use(key, uid);
-      }
+    await this.findUsers();
     for (const name of await listNames(blocksDir(node))) {
       const key = await this.#readBlock(name);
       if (key !== undefined) this.#releaseUnused(key);
@@ -99,6 +93,26 @@ export class StagedVolumes {
       log.error(error, 'Failed to read the identity of a CSI volume', {volume: name});
       return undefined;
     }
+  }
+
+  /** Finds the pods of all processes that use volumes. Failures are logged. */
+  async findUsers(): Promise<void> {
+    const {node, logger} = this.#options;
+    const log = logger.forFile('staged-volumes.ts');
+    const pods = join(node.rootDir, 'pods');
+    for (const uid of await listDirectoryNames(pods)) {
+      for (const data of await readAll(join(pods, uid, 'volumes', CSI_VOLUMES), log))
+        if (data.volumeLifecycleMode === 'Persistent') this.use(toKey(data), uid);
+      for (const name of await listNames(join(pods, uid, POD_DEVICES, CSI_VOLUMES))) {
+        const key = await this.#readBlock(name);
+        if (key !== undefined) this.use(key, uid);
+      }
+    }
+  }
+
+  /** Resolves when no volume is being released; never while a driver fails to unstage one. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#volumes.values()].map(({release}) => release));
   }
 
   /** Volumes that are staged, or used by pods. */
@@ -159,6 +173,7 @@ export class StagedVolumes {
         isStaged: false,
         isReleasing: false,
       },
+      release: Promise.resolve(),
       last: Promise.resolve(),
     };
     this.#volumes.set(name, volume);
@@ -168,7 +183,8 @@ export class StagedVolumes {
   #startRelease(volume: StagedVolume): void {
     if (volume.isReleasing) return;
     volume.isReleasing = true;
-    runInBackground('CSI volumes', this.#releaseUntilDone(volume));
+    volume.release = this.#releaseUntilDone(volume);
+    runInBackground('CSI volumes', volume.release);
   }
 
   /** Unstages a volume; tries again until it succeeds, a pod uses the volume again, or the kubelet stops. */

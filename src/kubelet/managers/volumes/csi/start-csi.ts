@@ -37,6 +37,34 @@ export async function startCsi(
   mounter: Mounter = systemMounter,
   loops: LoopDevices = systemLoopDevices,
 ): Promise<RunningCsi> {
+  const {drivers, staged, limits, volumes} = createCsi(manager, signal, mounter, loops);
+  await staged.restore();
+  if (limits !== undefined) {
+    manager.csiCluster?.limits?.onDriversChanged(() => {
+      limits.changed();
+    });
+    runInBackground('CSI volume limits', limits.run(signal));
+  }
+  let isDone = false;
+  const unmountOrphaned = async (during: AbortSignal): Promise<void> => {
+    isDone ||= await unmountOrphanedVolumes(manager, volumes, during);
+  };
+  return {drivers, volumes, unmountOrphaned};
+}
+
+/** The parts for the CSI drivers of a process, which nothing runs yet. */
+interface CsiParts extends Pick<RunningCsi, 'drivers' | 'volumes'> {
+  readonly staged: StagedVolumes;
+  readonly limits: AllocatableUpdates | undefined;
+}
+
+/** Creates the parts for the CSI drivers of a process. No driver is registered, and no volume known. */
+export function createCsi(
+  manager: Pick<Services, 'node' | 'clock' | 'logger' | 'csiCluster' | 'nodeStatusChanged' | 'metrics'>,
+  signal: AbortSignal,
+  mounter: Mounter = systemMounter,
+  loops: LoopDevices = systemLoopDevices,
+): CsiParts {
   const {node, clock, logger, csiCluster: cluster, nodeStatusChanged} = manager;
   const metrics = new CsiMetrics(manager.metrics, clock);
   const onRegistered = (): void => {
@@ -48,18 +76,6 @@ export async function startCsi(
   const limits = cluster?.limits && new AllocatableUpdates({cluster, drivers, clock, logger});
   const onChange = nodeStatusChanged;
   const staged = new StagedVolumes({node, drivers, metrics, mounter, clock, logger, onChange, signal});
-  await staged.restore();
-  if (limits !== undefined) {
-    cluster?.limits?.onDriversChanged(() => {
-      limits.changed();
-    });
-    runInBackground('CSI volume limits', limits.run(signal));
-  }
   const services = {node, drivers, staged, cluster, limits, metrics, mounter, loops, clock, logger, signal};
-  const volumes = new CsiVolumeManager(services);
-  let isDone = false;
-  const unmountOrphaned = async (during: AbortSignal): Promise<void> => {
-    isDone ||= await unmountOrphanedVolumes(manager, volumes, during);
-  };
-  return {drivers, volumes, unmountOrphaned};
+  return {drivers, staged, limits, volumes: new CsiVolumeManager(services)};
 }

@@ -15,7 +15,12 @@ const ACCESS_MODES: Readonly<Record<PersistentVolumeAccessMode, readonly [Mode, 
 
 /** Returns how a volume is used, by its first access mode. `group` is the group of the files for a driver that sets it. */
 export function volumeCapability(
-  {accessModes, fsType, mountOptions, blockName}: CsiVolume,
+  {
+    accessModes,
+    fsType,
+    mountOptions,
+    blockName,
+  }: Pick<CsiVolume, 'accessModes' | 'fsType' | 'mountOptions' | 'blockName'>,
   capabilities: Capabilities,
   fsGroup: number | undefined,
 ): Init<VolumeCapability> {

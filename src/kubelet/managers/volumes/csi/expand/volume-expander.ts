@@ -3,7 +3,7 @@ import type {Quantity} from '../../../../../api/types/v1-meta.js';
 import {abortable} from '../../../../../base/async/abortable.js';
 import {rethrowUnexpected} from '../../../../../base/errors.js';
 import {formatRfc3339Seconds} from '../../../../../format/time.js';
-import type {CsiCluster} from '../../../../contract/volumes/csi-cluster.js';
+import type {CsiClaims} from '../../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume, ExpandOptions, VolumeExpansion} from '../../../../contract/volumes/csi-volumes.js';
 import type {ClaimEvent, ResizedClaim} from '../../../../contract/volumes/resized-claim.js';
 import {uniqueVolumeName, type VolumeKey} from '../csi-paths.js';
@@ -30,7 +30,7 @@ interface Work {
   readonly claim: ResizedClaim;
   readonly newSize: Quantity;
   readonly state: VolumeSize;
-  readonly cluster: CsiCluster;
+  readonly claims: CsiClaims;
   readonly options: ExpandOptions;
 }
 
@@ -49,14 +49,14 @@ export class VolumeExpander {
   /** See CsiVolumes. */
   async expand(volume: CsiVolume, options: ExpandOptions): Promise<IsDone> {
     const {expansion} = volume;
-    const {cluster} = this.#services;
-    if (expansion === undefined || cluster === undefined) return true;
+    const claims = this.#services.cluster?.claims;
+    if (expansion === undefined || claims === undefined) return true;
     const state = this.#stateOf(volume, options.isMounted);
     const work = state.last.then(async () => {
       options.signal.throwIfAborted();
       return options.isMounted
-        ? await this.#expandOnline(volume, expansion, {state, cluster, options})
-        : await this.#expandDuringMount(volume, expansion, {state, cluster, options});
+        ? await this.#expandOnline(volume, expansion, {state, claims, options})
+        : await this.#expandDuringMount(volume, expansion, {state, claims, options});
     });
     state.last = work.catch(() => undefined); // the caller sees the error
     return await abortable(work, options.signal);
@@ -85,13 +85,13 @@ export class VolumeExpander {
   async #expandDuringMount(
     volume: CsiVolume,
     {claim: ref, size, claimSize}: VolumeExpansion,
-    {state, cluster, options}: Pick<Work, 'state' | 'cluster' | 'options'>,
+    {state, claims, options}: Pick<Work, 'state' | 'claims' | 'options'>,
   ): Promise<IsDone> {
     state.size ??= claimSize;
     if (claimSize === undefined || compareQuantities(claimSize, size) >= 0) return true;
-    const claim = await cluster.claim(ref, options.signal);
+    const claim = await claims.claim(ref, options.signal);
     if (compareQuantities(claimSizeOf(claim), size) >= 0) return true;
-    const work = {volume, claim, newSize: size, state, cluster, options};
+    const work = {volume, claim, newSize: size, state, claims, options};
     if (!volume.readOnly) return await this.#expand(work);
     report(work, {
       ...{type: 'Warning', reason: 'FileSystemResizeFailed'},
@@ -104,13 +104,13 @@ export class VolumeExpander {
   async #expandOnline(
     volume: CsiVolume,
     {claim: ref, size, claimSize}: VolumeExpansion,
-    {state, cluster, options}: Pick<Work, 'state' | 'cluster' | 'options'>,
+    {state, claims, options}: Pick<Work, 'state' | 'claims' | 'options'>,
   ): Promise<IsDone> {
     state.size ??= claimSize;
     if (volume.readOnly || state.isInUse) return true;
     if (state.size === undefined || compareQuantities(size, state.size) <= 0) return true;
-    const claim = await cluster.claim(ref, options.signal);
-    return await this.#expand({volume, claim, newSize: size, state, cluster, options});
+    const claim = await claims.claim(ref, options.signal);
+    return await this.#expand({volume, claim, newSize: size, state, claims, options});
   }
 
   async #expand(work: Work): Promise<IsDone> {
@@ -125,7 +125,7 @@ export class VolumeExpander {
   /** Enlarges a volume whose controller notes nothing in the status (legacyCallNodeExpandOnPlugin). */
   async #expandWithoutStatus({claim, newSize, ...others}: Work): Promise<IsDone> {
     const work = {claim, newSize, ...others};
-    const {volume, state, cluster, options} = work;
+    const {volume, state, claims, options} = work;
     try {
       await nodeExpand(volume, newSize, this.#services, options.signal);
     } catch (error) {
@@ -139,18 +139,18 @@ export class VolumeExpander {
     state.size = newSize;
     if (compareQuantities(claimSizeOf(claim), newSize) >= 0) return true;
     const status = finished(claim.status, newSize);
-    await cluster.patchClaim(claim, {status, isForced: false}, options.signal);
+    await claims.patchClaim(claim, {status, isForced: false}, options.signal);
     return true;
   }
 
   /** Enlarges a volume if the status of its claim allows it, and reports the progress there (expandOnPlugin). */
   async #expandByStatus(work: Work): Promise<IsDone> {
-    const {volume, newSize, state, cluster, options} = work;
+    const {volume, newSize, state, claims, options} = work;
     let {claim} = work;
     const check = checkResize(claim, newSize, state.hasFailed);
     if (!check.isAllowed) return check.isUpdated;
     if (!check.isUpdated)
-      claim = await cluster.patchClaim(
+      claim = await claims.patchClaim(
         claim,
         {status: inProgress(claim.status), isForced: false},
         options.signal,
@@ -171,13 +171,13 @@ export class VolumeExpander {
     }
     reportSuccess(work);
     const status = finished(claim.status, newSize);
-    if (!check.isUpdated) await cluster.patchClaim(claim, {status, isForced: false}, options.signal);
+    if (!check.isUpdated) await claims.patchClaim(claim, {status, isForced: false}, options.signal);
     return true;
   }
 
   /** Adds the failure to the status of the claim; that this fails is only logged. */
   async #markFailed(
-    {claim, cluster, options}: Work,
+    {claim, claims, options}: Work,
     {kind, message}: ExpandError,
     isInfeasibleOnFailure: boolean,
   ): Promise<void> {
@@ -186,7 +186,7 @@ export class VolumeExpander {
     const failure = {message, isInfeasible, now: formatRfc3339Seconds(clock.now())};
     const status = failed(claim.status, failure);
     try {
-      await cluster.patchClaim(claim, {status, isForced: true}, options.signal);
+      await claims.patchClaim(claim, {status, isForced: true}, options.signal);
     } catch (error) {
       options.signal.throwIfAborted();
       rethrowUnexpected(error);
@@ -205,7 +205,7 @@ function reportSuccess(work: Work): void {
 }
 
 /** Reports something of the pod and of its claim. */
-function report({volume, claim, cluster, options}: Work, event: ClaimEvent): void {
+function report({volume, claim, claims, options}: Work, event: ClaimEvent): void {
   options.events?.({...event, pod: volume.pod});
-  cluster.claimEvent(claim, event);
+  claims.claimEvent(claim, event);
 }

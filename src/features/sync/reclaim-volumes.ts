@@ -1,0 +1,34 @@
+import {claimsOf, type PodRegistry} from '../../kubelet/index.js';
+
+/** Result of reclaimVolumes. */
+export interface ReclaimedVolumes {
+  /** What has happened to the volumes, such as `persistentvolume "pvc-…" deleted`. */
+  readonly notes: readonly string[];
+  readonly errors: readonly unknown[];
+}
+
+/**
+ * Has CSI drivers delete the volumes that they created for claims for which `isUnwanted` returns true, given `namespace/name`, and
+ * for pods that are gone. Volumes that a pod uses stay, and so do those of a running kubelet and with the policy Retain.
+ */
+export async function reclaimVolumes(
+  registry: Pick<PodRegistry, 'provisioner' | 'store'>,
+  isUnwanted: (claim: string) => boolean,
+  signal?: AbortSignal,
+): Promise<ReclaimedVolumes> {
+  const {records} = await registry.store.list();
+  const used = new Set(
+    records.filter(({removedAt}) => removedAt === undefined).flatMap(({pod}) => claimsOf(pod)),
+  );
+  const result = await registry.provisioner?.reclaim(
+    ({claim, manager, ownerUid}) =>
+      ownerUid === undefined && (manager === 'kubelet' || used.has(claim) || !isUnwanted(claim)),
+    signal,
+  );
+  const {reclaimed = [], errors = []} = result ?? {};
+  const notes = reclaimed.map(
+    ({name, claim, isRetained}) =>
+      `persistentvolume "${name}" of claim "${claim}" ${isRetained ? 'retained' : 'deleted'}`,
+  );
+  return {notes, errors};
+}

@@ -1,0 +1,88 @@
+import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import type {Init} from '../../../../cri/index.js';
+import {connectCsiController, connectCsiNode} from '../../../../plugin-api/connect-plugin.js';
+import type {MessageTypes} from '../../../../plugin-api/gen/csi/types.js';
+import type {
+  CreatedCsiVolume,
+  CsiVolumeToDelete,
+  NewCsiVolume,
+} from '../../../contract/volumes/csi-volumes.js';
+import {TIMEOUT_MS, toCallError} from './csi-driver-client.js';
+import {volumeCapability} from './volume-capability.js';
+
+type Secrets = Readonly<Record<string, string>>;
+
+/**
+ * Has the driver at a socket create a volume that can be used on this node (external-provisioner). Rejects with CsiCallError and
+ * the signal's reason.
+ */
+export async function createVolume(
+  endpoint: string,
+  volume: NewCsiVolume,
+  secrets: Secrets,
+  signal: AbortSignal,
+): Promise<CreatedCsiVolume> {
+  const {name, requiredBytes, limitBytes, parameters, accessModes} = volume;
+  const modes = accessModes.length === 0 ? (['ReadWriteOnce'] as const) : accessModes;
+  const volumeCapabilities = modes.map((mode) =>
+    volumeCapability({...volume, accessModes: [mode]}, new Set(), undefined),
+  );
+  const capacityRange = {requiredBytes, limitBytes};
+  const topology = await nodeTopology(endpoint, signal);
+  const request: Init<MessageTypes['CreateVolumeRequest']> = {
+    ...{name, capacityRange, volumeCapabilities, parameters, secrets},
+    ...(topology !== undefined && {
+      accessibilityRequirements: {requisite: [topology], preferred: [topology]},
+    }),
+  };
+  const controller = connectCsiController(endpoint);
+  try {
+    const {volume: created} = await controller.createVolume(request, {signal, timeoutMs: TIMEOUT_MS});
+    if (created === undefined || created.volumeId === '')
+      throw new SystemError('the CSI driver has created a volume without an ID', {
+        hint: "look into the driver's log",
+      });
+    return {handle: created.volumeId, bytes: created.capacityBytes, attributes: {...created.volumeContext}};
+  } catch (error) {
+    signal.throwIfAborted();
+    rethrowUnexpected(error);
+    throw error instanceof SystemError ? error : toCallError(error, Object.values(secrets));
+  } finally {
+    controller.close();
+  }
+}
+
+/** Has the driver at a socket delete a volume. Rejects with CsiCallError and the signal's reason. */
+export async function deleteVolume(
+  endpoint: string,
+  {handle}: CsiVolumeToDelete,
+  secrets: Secrets,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const controller = connectCsiController(endpoint);
+  try {
+    await controller.deleteVolume({volumeId: handle, secrets}, {signal, timeoutMs: TIMEOUT_MS});
+  } catch (error) {
+    signal?.throwIfAborted();
+    rethrowUnexpected(error);
+    throw toCallError(error, Object.values(secrets));
+  } finally {
+    controller.close();
+  }
+}
+
+/** Returns where the node is for the driver; undefined if it does not distinguish. */
+async function nodeTopology(endpoint: string, signal: AbortSignal) {
+  const node = connectCsiNode(endpoint);
+  try {
+    const {accessibleTopology} = await node.nodeGetInfo({}, {signal, timeoutMs: TIMEOUT_MS});
+    const segments = accessibleTopology?.segments ?? {};
+    return Object.keys(segments).length === 0 ? undefined : {segments};
+  } catch (error) {
+    signal.throwIfAborted();
+    rethrowUnexpected(error);
+    throw toCallError(error, []);
+  } finally {
+    node.close();
+  }
+}

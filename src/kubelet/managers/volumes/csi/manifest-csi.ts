@@ -1,0 +1,36 @@
+import {SystemError} from '../../../../base/errors.js';
+import type {ApiObjects} from '../../../contract/api-objects.js';
+import type {CsiCluster} from '../../../contract/volumes/csi-cluster.js';
+
+/** Returns what CSI volumes need of a cluster, from manifests: CSIDrivers and Secrets. Nothing is attached to the node. */
+export function createManifestCsi(objects: ApiObjects): CsiCluster {
+  const missing = (what: string): SystemError =>
+    new SystemError(`${what} without an API server`, {
+      hint: 'start the kubelet with --kubeconfig, or use a driver that needs none',
+    });
+  return {
+    attachesVolumes: false,
+    attachesNothing: true,
+    knowsDrivers: true,
+    driversKnown: async () => undefined,
+    driver: (name) => objects.csiDriver?.(name)?.spec,
+    secret: async ({namespace, name}) => {
+      const secret = objects.secret(namespace, name);
+      if (secret === undefined) throw new SystemError(`secrets "${name}" not found`);
+      return Object.fromEntries(
+        Object.entries(secret.data ?? {}).map(([key, value]) => [key, Buffer.from(value).toString()]),
+      );
+    },
+    tokens: async () => {
+      throw missing('no tokens are issued');
+    },
+    untilAttached: async () => {
+      throw missing('no volume is attached');
+    },
+    publishContext: async () => {
+      throw missing('no volume is attached');
+    },
+    installDriver: async () => undefined,
+    uninstallDriver: async () => undefined,
+  };
+}

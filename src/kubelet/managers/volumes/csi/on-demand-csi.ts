@@ -1,0 +1,163 @@
+import {join} from 'node:path';
+import {finishesWithin} from '../../../../base/async/deadline.js';
+import {isExpectedError, SystemError} from '../../../../base/errors.js';
+import {listNames} from '../../../../base/fs/files.js';
+import type {Clock} from '../../../../base/clock.js';
+import {SILENT_LOGGER} from '../../../../base/logger.js';
+import {connectPluginRegistration} from '../../../../plugin-api/connect-plugin.js';
+import type {ApiObjects} from '../../../contract/api-objects.js';
+import {NO_METRICS} from '../../../contract/kubelet-metrics.js';
+import type {NodeFacts} from '../../../contract/node-facts.js';
+import type {RegisteredPlugin} from '../../../contract/resources/plugin-handler.js';
+import type {
+  CreatedCsiVolume,
+  CsiVolume,
+  CsiVolumes,
+  CsiVolumeToDelete,
+  NewCsiVolume,
+} from '../../../contract/volumes/csi-volumes.js';
+import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
+import {CSI_VOLUMES} from './csi-paths.js';
+import type {CsiDrivers} from './csi-drivers.js';
+import {createManifestCsi} from './manifest-csi.js';
+import {createCsi, type RunningCsi} from './start-csi.js';
+import type {StagedVolumes} from './staged-volumes.js';
+import {readVolumeData} from './volume-data.js';
+
+/** Time for which a driver is asked who it is, in ms. */
+const INFO_TIMEOUT_MS = 1000;
+/** Time within which a volume that no pod uses is unstaged, in ms. */
+const UNSTAGE_MS = 30_000;
+
+/** Options of {@link OnDemandCsiVolumes}. */
+export interface OnDemandCsiOptions {
+  readonly node: NodeFacts;
+  readonly clock: Clock;
+  /** Objects with the CSIDrivers and Secrets. */
+  readonly objects: ApiObjects;
+}
+
+type OpenCsi = Pick<RunningCsi, 'drivers' | 'volumes'> & {readonly staged: StagedVolumes};
+
+/** Calls of drivers that a command makes. */
+type OnDemandCalls = Pick<
+  CsiVolumes,
+  'mount' | 'measure' | 'unmountPod' | 'isRegistered' | 'createVolume' | 'deleteVolume'
+>;
+
+/**
+ * CSI volumes of a command that ends. Drivers do not register: each call looks them up by the sockets in `plugins_registry` of the
+ * root directory, as the plugin watcher of a daemon does, and does not tell them. Nothing goes on after a call.
+ */
+export class OnDemandCsiVolumes implements OnDemandCalls {
+  readonly #options: OnDemandCsiOptions;
+
+  constructor(options: OnDemandCsiOptions) {
+    this.#options = options;
+  }
+
+  async mount(volume: CsiVolume, signal: AbortSignal): Promise<void> {
+    await this.#open(async ({volumes}) => {
+      await volumes.mount(volume, signal);
+    });
+  }
+
+  async measure(path: string): Promise<DriverUsage | undefined> {
+    return await this.#open(async ({volumes}) => await volumes.measure(path));
+  }
+
+  async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
+    const directory = join(podDir, 'volumes', CSI_VOLUMES);
+    const names = await listNames(directory);
+    if (names.length === 0) return;
+    await this.#open(async ({drivers, volumes, staged}) => {
+      for (const name of names) await this.#requireDriver(join(directory, name), drivers);
+      await volumes.unmountPod(podDir, uid, signal);
+      const during = signal ?? new AbortController().signal;
+      if (!(await finishesWithin(staged.idle(), UNSTAGE_MS, this.#options.clock, during)))
+        throw new SystemError(`the CSI volumes of the pod ${uid} are unmounted, but not unstaged`, {
+          hint: 'look into the log of the CSI driver, and delete the pod again',
+        });
+    });
+  }
+
+  async isRegistered(driver: string): Promise<boolean> {
+    return await this.#open(async ({drivers}) => drivers.isRegistered(driver));
+  }
+
+  async createVolume(volume: NewCsiVolume, signal: AbortSignal): Promise<CreatedCsiVolume> {
+    return await this.#open(async ({volumes}) => await volumes.createVolume(volume, signal));
+  }
+
+  async deleteVolume(volume: CsiVolumeToDelete, signal?: AbortSignal): Promise<void> {
+    await this.#open(async ({volumes}) => {
+      await volumes.deleteVolume(volume, signal);
+    });
+  }
+
+  /** Calls `work` with the drivers that can be found now. */
+  async #open<T>(work: (csi: OpenCsi) => Promise<T>): Promise<T> {
+    const {node, clock, objects} = this.#options;
+    const end = new AbortController();
+    const services = {node, clock, logger: SILENT_LOGGER, csiCluster: createManifestCsi(objects)};
+    const csi = createCsi({...services, metrics: NO_METRICS, nodeStatusChanged: () => undefined}, end.signal);
+    try {
+      await csi.staged.findUsers();
+      await registerDrivers(node, csi.drivers, end.signal);
+      return await work(csi);
+    } finally {
+      end.abort();
+    }
+  }
+
+  /** Rejects at once with SystemError if the driver of a published volume is not there; a kubelet would wait for it. */
+  async #requireDriver(directory: string, drivers: CsiDrivers): Promise<void> {
+    const data = await readVolumeData(directory);
+    if (data === undefined || drivers.isRegistered(data.driverName)) return;
+    const registry = registryDir(this.#options.node);
+    throw new SystemError(
+      `cannot unmount ${JSON.stringify(directory)}: its CSI driver "${data.driverName}" has no socket in ${JSON.stringify(registry)}`,
+      {hint: 'start the driver, and delete the pod again'},
+    );
+  }
+}
+
+function registryDir({rootDir}: Pick<NodeFacts, 'rootDir'>): string {
+  return join(rootDir, 'plugins_registry');
+}
+
+/** Registers the CSI drivers with a socket in the directory of a root directory; those that do not answer are ignored. */
+async function registerDrivers(
+  node: Pick<NodeFacts, 'rootDir'>,
+  drivers: CsiDrivers,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = (await listNames(registryDir(node))).filter((name) => !name.startsWith('.'));
+  await Promise.all(
+    names.map(async (name) => {
+      try {
+        const plugin = await askPlugin(join(registryDir(node), name));
+        if (plugin !== undefined && drivers.validate(plugin) === undefined)
+          await drivers.register(plugin, signal);
+      } catch (error) {
+        if (!isExpectedError(error)) throw error;
+      }
+    }),
+  );
+}
+
+/** Asks what a plugin is; resolves with undefined unless it is a CSI driver. */
+async function askPlugin(path: string): Promise<RegisteredPlugin | undefined> {
+  const client = connectPluginRegistration(path);
+  try {
+    const {
+      type,
+      name,
+      endpoint,
+      supportedVersions: versions,
+    } = await client.getInfo({}, {timeoutMs: INFO_TIMEOUT_MS});
+    return type === 'CSIPlugin' ? {name, endpoint: endpoint === '' ? path : endpoint, versions} : undefined;
+  } finally {
+    client.close();
+  }
+}

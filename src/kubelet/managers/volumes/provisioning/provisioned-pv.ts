@@ -1,0 +1,77 @@
+import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import {quantityValue} from '../../../../api/quantity.js';
+import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
+import type {CsiSecretRef} from '../../../contract/volumes/csi-cluster.js';
+import type {CreatedCsiVolume, NewCsiVolume} from '../../../contract/volumes/csi-volumes.js';
+import type {StorageClass} from '../../../../api/types/v1-storage.js';
+
+/** Prefix of parameters that are for the provisioner, not for the driver (external-provisioner). */
+const PREFIX = 'csi.storage.k8s.io/';
+
+/** Returns what a driver is to create for a claim of a class (external-provisioner prepareProvision). */
+export function newVolumeFor(
+  name: string,
+  claim: ClaimToProvision,
+  {provisioner, parameters = {}, mountOptions = []}: StorageClass,
+): NewCsiVolume {
+  const {requests, limits} = claim.spec.resources ?? {};
+  const secret = secretOf('provisioner', name, claim, parameters);
+  return {
+    ...{driver: provisioner, name, mountOptions, secret, accessModes: claim.spec.accessModes ?? []},
+    requiredBytes: bytesOf(requests?.['storage']),
+    limitBytes: bytesOf(limits?.['storage']),
+    fsType: parameters[`${PREFIX}fstype`] ?? '',
+    parameters: Object.fromEntries(Object.entries(parameters).filter(([key]) => !key.startsWith(PREFIX))),
+  };
+}
+
+/** Returns the PersistentVolume of a created volume, with the parameters of its class. */
+export function persistentVolumeOf(
+  request: NewCsiVolume,
+  {handle, bytes, attributes}: CreatedCsiVolume,
+  claim: ClaimToProvision,
+  {parameters = {}, reclaimPolicy = 'Delete', metadata}: StorageClass,
+): PersistentVolume {
+  const {name, driver, fsType, requiredBytes} = request;
+  const stage = secretOf('node-stage', name, claim, parameters);
+  const publish = secretOf('node-publish', name, claim, parameters);
+  return {
+    metadata: {name},
+    spec: {
+      capacity: {storage: String(bytes === 0n ? requiredBytes : bytes)},
+      accessModes: [...request.accessModes],
+      claimRef: {kind: 'PersistentVolumeClaim', namespace: claim.namespace, name: claim.name},
+      persistentVolumeReclaimPolicy: reclaimPolicy,
+      storageClassName: metadata.name ?? '',
+      mountOptions: [...request.mountOptions],
+      csi: {
+        ...{driver, volumeHandle: handle, volumeAttributes: attributes},
+        ...(fsType !== '' && {fsType}),
+        ...(stage !== undefined && {nodeStageSecretRef: stage}),
+        ...(publish !== undefined && {nodePublishSecretRef: publish}),
+      },
+    },
+  };
+}
+
+function bytesOf(quantity: string | undefined): bigint {
+  return quantity === undefined ? 0n : quantityValue(quantity);
+}
+
+/** Returns the Secret that the parameters of a class name for a purpose; their templates may name the claim and the volume. */
+function secretOf(
+  purpose: string,
+  volume: string,
+  claim: Pick<ClaimToProvision, 'namespace' | 'name'>,
+  parameters: Readonly<Record<string, string>>,
+): CsiSecretRef | undefined {
+  const name = parameters[`${PREFIX}${purpose}-secret-name`];
+  const namespace = parameters[`${PREFIX}${purpose}-secret-namespace`];
+  if (name === undefined || namespace === undefined) return undefined;
+  const fill = (text: string): string =>
+    text
+      .replaceAll('${pv.name}', volume)
+      .replaceAll('${pvc.namespace}', claim.namespace)
+      .replaceAll('${pvc.name}', claim.name);
+  return {name: fill(name), namespace: fill(namespace)};
+}

@@ -1,0 +1,94 @@
+import {readFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import {removeAtomicFile, writeFileAtomic} from '../../../../base/fs/atomic-write.js';
+import {SystemError} from '../../../../base/errors.js';
+import {ifPresent, listNames, makeDirectories, withFileErrors} from '../../../../base/fs/files.js';
+import {isObject} from '../../../../base/is-object.js';
+import {stateDirectoriesTo, stateDirectory} from '../../../../base/fs/state-directory.js';
+import type {NewCsiVolume} from '../../../contract/volumes/csi-volumes.js';
+
+/** A volume that kcri has had a CSI driver create for a claim. */
+export interface ProvisionedVolume {
+  readonly version: 1;
+  /** Name of the PersistentVolume: `pvc-UUID`. */
+  readonly name: string;
+  /** Claim as `namespace/name`. */
+  readonly claim: string;
+  /** UID of the pod of a generic ephemeral volume. */
+  readonly ownerUid?: string | undefined;
+  /** Who deletes it: a kubelet when the claim is gone, or commands. */
+  readonly manager: 'kubelet' | 'sync';
+  /** `Creating` until the driver has answered; `Released` after the claim, with the policy Retain. */
+  readonly state: 'Creating' | 'Bound' | 'Released';
+  readonly request: Omit<NewCsiVolume, 'requiredBytes' | 'limitBytes'> & {
+    readonly requiredBytes: string;
+    readonly limitBytes: string;
+  };
+  readonly reclaimPolicy: string;
+  /** The volume, once it is created. */
+  readonly volume?: PersistentVolume | undefined;
+}
+
+const SUFFIX = '.json';
+
+/**
+ * Store of the volumes that drivers have created, one file each: `<rootDir>/kcri/volumes/<name>.json`. Only root can read them, and
+ * writes are atomic and durable. Methods reject with SystemError.
+ */
+export class ProvisionedVolumeStore {
+  readonly #rootDir: string;
+  readonly directory: string;
+
+  constructor(rootDir: string) {
+    this.#rootDir = rootDir;
+    this.directory = join(stateDirectory(rootDir), 'volumes');
+  }
+
+  async put(volume: ProvisionedVolume): Promise<void> {
+    await makeDirectories(stateDirectoriesTo(this.#rootDir, this.directory));
+    await writeFileAtomic(this.#path(volume.name), `${JSON.stringify(volume)}\n`, 0o600);
+  }
+
+  async delete({name}: Pick<ProvisionedVolume, 'name'>): Promise<void> {
+    await removeAtomicFile(this.#path(name));
+  }
+
+  /** Rejects if a file is damaged: a volume that is forgotten would be created again, without its data. */
+  async list(): Promise<readonly ProvisionedVolume[]> {
+    const names = (await listNames(this.directory)).filter(
+      (one) => one.endsWith(SUFFIX) && !one.startsWith('.'),
+    );
+    const found = await Promise.all(names.map(async (name) => this.#read(join(this.directory, name))));
+    return found.flatMap((one) => one ?? []);
+  }
+
+  async #read(path: string): Promise<ProvisionedVolume | undefined> {
+    const text = await withFileErrors('reading', path, () => ifPresent(() => readFile(path, 'utf8')));
+    if (text === undefined) return undefined;
+    const value = parse(text);
+    if (value === undefined || this.#path(value.name) !== path)
+      throw new SystemError(`invalid state of a volume in ${JSON.stringify(path)}`, {
+        hint: 'restore the file, or delete it and the volume of the CSI driver',
+      });
+    return value;
+  }
+
+  #path(name: string): string {
+    return join(this.directory, `${name}${SUFFIX}`);
+  }
+}
+
+function parse(text: string): ProvisionedVolume | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isValid =
+      isObject(value) &&
+      value['version'] === 1 &&
+      ['name', 'claim', 'state'].every((key) => typeof value[key] === 'string') &&
+      isObject(value['request']);
+    return isValid ? (value as unknown as ProvisionedVolume) : undefined;
+  } catch {
+    return undefined;
+  }
+}

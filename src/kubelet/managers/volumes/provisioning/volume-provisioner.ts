@@ -1,0 +1,246 @@
+import {randomUUID} from 'node:crypto';
+import {existsSync} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {computeUuid} from '../../../../api/container-hash.js';
+import type {Pod} from '../../../../api/types/v1-pod.js';
+import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
+import type {StorageClass} from '../../../../api/types/v1-storage.js';
+import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
+import {listNames} from '../../../../base/fs/files.js';
+import {acquireLock} from '../../../../base/fs/lock.js';
+import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
+import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
+import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
+import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
+import {CsiCallError} from '../csi/csi-driver-client.js';
+import {CSI_VOLUMES, stagingPath} from '../csi/csi-paths.js';
+import {readVolumeData} from '../csi/volume-data.js';
+import {newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
+import {ProvisionedVolumeStore, type ProvisionedVolume} from './provisioned-volume-store.js';
+
+/** Options of {@link VolumeProvisioner}. */
+export interface VolumeProvisionerOptions {
+  readonly node: Pick<NodeFacts, 'rootDir'>;
+  readonly manager: ProvisionedVolume['manager'];
+  /** Returns the CSI volumes of this process. */
+  readonly csi: () => CsiVolumes | undefined;
+}
+
+type RecordEvent = (type: PodEvent['type'], reason: string, message: string) => void;
+
+/** A volume that was reclaimed: its claim, and what happened to it. */
+export interface ReclaimedVolume {
+  readonly name: string;
+  readonly claim: string;
+  readonly isRetained: boolean;
+}
+
+/**
+ * Has CSI drivers of this node create volumes for claims, and delete them, as a cluster's external-provisioner and PersistentVolume
+ * controller do. A volume is stored before its driver is called, so that none is forgotten if this process is killed.
+ */
+export class VolumeProvisioner {
+  readonly #options: VolumeProvisionerOptions;
+  readonly #store: ProvisionedVolumeStore;
+
+  constructor(options: VolumeProvisionerOptions) {
+    this.#options = options;
+    this.#store = new ProvisionedVolumeStore(options.node.rootDir);
+  }
+
+  /**
+   * Returns the volume of a claim, which is created unless it exists. Rejects with SystemError, after an event of the provisioner,
+   * and with the signal's reason.
+   */
+  async provision(
+    pod: Pod,
+    claim: ClaimToProvision,
+    events: EventSink,
+    signal: AbortSignal,
+  ): Promise<PersistentVolume> {
+    const key = keyOf(claim);
+    await using _lock = await acquireLock(this.#lockPath(key), {signal});
+    const known = (await this.#store.list()).find(
+      (one) => one.claim === key && one.state !== 'Released' && one.ownerUid === claim.ownerUid,
+    );
+    if (known?.volume !== undefined) return known.volume;
+    const event: RecordEvent = (type, reason, message) => {
+      events({type, reason, message, pod});
+    };
+    const storageClass = await this.#requireClass(claim, event);
+    const name = known?.name ?? `pvc-${randomUUID()}`;
+    const request = newVolumeFor(name, claim, storageClass);
+    const {requiredBytes, limitBytes} = request;
+    const record: ProvisionedVolume = {
+      ...{version: 1, name, claim: key, ownerUid: claim.ownerUid, manager: this.#options.manager},
+      state: 'Creating',
+      request: {...request, requiredBytes: String(requiredBytes), limitBytes: String(limitBytes)},
+      reclaimPolicy: storageClass.reclaimPolicy ?? 'Delete',
+    };
+    await this.#store.put(record);
+    event('Normal', 'Provisioning', `External provisioner is provisioning volume for claim "${key}"`);
+    try {
+      const created = await this.#csi().createVolume(request, signal);
+      const volume = persistentVolumeOf(request, created, claim, storageClass);
+      await this.#store.put({...record, state: 'Bound', volume});
+      event('Normal', 'ProvisioningSucceeded', `Successfully provisioned volume ${name}`);
+      return volume;
+    } catch (cause) {
+      signal.throwIfAborted();
+      throw await this.#creationFailure(record, storageClass, cause, event);
+    }
+  }
+
+  /** Returns the class of a claim whose driver can be called. Rejects with SystemError, after an event. */
+  async #requireClass(claim: ClaimToProvision, event: RecordEvent): Promise<StorageClass> {
+    const {storageClass} = claim;
+    if (storageClass === undefined) {
+      const className = claim.spec.storageClassName ?? '';
+      const message = `storageclass.storage.k8s.io ${JSON.stringify(className)} not found`;
+      event('Warning', 'ProvisioningFailed', message);
+      throw new SystemError(message, {hint: 'add the StorageClass to the manifests of the pod'});
+    }
+    if (!(await this.#isReady(storageClass.provisioner))) {
+      const message = waitingFor(storageClass.provisioner);
+      event('Normal', 'ExternalProvisioning', message);
+      throw unbound(claim, message, storageClass.provisioner);
+    }
+    return storageClass;
+  }
+
+  /** Returns the error of a volume that was not created, after an event; forgets it unless the driver may have created it. */
+  async #creationFailure(
+    record: ProvisionedVolume,
+    {metadata}: StorageClass,
+    cause: unknown,
+    event: RecordEvent,
+  ): Promise<SystemError> {
+    rethrowUnexpected(cause);
+    if (cause instanceof CsiCallError && cause.isFinal) await this.#store.delete(record);
+    const message = `failed to provision volume with StorageClass "${metadata.name}": ${messageOf(cause)}`;
+    event('Warning', 'ProvisioningFailed', message);
+    return new SystemError(message, {cause, hint: cause instanceof KcriError ? cause.hint : undefined});
+  }
+
+  /**
+   * Deletes volumes that are not wanted, or keeps them with the policy Retain; those of a pod once its directory is gone. Volumes
+   * that pods use are left alone. Resolves also with the errors of the volumes that cannot be deleted now.
+   */
+  async reclaim(
+    isWanted: (volume: ProvisionedVolume) => boolean,
+    signal?: AbortSignal,
+  ): Promise<{readonly reclaimed: readonly ReclaimedVolume[]; readonly errors: readonly KcriError[]}> {
+    const reclaimed: ReclaimedVolume[] = [];
+    const errors: KcriError[] = [];
+    for (const {claim, name} of await this.#unwanted(isWanted))
+      try {
+        await using _lock = await acquireLock(this.#lockPath(claim), {signal});
+        // It may have got a user meanwhile.
+        const found = (await this.#unwanted(isWanted)).find((one) => one.name === name);
+        if (found === undefined) continue;
+        reclaimed.push({name, claim, isRetained: await this.#remove(found, signal)});
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (!(error instanceof KcriError)) throw error;
+        const message = `cannot delete the volume "${name}" of the claim "${claim}": ${error.message}`;
+        errors.push(new SystemError(message, {cause: error, hint: error.hint}));
+      }
+    return {reclaimed, errors};
+  }
+
+  /** Deletes the volumes of a pod whose directory is gone. Rejects with SystemError. */
+  async reclaimOf(uid: string): Promise<void> {
+    const hasOwn = (await this.#store.list()).some(({ownerUid}) => ownerUid === uid);
+    if (!hasOwn) return;
+    const {errors} = await this.reclaim((volume) => volume.ownerUid !== uid);
+    const [first] = errors;
+    if (first !== undefined) throw first;
+  }
+
+  async #unwanted(isWanted: (volume: ProvisionedVolume) => boolean): Promise<readonly ProvisionedVolume[]> {
+    const {node} = this.#options;
+    const unwanted = (await this.#store.list()).filter((volume) => {
+      if (volume.state === 'Released') return false;
+      const {ownerUid} = volume;
+      return !isWanted(volume) && (ownerUid === undefined || !existsSync(podDir(node, ownerUid)));
+    });
+    if (unwanted.length === 0) return [];
+    const used = await usedHandles(node);
+    return unwanted.filter(({volume}) => {
+      const source = volume?.spec.csi;
+      if (source === undefined) return true;
+      const {driver, volumeHandle: handle = ''} = source;
+      return !used.has(`${driver}^${handle}`) && !existsSync(dirname(stagingPath(node, {driver, handle})));
+    });
+  }
+
+  /** Deletes a volume, and returns true if it is kept instead. */
+  async #remove(record: ProvisionedVolume, signal?: AbortSignal): Promise<boolean> {
+    const {request, reclaimPolicy} = record;
+    if (reclaimPolicy === 'Retain' && record.volume !== undefined) {
+      await this.#store.put({...record, state: 'Released'});
+      return true;
+    }
+    const {driver, secret} = request;
+    const handle = record.volume?.spec.csi?.volumeHandle ?? (await this.#findHandle(record, signal));
+    if (handle !== undefined) await this.#csi().deleteVolume({driver, handle, secret}, signal);
+    await this.#store.delete(record);
+    return false;
+  }
+
+  /** Asks the driver again for a volume that a killed process may have had created; undefined if it cannot be created. */
+  async #findHandle({request}: ProvisionedVolume, signal?: AbortSignal): Promise<string | undefined> {
+    const {requiredBytes, limitBytes, ...others} = request;
+    const full = {...others, requiredBytes: BigInt(requiredBytes), limitBytes: BigInt(limitBytes)};
+    try {
+      return (await this.#csi().createVolume(full, signal ?? new AbortController().signal)).handle;
+    } catch (error) {
+      if (error instanceof CsiCallError && error.isFinal) return undefined;
+      throw error;
+    }
+  }
+
+  async #isReady(driver: string): Promise<boolean> {
+    return (await this.#options.csi()?.isRegistered(driver)) === true;
+  }
+
+  #csi(): CsiVolumes {
+    const csi = this.#options.csi();
+    if (csi === undefined) throw new SystemError('no CSI driver can be called yet');
+    return csi;
+  }
+
+  #lockPath(key: string): string {
+    return join(this.#store.directory, `${computeUuid(key)}.lock`);
+  }
+}
+
+function keyOf({namespace, name}: ClaimToProvision): string {
+  return `${namespace}/${name}`;
+}
+
+/** Returns the text of the PersistentVolume controller for a claim whose provisioner does nothing. */
+function waitingFor(provisioner: string): string {
+  return `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.`;
+}
+
+function unbound(claim: ClaimToProvision, reason: string, provisioner: string): SystemError {
+  const what =
+    provisioner === 'kubernetes.io/no-provisioner'
+      ? `add a PersistentVolume for the claim "${claim.name}" to the manifests`
+      : `start the CSI driver "${provisioner}" on this node; without a StorageClass in the manifests, the claim is a directory`;
+  return new SystemError(`pod has unbound PersistentVolumeClaim "${claim.name}": ${reason}`, {hint: what});
+}
+
+/** Returns the volumes in directories of pods, as `driver^handle`. */
+async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySet<string>> {
+  const used = new Set<string>();
+  for (const uid of await listNames(join(node.rootDir, 'pods'))) {
+    const directory = join(node.rootDir, 'pods', uid, 'volumes', CSI_VOLUMES);
+    for (const name of await listNames(directory)) {
+      const data = await readVolumeData(join(directory, name));
+      if (data !== undefined) used.add(`${data.driverName}^${data.volumeHandle}`);
+    }
+  }
+  return used;
+}
