@@ -5,7 +5,7 @@ import {POD_SELECTION_FLAGS} from '../features/pods/pod-selection-flags.js';
 import {NO_HEADERS_FLAG, outputFlags, parseOutputFormat} from '../cli/output/parse-output-format.js';
 import {formatPods} from '../features/pods/pod-text.js';
 import {describePods} from '../features/describe/describe-pods.js';
-import {hasSeveralNodes, requireOneNode} from '../features/get/pods-of-nodes.js';
+import {hasSeveralNodes, requireOneNode} from '../features/pods/pods-of-nodes.js';
 import {PodReader} from '../features/pods/pod-reader.js';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;

@@ -125,10 +125,7 @@ export abstract class BaseCommand extends Command {
     if ('from' in own) await this.#readSaved(flags);
     const strict = definitions.strict !== false && !dialect.ignoresArguments(command);
     const args = await parseArgValues(definitions.args ?? {}, tokens, strict);
-    const {nodes, readsSeveralSaved} = this.constructor as typeof BaseCommand;
-    const isSaved = 'from' in own && flags['from'] !== undefined;
-    const ofSaved = readsSeveralSaved ? 'several' : nodes === 'local' ? 'one' : nodes;
-    await checkNodes(this.services, isSaved ? ofSaved : nodes);
+    await checkNodes(this.services, this.#supportedNodes('from' in own && flags['from'] !== undefined));
     await dialect.afterParsing(this.services, {flags, words: tokens.positionals});
     return {
       flags: {...globals, ...flags},
@@ -148,6 +145,14 @@ export abstract class BaseCommand extends Command {
     );
     if (ofRunning !== undefined) throw new UsageError(`--${ofRunning} cannot be combined with --from`);
     await this.services.readArchives(from as readonly string[]);
+  }
+
+  /** Returns the nodes that the command works on, which may be saved ones. */
+  #supportedNodes(areSaved: boolean): NodeSupport {
+    const {nodes, readsSeveralSaved} = this.constructor as typeof BaseCommand;
+    if (!areSaved) return nodes;
+    if (readsSeveralSaved) return 'several';
+    return nodes === 'local' ? 'one' : nodes;
   }
 
   /** Returns the lines that follow a usage error. */

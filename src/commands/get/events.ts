@@ -17,7 +17,7 @@ import {formatObjectDocument, formatObjects} from '../../features/pods/pod-text.
 import type {ListedPod} from '../../features/pods/listed-pod.js';
 import {PodReader} from '../../features/pods/pod-reader.js';
 import {RuntimeEventDetector} from '../../features/get/runtime-event-detector.js';
-import {hasSeveralNodes, selectPodsOfNodes, showsNamespaces} from '../../features/get/pods-of-nodes.js';
+import {hasSeveralNodes, selectPodsOfNodes, showsNamespaces} from '../../features/pods/pods-of-nodes.js';
 import {
   selectPodsToShow,
   watchPods,

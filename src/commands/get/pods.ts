@@ -4,7 +4,7 @@ import {BaseCommand} from '../../cli/command/base-command.js';
 import {getFlags} from '../../features/get/get-flags.js';
 import {parseOutputFormat} from '../../cli/output/parse-output-format.js';
 import {POD_FORMATS, PodListing} from '../../features/get/pod-listing.js';
-import {hasSeveralNodes, requireOneNode} from '../../features/get/pods-of-nodes.js';
+import {hasSeveralNodes, requireOneNode} from '../../features/pods/pods-of-nodes.js';
 import {PodReader} from '../../features/pods/pod-reader.js';
 import {selectPodsToShow} from '../../features/get/watch-pods.js';
 

@@ -1,7 +1,7 @@
 import type {CommandContext} from '../../cli/command/contexts.js';
 import type {OutputFormat} from '../../cli/output/output-format.js';
 import {escapeToLine} from '../../format/escape-controls.js';
-import {selectPodsOfNodes} from '../get/pods-of-nodes.js';
+import {selectPodsOfNodes} from '../pods/pods-of-nodes.js';
 import type {PodSelectionFlagValues} from '../pods/pod-selection-flags.js';
 import {formatObjects, podJson} from '../pods/pod-text.js';
 import {describePods} from './describe-pods.js';

@@ -2,9 +2,9 @@ import {UsageError, type KcriError} from '../../base/errors.js';
 import type {CommandContext} from '../../cli/command/contexts.js';
 import {missingEverywhere} from '../nodes/missing-everywhere.js';
 import {queryAllNodes} from '../nodes/query-all-nodes.js';
-import type {ListedPod, ShownPod} from '../pods/listed-pod.js';
-import {PodReader} from '../pods/pod-reader.js';
-import type {ListedPodFlagValues} from './watch-pods.js';
+import type {ListedPod, ShownPod} from './listed-pod.js';
+import {PodReader} from './pod-reader.js';
+import type {PodSelectionFlagValues} from './pod-selection-flags.js';
 
 /** Selected pods of one of several nodes. */
 export interface PodsOfNode {
@@ -31,7 +31,7 @@ export function requireOneNode(flags: Readonly<Record<string, unknown>>, names: 
 export async function selectPodsOfNodes(
   services: CommandContext,
   words: readonly string[],
-  flags: Omit<ListedPodFlagValues, 'all-namespaces'>,
+  flags: PodSelectionFlagValues,
 ): Promise<readonly PodsOfNode[]> {
   const results = await queryAllNodes(services, async (node) => {
     const reader = new PodReader(node);
