@@ -48,7 +48,7 @@ export {NodeAddresses, type NodeAddressFacts} from './node/node-addresses.js';
 export {KUBELET_CONTAINER_LOGS_DIR, resolveNodeName, type NodeOptions} from './node/read-node-facts.js';
 export {readNodeUsage, type NodeUsage} from './server/stats/node-usage.js';
 export type {CriCall} from './contract/observe-cri-calls.js';
-export type {PodTracer} from './contract/pod-tracer.js';
+export type {PodTracer} from './contract/tracing/pod-tracer.js';
 export type {PodEvent} from './contract/pod-event.js';
 export {createApiObjects, type ApiObjects} from './contract/api-objects.js';
 export type {NodeCredentials} from './managers/images/credentials/node-credentials.js';

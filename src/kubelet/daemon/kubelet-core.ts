@@ -18,7 +18,7 @@ import {GenericPleg} from '../managers/pleg/generic-pleg.js';
 import type {PlegNotice} from '../managers/pleg/pleg-notice.js';
 import {PodAdmission, type RejectionSink} from '../pods/admission/pod-admission.js';
 import {AllocationManager} from '../pods/allocation/allocation-manager.js';
-import type {PodTracer} from '../contract/pod-tracer.js';
+import type {PodTracer} from '../contract/tracing/pod-tracer.js';
 import type {EvictPod} from '../pods/eviction/eviction.js';
 import {EvictionManager} from '../pods/eviction/eviction-manager.js';
 import type {NodePressureManager} from '../pods/eviction/node-pressure-manager.js';

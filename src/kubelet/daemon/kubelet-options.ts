@@ -5,7 +5,7 @@ import type {ClusterLink} from '../contract/cluster/cluster-link.js';
 import type {KubeletMetrics} from '../contract/kubelet-metrics.js';
 import type {LiveValue} from '../contract/live-value.js';
 import type {NodeManager} from '../contract/node-manager.js';
-import type {PodTracer} from '../contract/pod-tracer.js';
+import type {PodTracer} from '../contract/tracing/pod-tracer.js';
 import type {PodEvent} from '../contract/pod-event.js';
 import type {ImageGcPolicy} from '../managers/images/gc/image-gc-policy.js';
 import type {LogRotationOptions} from '../managers/logs/log-rotator.js';

@@ -5,7 +5,7 @@ import {messageOf} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {PodCache, RunningPod} from '../../contract/pleg.js';
-import type {PodSpan, PodTracer} from '../../contract/pod-tracer.js';
+import type {PodSpan, PodTracer} from '../../contract/tracing/pod-tracer.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {PendingWork, SyncOutcome, WorkerLifecycle, WorkerState} from './worker-state.js';
 

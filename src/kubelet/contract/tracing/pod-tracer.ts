@@ -1,4 +1,4 @@
-import type {Pod} from '../../api/types/v1-pod.js';
+import type {Pod} from '../../../api/types/v1-pod.js';
 
 /** Spans of a kubelet about pods (kubelet.go). */
 export type PodSpan = 'syncPod' | 'syncTerminatingPod' | 'syncTerminatedPod';
