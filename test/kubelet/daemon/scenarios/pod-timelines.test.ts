@@ -13,7 +13,7 @@ test('the daemon reports the steps of a start and a restart when it is asked for
     step: 'CreateContainer',
     container: 'main',
     containerId: expect.any(String) as string,
-  });
+  }) as object;
   const start = [
     expect.objectContaining({step: 'Admitted'}),
     expect.objectContaining({step: 'PrepareVolumes', ms: expect.any(Number) as number}),
