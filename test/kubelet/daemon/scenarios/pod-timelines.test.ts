@@ -12,14 +12,14 @@ test('the daemon reports the steps of a start and a restart when it is asked for
   const created = expect.objectContaining({
     step: 'CreateContainer',
     container: 'main',
-    containerId: expect.any(String),
-  });
+    containerId: expect.any(String) as string,
+  }) as object;
   const start = [
     expect.objectContaining({step: 'Admitted'}),
-    expect.objectContaining({step: 'PrepareVolumes', ms: expect.any(Number)}),
-    expect.objectContaining({step: 'RunPodSandbox', ms: expect.any(Number)}),
+    expect.objectContaining({step: 'PrepareVolumes', ms: expect.any(Number) as number}),
+    expect.objectContaining({step: 'RunPodSandbox', ms: expect.any(Number) as number}),
     created,
-    expect.objectContaining({step: 'StartContainer', container: 'main', ms: expect.any(Number)}),
+    expect.objectContaining({step: 'StartContainer', container: 'main', ms: expect.any(Number) as number}),
     expect.objectContaining({step: 'Started', container: 'main'}),
     expect.objectContaining({step: 'Ready', container: 'main'}),
     expect.objectContaining({step: 'PodReady'}),

@@ -23,7 +23,7 @@ test('a call that has not ended is open', () => {
     request: {image: {image: 'nginx'}},
   });
   expect(timelines.steps(WEB.uid)).toEqual([
-    {step: 'PullImage', at: expect.any(Number), isOpen: true, image: 'nginx'},
+    {step: 'PullImage', at: expect.any(Number) as number, isOpen: true, image: 'nginx'},
   ]);
 });
 
@@ -32,7 +32,7 @@ test('a failed call is marked, and calls of probes are not steps', () => {
   run(timelines, WEB, 'ExecSync');
   run(timelines, WEB, 'StartContainer', {error: new Error('no')});
   expect(timelines.steps(WEB.uid)).toEqual([
-    {step: 'StartContainer', at: expect.any(Number), ms: 5, isFailed: true, containerId: 'c1'},
+    {step: 'StartContainer', at: expect.any(Number) as number, ms: 5, isFailed: true, containerId: 'c1'},
   ]);
 });
 
