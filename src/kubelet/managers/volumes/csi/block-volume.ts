@@ -1,25 +1,21 @@
 import {lstat, realpath, rm, stat} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
-import {ifPresent, listNames, pathExists, withFileErrors} from '../../../../base/fs/files.js';
+import {ifPresent, pathExists, withFileErrors} from '../../../../base/fs/files.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
-import {removeTree} from '../../../../base/fs/remove-tree.js';
-import type {NodeFacts} from '../../../contract/node-facts.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
 import {linkDevice, mapDevice, unlinkDevice, unmapDevice} from '../block/map-device.js';
 import {isMountPoint} from '../mounter.js';
 import {VolumeStepError} from '../volume-step-error.js';
-import {CsiCallError, type CsiDriverClient} from './csi-driver-client.js';
+import {CsiCallError} from './csi-driver-client.js';
 import {attachmentName, blockPaths, csiDeviceMap, stagingPath, type VolumeKey} from './csi-paths.js';
 import type {CsiServices} from './csi-services.js';
 import {PUBLISH_BLOCK_STEP, UNPUBLISH_BLOCK_STEP} from './driver-not-registered.js';
-import {removeIfEmpty} from './mount-directory.js';
 import {readSecret} from './read-secret.js';
 import {podInfo, volumeCapability} from './volume-capability.js';
-import {readVolumeData, writeVolumeData} from './volume-data.js';
-
-type RootFacts = Pick<NodeFacts, 'rootDir'>;
+import {readBlockKey} from './unstage-block-volume.js';
+import {writeVolumeData} from './volume-data.js';
 
 /** A volume whose device containers get. */
 export type CsiBlockVolume = CsiVolume & {readonly blockName: string};
@@ -148,42 +144,4 @@ async function removePublished(target: string, {mounter}: Pick<CsiServices, 'mou
       },
     );
   await withFileErrors('removing', target, () => rm(target, {force: true}));
-}
-
-/** Reads the identity of a block volume; undefined without one. Rejects with SystemError if it is damaged. */
-export async function readBlockKey(node: RootFacts, blockName: string): Promise<VolumeKey | undefined> {
-  const data = await readVolumeData(blockPaths(node, blockName).data);
-  return data && {driver: data.driverName, handle: data.volumeHandle, blockName};
-}
-
-/** Unstages a block volume that no pod has, and removes its directories (csi_block.go TearDownDevice). Rejects with SystemError. */
-export async function unstageBlockVolume(
-  {handle, blockName}: VolumeKey & {readonly blockName: string},
-  node: RootFacts,
-  client: () => Pick<CsiDriverClient, 'capabilities' | 'unstage'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const {devices, staging, data} = blockPaths(node, blockName);
-  const [user] = await listNames(devices);
-  if (user !== undefined)
-    throw new SystemError(
-      `the device ${JSON.stringify(devices)} is still referenced from other Pods [${user}]`,
-    );
-  if ((await readVolumeData(data)) !== undefined && (await pathExists(staging))) {
-    const driver = client();
-    if ((await driver.capabilities(signal)).has('STAGE_UNSTAGE_VOLUME')) {
-      await driver.unstage({volumeId: handle, stagingTargetPath: staging}, signal);
-      await removeTree(staging);
-    }
-  }
-  await removeBlockDirectories(node, blockName);
-}
-
-/** Removes the directories of a block volume, unless it is published (cleanupOrphanDeviceFiles). Rejects with SystemError. */
-export async function removeBlockDirectories(node: RootFacts, blockName: string): Promise<void> {
-  const {directory, publish, staging} = blockPaths(node, blockName);
-  await removeIfEmpty(publish);
-  if (await pathExists(publish)) return;
-  await removeIfEmpty(staging);
-  await removeTree(directory);
 }

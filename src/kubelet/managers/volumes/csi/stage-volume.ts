@@ -2,13 +2,13 @@ import {dirname} from 'node:path';
 import {rethrowUnexpected, SystemError} from '../../../../base/errors.js';
 import {makeDirectoryPath} from '../../../../base/fs/make-directory-path.js';
 import type {CsiVolume} from '../../../contract/volumes/csi-volumes.js';
-import {removeBlockDirectories} from './block-volume.js';
 import {CsiCallError} from './csi-driver-client.js';
 import {stagingPath} from './csi-paths.js';
 import {STAGE_BLOCK_STEP, STAGE_STEP} from './driver-not-registered.js';
 import type {CsiServices} from './csi-services.js';
 import {removeMountDirectory} from './mount-directory.js';
 import {readSecret} from './read-secret.js';
+import {removeBlockDirectories} from './unstage-block-volume.js';
 import {volumeCapability} from './volume-capability.js';
 import {writeVolumeData} from './volume-data.js';
 

@@ -10,7 +10,7 @@ import type {Logger} from '../../../../base/logger.js';
 import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {Mounter} from '../mounter.js';
 import {POD_DEVICES} from '../block/block-paths.js';
-import {readBlockKey, unstageBlockVolume} from './block-volume.js';
+import {readBlockKey, unstageBlockVolume} from './unstage-block-volume.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import type {CsiMetrics} from './csi-metrics.js';
 import {
