@@ -205,7 +205,11 @@ function schemaFile({messages, enums}, api) {
   ].join('\n');
 }
 
-function servicesFile({services}, api) {
+/** Services that kcri does not call: drivers, such as the one in examples/csi-driver, serve them to others. */
+const NOT_CALLED = new Set(['Identity']);
+
+function servicesFile({services: all}, api) {
+  const services = all.filter(({name}) => !NOT_CALLED.has(name));
   const used = new Set();
   const parts = [];
   const typeName = (name) => {

@@ -42,6 +42,10 @@ describe.each(newestRuntime)('volumes of a CSI driver without a cluster: $name',
     return existsSync(directory) ? (await readdir(directory)).filter((name) => name.endsWith('.json')) : [];
   };
 
+  // Proves: Volume.csi, Volume.ephemeral, CSIVolumeSource.driver, CSIVolumeSource.volumeAttributes,
+  //   EphemeralVolumeSource.volumeClaimTemplate, PersistentVolumeClaimTemplate.spec,
+  //   PersistentVolumeClaimSpec.accessModes, PersistentVolumeClaimSpec.storageClassName,
+  //   PersistentVolumeClaimSpec.resources, VolumeResourceRequirements.requests
   test('a claim has a quota and keeps its data when its pod is replaced; --rm unmounts and deletes all', async () => {
     const synced = await testbed.sync(manifest);
     expect(synced).toMatchObject({exitCode: 0});

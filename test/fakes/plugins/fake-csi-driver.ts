@@ -2,7 +2,7 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, rmSync, statSync} from 'node:fs';
 import {mkdir, rmdir} from 'node:fs/promises';
 import {dirname} from 'node:path';
-import {status, type UntypedServiceImplementation} from '@grpc/grpc-js';
+import type {UntypedServiceImplementation} from '@grpc/grpc-js';
 import {isObject} from '../../../src/base/is-object.js';
 import type {GrpcCode} from '../../../src/cri/errors.js';
 import type {Plain} from '../containerd/containerd-services.js';

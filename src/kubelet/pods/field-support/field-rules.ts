@@ -9,6 +9,7 @@ import type {
 } from '../../../api/types/v1-pod.js';
 import type {ObjectMeta, ResourceRequirements} from '../../../api/types/v1-meta.js';
 import {whyNotMounted} from '../../../api/in-tree-volumes.js';
+import type {PersistentVolumeClaimSpec} from '../../../api/types/v1-attached-volumes.js';
 import type {Affinity, NodeAffinity} from '../../../api/types/v1-scheduling.js';
 import type {PodSecurityContext, SecurityContext} from '../../../api/types/v1-security.js';
 import type {Volume, VolumeProjection} from '../../../api/types/v1-volumes.js';
@@ -38,7 +39,6 @@ const FOR_SCHEDULERS = 'only schedulers use it';
 const OF_THE_API_SERVER = 'only the API server uses it';
 const WINDOWS = 'this is a Linux node';
 const DEVICES = 'ResourceClaims come from an API server, whose scheduler allocates their devices';
-const NOT_ATTACHED = 'volumes of this kind are not attached to the node';
 const DELETION = 'a manifest cannot delete its pod; use "kcri delete"';
 
 const POD: RulesOf<Pod> = {
@@ -245,6 +245,22 @@ const VOLUME_PROJECTION: RulesOf<VolumeProjection> = {
   podCertificate: refused('only an API server issues certificates'),
 };
 
+const NEW_VOLUME = 'drivers create a new volume for the pod, which is not chosen';
+const EMPTY_VOLUME = 'drivers create empty volumes';
+
+/** Rules of the claim of an ephemeral volume, whose volume the driver creates with the pod. */
+const CLAIM_SPEC: RulesOf<PersistentVolumeClaimSpec> = {
+  accessModes: honored,
+  selector: refused(NEW_VOLUME),
+  resources: honored,
+  volumeName: refused(NEW_VOLUME),
+  storageClassName: honored,
+  volumeMode: refused('drivers create no block devices without an API server', (mode) => mode === 'Block'),
+  dataSource: refused(EMPTY_VOLUME),
+  dataSourceRef: refused(EMPTY_VOLUME),
+  volumeAttributesClassName: refused('only an API server has VolumeAttributesClasses'),
+};
+
 const AFFINITY: RulesOf<Affinity> = {
   nodeAffinity: honored,
   podAffinity: ignored(FOR_SCHEDULERS),
@@ -277,6 +293,7 @@ export const FIELD_RULES: Readonly<Record<string, Readonly<Record<string, FieldR
   PodSecurityContext: POD_SECURITY_CONTEXT,
   Volume: VOLUME,
   VolumeProjection: VOLUME_PROJECTION,
+  PersistentVolumeClaimSpec: CLAIM_SPEC,
   Affinity: AFFINITY,
   NodeAffinity: NODE_AFFINITY,
   PodOS: POD_OS,

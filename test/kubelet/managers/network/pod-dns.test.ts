@@ -13,6 +13,7 @@ const CLUSTER = {
 const EMPTY = {servers: [], searches: [], options: []};
 
 describe('resolv.conf', () => {
+  // Proves: PodDNSConfig.nameservers, PodDNSConfig.searches, PodDNSConfig.options
   test.each<[Partial<PodSpec>, object]>([
     [{}, CLUSTER],
     [{dnsPolicy: 'Default'}, HOST],

@@ -126,6 +126,7 @@ describe('an HTTP probe', () => {
     expect(await run({httpGet: {port, path: '/'}}, {kind: 'readiness'})).toEqual(expected);
   });
 
+  // Proves: ContainerPort.name, Probe.httpGet, HTTPGetAction.path, HTTPGetAction.port, HTTPHeader.name, HTTPHeader.value
   test('uses the named port and the headers of a kubelet probe', async () => {
     const seen: unknown[] = [];
     const port = await startHttpServer(({url, rawHeaders}, response) => {
@@ -256,6 +257,7 @@ describe('an HTTP probe', () => {
 });
 
 describe('a TCP probe', () => {
+  // Proves: Probe.tcpSocket, TCPSocketAction.port
   test('succeeds if the connection can be opened, and closes it', async () => {
     const closed: boolean[] = [];
     const server = createTcpServer((socket) => socket.on('close', (hadError) => closed.push(hadError)));
@@ -312,6 +314,7 @@ describe('a gRPC probe', () => {
     });
   }
 
+  // Proves: Probe.grpc, GRPCAction.port, GRPCAction.service
   test('of a serving service succeeds', async () => {
     const requests: unknown[] = [];
     const port = await startGrpcServer(Buffer.from([0x12, 1, 65, 0x08, 1]), requests);

@@ -102,12 +102,7 @@ describe('the field support matrix', () => {
       'VolumeDevice',
       'CSIVolumeSource',
       'EphemeralVolumeSource',
-      'LabelSelector',
-      'LabelSelectorRequirement',
-      'PersistentVolumeClaimSpec',
       'PersistentVolumeClaimTemplate',
-      'TypedLocalObjectReference',
-      'TypedObjectReference',
       'VolumeResourceRequirements',
     ];
     expect(whole.sort()).toEqual(expected.sort());

@@ -100,6 +100,14 @@ export class VolumeProvisioner {
       event('Warning', 'ProvisioningFailed', message);
       throw new SystemError(message, {hint: 'add the StorageClass to the manifests of the pod'});
     }
+    const unsupported = unsupportedPart(claim);
+    if (unsupported !== undefined) {
+      const message = `claim ${JSON.stringify(claim.name)} has ${unsupported}, which kcri does not provide without an API server`;
+      event('Warning', 'ProvisioningFailed', message);
+      throw new SystemError(message, {
+        hint: `remove ${unsupported} from the claim, or add a PersistentVolume`,
+      });
+    }
     if (!(await this.#isReady(storageClass.provisioner))) {
       const message = waitingFor(storageClass.provisioner);
       event('Normal', 'ExternalProvisioning', message);
@@ -243,4 +251,10 @@ async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySe
     }
   }
   return used;
+}
+
+/** Returns what a claim asks for that volumes cannot have without an API server. */
+function unsupportedPart({spec}: ClaimToProvision): string | undefined {
+  if (spec.dataSource !== undefined || spec.dataSourceRef !== undefined) return 'a data source';
+  return spec.volumeMode === 'Block' ? 'volumeMode Block' : undefined;
 }

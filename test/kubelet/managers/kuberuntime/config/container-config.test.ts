@@ -34,7 +34,7 @@ function anInput(
 }
 
 describe('the container config', () => {
-  // Proves: Container.volumeDevices
+  // Proves: Container.volumeDevices, VolumeDevice.name, VolumeDevice.devicePath
   test('has the devices of managers, then those of block volumes', () => {
     const volumeDevices = [
       {name: 'data', devicePath: '/dev/xb'},

@@ -134,3 +134,14 @@ test('the volume of a pod is deleted with its directory, and one with the policy
   expect(await stored()).toHaveLength(1);
   expect((await provisioner().reclaim(() => false)).reclaimed).toEqual([]);
 });
+
+test.each([
+  ['a data source', {dataSource: {apiGroup: '', kind: 'PersistentVolumeClaim', name: 'other'}}],
+  ['volumeMode Block', {volumeMode: 'Block'}],
+] as const)('a claim with %s is refused before the driver is called', async (part, fields) => {
+  await expect(provision({...CLAIM, spec: {...CLAIM.spec, ...fields}})).rejects.toThrow(
+    `claim "${CLAIM.name}" has ${part}, which kcri does not provide without an API server`,
+  );
+  expect(events).toEqual(['ProvisioningFailed']);
+  expect(created).toEqual([]);
+});
