@@ -20,14 +20,16 @@ export interface VolumeReclaimOptions {
 }
 
 /**
- * Has CSI drivers delete the volumes of claims that the manifests have no longer, until the signal aborts. A claim must be missing
- * twice in a row: a file that is replaced may be missing for a moment.
+ * Has CSI drivers delete the volumes of claims that the manifests have no longer, until the signal aborts. Only a claim that this
+ * process has seen can be gone: a daemon that starts with another or an empty directory must not delete the data of a node. It must
+ * be missing twice in a row: a file that is replaced may be missing for a moment.
  */
 export async function runVolumeReclaim(
   {provisioner, objects, allSourcesReady, clock, logger}: VolumeReclaimOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const log = logger.forFile('run-volume-reclaim.ts');
+  const seen = new Set<string>();
   let missing: ReadonlySet<string> = new Set();
   while (!signal.aborted) {
     await pause(clock, PERIOD_MS, signal).catch(() => undefined); // aborted
@@ -37,7 +39,9 @@ export async function runVolumeReclaim(
     const isWanted = ({claim, manager, ownerUid}: ProvisionedVolume): boolean => {
       if (ownerUid !== undefined) return false;
       const [namespace = '', name = ''] = claim.split('/');
-      if (manager !== 'kubelet' || objects.hasClaim?.(namespace, name) === true) return true;
+      const isPresent = objects.hasClaim?.(namespace, name) === true;
+      if (isPresent) seen.add(claim);
+      if (manager !== 'kubelet' || isPresent || !seen.has(claim)) return true;
       now.add(claim);
       return !before.has(claim);
     };

@@ -134,8 +134,14 @@ export class Replayer {
   /** Waits for the calls that make what this one refers to. */
   async #madeBefore(call: RecordedCall): Promise<void> {
     for (const id of referencesOf(call.request))
-      for (const [made, maker] of this.#makers)
-        if (maker !== call && made.startsWith(id)) await this.#running.get(maker);
+      for (const maker of this.#makersOf(id)) if (maker !== call) await this.#running.get(maker);
+  }
+
+  /** Returns the calls that made an object, whose ID may be shortened. */
+  #makersOf(id: string): readonly RecordedCall[] {
+    const maker = this.#makers.get(id);
+    if (maker !== undefined) return [maker];
+    return [...this.#makers].filter(([made]) => made.startsWith(id)).map(([, each]) => each);
   }
 
   async #make(call: RecordedCall, atMs: number): Promise<void> {
