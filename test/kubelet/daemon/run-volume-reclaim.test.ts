@@ -37,7 +37,7 @@ async function deletedIn(
   );
   for (; round < rounds.length; round++) {
     await until(() => clock.sleeping === 1);
-    clock.advance(10_000);
+    await clock.advance(10_000);
     await until(() => clock.sleeping === 1);
   }
   end.abort();
