@@ -62,8 +62,8 @@ test.each<[string, string, string, string]>([
   [
     'a volume of a kind that nothing mounts',
     aClaim(),
-    aVolume({csi: {driver: 'disk.example.com', volumeHandle: '1'}}),
-    'spec.csi: Forbidden: not supported by kcri',
+    aVolume({rbd: {image: 'i', monitors: ['m']}}),
+    'spec.rbd: Forbidden: not supported by kcri',
   ],
   ['a volume without a source', aClaim(), aVolume({}), 'spec: Required value: must specify a volume type'],
   [

@@ -142,7 +142,7 @@ describe.skipIf(process.getuid?.() !== 0)('kcri does not start', () => {
           'create ResourceClaim cache: GetOrCreate() on checkpoint state',
         ] as const,
     ),
-    ['plugins', 'a file', replaceByFile, 'plugins/kubernetes.io/csi": not a directory'],
+    ['plugins', 'a file', replaceByFile, 'plugins/kubernetes.io/csi/volumeDevices": not a directory'],
     ['kcri/records', 'a file', replaceByFile, 'kcri/records": not a directory'],
     ['pods', 'a file', replaceByFile, '/pods": not a directory'],
   ])('if %s is %s', async (place, _how, change, message) => {

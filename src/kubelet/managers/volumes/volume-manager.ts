@@ -81,7 +81,8 @@ export async function mountVolumes(
       const isSetUp = needsSetUp(name, volume);
       try {
         if (isSetUp) await mountVolume(volume, host, during);
-        isExpanding = !(await expandVolume(volume, host, {isMounted, signal: during})) || isExpanding;
+        const isDone = !volume.isExpandable || (await expandVolume(volume, host, {isMounted, signal: during}));
+        isExpanding ||= !isDone;
       } catch (cause) {
         during.throwIfAborted();
         throw report(mountError(volume, cause));
