@@ -5,7 +5,7 @@ import {messageOf} from '../../../base/errors.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {EventSink} from '../../contract/pod-event.js';
 import type {PodCache, RunningPod} from '../../contract/pleg.js';
-import type {PodSpan, PodTracer} from '../../contract/observation/pod-tracer.js';
+import type {PodTracer} from '../../contract/observation/pod-tracer.js';
 import type {RuntimePodStatus} from '../../contract/runtime-pod-status.js';
 import type {PendingWork, SyncOutcome, WorkerLifecycle, WorkerState} from './worker-state.js';
 
@@ -87,33 +87,50 @@ async function runUnit(
     return DONE;
   }
   const status = await newerStatus(context, worker, pod, signal);
-  const traced = async <T>(span: PodSpan, act: () => Promise<T>): Promise<T> =>
-    await (context.tracer?.trace(span, pod, type, act) ?? act());
+  const traced = context.tracer === undefined ? handler : traceHandler(handler, context.tracer, type);
   switch (lifecycle.kind) {
     case 'sync': {
-      const outcome = await traced('syncPod', async () => await handler.syncPod(pod, status, signal));
+      const outcome = await traced.syncPod(pod, status, signal);
       await waitForSandbox(context, outcome, signal);
       return outcome;
     }
     case 'terminating': {
       const {gracePeriodSeconds, statusOverride} = lifecycle;
       const end = {gracePeriodSeconds, status: statusOverride};
-      const hasActed = await traced(
-        'syncTerminatingPod',
-        async () => await handler.syncTerminatingPod(pod, status, end),
-      );
-      return {...DONE, hasActed};
+      return {...DONE, hasActed: await traced.syncTerminatingPod(pod, status, end)};
     }
     case 'terminated':
-      await traced('syncTerminatedPod', async () => {
-        await handler.syncTerminatedPod(pod, status, signal);
-      });
+      await traced.syncTerminatedPod(pod, status, signal);
       return DONE;
     case 'finished':
       return DONE;
     default:
       return lifecycle satisfies never;
   }
+}
+
+/** Returns the work on pods in a span each. `type` is why the pod is synced. */
+function traceHandler(
+  handler: PodSyncHandler,
+  tracer: PodTracer,
+  type: PendingWork['type'],
+): Pick<PodSyncHandler, 'syncPod' | 'syncTerminatingPod' | 'syncTerminatedPod'> {
+  return {
+    syncPod: async (pod, ...rest) =>
+      await tracer.trace('syncPod', pod, type, async () => await handler.syncPod(pod, ...rest)),
+    syncTerminatingPod: async (pod, ...rest) =>
+      await tracer.trace(
+        'syncTerminatingPod',
+        pod,
+        type,
+        async () => await handler.syncTerminatingPod(pod, ...rest),
+      ),
+    syncTerminatedPod: async (pod, ...rest) => {
+      await tracer.trace('syncTerminatedPod', pod, type, async () => {
+        await handler.syncTerminatedPod(pod, ...rest);
+      });
+    },
+  };
 }
 
 /** Waits before the next check of a sandbox that may be ending. Rejects with the signal's reason. */
