@@ -54,6 +54,7 @@ const at = (parts: Parts, ...path: readonly (string | number)[]): Parts =>
 const withoutAges = (text: string): string =>
   text
     .replaceAll(/\b\d+(?:\.\d+)?(?:ms|s)\b(?: ago)?|\d+ seconds? ago|Less than a second ago/g, 'AGE')
+    .replaceAll(/\w{3}, \d{2} \w{3} \d{4} [\d:]{8} [+-]\d{4}/g, 'TIME')
     .replaceAll(/ +/g, ' ');
 
 // Proves: get images --from, describe --from, logs --from

@@ -81,7 +81,8 @@ export async function mountVolumes(
       const isSetUp = needsSetUp(name, volume);
       try {
         if (isSetUp) await mountVolume(volume, host, during);
-        const isDone = !volume.isExpandable || (await expandVolume(volume, host, {isMounted, signal: during}));
+        const isDone =
+          !volume.isExpandable || (await expandVolume(volume, host, {isMounted, signal: during}));
         isExpanding ||= !isDone;
       } catch (cause) {
         during.throwIfAborted();
