@@ -112,12 +112,20 @@ export async function mountVolumes(
   const times = names.map((name) => operations.retryAt(name) ?? 0);
   const retryAt = times.length === 0 ? undefined : Math.min(...times);
   const [first, ...others] = failures;
-  const volumes = used.flatMap(({name}): [string, MountedVolume][] => {
-    const volume = mounted.get(name);
-    return volume === undefined ? [] : [[name, volume]];
-  });
+  const volumes = mountedOf(used, mounted);
   if (first !== undefined && volumes.length < used.length) throw new MountError([first, ...others], retryAt);
   return {volumes: new Map(volumes), failures, retryAt, isExpanding};
+}
+
+/** Returns the used volumes that are mounted, by name. */
+function mountedOf(
+  used: readonly Volume[],
+  mounted: ReadonlyMap<string, MountedVolume>,
+): readonly (readonly [string, MountedVolume])[] {
+  return used.flatMap(({name}) => {
+    const volume = mounted.get(name);
+    return volume === undefined ? [] : [[name, volume] as const];
+  });
 }
 
 /** Returns the volumes whose last attempt has failed. Throws programming errors. */
