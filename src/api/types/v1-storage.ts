@@ -52,7 +52,7 @@ const csiDriverSpec = schemaOf<CSIDriverSpec>('CSIDriverSpec')({
   nodeAllocatableUpdatePeriodSeconds: int64,
 });
 
-/** What is known of a CSI driver (storage.k8s.io/v1 CSIDriver, cluster-scoped). */
+/** Describes a CSI driver to the kubelet (storage.k8s.io/v1 CSIDriver, cluster-scoped). */
 export interface CSIDriver extends Described<typeof csiDriver> {}
 export const csiDriver = schemaOf<CSIDriver>('CSIDriver')({
   apiVersion: required(enumeration(['storage.k8s.io/v1'])),

@@ -1,26 +1,20 @@
 import type {Bun, BunConnection} from '../bun.js';
-import {SendBuffer} from './send-buffer.js';
+import {BufferedSocket} from './buffered-socket.js';
 import type {SocketHandlers, UnixSocket} from './unix-socket.js';
 
-/** A Unix socket of Bun's own API, which writes what the kernel takes and leaves the rest to the caller. */
-export class BunSocket implements UnixSocket {
+/** A Unix socket of Bun's own API, which writes what the kernel accepts and leaves the rest to the caller. */
+export class BunSocket extends BufferedSocket implements UnixSocket {
   readonly #handlers: SocketHandlers;
-  readonly #buffer: SendBuffer;
   #connection: BunConnection | undefined;
   #isReferenced = true;
-  #isDestroyed = false;
-  /** What the kernel has not taken. */
+  /** Bytes of the last write that the kernel has not accepted. */
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(bun: Bun, path: string, handlers: SocketHandlers) {
+    super(() => {
+      handlers.onDrain();
+    });
     this.#handlers = handlers;
-    this.#buffer = new SendBuffer(
-      ([first = this.#rest, ...others]) =>
-        this.#send(others.length === 0 ? first : Buffer.concat([first, ...others])),
-      () => {
-        handlers.onDrain();
-      },
-    );
     bun
       .connect({
         unix: path,
@@ -29,10 +23,10 @@ export class BunSocket implements UnixSocket {
             this.#onOpen(connection);
           },
           data: (_, chunk) => {
-            if (!this.#isDestroyed) handlers.onRead(chunk);
+            if (!this.isClosed) handlers.onRead(chunk);
           },
           drain: () => {
-            if (this.#send(this.#rest) === 0) this.#buffer.onSent();
+            if (this.#sendBytes(this.#rest) === 0) this.onSent();
           },
           end: () => {
             this.#onLost();
@@ -52,44 +46,29 @@ export class BunSocket implements UnixSocket {
 
   #onOpen(connection: BunConnection): void {
     this.#connection = connection;
-    if (this.#isDestroyed) {
+    if (this.isClosed) {
       connection.terminate();
       return;
     }
     if (!this.#isReferenced) connection.unref();
     this.#handlers.onConnect();
-    this.#buffer.open();
+    this.open();
   }
 
   /** Bun calls `close` within `terminate`. */
   #onLost(error?: Error): void {
-    if (!this.#isDestroyed) this.#handlers.onLost(error);
+    if (!this.isClosed) this.#handlers.onLost(error);
   }
 
-  get needsDrain(): boolean {
-    return this.#buffer.needsDrain;
+  protected override send(chunks: readonly Buffer[]): number {
+    const [first, second] = chunks;
+    return this.#sendBytes(first !== undefined && second === undefined ? first : Buffer.concat(chunks));
   }
 
-  get hasUnsent(): boolean {
-    return this.#buffer.hasUnsent;
-  }
-
-  write(bytes: Buffer): void {
-    this.#buffer.write(bytes);
-  }
-
-  cork(): void {
-    this.#buffer.cork();
-  }
-
-  uncork(): void {
-    this.#buffer.uncork();
-  }
-
-  /** Returns the number of bytes that the kernel did not take, of which `drain` tells. */
-  #send(bytes: Buffer): number {
-    if (this.#connection === undefined || bytes.length === 0 || this.#isDestroyed) return 0;
-    // Negative after the end of the connection, of which `close` tells.
+  /** Returns the number of bytes that the kernel did not accept; Bun calls `drain` when it accepts more. */
+  #sendBytes(bytes: Buffer): number {
+    if (this.#connection === undefined || bytes.length === 0 || this.isClosed) return 0;
+    // Negative after the end of the connection, which `close` reports.
     this.#rest = bytes.subarray(Math.max(0, this.#connection.write(bytes)));
     return this.#rest.length;
   }
@@ -113,8 +92,7 @@ export class BunSocket implements UnixSocket {
   }
 
   destroy(): void {
-    this.#isDestroyed = true;
-    this.#buffer.close();
+    this.close();
     this.#connection?.terminate();
   }
 }

@@ -1,5 +1,5 @@
+import {BufferedSocket} from './buffered-socket.js';
 import type {Pipe, PipeBinding} from './pipe-binding.js';
-import {SendBuffer} from './send-buffer.js';
 import type {SocketHandlers, UnixSocket} from './unix-socket.js';
 
 /** Size of the read buffer. */
@@ -8,26 +8,21 @@ const READ_BYTES = 64 * 1024;
 const END_OF_FILE = -4095;
 
 /** A Unix socket without node:net, with the same errors. */
-export class PipeSocket implements UnixSocket {
+export class PipeSocket extends BufferedSocket implements UnixSocket {
   readonly #binding: PipeBinding;
   readonly #handlers: SocketHandlers;
   readonly #pipe: Pipe;
-  readonly #buffer: SendBuffer;
   /** One read buffer is reused: allocating one per read costs more than copying the bytes that are retained. */
   readonly #input = Buffer.allocUnsafeSlow(READ_BYTES);
   #isConnected = false;
   #reads = true;
-  #isClosed = false;
 
   constructor(binding: PipeBinding, path: string, handlers: SocketHandlers) {
+    super(() => {
+      handlers.onDrain();
+    });
     this.#binding = binding;
     this.#handlers = handlers;
-    this.#buffer = new SendBuffer(
-      (chunks) => this.#send(chunks),
-      () => {
-        handlers.onDrain();
-      },
-    );
     this.#pipe = binding.openPipe();
     this.#pipe.useUserBuffer(this.#input);
     this.#pipe.onread = () => {
@@ -46,25 +41,25 @@ export class PipeSocket implements UnixSocket {
   }
 
   #onConnect(): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#isConnected = true;
     this.#handlers.onConnect();
     if (this.#reads) this.resumeReading();
-    this.#buffer.open();
+    this.open();
   }
 
   #onRead(length: number): void {
-    if (this.#isClosed || length === 0) return;
+    if (this.isClosed || length === 0) return;
     if (length > 0) this.#handlers.onRead(this.#input.subarray(0, length));
     else this.#lose('read', length);
   }
 
-  /** Returns the number of bytes that the kernel did not take, which libuv sends. */
-  #send(chunks: readonly Buffer[]): number {
+  /** Returns the number of bytes that the kernel did not accept, which libuv sends. */
+  protected override send(chunks: readonly Buffer[]): number {
     const request = this.#binding.writeRequest();
     request.oncomplete = (status) => {
       if (status < 0) this.#lose('write', status);
-      else this.#buffer.onSent();
+      else this.onSent();
     };
     // The chunks must stay in memory until they are sent.
     request.chunks = chunks;
@@ -81,53 +76,32 @@ export class PipeSocket implements UnixSocket {
   }
 
   #lose(syscall: string, status: number, path?: string): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.destroy();
     this.#handlers.onLost(status === END_OF_FILE ? undefined : systemError(syscall, status, path));
   }
 
-  get needsDrain(): boolean {
-    return this.#buffer.needsDrain;
-  }
-
-  get hasUnsent(): boolean {
-    return this.#buffer.hasUnsent;
-  }
-
-  write(bytes: Buffer): void {
-    this.#buffer.write(bytes);
-  }
-
-  cork(): void {
-    this.#buffer.cork();
-  }
-
-  uncork(): void {
-    this.#buffer.uncork();
-  }
-
   stopReading(): void {
     this.#reads = false;
-    if (this.#isConnected && !this.#isClosed) this.#pipe.readStop();
+    if (this.#isConnected && !this.isClosed) this.#pipe.readStop();
   }
 
   resumeReading(): void {
     this.#reads = true;
-    if (this.#isConnected && !this.#isClosed) this.#pipe.readStart();
+    if (this.#isConnected && !this.isClosed) this.#pipe.readStart();
   }
 
   ref(): void {
-    if (!this.#isClosed) this.#pipe.ref();
+    if (!this.isClosed) this.#pipe.ref();
   }
 
   unref(): void {
-    if (!this.#isClosed) this.#pipe.unref();
+    if (!this.isClosed) this.#pipe.unref();
   }
 
   destroy(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#buffer.close();
+    if (this.isClosed) return;
+    this.close();
     this.#pipe.close();
   }
 }

@@ -45,7 +45,7 @@ const SHARE = 1 / 4;
 /** Content of an archive, and what it lacks, in words. */
 export interface FittedParts {
   readonly parts: NodeParts;
-  readonly leftOut: string[];
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -60,9 +60,12 @@ export async function saveNode(
   const why = await collectWhy(services);
   const {withoutDetails, ...recorded} = await record(services, maxBytes * SHARE);
   const facts = {doctor, why, node: await recordNode(services), ...recorded};
-  const {parts, leftOut} = fitParts(redactSnapshot(facts) as NodeParts, maxBytes);
-  if (withoutDetails > 0 && parts.details !== undefined)
-    leftOut.push(`the details of ${counted(withoutDetails, 'object')}`);
+  const {parts, leftOut: partsLeftOut} = fitParts(redactSnapshot(facts) as NodeParts, maxBytes);
+  const lacksDetails = withoutDetails > 0 && parts.details !== undefined;
+  const leftOut = [
+    ...partsLeftOut,
+    ...(lacksDetails ? [`the details of ${counted(withoutDetails, 'object')}`] : []),
+  ];
   const name = 'node' in why ? why.node.name : (services.connections.remote?.node.host ?? hostname());
   const archive: NodeArchive = {
     manifest: {kcri: programVersion(), node: name, takenAt: doctor.takenAt, leftOut},
@@ -74,7 +77,7 @@ export async function saveNode(
   services.report.info(`saved node ${name} to ${path}${lacks}`);
 }
 
-/** Reads what the runtime says and the logs of its containers, each of at most `maxBytes`, or the reason why they cannot be read. */
+/** Reads the answers of the runtime and the logs of its containers, each of at most `maxBytes`, or the error of reading them. */
 async function record(
   services: RuntimeContext,
   maxBytes: number,

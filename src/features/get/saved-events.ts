@@ -8,9 +8,8 @@ import {eventSubject, podEventLine} from '../events/event-table.js';
 import type {EventForm, EventSelection} from '../events/show-events.js';
 
 /**
- * Shows the events of the pods of saved nodes, those of kcri: a runtime stores none. Of several, each begins with its node.
- * Rejects with UsageError for a format that
- * only events of the runtime have, and with ConfigError.
+ * Shows the events of the pods of saved nodes, those of kcri: a runtime stores none. Of several nodes, each event begins with
+ * the name of its node. Rejects with UsageError for a format that only events of the runtime have, and with ConfigError.
  */
 export async function showSavedEvents(
   services: CommandContext,

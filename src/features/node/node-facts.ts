@@ -9,14 +9,14 @@ import {readNodeObject} from './read-node-object.js';
 /** Name of the part of an archive with the facts about a node. */
 export const NODE_PART = 'node';
 
-/** What is known about a node as an object of Kubernetes. It is plain data that JSON can hold. */
+/** Node object, kubelet report and CPUs of a node, as plain data that JSON can hold. */
 export interface NodeFacts {
   readonly node: Node;
   /** Report of the running kubelet of kcri; absent without one. */
   readonly report?: KubeletReport | undefined;
-  /** CPUs of the machine, or why they cannot be read. */
+  /** CPUs of the machine, or the error of reading them. */
   readonly cpus: NodeCpus | {readonly error: string};
-  /** Who has which CPUs, or why that cannot be read; absent if no container has CPUs of its own. */
+  /** CPU assignments by container, or the error of reading them; absent if no container has exclusive CPUs. */
   readonly shares?: readonly CpuShare[] | {readonly error: string} | undefined;
 }
 

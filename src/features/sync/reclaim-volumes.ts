@@ -2,7 +2,7 @@ import {claimsOf, type PodRegistry} from '../../kubelet/index.js';
 
 /** Result of reclaimVolumes. */
 export interface ReclaimedVolumes {
-  /** What has happened to the volumes, such as `persistentvolume "pvc-…" deleted`. */
+  /** One line for each volume, such as `persistentvolume "pvc-…" deleted`. */
   readonly notes: readonly string[];
   readonly errors: readonly unknown[];
 }

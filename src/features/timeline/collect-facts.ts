@@ -19,7 +19,7 @@ const AT_ONCE = 4;
 /** Label of a kubelet with the UID of the pod. */
 const UID_LABEL = 'io.kubernetes.pod.uid';
 
-/** Where facts are read from. */
+/** Sources of the facts about a pod. */
 export interface FactSources {
   readonly services: RuntimeContext;
   readonly reader: PodReader;

@@ -64,7 +64,9 @@ export function computeMedians(timelines: readonly Timeline[]): Medians {
   for (const phase of timelines.flatMap(({phases}) => phases)) {
     const {name, startMs, endMs, isFailed} = phase;
     if (endMs === undefined || isFailed === true || !isWork(phase)) continue;
-    durations.set(name, [...(durations.get(name) ?? []), endMs - startMs]);
+    const list = durations.get(name) ?? [];
+    list.push(endMs - startMs);
+    durations.set(name, list);
   }
   const known = [...durations].filter(([, list]) => list.length >= MIN_SAMPLES);
   return new Map(known.map(([name, list]) => [name, medianOf(list)]));

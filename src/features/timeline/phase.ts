@@ -19,7 +19,7 @@ export const PHASES = [
 
 export type PhaseName = (typeof PHASES)[number];
 
-/** Where a phase is known from. `recording`: a file of `kcri record`. */
+/** Source of the times of a phase. `recording`: a file of `kcri record`. */
 export type PhaseSource = 'kubelet' | 'runtime' | 'events' | 'status' | 'recording';
 
 /** One phase of a pod's life. Times are in ms since the epoch. */
@@ -34,7 +34,7 @@ export interface Phase {
   readonly inferred?: string;
   readonly source: PhaseSource;
   readonly isFailed?: true;
-  /** What happened, for people. */
+  /** Details for people, such as the message of an error. */
   readonly note?: string;
 }
 
@@ -71,4 +71,9 @@ export function endOf({endMs}: Phase, nowMs: number): number {
 /** Returns the name and the subject of a phase. */
 export function phaseTitle({name, subject}: Phase): string {
   return subject === undefined ? name : `${name} ${subject}`;
+}
+
+/** Rounds a number to three decimals, such as ms to microseconds. */
+export function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
 }

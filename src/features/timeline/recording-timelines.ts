@@ -1,5 +1,5 @@
 import {shorten} from '../../base/shorten.js';
-import {isObject} from '../../base/is-object.js';
+import {stringAt, valueAt} from '../../base/string-at.js';
 import type {JsonObject} from '../../format/json.js';
 import {byStart} from './compute-timeline.js';
 import {parseMs} from './pod-facts.js';
@@ -53,53 +53,60 @@ class RecordedPods {
   readonly #pods = new Map<string, RecordedPod>();
   readonly #containers = new Map<string, RecordedContainer>();
   readonly #exits = new Map<string, number>();
+  /** Ends of the first StopContainer of each container. */
+  readonly #stops = new Map<string, number>();
   readonly #calls: Call[] = [];
   #lastMs = 0;
 
   add(line: JsonObject): void {
-    const startMs = parseMs(textAt(line, 'time'));
+    const startMs = parseMs(stringAt(line, 'time'));
     if (startMs === undefined) return;
     const {durationMs} = line;
     const endMs = typeof durationMs === 'number' ? startMs + durationMs : undefined;
     this.#lastMs = Math.max(this.#lastMs, endMs ?? startMs);
     this.#learn(line, startMs);
-    const method = textAt(line, 'method') ?? '';
+    const method = stringAt(line, 'method') ?? '';
     const name = Object.hasOwn(CALL_PHASES, method) ? CALL_PHASES[method] : undefined;
     // Of streams, only messages have no service.
-    if (name !== undefined && line['service'] !== undefined) this.#calls.push({name, line, startMs, endMs});
+    if (name === undefined || line['service'] === undefined) return;
+    this.#calls.push({name, line, startMs, endMs});
+    const stopped = name === 'stop' ? stringAt(line, 'request', 'containerId') : undefined;
+    if (stopped !== undefined && endMs !== undefined && !this.#stops.has(stopped))
+      this.#stops.set(stopped, endMs);
   }
 
   #learn(line: JsonObject, timeMs: number): void {
     const {method, request, response} = line;
     this.#learnPods(method, request, response);
     if (method === 'CreateContainer')
-      this.#learnContainer(textAt(response, 'containerId'), {
-        sandboxId: textAt(request, 'podSandboxId') ?? '',
-        name: textAt(request, 'config', 'metadata', 'name') ?? '',
+      this.#learnContainer(stringAt(response, 'containerId'), {
+        sandboxId: stringAt(request, 'podSandboxId') ?? '',
+        name: stringAt(request, 'config', 'metadata', 'name') ?? '',
       });
     if (method === 'ListContainers')
       for (const item of listAt(response, 'containers'))
-        this.#learnContainer(textAt(item, 'id'), {
-          sandboxId: textAt(item, 'podSandboxId') ?? '',
-          name: textAt(item, 'metadata', 'name') ?? '',
+        this.#learnContainer(stringAt(item, 'id'), {
+          sandboxId: stringAt(item, 'podSandboxId') ?? '',
+          name: stringAt(item, 'metadata', 'name') ?? '',
         });
-    if (textAt(line, 'message', 'containerEventType') === 'CONTAINER_STOPPED_EVENT')
-      this.#exits.set(textAt(line, 'message', 'containerId') ?? '', timeMs);
+    if (stringAt(line, 'message', 'containerEventType') === 'CONTAINER_STOPPED_EVENT')
+      this.#exits.set(stringAt(line, 'message', 'containerId') ?? '', timeMs);
   }
 
   #learnPods(method: unknown, request: unknown, response: unknown): void {
     if (method === 'RunPodSandbox')
-      this.#learnPod(textAt(response, 'podSandboxId'), at(request, 'config', 'metadata'));
+      this.#learnPod(stringAt(response, 'podSandboxId'), valueAt(request, 'config', 'metadata'));
     if (method === 'PodSandboxStatus')
-      this.#learnPod(textAt(response, 'status', 'id'), at(response, 'status', 'metadata'));
+      this.#learnPod(stringAt(response, 'status', 'id'), valueAt(response, 'status', 'metadata'));
     if (method === 'ListPodSandbox')
-      for (const item of listAt(response, 'items')) this.#learnPod(textAt(item, 'id'), at(item, 'metadata'));
+      for (const item of listAt(response, 'items'))
+        this.#learnPod(stringAt(item, 'id'), valueAt(item, 'metadata'));
   }
 
   #learnPod(id: string | undefined, metadata: unknown): void {
-    const name = textAt(metadata, 'name');
+    const name = stringAt(metadata, 'name');
     if (id === undefined || name === undefined) return;
-    const [namespace = '', uid = id] = [textAt(metadata, 'namespace'), textAt(metadata, 'uid')];
+    const [namespace = '', uid = id] = [stringAt(metadata, 'namespace'), stringAt(metadata, 'uid')];
     this.#pods.set(id, {namespace, name, uid});
   }
 
@@ -125,16 +132,18 @@ class RecordedPods {
   }
 
   #podOf({name, line: {request, response}}: Call): RecordedPod {
-    const container = this.#containers.get(textAt(request, 'containerId') ?? '');
-    const ids = [container?.sandboxId, textAt(request, 'podSandboxId'), textAt(response, 'podSandboxId')];
+    const container = this.#containers.get(stringAt(request, 'containerId') ?? '');
+    const ids = [container?.sandboxId, stringAt(request, 'podSandboxId'), stringAt(response, 'podSandboxId')];
     const known = ids.flatMap((id) => (id === undefined ? [] : (this.#pods.get(id) ?? [])))[0];
     if (known !== undefined) return known;
     // A sandbox that could not be created has no ID, and a pull has only the config of its pod.
-    const metadata = at(request, name === 'sandbox' ? 'config' : 'sandboxConfig', 'metadata');
-    const podName = textAt(metadata, 'name');
+    const metadata = valueAt(request, name === 'sandbox' ? 'config' : 'sandboxConfig', 'metadata');
+    const podName = stringAt(metadata, 'name');
     if (podName === undefined) return NO_POD;
     return {
-      ...{name: podName, namespace: textAt(metadata, 'namespace') ?? '', uid: textAt(metadata, 'uid') ?? ''},
+      name: podName,
+      namespace: stringAt(metadata, 'namespace') ?? '',
+      uid: stringAt(metadata, 'uid') ?? '',
     };
   }
 
@@ -155,13 +164,10 @@ class RecordedPods {
 
   /** Returns how long a container ran that a call has started. */
   #running({name, line, endMs}: Call): readonly Phase[] {
-    const id = textAt(line['request'], 'containerId') ?? '';
+    const id = stringAt(line['request'], 'containerId') ?? '';
     const subject = this.#containers.get(id)?.name;
     if (name !== 'start' || endMs === undefined || line['code'] !== 'OK' || subject === undefined) return [];
-    const stopped = this.#calls.find(
-      (call) => call.name === 'stop' && textAt(call.line['request'], 'containerId') === id,
-    )?.endMs;
-    const exitMs = this.#exits.get(id) ?? stopped;
+    const exitMs = this.#exits.get(id) ?? this.#stops.get(id);
     const end = exitMs === undefined ? {} : {endMs: Math.max(exitMs, endMs)};
     return [{name: 'running', subject, startMs: endMs, ...end, source: 'recording'}];
   }
@@ -172,22 +178,13 @@ function subjectOf(
   request: unknown,
   containers: ReadonlyMap<string, RecordedContainer>,
 ): string | undefined {
-  if (method === 'PullImage') return textAt(request, 'image', 'image');
-  if (method === 'CreateContainer') return textAt(request, 'config', 'metadata', 'name');
+  if (method === 'PullImage') return stringAt(request, 'image', 'image');
+  if (method === 'CreateContainer') return stringAt(request, 'config', 'metadata', 'name');
   if (method === 'StopPodSandbox' || method === 'RemovePodSandbox') return 'sandbox';
-  return containers.get(textAt(request, 'containerId') ?? '')?.name;
-}
-
-function at(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), value);
-}
-
-function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = at(value, ...path);
-  return typeof found === 'string' && found !== '' ? found : undefined;
+  return containers.get(stringAt(request, 'containerId') ?? '')?.name;
 }
 
 function listAt(value: unknown, name: string): readonly unknown[] {
-  const found = at(value, name);
+  const found = valueAt(value, name);
   return Array.isArray(found) ? found : [];
 }

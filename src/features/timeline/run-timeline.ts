@@ -26,7 +26,7 @@ export interface TimelineFlags extends PodSelectionFlagValues, OutputFlagValues,
   readonly from?: readonly string[] | undefined;
 }
 
-/** What `timeline` shows. */
+/** Timelines to show, with the node's medians. */
 interface Timelines {
   readonly timelines: readonly Timeline[];
   readonly medians: Medians;

@@ -1,7 +1,7 @@
 import {createHash} from 'node:crypto';
 import type {Medians} from './compute-timeline.js';
 import type {Timeline} from './phase.js';
-import {formatSvg} from './timeline-svg.js';
+import {BARS_WIDTH, formatSvg, MIN_BAR_WIDTH, PICTURE_WIDTH, TITLE_WIDTH} from './timeline-svg.js';
 
 const PAGE_STYLE =
   ':root{color-scheme:light dark}body{margin:0;background:light-dark(#fff,#16181d);color:light-dark(#1b1f24,#e6e6e6);' +
@@ -13,7 +13,7 @@ const PAGE_STYLE =
  * picture, from the numbers in them.
  */
 const SCRIPT = `'use strict';
-const LEFT = 240, WIDTH = 680;
+const LEFT = ${TITLE_WIDTH}, WIDTH = ${BARS_WIDTH};
 const episodes = [...document.querySelectorAll('.e')].map((element) => {
   const whole = Number(element.dataset.length);
   return {element, whole, from: 0, length: whole};
@@ -26,7 +26,7 @@ function draw(episode) {
     const bar = phase.querySelector('rect');
     const isShown = end >= from && start <= from + length;
     bar.setAttribute('x', x(start));
-    bar.setAttribute('width', isShown ? Math.max(2, x(end) - x(start)) : 0);
+    bar.setAttribute('width', isShown ? Math.max(${MIN_BAR_WIDTH}, x(end) - x(start)) : 0);
   }
   for (const tick of element.querySelectorAll('.k'))
     tick.style.display = length === episode.whole ? '' : 'none';
@@ -42,7 +42,7 @@ function zoom(episode, factor, part) {
 }
 for (const episode of episodes) {
   const {element} = episode;
-  const scale = () => 1000 / element.ownerSVGElement.getBoundingClientRect().width;
+  const scale = () => ${PICTURE_WIDTH} / element.ownerSVGElement.getBoundingClientRect().width;
   const partAt = (event) => {
     const left = element.ownerSVGElement.getBoundingClientRect().left;
     return Math.min(1, Math.max(0, ((event.clientX - left) * scale() - LEFT) / WIDTH));

@@ -3,7 +3,7 @@ import {escapeToLine} from '../../format/escape-controls.js';
 import type {JsonObject} from '../../format/json.js';
 import {rated, slowestPhases, type Medians, type RatedPhase} from './compute-timeline.js';
 import {durationText} from './summary.js';
-import {endOf, phaseTitle, type Phase, type Timeline} from './phase.js';
+import {endOf, phaseTitle, rounded, type Phase, type Timeline} from './phase.js';
 
 interface Row {
   readonly timeline: Timeline;
@@ -73,9 +73,4 @@ function phaseJson({phase, durationMs, medianMs}: RatedPhase): JsonObject {
 
 function isoTime(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-/** Rounds ms to microseconds. */
-function rounded(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }

@@ -4,17 +4,17 @@ import {fitMiddleToWidth, toCells} from '../../format/display-width.js';
 import type {Medians} from './compute-timeline.js';
 import {episodesOf, shownEpisodes, type Episode} from './episodes.js';
 import {durationText, summaryLines} from './summary.js';
-import {endOf, phaseTitle, type Phase, type PhaseName, type Timeline} from './phase.js';
+import {endOf, phaseTitle, rounded, type Phase, type PhaseName, type Timeline} from './phase.js';
 
 /** Sizes in pixels. */
-const WIDTH = 1000;
-const TITLE_WIDTH = 240;
+export const PICTURE_WIDTH = 1000;
+export const TITLE_WIDTH = 240;
 const DURATION_WIDTH = 80;
-const BARS_WIDTH = WIDTH - TITLE_WIDTH - DURATION_WIDTH;
+export const BARS_WIDTH = PICTURE_WIDTH - TITLE_WIDTH - DURATION_WIDTH;
 const ROW_HEIGHT = 20;
 const BAR_HEIGHT = 12;
 /** Narrowest bar that can be seen. */
-const MIN_BAR_WIDTH = 2;
+export const MIN_BAR_WIDTH = 2;
 /** Longest title that fits, in characters of the monospaced font. */
 const TITLE_LENGTH = 32;
 const MAX_TICKS = 6;
@@ -43,7 +43,7 @@ export function formatSvg(timelines: readonly Timeline[], medians: Medians): str
     y += height;
   }
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${PICTURE_WIDTH} ${y}" width="${PICTURE_WIDTH}" height="${y}" role="img">`,
     '<title>Timeline of pods</title>',
     `<style>${SVG_STYLE}</style>`,
     ...parts,
@@ -82,7 +82,7 @@ function episodePart(episode: Episode, {nowMs}: Timeline, top: number): readonly
   const lengthMs = Math.max(1, (episode.endMs - startMs) * 1.03);
   const bottom = top + (phases.length + 1.5) * ROW_HEIGHT;
   return [
-    `<g class="e" data-start="0" data-length="${rounded(lengthMs)}">`,
+    `<g class="e" data-length="${rounded(lengthMs)}">`,
     textElement(10, top + ROW_HEIGHT, new Date(startMs).toISOString(), 'd'),
     ...ticksOf(lengthMs).map((ms) => {
       const x = rounded(TITLE_WIDTH + (ms / lengthMs) * BARS_WIDTH);
@@ -126,7 +126,7 @@ function phaseElement(phase: Phase, {y, startMs, lengthMs, nowMs}: Place): strin
     `<title>${escapeXml(detailsOf(phase, nowMs))}</title>` +
     textElement(10, y, title) +
     `<rect x="${x}" y="${y - BAR_HEIGHT + 2}" width="${width}" height="${BAR_HEIGHT}" rx="2" fill="${color}"${style}/>` +
-    `<text x="${WIDTH - 10}" y="${y}" text-anchor="end" class="d">${escapeXml(length)}</text></g>`
+    `<text x="${PICTURE_WIDTH - 10}" y="${y}" text-anchor="end" class="d">${escapeXml(length)}</text></g>`
   );
 }
 
@@ -145,8 +145,4 @@ function detailsOf(phase: Phase, nowMs: number): string {
 function textElement(x: number, y: number, text: string, style = ''): string {
   const attribute = style === '' ? '' : ` class="${style}"`;
   return `<text x="${x}" y="${y}"${attribute}>${escapeXml(text)}</text>`;
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

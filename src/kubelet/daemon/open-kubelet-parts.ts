@@ -45,7 +45,7 @@ export interface KubeletParts {
   readonly kept: KeptStaticPods;
   readonly resources: PodResources;
   readonly rejections: RejectionRecorder;
-  /** When the steps of the pods' lives happened. */
+  /** Steps of the pods' lives with their times. */
   readonly timelines: PodTimelines;
   /** Records an event that is raised outside of a sync. */
   readonly events: (event: PodEvent) => void;

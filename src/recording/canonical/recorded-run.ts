@@ -3,6 +3,7 @@ import {ConfigError} from '../../base/errors.js';
 import type {MessageName} from '../../cri/gen/schema.js';
 import {fromJson, toJson} from '../../cri/proto-json.js';
 import {isObject} from '../../base/is-object.js';
+import {stringAt} from '../../base/string-at.js';
 import type {Json, JsonObject} from '../../format/json.js';
 import {methodOf} from '../tap/method-table.js';
 import type {JsonObject as PlainObject} from './canonical-json.js';
@@ -106,7 +107,7 @@ class RecordedEnvironment {
     if (method === 'CreateContainer') this.#learnMounts(config);
     if (method === 'PodSandboxStatus') {
       const ip = stringAt(response, 'status', 'network', 'ip');
-      if (ip !== undefined && ip !== '') this.#podIps.add(ip);
+      if (ip !== undefined) this.#podIps.add(ip);
     }
     if (method === 'PullImage') {
       const id = stringAt(response, 'imageRef');
@@ -139,10 +140,4 @@ class RecordedEnvironment {
       images: this.#images,
     };
   }
-}
-
-/** Returns the text at a path of members; undefined if there is none. */
-export function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value);
-  return typeof found === 'string' ? found : undefined;
 }

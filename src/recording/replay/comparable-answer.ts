@@ -1,7 +1,7 @@
 import {omit} from '../../base/omit.js';
 import {isObject} from '../../base/is-object.js';
 import type {Json, JsonObject} from '../../format/json.js';
-import {stringAt} from '../canonical/recorded-run.js';
+import {stringAt} from '../../base/string-at.js';
 
 /** Methods whose answers describe the node or a moment, and of which only the status is compared. */
 const ONLY_STATUS =

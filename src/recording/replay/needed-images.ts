@@ -1,4 +1,4 @@
-import {stringAt} from '../canonical/recorded-run.js';
+import {stringAt} from '../../base/string-at.js';
 import type {RecordedCall} from './recorded-calls.js';
 
 /** An image that a recording pulls, or creates containers from. */

@@ -15,6 +15,12 @@ interface ReadAnswer {
   readonly parts: AnswerParts;
 }
 
+interface ObjectChange {
+  readonly startMs: number;
+  /** Label of the container or sandbox. */
+  readonly object: string;
+}
+
 /** Methods after which an object is expected in another state. */
 const CHANGES = /^(Stop|Remove|Update|Start)/;
 
@@ -24,19 +30,17 @@ const CHANGES = /^(Stop|Remove|Update|Start)/;
  */
 export class ReadHistory {
   readonly #reads = new Map<string, ReadAnswer[]>();
-  readonly #changes: readonly TimedCall[];
+  /** By the name of the pod. */
+  readonly #changes = new Map<string, ObjectChange[]>();
   /** Each part once, since most reads answer the same. */
   readonly #texts = new Map<string, string>();
 
   /** `reads` and `others` are the calls of the recording, in the order of their starts. */
   constructor(reads: readonly TimedCall[], others: readonly TimedCall[]) {
-    this.#changes = others.filter(({call: {method}}) => CHANGES.test(method));
-    for (const {startMs, call} of reads) {
-      const key = keyOf(call);
-      const answers = this.#reads.get(key) ?? [];
-      answers.push({startMs, parts: this.#partsOf(call)});
-      this.#reads.set(key, answers);
-    }
+    for (const {startMs, call} of others)
+      if (CHANGES.test(call.method)) append(this.#changes, podOf(call), {startMs, object: objectOf(call)});
+    for (const {startMs, call} of reads)
+      append(this.#reads, keyOf(call), {startMs, parts: this.#partsOf(call)});
   }
 
   /**
@@ -44,25 +48,26 @@ export class ReadHistory {
    * that changes its object.
    */
   allows({startMs, call}: TimedCall): boolean {
-    const answers = (this.#reads.get(keyOf(call)) ?? []).filter((each) => each.startMs >= startMs);
+    const answers = this.#reads.get(keyOf(call)) ?? [];
+    const first = indexFrom(answers, startMs);
     const parts = this.#partsOf(call);
-    const objects = new Set([...parts.keys(), ...(answers[0]?.parts.keys() ?? [])]);
+    const objects = new Set([...parts.keys(), ...(answers[first]?.parts.keys() ?? [])]);
     return [...objects].every((object) => {
       const endMs = this.#changeOf(object === '' ? objectOf(call) : object, podOf(call), startMs);
-      return answers.some(
-        (answer) => answer.startMs < endMs && answer.parts.get(object) === parts.get(object),
-      );
+      for (let index = first; index < answers.length; index += 1) {
+        const answer = answers[index];
+        if (answer === undefined || answer.startMs >= endMs) return false;
+        if (answer.parts.get(object) === parts.get(object)) return true;
+      }
+      return false;
     });
   }
 
   /** Returns the time of the first later call that changes an object, or the whole pod. */
   #changeOf(object: string, pod: string, startMs: number): number {
     const name = pod === '' ? podOf({req: {object}}) : pod;
-    const next = this.#changes.find(
-      ({call, startMs: at}) =>
-        at > startMs &&
-        podOf(call) === name &&
-        (objectOf(call) === object || objectOf(call).startsWith('<SB:')),
+    const next = (this.#changes.get(name) ?? []).find(
+      (change) => change.startMs > startMs && (change.object === object || change.object.startsWith('<SB:')),
     );
     return next?.startMs ?? Infinity;
   }
@@ -83,6 +88,23 @@ export class ReadHistory {
     if (known === undefined) this.#texts.set(text, text);
     return known ?? text;
   }
+}
+
+/** Returns the index of the first answer that is not before a time, in ms; the length if there is none. */
+function indexFrom(answers: readonly ReadAnswer[], startMs: number): number {
+  let [from, to] = [0, answers.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((answers[middle]?.startMs ?? Infinity) < startMs) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 const keyOf = ({method, req}: CanonicalCall): string => `${method} ${JSON.stringify(req)}`;

@@ -3,7 +3,7 @@ import type {MethodInfo} from '../../cri/call-options.js';
 import type {MessageName} from '../../cri/gen/schema.js';
 import type {JsonObject} from '../../format/json.js';
 import {isRead} from '../canonical/canonical-calls.js';
-import {stringAt} from '../canonical/recorded-run.js';
+import {stringAt} from '../../base/string-at.js';
 import {methodOf} from '../tap/method-table.js';
 
 /** A recorded call that can be made again. */
@@ -152,19 +152,17 @@ const REFERENCES: ReadonlySet<string> = new Set(['podSandboxId', 'containerId', 
 /** Skips the calls on sandboxes and containers that existed before the recording. */
 function withoutForeign(calls: readonly RecordedCall[], skipped: readonly SkippedCall[]): RecordedCalls {
   const made = new Set(calls.flatMap(({response}) => createdIds(response)));
-  const isForeign = (call: RecordedCall): boolean =>
-    referencesOf(call.request).some((id) => ![...made].some((each) => each.startsWith(id)));
-  const foreign = calls.filter(isForeign).map(({number, method}): SkippedCall => {
+  const isMade = (id: string): boolean => made.has(id) || [...made].some((whole) => whole.startsWith(id));
+  const foreign = new Set(calls.filter(({request}) => !referencesOf(request).every(isMade)));
+  const skippedToo = [...foreign].map(({number, method}): SkippedCall => {
     return {number, method: method.rpc, reason: 'its pod was created before the recording', matters: false};
   });
-  return {calls: calls.filter((call) => !isForeign(call)), skipped: [...skipped, ...foreign]};
+  return {calls: calls.filter((call) => !foreign.has(call)), skipped: [...skipped, ...skippedToo]};
 }
 
 /** Returns the IDs of the sandbox or the container that a response of RunPodSandbox or CreateContainer has. */
 export function createdIds(response: JsonObject | undefined): readonly string[] {
-  return [stringAt(response, 'podSandboxId'), stringAt(response, 'containerId')].filter(
-    (id) => id !== undefined && id !== '',
-  ) as readonly string[];
+  return ['podSandboxId', 'containerId'].flatMap((name) => stringAt(response, name) ?? []);
 }
 
 /** Returns the IDs of sandboxes and containers in a request, wherever they are. */

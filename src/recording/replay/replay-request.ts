@@ -1,11 +1,9 @@
 import type {Json, JsonObject} from '../../format/json.js';
+import {MASK} from '../../format/secret-redactor.js';
 import {containedPath, type ReplayPaths} from './replay-paths.js';
 import type {ValueMap} from './value-map.js';
 
-/** Text in place of a secret in recordings. */
-const MASK = '***';
-
-/** What a request is made with in a replay. */
+/** Values of the replay in place of the recorded ones. */
 export interface ReplayValues {
   readonly values: ValueMap;
   readonly paths: ReplayPaths;

@@ -51,11 +51,14 @@ class FakeBun {
   }
 }
 
-function connect() {
+function connect(onConnect: (socket: BunSocket) => void = () => undefined) {
   const bun = new FakeBun();
   const events: string[] = [];
-  const socket = new BunSocket(bun.api, '/run/x.sock', {
-    onConnect: () => void events.push('connect'),
+  const socket: BunSocket = new BunSocket(bun.api, '/run/x.sock', {
+    onConnect: () => {
+      events.push('connect');
+      onConnect(socket);
+    },
     onRead: (chunk) => void events.push(`read ${chunk.toString()}`),
     onDrain: () => void events.push('drain'),
     onLost: (error) => void events.push(`lost ${error?.message ?? ''}`),
@@ -130,6 +133,16 @@ describe('a socket of Bun', () => {
     bun.handlers!.data(bun.connection, Buffer.from('x'));
     bun.handlers!.close(bun.connection);
     expect([bun.sent, bun.did, events]).toEqual(['', ['terminate'], []]);
+  });
+
+  test('sends and reports nothing if it is destroyed while it opens', async () => {
+    const {bun, events, socket} = connect((connected) => {
+      connected.destroy();
+    });
+    socket.write(Buffer.alloc(64 * 1024));
+    bun.open();
+    await nextTurn();
+    expect([bun.sent, bun.did, events]).toEqual(['', ['terminate'], ['connect']]);
   });
 
   test('keeps the process alive only as asked, also before it is open', () => {

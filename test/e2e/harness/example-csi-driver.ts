@@ -13,7 +13,7 @@ export interface ExampleCsiDriver extends AsyncDisposable {
   readonly socket: string;
   /** Directory of the images of its volumes. */
   readonly dataDir: string;
-  /** What it has printed. */
+  /** Returns its output so far. */
   output(): string;
   /** Ends it without giving it the time to remove its sockets. */
   kill(): Promise<void>;

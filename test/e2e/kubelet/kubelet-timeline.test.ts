@@ -4,6 +4,11 @@ import {startKubeletTestbed, type KubeletTestbed} from '../harness/kubelet-testb
 import {aContainer, aManifest, shellCommand} from '../harness/manifests.js';
 import {newestRuntime} from '../harness/runtimes-under-test.js';
 
+interface ShownPod {
+  readonly name: string;
+  readonly phases: readonly ShownPhase[];
+}
+
 interface ShownPhase {
   readonly phase: string;
   readonly subject?: string;
@@ -20,9 +25,10 @@ describe.each(newestRuntime)('timeline: $name', (which) => {
   afterAll(() => testbed[Symbol.asyncDispose]());
 
   async function phasesOf(name: string): Promise<readonly ShownPhase[]> {
-    const {stdout} = await testbed.podTestbed.runtime.kcri(['timeline', name, '-o', 'json']);
-    const {pods} = JSON.parse(stdout) as {readonly pods: readonly {readonly phases: readonly ShownPhase[]}[]};
-    return pods[0]?.phases ?? [];
+    // Without a name, a pod that does not exist yet is no error.
+    const stdout = await testbed.podTestbed.runtime.output('timeline', '-o', 'json');
+    const {pods} = JSON.parse(stdout) as {readonly pods: readonly ShownPod[]};
+    return pods.find((pod) => pod.name === name)?.phases ?? [];
   }
 
   test('the kubelet measures the phases of a start, and they are exact', async () => {

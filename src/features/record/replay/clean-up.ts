@@ -3,7 +3,7 @@ import type {Connection, PodSandboxId} from '../../../cri/index.js';
 import type {ReplayImages} from './replay-images.js';
 import {removeCgroups, removeReplayDirectory} from './replay-place.js';
 
-/** What a replay has made. */
+/** Pods, images, files and cgroups that a replay has created. */
 export interface ReplayRemains {
   /** UIDs of its pods, which no other pod has. */
   readonly uids: ReadonlySet<string>;

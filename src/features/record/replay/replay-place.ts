@@ -3,7 +3,7 @@ import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
 import {withFileErrors} from '../../../base/fs/files.js';
 import {removeTree} from '../../../base/fs/remove-tree.js';
-import {stringAt} from '../../../recording/canonical/recorded-run.js';
+import {stringAt} from '../../../base/string-at.js';
 import type {RecordedCall} from '../../../recording/replay/recorded-calls.js';
 import {containedPath, type ReplayPath} from '../../../recording/replay/replay-paths.js';
 

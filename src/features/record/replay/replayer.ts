@@ -4,7 +4,7 @@ import type {Connection} from '../../../cri/index.js';
 import type {JsonObject} from '../../../format/json.js';
 import {isRead} from '../../../recording/canonical/canonical-calls.js';
 import type {RunDifference} from '../../../recording/canonical/compare-runs.js';
-import {stringAt} from '../../../recording/canonical/recorded-run.js';
+import {stringAt} from '../../../base/string-at.js';
 import type {AnswerComparison} from '../../../recording/replay/compare-answers.js';
 import {
   createdIds,
@@ -19,7 +19,7 @@ import {callRuntime} from './call-runtime.js';
 /** Order in time of a replay: as fast as the recorded order allows, or with the recorded pauses. */
 export type ReplayPace = 'fast' | 'original';
 
-/** What a replay works with. */
+/** Options of a Replayer. */
 export interface ReplayerOptions {
   readonly connection: Pick<Connection, 'runtime' | 'images'>;
   readonly calls: readonly RecordedCall[];

@@ -5,7 +5,7 @@ import type {OutputFormat} from '../../../cli/output/output-format.js';
 import type {Connection} from '../../../cri/index.js';
 import {readCgroupDriver} from '../../../cri/read-cgroup-driver.js';
 import type {JsonObject} from '../../../format/json.js';
-import {stringAt} from '../../../recording/canonical/recorded-run.js';
+import {stringAt} from '../../../base/string-at.js';
 import {readRecording} from '../../../recording/lines/read-recording.js';
 import {createComparison} from '../../../recording/replay/compare-answers.js';
 import {neededImages} from '../../../recording/replay/needed-images.js';
@@ -30,7 +30,7 @@ export interface ReplayOptions {
   readonly form: OutputFormat<'table' | 'json' | 'yaml'>;
 }
 
-/** How a replay ended: with the recorded answers, with others, or without calls that change something. */
+/** Result of a replay: the recorded answers, other answers, or calls left out that change something. */
 export type ReplayResult = 'same' | 'differs' | 'incomplete';
 
 /**
@@ -91,7 +91,7 @@ async function openRecording(path: string): Promise<OpenedRecording> {
   return {calls, skipped, header, damagedLines};
 }
 
-/** What exists before the first call. */
+/** Values and resources that are prepared before the first call. */
 interface Prepared {
   readonly replay: ReplayValues;
   readonly remains: ReplayRemains & {readonly images: ReplayImages};

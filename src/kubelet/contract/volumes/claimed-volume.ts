@@ -19,7 +19,7 @@ export interface ClaimToProvision {
   readonly namespace: string;
   readonly name: string;
   readonly spec: PersistentVolumeClaimSpec;
-  /** Undefined for a generic ephemeral volume whose class is not in the manifests: it cannot be had. */
+  /** Undefined for a generic ephemeral volume whose class is not in the manifests: it cannot be provisioned. */
   readonly storageClass: StorageClass | undefined;
   /** True if the pod's volume asks for read-only access. */
   readonly readOnly: boolean;

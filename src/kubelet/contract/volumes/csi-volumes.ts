@@ -44,7 +44,7 @@ export interface VolumeExpansion {
   readonly claimSize: Quantity | undefined;
 }
 
-/** How a volume is enlarged. */
+/** Options of an expansion. */
 export interface ExpandOptions {
   /** True if containers of the pod can use the volume already, false while it is mounted. */
   readonly isMounted: boolean;
@@ -85,8 +85,8 @@ export interface CreatedCsiVolume {
 /** Volumes of the CSI drivers of the node, which a daemon lets register, and others look up in their directory. */
 export interface CsiVolumes {
   /**
-   * Attaches, stages and publishes a volume, or publishes it again, and maps the device of a block volume; completes the work of a killed process. Rejects with
-   * KcriError with the kubelet's message, and with the signal's reason.
+   * Attaches, stages and publishes a volume, or publishes it again, and maps the device of a block volume; completes the
+   * work of a killed process. Rejects with KcriError with the kubelet's message, and with the signal's reason.
    */
   mount(volume: CsiVolume, signal: AbortSignal): Promise<void>;
   /** Reports whether the mount of a pod's volume, by its name in the pod, waits until the volume is attached. */
@@ -100,15 +100,16 @@ export interface CsiVolumes {
   hasMountLabel(podUid: string, volume: string): boolean;
   /**
    * Enlarges a published volume, if its driver's controller has done its part, and reports that in the status of the claim.
-   * Resolves with false if it must be tried again, because the controller is still at it. Rejects with KcriError with the
+   * Resolves with false if it must be tried again, because the controller has not finished. Rejects with KcriError with the
    * kubelet's message, and with the signal's reason.
    */
   expand(volume: CsiVolume, options: ExpandOptions): Promise<boolean>;
   /** Reports whether volumes of the driver are published again at each sync of their pods (RequiresRemount). */
   isRepublished(driver: string): boolean;
   /**
-   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for containers;
-   * for a block volume, it is that of its bind mount for the pod, and `blockName` the name of its PersistentVolume. Rejects with SystemError, after minutes if the driver hangs.
+   * Asks the driver of a published volume for its usage; undefined without one. The path is that of the volume for
+   * containers; for a block volume, it is that of its bind mount for the pod, and `blockName` the name of its
+   * PersistentVolume. Rejects with SystemError, after minutes if the driver hangs.
    */
   measure(path: string, blockName?: string): Promise<DriverUsage | undefined>;
   /**

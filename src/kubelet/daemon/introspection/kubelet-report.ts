@@ -15,7 +15,7 @@ import type {TimelineStep} from '../../pods/history/pod-timelines.js';
 import type {ThresholdReport} from '../../pods/eviction/threshold-report.js';
 import type {WorkerReport} from '../../pods/workers/worker-state.js';
 
-/** What a report is to have. */
+/** Parts that a report is to have. */
 export interface ReportRequest {
   /** UIDs of the pods; all pods by default. */
   readonly uids?: readonly PodUid[] | undefined;

@@ -1,7 +1,7 @@
 import {isPodReady, type ContainerStatus, type PodStatus} from '../../../api/types/v1-status.js';
 import type {Clock} from '../../../base/clock.js';
 import {omit} from '../../../base/omit.js';
-import {isObject} from '../../../base/is-object.js';
+import {stringAt} from '../../../base/string-at.js';
 import type {PodUid} from '../../../cri/index.js';
 import type {CriCallListener} from '../../contract/observation/observe-cri-calls.js';
 import type {PodRef} from '../../contract/pod-ref.js';
@@ -80,7 +80,7 @@ export class PodTimelines {
       });
       return;
     }
-    const containerId = textAt(ended.response, 'containerId');
+    const containerId = stringAt(ended.response, 'containerId');
     steps.end(begun, {
       ms: Math.round(ended.durationMs),
       ...(ended.error !== undefined && {isFailed: true as const}),
@@ -121,7 +121,7 @@ export class PodTimelines {
   }
 }
 
-/** What a status tells about the steps. */
+/** Status and deletion of a pod, from which steps follow. */
 interface Known {
   readonly status: PodStatus;
   readonly isDeleted: boolean;
@@ -154,12 +154,12 @@ class PodSteps {
   /** Returns the container or image of a call. */
   subjectOf(step: TimelineStep['step'], request: Readonly<Record<string, unknown>>): StepDetails {
     if (step === 'PullImage') {
-      const image = textAt(request, 'image', 'image');
+      const image = stringAt(request, 'image', 'image');
       return image === undefined ? {} : {image};
     }
-    const containerId = textAt(request, 'containerId');
+    const containerId = stringAt(request, 'containerId');
     const container =
-      textAt(request, step === 'CreateContainer' ? 'config' : '', 'metadata', 'name') ??
+      stringAt(request, step === 'CreateContainer' ? 'config' : '', 'metadata', 'name') ??
       this.list().find((other) => containerId !== undefined && other.containerId === containerId)?.container;
     return {...(container !== undefined && {container}), ...(containerId !== undefined && {containerId})};
   }
@@ -205,9 +205,4 @@ function containerStatusesOf({
   containerStatuses = [],
 }: PodStatus): readonly ContainerStatus[] {
   return [...initContainerStatuses, ...containerStatuses];
-}
-
-function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value);
-  return typeof found === 'string' && found !== '' ? found : undefined;
 }

@@ -12,7 +12,7 @@ export function podDevicesDir(node: RootFacts, uid: string, plugin: string): str
   return join(podDir(node, uid), POD_DEVICES, plugin);
 }
 
-/** Where a device is mapped for a pod. */
+/** Paths at which a device is mapped for a pod. */
 export interface DeviceMap {
   /** Directory with a bind mount of the device for each pod, by UID (GetGlobalMapPath). */
   readonly globalDir: string;

@@ -9,7 +9,7 @@ import {VolumeStepError} from '../volume-step-error.js';
 import type {DeviceMap} from './block-paths.js';
 import type {LoopDevices} from './loop-devices.js';
 
-/** What maps devices. */
+/** Tools to map devices. */
 export interface MapTools {
   readonly mounter: Mounter;
   readonly loops: LoopDevices;

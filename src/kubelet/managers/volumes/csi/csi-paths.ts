@@ -38,7 +38,7 @@ export function publishDir(node: Pick<NodeFacts, 'rootDir'>, uid: string, name: 
 
 /** Directories of a block volume, below that of all of them (csi_block.go). */
 export interface BlockPaths {
-  /** What the kubelet has of the volume: the directories `dev` and `data`. */
+  /** Directory of the volume, with the directories `dev` and `data`. */
   readonly directory: string;
   /** Directory with a bind mount of the device for each pod, by UID. */
   readonly devices: string;

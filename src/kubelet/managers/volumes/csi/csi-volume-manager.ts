@@ -14,6 +14,7 @@ import type {
 } from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
 import {POD_DEVICES} from '../block/block-paths.js';
+import {isForOnePod} from '../is-for-one-pod.js';
 import {VolumeStepError} from '../volume-step-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
 import {attachmentName, blockPaths, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
@@ -171,8 +172,7 @@ export class CsiVolumeManager implements CsiVolumes {
 
   /** Rejects a volume for one pod that another pod has (IsVolumeMountedElsewhere). */
   #requireExclusive(volume: CsiVolume, uid: string): void {
-    const {accessModes} = volume;
-    if (accessModes.length !== 1 || accessModes[0] !== 'ReadWriteOncePod') return;
+    if (!isForOnePod(volume)) return;
     const others = [...this.#services.staged.usersOf(volume)].filter((user) => user !== uid);
     if (others.length === 0) return;
     const message = 'volume uses the ReadWriteOncePod access mode and is already in use by another pod';

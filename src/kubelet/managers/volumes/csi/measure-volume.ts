@@ -4,8 +4,9 @@ import type {CsiDrivers} from './csi-drivers.js';
 import {readVolumeData} from './volume-data.js';
 
 /**
- * Asks the driver of a published volume for its usage; undefined if the driver does not measure volumes, or has not measured this
- * one (metricsCsi GetMetrics). `dataDir` has the identity of the volume. Rejects with SystemError, such as after the deadline of a call.
+ * Asks the driver of a published volume for its usage; undefined if the driver does not measure volumes, or has not
+ * measured this one (metricsCsi GetMetrics). `dataDir` has the identity of the volume. Rejects with SystemError, such as
+ * after the deadline of a call.
  */
 export async function measureVolume(
   {path, dataDir}: {readonly path: string; readonly dataDir: string},

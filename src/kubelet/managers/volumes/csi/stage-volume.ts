@@ -13,8 +13,8 @@ import {volumeCapability} from './volume-capability.js';
 import {writeVolumeData} from './volume-data.js';
 
 /**
- * Stages a volume for all its pods, if its driver does that (csi_attacher.go MountDevice, csi_block.go SetUpDevice). `publishContext` is from the
- * attachment. Rejects with SystemError and the signal's reason.
+ * Stages a volume for all its pods, if its driver does that (csi_attacher.go MountDevice, csi_block.go SetUpDevice).
+ * `publishContext` is from the attachment. Rejects with SystemError and the signal's reason.
  */
 export async function stageVolume(
   volume: CsiVolume,

@@ -8,7 +8,8 @@ import {mapDevice} from '../block/map-device.js';
 import {reportMapped} from '../block/report-mapped.js';
 import {withDeviceLock} from '../devices/device-mounts.js';
 import {VolumeStepError} from '../volume-step-error.js';
-import {isForOnePod, type PodVolume, type VolumePlugin} from './volume-plugin.js';
+import {isForOnePod} from '../is-for-one-pod.js';
+import type {PodVolume, VolumePlugin} from './volume-plugin.js';
 
 /** Plugin for block devices of the node that containers get as devices, by PersistentVolumes with volumeMode Block (local). */
 export const localBlockVolume: VolumePlugin<LocalVolumeSource> = {

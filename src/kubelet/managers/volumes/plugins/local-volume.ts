@@ -23,13 +23,13 @@ import {joinMountOptions} from '../mount-options.js';
 import {setVolumeOwnership} from '../fs-group-ownership.js';
 import {isMarkedReady, markReady, unmarkReady} from './ready-mark.js';
 import {
-  isForOnePod,
   podPluginDir,
   podVolumeDir,
   type PodVolume,
   type VolumeHost,
   type VolumePlugin,
 } from './volume-plugin.js';
+import {isForOnePod} from '../is-for-one-pod.js';
 import {VolumeStepError} from '../volume-step-error.js';
 
 const PLUGIN = LOCAL_VOLUMES;

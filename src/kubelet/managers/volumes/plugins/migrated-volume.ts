@@ -8,7 +8,7 @@ import {SystemError} from '../../../../base/errors.js';
 
 type Source = Readonly<Record<string, unknown>>;
 
-/** What the CSI driver of a kind needs to know of a volume, besides the fields that all kinds have. */
+/** Fields of the CSI source that differ by the kind of the in-tree volume. */
 type Translation = Pick<CSIPersistentVolumeSource, 'volumeHandle'> &
   Partial<
     Pick<CSIPersistentVolumeSource, 'volumeAttributes' | 'nodeStageSecretRef' | 'nodePublishSecretRef'>

@@ -123,8 +123,3 @@ export function podPluginDir(
 ): string {
   return join(podDir(node, podRef(pod).uid), 'plugins', plugin, validatePathSegment('volume name', name));
 }
-
-/** Reports whether only one pod may have a volume. */
-export function isForOnePod({accessModes = []}: Pick<PodVolume<unknown>, 'accessModes'>): boolean {
-  return accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
-}

@@ -17,7 +17,7 @@ export interface ProvisionedVolume {
   readonly claim: string;
   /** UID of the pod of a generic ephemeral volume. */
   readonly ownerUid?: string | undefined;
-  /** Who deletes it: a kubelet when the claim is gone, or commands. */
+  /** Process that deletes it: a kubelet when the claim is gone, or commands. */
   readonly manager: 'kubelet' | 'sync';
   /** `Creating` until the driver has answered; `Released` after the claim, with the policy Retain. */
   readonly state: 'Creating' | 'Bound' | 'Released';

@@ -6,7 +6,7 @@ import type {Pod} from '../../../../api/types/v1-pod.js';
 import type {PersistentVolume} from '../../../../api/types/v1-persistent-volumes.js';
 import type {StorageClass} from '../../../../api/types/v1-storage.js';
 import {KcriError, messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
-import {listNames} from '../../../../base/fs/files.js';
+import {listDirectoryNames} from '../../../../base/fs/files.js';
 import {acquireLock} from '../../../../base/fs/lock.js';
 import {podDir, type NodeFacts} from '../../../contract/node-facts.js';
 import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
@@ -243,9 +243,9 @@ function unbound(claim: ClaimToProvision, reason: string, provisioner: string): 
 /** Returns the volumes in directories of pods, as `driver^handle`. */
 async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySet<string>> {
   const used = new Set<string>();
-  for (const uid of await listNames(join(node.rootDir, 'pods'))) {
+  for (const uid of await listDirectoryNames(join(node.rootDir, 'pods'))) {
     const directory = join(node.rootDir, 'pods', uid, 'volumes', CSI_VOLUMES);
-    for (const name of await listNames(directory)) {
+    for (const name of await listDirectoryNames(directory)) {
       const data = await readVolumeData(join(directory, name));
       if (data !== undefined) used.add(`${data.driverName}^${data.volumeHandle}`);
     }

@@ -17,12 +17,12 @@ const RESIZE_CONDITIONS: ReadonlySet<string> = new Set([
   'NodeResizeError',
 ]);
 
-/** What a kubelet may do about the resize of a claim. */
+/** Decision about the resize of a claim on this node. */
 export interface ResizeCheck {
   readonly isAllowed: boolean;
   /** True if the status of the claim has the new size already: perhaps another node has enlarged the volume. */
   readonly isUpdated: boolean;
-  /** True if a failure means that the size cannot be had: the user has asked for another one meanwhile. */
+  /** True if a failure makes the size infeasible: the user has requested another one meanwhile. */
   readonly isInfeasibleOnFailure: boolean;
 }
 

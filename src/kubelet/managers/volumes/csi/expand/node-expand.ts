@@ -26,12 +26,12 @@ export class ExpandError extends SystemError {
   }
 }
 
-/** What an expansion works with. */
+/** Services for NodeExpandVolume. */
 export interface ExpandServices extends Pick<CsiServices, 'node' | 'cluster'> {
   readonly drivers: Pick<CsiServices['drivers'], 'client'>;
 }
 
-/** Codes after which the size cannot be had (isInfeasibleError). */
+/** Codes that make the size infeasible (isInfeasibleError). */
 const INFEASIBLE: ReadonlySet<GrpcCode | undefined> = new Set<GrpcCode | undefined>([
   'INVALID_ARGUMENT',
   'OUT_OF_RANGE',

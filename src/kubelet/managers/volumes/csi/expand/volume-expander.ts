@@ -11,7 +11,7 @@ import type {CsiServices} from '../csi-services.js';
 import {checkResize, claimSizeOf, failed, finished, inProgress, isRecoverable} from './claim-status.js';
 import {ExpandError, nodeExpand} from './node-expand.js';
 
-/** What is known of the size of a volume on this node (the actual state of world). */
+/** Size of a volume on this node (the actual state of world). */
 interface VolumeSize {
   readonly key: VolumeKey;
   /** Size that the volume has on the node; undefined if it is not known yet. */
@@ -64,11 +64,10 @@ export class VolumeExpander {
 
   #stateOf(volume: CsiVolume, isMounted: boolean): VolumeSize {
     const {staged} = this.#services;
-    for (const [name, known] of this.#sizes)
-      if (staged.usersOf(known.key).size === 0) this.#sizes.delete(name);
     const name = uniqueVolumeName(volume);
     const known = this.#sizes.get(name);
-    if (known !== undefined && (isMounted || staged.usersOf(volume).size > 1)) return known;
+    if (known !== undefined && staged.usersOf(volume).size > (isMounted ? 0 : 1)) return known;
+    for (const [other, {key}] of this.#sizes) if (staged.usersOf(key).size === 0) this.#sizes.delete(other);
     const {driver, handle} = volume;
     const state = {
       key: {driver, handle},
@@ -123,9 +122,8 @@ export class VolumeExpander {
   }
 
   /** Enlarges a volume whose controller notes nothing in the status (legacyCallNodeExpandOnPlugin). */
-  async #expandWithoutStatus({claim, newSize, ...others}: Work): Promise<IsDone> {
-    const work = {claim, newSize, ...others};
-    const {volume, state, claims, options} = work;
+  async #expandWithoutStatus(work: Work): Promise<IsDone> {
+    const {volume, claim, newSize, state, claims, options} = work;
     try {
       await nodeExpand(volume, newSize, this.#services, options.signal);
     } catch (error) {

@@ -6,7 +6,7 @@ import type {Logger} from '../../../../../base/logger.js';
 import type {CsiCluster} from '../../../../contract/volumes/csi-cluster.js';
 import type {CsiDrivers} from '../csi-drivers.js';
 
-/** What the updates of a node's volume limits work with. */
+/** Options of AllocatableUpdates. */
 export interface AllocatableUpdatesOptions {
   readonly cluster: CsiCluster;
   readonly drivers: Pick<CsiDrivers, 'names' | 'info'>;

@@ -6,6 +6,7 @@ import {SystemError} from '../../../../../base/errors.js';
 import {ifPresent, withFileErrors} from '../../../../../base/fs/files.js';
 import type {CsiDriverSpec} from '../../../../contract/volumes/csi-cluster.js';
 import type {CsiVolume} from '../../../../contract/volumes/csi-volumes.js';
+import {isForOnePod} from '../../is-for-one-pod.js';
 
 /** Directory of the configuration of SELinux. */
 const SELINUX_DIR = '/etc/selinux';
@@ -35,9 +36,9 @@ export async function withMountLabel(
 }
 
 /** Reports whether only one pod can have the volume, and leaves its label to the mount. */
-function canHaveLabel({pod, accessModes, isEphemeral}: CsiVolume): boolean {
-  if (pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive') return false;
-  return !isEphemeral && accessModes.length === 1 && accessModes[0] === 'ReadWriteOncePod';
+function canHaveLabel(volume: CsiVolume): boolean {
+  if (volume.pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive') return false;
+  return !volume.isEphemeral && isForOnePod(volume);
 }
 
 /** Returns the options of the containers that mount the volume. */

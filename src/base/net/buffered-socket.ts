@@ -1,11 +1,13 @@
 /** Size from which nothing should be written, as in Node.js. */
 const FULL_BYTES = 64 * 1024;
 
-/** Collects what a socket has to send, while the connection is not open, corked, or the kernel takes no more. */
-export class SendBuffer {
-  readonly #send: (chunks: readonly Buffer[]) => number;
+/**
+ * The writing half of a socket: collects what it has to send, while the connection is not open, corked, or the kernel accepts
+ * no more.
+ */
+export abstract class BufferedSocket {
   readonly #onDrain: () => void;
-  #isOpen = false;
+  #state: 'connecting' | 'open' | 'closed' = 'connecting';
   #isCorked = false;
   /** Bytes that were handed to `send` and are not sent. */
   #pendingBytes = 0;
@@ -14,11 +16,12 @@ export class SendBuffer {
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
 
-  /** `send` sends chunks, or as much as possible, and returns how many bytes remain, of which `onSent` tells. */
-  constructor(send: (chunks: readonly Buffer[]) => number, onDrain: () => void) {
-    this.#send = send;
+  constructor(onDrain: () => void) {
     this.#onDrain = onDrain;
   }
+
+  /** Sends chunks, or as much as possible, and returns how many bytes remain; `onSent` is called after these are sent. */
+  protected abstract send(chunks: readonly Buffer[]): number;
 
   get needsDrain(): boolean {
     return this.#waitingBytes + this.#pendingBytes >= FULL_BYTES;
@@ -44,36 +47,45 @@ export class SendBuffer {
     this.#flush();
   }
 
+  protected get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  protected get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
   /** Starts to send: the connection is open. */
-  open(): void {
-    this.#isOpen = true;
+  protected open(): void {
+    if (this.isClosed) return;
+    this.#state = 'open';
     this.#flush();
   }
 
   /** Sends nothing from now on, and calls nothing. */
-  close(): void {
-    this.#isOpen = false;
+  protected close(): void {
+    this.#state = 'closed';
   }
 
   /** Continues after what had remained of the last `send` is sent. */
-  onSent(): void {
+  protected onSent(): void {
     this.#pendingBytes = 0;
     this.#flush();
   }
 
   #flush(): void {
-    if (!this.#isOpen || this.#isCorked || this.#pendingBytes > 0) return;
+    if (!this.isOpen || this.#isCorked || this.#pendingBytes > 0) return;
     if (this.#waitingBytes > 0) {
       const chunks = this.#waiting;
       this.#waiting = [];
       this.#waitingBytes = 0;
-      this.#pendingBytes = this.#send(chunks);
+      this.#pendingBytes = this.send(chunks);
     }
     if (!this.#wasFull || this.#pendingBytes > 0) return;
     this.#wasFull = false;
     // As in Node.js, not within the write.
     setImmediate(() => {
-      if (this.#isOpen) this.#onDrain();
+      if (this.isOpen) this.#onDrain();
     });
   }
 }

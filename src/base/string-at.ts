@@ -1,0 +1,12 @@
+import {isObject} from './is-object.js';
+
+/** Returns the value at a path of members; undefined if there is none. */
+export function valueAt(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), value);
+}
+
+/** Returns the text at a path of members; undefined if there is none, or if it is empty. */
+export function stringAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = valueAt(value, ...path);
+  return typeof found === 'string' && found !== '' ? found : undefined;
+}
