@@ -9,8 +9,8 @@ import {POD_DEVICES} from './block/block-paths.js';
 import {unmapLocalDevices} from './block/local-device.js';
 import {systemLoopDevices, type LoopDevices} from './block/loop-devices.js';
 import {LOCAL_VOLUMES, releaseDevice} from './devices/device-mounts.js';
-import {blockPaths, CSI_VOLUMES} from './csi/csi-paths.js';
-import {readVolumeData} from './csi/volume-data.js';
+import {CSI_VOLUMES} from './csi/csi-paths.js';
+import {listPodCsiVolumes, readPodCsiVolume} from './csi/volume-data.js';
 import {
   listMountsBelow,
   listOwnMounts,
@@ -98,17 +98,11 @@ const DRIVER_MOUNT = /^volumes\/kubernetes\.io~csi\/[^/]+\/mount(?:\/|$)/;
 
 /** Rejects with SystemError if the pod has a volume of a CSI driver, which only the driver can unmount. */
 async function requireNoCsiVolumes(node: Pick<NodeFacts, 'rootDir'>, directory: string): Promise<void> {
-  const volumes = join(directory, 'volumes', CSI_VOLUMES);
-  const blocks = join(directory, POD_DEVICES, CSI_VOLUMES);
-  const found = [
-    ...(await listNames(volumes)).map((name) => [join(volumes, name), join(volumes, name)] as const),
-    ...(await listNames(blocks)).map((name) => [join(blocks, name), blockPaths(node, name).data] as const),
-  ];
-  for (const [path, dataDir] of found) {
-    const data = await readVolumeData(dataDir);
+  for (const volume of await listPodCsiVolumes(directory)) {
+    const data = await readPodCsiVolume(node, volume);
     if (data === undefined) continue;
     throw new SystemError(
-      `cannot unmount ${JSON.stringify(path)}: its CSI driver "${data.driverName}" is registered with no kubelet`,
+      `cannot unmount ${JSON.stringify(volume.path)}: its CSI driver "${data.driverName}" is registered with no kubelet`,
       {hint: 'start "kcri kubelet" or the kubelet that has mounted it, and delete the pod there'},
     );
   }

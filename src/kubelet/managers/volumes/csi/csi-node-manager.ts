@@ -2,6 +2,7 @@ import type {NodeFacts} from '../../../contract/node-facts.js';
 import type {NodeManager} from '../../../contract/node-manager.js';
 import type {OnDemandCsiOptions, OnDemandCsiVolumes} from './on-demand-csi.js';
 import type {RunningCsi} from './start-csi.js';
+import {listPodCsiVolumes} from './volume-data.js';
 
 /** Period in which volumes of orphaned pods are looked for until they are unmounted, in ms: pods have started or ended then. */
 const ORPHAN_PERIOD_MS = 60_000;
@@ -60,9 +61,10 @@ export function createOnDemandCsiManager(options: OnDemandCsiOptions): NodeManag
       exceedsLimit: async () => false,
       hasMountLabel: () => false,
       expand: async () => true,
-      measure: async (path) => await (await open()).measure(path),
-      unmountPod: async (...call) => {
-        await (await open()).unmountPod(...call);
+      measure: async (...call) => await (await open()).measure(...call),
+      unmountPod: async (podDir, ...rest) => {
+        // Most pods have none, and need not wait for the code of drivers.
+        if ((await listPodCsiVolumes(podDir)).length > 0) await (await open()).unmountPod(podDir, ...rest);
       },
       isRegistered: async (driver) => await (await open()).isRegistered(driver),
       createVolume: async (...call) => await (await open()).createVolume(...call),

@@ -2,7 +2,6 @@ import {dirname, join} from 'node:path';
 import {anySignal} from '../../../../base/async/any-signal.js';
 import {pause} from '../../../../base/async/pause.js';
 import {rethrowUnexpected, SystemError, messageOf, KcriError} from '../../../../base/errors.js';
-import {listNames} from '../../../../base/fs/files.js';
 import {podRef} from '../../../contract/pod-ref.js';
 import type {
   CreatedCsiVolume,
@@ -13,11 +12,10 @@ import type {
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
-import {POD_DEVICES} from '../block/block-paths.js';
 import {isForOnePod} from '../is-for-one-pod.js';
 import {VolumeStepError} from '../volume-step-error.js';
 import {isBlockVolume, mapBlockVolume, unmapBlockVolume, writeBlockData} from './block-volume.js';
-import {attachmentName, blockPaths, CSI_VOLUMES, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
+import {attachmentName, blockPaths, uniqueVolumeName, type VolumeKey} from './csi-paths.js';
 import {UNPUBLISH_STEP} from './driver-not-registered.js';
 import {createVolume, deleteVolume} from './csi-controller-client.js';
 import {VolumeExpander} from './expand/volume-expander.js';
@@ -29,8 +27,8 @@ import {nextRetryDelay} from './retry-delay.js';
 import {stageVolume} from './stage-volume.js';
 import {withMountLabel} from './selinux/mount-label.js';
 import type {CsiServices} from './csi-services.js';
+import {listPodCsiVolumes, readVolumeData, type VolumeData} from './volume-data.js';
 import {readSecret} from './read-secret.js';
-import {readVolumeData, type VolumeData} from './volume-data.js';
 
 /** Time for which the volumes of a pod are unmounted again after failures, in ms (podAttachAndMountTimeout). */
 const WAIT_MS = 123_000;
@@ -125,17 +123,15 @@ export class CsiVolumeManager implements CsiVolumes {
   }
 
   async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
-    const directory = join(podDir, 'volumes', CSI_VOLUMES);
-    const names = await listNames(directory);
-    const blockNames = await listNames(join(podDir, POD_DEVICES, CSI_VOLUMES));
+    const volumes = await listPodCsiVolumes(podDir);
     // A driver that hangs does not delay the volumes of others.
-    const results = await Promise.allSettled([
-      ...names.map((name) => {
-        const path = join(directory, name);
-        return this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), signal);
-      }),
-      ...blockNames.map((name) => this.#untilDone(name, () => this.#unmapBlock(name, uid, signal), signal)),
-    ]);
+    const results = await Promise.allSettled(
+      volumes.map(({path, blockName}) =>
+        blockName === undefined
+          ? this.#untilDone(path, () => this.#tryUnpublish(path, uid, signal), signal)
+          : this.#untilDone(blockName, () => this.#unmapBlock(blockName, uid, signal), signal),
+      ),
+    );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     this.#services.staged.releaseAll(uid);
     for (const key of this.#labeled) if (key.startsWith(`${uid}/`)) this.#labeled.delete(key);

@@ -17,14 +17,13 @@ import type {
   NewCsiVolume,
 } from '../../../contract/volumes/csi-volumes.js';
 import type {DriverUsage} from '../../../contract/volumes/driver-usage.js';
-import {CSI_VOLUMES} from './csi-paths.js';
 import type {CsiDrivers} from './csi-drivers.js';
 import {createManifestCsi} from './manifest-csi.js';
 import {createCsi, type RunningCsi} from './start-csi.js';
 import type {StagedVolumes} from './staged-volumes.js';
-import {readVolumeData} from './volume-data.js';
+import {listPodCsiVolumes, readPodCsiVolume, type PodCsiVolume} from './volume-data.js';
 
-/** Time for which a driver is asked who it is, in ms. */
+/** Timeout of GetInfo, in ms. */
 const INFO_TIMEOUT_MS = 1000;
 /** Time within which a volume that no pod uses is unstaged, in ms. */
 const UNSTAGE_MS = 30_000;
@@ -47,7 +46,7 @@ type OnDemandCalls = Pick<
 
 /**
  * CSI volumes of a command that ends. Drivers do not register: each call looks them up by the sockets in `plugins_registry` of the
- * root directory, as the plugin watcher of a daemon does, and does not tell them. Nothing goes on after a call.
+ * root directory, as the plugin watcher of a daemon does, without NotifyRegistrationStatus. Nothing goes on after a call.
  */
 export class OnDemandCsiVolumes implements OnDemandCalls {
   readonly #options: OnDemandCsiOptions;
@@ -62,16 +61,14 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
     });
   }
 
-  async measure(path: string): Promise<DriverUsage | undefined> {
-    return await this.#open(async ({volumes}) => await volumes.measure(path));
+  async measure(path: string, blockName?: string): Promise<DriverUsage | undefined> {
+    return await this.#open(async ({volumes}) => await volumes.measure(path, blockName));
   }
 
   async unmountPod(podDir: string, uid: string, signal?: AbortSignal): Promise<void> {
-    const directory = join(podDir, 'volumes', CSI_VOLUMES);
-    const names = await listNames(directory);
-    if (names.length === 0) return;
+    const published = await listPodCsiVolumes(podDir);
     await this.#open(async ({drivers, volumes, staged}) => {
-      for (const name of names) await this.#requireDriver(join(directory, name), drivers);
+      for (const volume of published) await this.#requireDriver(volume, drivers);
       await volumes.unmountPod(podDir, uid, signal);
       const during = signal ?? new AbortController().signal;
       if (!(await finishesWithin(staged.idle(), UNSTAGE_MS, this.#options.clock, during)))
@@ -111,12 +108,12 @@ export class OnDemandCsiVolumes implements OnDemandCalls {
   }
 
   /** Rejects at once with SystemError if the driver of a published volume is not there; a kubelet would wait for it. */
-  async #requireDriver(directory: string, drivers: CsiDrivers): Promise<void> {
-    const data = await readVolumeData(directory);
+  async #requireDriver(volume: PodCsiVolume, drivers: CsiDrivers): Promise<void> {
+    const data = await readPodCsiVolume(this.#options.node, volume);
     if (data === undefined || drivers.isRegistered(data.driverName)) return;
     const registry = registryDir(this.#options.node);
     throw new SystemError(
-      `cannot unmount ${JSON.stringify(directory)}: its CSI driver "${data.driverName}" has no socket in ${JSON.stringify(registry)}`,
+      `cannot unmount ${JSON.stringify(volume.path)}: its CSI driver "${data.driverName}" has no socket in ${JSON.stringify(registry)}`,
       {hint: 'start the driver, and delete the pod again'},
     );
   }
@@ -146,7 +143,7 @@ async function registerDrivers(
   );
 }
 
-/** Asks what a plugin is; resolves with undefined unless it is a CSI driver. */
+/** Calls GetInfo of a plugin; resolves with undefined unless it is a CSI driver. */
 async function askPlugin(path: string): Promise<RegisteredPlugin | undefined> {
   const client = connectPluginRegistration(path);
   try {

@@ -1,11 +1,10 @@
 import {join} from 'node:path';
 import {isExpectedError} from '../../../../base/errors.js';
-import {isPathSegment, listDirectoryNames, listNames} from '../../../../base/fs/files.js';
+import {isPathSegment, listDirectoryNames} from '../../../../base/fs/files.js';
 import {podDir} from '../../../contract/node-facts.js';
 import type {NodeManagerServices} from '../../../contract/node-manager.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
-import {POD_DEVICES} from '../block/block-paths.js';
-import {CSI_VOLUMES} from './csi-paths.js';
+import {listPodCsiVolumes} from './volume-data.js';
 
 type Services = Pick<NodeManagerServices, 'node' | 'logger' | 'allSourcesReady' | 'readRunning' | 'hasPod'>;
 
@@ -22,7 +21,8 @@ export async function unmountOrphanedVolumes(
   if (!allSourcesReady()) return false;
   const uids: string[] = [];
   for (const uid of await listDirectoryNames(join(node.rootDir, 'pods')))
-    if (isPathSegment(uid) && (await hasVolumes(podDir(node, uid))) && !hasPod(uid)) uids.push(uid);
+    if (isPathSegment(uid) && !hasPod(uid) && (await listPodCsiVolumes(podDir(node, uid))).length > 0)
+      uids.push(uid);
   if (uids.length === 0) return true;
   const running = new Set([...(await readRunning(signal))].map((key) => key.slice(0, key.indexOf('/'))));
   const orphaned = uids.filter((uid) => !running.has(uid));
@@ -42,10 +42,4 @@ export async function unmountOrphanedVolumes(
     }),
   );
   return results.every((isDone) => isDone);
-}
-
-async function hasVolumes(directory: string): Promise<boolean> {
-  const places = ['volumes', POD_DEVICES].map((place) => join(directory, place, CSI_VOLUMES));
-  for (const place of places) if ((await listNames(place)).length > 0) return true;
-  return false;
 }

@@ -1,10 +1,12 @@
 import {rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {messageOf, rethrowUnexpected, SystemError} from '../../../../base/errors.js';
-import {ifPresent, withFileErrors} from '../../../../base/fs/files.js';
+import {ifPresent, listNames, withFileErrors} from '../../../../base/fs/files.js';
 import {readBoundedFile} from '../../../../base/fs/read-bounded-file.js';
 import {isObject} from '../../../../base/is-object.js';
-import {VOLUME_DATA} from './csi-paths.js';
+import type {NodeFacts} from '../../../contract/node-facts.js';
+import {POD_DEVICES} from '../block/block-paths.js';
+import {blockPaths, CSI_VOLUMES, VOLUME_DATA} from './csi-paths.js';
 
 /** Identity of a staged or published volume, in a file beside its mount point (csi_util.go saveVolumeData). */
 export interface VolumeData {
@@ -16,6 +18,14 @@ export interface VolumeData {
   readonly specVolID?: string;
   readonly seLinuxMountContext?: string;
   readonly volumeLifecycleMode?: 'Ephemeral' | 'Persistent';
+}
+
+/** A CSI volume in the directory of a pod. */
+export interface PodCsiVolume {
+  /** Directory of the volume; of a block volume, the link to its device. */
+  readonly path: string;
+  /** Name of the PersistentVolume of a block volume. */
+  readonly blockName?: string;
 }
 
 /** Most bytes of a file; a handle has at most 128 bytes. */
@@ -34,6 +44,24 @@ export async function readVolumeData(directory: string): Promise<VolumeData | un
   const read = async (): Promise<Buffer> => readBoundedFile(path, {mostBytes: MOST_BYTES});
   const bytes = await withFileErrors('reading', path, () => ifPresent(read));
   return bytes && parse(path, bytes.toString());
+}
+
+/** Lists the CSI volumes in the directory of a pod. Rejects with SystemError. */
+export async function listPodCsiVolumes(podDir: string): Promise<readonly PodCsiVolume[]> {
+  const mounts = join(podDir, 'volumes', CSI_VOLUMES);
+  const devices = join(podDir, POD_DEVICES, CSI_VOLUMES);
+  return [
+    ...(await listNames(mounts)).map((name) => ({path: join(mounts, name)})),
+    ...(await listNames(devices)).map((name) => ({path: join(devices, name), blockName: name})),
+  ];
+}
+
+/** Reads the identity of a volume of a pod. Resolves and rejects like readVolumeData. */
+export async function readPodCsiVolume(
+  node: Pick<NodeFacts, 'rootDir'>,
+  {path, blockName}: PodCsiVolume,
+): Promise<VolumeData | undefined> {
+  return await readVolumeData(blockName === undefined ? path : blockPaths(node, blockName).data);
 }
 
 function parse(path: string, text: string): VolumeData {

@@ -13,8 +13,8 @@ import type {EventSink, PodEvent} from '../../../contract/pod-event.js';
 import type {ClaimToProvision} from '../../../contract/volumes/claimed-volume.js';
 import type {CsiVolumes} from '../../../contract/volumes/csi-volumes.js';
 import {CsiCallError} from '../csi/csi-driver-client.js';
-import {CSI_VOLUMES, stagingPath} from '../csi/csi-paths.js';
-import {readVolumeData} from '../csi/volume-data.js';
+import {stagingPath} from '../csi/csi-paths.js';
+import {listPodCsiVolumes, readPodCsiVolume} from '../csi/volume-data.js';
 import {newVolumeFor, persistentVolumeOf} from './provisioned-pv.js';
 import {ProvisionedVolumeStore, type ProvisionedVolume} from './provisioned-volume-store.js';
 
@@ -244,9 +244,8 @@ function unbound(claim: ClaimToProvision, reason: string, provisioner: string): 
 async function usedHandles(node: Pick<NodeFacts, 'rootDir'>): Promise<ReadonlySet<string>> {
   const used = new Set<string>();
   for (const uid of await listDirectoryNames(join(node.rootDir, 'pods'))) {
-    const directory = join(node.rootDir, 'pods', uid, 'volumes', CSI_VOLUMES);
-    for (const name of await listDirectoryNames(directory)) {
-      const data = await readVolumeData(join(directory, name));
+    for (const volume of await listPodCsiVolumes(join(node.rootDir, 'pods', uid))) {
+      const data = await readPodCsiVolume(node, volume);
       if (data !== undefined) used.add(`${data.driverName}^${data.volumeHandle}`);
     }
   }

@@ -6,6 +6,7 @@ import type {PersistentVolumeSpec} from '../../../../../src/api/types/v1-persist
 import type {Pod} from '../../../../../src/api/types/v1-pod.js';
 import {systemClock} from '../../../../../src/base/clock.js';
 import {CsiDriverClient} from '../../../../../src/kubelet/managers/volumes/csi/csi-driver-client.js';
+import {createOnDemandCsiManager} from '../../../../../src/kubelet/managers/volumes/csi/csi-node-manager.js';
 import {nodeExpand} from '../../../../../src/kubelet/managers/volumes/csi/expand/node-expand.js';
 import {startCsi} from '../../../../../src/kubelet/managers/volumes/csi/start-csi.js';
 import {listVolumes} from '../../../../../src/kubelet/managers/volumes/list-volumes.js';
@@ -33,12 +34,13 @@ const SPEC: PersistentVolumeSpec = {
 const BLOCKS = 'plugins/kubernetes.io/csi/volumeDevices';
 
 /** Starts a node with a driver of block volumes; `start` starts the CSI part of a kubelet, as after a restart. */
-async function aBlockNode(options: Partial<FakeCsiDriverOptions> = {}, spec = SPEC) {
+async function aBlockNode(options: Partial<FakeCsiDriverOptions> = {}, spec = SPEC, registry?: string) {
   const facts = await aNode();
   await mkdir(facts.rootDir);
   const rootDir = await realpath(facts.rootDir);
   const path = join(await temporaryDirectory(), 'csi.sock');
-  const driver = await FakeCsiDriver.start({path, ...options});
+  const registration = registry === undefined ? {} : {registration: join(rootDir, registry, 'disk.sock')};
+  const driver = await FakeCsiDriver.start({path, ...registration, ...options});
   const end = new AbortController();
   onTestFinished(async () => {
     end.abort();
@@ -125,6 +127,27 @@ describe.skipIf(!hasLoopDevices)('on a loop device (needs root)', () => {
     expect(await state?.measure?.()).toMatchObject({capacityBytes: 100n});
     expect(driver.callsTo('NodeGetVolumeStats')).toMatchObject([{volume_path: join(blocks, 'pv/dev/u1')}]);
     await removePodDir(node, 'u1', {csi});
+  });
+
+  test('a command finds the driver of a block volume, and leaves nothing of the volume', async () => {
+    const device = await aDisk();
+    const capabilities = ['STAGE_UNSTAGE_VOLUME', 'GET_VOLUME_STATS'];
+    const {node, rootDir, driver, blocks} = await aBlockNode(
+      {device, capabilities},
+      SPEC,
+      'plugins_registry',
+    );
+    const {csiVolumes: csi} = createOnDemandCsiManager({node, clock: systemClock, objects: claims(SPEC)});
+    await mountVolumes(aDevicePod(), {...aHost(node, claims(SPEC)), csi}, signal);
+    expect(await loopFiles(rootDir)).toEqual([join(blocks, 'pv/dev/u1')]);
+    const [state] = listVolumes(aDevicePod(), {node, csi, objects: claims(SPEC), isMounted: () => true});
+    expect(await state?.measure?.()).toMatchObject({capacityBytes: 100n});
+    await removePodDir(node, 'u1', {csi});
+    expect(driver.changes).toEqual([
+      ...['NodeStageVolume', 'NodePublishVolume', 'NodeUnpublishVolume', 'NodeUnstageVolume'],
+    ]);
+    expect((await readdir(blocks)).toSorted()).toEqual(['publish', 'staging']);
+    expect(await loopFiles(rootDir)).toEqual([]);
   });
 
   test('without its driver, a pod with a block volume is not removed', async () => {
