@@ -14,6 +14,7 @@ import {helpTexts} from './bundle/help.mjs';
 import {bundleLibrary} from './bundle/library.mjs';
 import {manualPages} from './bundle/manual.mjs';
 import {removeOrphans} from './bundle/orphans.mjs';
+import {bundleUi} from './bundle/ui.mjs';
 import {notices, listPackages} from './release/packages.mjs';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -77,7 +78,8 @@ if (fileURLToPath(import.meta.url) === process.argv[1]) {
   // From now on dist is not what `npm test` last built.
   for (const stamp of ['.built', '.built-executables']) rmSync(join(ROOT, 'dist', stamp), {force: true});
   removeOrphans(ROOT);
-  const packages = listPackages(ROOT, bundledModules(await bundle()));
+  const modules = [...bundledModules(await bundle()), ...(await bundleUi(ROOT))];
+  const packages = listPackages(ROOT, modules);
   await bundleLibrary(ROOT);
   writeFileSync(join(ROOT, 'dist/THIRD-PARTY-NOTICES.txt'), notices(ROOT, packages));
   await writeManual();

@@ -13,6 +13,7 @@ const MIN_MODULES = 200;
 
 const CHECKS = [
   ['types', ['node', TSC, '--noEmit', '-p', 'tsconfig.json']],
+  ['types of the page', ['node', TSC, '--noEmit', '-p', 'src/ui-page/tsconfig.json']],
   ['lint', ['oxlint', '--deny-warnings']],
   ['format', ['oxfmt', '--check']],
   ['imports', ['depcruise', 'src', '--output-type', 'err'], checkModuleCount],

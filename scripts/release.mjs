@@ -11,6 +11,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs, promisify} from 'node:util';
 import {bundle, bundledModules} from './bundle.mjs';
+import {bundleUi} from './bundle/ui.mjs';
 import {buildBinaries} from './build-binary.mjs';
 import {BUN, TARGETS} from './binary/runtimes.mjs';
 import {fileDigest} from './file-digest.mjs';
@@ -81,7 +82,10 @@ async function packForNpm(folder) {
 
 /** Returns the packages in the bundle of the npm package, by bundling again. */
 async function packagesOfBundle() {
-  return await withFolder(async (folder) => listPackages(ROOT, bundledModules(await bundle(folder))));
+  return await withFolder(async (folder) => {
+    const modules = bundledModules(await bundle(join(folder, 'quick')));
+    return listPackages(ROOT, [...modules, ...(await bundleUi(ROOT, join(folder, 'ui')))]);
+  });
 }
 
 async function withFolder(use) {

@@ -2,7 +2,7 @@ import {readdirSync, rmSync} from 'node:fs';
 import {join} from 'node:path';
 
 /** Directories of dist that are not compiled by tsc. */
-const NOT_COMPILED = /^(?:quick|library|binary|man|release)\//;
+const NOT_COMPILED = /^(?:quick|library|binary|man|release|ui)\//;
 const COMPILED = /\.(?:js|d\.ts)$/;
 
 /**

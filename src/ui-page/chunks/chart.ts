@@ -1,0 +1,63 @@
+import UPlot from 'uplot';
+
+/** Data of a chart: times in ms, and a value for each. */
+export interface ChartData {
+  readonly timesMs: readonly number[];
+  readonly values: readonly (number | null)[];
+}
+
+/** Chart of a value over time. */
+export interface Chart {
+  readonly setData: (data: ChartData) => void;
+  /** Draws again, in the colours that the page has now. */
+  readonly redraw: () => void;
+  readonly remove: () => void;
+}
+
+/** Adds a chart to an element. It has the width of the element. */
+export function createChart(
+  element: HTMLElement,
+  {
+    height,
+    format,
+    data,
+  }: {readonly height: number; readonly format: (value: number) => string; readonly data: ChartData},
+): Chart {
+  const color = (name: string) => (): string => getComputedStyle(element).getPropertyValue(name);
+  const axis: UPlot.Axis = {
+    stroke: color('--muted'),
+    grid: {stroke: color('--border'), width: 1},
+    ticks: {show: false},
+    font: '11px system-ui, sans-serif',
+  };
+  const chart = new UPlot(
+    {
+      width: element.clientWidth,
+      height,
+      legend: {show: false},
+      cursor: {drag: {setScale: false}, points: {size: 6}},
+      scales: {y: {range: (_, _low, high) => [0, Math.max(high * 1.1, 0.1)]}},
+      axes: [axis, {...axis, size: 64, values: (_, values) => values.map(format)}],
+      series: [
+        {},
+        {stroke: color('--accent'), fill: color('--accent-fill'), width: 1.5, points: {show: false}},
+      ],
+    },
+    aligned(data),
+    element,
+  );
+  const resized = new ResizeObserver(() => chart.setSize({width: element.clientWidth, height}));
+  resized.observe(element);
+  return {
+    setData: (next) => chart.setData(aligned(next)),
+    redraw: () => chart.redraw(),
+    remove: () => {
+      resized.disconnect();
+      chart.destroy();
+    },
+  };
+}
+
+function aligned({timesMs, values}: ChartData): UPlot.AlignedData {
+  return [timesMs.map((time) => time / 1000), [...values]];
+}

@@ -1,0 +1,95 @@
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {formatRoute, parseRoute, type Route} from '../model/route.js';
+
+/** Returns the route of the address, and a function that changes it. */
+export function useRoute(): readonly [Route, (route: Route) => void] {
+  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  useEffect(() => {
+    const read = (): void => setRoute(parseRoute(location.hash));
+    window.addEventListener('hashchange', read);
+    return () => window.removeEventListener('hashchange', read);
+  }, []);
+  return [route, (next) => location.assign(formatRoute(next))];
+}
+
+/**
+ * Calls a handler for keys that are not typed into a field or meant for a control, until it is unmounted. The handler
+ * returns true for keys that it has used.
+ */
+export function useKeys(handler: (key: string) => boolean): void {
+  const latest = useRef(handler);
+  latest.current = handler;
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (isForControl(event) || document.querySelector('dialog[open]') !== null) return;
+      if (latest.current(event.key)) event.preventDefault();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+}
+
+function isForControl({target, key}: KeyboardEvent): boolean {
+  if (!(target instanceof Element)) return false;
+  if (target.closest('input, textarea, select, .terminal') !== null) return true;
+  if (key === 'Enter' || key === ' ') return target.closest('a, button, summary') !== null;
+  return key.startsWith('Arrow') && target.closest('[role="tablist"]') !== null;
+}
+
+/** Result of a request: what was read last, and the error since. */
+export interface Loaded<Value> {
+  readonly value?: Value;
+  readonly error?: Error;
+}
+
+/** Period after which details are read again while they are visible, in ms. */
+const REFRESH_MS = 5000;
+
+/**
+ * Reads a value now, when `changes` differ, and, if `isLive`, again and again while the page is visible. What was read for
+ * another `identity` is not shown.
+ */
+export function useLoaded<Value>(
+  read: (signal: AbortSignal) => Promise<Value>,
+  {
+    identity,
+    changes = '',
+    isLive = false,
+  }: {readonly identity: string; readonly changes?: string; readonly isLive?: boolean},
+): Loaded<Value> {
+  const [loaded, setLoaded] = useState<Loaded<Value> & {readonly identity: string}>({identity});
+  useEffect(() => {
+    const controller = new AbortController();
+    const refresh = (): void => {
+      if (document.visibilityState !== 'visible') return;
+      void readInto(read, controller.signal, (result) =>
+        setLoaded((before) =>
+          result.error !== undefined && before.identity === identity && before.value !== undefined
+            ? {...before, error: result.error}
+            : {...result, identity},
+        ),
+      );
+    };
+    refresh();
+    const timer = isLive ? setInterval(refresh, REFRESH_MS) : undefined;
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, [identity, changes, isLive]);
+  return loaded.identity === identity ? loaded : {};
+}
+
+async function readInto<Value>(
+  read: (signal: AbortSignal) => Promise<Value>,
+  signal: AbortSignal,
+  set: (loaded: Loaded<Value>) => void,
+): Promise<void> {
+  try {
+    const value = await read(signal);
+    if (!signal.aborted) set({value});
+  } catch (error) {
+    if (!signal.aborted) set({error: error instanceof Error ? error : new Error(String(error))});
+  }
+}

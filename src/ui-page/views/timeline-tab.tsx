@@ -1,0 +1,31 @@
+import type {JSX} from 'preact';
+import {useLoaded} from './hooks.js';
+import {usePage} from './page-context.js';
+import type {TabProps} from './pod-page.js';
+import {LoadedView} from './small-parts.js';
+import {summaryOf} from './status-tab.js';
+
+/** Phases of a pod's life as a picture. As an image it cannot run scripts, whatever is in it. */
+export function TimelineTab({pod}: TabProps): JSX.Element {
+  const {api} = usePage();
+  const loaded = useLoaded((signal) => api.podPart(pod.key, 'timeline', signal), {
+    identity: pod.key,
+    changes: summaryOf(pod),
+  });
+  return (
+    <LoadedView loaded={loaded}>
+      {(timeline) =>
+        'missing' in timeline ? (
+          <p class="muted">{timeline.missing}</p>
+        ) : (
+          <div class="timeline scroll-x" tabIndex={0} role="group" aria-label="Timeline">
+            <img
+              alt={`Timeline of ${pod.namespace}/${pod.name}; "kcri timeline" prints it as text`}
+              src={`data:image/svg+xml,${encodeURIComponent(timeline.svg)}`}
+            />
+          </div>
+        )
+      }
+    </LoadedView>
+  );
+}
