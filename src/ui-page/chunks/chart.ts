@@ -14,14 +14,21 @@ export interface Chart {
   readonly remove: () => void;
 }
 
+/** What a chart needs. */
+export interface ChartOptions {
+  /** Height in pixels. */
+  readonly height: number;
+  readonly format: (value: number) => string;
+  readonly formatTime: (timeMs: number) => string;
+  readonly data: ChartData;
+  /** Is called with the index of the sample under the pointer; undefined when it leaves. */
+  readonly onHover: (index: number | undefined) => void;
+}
+
 /** Adds a chart to an element. It has the width of the element. */
 export function createChart(
   element: HTMLElement,
-  {
-    height,
-    format,
-    data,
-  }: {readonly height: number; readonly format: (value: number) => string; readonly data: ChartData},
+  {height, format, formatTime, data, onHover}: ChartOptions,
 ): Chart {
   const color = (name: string) => (): string => getComputedStyle(element).getPropertyValue(name);
   const axis: UPlot.Axis = {
@@ -35,9 +42,19 @@ export function createChart(
       width: element.clientWidth,
       height,
       legend: {show: false},
+      padding: [8, 12, 0, 0],
+      hooks: {setCursor: [({cursor}) => onHover(cursor.idx ?? undefined)]},
       cursor: {drag: {setScale: false}, points: {size: 6}},
       scales: {y: {range: (_, _low, high) => [0, Math.max(high * 1.1, 0.1)]}},
-      axes: [axis, {...axis, size: 64, values: (_, values) => values.map(format)}],
+      axes: [
+        {
+          ...axis,
+          size: 26,
+          space: 90,
+          values: (_, seconds) => seconds.map((time) => formatTime(time * 1000)),
+        },
+        {...axis, size: 62, space: 32, values: (_, values) => values.map(format)},
+      ],
       series: [
         {},
         {stroke: color('--accent'), fill: color('--accent-fill'), width: 1.5, points: {show: false}},

@@ -1,22 +1,44 @@
 /**
- * Returns the document with one difference: elements `style` that it creates are others whose text becomes a constructed
- * style sheet. xterm.js creates such elements, which the page's content security policy forbids.
+ * Creates elements for xterm.js, which styles them in two ways that the page's content security policy forbids: with
+ * elements `style`, whose text becomes a constructed style sheet here, and with attributes `style`, which become properties.
  */
-export function documentWithoutStyleElements(): Document {
+function createElement(tag: string): HTMLElement {
+  if (tag === 'style') return createSheetElement();
+  const element = Document.prototype.createElement.call(document, tag);
+  if (tag === 'span') {
+    element.setAttribute = (name, value) => {
+      if (name === 'style') element.style.cssText = value;
+      else Element.prototype.setAttribute.call(element, name, value);
+    };
+  }
+  return element;
+}
+
+/** Returns the document with another `createElement`. */
+export function documentForTerminal(): Document {
   return new Proxy(document, {
     get: (target, name) => {
-      if (name === 'createElement')
-        return (tag: string) => (tag === 'style' ? createSheetElement() : target.createElement(tag));
+      if (name === 'createElement') return createElement;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
 }
 
+/** Runs a function with another `document.createElement`: xterm.js does not use its `documentOverride` everywhere. */
+export function withOwnElements(run: () => void): void {
+  Object.defineProperty(document, 'createElement', {value: createElement, configurable: true});
+  try {
+    run();
+  } finally {
+    Reflect.deleteProperty(document, 'createElement');
+  }
+}
+
 function createSheetElement(): HTMLElement {
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets.push(sheet);
-  const element = document.createElement('span');
+  const element = Document.prototype.createElement.call(document, 'span');
   Object.defineProperty(element, 'textContent', {set: (css: string) => sheet.replaceSync(css)});
   element.remove = () => {
     document.adoptedStyleSheets = document.adoptedStyleSheets.filter((each) => each !== sheet);

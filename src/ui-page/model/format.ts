@@ -23,6 +23,11 @@ export function nameText(name: string): string {
   return escapeToLine(name);
 }
 
+/** Formats a time of day as people here write it. */
+export function timeText(timeMs: number): string {
+  return new Date(timeMs).toLocaleTimeString();
+}
+
 /** Returns the share of a number in percent, from 0 to 100. */
 export function shareOf(part: number, whole: number): number {
   return whole <= 0 ? 0 : Math.max(0, Math.min((part / whole) * 100, 100));

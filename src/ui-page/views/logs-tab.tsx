@@ -26,6 +26,7 @@ export function LogsTab({pod, container, onContainer}: TabProps): JSX.Element {
     {follow, attempt: String(attempt)},
   );
   const view = useRef<HTMLDivElement>(null);
+  const lastTop = useRef(0);
   const searchInput = useRef<HTMLInputElement>(null);
   useEffect(() => {
     // The log of a container that has ended goes on in the next one.
@@ -80,8 +81,11 @@ export function LogsTab({pod, container, onContainer}: TabProps): JSX.Element {
         aria-live="off"
         aria-label="Log"
         onScroll={({currentTarget: {scrollHeight, scrollTop, clientHeight}}) => {
-          const isAtEnd = scrollHeight - scrollTop - clientHeight < 4;
-          if (isAtEnd !== follow) setFollow(isAtEnd);
+          // Lines at the end move the text too: only scrolling up stops following.
+          const isUp = scrollTop < lastTop.current;
+          lastTop.current = scrollTop;
+          if (scrollHeight - scrollTop - clientHeight < 4) setFollow(true);
+          else if (isUp) setFollow(false);
         }}
       >
         {log.dropped > 0 && <p class="muted">{log.dropped} older lines are not kept</p>}

@@ -68,12 +68,7 @@ export function PodPage({route}: {readonly route: PodRoute}): JSX.Element {
     <>
       <PodHeader pod={pod} />
       <TabList current={route.tab} onOpen={openTab} />
-      <div
-        role="tabpanel"
-        id="tab-panel"
-        aria-labelledby={`tab-${route.tab}`}
-        class={`tab-panel ${route.tab}`}
-      >
+      <div role="tabpanel" id="tab-panel" aria-labelledby={`tab-${route.tab}`} class="tab-panel">
         <View
           key={route.tab}
           pod={pod}

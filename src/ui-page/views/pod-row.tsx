@@ -94,15 +94,21 @@ function NameCell({
       <a href={href} title={title}>
         {container === undefined ? (
           <>
-            <span class="muted">{nameText(pod.namespace)}/</span>
+            <span class="muted namespace">{nameText(pod.namespace)}/</span>
             {nameText(pod.name)}
           </>
         ) : (
           <ContainerName row={row} />
         )}
       </a>
-      <span class="second-line" aria-hidden="true">
-        {[ageText(item.startedMs, nowMs), `${item.ready} ready`, `${item.restarts} restarts`].join(' · ')}
+      <span class="second-line">
+        <StateText row={item} />
+        <span>
+          {[
+            ...(container === undefined ? [nameText(pod.namespace)] : []),
+            ageText(item.startedMs, nowMs),
+          ].join(' · ')}
+        </span>
       </span>
     </td>
   );

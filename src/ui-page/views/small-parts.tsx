@@ -1,7 +1,7 @@
 import type {ComponentChildren, JSX} from 'preact';
 import type {UiRow} from '../../features/ui/protocol.js';
 import {nameText, shareOf} from '../model/format.js';
-import {sparklinePath} from '../model/sparkline.js';
+import {sparklinePaths} from '../model/sparkline.js';
 import type {Loaded} from './hooks.js';
 
 /** State of a pod or container, with a mark in its colour. */
@@ -27,10 +27,11 @@ export function Sparkline({
 }): JSX.Element {
   const [width, height] = [100, 24];
   const top = max ?? Math.max(...numbers.map((number) => number ?? 0), 0.1);
-  const path = sparklinePath(numbers.slice(-count), {width, height, max: top, count});
+  const {line, area} = sparklinePaths(numbers.slice(-count), {width, height, max: top, count});
   return (
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-      <path d={path} />
+      <path class="area" d={area} />
+      <path class="line" d={line} />
     </svg>
   );
 }

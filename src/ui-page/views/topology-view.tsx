@@ -15,7 +15,7 @@ export function TopologyView({sockets}: {readonly sockets: readonly UiSocket[]})
   );
   const owners = [...new Set(cpus.filter(({isExclusive}) => isExclusive).map(({owner}) => owner))];
   const colorOf = ({owner, isExclusive}: Cpu): string =>
-    isExclusive ? `cpu owner-${owners.indexOf(owner) % COLORS}` : 'cpu';
+    isExclusive ? `cpu-box owner-${owners.indexOf(owner) % COLORS}` : 'cpu-box';
   return (
     <section aria-label="Sockets and CPUs">
       <h2>Sockets and CPUs</h2>
@@ -82,7 +82,7 @@ function Legend({
         const own = cpus.filter((cpu) => cpu.owner === owner);
         return (
           <li key={owner}>
-            <span class={own[0] === undefined ? 'cpu' : colorOf(own[0])} aria-hidden="true" />
+            <span class={own[0] === undefined ? 'cpu-box' : colorOf(own[0])} aria-hidden="true" />
             {nameText(owner)} <span class="muted">{own.length === 1 ? '1 CPU' : `${own.length} CPUs`}</span>
           </li>
         );

@@ -1,7 +1,7 @@
 import type {JSX} from 'preact';
-import {useEffect, useRef} from 'preact/hooks';
-import type {Chart, ChartData} from '../chunks/chart.js';
-import {nameText, percentText, sizeText} from '../model/format.js';
+import {useEffect, useRef, useState} from 'preact/hooks';
+import type {Chart, ChartData, ChartOptions} from '../chunks/chart.js';
+import {nameText, percentText, sizeText, timeText} from '../model/format.js';
 import {usePage} from './page-context.js';
 
 /** Charts of the CPU and memory usage of a node, pod or container. */
@@ -56,39 +56,54 @@ function UsageChart({
   const box = useRef<HTMLDivElement>(null);
   const data = useRef<ChartData>({timesMs, values});
   data.current = {timesMs, values};
-  const chart = useChart(box, data, format);
+  const [hovered, setHovered] = useState<number>();
+  const chart = useChart(box, data, {format, onHover: setHovered});
   const length = values.length;
   const lastMs = timesMs.at(-1);
   useEffect(() => chart.current?.setData(data.current), [length, lastMs]);
-  const known = values.filter((value) => value !== null);
-  const now = values.at(-1);
-  const summary =
-    known.length === 0
-      ? 'no measurements'
-      : `now ${now === null || now === undefined ? 'unknown' : format(now)}, highest ${format(known.reduce((a, b) => Math.max(a, b)))}`;
+  const summary = summaryOf(values, format);
+  const [hoveredMs, value] = hovered === undefined ? [] : [timesMs[hovered], values[hovered]];
   return (
     <section class="card" aria-label={title}>
       <h2>
         {title} <span class="muted">{unit}</span>
       </h2>
-      <p class="summary">{summary}</p>
+      <p class="summary">
+        {hoveredMs === undefined ? summary : `${timeText(hoveredMs)}: ${valueText(value, format)}`}
+      </p>
       <div ref={box} class="chart" role="img" aria-label={`${title} of ${nameText(name)}: ${summary}`} />
     </section>
   );
+}
+
+function summaryOf(values: readonly (number | null)[], format: (value: number) => string): string {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return 'no measurements';
+  const highest = known.reduce((a, b) => Math.max(a, b));
+  return `now ${valueText(values.at(-1), format)}, highest ${format(highest)}`;
+}
+
+function valueText(value: number | null | undefined, format: (value: number) => string): string {
+  return value === null || value === undefined ? 'unknown' : format(value);
 }
 
 /** Returns the chart in a box, once its code is loaded. */
 function useChart(
   box: {readonly current: HTMLElement | null},
   data: {readonly current: ChartData},
-  format: (value: number) => string,
+  options: Pick<ChartOptions, 'format' | 'onHover'>,
 ): {readonly current: Chart | undefined} {
   const chart = useRef<Chart>();
   useEffect(() => {
     const controller = new AbortController();
     void import('../chunks/chart.js').then(({createChart}) => {
       if (controller.signal.aborted || box.current === null) return;
-      chart.current = createChart(box.current, {height: HEIGHT, format, data: data.current});
+      chart.current = createChart(box.current, {
+        ...options,
+        height: HEIGHT,
+        formatTime: timeText,
+        data: data.current,
+      });
     });
     const redraw = (): void => chart.current?.redraw();
     const scheme = matchMedia('(prefers-color-scheme: dark)');
